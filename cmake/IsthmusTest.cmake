@@ -1,0 +1,15 @@
+# isthmus_test(NAME name SOURCES a_test.cpp ... LIBS lib ...): a GoogleTest program run by CTest.
+include(GoogleTest)
+if(ISTHMUS_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+function(isthmus_test)
+  cmake_parse_arguments(T "" "NAME" "SOURCES;LIBS" ${ARGN})
+  if(NOT ISTHMUS_TESTS)
+    return()
+  endif()
+  add_executable(${T_NAME} ${T_SOURCES})
+  target_link_libraries(${T_NAME} PRIVATE ${T_LIBS} isthmus_warnings GTest::gtest GTest::gmock
+                                          GTest::gtest_main)
+  gtest_discover_tests(${T_NAME} PROPERTIES TIMEOUT 120 LABELS unit)
+endfunction()
