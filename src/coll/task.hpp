@@ -1,0 +1,102 @@
+// The coroutine that a collective is written as, and the operations it awaits.
+//
+// An Operation is *hot*: creating it starts it. Awaiting it suspends until it is done. Nothing
+// here blocks or sleeps; whoever drives a Task calls step() until finished(). One algorithm so
+// serves every form: blocking (drive to the end), non-blocking (drive from wait and test),
+// persistent (make a new Task at each start).
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <memory>
+#include <utility>
+
+namespace isthmus::coll {
+
+/// Something under way. poll() is cheap, may make progress, and stays true once true.
+/// Throws coll::Failure (party.hpp) when it can never finish.
+class Operation {
+ public:
+  virtual ~Operation() = default;
+  virtual bool poll() = 0;
+};
+
+/// Owns an operation; co_await it (as an lvalue or an rvalue) to wait for its end. An empty one
+/// is done. Destroying one that is not done is an error of the algorithm, except on failure.
+class Pending {
+ public:
+  Pending() = default;
+  explicit Pending(std::unique_ptr<Operation> operation) : operation_(std::move(operation)) {}
+  bool done() { return !operation_ || operation_->poll(); }
+
+  struct Awaiter {
+    Pending& pending;
+    bool await_ready() { return pending.done(); }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> handle) {
+      handle.promise().wait_for(&pending);
+    }
+    void await_resume() {}
+  };
+  Awaiter operator co_await() & { return Awaiter{*this}; }
+  Awaiter operator co_await() && { return Awaiter{*this}; }
+
+ private:
+  std::unique_ptr<Operation> operation_;
+};
+
+/// A collective under way. Starts suspended; each step() runs it as far as it can go now.
+/// A Task may co_await another Task (a phase); failures propagate to the awaiter.
+class [[nodiscard]] Task {
+ public:
+  struct promise_type;
+  using Handle = std::coroutine_handle<promise_type>;
+
+  struct promise_type {
+    Pending* waiting = nullptr;
+    Task* child = nullptr;
+    std::exception_ptr failure;
+
+    void wait_for(Pending* pending) { waiting = pending; }
+    Task get_return_object() { return Task(Handle::from_promise(*this)); }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() { failure = std::current_exception(); }
+  };
+
+  Task() = default;
+  explicit Task(Handle handle) : handle_(handle) {}
+  Task(Task&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+  Task& operator=(Task&& other) noexcept {
+    if (this != &other) {
+      reset();
+      handle_ = std::exchange(other.handle_, {});
+    }
+    return *this;
+  }
+  ~Task() { reset(); }
+
+  bool finished() const { return !handle_ || handle_.done(); }
+
+  /// Runs as far as possible without waiting. True when finished. Rethrows what the collective
+  /// threw (then it is finished).
+  bool step();
+
+  struct Awaiter {
+    Task& task;
+    bool await_ready() { return task.step(); }
+    void await_suspend(Handle handle) { handle.promise().child = &task; }
+    void await_resume() {}
+  };
+  Awaiter operator co_await() & { return Awaiter{*this}; }
+  Awaiter operator co_await() && { return Awaiter{*this}; }
+
+ private:
+  void reset() {
+    if (handle_) std::exchange(handle_, {}).destroy();
+  }
+  Handle handle_;
+};
+
+}  // namespace isthmus::coll

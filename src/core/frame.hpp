@@ -1,0 +1,53 @@
+// The unit that conduits carry, as the program side hands it over and gets it back.
+// docs/protocol.md describes its form on the wire.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/ids.hpp"
+
+namespace isthmus::core {
+
+/// What a frame's body holds. Kinds from `Envelope` on travel end to end and are routed; those
+/// before are between the two ends of one conduit and never leave it.
+enum class FrameKind : std::uint8_t {
+  Hello = 1,     ///< first on every stream: version, who, which stream, where to resume
+  Ack = 2,       ///< frames received so far
+  Ping = 3,      ///< answered by an Ack; keeps idle conduits observed
+  Bye = 4,       ///< the sender will send nothing more
+  Refuse = 5,    ///< the stream will not be served; the body is the reason, UTF-8
+  Ready = 6,     ///< gateway to process: every rank of the grid has joined
+  Envelope = 16, ///< a message begins: envelope and its first bytes
+  Piece = 17,    ///< more bytes of a message
+  Grant = 18,    ///< the message has been matched: send the rest
+  Credit = 19,   ///< the receiver has consumed buffered bytes: the window moves
+  Control = 32,  ///< JSON for the other end's control plane (abort, ready, faults, counters)
+};
+
+/// The largest body of one frame, in bytes. Bounds what a decoder may have to hold.
+inline constexpr std::size_t kMaxBody = 64 * 1024 + 64;
+
+/// One frame to be sent. `head` holds the fixed part of the body, `payload` the rest; `payload`
+/// is only borrowed and must stay valid until the conduit has copied it (which it does before
+/// `Conduit::submit` returns).
+struct OutFrame {
+  FrameKind kind{};
+  NodeId source = kNobody;
+  NodeId destination = kNobody;
+  std::array<std::byte, 64> head{};
+  std::size_t head_size = 0;
+  std::span<const std::byte> payload;
+};
+
+/// One frame received. `body` is only valid during the call that hands it over.
+struct InFrame {
+  FrameKind kind{};
+  NodeId source = kNobody;
+  NodeId destination = kNobody;
+  std::span<const std::byte> body;
+};
+
+}  // namespace isthmus::core

@@ -1,0 +1,57 @@
+// An ordered set of world ranks, as MPI groups and communicators need it (MPI-4.1 section 7.3).
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace isthmus::core {
+
+/// How two groups relate; the meanings of MPI_IDENT, MPI_SIMILAR, MPI_UNEQUAL.
+enum class Likeness { Identical, Similar, Unequal };
+
+/// Immutable. Holds runs of world ranks with a stride, so a group that is contiguous (or
+/// contiguous in each cluster) costs O(runs) memory, whatever its size.
+class Group {
+ public:
+  Group() = default;
+  /// The ranks must be distinct and not negative; throws std::invalid_argument otherwise.
+  static Group of(std::span<const int> world_ranks);
+  static Group range(int first, int count);
+
+  int size() const { return size_; }
+  /// World rank of the member `rank`, 0 <= rank < size(). O(log runs).
+  int world_rank(int rank) const;
+  /// Rank of a world rank in this group, or nothing. O(log runs) for ascending runs.
+  std::optional<int> rank_of(int world_rank) const;
+  std::vector<int> ranks() const;
+
+  Likeness compare(const Group& other) const;
+  Group unite(const Group& other) const;
+  Group intersect(const Group& other) const;
+  Group subtract(const Group& other) const;
+  Group include(std::span<const int> ranks) const;
+  Group exclude(std::span<const int> ranks) const;
+
+  /// First, last and stride, as in MPI_Group_range_incl. Expands to the ranks it names; throws
+  /// std::invalid_argument for a zero stride or a last that the stride walks away from.
+  struct Range {
+    int first;
+    int last;
+    int stride;
+  };
+  static std::vector<int> expand(std::span<const Range> ranges);
+
+ private:
+  struct Run {
+    int rank;    // of its first member in this group
+    int count;   // members
+    int world;   // world rank of its first member
+    int stride;  // between world ranks; any sign, never 0 when count > 1
+  };
+  std::vector<Run> runs_;
+  int size_ = 0;
+};
+
+}  // namespace isthmus::core

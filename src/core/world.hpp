@@ -1,0 +1,44 @@
+// Who is in the grid: the clusters, their world ranks and their gateways.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/ids.hpp"
+
+namespace isthmus::core {
+
+struct Gateway {
+  NodeId node = kNobody;
+  std::size_t cluster = 0;             ///< index into World::clusters
+  std::vector<std::string> addresses;  ///< "unix:/path" or "tcp:host:port", best first
+};
+
+struct Cluster {
+  std::string name;
+  int first = 0;  ///< world rank of its native rank 0
+  int size = 0;   ///< its ranks; clusters hold contiguous blocks in order
+};
+
+/// The same on every node of the grid, but for `addresses`, which each cluster sees its own way.
+struct World {
+  std::vector<Cluster> clusters;
+  std::vector<Gateway> gateways;
+
+  int size() const;
+  /// Index of the cluster that holds a world rank, 0 <= rank < size(). O(log clusters).
+  std::size_t cluster_of(int world_rank) const;
+  /// Index of the cluster that a node (process or gateway) belongs to; throws
+  /// std::out_of_range for a node that is not of this world.
+  std::size_t cluster_of_node(NodeId node) const;
+};
+
+/// To and from the JSON text that travels in ISTHMUS_WORLD:
+///   {"clusters":[{"name":"east","size":4},...],
+///    "gateways":[{"node":2147483648,"cluster":0,"addresses":["unix:/...","tcp:..."]},...]}
+/// `world_from_json` throws std::invalid_argument with a sentence that names the wrong key.
+std::string world_to_json(const World& world);
+World world_from_json(const std::string& text);
+
+}  // namespace isthmus::core

@@ -1,0 +1,79 @@
+// A communicator that spans clusters. Its handle is the genuine native communicator of its
+// members in this cluster, so attributes, names, error handlers, info and f2c/c2f are native. A
+// communicator within one cluster is native and never in the table.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "coll/party.hpp"
+#include "core/group.hpp"
+#include "mpi/native.hpp"
+
+namespace isthmus::face {
+
+struct CartTopology {
+  std::vector<int> dims, periods;
+};
+
+class HeldReceives;    // held.hpp: wildcards and what queues behind them
+class CollectiveQueue; // collective.hpp: one collective at a time, in order
+
+struct GridComm {
+  /// Matching contexts of the engine: user's point-to-point, and Isthmus's own (collectives).
+  std::uint64_t context = 0;  ///< even
+  std::uint64_t collective_context() const { return context + 1; }
+
+  core::Group group;          ///< rank -> world rank
+  int rank = 0;               ///< mine
+  int size = 0;
+  MPI_Comm native = MPI_COMM_NULL;  ///< the handle: my cluster's members, in rank order
+  MPI_Comm shadow = MPI_COMM_NULL;  ///< a native duplicate for Isthmus's own traffic, errors return
+  int native_rank = 0;
+  std::vector<int> members;   ///< native rank -> rank; ascending
+  bool contiguous = false;    ///< members are members[0] + i: translation is an addition
+  coll::Layout layout;
+  std::optional<CartTopology> cart;
+  std::unique_ptr<HeldReceives> held;
+  std::unique_ptr<CollectiveQueue> collectives;
+  std::uint64_t children = 0;  ///< communicators made from this one so far
+
+  GridComm(core::Group group_, std::uint64_t context_, MPI_Comm native_);
+  ~GridComm();
+
+  /// Native rank of a member of my cluster, or -1 when `r` is in another cluster.
+  int native_rank_of(int r) const {
+    if (contiguous) {
+      const int i = r - members.front();
+      return static_cast<unsigned>(i) < members.size() ? i : -1;
+    }
+    return search_native_rank(r);
+  }
+  int rank_of_native(int n) const { return members[static_cast<std::size_t>(n)]; }
+
+ private:
+  int search_native_rank(int r) const;
+};
+
+using GridCommRef = std::shared_ptr<GridComm>;
+
+/// The grid communicator behind a handle; null for native ones (and for null or invalid ones,
+/// which the native library judges). Lock-free, a few ns: the fast path of every call.
+GridComm* find_comm(MPI_Comm handle);
+/// As find_comm, sharing ownership: requests and queued work outlive MPI_Comm_free.
+GridCommRef share_comm(MPI_Comm handle);
+
+/// Makes `native` (the communicator of my cluster's members of `group`, in rank order) the handle
+/// of a grid communicator. Collective over `native`: duplicates it for the shadow.
+GridCommRef register_comm(core::Group group, std::uint64_t context, MPI_Comm native);
+/// Takes the handle out of the table (MPI_Comm_free); the rest goes when its last user does.
+void unregister_comm(MPI_Comm handle);
+
+/// A context id that no communicator of this process's making has had: high half the world rank,
+/// low half a counter; even.
+std::uint64_t fresh_context();
+
+}  // namespace isthmus::face

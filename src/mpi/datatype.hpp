@@ -1,0 +1,49 @@
+// Typed buffers as packed bytes. MPI itself packs and unpacks, on the program's thread; a buffer
+// whose type map is one gapless run in order is used in place.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "mpi/native.hpp"
+
+namespace isthmus::face {
+
+/// Data to be sent: the program's memory in place, or a packed copy that this object owns.
+class Outgoing {
+ public:
+  /// Throws coll::Failure with the native error code for a bad datatype or count.
+  Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type);
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  std::unique_ptr<std::byte[]> owned_;
+  std::span<const std::byte> bytes_;
+};
+
+/// Memory for data to be received: the program's in place, or a buffer that finish() unpacks.
+class Incoming {
+ public:
+  Incoming() = default;
+  Incoming(void* buffer, MPI_Count count, MPI_Datatype type);
+  std::span<std::byte> bytes() { return bytes_; }
+  /// Unpacks the first `received` bytes (a whole number of basic elements, maybe fewer than
+  /// asked for). Program's thread only. Returns an MPI error code.
+  int finish(std::size_t received);
+
+ private:
+  void* buffer_ = nullptr;
+  MPI_Count count_ = 0;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;  // kept alive by a native duplicate when packed
+  std::unique_ptr<std::byte[]> owned_;
+  std::span<std::byte> bytes_;
+};
+
+/// Packed bytes of `count` elements.
+std::size_t packed_size(MPI_Count count, MPI_Datatype type);
+/// True when `count` elements of `type` are one gapless run of memory in type map order,
+/// starting at the buffer's address plus *lower (the true lower bound).
+bool is_contiguous(MPI_Count count, MPI_Datatype type, MPI_Aint* lower);
+
+}  // namespace isthmus::face

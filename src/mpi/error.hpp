@@ -1,0 +1,21 @@
+// Raising MPI errors the standard's way: through the error handler of the object concerned.
+#pragma once
+
+#include <string>
+
+#include "mpi/native.hpp"
+
+namespace isthmus::face {
+
+/// An error code of class `error_class` whose string says `function: reason`. Codes are made once
+/// per distinct sentence and are bounded in number; beyond the bound the plain class is returned.
+int error_code(int error_class, const std::string& function, const std::string& reason);
+
+/// Invokes the error handler of `comm` (native or grid) with `code` and returns what the calling
+/// MPI function should return. With MPI_ERRORS_ARE_FATAL (or MPI_ERRORS_ABORT) the whole grid is
+/// aborted after a sentence on standard error.
+int raise(MPI_Comm comm, int code, const char* function);
+/// error_code + raise, for what Isthmus does not do on grid objects.
+int unsupported(MPI_Comm comm, const char* function, const char* reason);
+
+}  // namespace isthmus::face

@@ -1,0 +1,34 @@
+// The state of this process as a member of the grid, made by MPI_Init and ended by MPI_Finalize.
+#pragma once
+
+#include <memory>
+
+#include "core/world.hpp"
+#include "mpi/comm.hpp"
+#include "mpi/native.hpp"
+#include "net/endpoint.hpp"
+
+namespace isthmus::face {
+
+struct Grid {
+  core::World world;
+  int rank = 0;              ///< in the world
+  std::size_t cluster = 0;   ///< index of mine
+  std::unique_ptr<net::Endpoint> endpoint;
+  MPI_Comm self = MPI_COMM_NULL;         ///< private duplicate of MPI_COMM_SELF
+  MPI_Group native_world = MPI_GROUP_NULL;  ///< the native world's group
+  GridCommRef world_comm;
+
+  int first() const { return world.clusters[cluster].first; }
+  int local_size() const { return world.clusters[cluster].size; }
+  /// Native world rank of a world rank, or -1 in another cluster.
+  int native_of(int world_rank) const {
+    const int n = world_rank - first();
+    return n >= 0 && n < local_size() ? n : -1;
+  }
+};
+
+/// Null before MPI_Init, after MPI_Finalize, and in a grid of one cluster (all is native there).
+Grid* grid();
+
+}  // namespace isthmus::face

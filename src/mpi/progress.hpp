@@ -1,0 +1,45 @@
+// What needs the program's threads: finishing operations, held wildcards, collectives. The I/O
+// thread moves bytes by itself; this is only for what must call MPI.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+
+#include "mpi/request.hpp"
+
+namespace isthmus::face {
+
+/// Operations that need advance(); when zero, wait, test and blocking native calls go straight to
+/// the native library.
+extern std::atomic<int> active_operations;
+inline bool idle() { return active_operations.load(std::memory_order_relaxed) == 0; }
+
+/// Guards the face's tables of operations, held receives and collective queues. Recursive: user
+/// callbacks under it may call MPI.
+extern std::recursive_mutex progress_mutex;
+
+/// Advances every operation once. Returns at once when another thread is at it.
+void pump();
+
+/// Waits for `done()` (called repeatedly), pumping meanwhile: spins briefly, then sleeps on the
+/// endpoint's events in short naps, so that processes can share cores.
+template <class Done>
+void wait_until(Done&& done);
+
+/// One step of the waiting above: pumps, and naps if nothing has happened for a while.
+class Backoff {
+ public:
+  void pause();
+
+ private:
+  unsigned idle_rounds_ = 0;
+  std::uint32_t seen_ = 0;
+};
+
+template <class Done>
+void wait_until(Done&& done) {
+  Backoff backoff;
+  while (!done()) backoff.pause();
+}
+
+}  // namespace isthmus::face

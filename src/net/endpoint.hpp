@@ -1,0 +1,84 @@
+// A process's end of the Isthmus network: one I/O thread that drives conduits to the cluster's
+// gateways and moves the frames of a core::Engine. The I/O thread never calls MPI and never runs
+// the program's code.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "core/engine.hpp"
+#include "core/world.hpp"
+
+namespace isthmus::net {
+
+/// All a process needs to join; `from_environment` reads it from what the agent set.
+struct EndpointConfig {
+  core::World world;
+  int world_rank = -1;
+  std::string job;     ///< identifies the job in messages and handshakes
+  std::string secret;  ///< the job's secret, raw bytes
+  core::Limits limits;
+  std::chrono::milliseconds join_timeout{60'000};
+};
+
+class Endpoint {
+ public:
+  /// Called on the I/O thread when the grid can no longer work (a gateway is gone past
+  /// link_timeout, another rank aborted or vanished, the protocol was broken). `sentence` says
+  /// what and where. `code` is the exit status the process should end with. Called once.
+  using FaultHandler = std::function<void(const std::string& sentence, int code)>;
+
+  /// Connects to the gateways of this process's cluster, and returns when every rank of the grid
+  /// has joined. Throws std::runtime_error with a sentence that names the address and the remedy.
+  static std::unique_ptr<Endpoint> join(EndpointConfig config, FaultHandler on_fault);
+
+  /// As `leave` without its barrier: closes at once.
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  // Thread-safe forms of the engine's functions (same contracts). They wake the I/O thread where
+  // there is something to send.
+  void send(core::SendOp& op);
+  void recv(core::RecvOp& op);
+  bool cancel(core::RecvOp& op);
+  std::optional<core::Envelope> probe(std::uint64_t context, int source, int tag) const;
+  std::shared_ptr<core::Extracted> extract(std::uint64_t context, int source, int tag);
+  void recv(const std::shared_ptr<core::Extracted>& message, core::RecvOp& op);
+
+  /// Runs `f(engine)` while nothing else can touch the engine: arrivals wait. For decisions that
+  /// must be atomic with matching (a wildcard that may also match natively).
+  template <class F>
+  auto locked(F&& f) {
+    std::lock_guard lock(mutex_);
+    return std::forward<F>(f)(engine_);
+  }
+
+  /// Changes whenever something completed or arrived. Lock-free.
+  std::uint32_t events() const { return events_.load(std::memory_order_acquire); }
+  /// Sleeps until events() differs from `seen` or `limit` has passed. May return early.
+  void wait_event(std::uint32_t seen, std::chrono::microseconds limit) const;
+
+  /// MPI_Abort: tells the whole grid, best effort, within a bounded time (at most 1 s).
+  void abort(int code, const std::string& sentence);
+
+  /// Orderly end (MPI_Finalize): flushes what is unsent and unacknowledged, says goodbye and
+  /// joins the I/O thread. Call it after a barrier over the grid. Throws std::runtime_error when
+  /// the flush does not end within 30 s.
+  void leave();
+
+ private:
+  explicit Endpoint(EndpointConfig config, FaultHandler on_fault);
+  void wake();
+  struct Io;
+  mutable std::mutex mutex_;  // guards engine_
+  core::Engine engine_;
+  mutable std::atomic<std::uint32_t> events_{0};
+  std::unique_ptr<Io> io_;
+};
+
+}  // namespace isthmus::net
