@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -23,7 +24,7 @@ class Group {
   int size() const { return size_; }
   /// World rank of the member `rank`, 0 <= rank < size(). O(log runs).
   int world_rank(int rank) const;
-  /// Rank of a world rank in this group, or nothing. O(log runs) for ascending runs.
+  /// Rank of a world rank in this group, or nothing. O(log runs).
   std::optional<int> rank_of(int world_rank) const;
   std::vector<int> ranks() const;
 
@@ -31,6 +32,7 @@ class Group {
   Group unite(const Group& other) const;
   Group intersect(const Group& other) const;
   Group subtract(const Group& other) const;
+  /// Both take distinct ranks of this group; they throw std::invalid_argument for others.
   Group include(std::span<const int> ranks) const;
   Group exclude(std::span<const int> ranks) const;
 
@@ -48,9 +50,23 @@ class Group {
     int rank;    // of its first member in this group
     int count;   // members
     int world;   // world rank of its first member
-    int stride;  // between world ranks; any sign, never 0 when count > 1
+    int stride;  // between world ranks; any sign, never 0; 1 when count is 1
+
+    int last() const { return world + (count - 1) * stride; }
+    int low() const { return stride > 0 ? world : last(); }
+    int high() const { return stride > 0 ? last() : world; }
+    std::optional<int> rank_of(int world_rank) const;
+    bool operator==(const Run&) const = default;
   };
+
+  static Group trusted(std::span<const int> world_ranks);  // known to be distinct
+  void append(int world_rank, bool any_stride);
+  bool sort_runs();
+  std::vector<int> checked(std::span<const int> ranks) const;
+
+  // A function of the sequence of members alone, so equal groups have equal runs.
   std::vector<Run> runs_;
+  std::vector<std::uint32_t> by_world_;  // indices of runs_ by low(), or empty: few, overlapping
   int size_ = 0;
 };
 

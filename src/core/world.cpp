@@ -1,0 +1,135 @@
+#include "core/world.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace isthmus::core {
+
+namespace {
+
+using nlohmann::json;
+
+[[noreturn]] void refuse(const std::string& where, const std::string& why) {
+  throw std::invalid_argument("the world description is wrong: " + where + " " + why);
+}
+
+const json& member(const json& object, const std::string& where, const char* key) {
+  if (!object.is_object()) refuse(where, "is not an object");
+  const auto found = object.find(key);
+  if (found == object.end()) refuse(where, std::string("lacks the key \"") + key + "\"");
+  return *found;
+}
+
+const json& list(const json& object, const std::string& where, const char* key) {
+  const json& value = member(object, where, key);
+  if (!value.is_array()) refuse(where + "." + key, "is not a list");
+  return value;
+}
+
+std::string text(const json& value, const std::string& where) {
+  if (!value.is_string()) refuse(where, "is not a text");
+  std::string s = value.get<std::string>();
+  if (s.empty()) refuse(where, "is empty");
+  return s;
+}
+
+std::uint64_t number(const json& object, const std::string& where, const char* key,
+                     std::uint64_t least, std::uint64_t most) {
+  const json& value = member(object, where, key);
+  if (!value.is_number_integer()) refuse(where + "." + key, "is not a whole number");
+  const bool negative = !value.is_number_unsigned() && value.get<std::int64_t>() < 0;
+  const auto n = negative ? 0 : value.get<std::uint64_t>();
+  if (negative || n < least || n > most) {
+    refuse(where + "." + key, "is " + value.dump() + ", but must be from " + std::to_string(least) +
+                                  " to " + std::to_string(most));
+  }
+  return n;
+}
+
+std::string element(const char* name, std::size_t index) {
+  return std::string(name) + "[" + std::to_string(index) + "]";
+}
+
+}  // namespace
+
+int World::size() const {
+  return clusters.empty() ? 0 : clusters.back().first + clusters.back().size;
+}
+
+std::size_t World::cluster_of(int world_rank) const {
+  const auto after =
+      std::upper_bound(clusters.begin(), clusters.end(), world_rank,
+                       [](int r, const Cluster& cluster) { return r < cluster.first; });
+  return static_cast<std::size_t>(after - clusters.begin()) - 1;
+}
+
+std::size_t World::cluster_of_node(NodeId node) const {
+  if (is_gateway(node)) {
+    for (const Gateway& gateway : gateways) {
+      if (gateway.node == node) return gateway.cluster;
+    }
+    throw std::out_of_range("gateway " + std::to_string(node - kFirstGateway) +
+                            " is not of this world, which has " + std::to_string(gateways.size()) +
+                            " gateways");
+  }
+  if (node >= static_cast<NodeId>(size())) {
+    throw std::out_of_range("rank " + std::to_string(node) + " is not of this world, which has " +
+                            std::to_string(size()) + " ranks");
+  }
+  return cluster_of(static_cast<int>(node));
+}
+
+std::string world_to_json(const World& world) {
+  json clusters = json::array();
+  for (const Cluster& cluster : world.clusters) {
+    clusters.push_back({{"name", cluster.name}, {"size", cluster.size}});
+  }
+  json gateways = json::array();
+  for (const Gateway& gateway : world.gateways) {
+    gateways.push_back(
+        {{"node", gateway.node}, {"cluster", gateway.cluster}, {"addresses", gateway.addresses}});
+  }
+  return json{{"clusters", clusters}, {"gateways", gateways}}.dump();
+}
+
+World world_from_json(const std::string& text_) {
+  const json root = json::parse(text_, nullptr, false);
+  if (root.is_discarded()) refuse("the text", "is not JSON");
+  World world;
+  const json& clusters = list(root, "the world", "clusters");
+  if (clusters.empty()) refuse("clusters", "is empty");
+  int next = 0;
+  for (std::size_t i = 0; i < clusters.size(); ++i) {
+    const std::string where = element("clusters", i);
+    Cluster cluster;
+    cluster.name = text(member(clusters[i], where, "name"), where + ".name");
+    const auto room = static_cast<std::uint64_t>(INT32_MAX - next);
+    cluster.size = static_cast<int>(number(clusters[i], where, "size", 1, room));
+    cluster.first = next;
+    next += cluster.size;
+    for (const Cluster& other : world.clusters) {
+      if (other.name == cluster.name) refuse(where + ".name", "names another cluster as well");
+    }
+    world.clusters.push_back(std::move(cluster));
+  }
+  const json& gateways = list(root, "the world", "gateways");
+  for (std::size_t i = 0; i < gateways.size(); ++i) {
+    const std::string where = element("gateways", i);
+    Gateway gateway;
+    gateway.node =
+        static_cast<NodeId>(number(gateways[i], where, "node", kFirstGateway, kNobody - 1));
+    gateway.cluster = number(gateways[i], where, "cluster", 0, world.clusters.size() - 1);
+    const json& addresses = list(gateways[i], where, "addresses");
+    for (std::size_t k = 0; k < addresses.size(); ++k) {
+      gateway.addresses.push_back(text(addresses[k], where + "." + element("addresses", k)));
+    }
+    for (const Gateway& other : world.gateways) {
+      if (other.node == gateway.node) refuse(where + ".node", "names another gateway as well");
+    }
+    world.gateways.push_back(std::move(gateway));
+  }
+  return world;
+}
+
+}  // namespace isthmus::core

@@ -1,0 +1,88 @@
+#include "core/world.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace isthmus::core {
+namespace {
+
+constexpr const char* kTwo =
+    R"({"clusters":[{"name":"east","size":4},{"name":"west","size":2}],
+        "gateways":[{"node":2147483648,"cluster":0,"addresses":["unix:/run/a","tcp:h:1"]},
+                    {"node":2147483649,"cluster":1,"addresses":[]}]})";
+
+TEST(World, SurvivesTheRoundTrip) {
+  const World world = world_from_json(world_to_json(world_from_json(kTwo)));
+  ASSERT_EQ(world.clusters.size(), 2U);
+  EXPECT_EQ(world.size(), 6);
+  EXPECT_EQ(world.clusters[1].name, "west");
+  EXPECT_EQ(world.clusters[1].first, 4);
+  ASSERT_EQ(world.gateways.size(), 2U);
+  EXPECT_EQ(world.gateways[0].addresses, (std::vector<std::string>{"unix:/run/a", "tcp:h:1"}));
+  EXPECT_EQ(world.gateways[1].node, kFirstGateway + 1);
+}
+
+TEST(World, KnowsWhereEachNodeIs) {
+  const World world = world_from_json(kTwo);
+  EXPECT_EQ(world.cluster_of(0), 0U);
+  EXPECT_EQ(world.cluster_of(3), 0U);
+  EXPECT_EQ(world.cluster_of(4), 1U);
+  EXPECT_EQ(world.cluster_of_node(5), 1U);
+  EXPECT_EQ(world.cluster_of_node(kFirstGateway + 1), 1U);
+  EXPECT_THROW(world.cluster_of_node(6), std::out_of_range);
+  EXPECT_THROW(world.cluster_of_node(kFirstGateway + 2), std::out_of_range);
+  EXPECT_THROW(world.cluster_of_node(kNobody), std::out_of_range);
+}
+
+struct Wrong {
+  const char* json;
+  const char* names;
+};
+
+class WorldErrors : public testing::TestWithParam<Wrong> {};
+
+TEST_P(WorldErrors, NameTheWrongKey) {
+  try {
+    world_from_json(GetParam().json);
+    FAIL() << "accepted";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr(GetParam().names));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, WorldErrors,
+    testing::Values(
+        Wrong{"", "not JSON"}, Wrong{"[]", "not an object"}, Wrong{"{}", "\"clusters\""},
+        Wrong{R"({"clusters":3})", "clusters is not a list"},
+        Wrong{R"({"clusters":[]})", "clusters is empty"},
+        Wrong{R"({"clusters":[{"size":1}]})", "clusters[0] lacks the key \"name\""},
+        Wrong{R"({"clusters":[{"name":"","size":1}]})", "clusters[0].name is empty"},
+        Wrong{R"({"clusters":[{"name":1,"size":1}]})", "clusters[0].name is not a text"},
+        Wrong{R"({"clusters":[{"name":"a"}]})", "\"size\""},
+        Wrong{R"({"clusters":[{"name":"a","size":0}]})", "clusters[0].size is 0"},
+        Wrong{R"({"clusters":[{"name":"a","size":-1}]})", "clusters[0].size is -1"},
+        Wrong{R"({"clusters":[{"name":"a","size":1.5}]})", "not a whole number"},
+        Wrong{R"({"clusters":[{"name":"a","size":2147483647},{"name":"b","size":1}]})",
+              "clusters[1].size is 1"},
+        Wrong{R"({"clusters":[{"name":"a","size":1},{"name":"a","size":1}]})", "clusters[1].name"},
+        Wrong{R"({"clusters":[{"name":"a","size":1}]})", "\"gateways\""},
+        Wrong{R"({"clusters":[{"name":"a","size":1}],"gateways":[7]})", "gateways[0]"},
+        Wrong{R"({"clusters":[{"name":"a","size":1}],"gateways":[
+                 {"node":1,"cluster":0,"addresses":[]}]})",
+              "gateways[0].node is 1"},
+        Wrong{R"({"clusters":[{"name":"a","size":1}],"gateways":[
+                 {"node":2147483648,"cluster":1,"addresses":[]}]})",
+              "gateways[0].cluster is 1"},
+        Wrong{R"({"clusters":[{"name":"a","size":1}],"gateways":[
+                 {"node":2147483648,"cluster":0,"addresses":[""]}]})",
+              "gateways[0].addresses[0] is empty"},
+        Wrong{R"({"clusters":[{"name":"a","size":1}],"gateways":[
+                 {"node":2147483648,"cluster":0,"addresses":[]},
+                 {"node":2147483648,"cluster":0,"addresses":[]}]})",
+              "gateways[1].node"}));
+
+}  // namespace
+}  // namespace isthmus::core
