@@ -1,0 +1,102 @@
+// The gateway of a cluster: accepts the cluster's processes and other gateways, and forwards
+// frames between them with bounded memory. It runs on its owner's io_context (one thread); all
+// functions are called, and all events arrive, on that thread.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "core/world.hpp"
+
+namespace isthmus::daemon {
+
+struct GatewayConfig {
+  core::NodeId node = core::kNobody;
+  std::string cluster;  ///< the name of its cluster, for messages
+  std::string job;      ///< identifies the job in messages and handshakes
+  std::string secret;   ///< the job's secret, raw bytes
+  /// A link to another gateway that is silent or down for so long ends the job.
+  std::chrono::milliseconds link_timeout{10'000};
+  /// How long `link` tries to reach the other gateways.
+  std::chrono::milliseconds connect_timeout{10'000};
+  /// How long a newcomer may take to prove that it knows the secret.
+  std::chrono::milliseconds handshake_timeout{5'000};
+  /// Serve unencrypted (still authenticated) TCP conduits from other hosts. Needed when a link
+  /// of the grid has encryption turned off. Unix sockets and loopback never need it.
+  bool accept_plain = false;
+};
+
+/// A conduit to another gateway, to be opened from this side.
+struct GatewayLink {
+  core::NodeId to = core::kNobody;
+  std::vector<std::string> addresses;  ///< "tcp:host:port" or "unix:/path", best first
+  bool encrypt = true;
+  std::uint64_t rate = 0;  ///< bits per second to pace to; 0: unpaced
+  int streams = 1;
+};
+
+/// What this gateway has sent over its conduit to another gateway.
+struct LinkCount {
+  core::NodeId from = core::kNobody;
+  core::NodeId to = core::kNobody;
+  std::uint64_t messages = 0;
+  std::uint64_t frames = 0;      ///< routed frames
+  std::uint64_t bytes = 0;       ///< of the program's payload
+  std::uint64_t wire_bytes = 0;  ///< with headers, acknowledgements and repetitions, without TLS
+};
+
+class Gateway {
+ public:
+  /// All optional. They may call back into the gateway but must not destroy it.
+  struct Events {
+    std::function<void()> joined;    ///< every rank of this cluster has joined
+    std::function<void()> ready;     ///< every rank of the grid has joined
+    std::function<void()> finished;  ///< every rank of this cluster has left in good order
+    /// A rank anywhere in the grid called MPI_Abort. At most one of abort and fault, once.
+    std::function<void(int rank, int code, const std::string& message)> abort;
+    /// Something broke, here or elsewhere; the message says what and where.
+    std::function<void(const std::string& message, int code)> fault;
+  };
+
+  Gateway(asio::io_context& io, GatewayConfig config, Events events);
+  /// Closes at once; processes and gateways that are still there see a fault.
+  ~Gateway();
+  Gateway(const Gateway&) = delete;
+  Gateway& operator=(const Gateway&) = delete;
+
+  /// Opens the ports; port 0 means any. Returns the addresses with the ports filled in, in the
+  /// same order. Throws std::runtime_error with a sentence that names the address that failed.
+  std::vector<std::string> listen(const std::vector<std::string>& addresses);
+
+  /// Learns the world, opens `links`, and routes by `next`: destination cluster index to
+  /// neighbouring gateway (its own cluster needs no entry). `done` is called once, with an empty
+  /// string when all links are up, or with a sentence that names the link and the address. Links
+  /// that other gateways open to this one are not waited for.
+  void link(core::World world, std::vector<GatewayLink> links,
+            std::map<std::size_t, core::NodeId> next,
+            std::function<void(const std::string& error)> done);
+
+  /// Tells every process and gateway that the job cannot go on (used by the agent when it learns
+  /// so by its own means). Does not call Events::fault.
+  void fault(const std::string& message, int code);
+
+  /// Says goodbye to all, then closes; `done` is called within a second.
+  void close(std::function<void()> done);
+
+  bool joined() const;    ///< every rank of this cluster has joined
+  bool finished() const;  ///< every rank of this cluster has joined and left in good order
+  std::vector<LinkCount> counts() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace isthmus::daemon
