@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "native_table.hpp"  // generated: struct Native, one member per function in mpi.h
 
