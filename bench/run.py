@@ -1,0 +1,80 @@
+"""Pingpong inside a cluster, native against grid, and across a gateway pair against plain TCP.
+
+Usage: python bench/run.py [--repeat 7] [--json FILE]
+
+Runs the contestants in turn, several times, and compares medians: a ratio of two figures that
+were measured side by side. Inside a cluster: 8 bytes between ranks 0 and 1 of MPI_COMM_WORLD, as
+a native job of two and as a grid of 2 + 1 (so that both players are in one cluster and
+MPI_COMM_WORLD is a grid communicator). Across: 8 bytes between the clusters of a grid of 1 + 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+OUT = ROOT / "build" / "bench"
+LIBRARIES = {"Open MPI": ("mpicc.openmpi", ["mpirun.openmpi", "--oversubscribe"]),
+             "MPICH": ("mpicc.mpich", ["mpirun.mpich"])}
+ISTHMUS = [sys.executable, "-m", "isthmus", "run"]
+ENV = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def build(compiler: str, source: str, name: str) -> str:
+    OUT.mkdir(parents=True, exist_ok=True)
+    binary = OUT / name
+    subprocess.run([compiler, "-O2", ROOT / "bench" / source, "-o", binary], check=True)
+    return str(binary)
+
+
+def samples(command: list[str]) -> list[float]:
+    done = subprocess.run(command, env=ENV, capture_output=True, text=True, timeout=300,
+                          check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}\nexit status {done.returncode}: {done.stderr}")
+    return [float(line) for line in done.stdout.split()]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeat", type=int, default=7)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+
+    contests: list[tuple[str, list[str], list[str]]] = []
+    tcp = build("cc", "tcp_pingpong.c", "tcp_pingpong")
+    for library, (compiler, mpirun) in LIBRARIES.items():
+        program = build(compiler, "pingpong.c", "pingpong." + compiler.rpartition(".")[2])
+        inside = [program, "1", "8", "100000"]
+        across = [program, "1", "8", "2000"]
+        contests += [
+            (f"8 B inside a cluster, {library}: grid / native",
+             [*ISTHMUS, "--on", "east", "-n", "2", *inside, ":", "--on", "west", "-n", "1",
+              *inside],
+             [*mpirun, "-n", "2", *inside]),
+            (f"8 B across two gateways, {library}: grid / plain TCP",
+             [*ISTHMUS, "-n", "2", *across], [tcp, "8", "2000"]),
+        ]
+
+    results = []
+    for title, ours, theirs in contests:
+        pairs = [(statistics.median(samples(ours)), statistics.median(samples(theirs)))
+                 for _ in range(options.repeat)]
+        our, their = (statistics.median(side) for side in zip(*pairs, strict=True))
+        ratio = statistics.median(a / b for a, b in pairs)
+        print(f"{title}: {our:.3f} us / {their:.3f} us, median of {options.repeat} ratios "
+              f"{ratio:.3f}", flush=True)
+        results.append({"title": title, "pairs_us": pairs, "ratio": ratio})
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()
