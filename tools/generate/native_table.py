@@ -14,6 +14,8 @@ def header(functions: list[Function]) -> str:
         "#pragma once\n#include <mpi.h>\n",
         "/// 1 where this mpi.h has the large-count functions (MPI_Send_c ...).",
         f"#define ISTHMUS_LARGE_COUNT {int('Send_c' in names)}\n",
+        "// Which functions this mpi.h has: #ifdef ISTHMUS_HAS_Isendrecv.",
+        *(f"#define ISTHMUS_HAS_{f.member} 1" for f in functions),
         '#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored "-Wdeprecated-declarations"\n',
         "// An entry whose definition differs from the MPI prototype does not compile.",
         *(f'extern "C" decltype(::{f.symbol}) isthmus_{f.member};' for f in functions),
