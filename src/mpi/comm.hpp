@@ -19,22 +19,22 @@ struct CartTopology {
   std::vector<int> dims, periods;
 };
 
-class HeldReceives;    // held.hpp: wildcards and what queues behind them
-class CollectiveQueue; // collective.hpp: one collective at a time, in order
+class HeldReceives;     // held.hpp: wildcards and what queues behind them
+class CollectiveQueue;  // collective.hpp: one collective at a time, in order
 
-struct GridComm {
+struct GridComm : std::enable_shared_from_this<GridComm> {
   /// Matching contexts of the engine: user's point-to-point, and Isthmus's own (collectives).
   std::uint64_t context = 0;  ///< even
   std::uint64_t collective_context() const { return context + 1; }
 
-  core::Group group;          ///< rank -> world rank
-  int rank = 0;               ///< mine
+  core::Group group;  ///< rank -> world rank
+  int rank = 0;       ///< mine
   int size = 0;
   MPI_Comm native = MPI_COMM_NULL;  ///< the handle: my cluster's members, in rank order
   MPI_Comm shadow = MPI_COMM_NULL;  ///< a native duplicate for Isthmus's own traffic, errors return
   int native_rank = 0;
-  std::vector<int> members;   ///< native rank -> rank; ascending
-  bool contiguous = false;    ///< members are members[0] + i: translation is an addition
+  std::vector<int> members;  ///< native rank -> rank; ascending
+  bool contiguous = false;   ///< members are members[0] + i: translation is an addition
   coll::Layout layout;
   std::optional<CartTopology> cart;
   std::unique_ptr<HeldReceives> held;
@@ -67,8 +67,9 @@ GridComm* find_comm(MPI_Comm handle);
 GridCommRef share_comm(MPI_Comm handle);
 
 /// Makes `native` (the communicator of my cluster's members of `group`, in rank order) the handle
-/// of a grid communicator. Collective over `native`: duplicates it for the shadow.
-GridCommRef register_comm(core::Group group, std::uint64_t context, MPI_Comm native);
+/// of a grid communicator. Collective over `native`: makes the shadow, where none is given.
+GridCommRef register_comm(core::Group group, std::uint64_t context, MPI_Comm native,
+                          MPI_Comm shadow = MPI_COMM_NULL);
 /// Takes the handle out of the table (MPI_Comm_free); the rest goes when its last user does.
 void unregister_comm(MPI_Comm handle);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "core/world.hpp"
 #include "mpi/comm.hpp"
@@ -12,10 +13,10 @@ namespace isthmus::face {
 
 struct Grid {
   core::World world;
-  int rank = 0;              ///< in the world
-  std::size_t cluster = 0;   ///< index of mine
+  int rank = 0;             ///< in the world
+  std::size_t cluster = 0;  ///< index of mine
   std::unique_ptr<net::Endpoint> endpoint;
-  MPI_Comm self = MPI_COMM_NULL;         ///< private duplicate of MPI_COMM_SELF
+  MPI_Comm self = MPI_COMM_NULL;            ///< private duplicate of MPI_COMM_SELF
   MPI_Group native_world = MPI_GROUP_NULL;  ///< the native world's group
   GridCommRef world_comm;
 
@@ -30,5 +31,14 @@ struct Grid {
 
 /// Null before MPI_Init, after MPI_Finalize, and in a grid of one cluster (all is native there).
 Grid* grid();
+
+/// Ends every process of the grid with `code`, after `sentence` on standard error (MPI_Abort, and
+/// fatal errors). Outside a grid it ends the native job.
+[[noreturn]] void abort_grid(int code, const std::string& sentence);
+
+/// Called by MPI_Init and MPI_Finalize around the native library's. join_grid does nothing when
+/// the program was not started as part of a grid of at least two clusters.
+void join_grid();
+void leave_grid();
 
 }  // namespace isthmus::face

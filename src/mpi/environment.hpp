@@ -1,0 +1,22 @@
+// What `isthmus run` leaves in the environment of a rank (docs/control.md).
+#pragma once
+
+#include <string>
+
+namespace isthmus::face {
+
+struct Environment {
+  std::string job, world, cluster, secret;  ///< secret: raw bytes
+  int first = 0;                            ///< world rank of the cluster's native rank 0
+};
+
+/// True when this process was started as a rank of a grid.
+bool in_grid();
+/// Throws std::runtime_error with a sentence that names the variable that is missing or wrong.
+/// Overwrites the bytes of the secret in the environment.
+Environment read_environment();
+/// Takes out what would make the program's children join: our entry of LD_PRELOAD, and all
+/// ISTHMUS_ variables but ISTHMUS_CLUSTER and ISTHMUS_JOB.
+void clean_environment();
+
+}  // namespace isthmus::face

@@ -1,0 +1,106 @@
+#include "mpi/grid.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <stdexcept>
+
+#include "mpi/entry.hpp"
+#include "mpi/environment.hpp"
+#include "mpi/grid_barrier.hpp"
+
+namespace isthmus::face {
+namespace {
+
+// A raw pointer on purpose: a process that exits without MPI_Finalize must not end the grid from
+// a static destructor (which would wait for the I/O thread). Its gateway notices that it is gone.
+std::atomic<Grid*> current{nullptr};
+
+// On the I/O thread: no MPI, no locks, no program code.
+void on_fault(const std::string& sentence, int code) {
+  const std::string line = "isthmus: " + sentence + "\n";
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+  _exit(code & 0xFF ? code & 0xFF : 1);
+}
+
+std::size_t cluster_named(const core::World& world, const std::string& name) {
+  for (std::size_t i = 0; i < world.clusters.size(); ++i) {
+    if (world.clusters[i].name == name) return i;
+  }
+  throw std::runtime_error("ISTHMUS_CLUSTER is '" + name + "', which is not in ISTHMUS_WORLD");
+}
+
+std::unique_ptr<Grid> make_grid(Environment environment) {
+  auto made = std::make_unique<Grid>();
+  made->world = core::world_from_json(environment.world);
+  made->cluster = cluster_named(made->world, environment.cluster);
+  int native_size = 0;
+  int native_rank = 0;
+  native.Comm_size(MPI_COMM_WORLD, &native_size);
+  native.Comm_rank(MPI_COMM_WORLD, &native_rank);
+  if (made->first() != environment.first) {
+    throw std::runtime_error("ISTHMUS_FIRST is " + std::to_string(environment.first) +
+                             ", but cluster " + environment.cluster + " begins at world rank " +
+                             std::to_string(made->first()) + " in ISTHMUS_WORLD");
+  }
+  if (native_size != made->local_size()) {
+    throw std::runtime_error(
+        "the native MPI_COMM_WORLD of cluster " + environment.cluster + " has " +
+        std::to_string(native_size) + " ranks where the grid expects " +
+        std::to_string(made->local_size()) +
+        ": the native launcher did not start the program with the MPI library that the program "
+        "uses, or as many times as it was told to");
+  }
+  made->rank = made->first() + native_rank;
+  if (made->world.clusters.size() < 2) return nullptr;
+
+  native.Comm_dup(MPI_COMM_SELF, &made->self);
+  native.Comm_set_errhandler(made->self, MPI_ERRORS_RETURN);
+  native.Comm_group(MPI_COMM_WORLD, &made->native_world);
+  net::EndpointConfig config;
+  config.world = made->world;
+  config.world_rank = made->rank;
+  config.job = environment.job;
+  config.secret = std::move(environment.secret);
+  made->endpoint = net::Endpoint::join(std::move(config), on_fault);
+  return made;
+}
+
+}  // namespace
+
+Grid* grid() { return current.load(std::memory_order_acquire); }
+
+void join_grid() {
+  if (!in_grid() || grid()) return;
+  const Inside inside;
+  try {
+    auto made = make_grid(read_environment());
+    clean_environment();
+    if (!made) return;
+    Grid* joined = made.release();
+    current.store(joined, std::memory_order_release);
+    joined->world_comm =
+        register_comm(core::Group::range(0, joined->world.size()), 0, MPI_COMM_WORLD);
+  } catch (const std::exception& failure) {
+    abort_grid(1, std::string("cannot join the grid: ") + failure.what());
+  }
+}
+
+void leave_grid() {
+  const std::unique_ptr<Grid> leaving(grid());
+  if (!leaving) return;
+  const Inside inside;
+  try {
+    grid_barrier(*leaving);
+    leaving->world_comm.reset();
+    unregister_comm(MPI_COMM_WORLD);
+    leaving->endpoint->leave();
+  } catch (const std::exception& failure) {
+    abort_grid(1, std::string("cannot leave the grid: ") + failure.what());
+  }
+  current.store(nullptr, std::memory_order_release);
+  native.Group_free(&leaving->native_world);
+  native.Comm_free(&leaving->self);
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,51 @@
+#include "mpi/grid_barrier.hpp"
+
+#include <chrono>
+#include <deque>
+
+#include "mpi/entry.hpp"
+
+namespace isthmus::face {
+namespace {
+
+// Above the tags of collectives (coll/party.hpp), in the same context.
+constexpr int kTag = 32768;
+
+void wait(net::Endpoint& endpoint, const core::Op& op) {
+  while (!op.done()) {
+    const auto seen = endpoint.events();
+    if (op.done()) return;
+    endpoint.wait_event(seen, std::chrono::milliseconds(100));
+  }
+}
+
+}  // namespace
+
+void grid_barrier(Grid& grid) {
+  const Inside inside;
+  const GridComm& comm = *grid.world_comm;
+  native.Barrier(comm.shadow);
+  if (comm.native_rank == 0) {
+    std::deque<core::SendOp> sends;
+    std::deque<core::RecvOp> receives;
+    for (const core::Cluster& other : grid.world.clusters) {
+      if (other.first == grid.first()) continue;
+      auto& recv = receives.emplace_back();
+      recv.context = comm.collective_context();
+      recv.source = other.first;
+      recv.tag = kTag;
+      grid.endpoint->recv(recv);
+      auto& send = sends.emplace_back();
+      send.peer = static_cast<core::NodeId>(other.first);
+      send.envelope.context = comm.collective_context();
+      send.envelope.source = comm.rank;
+      send.envelope.tag = kTag;
+      grid.endpoint->send(send);
+    }
+    for (const auto& op : sends) wait(*grid.endpoint, op);
+    for (const auto& op : receives) wait(*grid.endpoint, op);
+  }
+  native.Barrier(comm.shadow);
+}
+
+}  // namespace isthmus::face
