@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "mpi/comm.hpp"
@@ -19,6 +20,7 @@ struct Result {
   std::uint64_t bytes = 0;
   bool cancelled = false;
   int error = MPI_SUCCESS;  ///< e.g. MPI_ERR_TRUNCATE
+  bool raised = false;      ///< the native library has already called the error handler
 };
 
 /// A grid operation that the program's threads help along: a send or receive between clusters, a
@@ -33,6 +35,9 @@ class Operation {
   virtual void cancel() {}
   Result result;
   MPI_Comm comm = MPI_COMM_NULL;  ///< whose error handler hears of result.error
+  /// Nobody but its own waiter depends on advance(): the I/O thread does the rest. Such operations
+  /// leave the rest of the program at native speed.
+  bool passive = false;
 };
 
 /// Drives `operation` to its end for a blocking call; fills `status` unless it is ignored.
@@ -43,13 +48,22 @@ int complete(Operation& operation, MPI_Status* status, const char* function);
 /// (and other blocking call), and is destroyed when the request is freed.
 int make_request(std::unique_ptr<Operation> operation, MPI_Request* request);
 
+/// Makes an inactive persistent request; each MPI_Start calls `start` and drives what it returns.
+/// `start` may throw coll::Failure. Errors are raised on `comm`.
+int make_persistent(MPI_Comm comm, std::function<std::unique_ptr<Operation>()> start,
+                    MPI_Request* request);
+
 /// Remembers that a native receive request was made on a grid communicator, so that wait and test
-/// give the status the rank in `comm`. Fast path: tens of ns.
-void track_receive(MPI_Request request, GridComm* comm);
+/// give the status the rank in that communicator: `source`. Fast path: tens of ns.
+void track_receive(MPI_Request request, int source);
+/// The same for a persistent receive of `tag` from the member `source` of this cluster.
+void track_persistent_receive(MPI_Request request, GridCommRef comm, int source, int tag);
 
 /// Gives a status of a native receive or probe on `comm` the rank in `comm`.
 void translate(const GridComm& comm, MPI_Status* status);
 /// Writes a Result into a status (not ignored) the native way.
 void fill_status(const Result& result, MPI_Status* status);
+/// Payload of the message that a native status tells of.
+std::uint64_t bytes_of(const MPI_Status& status);
 
 }  // namespace isthmus::face
