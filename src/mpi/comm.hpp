@@ -66,9 +66,10 @@ GridComm* find_comm(MPI_Comm handle);
 /// As find_comm, sharing ownership: requests and queued work outlive MPI_Comm_free.
 GridCommRef share_comm(MPI_Comm handle);
 
-/// Makes `native` (the communicator of my cluster's members of `group`, in rank order) the handle
-/// of a grid communicator. Collective over `native`: makes the shadow, where none is given.
-GridCommRef register_comm(core::Group group, std::uint64_t context, MPI_Comm native,
+/// Makes `handle` (the native communicator of my cluster's members of `group`, in rank order) that
+/// of a grid communicator. Collective over it: makes the shadow, where none is given. Throws
+/// coll::Failure.
+GridCommRef register_comm(core::Group group, std::uint64_t context, MPI_Comm handle,
                           MPI_Comm shadow = MPI_COMM_NULL);
 /// Takes the handle out of the table (MPI_Comm_free); the rest goes when its last user does.
 void unregister_comm(MPI_Comm handle);
