@@ -1,0 +1,7 @@
+"""`python -m isthmus` is `isthmus`."""
+
+import sys
+
+from isthmus.cli import main
+
+sys.exit(main())

@@ -1,0 +1,272 @@
+"""One agent as the launcher sees it: a process that speaks docs/control.md over its pipes."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from isthmus.errors import RunError
+
+MAX_LINE = 1 << 20
+MAX_PAYLOAD = 8 << 20
+_KEPT_LINES = 40
+_KEPT_WIDTH = 1000
+
+Message = dict[str, Any]
+Handler = Callable[["Agent", Message, bytes], Awaitable[None]]
+OnLost = Callable[["Agent", str], None]
+
+
+class ProtocolError(Exception):
+    """What came from the agent is not the protocol; the text says what."""
+
+
+class Agent:
+    """`label` names the agent in sentences ("cluster east on login1"). `on_message` gets all that
+    is no answer to a request; the agent is not read on before it returns, so it may hold back a
+    flood of output. `on_lost` is called once, with a reason, when the agent ends unasked or speaks
+    nonsense."""
+
+    def __init__(self, label: str, command: Sequence[str], *, remote: bool) -> None:
+        self.label = label
+        self.command = list(command)
+        self.remote = remote
+        self.host = ""
+        self.greeting: list[str] = []  # lines before hello: what a remote shell prints by itself
+        self.said_hello = False
+        self._stderr: deque[str] = deque(maxlen=_KEPT_LINES)
+        self._process: asyncio.subprocess.Process | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._waiting: tuple[str, asyncio.Future[Message]] | None = None
+        self._on_message: Handler | None = None
+        self._on_lost: OnLost | None = None
+        self._ending = False
+        self._lost: str | None = None
+
+    async def start(self, on_message: Handler, on_lost: OnLost) -> None:
+        """Starts the process. RunError when there is no such program."""
+        self._on_message, self._on_lost = on_message, on_lost
+        self._listen_for("hello")
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *self.command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                limit=MAX_LINE,
+                start_new_session=not self.remote,
+            )
+        except OSError as error:
+            raise RunError(
+                f"{self.label}: cannot start {self.command[0]}: {error.strerror}"
+            ) from None
+        self._tasks = [
+            asyncio.create_task(self._keep_stderr()),
+            asyncio.create_task(self._read()),
+        ]
+
+    # -- to the agent ------------------------------------------------------------------------
+
+    async def send(self, op: str, payload: bytes | None = None, **keys: Any) -> None:
+        """Returns when the pipe has taken the message. A pipe that is gone is noticed by the
+        reader, so it is no error here."""
+        if self._process is None or self._process.stdin is None:
+            return
+        message: Message = {"op": op, **keys}
+        if payload is not None:
+            message["n"] = len(payload)
+        line = json.dumps(message, separators=(",", ":")).encode() + b"\n"
+        with contextlib.suppress(OSError, RuntimeError):
+            self._process.stdin.write(line + (payload or b""))
+            await self._process.stdin.drain()
+
+    async def hello(self, limit: float) -> Message:
+        """The agent's first word. RunError as of `request`."""
+        return await self._answer(limit)
+
+    async def request(self, op: str, answer: str, limit: float, **keys: Any) -> Message:
+        """Sends and waits for the answer. RunError with the agent's words when that is `error`, or
+        when nothing comes within `limit` seconds or the agent is gone."""
+        self._listen_for(answer)
+        await self.send(op, **keys)
+        return await self._answer(limit)
+
+    def _listen_for(self, op: str) -> None:
+        future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        future.add_done_callback(lambda f: f.cancelled() or f.exception())  # may be nobody's
+        self._waiting = (op, future)
+
+    async def _answer(self, limit: float) -> Message:
+        assert self._waiting
+        op, future = self._waiting
+        if self._lost is not None:
+            raise RunError(self._lost)
+        try:
+            return await asyncio.wait_for(future, limit)
+        except asyncio.TimeoutError:
+            raise RunError(
+                f"{self.label}: no '{op}' from the agent within {limit:g} s{self._quote()}"
+            ) from None
+        finally:
+            self._waiting = None
+
+    # -- from the agent ----------------------------------------------------------------------
+
+    async def _read(self) -> None:
+        reason = "the agent ended"
+        try:
+            while True:
+                message, payload = await self._next()
+                await self._dispatch(message, payload)
+        except asyncio.IncompleteReadError:
+            pass
+        except ProtocolError as error:
+            reason = f"the agent broke the protocol: {error}"
+        await self._gone(reason)
+
+    async def _next(self) -> tuple[Message, bytes]:
+        assert self._process
+        assert self._process.stdout
+        reader = self._process.stdout
+        while True:
+            try:
+                line = await reader.readuntil(b"\n")
+            except asyncio.LimitOverrunError:
+                raise ProtocolError(f"a line of more than {MAX_LINE} bytes") from None
+            if self.said_hello or line.startswith(b"{"):
+                break
+            if len(self.greeting) >= 200:
+                raise ProtocolError(f"it began with {_shown(line)}")
+            self.greeting.append(line.decode(errors="replace").rstrip()[:_KEPT_WIDTH])
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            raise ProtocolError(f"not JSON: {_shown(line)}") from None
+        if not isinstance(message, dict) or not isinstance(message.get("op"), str):
+            raise ProtocolError(f"a message without 'op': {_shown(line)}")
+        count = message.get("n", 0)
+        if type(count) is not int or not 0 <= count <= MAX_PAYLOAD:
+            raise ProtocolError(f"'{message['op']}' announces {count!r} bytes")
+        payload = await reader.readexactly(count) if count else b""
+        return message, payload
+
+    async def _dispatch(self, message: Message, payload: bytes) -> None:
+        op = message["op"]
+        if op == "hello":
+            self.said_hello = True
+        waiting = self._waiting
+        if waiting and not waiting[1].done():
+            if op == waiting[0]:
+                waiting[1].set_result(message)
+                return
+            if op == "error":
+                waiting[1].set_exception(_failure(self.label, message))
+                return
+        assert self._on_message
+        await self._on_message(self, message, payload)
+
+    async def _gone(self, reason: str) -> None:
+        assert self._process
+        assert self._on_lost
+        if not self._ending:
+            status = None
+            with contextlib.suppress(asyncio.TimeoutError):
+                status = await asyncio.wait_for(self._process.wait(), 2)
+                await asyncio.wait_for(asyncio.shield(self._tasks[0]), 1)
+            self._lost = f"{self.label}: {self._why(reason, status)}{self._quote()}"
+            if self._waiting and not self._waiting[1].done():
+                self._waiting[1].set_exception(RunError(self._lost))
+            self._on_lost(self, self._lost)
+
+    def _why(self, reason: str, status: int | None) -> str:
+        if status is None or reason != "the agent ended":
+            return reason
+        if self.remote and status == 255:
+            return "the connection was lost" if self.said_hello else "ssh could not connect"
+        if self.remote and status in (126, 127) and not self.said_hello:
+            return (
+                "isthmusd could not be started there; install Isthmus on that host and name the "
+                "place by 'prefix' in the grid file"
+            )
+        if status < 0:
+            return f"the agent was killed by {_signal_name(-status)}"
+        return f"the agent ended by itself with status {status}"
+
+    def _quote(self) -> str:
+        """The last lines that the agent or ssh wrote for itself, below the sentence."""
+        said = [*self.greeting[:3], *self._stderr] if not self.said_hello else [*self._stderr]
+        return "".join(f"\n  | {line}" for line in said[-10:])
+
+    async def _keep_stderr(self) -> None:
+        assert self._process
+        assert self._process.stderr
+        rest = b""
+        while chunk := await self._process.stderr.read(4096):
+            *lines, rest = (rest + chunk).split(b"\n")
+            rest = rest[-_KEPT_WIDTH:]
+            self._stderr.extend(
+                line[:_KEPT_WIDTH].decode(errors="replace").rstrip() for line in lines if line
+            )
+        if rest:
+            self._stderr.append(rest.decode(errors="replace"))
+
+    # -- the end -----------------------------------------------------------------------------
+
+    def hang_up(self) -> None:
+        """Closes the agent's standard input: it ends all that it started, and itself."""
+        self._ending = True
+        if self._process and self._process.stdin:
+            self._process.stdin.close()
+
+    async def close(self, patience: float) -> None:
+        """Ends the agent, politely first, and waits until its process is gone."""
+        if self._process is None:
+            return
+        alive = self._process.returncode is None
+        self._ending = True
+        if alive and self.said_hello:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self.send("end"), 1)
+        self.hang_up()
+        if not self.said_hello:
+            self._signal(signal.SIGTERM)
+        for last in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                await asyncio.wait_for(self._process.wait(), patience)
+                break
+            except asyncio.TimeoutError:
+                self._signal(last)
+                patience = 2
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _signal(self, number: signal.Signals) -> None:
+        assert self._process
+        if self._process.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            if self.remote or number != signal.SIGKILL:
+                self._process.send_signal(number)
+            else:  # what the agent started and could not end any more
+                os.killpg(self._process.pid, number)
+
+
+def _failure(label: str, message: Message) -> RunError:
+    said = str(message.get("message") or "the agent gave no reason")
+    return RunError(f"{label}: {said}", str(message.get("remedy") or ""))
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _shown(line: bytes) -> str:
+    return repr(line[:60].decode(errors="replace").rstrip())

@@ -1,0 +1,110 @@
+"""The command line of `isthmus run`: parts with `:` between, as mpirun's.
+
+Each part is parsed like a command of its own; its options stop at the first word that is none.
+`-n`, `--on`, `-x` and `--wdir` are of their part, all others of the run and belong in the first.
+"""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from isthmus.errors import UsageError
+from isthmus.placement import Part
+
+
+@dataclass(frozen=True)
+class PartOptions:
+    """One part as it was typed."""
+
+    argv: list[str]
+    n: int | None = None
+    on: str | None = None
+    exports: list[str] = field(default_factory=list)
+    wdir: str | None = None
+    grid: Path | None = None
+    timeout: float | None = None
+    tag_output: bool = False
+    dry_run: bool = False
+    stats: bool = False
+    verbose: bool = False
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The whole command line."""
+
+    parts: list[Part]
+    grid: Path | None
+    timeout: float | None
+    tag_output: bool
+    dry_run: bool
+    stats: bool
+    verbose: bool
+
+
+_OF_THE_RUN = {
+    "grid": "-g",
+    "timeout": "--timeout",
+    "tag_output": "--tag-output",
+    "dry_run": "--dry-run",
+    "stats": "--stats",
+    "verbose": "-v",
+}
+
+
+def split_parts(words: Sequence[str]) -> list[list[str]]:
+    """At each word that is `:`. There is at least one part; parts may be empty."""
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word == ":":
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return parts
+
+
+def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.environ) -> RunOptions:
+    """UsageError for an option of the run in a later part."""
+    for number, part in enumerate(parts[1:], 2):
+        for name, option in _OF_THE_RUN.items():
+            if getattr(part, name):
+                raise UsageError(
+                    f"part {number} ('{part.argv[0]}') has {option}, which is for the whole run",
+                    f"Put {option} before the first program.",
+                )
+    first = parts[0]
+    return RunOptions(
+        parts=[_part(part, environ) for part in parts],
+        grid=first.grid,
+        timeout=first.timeout,
+        tag_output=first.tag_output,
+        dry_run=first.dry_run,
+        stats=first.stats,
+        verbose=first.verbose,
+    )
+
+
+def _part(part: PartOptions, environ: Mapping[str, str]) -> Part:
+    return Part(
+        argv=part.argv,
+        n=part.n,
+        on=part.on,
+        env=dict(_export(text, environ) for text in part.exports),
+        wdir=part.wdir,
+    )
+
+
+def _export(text: str, environ: Mapping[str, str]) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise UsageError(f"-x {text}: '{name}' is no name of an environment variable")
+    if not equals:
+        if name not in environ:
+            raise UsageError(
+                f"-x {name}: there is no such variable in the environment here",
+                f"Set it, or give the value: -x {name}=VALUE",
+            )
+        value = environ[name]
+    return name, value

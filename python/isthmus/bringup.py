@@ -1,0 +1,207 @@
+"""The steps that bring a run up, each on all agents at once."""
+
+import asyncio
+import os
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from isthmus.agent import Agent, Message
+from isthmus.errors import RunError
+from isthmus.plan import AgentPlan, Plan, link_json, reachable
+from isthmus.relay import Voice
+from isthmus.version import VERSION
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds. `start` includes ssh, and the time that somebody may need to type a passphrase."""
+
+    start: float = float(os.environ.get("ISTHMUS_START_TIMEOUT") or 60)
+    configure: float = 20
+    inspect: float = 60
+    link: float = 20
+    spawn: float = 60
+    kill: float = 8
+    close: float = 5
+
+
+class BringUp:
+    """Call the steps in the order in which they stand. Each raises RunError."""
+
+    def __init__(
+        self, plan: Plan, agents: Sequence[Agent], secret: str, limits: Limits, voice: Voice
+    ) -> None:
+        self._plan = plan
+        self._agents = list(zip(plan.agents, agents, strict=True))
+        self._secret = secret
+        self._limits = limits
+        self._voice = voice
+        self._listening: dict[int, list[str]] = {}  # gateway -> addresses as the agent said them
+
+    # -- hello -------------------------------------------------------------------------------
+
+    async def greet(self) -> None:
+        """Waits for every agent's hello, and sees that all are of one version and one machine."""
+        hellos = await _all(a.hello(self._limits.start) for _, a in self._agents)
+        for (_, agent), hello in zip(self._agents, hellos, strict=True):
+            agent.host = str(hello.get("host") or "")
+            self._voice.narrate(
+                f"{agent.label}: agent {hello.get('version')} on {agent.host}, "
+                f"process {hello.get('pid')}"
+            )
+            if hello.get("version") != VERSION:
+                raise RunError(
+                    f"{agent.label}: Isthmus there is version {hello.get('version')}, here it is "
+                    f"{VERSION}",
+                    "Install the same version on both, or name another one by 'prefix' in the "
+                    "grid file.",
+                )
+        self._same_machine([h.get("machine") or {} for h in hellos])
+
+    def _same_machine(self, machines: Sequence[Message]) -> None:
+        ranked = [i for i, (spec, _) in enumerate(self._agents) if spec.has_ranks]
+        for key, what in (
+            ("byteorder", "byte order"),
+            ("long", "size of long"),
+            ("long_double", "size of long double"),
+        ):
+            first = machines[ranked[0]].get(key)
+            for i in ranked[1:]:
+                other = machines[i].get(key)
+                if other != first:
+                    raise RunError(
+                        f"the {what} is {first} in {self._agents[ranked[0]][1].label} and {other} "
+                        f"in {self._agents[i][1].label}: their data cannot be exchanged",
+                        "A grid needs clusters of one byte order and one size of each basic type.",
+                    )
+
+    # -- configure and inspect ---------------------------------------------------------------
+
+    async def configure(self) -> None:
+        """Gives every agent its secret and opens the gateways."""
+        answers = await _all(
+            agent.request(
+                "configure", "configured", self._limits.configure, **self._configuration(spec)
+            )
+            for spec, agent in self._agents
+        )
+        for (spec, agent), answer in zip(self._agents, answers, strict=True):
+            for entry in answer.get("gateways") or []:
+                if isinstance(entry, dict) and isinstance(entry.get("node"), int):
+                    self._listening[entry["node"]] = [str(a) for a in entry.get("addresses") or []]
+            for gateway in spec.gateways:
+                if not self._listening.get(gateway.node):
+                    raise RunError(
+                        f"{agent.label}: the agent did not say where its gateway listens"
+                    )
+                where = ", ".join(self._listening[gateway.node])
+                self._voice.narrate(f"{agent.label}: gateway listens on {where}")
+
+    def _configuration(self, spec: AgentPlan) -> dict[str, object]:
+        cluster = self._plan.clusters[spec.cluster]
+        return {
+            "version": VERSION,
+            "job": self._plan.job,
+            "secret": self._secret,
+            "cluster": cluster.name,
+            "env": dict(cluster.spec.env),
+            "mpi": cluster.spec.mpi,
+            "launch": cluster.spec.launch,
+            "wdir": cluster.block.wdir if spec.has_ranks else None,
+            "gateways": [{"node": g.node, "listen": [g.listen]} for g in spec.gateways],
+            "settings": {},
+        }
+
+    async def inspect(self) -> None:
+        """Every program of every cluster must be there and be of an MPI that we have."""
+
+        async def programs(spec: AgentPlan, agent: Agent) -> None:
+            for _, part in self._plan.clusters[spec.cluster].block.parts:
+                found = await agent.request(
+                    "inspect", "program", self._limits.inspect, argv=part.argv
+                )
+                self._voice.narrate(
+                    f"{agent.label}: {found.get('path')} uses "
+                    f"{found.get('mpi_version') or 'no MPI of its own'}, "
+                    f"started by {found.get('launcher')}"
+                )
+
+        await _all(programs(spec, agent) for spec, agent in self._agents if spec.has_ranks)
+
+    # -- link and spawn ----------------------------------------------------------------------
+
+    async def link(self) -> None:
+        """Joins the gateways. All agents at once: one listens while another connects."""
+        await _all(
+            agent.request("link", "linked", self._limits.link, **self._links(spec))
+            for spec, agent in self._agents
+        )
+
+    def _links(self, spec: AgentPlan) -> dict[str, object]:
+        own = [gateway.node for gateway in spec.gateways]
+        return {
+            "world": self._world(spec),
+            "links": [
+                link_json(link, self._addresses(link.target, spec))
+                for link in self._plan.links
+                if link.source in own
+            ],
+            "routes": [
+                {"node": node, "next": {str(k): v for k, v in self._plan.next[node].items()}}
+                for node in own
+            ],
+        }
+
+    def _world(self, spec: AgentPlan) -> dict[str, object]:
+        """The world as the agent's cluster sees it: whole addresses for its own gateways only."""
+        return {
+            "clusters": [{"name": c.name, "size": c.block.size} for c in self._plan.clusters],
+            "gateways": [
+                {
+                    "node": g.node,
+                    "cluster": g.cluster,
+                    "addresses": self._addresses(g.node, spec) if g.cluster == spec.cluster else [],
+                }
+                for g in self._plan.gateways
+            ],
+        }
+
+    def _addresses(self, node: int, seen_by: AgentPlan) -> list[str]:
+        gateway = next(g for g in self._plan.gateways if g.node == node)
+        home, agent = self._agents[gateway.agent]
+        listening = self._listening[node]
+        hosts = [agent.host]
+        if home.host is not None and home.cluster != seen_by.cluster:
+            hosts.insert(0, home.host.rpartition("@")[2])
+        local = [a for a in listening if a.startswith("unix:")] if home is seen_by else []
+        return [*local, *reachable(gateway, listening, hosts)]
+
+    async def spawn(self, *, stdin: bool, tag_output: bool) -> None:
+        """Starts the ranks. Standard input goes to the cluster of world rank 0, when at all."""
+
+        def request(spec: AgentPlan, agent: Agent) -> Coroutine[Any, Any, Message]:
+            block = self._plan.clusters[spec.cluster].block
+            return agent.request(
+                "spawn",
+                "spawned",
+                self._limits.spawn,
+                parts=[{"n": n, "argv": p.argv, "env": dict(p.env)} for n, p in block.parts],
+                first=block.first,
+                size=block.size,
+                stdin=stdin and block.first == 0,
+                tag_output=tag_output,
+            )
+
+        await _all(request(spec, agent) for spec, agent in self._agents if spec.has_ranks)
+
+
+async def _all(work: Any) -> list[Any]:
+    """All at once. The first that fails ends the others and is raised."""
+    tasks = [asyncio.ensure_future(item) for item in work]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

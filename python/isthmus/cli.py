@@ -1,0 +1,238 @@
+"""The command `isthmus`."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from isthmus import grid as grids
+from isthmus import report
+from isthmus.argv import PartOptions, RunOptions, combine, split_parts
+from isthmus.command import agent_command, shielded
+from isthmus.errors import EXIT_USAGE, IsthmusError
+from isthmus.job import Options, run_job
+from isthmus.plan import make_plan
+from isthmus.relay import Voice
+from isthmus.version import VERSION
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+
+_THIS_PART, _WHOLE_RUN = "Of each part", "Of the whole run"
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"isthmus {VERSION}")
+        raise typer.Exit
+
+
+@app.callback(epilog="See [bold]isthmus COMMAND --help[/bold] for each command.")
+def isthmus(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_show_version, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """One MPI world of several clusters.
+
+    An unmodified MPI program sees one MPI_COMM_WORLD over clusters that each have their own MPI
+    library. Inside a cluster messages take that library, between clusters they take gateways.
+    """
+
+
+@app.command(context_settings={"allow_interspersed_args": False})
+def run(
+    command: Annotated[
+        list[str],
+        typer.Argument(metavar="PROGRAM [ARG]... [: PART]...", help="What the ranks run."),
+    ],
+    n: Annotated[
+        int | None,
+        typer.Option(
+            "-n",
+            "-np",
+            min=1,
+            metavar="N",
+            help="Ranks of this part. Without it: all slots of the grid, or one rank a cluster.",
+            rich_help_panel=_THIS_PART,
+        ),
+    ] = None,
+    on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLUSTER",
+            help="Place this part on one cluster of the grid.",
+            rich_help_panel=_THIS_PART,
+        ),
+    ] = None,
+    export: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-x",
+            metavar="NAME[=VALUE]",
+            help="Give the ranks an environment variable, with this value or the one it has "
+            "here. May be repeated.",
+            rich_help_panel=_THIS_PART,
+        ),
+    ] = None,
+    wdir: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR",
+            help="Working directory of the ranks. Without it: this directory, and on hosts that "
+            "do not have it the home directory.",
+            rich_help_panel=_THIS_PART,
+        ),
+    ] = None,
+    grid: Annotated[
+        Path | None,
+        typer.Option(
+            "-g",
+            "--grid",
+            metavar="FILE",
+            help="The grid file (TOML). Without it: two clusters, 'east' and 'west', on this host.",
+            rich_help_panel=_WHOLE_RUN,
+        ),
+    ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            min=0.001,
+            metavar="SECONDS",
+            help="End the run after this time, with exit status 124.",
+            rich_help_panel=_WHOLE_RUN,
+        ),
+    ] = None,
+    tag_output: Annotated[
+        bool,
+        typer.Option(
+            "--tag-output",
+            help="Begin each line of output with the world rank, as '[3] '.",
+            rich_help_panel=_WHOLE_RUN,
+        ),
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Print what would be started where, and start nothing.",
+            rich_help_panel=_WHOLE_RUN,
+        ),
+    ] = False,
+    stats: Annotated[
+        bool,
+        typer.Option(
+            "--stats",
+            help="At the end, show how much crossed each link (on standard error).",
+            rich_help_panel=_WHOLE_RUN,
+        ),
+    ] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "-v",
+            "--verbose",
+            help="Tell each step (on standard error).",
+            rich_help_panel=_WHOLE_RUN,
+        ),
+    ] = False,
+) -> Any:
+    """Run an MPI program as one world over the clusters of a grid.
+
+    [bold]isthmus run -n 4 ./app[/bold]
+    Two clusters on this host, two ranks each.
+
+    [bold]isthmus run -g grid.toml -n 64 ./app input.dat[/bold]
+    The clusters of a grid file, filled in the order of the file up to their 'slots'; without
+    slots the ranks are shared out equally.
+
+    [bold]isthmus run -g grid.toml --on a -n 4 ./x.ompi : --on b -n 4 ./x.mpich[/bold]
+    Parts, with ':' between: another program, or another build of it, on each cluster.
+
+    Options end at the first word that is none; the rest belongs to the program. The standard
+    input of the command goes to world rank 0. Ctrl-C ends everything everywhere; a second one
+    does not wait for it.
+
+    [bold]Exit status:[/bold] 0 when all went well; else that of the first rank that failed
+    (128 + N for signal N), or the code of MPI_Abort; 124 after --timeout; 2 for a wrong command
+    line or grid file; 1 when the run could not start or a part of the grid broke.
+
+    [bold]Environment:[/bold] ISTHMUS_PREFIX (where Isthmus is installed: bin/isthmusd below it),
+    ISTHMUS_SSH (the ssh command), ISTHMUS_START_TIMEOUT (seconds that agents have to start).
+    """
+    return PartOptions(
+        argv=command,
+        n=n,
+        on=on,
+        exports=export or [],
+        wdir=wdir,
+        grid=grid,
+        timeout=timeout,
+        tag_output=tag_output,
+        dry_run=dry_run,
+        stats=stats,
+        verbose=verbose,
+    )
+
+
+def parse_run(words: Sequence[str]) -> RunOptions:
+    """The words after `isthmus run`. Raises what typer raises, and UsageError."""
+    parts = []
+    for part in split_parts(words):
+        parsed = app(["run", *part], standalone_mode=False, prog_name="isthmus")
+        if not isinstance(parsed, PartOptions):  # --help was given, and shown
+            raise SystemExit(0)
+        parts.append(parsed)
+    return combine(parts)
+
+
+def execute(options: RunOptions) -> int:
+    """Runs, or says what would be run. The exit status."""
+    grid = grids.load(options.grid) if options.grid else grids.two_halves()
+    plan = make_plan(grid, options.parts)
+    commands = []
+    for agent in plan.agents:
+        command = agent_command(agent.host, agent.prefix, str(Path.cwd()))
+        commands.append(shielded(command) if agent.host and not options.dry_run else command)
+    if options.dry_run:
+        for line in report.dry_run(plan, commands):
+            print(line)
+        return 0
+    of_run = Options(timeout=options.timeout, tag_output=options.tag_output, stats=options.stats)
+    result = run_job(plan, commands, of_run, Voice(options.verbose))
+    if options.stats:
+        report.stats_table(plan, result.stats, Console(stderr=True))
+    return result.status
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The exit status. Whatever the user can get wrong ends in a sentence, not in a traceback."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        if words[:1] == ["run"]:
+            return execute(parse_run(words[1:]))
+        app(words, standalone_mode=False, prog_name="isthmus")
+        return 0
+    except IsthmusError as error:
+        print(f"isthmus: {error}", file=sys.stderr)
+        return error.status
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        return 141
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        print(f"isthmus: {error.format_message()}", file=sys.stderr)
+        print("  See: isthmus run --help", file=sys.stderr)
+        return EXIT_USAGE

@@ -1,0 +1,46 @@
+"""The command that starts an agent, here or by the user's ssh."""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from isthmus.install import find_isthmusd
+
+
+def isthmusd_of(prefix: str | None, local: bool) -> str:
+    """What to call isthmusd by: below `prefix` where one is given, else this installation's for
+    this host and the PATH of the other one."""
+    if prefix is not None:
+        path = f"{prefix.rstrip('/')}/bin/isthmusd"
+        return str(Path(path).expanduser()) if local else path
+    return str(find_isthmusd()) if local else "isthmusd"
+
+
+def agent_command(host: str | None, prefix: str | None, cwd: str) -> list[str]:
+    """Local agents inherit the working directory. Remote ones enter the same one where it exists,
+    else stay in the home directory, as ranks do under mpirun."""
+    isthmusd = isthmusd_of(prefix, host is None)
+    if host is None:
+        return [isthmusd, "agent"]
+    program = shlex.quote(isthmusd)
+    if isthmusd.startswith("~/"):
+        program = f'"$HOME"/{shlex.quote(isthmusd[2:])}'
+    enter = f"cd {shlex.quote(cwd)} 2>/dev/null; exec {program} agent"
+    return [*ssh_command(), host, f"exec sh -c {shlex.quote(enter)}"]
+
+
+def ssh_command() -> list[str]:
+    """The user's ssh with what a silent, lasting pipe needs. Without a terminal nobody can answer
+    a prompt, so ssh is told not to ask."""
+    options = ["-T", "-x", "-o", "ClearAllForwardings=yes"]
+    options += ["-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=10"]
+    if not sys.stdin.isatty():
+        options += ["-o", "BatchMode=yes"]
+    return [*shlex.split(os.environ.get("ISTHMUS_SSH") or "ssh"), *options, "--"]
+
+
+def shielded(command: list[str]) -> list[str]:
+    """The same command deaf to Ctrl-C. It stays in the terminal's foreground, where ssh can ask
+    for a password, but the launcher decides how the run ends."""
+    return ["/bin/sh", "-c", "trap '' INT QUIT; exec \"$@\"", "sh", *command]

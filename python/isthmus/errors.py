@@ -1,0 +1,42 @@
+"""What ends a command early. Each carries a sentence for the user; none shows a traceback."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+EXIT_USAGE = 2
+EXIT_TIMEOUT = 124
+
+
+class IsthmusError(Exception):
+    """`sentence` says what is wrong and where, `remedy` (may be empty) what to do."""
+
+    status = 1
+
+    def __init__(self, sentence: str, remedy: str = "") -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.sentence}\n  {self.remedy}" if self.remedy else self.sentence
+
+
+class UsageError(IsthmusError):
+    """The command line or the grid file is wrong; nothing was started."""
+
+    status = EXIT_USAGE
+
+
+class RunError(IsthmusError):
+    """The run cannot start or go on."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`; did you mean 'x'?`, or nothing when no known word is near."""
+    near = get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def listing(words: Iterable[str]) -> str:
+    """`'a', 'b'` in the given order."""
+    return ", ".join(f"'{word}'" for word in words)

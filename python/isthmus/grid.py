@@ -1,0 +1,245 @@
+"""The grid file: which clusters there are and how they are joined."""
+
+import re
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from isthmus import gridtext
+from isthmus.errors import UsageError, did_you_mean, listing
+from isthmus.units import parse_rate, parse_time
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+LAUNCHERS = ("mpirun", "mpiexec", "srun")
+_ADDRESS = re.compile(r"(?:tcp:)?(\[[0-9A-Fa-f:.]+\]|[^\s:\[\]/]+)(?::([0-9]{1,5}))?")
+
+
+def _host(text: str) -> str:
+    if not text or text.startswith("-") or re.search(r"\s", text):
+        raise ValueError(f"must be a target of ssh, such as 'user@login.site.org'; it is '{text}'")
+    return text
+
+
+def _path(text: str) -> str:
+    if not text.startswith(("/", "~/")):
+        raise ValueError(f"must be an absolute path, or begin with '~/'; it is '{text}'")
+    return text
+
+
+def _launch(text: str) -> str:
+    if text not in LAUNCHERS and not re.search(r"[\s{/]", text):
+        raise ValueError(
+            f"must be one of {listing(LAUNCHERS)}, or a template such as "
+            f"'srun -n {{n}} --mpi=pmix'; it is '{text}'{did_you_mean(text, LAUNCHERS)}"
+        )
+    return text
+
+
+def _address(text: str) -> str:
+    """Checks and gives the form "tcp:HOST:PORT"; port 0 is any."""
+    found = _ADDRESS.fullmatch(text)
+    if not found or int(found[2] or 0) > 65535:
+        raise ValueError(f"must be 'HOST' or 'HOST:PORT', port up to 65535; it is '{text}'")
+    return f"tcp:{found[1]}:{found[2] or 0}"
+
+
+def _env(values: dict[str, str]) -> dict[str, str]:
+    for name, value in values.items():
+        if not re.fullmatch(r"[^=\s]+", name) or "\0" in name + value:
+            raise ValueError(f"has a name that no environment variable can have: {name!r}")
+    return values
+
+
+def _rate(text: str) -> str:
+    parse_rate(text)
+    return text
+
+
+def _rtt(text: str) -> str:
+    parse_time(text)
+    return text
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class ClusterSpec(_Table):
+    """One native MPI and its hosts."""
+
+    host: Annotated[str, AfterValidator(_host)] | None = None
+    mpi: Annotated[str, AfterValidator(_path)] | None = None
+    launch: Annotated[str, AfterValidator(_launch)] | None = None
+    slots: Annotated[int, Field(ge=1)] | None = None
+    prefix: Annotated[str, AfterValidator(_path)] | None = None
+    env: Annotated[dict[str, str], AfterValidator(_env)] = {}
+
+
+class GatewaySpec(_Table):
+    """A place where a cluster can be reached. `listen` is for addresses that are translated."""
+
+    cluster: str
+    host: Annotated[str, AfterValidator(_host)] | None = None
+    address: Annotated[str, AfterValidator(_address)] | None = None
+    listen: Annotated[str, AfterValidator(_address)] | None = None
+
+
+class LinkSpec(_Table):
+    """Two clusters whose gateways can reach each other."""
+
+    between: list[str]
+    rate: Annotated[str, AfterValidator(_rate)] | None = None
+    rtt: Annotated[str, AfterValidator(_rtt)] | None = None
+    streams: Annotated[int, Field(ge=1, le=256)] | None = None
+    encrypt: bool = True
+
+
+class Grid(_Table):
+    """A whole grid file; clusters in the order of the file."""
+
+    cluster: dict[str, ClusterSpec]
+    gateway: list[GatewaySpec] = []
+    link: list[LinkSpec] = []
+
+
+_TABLES: dict[str, type[_Table]] = {
+    "cluster": ClusterSpec,
+    "gateway": GatewaySpec,
+    "link": LinkSpec,
+}
+
+
+def two_halves() -> Grid:
+    """The grid of `isthmus run` without -g: two clusters on this host."""
+    return Grid(cluster={"east": ClusterSpec(), "west": ClusterSpec()})
+
+
+def load(path: Path) -> Grid:
+    """Reads and checks a grid file. UsageError names the file, the line and the key."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot read the grid file {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path}: the grid file is not UTF-8 text") from None
+    return parse(text, str(path))
+
+
+def parse(text: str, name: str) -> Grid:
+    """As `load`, of text; `name` stands for the file in messages."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{name}: not valid TOML: {error}") from None
+    try:
+        grid = Grid.model_validate(data)
+    except ValidationError as error:
+        first = min(error.errors(), key=lambda e: gridtext.line_of(text, e["loc"]) or 0)
+        loc = _key_path(data, first["loc"])
+        raise _complaint(text, name, loc, _explain(dict(first), loc)) from None
+    _check_names(grid, text, name)
+    return grid
+
+
+def _key_path(data: Any, loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """Without what pydantic adds for unions and keys of mappings."""
+    path: list[int | str] = []
+    for step in loc:
+        if isinstance(data, (dict, list)):
+            path.append(step)
+            try:
+                data = data[step]  # type: ignore[index]
+            except (KeyError, IndexError, TypeError):
+                data = None
+    return tuple(path)
+
+
+def _complaint(text: str, name: str, loc: tuple[int | str, ...], what: str) -> UsageError:
+    line = gridtext.line_of(text, loc)
+    where = f"{name}:{line}" if line else name
+    return UsageError(f"{where}: {gridtext.written(loc)} {what}")
+
+
+def _explain(error: dict[str, Any], loc: tuple[int | str, ...]) -> str:
+    kind, value = error["type"], error.get("input")
+    if kind == "extra_forbidden":
+        model = _TABLES.get(str(loc[0]), Grid) if len(loc) > 1 else Grid
+        known = list(model.model_fields)
+        near = did_you_mean(str(loc[-1]), known)
+        return f"is not a key of a grid file{near}; allowed here: {listing(known)}"
+    if kind == "missing":
+        if loc == ("cluster",):
+            return "is missing: a grid needs at least one [cluster.NAME]"
+        return "is missing"
+    if kind == "value_error":
+        return str(error["ctx"]["error"])
+    if kind in ("greater_than_equal", "less_than_equal"):
+        limit = error["ctx"].get("ge", error["ctx"].get("le"))
+        word = "least" if kind == "greater_than_equal" else "most"
+        return f"must be at {word} {limit}; it is {value}"
+    wanted = {
+        "string_type": "a string",
+        "int_type": "a whole number",
+        "bool_type": "true or false",
+        "list_type": "an array",
+        "dict_type": "a table",
+        "model_type": "a table",
+    }.get(kind)
+    if wanted is None:
+        return str(error["msg"])
+    if kind == "list_type" and len(loc) == 1:
+        wanted = f"written [[{loc[0]}]], once for each {loc[0]}"
+    return f"must be {wanted}; it is {_toml_type(value)}"
+
+
+def _toml_type(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return f"the number {value}"
+    if isinstance(value, str):
+        return f"the string '{value}'"
+    return "an array" if isinstance(value, list) else "a table"
+
+
+def _check_names(grid: Grid, text: str, name: str) -> None:
+    """What a model alone cannot see: names that refer to each other."""
+    if not grid.cluster:
+        raise _complaint(text, name, ("cluster",), "needs at least one [cluster.NAME]")
+
+    def unknown(cluster: str) -> str:
+        near = did_you_mean(cluster, grid.cluster)
+        return f"names a cluster '{cluster}' that is not in the file{near}"
+
+    for cluster in grid.cluster:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", cluster):
+            allowed = "may hold letters, digits, '_', '.' and '-', and begins with none of the last"
+            raise _complaint(text, name, ("cluster", cluster), f"is no name: a cluster's {allowed}")
+    for index, gateway in enumerate(grid.gateway):
+        if gateway.cluster not in grid.cluster:
+            where = ("gateway", index, "cluster")
+            allowed = f"; its clusters: {listing(grid.cluster)}"
+            raise _complaint(text, name, where, unknown(gateway.cluster) + allowed)
+    pairs: dict[frozenset[str], int] = {}
+    for index, link in enumerate(grid.link):
+        where = ("link", index, "between")
+        if len(link.between) != 2:
+            count = len(link.between)
+            raise _complaint(text, name, where, f"must name two clusters; it names {count}")
+        for cluster in link.between:
+            if cluster not in grid.cluster:
+                allowed = f"; its clusters: {listing(grid.cluster)}"
+                raise _complaint(text, name, where, unknown(cluster) + allowed)
+        pair = frozenset(link.between)
+        if len(pair) == 1:
+            raise _complaint(text, name, where, f"joins '{link.between[0]}' to itself")
+        if pair in pairs:
+            first = f"link[{pairs[pair]}]"
+            raise _complaint(text, name, where, f"joins the same two clusters as {first}")
+        pairs[pair] = index

@@ -1,0 +1,36 @@
+"""Where the compiled parts of this installation are."""
+
+import os
+import sysconfig
+from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
+
+from isthmus.errors import RunError
+
+
+def _candidates() -> list[Path]:
+    if named := os.environ.get("ISTHMUS_PREFIX"):
+        return [Path(named) / "bin" / "isthmusd"]
+    found = []
+    source = Path(__file__).parents[2]
+    if (source / "CMakePresets.json").is_file():  # a checkout: what was built last in it
+        built = [p for p in source.glob("build/*/**/isthmusd") if p.is_file()]
+        found += sorted(built, key=lambda p: p.stat().st_mtime, reverse=True)
+    try:
+        listed = files("isthmus") or []
+        found += [Path(str(f.locate())).resolve() for f in listed if f.name == "isthmusd"]
+    except PackageNotFoundError:
+        pass
+    return [*found, Path(sysconfig.get_path("data")) / "bin" / "isthmusd"]
+
+
+def find_isthmusd() -> Path:
+    """ISTHMUS_PREFIX/bin, else the build tree of this checkout, else what pip installed."""
+    candidates = _candidates()
+    for path in candidates:
+        if path.is_file() and os.access(path, os.X_OK):
+            return path
+    raise RunError(
+        f"isthmusd, the compiled part of Isthmus, was not found; looked for {candidates[0]}",
+        "Install Isthmus anew, or set ISTHMUS_PREFIX to the folder that holds bin/isthmusd.",
+    )

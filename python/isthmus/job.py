@@ -1,0 +1,335 @@
+"""The life of a run: agents up, gateways linked, ranks started, output relayed, everything ended.
+
+A run ends by an *outcome*: an exit status and, unless all went well, a sentence. The first outcome
+of the highest weight is the one reported; whichever comes first starts the ending.
+"""
+
+import asyncio
+import contextlib
+import secrets
+import signal
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from isthmus.agent import Agent, Message
+from isthmus.bringup import BringUp, Limits
+from isthmus.errors import EXIT_TIMEOUT, IsthmusError
+from isthmus.plan import AgentPlan, Plan
+from isthmus.relay import InputRelay, OutputRelay, Voice, stdin_is_ours
+
+_FORWARDED = (signal.SIGUSR1, signal.SIGUSR2)
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# Which outcome is told when several come at once: a request of the user, MPI_Abort, a broken part,
+# and last the exit status of a program, which all of these bring about.
+_USER, _ABORT, _FAULT, _EXIT = 4, 3, 2, 1
+
+
+@dataclass(frozen=True)
+class Options:
+    """What of the command line is for the whole run."""
+
+    timeout: float | None = None
+    tag_output: bool = False
+    stats: bool = False
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    status: int
+    sentence: str
+    weight: int
+
+
+@dataclass
+class Member:
+    """An agent of the run and what is known of its ranks."""
+
+    plan: AgentPlan
+    agent: Agent
+    spawned: bool = False
+    joined: bool = False
+    exited: Message | None = None
+    lost: bool = False
+
+
+@dataclass
+class Result:
+    """`stats` has what the agents counted, by link, when it was asked for."""
+
+    status: int
+    stats: dict[tuple[int, int], dict[str, int]]
+
+
+class Job:
+    """Runs a plan once."""
+
+    def __init__(
+        self, plan: Plan, commands: Sequence[Sequence[str]], options: Options, voice: Voice
+    ) -> None:
+        """`commands[i]` starts the agent `plan.agents[i]`."""
+        self._plan = plan
+        self._options = options
+        self._voice = voice
+        self._members = [
+            Member(spec, Agent(plan.where(spec), command, remote=spec.host is not None))
+            for spec, command in zip(plan.agents, commands, strict=True)
+        ]
+        self._by_agent = {id(member.agent): member for member in self._members}
+        self._outcome: Outcome | None = None
+        self._ending = asyncio.Event()
+        self._changed = asyncio.Event()
+        self._interrupts = 0
+        self._hurry = asyncio.Event()
+        self._output: OutputRelay | None = None
+        self._input: InputRelay | None = None
+        self._background: set[asyncio.Task[None]] = set()
+
+    @property
+    def _ranked(self) -> list[Member]:
+        return [member for member in self._members if member.plan.has_ranks]
+
+    async def run(self) -> Result:
+        """Never raises for what goes wrong with the run; that is the status."""
+        loop = asyncio.get_running_loop()
+        self._output = OutputRelay(self._stdout_gone)
+        for number in _ENDING:
+            loop.add_signal_handler(number, self._interrupt, number)
+        for number in _FORWARDED:
+            loop.add_signal_handler(number, self._forward, number)
+        timer = None
+        if self._options.timeout is not None:
+            timer = loop.call_later(self._options.timeout, self._out_of_time)
+        stats: dict[tuple[int, int], dict[str, int]] = {}
+        body = asyncio.create_task(self._life(stats))
+        hurry = asyncio.create_task(self._hurry.wait())
+        try:
+            await asyncio.wait({body, hurry}, return_when=asyncio.FIRST_COMPLETED)
+            if not body.done():  # second Ctrl-C: agents end what they started by themselves
+                body.cancel()
+                for member in self._members:
+                    member.agent.hang_up()
+                await asyncio.wait({body})
+            elif error := body.exception():
+                raise error
+        finally:
+            hurry.cancel()
+            if timer:
+                timer.cancel()
+            for number in (*_ENDING, *_FORWARDED):
+                loop.remove_signal_handler(number)
+        return Result(self._outcome.status if self._outcome else 0, stats)
+
+    async def _life(self, stats: dict[tuple[int, int], dict[str, int]]) -> None:
+        try:
+            if await self._unless_ending(self._bring_up()):
+                await self._unless_ending(self._until_exited())
+            if self._outcome:
+                await self._end_ranks()
+            if self._options.stats:
+                await self._collect(stats)
+        finally:
+            if self._input:
+                self._input.stop()
+        await asyncio.gather(*(m.agent.close(self._options.limits.close) for m in self._members))
+        assert self._output
+        await self._output.drain()
+        if self._outcome and self._outcome.sentence:
+            self._voice.say(self._outcome.sentence)
+
+    async def _unless_ending(self, work: Coroutine[Any, Any, None]) -> bool:
+        """Does the work, or drops it when the run has to end. True when it was done."""
+        task = asyncio.create_task(work)
+        ending = asyncio.create_task(self._ending.wait())
+        try:
+            await asyncio.wait({task, ending}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ending.cancel()
+            if not task.done():
+                task.cancel()
+            await asyncio.wait({task})
+        if task.cancelled():
+            return False
+        if error := task.exception():
+            if not isinstance(error, IsthmusError):
+                raise error
+            self._end(error.status, str(error), _FAULT)
+            return False
+        return not self._ending.is_set()
+
+    # -- the beginning -----------------------------------------------------------------------
+
+    async def _bring_up(self) -> None:
+        steps = BringUp(
+            self._plan,
+            [member.agent for member in self._members],
+            secrets.token_hex(32),
+            self._options.limits,
+            self._voice,
+        )
+        starting = [m.agent.start(self._heard, self._agent_lost) for m in self._members]
+        await asyncio.gather(*starting)
+        await steps.greet()
+        await steps.configure()
+        await steps.inspect()
+        await steps.link()
+        # From here on ranks may run; said before, because an interrupt may come in between.
+        for member in self._ranked:
+            member.spawned = True
+        ours = stdin_is_ours()
+        await steps.spawn(stdin=ours, tag_output=self._options.tag_output)
+        if ours:
+            self._input = InputRelay(self._send_stdin)
+
+    async def _send_stdin(self, data: bytes | None) -> None:
+        """To the agent of world rank 0, which is the first with ranks."""
+        agent = self._ranked[0].agent
+        if data is None:
+            await agent.send("stdin-eof")
+        else:
+            await agent.send("stdin", data)
+
+    # -- what agents say ---------------------------------------------------------------------
+
+    async def _heard(self, agent: Agent, message: Message, payload: bytes) -> None:
+        member = self._by_agent[id(agent)]
+        match message["op"]:
+            case "output":
+                assert self._output
+                await self._output.put(2 if message.get("fd") == 2 else 1, payload)
+            case "joined":
+                member.joined = True
+                self._voice.narrate(f"{agent.label}: all ranks have joined")
+                self._check_waiting()
+            case "exit":
+                self._exited(member, message)
+            case "abort":
+                code = _integer(message.get("code"), 1)
+                said = f"rank {message.get('rank')} called MPI_Abort with code {code}"
+                if extra := message.get("message"):
+                    said += f": {extra}"
+                self._end((code & 0xFF) or 1, said, _ABORT)
+            case "fault":
+                code = _integer(message.get("code"), 1)
+                said = str(message.get("message") or "the agent reports a fault without a reason")
+                self._end((code & 0xFF) or 1, said, _FAULT)
+            case "error":
+                said = str(message.get("message") or "the agent gave no reason")
+                remedy = message.get("remedy")
+                self._end(1, f"{agent.label}: {said}" + (f"\n  {remedy}" if remedy else ""), _FAULT)
+            case op:
+                self._end(1, f"{agent.label}: the agent said '{op}', unasked", _FAULT)
+
+    def _exited(self, member: Member, message: Message) -> None:
+        member.exited = message
+        label = member.agent.label
+        number = message.get("signal")
+        status = _integer(message.get("status"), 1)
+        if number is not None:
+            status = 128 + _integer(number, 0)
+        self._voice.narrate(f"{label}: ended with status {status}")
+        if status:
+            how = f"by signal {number}" if number is not None else f"with status {status}"
+            self._end(status & 0xFF or 1, f"{label}: the program ended {how}", _EXIT)
+        elif message.get("joined") and not message.get("finalized"):
+            what = "a rank ended without MPI_Finalize"
+            self._end(1, f"{label}: {what}, while the others may wait for it", _EXIT)
+        self._check_waiting()
+        self._changed.set()
+
+    def _check_waiting(self) -> None:
+        """A cluster that ends well without MPI_Init leaves those who joined waiting for ever."""
+        gone = [m for m in self._ranked if m.exited and not m.exited.get("joined")]
+        waiting = [m for m in self._ranked if m.joined and not m.exited]
+        if gone and waiting:
+            self._end(
+                1,
+                f"{gone[0].agent.label}: the program ended without MPI_Init, while "
+                f"{waiting[0].agent.label} has called it and waits\n"
+                "  Is it an MPI program, and linked to MPI dynamically?",
+                _EXIT,
+            )
+
+    def _agent_lost(self, agent: Agent, sentence: str) -> None:
+        self._by_agent[id(agent)].lost = True
+        self._end(1, sentence, _FAULT)
+        self._changed.set()
+
+    # -- the end -----------------------------------------------------------------------------
+
+    def _end(self, status: int, sentence: str, weight: int) -> None:
+        if self._outcome is None or weight > self._outcome.weight:
+            self._outcome = Outcome(status, sentence, weight)
+        self._ending.set()
+
+    def _interrupt(self, number: signal.Signals) -> None:
+        self._interrupts += 1
+        if self._interrupts > 1:
+            self._hurry.set()
+        self._end(128 + number, f"{number.name}: ended everything", _USER)
+
+    def _forward(self, number: signal.Signals) -> None:
+        for member in self._ranked:
+            self._later(member.agent.send("signal", signal=int(number)))
+
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    def _out_of_time(self) -> None:
+        limit = self._options.timeout
+        self._end(EXIT_TIMEOUT, f"the time limit of {limit:g} s has passed", _USER)
+
+    def _stdout_gone(self) -> None:
+        self._end(128 + signal.SIGPIPE, "", _USER)
+
+    async def _until_exited(self) -> None:
+        while not all(member.exited for member in self._ranked):
+            self._changed.clear()
+            await self._changed.wait()
+
+    async def _end_ranks(self) -> None:
+        """Ends all ranks and waits, within bounds, for what is still to be heard of them."""
+        running = [m for m in self._ranked if m.spawned and not m.exited and not m.lost]
+        await asyncio.gather(*(member.agent.send("kill") for member in running))
+
+        async def gone() -> None:
+            while not all(member.exited or member.lost for member in running):
+                self._changed.clear()
+                await self._changed.wait()
+
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(gone(), self._options.limits.kill)
+
+    async def _collect(self, stats: dict[tuple[int, int], dict[str, int]]) -> None:
+        """What crossed each direction of each link, as counted by the gateway that sent it."""
+        for member in self._members:
+            if member.lost or not member.plan.gateways:
+                continue
+            try:
+                answer = await member.agent.request("stats", "stats", self._options.limits.close)
+            except IsthmusError:
+                continue  # the run's own outcome is told; this is not the place for another
+            own = {gateway.node for gateway in member.plan.gateways}
+            for link in answer.get("links") or []:
+                with contextlib.suppress(KeyError, TypeError, ValueError):
+                    key = int(link["from"]), int(link["to"])
+                    if key not in stats or key[0] in own:
+                        stats[key] = {k: int(v) for k, v in link.items() if k not in ("from", "to")}
+
+
+def _integer(value: object, default: int) -> int:
+    return value if isinstance(value, int) else default
+
+
+def run_job(
+    plan: Plan, commands: Sequence[Sequence[str]], options: Options, voice: Voice
+) -> Result:
+    """Runs to the end in a loop of its own."""
+
+    async def main() -> Result:
+        return await Job(plan, commands, options, voice).run()
+
+    return asyncio.run(main())

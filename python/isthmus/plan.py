@@ -1,0 +1,173 @@
+"""What a run starts and where: the grid and the placement, worked out before anything is begun."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from isthmus import routes
+from isthmus.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec
+from isthmus.placement import Block, Part, place
+from isthmus.units import parse_rate, parse_time
+
+ANY_HOST = ("0.0.0.0", "[::]")
+
+
+@dataclass(frozen=True)
+class ClusterPlan:
+    """A cluster of the world. One without ranks only forwards, and stands after all others."""
+
+    name: str
+    spec: ClusterSpec
+    block: Block
+
+
+@dataclass(frozen=True)
+class GatewayPlan:
+    """`cluster` and `agent` are indices."""
+
+    node: int
+    cluster: int
+    agent: int
+    listen: str
+    address: str | None  # of the grid file: how others reach it
+
+
+@dataclass
+class AgentPlan:
+    """One isthmusd. Each cluster has one that starts its ranks, and one more for each further
+    host on which it has gateways."""
+
+    cluster: int
+    host: str | None
+    prefix: str | None
+    has_ranks: bool
+    gateways: list[GatewayPlan] = field(default_factory=list)
+
+
+@dataclass
+class Plan:
+    """A run."""
+
+    job: str
+    clusters: list[ClusterPlan]
+    agents: list[AgentPlan]
+    gateways: list[GatewayPlan]
+    links: list[routes.GatewayLink]
+    next: dict[int, dict[int, int]]
+
+    @property
+    def size(self) -> int:
+        return sum(cluster.block.size for cluster in self.clusters)
+
+    def where(self, agent: AgentPlan) -> str:
+        name = f"cluster {self.clusters[agent.cluster].name}"
+        if agent.host is None:
+            return name
+        return (
+            f"{name} on {agent.host}" if agent.has_ranks else f"gateway of {name} on {agent.host}"
+        )
+
+
+def make_plan(grid: Grid, parts: Sequence[Part]) -> Plan:
+    """UsageError when ranks do not fit or clusters are not joined."""
+    blocks = place(grid.cluster, parts)
+    clusters = _clusters(grid, blocks)
+    agents: list[AgentPlan] = []
+    gateways: list[GatewayPlan] = []
+    specs: list[list[GatewaySpec]] = []
+    for cluster in clusters:
+        mine = [g for g in grid.gateway if g.cluster == cluster.name]
+        specs.append(mine or [GatewaySpec(cluster=cluster.name)])
+    default = _default_listen(clusters, specs)
+    for index, cluster in enumerate(clusters):
+        # A cluster that only forwards needs an agent beside its ranks' launcher for nothing.
+        homes = {g.host or cluster.spec.host for g in specs[index]}
+        main = AgentPlan(index, cluster.spec.host, cluster.spec.prefix, cluster.block.size > 0)
+        local = {main.host: main}
+        if main.has_ranks or main.host in homes:
+            agents.append(main)
+        for spec in specs[index]:
+            host = spec.host or cluster.spec.host
+            if host not in local:
+                local[host] = AgentPlan(index, host, cluster.spec.prefix, False)
+                agents.append(local[host])
+            gateway = GatewayPlan(
+                node=routes.FIRST_GATEWAY + len(gateways),
+                cluster=index,
+                agent=agents.index(local[host]),
+                listen=spec.listen or spec.address or default,
+                address=spec.address,
+            )
+            gateways.append(gateway)
+            local[host].gateways.append(gateway)
+    names = [cluster.name for cluster in clusters]
+    pairs = routes.neighbours(names, grid.link)
+    nodes = [[g.node for g in gateways if g.cluster == i] for i in range(len(clusters))]
+    links = routes.gateway_links(pairs, nodes)
+    return Plan(
+        job=f"isthmus-{secrets.token_hex(4)}",
+        clusters=clusters,
+        agents=agents,
+        gateways=gateways,
+        links=links,
+        next=routes.next_gateways(list(pairs), nodes, links),
+    )
+
+
+def _clusters(grid: Grid, blocks: Sequence[Block]) -> list[ClusterPlan]:
+    names = list(grid.cluster)
+    used = [names.index(block.cluster) for block in blocks]
+    size = sum(block.size for block in blocks)
+    forwarding = [Block(names[i], first=size) for i in routes.transit(names, grid.link, used)]
+    return [ClusterPlan(b.cluster, grid.cluster[b.cluster], b) for b in [*blocks, *forwarding]]
+
+
+def _default_listen(clusters: Sequence[ClusterPlan], specs: Sequence[Sequence[GatewaySpec]]) -> str:
+    """Reached only by this host when the whole grid is on it."""
+    hosts = [cluster.spec.host for cluster in clusters]
+    hosts += [spec.host for mine in specs for spec in mine]
+    return "tcp:127.0.0.1:0" if all(host is None for host in hosts) else "tcp:0.0.0.0:0"
+
+
+def split_address(address: str) -> tuple[str, str]:
+    """Host and port of "tcp:HOST:PORT"."""
+    host, _, port = address.removeprefix("tcp:").rpartition(":")
+    return host, port
+
+
+def reachable(gateway: GatewayPlan, listening: Sequence[str], hosts: Sequence[str]) -> list[str]:
+    """The TCP addresses that others should try, best first. `listening` is what the agent said;
+    `hosts` are names of its host, for a gateway that listens on all interfaces."""
+    found: list[str] = []
+    for address in listening:
+        if not address.startswith("tcp:"):
+            continue
+        host, port = split_address(address)
+        if gateway.address is not None:
+            named, wanted = split_address(gateway.address)
+            found.append(f"tcp:{named}:{port if wanted == '0' else wanted}")
+        elif host in ANY_HOST:
+            found += [f"tcp:{name}:{port}" for name in hosts if name]
+        else:
+            found.append(address)
+    return list(dict.fromkeys(found))
+
+
+def link_json(link: routes.GatewayLink, addresses: Sequence[str]) -> dict[str, object]:
+    """An entry of `links` in the `link` message."""
+    return {
+        "from": link.source,
+        "to": link.target,
+        "addresses": list(addresses),
+        **link_settings(link.spec),
+    }
+
+
+def link_settings(spec: LinkSpec) -> dict[str, object]:
+    """`rate` in bits per second, `rtt` in seconds; null for what the grid file leaves open."""
+    return {
+        "encrypt": spec.encrypt,
+        "rate": parse_rate(spec.rate) if spec.rate else None,
+        "rtt": parse_time(spec.rtt) if spec.rtt else None,
+        "streams": spec.streams,
+    }

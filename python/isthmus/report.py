@@ -1,0 +1,78 @@
+"""What `--dry-run` and `--stats` print."""
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from isthmus.plan import Plan
+from isthmus.units import format_bytes
+
+
+def _ranks(first: int, size: int) -> str:
+    return f"rank {first}" if size == 1 else f"ranks {first}-{first + size - 1}"
+
+
+def dry_run(plan: Plan, commands: Sequence[Sequence[str]]) -> Iterable[str]:
+    """What would be started where, a line each."""
+    yield f"{plan.size} ranks on {sum(c.block.size > 0 for c in plan.clusters)} clusters"
+    for agent, command in zip(plan.agents, commands, strict=True):
+        cluster = plan.clusters[agent.cluster]
+        block, spec = cluster.block, cluster.spec
+        yield ""
+        what = _ranks(block.first, block.size) if agent.has_ranks else "no ranks, forwards only"
+        yield f"{plan.where(agent)}: {what}"
+        yield f"  agent    {shlex.join(command)}"
+        if agent.has_ranks:
+            yield f"  MPI      {spec.mpi or 'the one that the program is linked with'}"
+            if spec.launch:
+                yield f"  launch   {spec.launch}"
+            if block.wdir:
+                yield f"  wdir     {block.wdir}"
+            for n, part in block.parts:
+                yield f"  start    {n} x {shlex.join(part.argv)}"
+                settings = {**spec.env, **part.env}
+                if settings:
+                    yield "  env      " + shlex.join(f"{k}={v}" for k, v in settings.items())
+        for gateway in agent.gateways:
+            how = f", reached at {gateway.address}" if gateway.address else ""
+            yield f"  gateway  {_gateway(plan, gateway.node)} listens on {gateway.listen}{how}"
+    if plan.links:
+        yield ""
+    for link in plan.links:
+        notes = [f"rate {link.spec.rate}" if link.spec.rate else ""]
+        notes += [f"rtt {link.spec.rtt}" if link.spec.rtt else ""]
+        notes += [f"{link.spec.streams} streams" if link.spec.streams else ""]
+        notes += ["encrypted" if link.spec.encrypt else "not encrypted"]
+        ends = f"{_gateway(plan, link.source)} -> {_gateway(plan, link.target)}"
+        yield f"link {ends}: {', '.join(filter(None, notes))}"
+
+
+def _gateway(plan: Plan, node: int) -> str:
+    """The cluster's name, numbered where it has several gateways."""
+    gateway = next((g for g in plan.gateways if g.node == node), None)
+    if gateway is None:
+        return str(node)
+    nodes = [g.node for g in plan.gateways if g.cluster == gateway.cluster]
+    name = plan.clusters[gateway.cluster].name
+    return name if len(nodes) == 1 else f"{name}/{nodes.index(node)}"
+
+
+def stats_table(
+    plan: Plan, stats: Mapping[tuple[int, int], Mapping[str, int]], console: Console
+) -> None:
+    """What crossed, a row per direction of each link."""
+    table = Table(title="What crossed the isthmus", title_justify="left")
+    table.add_column("link")
+    for column in ("messages", "bytes", "frames", "on the wire"):
+        table.add_column(column, justify="right")
+    for (source, target), count in sorted(stats.items()):
+        table.add_row(
+            f"{_gateway(plan, source)} -> {_gateway(plan, target)}",
+            f"{count.get('messages', 0)}",
+            f"{count.get('bytes', 0)}",
+            f"{count.get('frames', 0)}",
+            format_bytes(count.get("wire_bytes", 0)),
+        )
+    console.print(table)

@@ -1,0 +1,34 @@
+"""Rates and times as people write them in a grid file: "10 Gbit/s", "1.2 GB/s", "12 ms"."""
+
+import re
+
+_NUMBER = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([A-Za-z/]+)\s*")
+_PREFIX = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_TIME = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+def parse_rate(text: str) -> int:
+    """Bits per second. Raises ValueError with a sentence fragment."""
+    found = _NUMBER.fullmatch(text)
+    unit = re.fullmatch(r"([kKMGT]?)(bit/s|bps|B/s)", found[2]) if found else None
+    if not found or not unit or float(found[1]) <= 0:
+        raise ValueError(f"must be a rate such as '10 Gbit/s' or '1.2 GB/s'; it is '{text}'")
+    bits = 8 if unit[2] == "B/s" else 1
+    return max(1, round(float(found[1]) * _PREFIX[unit[1]] * bits))
+
+
+def parse_time(text: str) -> float:
+    """Seconds. Raises ValueError with a sentence fragment."""
+    found = _NUMBER.fullmatch(text)
+    if not found or found[2] not in _TIME:
+        raise ValueError(f"must be a time such as '12 ms', '80 us' or '0.1 s'; it is '{text}'")
+    return float(found[1]) * _TIME[found[2]]
+
+
+def format_bytes(count: float) -> str:
+    """Three or four digits and a decimal unit."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.4g} {unit}"
+        count /= 1000
+    return f"{count:.4g} TB"

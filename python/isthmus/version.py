@@ -1,0 +1,20 @@
+"""The version that agents must share. CMakeLists.txt is where it is written down."""
+
+import re
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+
+def _find() -> str:
+    source = Path(__file__).parents[2] / "CMakeLists.txt"
+    if source.is_file():  # run from a checkout: what is installed may be another version
+        found = re.search(r"project\(isthmus VERSION (\S+)", source.read_text())
+        if found:
+            return found[1]
+    try:
+        return version("isthmus")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+VERSION = _find()

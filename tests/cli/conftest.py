@@ -1,0 +1,82 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from isthmus.version import VERSION
+
+FAKE = Path(__file__).with_name("fake_agent.py")
+
+
+class FakeInstall:
+    """A folder with a bin/isthmusd that is a fake agent playing `scenario`."""
+
+    def __init__(self, home: Path, scenario: dict) -> None:
+        self.home = home
+        (home / "bin").mkdir(parents=True)
+        scenario.setdefault("hello", {}).setdefault("version", VERSION)
+        (home / "scenario.json").write_text(json.dumps(scenario))
+        program = home / "bin" / "isthmusd"
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{FAKE}" "{home}"\n')
+        program.chmod(0o755)
+
+    @property
+    def heard(self) -> list[dict]:
+        return [json.loads(line) for line in (self.home / "heard.jsonl").read_text().splitlines()]
+
+    def told(self, op: str) -> dict:
+        return next(message for message in self.heard if message["op"] == op)
+
+
+class FakeGrid:
+    """Clusters 'east' and 'west' (or as given), each with a fake agent of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.installs: dict[str, FakeInstall] = {}
+        self.file = folder / "grid.toml"
+        self.extra = ""
+
+    def cluster(self, name: str, lines: str = "", **scenario) -> FakeInstall:
+        install = FakeInstall(self.folder / name, scenario)
+        self.installs[name] = install
+        with self.file.open("a") as out:
+            print(f'[cluster.{name}]\nprefix = "{install.home}"\n{lines}', file=out)
+        return install
+
+    def command(self, *words: str) -> list[str]:
+        return [sys.executable, "-m", "isthmus", "run", "-g", str(self.file), *words]
+
+    def run(self, *words: str, stdin: str = "", env: dict | None = None, timeout: float = 60):
+        with self.file.open("a") as out:
+            print(self.extra, file=out)
+        self.extra = ""
+        return subprocess.run(
+            self.command(*words),
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            env={**os.environ, **(env or {})},
+            check=False,
+        )
+
+
+@pytest.fixture
+def grid(tmp_path: Path) -> FakeGrid:
+    return FakeGrid(tmp_path)
+
+
+@pytest.fixture
+def pair(grid: FakeGrid):
+    """A function that makes east and west from two scenarios."""
+
+    def make(east: dict | None = None, west: dict | None = None) -> FakeGrid:
+        grid.cluster("east", **(east or {}))
+        grid.cluster("west", **(west or {}))
+        return grid
+
+    return make
