@@ -1,0 +1,204 @@
+// One hop between two nodes: delivers frames exactly once over any number of streams that come
+// and go. A pure state machine: bytes, frames and time in; bytes, frames and deadlines out. Each
+// end of a conduit has one of these. docs/protocol.md tells what they say to each other.
+//
+// Sending: submit() copies a frame; output() gives a stream the next bytes to write. Any stream
+// may take the next frame, so the fast ones carry more. Frames stay buffered until acknowledged
+// and go again over another stream when theirs is lost. Small frames overtake large ones, and
+// several streams reorder, so frames arrive in no particular order.
+//
+// Receiving: input() is given what a stream has read and hands on each frame once. The window is
+// what holds a sender back: the owner says with consume() when a frame takes no more room here.
+// So acknowledgements never wait behind data that nobody can take.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/wire.hpp"
+
+namespace isthmus::core {
+
+/// Time since an epoch of the owner's choice; only differences matter.
+using Time = std::chrono::nanoseconds;
+using StreamId = std::uint32_t;
+
+/// The bytes of one frame, header included. Writers hold it until written: the conduit may have
+/// let go of it by then.
+struct Packet {
+  FrameKind kind{};
+  std::size_t size = 0;
+  std::unique_ptr<std::byte[]> data;
+  std::span<const std::byte> bytes() const { return {data.get(), size}; }
+};
+using PacketPtr = std::shared_ptr<const Packet>;
+
+struct ConduitConfig {
+  NodeId self = kNobody;
+  NodeId peer = kNobody;
+  std::uint64_t session = 0;  ///< random, not zero
+  std::string software;       ///< told in Hello
+  /// Submitted and unacknowledged bytes beyond which can_accept() is false.
+  std::size_t buffer = std::size_t{4} << 20;
+  /// Bytes of frames that the peer may have unconsumed here.
+  std::size_t window = std::size_t{4} << 20;
+  /// With nothing heard for so long, once it stood, the conduit is dead; zero: never. A stream that
+  /// is silent for half of it is given up.
+  Time link_timeout = std::chrono::seconds(10);
+  /// How long an acknowledgement may wait for company.
+  Time ack_delay = std::chrono::milliseconds(1);
+};
+
+struct ConduitCounts {
+  std::uint64_t frames = 0;      ///< routed frames sent, each once
+  std::uint64_t wire_bytes = 0;  ///< all bytes given to streams
+  std::uint64_t repeated = 0;    ///< frames sent again
+  std::uint64_t duplicates = 0;  ///< frames received again and dropped
+};
+
+class Conduit {
+ public:
+  Conduit(ConduitConfig config, Time now);
+
+  // ---- sending ------------------------------------------------------------------------------
+
+  /// False while the buffer is full. Whoever submits routed frames asks first.
+  bool can_accept() const { return buffered_ < config_.buffer; }
+  /// Takes a frame whatever can_accept() says (Control frames must get through). Ignored after
+  /// bye() and on a dead conduit.
+  void submit(const OutFrame& frame, std::uint16_t hops = kMaxHops);
+  /// Passes on a frame that has arrived elsewhere; `hops` is already counted down.
+  void forward(const InFrame& frame, std::uint16_t hops);
+  /// Nothing more will be submitted: the peer is told after all that was.
+  void bye();
+  /// All that was submitted, and bye() if it was called, has been acknowledged.
+  bool flushed() const;
+  std::size_t buffered() const { return buffered_; }
+
+  // ---- streams ------------------------------------------------------------------------------
+
+  /// A stream to the peer stands, authenticated.
+  StreamId stream_up(Time now);
+  /// It is gone, or given up. What it carried unacknowledged is sent again by others.
+  void stream_down(StreamId id);
+  std::size_t streams() const { return streams_.size(); }
+  /// Some stream has heard the peer's Hello.
+  bool connected() const;
+
+  /// Appends packets for the stream to write next: at least one if there is anything, then up
+  /// to about `limit` bytes.
+  void output(StreamId id, Time now, std::size_t limit, std::vector<PacketPtr>& out);
+  bool has_output(StreamId id) const;
+
+  enum class Outcome : std::uint8_t {
+    Good,     ///< go on
+    Refused,  ///< the peer will not serve this conduit; `reason` is its sentence. It is dead
+    Broken,   ///< the peer breaks the protocol: give up the stream. The conduit is dead
+  };
+  struct Input {
+    std::size_t used = 0;  ///< bytes taken; give the rest again, with more behind it
+    Outcome outcome = Outcome::Good;
+    std::string reason;
+  };
+  /// True: consumed. False: the sink has kept a copy and somebody calls consume() later.
+  using Sink = std::function<bool(const InFrame& frame, std::uint16_t hops)>;
+  /// `bytes` begins where the last call's `used` ended. The sink may call submit() and consume().
+  Input input(StreamId id, std::span<const std::byte> bytes, Time now, const Sink& sink);
+
+  /// A frame with `body` bytes that the sink has kept takes no more room.
+  void consume(std::size_t body);
+
+  // ---- time and end -------------------------------------------------------------------------
+
+  /// When to call tick() next, if nothing else happens.
+  std::optional<Time> deadline() const;
+  /// Does what is due. Returns the streams to be given up for their silence (the owner closes
+  /// them and calls stream_down).
+  std::vector<StreamId> tick(Time now);
+
+  /// The peer has said Bye and all it sent before has arrived.
+  bool peer_ended() const { return peer_bye_ != 0 && received_ >= peer_bye_; }
+  /// Why the conduit is dead; empty while it is alive.
+  const std::string& dead() const { return dead_; }
+  void fail(std::string reason);
+  const ConduitCounts& counts() const { return counts_; }
+  const ConduitConfig& config() const { return config_; }
+
+ private:
+  struct Stream {
+    bool hello_sent = false;
+    bool hello_received = false;
+    Time heard{};
+    Time next_ping{};
+    bool ping_due = false;
+  };
+  struct Slot {
+    std::shared_ptr<Packet> packet;  // null: acknowledged
+    StreamId stream = 0;
+  };
+  using Queue = std::deque<std::shared_ptr<Packet>>;
+
+  void enqueue(const FrameHeader& header, std::span<const std::byte> head,
+               std::span<const std::byte> payload);
+  PacketPtr unsequenced(FrameKind kind, std::span<const std::byte> body) const;
+  Queue* next_queue();
+  bool may_send_new() const;
+  PacketPtr next_new(StreamId id);
+  bool ack_pending() const;
+  PacketPtr make_ack();
+  void acknowledged(std::uint64_t first, std::uint64_t last);
+  void trim();
+  bool note_received(std::uint64_t sequence);
+  std::string take_hello(Stream& stream, const Decoded& frame);
+  std::string take_ack(const Ack& ack);
+  std::string take(Stream& stream, const Decoded& frame, Time now, const Sink& sink,
+                   Outcome& outcome);
+
+  ConduitConfig config_;
+  std::string dead_;
+  ConduitCounts counts_;
+
+  // Sending.
+  Queue express_, bulk_;
+  int express_run_ = 0;
+  std::deque<Slot> sent_;  // sequence numbers base_ ...
+  std::uint64_t base_ = 1;
+  std::set<std::uint64_t> again_;  // lost with their stream
+  std::size_t buffered_ = 0;
+  std::uint64_t sent_bytes_ = 0;
+  std::uint64_t peer_consumed_ = 0;
+  std::uint64_t peer_window_ = 0;
+  bool bye_wanted_ = false;
+  bool bye_sent_ = false;
+
+  // Receiving.
+  std::uint64_t peer_session_ = 0;
+  std::uint64_t received_ = 0;
+  std::map<std::uint64_t, std::uint64_t> beyond_;  // first to last, not touching received_
+  std::uint64_t received_bytes_ = 0;
+  std::uint64_t consumed_ = 0;
+  std::uint64_t peer_bye_ = 0;
+
+  // Acknowledging.
+  std::uint64_t acked_bytes_ = 0;     // received_bytes_ when last acknowledged
+  std::uint64_t acked_consumed_ = 0;  // consumed_ when last acknowledged
+  bool ack_due_ = false;
+  Time ack_at_{};
+
+  std::map<StreamId, Stream> streams_;
+  StreamId next_stream_ = 1;
+  Time heard_;
+  Time now_;
+};
+
+}  // namespace isthmus::core

@@ -1,0 +1,449 @@
+#include "core/conduit.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+namespace isthmus::core {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr NodeId kA = kFirstGateway;
+constexpr NodeId kB = kFirstGateway + 1;
+
+ConduitConfig config(NodeId self, NodeId peer) {
+  ConduitConfig c;
+  c.self = self;
+  c.peer = peer;
+  c.session = 100 + self;
+  c.software = "0.test";
+  return c;
+}
+
+OutFrame frame(std::uint64_t number, std::span<const std::byte> payload) {
+  OutFrame f;
+  f.kind = FrameKind::Piece;
+  f.source = 1;
+  f.destination = 2;
+  std::memcpy(f.head.data(), &number, 8);
+  f.head_size = 8;
+  f.payload = payload;
+  return f;
+}
+
+// Two conduits and the streams between them, in virtual time. A stream delivers its bytes in
+// order, in pieces of any size, each after a delay; a cut loses what is under way.
+class Wan {
+ public:
+  struct Setup {
+    int streams = 1;
+    double cut = 0;            // chance that a step cuts a stream
+    Time delay = 5ms;          // at most
+    std::size_t chunk = 3000;  // bytes written at a time, at most
+    double slow = 0;           // chance that a frame is kept before it is consumed
+  };
+
+  Wan(std::uint64_t seed, Setup setup, ConduitConfig a, ConduitConfig b)
+      : random_(seed), setup_(setup), ends_{End(std::move(a)), End(std::move(b))} {
+    for (int i = 0; i < setup.streams; ++i) streams_.emplace_back();
+  }
+
+  Conduit& conduit(int end) { return ends_[end].conduit; }
+
+  void submit(int end, std::size_t size) {
+    const std::uint64_t number = ends_[end].submitted++;
+    std::vector<std::byte> payload(size, static_cast<std::byte>(number * 7));
+    ends_[end].conduit.submit(frame(number, payload));
+  }
+
+  bool chance(double p) { return std::uniform_real_distribution<>(0, 1)(random_) < p; }
+  std::size_t below(std::size_t n) {
+    return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_);
+  }
+
+  void step() {
+    now_ += Time(below(static_cast<std::size_t>(Time(1ms).count())));
+    for (auto& stream : streams_) {
+      if (!stream.up) {
+        if (now_ >= stream.again) connect(stream);
+        continue;
+      }
+      if (chance(setup_.cut)) {
+        cut(stream);
+        continue;
+      }
+      for (int end = 0; end < 2; ++end) {
+        write(stream, end);
+        read(stream, end);
+      }
+    }
+    for (int end = 0; end < 2; ++end) {
+      auto& e = ends_[end];
+      while (!e.kept.empty() && chance(0.3)) {
+        e.conduit.consume(e.kept.back());
+        e.kept.pop_back();
+      }
+      const auto deadline = e.conduit.deadline();
+      if (deadline && *deadline <= now_) {
+        for (StreamId id : e.conduit.tick(now_)) {
+          for (auto& stream : streams_) {
+            if (stream.up && stream.id[end] == id) cut(stream);
+          }
+        }
+      }
+    }
+  }
+
+  // Everything submitted has arrived once, and both know.
+  bool settled() {
+    for (int end = 0; end < 2; ++end) {
+      if (!ends_[end].conduit.flushed()) return false;
+      if (ends_[end].seen.size() != ends_[1 - end].submitted) return false;
+    }
+    return true;
+  }
+
+  void cut_all() {
+    for (auto& stream : streams_) {
+      if (stream.up) cut(stream);
+    }
+  }
+  void never_reconnect() { reconnect_ = false; }
+  void mute() { mute_ = true; }
+  Time now() const { return now_; }
+  std::size_t seen(int end) const { return ends_[end].seen.size(); }
+  std::uint64_t submitted(int end) const { return ends_[end].submitted; }
+
+ private:
+  struct End {
+    explicit End(ConduitConfig c) : conduit(std::move(c), Time::zero()) {}
+    Conduit conduit;
+    std::uint64_t submitted = 0;
+    std::set<std::uint64_t> seen;
+    std::vector<std::size_t> kept;
+  };
+  struct Chunk {
+    Time at;
+    std::vector<std::byte> bytes;
+  };
+  struct Stream {
+    bool up = false;
+    Time again{};
+    StreamId id[2]{};
+    std::deque<Chunk> wire[2];         // towards end i
+    std::vector<std::byte> unread[2];  // arrived at end i, not yet a whole frame
+    std::vector<std::byte> unsent[2];  // from end i
+  };
+
+  void connect(Stream& stream) {
+    if (!reconnect_) return;
+    stream.up = true;
+    for (int end = 0; end < 2; ++end) {
+      stream.id[end] = ends_[end].conduit.stream_up(now_);
+      stream.wire[end].clear();
+      stream.unread[end].clear();
+      stream.unsent[end].clear();
+    }
+  }
+
+  void cut(Stream& stream) {
+    stream.up = false;
+    stream.again = now_ + Time(below(static_cast<std::size_t>(Time(20ms).count())));
+    for (int end = 0; end < 2; ++end) ends_[end].conduit.stream_down(stream.id[end]);
+  }
+
+  void write(Stream& stream, int end) {
+    auto& unsent = stream.unsent[end];
+    if (unsent.empty()) {
+      std::vector<PacketPtr> packets;
+      ends_[end].conduit.output(stream.id[end], now_, setup_.chunk, packets);
+      for (const auto& packet : packets) {
+        unsent.insert(unsent.end(), packet->bytes().begin(), packet->bytes().end());
+      }
+    }
+    if (unsent.empty()) return;
+    const std::size_t n = std::min(unsent.size(), 1 + below(setup_.chunk));
+    auto& wire = stream.wire[1 - end];
+    Time at = now_ + Time(below(static_cast<std::size_t>(setup_.delay.count())));
+    if (!wire.empty()) at = std::max(at, wire.back().at);
+    wire.push_back({at, {unsent.begin(), unsent.begin() + static_cast<long>(n)}});
+    unsent.erase(unsent.begin(), unsent.begin() + static_cast<long>(n));
+  }
+
+  void read(Stream& stream, int end) {
+    auto& wire = stream.wire[end];
+    auto& unread = stream.unread[end];
+    if (mute_) wire.clear();
+    while (!wire.empty() && wire.front().at <= now_) {
+      unread.insert(unread.end(), wire.front().bytes.begin(), wire.front().bytes.end());
+      wire.pop_front();
+    }
+    if (unread.empty()) return;
+    auto& e = ends_[end];
+    const auto result =
+        e.conduit.input(stream.id[end], unread, now_, [&](const InFrame& in, std::uint16_t hops) {
+          EXPECT_EQ(hops, kMaxHops);
+          std::uint64_t number = 0;
+          EXPECT_GE(in.body.size(), 8U);
+          std::memcpy(&number, in.body.data(), 8);
+          EXPECT_TRUE(e.seen.insert(number).second) << "frame " << number << " twice";
+          for (std::byte b : in.body.subspan(8)) EXPECT_EQ(b, static_cast<std::byte>(number * 7));
+          if (!chance(setup_.slow)) return true;
+          e.kept.push_back(in.body.size());
+          return false;
+        });
+    EXPECT_EQ(result.outcome, Conduit::Outcome::Good) << result.reason;
+    unread.erase(unread.begin(), unread.begin() + static_cast<long>(result.used));
+  }
+
+  std::mt19937_64 random_;
+  Setup setup_;
+  End ends_[2];
+  std::vector<Stream> streams_;
+  Time now_{};
+  bool reconnect_ = true;
+  bool mute_ = false;
+};
+
+// Frames of many sizes in both directions while streams are cut and made again.
+void run(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Wan::Setup setup;
+  setup.streams = 1 + static_cast<int>(seed % 4);
+  setup.cut = seed % 3 == 0 ? 0 : 0.01 * static_cast<double>(seed % 5);
+  setup.slow = seed % 2 == 0 ? 0 : 0.5;
+  setup.chunk = std::size_t{64} << (setup.cut > 0 ? 6 + seed % 5 : seed % 9);
+  auto a = config(kA, kB);
+  auto b = config(kB, kA);
+  a.buffer = b.buffer = 20'000 + seed % 100'000;
+  a.window = b.window = kMaxBody + kHeaderSize + seed % 50'000;
+  Wan wan(seed, setup, a, b);
+  const std::size_t total = 60;
+  for (int step = 0; step < 100'000; ++step) {
+    for (int end = 0; end < 2; ++end) {
+      Conduit& c = wan.conduit(end);
+      if (wan.submitted(end) < total && c.can_accept() && wan.chance(0.5)) {
+        wan.submit(end, wan.chance(0.8) ? wan.below(200) : wan.below(8000));
+      }
+      // One frame may stand beyond the limit, never more.
+      ASSERT_LE(c.buffered(), c.config().buffer + kHeaderSize + 8 + 8000);
+    }
+    wan.step();
+    if (wan.submitted(0) == total && wan.submitted(1) == total && wan.settled()) return;
+    ASSERT_EQ(wan.conduit(0).dead(), "");
+    ASSERT_EQ(wan.conduit(1).dead(), "");
+  }
+  FAIL() << "seed " << seed << ": " << wan.seen(0) << " and " << wan.seen(1) << " arrived";
+}
+
+TEST(Conduit, DeliversEveryFrameOnceWhateverHappensToStreams) {
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    run(seed);
+    if (HasFatalFailure() || HasNonfatalFailure()) FAIL() << "seed " << seed;
+  }
+}
+
+TEST(Conduit, RepeatsOnlyWhatWasNotAcknowledged) {
+  Wan wan(1, {}, config(kA, kB), config(kB, kA));
+  for (int i = 0; i < 100; ++i) wan.submit(0, 100);
+  while (!wan.settled()) wan.step();
+  EXPECT_EQ(wan.conduit(0).counts().repeated, 0U);
+  wan.cut_all();
+  for (int i = 0; i < 10; ++i) wan.submit(0, 100);
+  while (!wan.settled()) wan.step();
+  EXPECT_EQ(wan.seen(1), 110U);
+  EXPECT_LE(wan.conduit(0).counts().repeated, 10U);
+  EXPECT_EQ(wan.conduit(0).counts().frames, 110U);
+}
+
+TEST(Conduit, AReceiverThatConsumesNothingHoldsTheSenderAtItsWindow) {
+  Wan::Setup setup;
+  setup.slow = 1;
+  auto a = config(kA, kB);
+  auto b = config(kB, kA);
+  b.window = 200'000;
+  Wan wan(3, setup, a, b);
+  while (!wan.conduit(0).connected()) wan.step();
+  // The test's receiver consumes at random, so ask the sender alone.
+  for (int i = 0; i < 100; ++i) wan.submit(0, 8000);
+  std::vector<PacketPtr> packets;
+  wan.conduit(0).output(1, wan.now(), 1U << 30, packets);
+  std::size_t bytes = 0;
+  for (const auto& packet : packets) bytes += packet->size;
+  EXPECT_LE(bytes, 200'000U + 100);
+  EXPECT_GT(bytes, 180'000U);
+  EXPECT_FALSE(wan.conduit(0).has_output(1));
+}
+
+TEST(Conduit, SmallFramesOvertakeLargeOnesButDoNotStarveThem) {
+  Wan wan(1, {}, config(kA, kB), config(kB, kA));
+  while (!wan.conduit(0).connected()) wan.step();
+  wan.submit(0, 50'000);
+  for (int i = 0; i < 40; ++i) wan.submit(0, 10);
+  std::vector<PacketPtr> packets;
+  wan.conduit(0).output(1, wan.now(), 1U << 30, packets);
+  std::size_t place = 0;
+  while (packets[place]->size < 50'000) ++place;
+  EXPECT_GT(place, 4U);
+  EXPECT_LT(place, 20U);
+}
+
+TEST(Conduit, ByeArrivesAfterEverythingElse) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Wan::Setup setup;
+    setup.streams = 3;
+    setup.cut = 0.02;
+    Wan wan(seed, setup, config(kA, kB), config(kB, kA));
+    for (int i = 0; i < 30; ++i) wan.submit(0, wan.below(4000));
+    wan.conduit(0).bye();
+    wan.conduit(0).submit({});  // ignored
+    for (int i = 0; i < 20'000 && !wan.settled(); ++i) {
+      wan.step();
+      if (wan.conduit(1).peer_ended()) {
+        ASSERT_EQ(wan.seen(1), 30U);
+      }
+    }
+    ASSERT_TRUE(wan.conduit(1).peer_ended()) << "seed " << seed;
+    ASSERT_TRUE(wan.conduit(0).flushed());
+    ASSERT_FALSE(wan.conduit(0).peer_ended());
+  }
+}
+
+TEST(Conduit, PingsKeepAnIdleConduitAlive) {
+  Wan wan(1, {}, config(kA, kB), config(kB, kA));
+  while (wan.now() < 60s) wan.step();
+  EXPECT_EQ(wan.conduit(0).dead(), "");
+  EXPECT_EQ(wan.conduit(1).dead(), "");
+  EXPECT_TRUE(wan.conduit(0).connected());
+}
+
+TEST(Conduit, DiesOfALostLinkAfterTheTimeout) {
+  Wan wan(1, {}, config(kA, kB), config(kB, kA));
+  while (!wan.conduit(0).connected() || !wan.conduit(1).connected()) wan.step();
+  const Time lost = wan.now();
+  wan.never_reconnect();
+  wan.cut_all();
+  while (wan.conduit(0).dead().empty()) wan.step();
+  EXPECT_GE(wan.now() - lost, 9s);
+  EXPECT_LE(wan.now() - lost, 11s);
+  EXPECT_THAT(wan.conduit(0).dead(), testing::HasSubstr("10000 ms (link_timeout)"));
+}
+
+TEST(Conduit, DiesOfAMutePeerAfterTheTimeout) {
+  Wan wan(1, {}, config(kA, kB), config(kB, kA));
+  while (!wan.conduit(0).connected() || !wan.conduit(1).connected()) wan.step();
+  const Time lost = wan.now();
+  wan.mute();
+  while (wan.conduit(0).dead().empty()) wan.step();
+  EXPECT_LE(wan.now() - lost, 11s);
+}
+
+// ---- what a peer may not do -------------------------------------------------------------------
+
+std::vector<std::byte> packet(FrameKind kind, std::uint64_t sequence, std::vector<std::byte> body,
+                              NodeId source = kB, NodeId destination = kA) {
+  FrameHeader header;
+  header.kind = kind;
+  header.sequence = sequence;
+  header.source = source;
+  header.destination = destination;
+  header.body_size = static_cast<std::uint32_t>(body.size());
+  std::vector<std::byte> bytes(kHeaderSize);
+  encode_header(header, bytes.data());
+  bytes.insert(bytes.end(), body.begin(), body.end());
+  return bytes;
+}
+
+Hello hello() {
+  Hello h;
+  h.session = 7;
+  h.window = 1U << 20;
+  h.software = "9.9.9";
+  return h;
+}
+
+class Breach : public testing::Test {
+ protected:
+  Conduit conduit{config(kA, kB), Time::zero()};
+  StreamId stream = conduit.stream_up(Time::zero());
+
+  Conduit::Input give(const std::vector<std::byte>& bytes) {
+    return conduit.input(stream, bytes, Time::zero(), [](const auto&, auto) { return true; });
+  }
+  void expect_broken(const std::vector<std::byte>& bytes, const char* reason) {
+    const auto result = give(bytes);
+    EXPECT_EQ(result.outcome, Conduit::Outcome::Broken);
+    EXPECT_THAT(result.reason, testing::HasSubstr(reason));
+    EXPECT_EQ(conduit.dead(), result.reason);
+  }
+  void greet() {
+    ASSERT_EQ(give(packet(FrameKind::Hello, 0, encode_hello(hello()))).outcome,
+              Conduit::Outcome::Good);
+  }
+};
+
+TEST_F(Breach, AnotherVersion) {
+  Hello h = hello();
+  h.version = kProtocolVersion + 1;
+  expect_broken(packet(FrameKind::Hello, 0, encode_hello(h)), "speaks version 2 of the protocol");
+  EXPECT_THAT(conduit.dead(), testing::HasSubstr("9.9.9"));
+  EXPECT_THAT(conduit.dead(), testing::HasSubstr("0.test"));
+}
+TEST_F(Breach, NoHello) {
+  expect_broken(packet(FrameKind::Piece, 1, {}), "did not say Hello first");
+}
+TEST_F(Breach, HelloTwice) {
+  greet();
+  expect_broken(packet(FrameKind::Hello, 0, encode_hello(hello())), "twice");
+}
+TEST_F(Breach, AnotherNode) {
+  expect_broken(packet(FrameKind::Hello, 0, encode_hello(hello()), kB + 1), "another node");
+}
+TEST_F(Breach, AnotherSession) {
+  greet();
+  stream = conduit.stream_up(Time::zero());
+  Hello h = hello();
+  h.session = 8;
+  expect_broken(packet(FrameKind::Hello, 0, encode_hello(h)), "started anew");
+}
+TEST_F(Breach, AckOfTheUnsent) {
+  greet();
+  expect_broken(packet(FrameKind::Ack, 0, encode_ack({5, 0, {}})), "never sent");
+}
+TEST_F(Breach, AckOfTheUnsentBeyondAGap) {
+  greet();
+  expect_broken(packet(FrameKind::Ack, 0, encode_ack({0, 0, {{2, ~std::uint64_t{0}}}})),
+                "never sent");
+}
+TEST_F(Breach, ConsumedTheUnsent) {
+  greet();
+  expect_broken(packet(FrameKind::Ack, 0, encode_ack({0, 1, {}})), "more than was sent");
+}
+TEST_F(Breach, MoreThanTheWindow) {
+  ConduitConfig c = config(kA, kB);
+  c.window = kMaxBody + kHeaderSize;
+  conduit = Conduit(c, Time::zero());
+  stream = conduit.stream_up(Time::zero());
+  greet();
+  Conduit::Input last;
+  for (std::uint64_t i = 1; i <= 2 && last.outcome == Conduit::Outcome::Good; ++i) {
+    last = conduit.input(stream, packet(FrameKind::Piece, i, std::vector<std::byte>(kMaxBody)),
+                         Time::zero(), [](const auto&, auto) { return false; });
+  }
+  EXPECT_EQ(last.outcome, Conduit::Outcome::Broken);
+  EXPECT_THAT(last.reason, testing::HasSubstr("window"));
+}
+TEST_F(Breach, RefusalSaysWhy) {
+  const std::string_view text = "go\naway";
+  std::vector<std::byte> body(text.size());
+  std::memcpy(body.data(), text.data(), text.size());
+  const auto result = give(packet(FrameKind::Refuse, 0, body));
+  EXPECT_EQ(result.outcome, Conduit::Outcome::Refused);
+  EXPECT_EQ(result.reason, "go away");
+}
+
+}  // namespace
+}  // namespace isthmus::core

@@ -1,0 +1,218 @@
+#include "core/wire.hpp"
+
+#include <algorithm>
+
+namespace isthmus::core {
+namespace {
+
+constexpr std::string_view kMark = "ISTHMUS\n";
+
+void store(std::byte* out, std::uint64_t value, int bytes) {
+  for (int i = 0; i < bytes; ++i) out[i] = static_cast<std::byte>(value >> (8 * i));
+}
+
+std::uint64_t load(const std::byte* in, std::size_t bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < bytes; ++i) value |= std::to_integer<std::uint64_t>(in[i]) << (8 * i);
+  return value;
+}
+
+Decoded malformed(std::string reason) {
+  Decoded result;
+  result.state = Decoded::State::Malformed;
+  result.reason = std::move(reason);
+  return result;
+}
+
+}  // namespace
+
+const char* name_of(FrameKind kind) {
+  switch (kind) {
+    case FrameKind::Hello:
+      return "Hello";
+    case FrameKind::Ack:
+      return "Ack";
+    case FrameKind::Ping:
+      return "Ping";
+    case FrameKind::Bye:
+      return "Bye";
+    case FrameKind::Refuse:
+      return "Refuse";
+    case FrameKind::Ready:
+      return "Ready";
+    case FrameKind::Envelope:
+      return "Envelope";
+    case FrameKind::Piece:
+      return "Piece";
+    case FrameKind::Grant:
+      return "Grant";
+    case FrameKind::Credit:
+      return "Credit";
+    case FrameKind::Control:
+      return "Control";
+  }
+  return nullptr;
+}
+
+void encode_header(const FrameHeader& header, std::byte* out) {
+  store(out, header.body_size, 4);
+  store(out + 4, static_cast<std::uint8_t>(header.kind), 1);
+  store(out + 5, header.flags, 1);
+  store(out + 6, header.hops, 2);
+  store(out + 8, header.source, 4);
+  store(out + 12, header.destination, 4);
+  store(out + 16, header.sequence, 8);
+}
+
+Decoded decode(std::span<const std::byte> bytes) {
+  Decoded result;
+  if (bytes.size() < kHeaderSize) {
+    result.size = kHeaderSize;
+    return result;
+  }
+  FrameHeader& header = result.header;
+  header.body_size = static_cast<std::uint32_t>(load(bytes.data(), 4));
+  header.kind = static_cast<FrameKind>(load(bytes.data() + 4, 1));
+  header.flags = static_cast<std::uint8_t>(load(bytes.data() + 5, 1));
+  header.hops = static_cast<std::uint16_t>(load(bytes.data() + 6, 2));
+  header.source = static_cast<NodeId>(load(bytes.data() + 8, 4));
+  header.destination = static_cast<NodeId>(load(bytes.data() + 12, 4));
+  header.sequence = load(bytes.data() + 16, 8);
+
+  const char* name = name_of(header.kind);
+  if (name == nullptr) {
+    return malformed("a frame of unknown kind " + std::to_string(static_cast<int>(header.kind)));
+  }
+  if (header.body_size > kMaxBody) {
+    return malformed(std::string(name) + " frame of " + std::to_string(header.body_size) +
+                     " bytes, more than the " + std::to_string(kMaxBody) + " allowed");
+  }
+  if (header.flags != 0) {
+    return malformed(std::string(name) + " frame with unknown flags " +
+                     std::to_string(header.flags));
+  }
+  if (is_sequenced(header.kind) != (header.sequence != 0)) {
+    return malformed(std::string(name) + " frame with sequence number " +
+                     std::to_string(header.sequence));
+  }
+  result.size = kHeaderSize + header.body_size;
+  if (bytes.size() < result.size) return result;
+  result.state = Decoded::State::Frame;
+  result.body = bytes.subspan(kHeaderSize, header.body_size);
+  return result;
+}
+
+void Writer::put(std::uint64_t v, int bytes) {
+  for (int i = 0; i < bytes; ++i) out_.push_back(static_cast<std::byte>(v >> (8 * i)));
+}
+
+void Writer::text(std::string_view v) {
+  v = v.substr(0, 255);
+  u8(static_cast<std::uint8_t>(v.size()));
+  for (char c : v) out_.push_back(static_cast<std::byte>(c));
+}
+
+std::uint64_t Reader::get(std::size_t bytes) {
+  if (in_.size() < bytes) {
+    good_ = false;
+    in_ = {};
+    return 0;
+  }
+  const std::uint64_t value = load(in_.data(), bytes);
+  in_ = in_.subspan(bytes);
+  return value;
+}
+
+std::string Reader::text() {
+  const std::size_t size = u8();
+  if (in_.size() < size) {
+    good_ = false;
+    in_ = {};
+    return {};
+  }
+  std::string value(reinterpret_cast<const char*>(in_.data()), size);
+  in_ = in_.subspan(size);
+  return value;
+}
+
+std::vector<std::byte> encode_hello(const Hello& hello) {
+  std::vector<std::byte> body;
+  Writer writer(body);
+  for (char c : kMark) writer.u8(static_cast<std::uint8_t>(c));
+  writer.u16(hello.version);
+  writer.u16(0);
+  writer.text(hello.software);
+  writer.u32(hello.stream);
+  writer.u64(hello.session);
+  writer.u64(hello.peer_session);
+  writer.u64(hello.received);
+  writer.u64(hello.window);
+  return body;
+}
+
+std::optional<Hello> decode_hello(std::span<const std::byte> body, std::string& reason) {
+  Reader reader(body);
+  for (char c : kMark) {
+    if (reader.u8() != static_cast<std::uint8_t>(c)) {
+      reason = "a Hello without the mark of Isthmus";
+      return std::nullopt;
+    }
+  }
+  Hello hello;
+  hello.version = reader.u16();
+  reader.u16();
+  hello.software = reader.text();
+  if (!reader.good()) {
+    reason = "a Hello that ends too early";
+    return std::nullopt;
+  }
+  std::replace_if(
+      hello.software.begin(), hello.software.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  if (hello.version != kProtocolVersion) return hello;  // the caller refuses it by its version
+  hello.stream = reader.u32();
+  hello.session = reader.u64();
+  hello.peer_session = reader.u64();
+  hello.received = reader.u64();
+  hello.window = reader.u64();
+  if (!reader.good() || !reader.at_end() || hello.session == 0) {
+    reason = "a Hello of the wrong form";
+    return std::nullopt;
+  }
+  return hello;
+}
+
+std::vector<std::byte> encode_ack(const Ack& ack) {
+  std::vector<std::byte> body;
+  body.reserve(18 + 16 * ack.beyond.size());
+  Writer writer(body);
+  writer.u64(ack.received);
+  writer.u64(ack.consumed);
+  const std::size_t count = std::min(ack.beyond.size(), kMaxAckRanges);
+  writer.u16(static_cast<std::uint16_t>(count));
+  for (std::size_t i = 0; i < count; ++i) {
+    writer.u64(ack.beyond[i].first);
+    writer.u64(ack.beyond[i].second);
+  }
+  return body;
+}
+
+std::optional<Ack> decode_ack(std::span<const std::byte> body) {
+  Reader reader(body);
+  Ack ack;
+  ack.received = reader.u64();
+  ack.consumed = reader.u64();
+  const std::size_t count = reader.u16();
+  if (!reader.good() || count > kMaxAckRanges) return std::nullopt;
+  std::uint64_t last = ack.received;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t from = reader.u64();
+    const std::uint64_t to = reader.u64();
+    if (!reader.good() || from <= last || to < from) return std::nullopt;
+    ack.beyond.emplace_back(from, to);
+    last = to;
+  }
+  if (!reader.at_end()) return std::nullopt;
+  return ack;
+}
+
+}  // namespace isthmus::core

@@ -1,0 +1,122 @@
+// Frames as bytes: what conduits write to and read from streams. docs/protocol.md documents the
+// form byte by byte. Everything is little-endian whatever the host.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/frame.hpp"
+
+namespace isthmus::core {
+
+/// The version of all that two nodes say to each other. Nodes of different versions refuse one
+/// another with a sentence that names both.
+inline constexpr std::uint16_t kProtocolVersion = 1;
+
+inline constexpr std::size_t kHeaderSize = 24;
+/// Forwarded frames live for so many conduits; a loop of routes ends there.
+inline constexpr std::uint16_t kMaxHops = 16;
+
+struct FrameHeader {
+  std::uint32_t body_size = 0;
+  FrameKind kind{};
+  std::uint8_t flags = 0;  ///< none defined: zero
+  std::uint16_t hops = 0;  ///< conduits it may still cross after this one
+  NodeId source = kNobody;
+  NodeId destination = kNobody;
+  std::uint64_t sequence = 0;  ///< from 1 in each direction of a conduit; 0: not sequenced
+};
+
+/// Sequenced frames are delivered exactly once; the others belong to one stream and die with it.
+constexpr bool is_sequenced(FrameKind kind) {
+  return kind != FrameKind::Hello && kind != FrameKind::Ack && kind != FrameKind::Ping &&
+         kind != FrameKind::Refuse;
+}
+/// Routed frames travel end to end, over gateways.
+constexpr bool is_routed(FrameKind kind) {
+  return kind >= FrameKind::Envelope && kind < FrameKind::Control;
+}
+const char* name_of(FrameKind kind);
+
+void encode_header(const FrameHeader& header, std::byte* out);
+
+/// What decode() found at the beginning of some bytes.
+struct Decoded {
+  enum class State { Incomplete, Frame, Malformed } state = State::Incomplete;
+  std::size_t size = 0;  ///< Frame: bytes it takes. Incomplete: bytes needed to go on
+  FrameHeader header;
+  std::span<const std::byte> body;
+  std::string reason;  ///< Malformed: what is wrong
+};
+
+/// Reads the frame at the beginning of `bytes`. Checks all that can be known from the frame
+/// alone: kind, size against kMaxBody, flags, sequence. Never needs more than
+/// kHeaderSize + kMaxBody bytes.
+Decoded decode(std::span<const std::byte> bytes);
+
+/// Writes and reads the fixed-size fields of bodies.
+class Writer {
+ public:
+  explicit Writer(std::vector<std::byte>& out) : out_(out) {}
+  void u8(std::uint8_t v) { put(v, 1); }
+  void u16(std::uint16_t v) { put(v, 2); }
+  void u32(std::uint32_t v) { put(v, 4); }
+  void u64(std::uint64_t v) { put(v, 8); }
+  void text(std::string_view v);  ///< at most 255 bytes, its length before it
+
+ private:
+  void put(std::uint64_t v, int bytes);
+  std::vector<std::byte>& out_;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> in) : in_(in) {}
+  std::uint8_t u8() { return static_cast<std::uint8_t>(get(1)); }
+  std::uint16_t u16() { return static_cast<std::uint16_t>(get(2)); }
+  std::uint32_t u32() { return static_cast<std::uint32_t>(get(4)); }
+  std::uint64_t u64() { return get(8); }
+  std::string text();
+  /// False once anything was read beyond the end (it read as zero).
+  bool good() const { return good_; }
+  bool at_end() const { return in_.empty(); }
+
+ private:
+  std::uint64_t get(std::size_t bytes);
+  std::span<const std::byte> in_;
+  bool good_ = true;
+};
+
+/// The first frame in each direction of every stream.
+struct Hello {
+  std::uint16_t version = kProtocolVersion;
+  std::uint32_t stream = 0;        ///< number of the stream within the conduit
+  std::uint64_t session = 0;       ///< drawn at random by each end when the conduit is made
+  std::uint64_t peer_session = 0;  ///< the other end's, or 0 when not yet known
+  std::uint64_t received = 0;      ///< all sequence numbers up to this have been received
+  std::uint64_t window = 0;        ///< bytes of frames the other end may have unconsumed here
+  std::string software;            ///< for messages: the release of Isthmus
+};
+std::vector<std::byte> encode_hello(const Hello& hello);
+/// Fails only on what no version may change: the mark and the version. `reason` says how.
+std::optional<Hello> decode_hello(std::span<const std::byte> body, std::string& reason);
+
+/// What has arrived at the sender of it.
+struct Ack {
+  using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+  std::uint64_t received = 0;  ///< all sequence numbers up to this
+  std::uint64_t consumed = 0;  ///< bytes of frames (with headers) taken out of the window, ever
+  Ranges beyond;               ///< further numbers received: [first, last], ascending, disjoint
+};
+inline constexpr std::size_t kMaxAckRanges = 64;
+std::vector<std::byte> encode_ack(const Ack& ack);
+std::optional<Ack> decode_ack(std::span<const std::byte> body);
+
+}  // namespace isthmus::core
