@@ -1,0 +1,138 @@
+#include "core/engine.hpp"
+
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include "core/engine_state.hpp"
+
+namespace isthmus::core {
+
+Engine::Engine(NodeId self, Limits limits) : state_(std::make_unique<State>(self, limits)) {}
+Engine::~Engine() = default;
+
+void Engine::send(SendOp& op) {
+  State& s = *state_;
+  op.envelope.size = op.data.size();
+  op.state.store(OpState::Active, std::memory_order_relaxed);
+  ++s.outstanding;
+  Channel& channel = s.channel(op.peer);
+  channel.out.push(op);
+  s.activate(channel);
+}
+
+void Engine::recv(RecvOp& op) {
+  State& s = *state_;
+  s.sweep_dropped();
+  s.start(op);
+  if (Incoming* message = s.matching.find_unexpected(op.context, op.source, op.tag)) {
+    s.matching.remove_unexpected(*message);
+    s.bind(s.channel(message->peer), *message, &op);
+  } else {
+    s.matching.post(op);
+  }
+}
+
+bool Engine::cancel(RecvOp& op) {
+  if (op.state.load(std::memory_order_relaxed) == OpState::Idle) return true;
+  if (!state_->matching.unpost(op)) return false;
+  op.state.store(OpState::Idle, std::memory_order_relaxed);
+  --state_->outstanding;
+  return true;
+}
+
+std::optional<Envelope> Engine::probe(std::uint64_t context, int source, int tag) const {
+  const Incoming* message = state_->matching.find_unexpected(context, source, tag);
+  if (message == nullptr) return std::nullopt;
+  return message->envelope();
+}
+
+std::shared_ptr<Extracted> Engine::extract(std::uint64_t context, int source, int tag) {
+  State& s = *state_;
+  s.sweep_dropped();
+  Incoming* message = s.matching.find_unexpected(context, source, tag);
+  if (message == nullptr) return nullptr;
+  auto extracted = std::make_shared<Extracted>(*message, s.dropped);
+  s.matching.remove_unexpected(*message);
+  message->stage = Stage::Extracted;
+  ++s.outstanding;
+  return extracted;
+}
+
+const Envelope& Engine::envelope(const Extracted& message) { return message.envelope; }
+
+void Engine::recv(const std::shared_ptr<Extracted>& message, RecvOp& op) {
+  State& s = *state_;
+  if (std::exchange(message->received, true)) {
+    throw std::logic_error("an extracted message can be received only once");
+  }
+  s.start(op);
+  --s.outstanding;
+  Channel& channel = s.channel(message->peer);
+  s.bind(channel, *channel.in.find(message->number), &op);
+}
+
+std::size_t Engine::outstanding() const {
+  state_->sweep_dropped();
+  return state_->outstanding;
+}
+
+bool Engine::deliver(const InFrame& frame) {
+  State& s = *state_;
+  if (frame.destination != s.self || frame.source == kNobody || is_gateway(frame.source)) {
+    return false;
+  }
+  try {
+    switch (frame.kind) {
+      case FrameKind::Envelope:
+        return s.on_envelope(frame);
+      case FrameKind::Piece:
+        return s.on_piece(frame);
+      case FrameKind::Grant:
+        return s.on_grant(frame);
+      case FrameKind::Credit:
+        return s.on_credit(frame);
+      default:
+        return false;
+    }
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+bool Engine::next_frame(OutFrame& out) {
+  payload_copied();
+  state_->sweep_dropped();
+  return state_->next_frame(out);
+}
+
+void Engine::payload_copied() {
+  State& s = *state_;
+  SendOp* op = std::exchange(s.lent, nullptr);
+  if (op != nullptr && Outbound::finished(*op)) s.finish(*op);
+}
+
+bool Engine::has_output() const {
+  const State& s = *state_;
+  return !s.replies.empty() || !s.envelopes.empty() || !s.pieces.empty() ||
+         (s.lent != nullptr && Outbound::finished(*s.lent)) || s.dropped->any();
+}
+
+std::uint64_t Engine::events() const { return state_->events; }
+
+std::size_t Engine::buffered_bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& [peer, channel] : state_->channels) bytes += channel.in.buffered();
+  return bytes;
+}
+
+Engine::PeerFigures Engine::figures(NodeId peer) const {
+  const auto found = state_->channels.find(peer);
+  if (found == state_->channels.end()) return {.window_left = state_->limits.window};
+  const Channel& channel = found->second;
+  return {.buffered = channel.in.buffered(),
+          .window_left = channel.out.window_left(),
+          .credit_due = channel.in.due()};
+}
+
+}  // namespace isthmus::core

@@ -1,0 +1,184 @@
+#include "core/engine_state.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+namespace isthmus::core {
+
+Channel& Engine::State::channel(NodeId peer) {
+  return channels.try_emplace(peer, peer, limits).first->second;
+}
+
+void Engine::State::activate(Channel& channel) {
+  if (channel.in.has_reply() && !channel.reply_links.linked) replies.push_back(channel);
+  if (channel.out.has_envelope() && !channel.envelope_links.linked) envelopes.push_back(channel);
+  if (channel.out.has_piece() && !channel.piece_links.linked) pieces.push_back(channel);
+}
+
+// ---- completion --------------------------------------------------------------------------------
+
+void Engine::State::start(RecvOp& op) {
+  op.received = 0;
+  op.peer = kNobody;
+  op.number = 0;
+  op.error = OpError::None;
+  op.state.store(OpState::Active, std::memory_order_relaxed);
+  ++outstanding;
+}
+
+void Engine::State::finish(RecvOp& op, const Envelope& envelope, NodeId peer,
+                           std::uint64_t number) {
+  op.envelope = envelope;
+  op.peer = peer;
+  op.number = number;
+  op.received = static_cast<std::size_t>(std::min<std::uint64_t>(envelope.size, op.capacity));
+  op.error = envelope.size > op.capacity ? OpError::Truncated : OpError::None;
+  --outstanding;
+  ++events;
+  op.state.store(OpState::Done, std::memory_order_release);
+}
+
+void Engine::State::finish(SendOp& op) {
+  --outstanding;
+  ++events;
+  op.state.store(OpState::Done, std::memory_order_release);
+}
+
+void Engine::State::complete(Channel& channel, Incoming& message) {
+  if (message.op != nullptr) {
+    finish(*message.op, message.envelope(), message.peer, message.body.number);
+  }
+  channel.in.erase(message);
+}
+
+void Engine::State::bind(Channel& channel, Incoming& message, RecvOp* op) {
+  channel.in.bind(message, op);
+  if (message.body.waits) channel.in.grant(message.body.number);
+  if (message.complete()) complete(channel, message);
+  activate(channel);
+}
+
+void Engine::State::sweep_dropped() {
+  if (!dropped->any()) return;
+  for (const auto& [peer, number] : dropped->take()) {
+    --outstanding;
+    Channel& from = channel(peer);
+    bind(from, *from.in.find(number), nullptr);
+  }
+}
+
+// ---- arrivals ----------------------------------------------------------------------------------
+
+void Engine::State::sequence(Channel& from, Incoming& message) {
+  if (RecvOp* op = matching.take_posted(message.envelope())) {
+    bind(from, message, op);
+  } else {
+    message.stage = Stage::Unexpected;
+    matching.add_unexpected(message);
+    ++events;
+  }
+}
+
+bool Engine::State::on_envelope(const InFrame& frame) {
+  const std::optional<EnvelopeBody> body = decode_envelope(frame.body);
+  if (!body) return false;
+  const auto payload = frame.body.subspan(EnvelopeBody::kSize);
+  Channel& from = channel(frame.source);
+
+  RecvOp* op = nullptr;
+  if (from.in.is_whole(*body, payload.size())) op = matching.take_posted(body->envelope);
+  if (op != nullptr) {
+    from.in.pass(*body);
+    const std::size_t stored = std::min(payload.size(), op->capacity);
+    if (stored > 0) std::memcpy(op->buffer, payload.data(), stored);
+    if (body->waits) from.in.grant(body->number);
+    finish(*op, body->envelope, frame.source, body->number);
+    while (Incoming* next = from.in.next_in_order()) sequence(from, *next);
+  } else {
+    Incoming* message = from.in.announce(*body, payload.size());
+    if (message == nullptr) return false;
+    // Matched first, so that the bytes go straight to where they belong. A message that lacks
+    // these bytes is not complete, so it is still there.
+    while (Incoming* next = from.in.next_in_order()) sequence(from, *next);
+    if (!payload.empty()) store(from, *message, 0, payload);
+  }
+  activate(from);
+  return true;
+}
+
+void Engine::State::store(Channel& from, Incoming& message, std::uint64_t offset,
+                          std::span<const std::byte> bytes) {
+  from.in.store(message, offset, bytes);
+  if (message.stage == Stage::Matched && message.complete()) complete(from, message);
+}
+
+bool Engine::State::on_piece(const InFrame& frame) {
+  const std::optional<PieceBody> body = decode_piece(frame.body);
+  if (!body) return false;
+  const auto payload = frame.body.subspan(PieceBody::kSize);
+  Channel& from = channel(frame.source);
+  Incoming* message = from.in.accept(*body, payload.size());
+  if (message == nullptr) return false;
+  store(from, *message, body->offset, payload);
+  activate(from);
+  return true;
+}
+
+bool Engine::State::on_grant(const InFrame& frame) {
+  const std::optional<GrantBody> body = decode_grant(frame.body);
+  const auto found = channels.find(frame.source);
+  if (!body || found == channels.end()) return false;
+  Channel& to = found->second;
+  if (!to.out.credit(body->credit)) return false;
+  SendOp* op = to.out.grant(body->number);
+  if (op == nullptr) return false;
+  if (op != lent && Outbound::finished(*op)) finish(*op);
+  activate(to);
+  return true;
+}
+
+bool Engine::State::on_credit(const InFrame& frame) {
+  const std::optional<CreditBody> body = decode_credit(frame.body);
+  const auto found = channels.find(frame.source);
+  return body && found != channels.end() && found->second.out.credit(body->credit);
+}
+
+// ---- output ------------------------------------------------------------------------------------
+
+// Envelopes go before pieces, so that small messages overtake large ones, but a stream of them
+// does not keep the large ones from moving.
+bool Engine::State::next_is_piece() const {
+  if (pieces.empty()) return false;
+  return envelopes.empty() || since_piece >= 4 * limits.piece;
+}
+
+bool Engine::State::next_frame(OutFrame& out) {
+  out.source = self;
+  out.payload = {};
+  while (!replies.empty()) {
+    Channel& to = replies.pop_front();
+    if (!to.in.has_reply()) continue;
+    out.destination = to.peer;
+    out.kind = to.in.next_reply(out.head, out.head_size) ? FrameKind::Grant : FrameKind::Credit;
+    activate(to);
+    return true;
+  }
+  if (envelopes.empty() && pieces.empty()) return false;
+  const bool piece = next_is_piece();
+  Channel& to = piece ? pieces.pop_front() : envelopes.pop_front();
+  SendOp& op = piece ? to.out.next_piece(out.head, out.head_size, out.payload)
+                     : to.out.next_envelope(out.head, out.head_size, out.payload);
+  since_piece = piece ? 0 : since_piece + out.payload.size();
+  out.destination = to.peer;
+  out.kind = piece ? FrameKind::Piece : FrameKind::Envelope;
+  if (!out.payload.empty()) {
+    lent = &op;
+  } else if (Outbound::finished(op)) {
+    finish(op);
+  }
+  activate(to);
+  return true;
+}
+
+}  // namespace isthmus::core

@@ -1,0 +1,116 @@
+// What is behind Engine: its channels, its matching, and whose turn it is to send.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/engine.hpp"
+#include "core/inbound.hpp"
+#include "core/matching.hpp"
+#include "core/outbound.hpp"
+
+namespace isthmus::core {
+
+/// Extracted messages that were dropped unreceived: noted by whichever thread drops them, dealt
+/// with by the engine.
+class Dropped {
+ public:
+  using Name = std::pair<NodeId, std::uint64_t>;  // peer, number
+
+  void add(Name name) noexcept {
+    try {
+      const std::lock_guard lock(mutex_);
+      names_.push_back(name);
+      any_.store(true, std::memory_order_release);
+    } catch (...) {  // no memory: the message stays in the engine, which is harmless
+    }
+  }
+  bool any() const { return any_.load(std::memory_order_acquire); }
+  std::vector<Name> take() {
+    const std::lock_guard lock(mutex_);
+    any_.store(false, std::memory_order_relaxed);
+    return std::exchange(names_, {});
+  }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<bool> any_{false};
+  std::vector<Name> names_;
+};
+
+/// Names a message that its Inbound holds in stage Extracted, unless `received`.
+struct Extracted {
+  Extracted(const Incoming& message, std::shared_ptr<Dropped> dropped_)
+      : envelope(message.envelope()),
+        peer(message.peer),
+        number(message.body.number),
+        dropped(std::move(dropped_)) {}
+  ~Extracted() {
+    if (!received) dropped->add({peer, number});
+  }
+  Extracted(const Extracted&) = delete;
+  Extracted& operator=(const Extracted&) = delete;
+
+  const Envelope envelope;
+  const NodeId peer;
+  const std::uint64_t number;
+  bool received = false;
+  const std::shared_ptr<Dropped> dropped;
+};
+
+/// Both directions to one peer, and its places among those that have something to send.
+struct Channel {
+  Channel(NodeId peer_, const Limits& limits) : peer(peer_), in(peer_, limits), out(limits) {}
+
+  const NodeId peer;
+  Inbound in;
+  Outbound out;
+  Links<Channel> reply_links, envelope_links, piece_links;
+};
+
+struct Engine::State {
+  State(NodeId self_, Limits limits_) : self(self_), limits(limits_) {}
+
+  Channel& channel(NodeId peer);
+  /// Queues a channel to send what it has.
+  void activate(Channel& channel);
+
+  void start(RecvOp& op);
+  /// Gives a message its receive (null: drops it); completes what is complete.
+  void bind(Channel& channel, Incoming& message, RecvOp* op);
+  void complete(Channel& channel, Incoming& message);
+  void finish(RecvOp& op, const Envelope& envelope, NodeId peer, std::uint64_t number);
+  void finish(SendOp& op);
+  void sweep_dropped();
+
+  void sequence(Channel& from, Incoming& message);
+  void store(Channel& from, Incoming& message, std::uint64_t offset,
+             std::span<const std::byte> bytes);
+  bool on_envelope(const InFrame& frame);
+  bool on_piece(const InFrame& frame);
+  bool on_grant(const InFrame& frame);
+  bool on_credit(const InFrame& frame);
+
+  bool next_frame(OutFrame& out);
+  bool next_is_piece() const;
+
+  const NodeId self;
+  const Limits limits;
+  std::unordered_map<NodeId, Channel> channels;
+  Matching matching;
+  IntrusiveList<Channel, &Channel::reply_links> replies;
+  IntrusiveList<Channel, &Channel::envelope_links> envelopes;
+  IntrusiveList<Channel, &Channel::piece_links> pieces;
+  SendOp* lent = nullptr;       // whose bytes the last frame borrows
+  std::size_t since_piece = 0;  // payload bytes sent in envelopes since the last piece
+  std::size_t outstanding = 0;
+  std::uint64_t events = 0;
+  const std::shared_ptr<Dropped> dropped = std::make_shared<Dropped>();
+};
+
+}  // namespace isthmus::core

@@ -1,0 +1,144 @@
+#include "core/inbound.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace isthmus::core {
+
+namespace {
+
+void place(RecvOp* op, std::uint64_t offset, std::span<const std::byte> bytes) {
+  if (op == nullptr || bytes.empty() || offset >= op->capacity) return;
+  const std::size_t room = op->capacity - static_cast<std::size_t>(offset);
+  std::memcpy(op->buffer + offset, bytes.data(), std::min(bytes.size(), room));
+}
+
+}  // namespace
+
+bool Inbound::is_whole(const EnvelopeBody& body, std::size_t payload) const {
+  return body.number == next_ && payload == body.envelope.size && room_for(charge(body)) &&
+         (messages_.empty() || !messages_.contains(body.number));
+}
+
+void Inbound::pass(const EnvelopeBody& body) {
+  due_ += charge(body);
+  ++next_;
+}
+
+Incoming* Inbound::announce(const EnvelopeBody& body, std::size_t payload) {
+  if (body.number < next_) return nullptr;
+  const auto found = messages_.find(body.number);
+  if (found != messages_.end()) {
+    const Incoming& message = found->second;
+    if (message.stage != Stage::Early || !body.charged) return nullptr;
+    for (const Incoming::Chunk& chunk : message.early) {
+      if (chunk.offset + chunk.bytes.size() > body.ahead) return nullptr;
+    }
+    if (message.ahead_arrived > body.ahead - payload) return nullptr;
+    held_ -= kMessageCharge + static_cast<std::size_t>(message.ahead_arrived);
+  }
+  // Compared before adding: `ahead` may be anything.
+  if (body.charged && (!room_for(body.ahead) || !room_for(body.ahead + kMessageCharge))) {
+    return nullptr;
+  }
+  if (!body.charged && ++uncharged_ > kMaxWaiting) return nullptr;
+  held_ += charge(body);
+  Incoming& message = found != messages_.end() ? found->second : messages_[body.number];
+  message.body = body;
+  message.peer = peer_;
+  message.stage = Stage::Announced;
+  return &message;
+}
+
+Incoming* Inbound::next_in_order() {
+  if (messages_.empty()) return nullptr;
+  const auto found = messages_.find(next_);
+  if (found == messages_.end() || found->second.stage != Stage::Announced) return nullptr;
+  ++next_;
+  return &found->second;
+}
+
+Incoming* Inbound::accept(const PieceBody& piece, std::size_t payload) {
+  const std::uint64_t end = piece.offset + payload;
+  auto found = messages_.find(piece.number);
+  if (found == messages_.end()) {
+    if (piece.number < next_ || !room_for(kMessageCharge)) return nullptr;
+    found = messages_.try_emplace(piece.number).first;
+    found->second.body.number = piece.number;
+    held_ += kMessageCharge;
+  }
+  Incoming& message = found->second;
+  if (message.stage == Stage::Early) {
+    if (end > window_ || !room_for(payload)) return nullptr;
+    held_ += payload;
+    return &message;
+  }
+  if (piece.offset < message.body.ahead) {
+    const bool fits =
+        end <= message.body.ahead && payload <= message.body.ahead - message.ahead_arrived;
+    return fits ? &message : nullptr;
+  }
+  const std::uint64_t rest = message.body.envelope.size - message.body.ahead;
+  const bool fits = message.stage == Stage::Matched && end <= message.body.envelope.size &&
+                    payload <= rest - message.granted_arrived;
+  return fits ? &message : nullptr;
+}
+
+void Inbound::store(Incoming& message, std::uint64_t offset, std::span<const std::byte> bytes) {
+  if (message.stage == Stage::Matched) {
+    place(message.op, offset, bytes);
+    if (offset < message.body.ahead) {
+      message.ahead_arrived += bytes.size();
+      free(bytes.size());
+    } else {
+      message.granted_arrived += bytes.size();
+    }
+    return;
+  }
+  if (message.stage == Stage::Early) {
+    message.early.push_back({offset, {bytes.begin(), bytes.end()}});
+  } else {
+    const auto size = static_cast<std::size_t>(message.body.ahead);
+    if (!message.buffer) message.buffer = std::make_unique<std::byte[]>(size);
+    std::memcpy(message.buffer.get() + offset, bytes.data(), bytes.size());
+  }
+  message.ahead_arrived += bytes.size();
+  buffered_ += bytes.size();
+}
+
+void Inbound::bind(Incoming& message, RecvOp* op) {
+  message.stage = Stage::Matched;
+  message.op = op;
+  if (message.buffer) {
+    place(op, 0, {message.buffer.get(), static_cast<std::size_t>(message.body.ahead)});
+    message.buffer.reset();
+  }
+  for (const Incoming::Chunk& chunk : message.early) place(op, chunk.offset, chunk.bytes);
+  message.early = {};
+  const auto arrived = static_cast<std::size_t>(message.ahead_arrived);
+  buffered_ -= arrived;
+  if (message.body.charged) {
+    free(kMessageCharge + arrived);
+  } else {
+    --uncharged_;
+  }
+}
+
+Incoming* Inbound::find(std::uint64_t number) {
+  const auto found = messages_.find(number);
+  return found == messages_.end() ? nullptr : &found->second;
+}
+
+bool Inbound::next_reply(BodyHead& head, std::size_t& size) {
+  const std::uint64_t credit = std::exchange(due_, 0);
+  if (grants_.empty()) {
+    size = encode(CreditBody{.credit = credit}, head);
+    return false;
+  }
+  size = encode(GrantBody{.number = grants_.front(), .credit = credit}, head);
+  grants_.pop_front();
+  return true;
+}
+
+}  // namespace isthmus::core

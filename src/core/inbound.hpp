@@ -1,0 +1,110 @@
+// What comes from one peer: order restoring, reassembly, the bound on what is buffered, and the
+// grants and credits that go back. Knows nothing of matching.
+//
+// Of a message, the first `ahead` bytes come unasked. They, and kMessageCharge for the message
+// itself, are charged to the peer's window until the message is matched and they have arrived,
+// or arrive afterwards; then they are free, due as credit, and told to the peer in batches.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "core/intrusive_list.hpp"
+#include "core/message.hpp"
+#include "core/message_body.hpp"
+
+namespace isthmus::core {
+
+enum class Stage : std::uint8_t {
+  Early,       ///< pieces have come before the envelope
+  Announced,   ///< the envelope has come, not yet those of all earlier messages
+  Unexpected,  ///< in order, matched by no receive yet
+  Extracted,   ///< out of matching, not yet received
+  Matched,     ///< bytes go to the receive, or nowhere when that is null
+};
+
+/// A message on its way in.
+struct Incoming {
+  struct Chunk {
+    std::uint64_t offset;
+    std::vector<std::byte> bytes;
+  };
+
+  EnvelopeBody body;  ///< in stage Early only its number is known
+  NodeId peer = kNobody;
+  Stage stage = Stage::Early;
+  RecvOp* op = nullptr;
+  std::uint64_t ahead_arrived = 0;
+  std::uint64_t granted_arrived = 0;
+  std::unique_ptr<std::byte[]> buffer;  ///< of body.ahead bytes, once needed
+  std::vector<Chunk> early;
+  Links<Incoming> links;
+
+  const Envelope& envelope() const { return body.envelope; }
+  bool complete() const { return ahead_arrived + granted_arrived == body.envelope.size; }
+};
+
+class Inbound {
+ public:
+  Inbound(NodeId peer, const Limits& limits) : peer_(peer), window_(limits.window) {}
+
+  // ---- arrivals; false or null: the peer breaks the protocol ---------------------------------
+
+  /// True when a whole message that is next in order has come in one frame, the usual case for
+  /// small ones; it needs no Incoming if a receive takes it: then call pass().
+  bool is_whole(const EnvelopeBody& body, std::size_t payload) const;
+  void pass(const EnvelopeBody& body);
+
+  /// Takes in an envelope; its payload, of that many bytes, is to be stored afterwards.
+  [[nodiscard]] Incoming* announce(const EnvelopeBody& body, std::size_t payload);
+  /// The announced message that is next in order, or null when it has not come yet.
+  Incoming* next_in_order();
+  /// Whom a piece is for, checked and ready for store().
+  [[nodiscard]] Incoming* accept(const PieceBody& piece, std::size_t payload);
+  void store(Incoming& message, std::uint64_t offset, std::span<const std::byte> bytes);
+
+  /// Gives a message its receive (null: none, drop it) and moves what has arrived there.
+  void bind(Incoming& message, RecvOp* op);
+  /// Forgets a message: matched and complete.
+  void erase(Incoming& message) { messages_.erase(message.body.number); }
+  /// Null: no such message.
+  Incoming* find(std::uint64_t number);
+
+  // ---- what goes back -------------------------------------------------------------------------
+
+  void grant(std::uint64_t number) { grants_.push_back(number); }
+  bool has_reply() const { return !grants_.empty() || credit_is_worth_telling(); }
+  /// Writes the next reply; has_reply() must hold. True: a Grant, false: a Credit.
+  bool next_reply(BodyHead& head, std::size_t& size);
+
+  std::size_t buffered() const { return buffered_; }
+  std::size_t due() const { return due_; }
+
+ private:
+  static std::size_t charge(const EnvelopeBody& body) {
+    return body.charged ? kMessageCharge + static_cast<std::size_t>(body.ahead) : 0;
+  }
+  bool room_for(std::uint64_t bytes) const { return held_ <= window_ && bytes <= window_ - held_; }
+  void free(std::size_t bytes) {
+    held_ -= bytes;
+    due_ += bytes;
+  }
+  bool credit_is_worth_telling() const { return due_ > 0 && due_ >= window_ / 4; }
+
+  const NodeId peer_;
+  const std::size_t window_;
+  std::uint64_t next_ = 0;     // number of the message that is next in order
+  std::size_t held_ = 0;       // charged and not yet free
+  std::size_t due_ = 0;        // free and not yet told
+  std::size_t buffered_ = 0;   // payload bytes in our memory
+  std::size_t uncharged_ = 0;  // messages, neither matched nor charged
+  std::unordered_map<std::uint64_t, Incoming> messages_;
+  std::deque<std::uint64_t> grants_;
+};
+
+}  // namespace isthmus::core

@@ -1,0 +1,38 @@
+// The queues of MPI matching: receives posted and messages come unexpected, per context, each in
+// order. Owns neither. Messages enter in the order in which their senders sent them.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "core/inbound.hpp"
+#include "core/intrusive_list.hpp"
+#include "core/message.hpp"
+
+namespace isthmus::core {
+
+class Matching {
+ public:
+  /// Takes out and returns the first posted receive that matches; null: none.
+  RecvOp* take_posted(const Envelope& envelope);
+  void post(RecvOp& op);
+  /// False: it is not posted.
+  bool unpost(RecvOp& op);
+
+  /// The first unexpected message that matches; null: none.
+  Incoming* find_unexpected(std::uint64_t context, int source, int tag) const;
+  void add_unexpected(Incoming& message);
+  void remove_unexpected(Incoming& message);
+
+ private:
+  struct Queues {
+    IntrusiveList<RecvOp, &RecvOp::links> posted;
+    IntrusiveList<Incoming, &Incoming::links> unexpected;
+  };
+  Queues& queues(std::uint64_t context);
+
+  std::unordered_map<std::uint64_t, Queues> contexts_;
+  std::size_t sweep_at_ = 64;
+};
+
+}  // namespace isthmus::core

@@ -1,0 +1,87 @@
+// Messages as the program side names them: envelopes, and the operations that send and receive.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/ids.hpp"
+#include "core/intrusive_list.hpp"
+
+namespace isthmus::core {
+
+inline constexpr int kAnySource = -1;
+inline constexpr int kAnyTag = -1;
+
+/// What a message is matched by, and its size in (packed) bytes.
+struct Envelope {
+  std::uint64_t context = 0;
+  std::int32_t source = 0;  ///< the sender's rank in the communicator
+  std::int32_t tag = 0;
+  std::uint64_t size = 0;
+};
+
+enum class OpState : std::uint8_t { Idle, Active, Done };
+enum class OpError : std::uint8_t { None, Truncated };
+
+/// Common to sends and receives. The caller owns the operation and keeps it, and the memory it
+/// names, in place from posting until `done()`, or until cancel() returned true. The engine does
+/// not touch it afterwards. `state` becomes Done (release) as the engine's last act upon it, so
+/// another thread that sees done() (acquire) may read the results without a lock.
+struct Op {
+  std::atomic<OpState> state{OpState::Idle};
+  bool done() const { return state.load(std::memory_order_acquire) == OpState::Done; }
+};
+
+struct SendOp : Op {
+  NodeId peer = kNobody;
+  Envelope envelope;                ///< size is taken from data
+  std::span<const std::byte> data;  ///< contiguous (packed) bytes
+  bool synchronous = false;         ///< done only when matched (MPI_Ssend)
+
+  // The engine's own.
+  std::uint64_t number = 0;  ///< of the message, per peer
+  std::size_t sent = 0;      ///< bytes cut into frames so far
+  std::size_t ahead = 0;     ///< bytes that may go without a grant
+  bool waits = false;        ///< needs a grant
+  bool granted = false;      ///< the receiver has matched it
+  Links<SendOp> links;
+};
+
+struct RecvOp : Op {
+  std::uint64_t context = 0;
+  std::int32_t source = kAnySource;  ///< a rank in the communicator, or kAnySource
+  std::int32_t tag = kAnyTag;
+  std::byte* buffer = nullptr;
+  std::size_t capacity = 0;
+
+  // Results.
+  Envelope envelope;              ///< of the message matched
+  OpError error = OpError::None;  ///< Truncated: capacity bytes stored, the rest dropped
+
+  // The engine's own.
+  std::size_t received = 0;  ///< bytes stored, once Done
+  NodeId peer = kNobody;     ///< of the message matched
+  std::uint64_t number = 0;
+  Links<RecvOp> links;
+};
+
+/// What a message costs of the window beside its bytes, so that a flood of tiny ones is bounded.
+inline constexpr std::size_t kMessageCharge = 64;
+
+/// Messages that may wait uncharged between a sender and a receiver; further envelopes are held
+/// back at the sender. Far above what a program can use; bounds what a broken peer can ask for.
+inline constexpr std::size_t kMaxWaiting = std::size_t{1} << 20;
+
+/// Sizes that bound the engine's memory. A receiver holds at most `window` payload bytes of
+/// unmatched messages per sending peer; more waits at the sender. Every envelope is charged
+/// kMessageCharge to the window as well; those that find no room go out uncharged, and their sends
+/// are not Done before they are matched, so the sender's outstanding sends bound them. All nodes of
+/// a grid have the same limits.
+struct Limits {
+  std::size_t window = std::size_t{1} << 20;
+  std::size_t piece = std::size_t{64} * 1024;  ///< payload per frame, at most kMaxBody - 64
+};
+
+}  // namespace isthmus::core

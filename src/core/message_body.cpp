@@ -1,0 +1,121 @@
+#include "core/message_body.hpp"
+
+#include <concepts>
+
+namespace isthmus::core {
+
+namespace {
+
+constexpr std::uint32_t kWaits = 1;
+constexpr std::uint32_t kCharged = 2;
+
+class Writer {
+ public:
+  explicit Writer(BodyHead& head) : head_(head) {}
+
+  template <std::unsigned_integral T>
+  Writer& put(T value) {
+    for (std::size_t i = 0; i < sizeof(T); ++i) {
+      head_[at_++] = static_cast<std::byte>(value >> (8 * i));
+    }
+    return *this;
+  }
+  Writer& put(std::int32_t value) { return put(static_cast<std::uint32_t>(value)); }
+  std::size_t size() const { return at_; }
+
+ private:
+  BodyHead& head_;
+  std::size_t at_ = 0;
+};
+
+// Its user has checked the length.
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  std::uint64_t u64() { return get<std::uint64_t>(); }
+  std::uint32_t u32() { return get<std::uint32_t>(); }
+  std::int32_t i32() { return static_cast<std::int32_t>(get<std::uint32_t>()); }
+
+ private:
+  template <std::unsigned_integral T>
+  T get() {
+    T value = 0;
+    for (std::size_t i = 0; i < sizeof(T); ++i) {
+      value |= static_cast<T>(static_cast<T>(bytes_[at_++]) << (8 * i));
+    }
+    return value;
+  }
+  std::span<const std::byte> bytes_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+std::size_t encode(const EnvelopeBody& body, BodyHead& head) {
+  const Envelope& e = body.envelope;
+  const std::uint32_t flags = (body.waits ? kWaits : 0) | (body.charged ? kCharged : 0);
+  Writer writer(head);
+  writer.put(body.number).put(e.context).put(e.source).put(e.tag).put(e.size);
+  return writer.put(body.ahead).put(flags).size();
+}
+
+std::size_t encode(const PieceBody& body, BodyHead& head) {
+  return Writer(head).put(body.number).put(body.offset).size();
+}
+
+std::size_t encode(const GrantBody& body, BodyHead& head) {
+  return Writer(head).put(body.number).put(body.credit).size();
+}
+
+std::size_t encode(const CreditBody& body, BodyHead& head) {
+  return Writer(head).put(body.credit).size();
+}
+
+std::optional<EnvelopeBody> decode_envelope(std::span<const std::byte> bytes) {
+  if (bytes.size() < EnvelopeBody::kSize) return std::nullopt;
+  Reader reader(bytes);
+  EnvelopeBody body;
+  body.number = reader.u64();
+  body.envelope.context = reader.u64();
+  body.envelope.source = reader.i32();
+  body.envelope.tag = reader.i32();
+  body.envelope.size = reader.u64();
+  body.ahead = reader.u64();
+  const std::uint32_t flags = reader.u32();
+  body.waits = (flags & kWaits) != 0;
+  body.charged = (flags & kCharged) != 0;
+  if ((flags & ~(kWaits | kCharged)) != 0 || body.ahead > body.envelope.size ||
+      bytes.size() - EnvelopeBody::kSize > body.ahead || (!body.charged && body.ahead != 0) ||
+      (!body.waits && (!body.charged || body.ahead != body.envelope.size))) {
+    return std::nullopt;
+  }
+  return body;
+}
+
+std::optional<PieceBody> decode_piece(std::span<const std::byte> bytes) {
+  if (bytes.size() <= PieceBody::kSize) return std::nullopt;  // an empty piece says nothing
+  Reader reader(bytes);
+  PieceBody body;
+  body.number = reader.u64();
+  body.offset = reader.u64();
+  if (body.offset + (bytes.size() - PieceBody::kSize) < body.offset) return std::nullopt;
+  return body;
+}
+
+std::optional<GrantBody> decode_grant(std::span<const std::byte> bytes) {
+  if (bytes.size() != GrantBody::kSize) return std::nullopt;
+  Reader reader(bytes);
+  GrantBody body;
+  body.number = reader.u64();
+  body.credit = reader.u64();
+  return body;
+}
+
+std::optional<CreditBody> decode_credit(std::span<const std::byte> bytes) {
+  if (bytes.size() != CreditBody::kSize) return std::nullopt;
+  Reader reader(bytes);
+  return CreditBody{.credit = reader.u64()};
+}
+
+}  // namespace isthmus::core

@@ -1,0 +1,60 @@
+// The bodies of the frames that carry messages end to end: Envelope, Piece, Grant and Credit.
+// docs/protocol.md lists them byte by byte. Numbers are little-endian. Decoders check lengths and
+// what a body can say about itself; whether it fits the state of its channel is checked there.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "core/message.hpp"
+
+namespace isthmus::core {
+
+using BodyHead = std::array<std::byte, 64>;
+
+/// A message begins. The payload after it holds the message's first bytes.
+struct EnvelopeBody {
+  static constexpr std::size_t kSize = 44;
+  std::uint64_t number = 0;  ///< of the message, from its sender to its receiver
+  Envelope envelope;
+  std::uint64_t ahead = 0;  ///< bytes that come without a grant: here and in pieces
+  bool waits = false;       ///< the sender goes on, or ends, only when granted
+  bool charged = false;     ///< kMessageCharge + ahead are charged to the window
+};
+
+/// Bytes of a message, from `offset` on.
+struct PieceBody {
+  static constexpr std::size_t kSize = 16;
+  std::uint64_t number = 0;
+  std::uint64_t offset = 0;
+};
+
+/// The message has been matched: all of it may come.
+struct GrantBody {
+  static constexpr std::size_t kSize = 16;
+  std::uint64_t number = 0;
+  std::uint64_t credit = 0;  ///< as CreditBody
+};
+
+/// So much of the window is free again.
+struct CreditBody {
+  static constexpr std::size_t kSize = 8;
+  std::uint64_t credit = 0;
+};
+
+/// Write a body's fixed part into `head` and return its size.
+std::size_t encode(const EnvelopeBody& body, BodyHead& head);
+std::size_t encode(const PieceBody& body, BodyHead& head);
+std::size_t encode(const GrantBody& body, BodyHead& head);
+std::size_t encode(const CreditBody& body, BodyHead& head);
+
+/// Nothing: malformed. What follows the first kSize bytes of an envelope or a piece is payload.
+std::optional<EnvelopeBody> decode_envelope(std::span<const std::byte> body);
+std::optional<PieceBody> decode_piece(std::span<const std::byte> body);
+std::optional<GrantBody> decode_grant(std::span<const std::byte> body);
+std::optional<CreditBody> decode_credit(std::span<const std::byte> body);
+
+}  // namespace isthmus::core

@@ -1,0 +1,83 @@
+#include "core/outbound.hpp"
+
+#include <algorithm>
+
+#include "core/frame.hpp"
+
+namespace isthmus::core {
+
+namespace {
+
+// Up to where bytes of an announced message may go now. A piece never crosses `ahead`: on one
+// side of it bytes are charged to the window, on the other they are not.
+std::size_t limit(const SendOp& op) {
+  if (op.sent < op.ahead) return op.ahead;
+  return op.granted ? op.data.size() : op.ahead;
+}
+
+}  // namespace
+
+Outbound::Outbound(const Limits& limits)
+    : window_(limits.window),
+      piece_(std::clamp<std::size_t>(limits.piece, 1, kMaxBody - BodyHead().size())),
+      left_(limits.window) {}
+
+void Outbound::push(SendOp& op) {
+  op.number = next_number_++;
+  op.sent = 0;
+  op.ahead = 0;
+  op.granted = false;
+  unannounced_.push_back(op);
+}
+
+SendOp& Outbound::next_envelope(BodyHead& head, std::size_t& head_size,
+                                std::span<const std::byte>& payload) {
+  SendOp& op = unannounced_.pop_front();
+  const std::size_t size = op.data.size();
+  EnvelopeBody body{.number = op.number, .envelope = op.envelope};
+  if (left_ >= kMessageCharge) {
+    body.charged = true;
+    left_ -= kMessageCharge;
+    // A large message, which has to wait for its grant anyway, leaves room for small ones.
+    const std::size_t reserve = size > piece_ ? window_ / 8 : 0;
+    op.ahead = std::min(size, left_ - std::min(left_, reserve));
+    left_ -= op.ahead;
+  }
+  op.waits = op.synchronous || !body.charged || op.ahead < size;
+  if (op.waits) waiting_.emplace(op.number, &op);
+  body.ahead = op.ahead;
+  body.waits = op.waits;
+  head_size = encode(body, head);
+  payload = op.data.first(std::min(op.ahead, piece_));
+  op.sent = payload.size();
+  if (op.sent < op.ahead) ready_.push_back(op);
+  return op;
+}
+
+SendOp& Outbound::next_piece(BodyHead& head, std::size_t& head_size,
+                             std::span<const std::byte>& payload) {
+  SendOp& op = *ready_.front();
+  head_size = encode(PieceBody{.number = op.number, .offset = op.sent}, head);
+  payload = op.data.subspan(op.sent, std::min(piece_, limit(op) - op.sent));
+  op.sent += payload.size();
+  if (op.sent == limit(op)) ready_.erase(op);
+  return op;
+}
+
+SendOp* Outbound::grant(std::uint64_t number) {
+  const auto found = waiting_.find(number);
+  if (found == waiting_.end()) return nullptr;
+  SendOp& op = *found->second;
+  waiting_.erase(found);
+  op.granted = true;
+  if (op.sent < op.data.size() && !op.links.linked) ready_.push_back(op);
+  return &op;
+}
+
+bool Outbound::credit(std::uint64_t bytes) {
+  if (bytes > window_ - left_) return false;
+  left_ += static_cast<std::size_t>(bytes);
+  return true;
+}
+
+}  // namespace isthmus::core

@@ -1,0 +1,50 @@
+// What goes to one peer: numbering of messages, the window of bytes sent unasked, and the cutting
+// of messages into frames.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+
+#include "core/intrusive_list.hpp"
+#include "core/message.hpp"
+#include "core/message_body.hpp"
+
+namespace isthmus::core {
+
+class Outbound {
+ public:
+  explicit Outbound(const Limits& limits);
+
+  /// Queues a send; its envelope goes out after those of all sends before it.
+  void push(SendOp& op);
+
+  bool has_envelope() const { return !unannounced_.empty() && waiting_.size() < kMaxWaiting; }
+  bool has_piece() const { return !ready_.empty(); }
+
+  /// The next frame of its sort, which must be there: writes its head and its payload. The send
+  /// is over when `finished(op)` holds afterwards.
+  SendOp& next_envelope(BodyHead& head, std::size_t& head_size,
+                        std::span<const std::byte>& payload);
+  SendOp& next_piece(BodyHead& head, std::size_t& head_size, std::span<const std::byte>& payload);
+  static bool finished(const SendOp& op) {
+    return op.sent == op.data.size() && (!op.waits || op.granted);
+  }
+
+  /// The receiver has matched a message. Null: there is none that waits for it.
+  [[nodiscard]] SendOp* grant(std::uint64_t number);
+  /// False: more than has been used.
+  [[nodiscard]] bool credit(std::uint64_t bytes);
+  std::size_t window_left() const { return left_; }
+
+ private:
+  std::size_t window_, piece_;
+  std::size_t left_;
+  std::uint64_t next_number_ = 0;
+  IntrusiveList<SendOp, &SendOp::links> unannounced_;
+  IntrusiveList<SendOp, &SendOp::links> ready_;  // announced, with bytes that may go
+  std::unordered_map<std::uint64_t, SendOp*> waiting_;
+};
+
+}  // namespace isthmus::core
