@@ -17,7 +17,9 @@ using Sizes = std::vector<std::size_t>;
 Task barrier(Party& party);
 Task bcast(Party& party, Bytes data, int root);
 
-/// `sizes` and `all` matter at the root only: other ranks know their own contribution alone.
+/// `all` matters at the root only, and so may `sizes`: elsewhere it is empty on every rank (they
+/// know their own contribution alone), or given on every rank, which saves a local phase.
+/// `mine` and `all` do not overlap (callers copy for MPI_IN_PLACE); so for allgather, alltoall.
 Task gather(Party& party, ConstBytes mine, Bytes all, Sizes sizes, int root);
 Task scatter(Party& party, ConstBytes all, Sizes sizes, Bytes mine, int root);
 /// Every rank knows all sizes.

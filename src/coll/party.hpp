@@ -61,7 +61,7 @@ class Reduction {
  public:
   virtual ~Reduction() = default;
   virtual bool commutative() const = 0;
-  /// Packed bytes of `count` elements (what crosses between clusters).
+  /// Packed bytes of `count` elements (what crosses between clusters); linear in `count`.
   virtual std::size_t packed_size(std::size_t count) const = 0;
   /// inout[i] = in[i] op inout[i], both packed (MPI_Reduce_local's order: `in` comes first in
   /// rank order).
@@ -99,8 +99,7 @@ class Party {
   virtual Pending local_reduce(ConstBytes in, Bytes out, std::size_t count, Reduction& reduction,
                                int root) = 0;
   /// Inclusive prefix in local (so rank) order.
-  virtual Pending local_scan(ConstBytes in, Bytes out, std::size_t count,
-                             Reduction& reduction) = 0;
+  virtual Pending local_scan(ConstBytes in, Bytes out, std::size_t count, Reduction& reduction) = 0;
 };
 
 }  // namespace isthmus::coll

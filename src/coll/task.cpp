@@ -7,20 +7,13 @@ bool Task::step() {
   auto& promise = handle_.promise();
   while (!handle_.done()) {
     try {
-      if (promise.child != nullptr) {
-        if (!promise.child->step()) return false;
-        promise.child = nullptr;
-      }
-      if (promise.waiting != nullptr) {
-        if (!promise.waiting->done()) return false;
-        promise.waiting = nullptr;
-      }
+      if (promise.child != nullptr && !promise.child->step()) return false;
+      if (promise.waiting != nullptr && !promise.waiting->done()) return false;
     } catch (...) {
-      promise.failure = std::current_exception();
-      auto failure = promise.failure;
-      reset();
-      std::rethrow_exception(failure);
+      *promise.awaiter_failure = std::current_exception();
     }
+    promise.child = nullptr;
+    promise.waiting = nullptr;
     handle_.resume();
   }
   if (promise.failure) std::rethrow_exception(std::exchange(promise.failure, nullptr));

@@ -4,6 +4,11 @@
 // here blocks or sleeps; whoever drives a Task calls step() until finished(). One algorithm so
 // serves every form: blocking (drive to the end), non-blocking (drive from wait and test),
 // persistent (make a new Task at each start).
+//
+// For authors (gcc 12 miscompiles some forms, mostly into double frees): let co_await be a
+// statement of its own, with no conditional expression and no initializer list anywhere in it
+// (`co_await f(a ? b : T())` destroys twice); pass coroutine arguments by value or as spans, never
+// as references to temporaries.
 #pragma once
 
 #include <coroutine>
@@ -31,12 +36,15 @@ class Pending {
 
   struct Awaiter {
     Pending& pending;
+    std::exception_ptr failure = nullptr;
     bool await_ready() { return pending.done(); }
     template <class Promise>
     void await_suspend(std::coroutine_handle<Promise> handle) {
-      handle.promise().wait_for(&pending);
+      handle.promise().wait_for(&pending, &failure);
     }
-    void await_resume() {}
+    void await_resume() {
+      if (failure) std::rethrow_exception(failure);
+    }
   };
   Awaiter operator co_await() & { return Awaiter{*this}; }
   Awaiter operator co_await() && { return Awaiter{*this}; }
@@ -46,18 +54,27 @@ class Pending {
 };
 
 /// A collective under way. Starts suspended; each step() runs it as far as it can go now.
-/// A Task may co_await another Task (a phase); failures propagate to the awaiter.
+/// A Task may co_await another Task (a phase). What an awaited operation or phase throws is
+/// thrown at the co_await, so a failure unwinds like any exception.
 class [[nodiscard]] Task {
  public:
   struct promise_type;
   using Handle = std::coroutine_handle<promise_type>;
 
   struct promise_type {
-    Pending* waiting = nullptr;
-    Task* child = nullptr;
+    Pending* waiting = nullptr;  // what the coroutine is suspended on: an operation
+    Task* child = nullptr;       // or a phase
+    std::exception_ptr* awaiter_failure = nullptr;
     std::exception_ptr failure;
 
-    void wait_for(Pending* pending) { waiting = pending; }
+    void wait_for(Pending* pending, std::exception_ptr* thrown) {
+      waiting = pending;
+      awaiter_failure = thrown;
+    }
+    void wait_for(Task* task, std::exception_ptr* thrown) {
+      child = task;
+      awaiter_failure = thrown;
+    }
     Task get_return_object() { return Task(Handle::from_promise(*this)); }
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }
@@ -85,9 +102,12 @@ class [[nodiscard]] Task {
 
   struct Awaiter {
     Task& task;
+    std::exception_ptr failure = nullptr;
     bool await_ready() { return task.step(); }
-    void await_suspend(Handle handle) { handle.promise().child = &task; }
-    void await_resume() {}
+    void await_suspend(Handle handle) { handle.promise().wait_for(&task, &failure); }
+    void await_resume() {
+      if (failure) std::rethrow_exception(failure);
+    }
   };
   Awaiter operator co_await() & { return Awaiter{*this}; }
   Awaiter operator co_await() && { return Awaiter{*this}; }
