@@ -1,0 +1,35 @@
+// MPI_Comm_create: a split in which all members of a group choose alike.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpi/comm.hpp"
+#include "mpi/comm_split.hpp"
+#include "mpi/entry.hpp"
+#include "mpi/grid.hpp"
+#include "mpi/group.hpp"
+#include "mpi/making.hpp"
+#include "mpi/shield.hpp"
+#include "mpi/subset.hpp"
+
+namespace isthmus::face {
+
+ISTHMUS_MPI(Comm_create)(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
+  const GridCommRef parent = depth == 0 ? share_comm(comm) : nullptr;
+  if (!parent || group == MPI_GROUP_NULL) {
+    if (depth == 0 && is_grid_group(group)) return refuse_group(comm, "MPI_Comm_create");
+    const int code = native.Comm_create(comm, group, newcomm);
+    settle_handles();
+    return code;
+  }
+  return shielded(comm, "MPI_Comm_create", [&] {
+    const std::vector<int> ranks = ranks_in(*parent, group_of(group));
+    for (std::size_t place = 0; place < ranks.size(); ++place) {
+      if (ranks[place] != parent->rank) continue;
+      return split(parent, ranks.front(), static_cast<int>(place), std::nullopt, newcomm);
+    }
+    return split(parent, MPI_UNDEFINED, 0, std::nullopt, newcomm);
+  });
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,100 @@
+// MPI_Comm_dup and its variants. The program's own handle is duplicated natively, so that
+// attribute copy functions run, and info and error handlers come along.
+#include "mpi/agreement.hpp"
+#include "mpi/comm.hpp"
+#include "mpi/duplication.hpp"
+#include "mpi/entry.hpp"
+#include "mpi/making.hpp"
+#include "mpi/shield.hpp"
+
+namespace isthmus::face {
+namespace {
+
+/// `copy(handle, &result)` duplicates natively.
+template <class Copy>
+int duplicate(const GridCommRef& parent, MPI_Comm comm, MPI_Comm* newcomm, const char* function,
+              Copy&& copy) {
+  return shielded(comm, function, [&] {
+    const std::uint64_t context = agree_on_context(parent);
+    MPI_Comm result = MPI_COMM_NULL;
+    if (const int code = copy(comm, &result); code != MPI_SUCCESS) return code;
+    return finish_comm(parent->group, context, result, parent->cart, newcomm);
+  });
+}
+
+/// Looks the function up by what the table has: not every mpi.h declares it.
+template <class Table>
+int native_idup_with_info(const Table& table, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm,
+                          MPI_Request* request) {
+  if constexpr (requires { table.Comm_idup_with_info; }) {
+    if (table.Comm_idup_with_info) {
+      return table.Comm_idup_with_info(comm, info, newcomm, request);
+    }
+  }
+  return unsupported(comm, "MPI_Comm_idup_with_info", "the native library does not have it");
+}
+
+template <class Copy>
+int duplicate_later(const GridCommRef& parent, MPI_Comm comm, MPI_Comm* newcomm,
+                    MPI_Request* request, const char* function, Copy&& copy) {
+  return shielded(comm, function, [&] {
+    MPI_Comm result = MPI_COMM_NULL;
+    MPI_Request copied = MPI_REQUEST_NULL;
+    if (const int code = copy(&result, &copied); code != MPI_SUCCESS) return code;
+    *newcomm = result;
+    return make_request(duplication(parent, comm, result, copied), request);
+  });
+}
+
+}  // namespace
+
+ISTHMUS_MPI(Comm_dup)(MPI_Comm comm, MPI_Comm* newcomm) {
+  const GridCommRef parent = depth == 0 ? share_comm(comm) : nullptr;
+  if (!parent) {
+    const int code = native.Comm_dup(comm, newcomm);
+    settle_handles();
+    return code;
+  }
+  return duplicate(parent, comm, newcomm, "MPI_Comm_dup", native.Comm_dup);
+}
+
+ISTHMUS_MPI(Comm_dup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
+  const GridCommRef parent = depth == 0 ? share_comm(comm) : nullptr;
+  if (!parent) {
+    const int code = native.Comm_dup_with_info(comm, info, newcomm);
+    settle_handles();
+    return code;
+  }
+  return duplicate(
+      parent, comm, newcomm, "MPI_Comm_dup_with_info",
+      [info](MPI_Comm from, MPI_Comm* to) { return native.Comm_dup_with_info(from, info, to); });
+}
+
+ISTHMUS_MPI(Comm_idup)(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
+  const GridCommRef parent = depth == 0 ? share_comm(comm) : nullptr;
+  if (!parent) {
+    const int code = native.Comm_idup(comm, newcomm, request);
+    settle_handles();
+    return code;
+  }
+  return duplicate_later(parent, comm, newcomm, request, "MPI_Comm_idup",
+                         [&](MPI_Comm* result, MPI_Request* copied) {
+                           return native.Comm_idup(comm, result, copied);
+                         });
+}
+
+ISTHMUS_MPI(Comm_idup_with_info)
+(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
+  const GridCommRef parent = depth == 0 ? share_comm(comm) : nullptr;
+  if (!parent) {
+    const int code = native_idup_with_info(native, comm, info, newcomm, request);
+    settle_handles();
+    return code;
+  }
+  return duplicate_later(parent, comm, newcomm, request, "MPI_Comm_idup_with_info",
+                         [&](MPI_Comm* result, MPI_Request* copied) {
+                           return native_idup_with_info(native, comm, info, result, copied);
+                         });
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,75 @@
+// MPI_Comm_split and MPI_Comm_split_type. Members tell each other their choices; each cluster
+// splits natively in the order that the whole has.
+#include "mpi/comm_split.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "mpi/agreement.hpp"
+#include "mpi/comm.hpp"
+#include "mpi/entry.hpp"
+#include "mpi/making.hpp"
+#include "mpi/shield.hpp"
+
+namespace isthmus::face {
+namespace {
+
+/// The members of one side of a split, ranks of the parent, in the order of the result.
+std::vector<int> side_of(const std::vector<SplitChoice>& choices, int colour) {
+  std::vector<int> side;
+  for (std::size_t rank = 0; rank < choices.size(); ++rank) {
+    if (choices[rank].colour == colour) side.push_back(static_cast<int>(rank));
+  }
+  std::stable_sort(side.begin(), side.end(), [&](int a, int b) {
+    return choices[static_cast<std::size_t>(a)].key < choices[static_cast<std::size_t>(b)].key;
+  });
+  return side;
+}
+
+}  // namespace
+
+int split(const GridCommRef& parent, int colour, int key, const std::optional<CartTopology>& cart,
+          MPI_Comm* result) {
+  const bool taking_part = colour != MPI_UNDEFINED;
+  const std::vector<SplitChoice> choices =
+      exchange_choices(parent, {colour, key, taking_part ? fresh_context() : 0});
+  std::vector<int> side;
+  int place = 0;
+  if (taking_part) {
+    side = side_of(choices, colour);
+    place = static_cast<int>(std::find(side.begin(), side.end(), parent->rank) - side.begin());
+  }
+  MPI_Comm native_part = MPI_COMM_NULL;
+  {
+    Inside inside;
+    const int code = native.Comm_split(parent->native, colour, place, &native_part);
+    if (code != MPI_SUCCESS) return code;
+  }
+  if (!taking_part) {
+    *result = MPI_COMM_NULL;
+    return MPI_SUCCESS;
+  }
+  const std::uint64_t context = choices[static_cast<std::size_t>(side.front())].context;
+  return finish_comm(parent->group.include(side), context, native_part, cart, result);
+}
+
+ISTHMUS_MPI(Comm_split)(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
+  const GridCommRef parent = depth == 0 ? share_comm(comm) : nullptr;
+  if (!parent) {
+    const int code = native.Comm_split(comm, color, key, newcomm);
+    settle_handles();
+    return code;
+  }
+  return shielded(comm, "MPI_Comm_split", [&] {
+    if (color < 0 && color != MPI_UNDEFINED) {
+      throw coll::Failure(MPI_ERR_ARG,
+                          "color " + std::to_string(color) + " is negative and not MPI_UNDEFINED");
+    }
+    return split(parent, color, key, std::nullopt, newcomm);
+  });
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,79 @@
+#include "mpi/courier.hpp"
+
+#include "core/engine.hpp"
+#include "mpi/agreement.hpp"
+#include "mpi/entry.hpp"
+#include "mpi/grid.hpp"
+#include "mpi/progress.hpp"
+
+namespace isthmus::face {
+namespace {
+
+// Contexts of communicators never have it (see fresh_context).
+constexpr std::uint64_t kContextBit = std::uint64_t{1} << 63;
+// The first tag of the shadow that is no other traffic's.
+constexpr int kFirstTag = 40'000;
+
+/// Distinct for distinct tags where the native library has enough of them.
+int shadow_tag(int tag) { return kFirstTag + tag % (limits().native_tag_upper_bound - kFirstTag); }
+
+void wait_native(MPI_Request request) {
+  int code = MPI_SUCCESS;
+  wait_until([&] {
+    Inside inside;
+    int done = 0;
+    code = native.Test(&request, &done, MPI_STATUS_IGNORE);
+    return code != MPI_SUCCESS || done != 0;
+  });
+  if (code != MPI_SUCCESS) throw coll::Failure(MPI_ERR_OTHER, "a native message failed");
+}
+
+void check(int code) {
+  if (code != MPI_SUCCESS) throw coll::Failure(MPI_ERR_OTHER, "a native message failed");
+}
+
+}  // namespace
+
+void courier_send(const GridComm& comm, int rank, int tag, coll::ConstBytes data) {
+  if (const int local = comm.native_rank_of(rank); local >= 0) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    {
+      Inside inside;
+      check(native.Isend(data.data(), static_cast<int>(data.size()), MPI_BYTE, local,
+                         shadow_tag(tag), comm.shadow, &request));
+    }
+    wait_native(request);
+    return;
+  }
+  core::SendOp op;
+  op.peer = static_cast<core::NodeId>(comm.group.world_rank(rank));
+  op.envelope.context = comm.collective_context() | kContextBit;
+  op.envelope.source = comm.rank;
+  op.envelope.tag = tag;
+  op.data = data;
+  grid()->endpoint->send(op);
+  wait_until([&] { return op.done(); });
+}
+
+void courier_recv(const GridComm& comm, int rank, int tag, coll::Bytes data) {
+  if (const int local = comm.native_rank_of(rank); local >= 0) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    {
+      Inside inside;
+      check(native.Irecv(data.data(), static_cast<int>(data.size()), MPI_BYTE, local,
+                         shadow_tag(tag), comm.shadow, &request));
+    }
+    wait_native(request);
+    return;
+  }
+  core::RecvOp op;
+  op.context = comm.collective_context() | kContextBit;
+  op.source = rank;
+  op.tag = tag;
+  op.buffer = data.data();
+  op.capacity = data.size();
+  grid()->endpoint->recv(op);
+  wait_until([&] { return op.done(); });
+}
+
+}  // namespace isthmus::face
