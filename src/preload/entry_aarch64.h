@@ -1,0 +1,25 @@
+/* AArch64: an exported name, and the way to isthmus_resolve. x16 and x17 are free at a call. */
+
+#define NAME(index, name)                                             \
+  .globl name; .type name, %function; .p2align 4;                     \
+  name: .cfi_startproc;                                               \
+  adrp x16, isthmus_slots + 8 * (index);                              \
+  ldr x16, [x16, :lo12:isthmus_slots + 8 * (index)]; br x16;          \
+  .Llazy_##index: mov w17, index; b .Lresolve; .cfi_endproc; .size name, . - name
+
+/* Keeps every register that an argument may be in; then goes where the slot leads. */
+#define RESOLVE                                                       \
+  .p2align 4; .Lresolve: .cfi_startproc;                              \
+  stp x29, x30, [sp, -224]!; .cfi_def_cfa_offset 224;                 \
+  .cfi_offset x29, -224; .cfi_offset x30, -216; mov x29, sp;          \
+  stp x0, x1, [sp, 16]; stp x2, x3, [sp, 32]; stp x4, x5, [sp, 48];   \
+  stp x6, x7, [sp, 64]; str x8, [sp, 80];                             \
+  stp q0, q1, [sp, 96]; stp q2, q3, [sp, 128];                        \
+  stp q4, q5, [sp, 160]; stp q6, q7, [sp, 192];                       \
+  mov w0, w17; bl isthmus_resolve; mov x16, x0;                       \
+  ldp x0, x1, [sp, 16]; ldp x2, x3, [sp, 32]; ldp x4, x5, [sp, 48];   \
+  ldp x6, x7, [sp, 64]; ldr x8, [sp, 80];                             \
+  ldp q0, q1, [sp, 96]; ldp q2, q3, [sp, 128];                        \
+  ldp q4, q5, [sp, 160]; ldp q6, q7, [sp, 192];                       \
+  ldp x29, x30, [sp], 224; .cfi_def_cfa_offset 0; .cfi_restore x29;   \
+  .cfi_restore x30; br x16; .cfi_endproc

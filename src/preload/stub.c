@@ -1,0 +1,157 @@
+/* Fills the slots of the entry stub: finds the loaded libmpi, opens the face of its ABI when the
+ * process is a rank of a grid, and routes every name.
+ *
+ *   name   in a grid                                  otherwise
+ *   PMPI_X the face's X, else the library's PMPI_X    the library's PMPI_X
+ *   MPI_X  a profiling tool's MPI_X, if one is        a tool's, else the library's MPI_X
+ *          loaded after us; else as PMPI_X
+ *
+ * A tool that comes before us in symbol order (in the program, or preloaded first) needs nothing
+ * from us: its PMPI_X calls arrive here. */
+#define _GNU_SOURCE
+#include "stub.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct face_function { /* as in mpi/face.hpp */
+  const char* name;
+  void* function;
+};
+typedef const struct face_function* face_open_function(void* library);
+
+/* Recursive: opening a library runs constructors, which may call MPI_Initialized. */
+static pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+static void say(const char* text) {
+  if (write(STDERR_FILENO, text, strlen(text)) < 0) return;
+}
+
+void isthmus_die(const char* what, const char* detail) {
+  say("isthmus: ");
+  say(what);
+  say(detail ? detail : "");
+  say("\n");
+  _exit(1);
+}
+
+static void* open_library(void) {
+  char path[PATH_MAX];
+  if (!isthmus_find_loaded(isthmus_sonames, path, sizeof path)) return 0;
+  /* Also makes its symbols global: mpi4py loads it locally, but a face needs its data symbols. */
+  return dlopen(path, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+}
+
+/* The folder of this library, where the faces are, too. */
+static void own_folder(char* folder, unsigned long size) {
+  Dl_info info;
+  folder[0] = 0;
+  if (!dladdr((void*)isthmus_slots, &info) || strlen(info.dli_fname) >= size) return;
+  strcpy(folder, info.dli_fname);
+  char* slash = strrchr(folder, '/');
+  if (slash) *slash = 0;
+}
+
+static const struct face_function* open_face(void* library) {
+  char path[2 * PATH_MAX];
+  const char* folder = getenv("ISTHMUS_LIBDIR");
+  if (folder && *folder && strlen(folder) < PATH_MAX) {
+    strcpy(path, folder);
+  } else {
+    own_folder(path, PATH_MAX);
+  }
+  strcat(path, "/libisthmus-face-");
+  strcat(path, isthmus_abi);
+  strcat(path, ".so");
+  void* face = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!face) isthmus_die("cannot open the part of Isthmus for this MPI library: ", dlerror());
+  void* open = dlsym(face, "isthmus_face_open");
+  if (!open) isthmus_die("not a part of Isthmus: ", path);
+  face_open_function* open_function;
+  memcpy(&open_function, &open, sizeof open);
+  return open_function(library);
+}
+
+static int compare(const void* name, const void* entry) {
+  return strcmp(name, ((const struct face_function*)entry)->name);
+}
+
+/* The face's function for MPI_X; `face` is sorted by name. */
+static void* face_function(const struct face_function* face, unsigned long count,
+                           const char* name) {
+  if (!face) return 0;
+  const struct face_function* found = bsearch(name, face, count, sizeof *face, compare);
+  return found ? found->function : 0;
+}
+
+/* MPI_X of a profiling tool after us in symbol order: found by name, but not in the library. */
+static void* tool_function(const char* name, const void* native) {
+  void* next = dlsym(RTLD_NEXT, name);
+  if (!next || next == native) return 0;
+  Dl_info tool, library;
+  if (!dladdr(next, &tool) || !native || !dladdr(native, &library)) return 0;
+  if (tool.dli_fbase == library.dli_fbase) return 0;
+  const char* slash = strrchr(tool.dli_fname, '/');
+  const char* base = slash ? slash + 1 : tool.dli_fname;
+  return strncmp(base, "libmpi", 6) == 0 ? 0 : next; /* another MPI library is no tool */
+}
+
+/* What filling has found: the library, and the face's functions when in a grid. */
+static struct {
+  void* library;
+  const struct face_function* face;
+  unsigned long face_count;
+} found;
+
+/* Where a name leads; 0 when the library lacks it (a program made for it never calls it). */
+static void* route(unsigned index) {
+  const char* name = isthmus_names[index];
+  const int profiling = name[0] == 'P';
+  const char* plain = profiling ? name + 1 : name;
+  void* native = dlsym(found.library, name);
+  if (!native && profiling) native = dlsym(found.library, plain);
+  if (!native) return 0;
+  void* tool = profiling ? 0 : tool_function(name, native);
+  if (tool) return tool;
+  void* ours = face_function(found.face, found.face_count, plain);
+  return ours ? ours : native;
+}
+
+static void fill(void) {
+  for (unsigned i = 0; i < isthmus_count; ++i) {
+    void* target = route(i);
+    if (target) __atomic_store_n(&isthmus_slots[i], target, __ATOMIC_RELEASE);
+  }
+}
+
+void* isthmus_resolve(unsigned index) {
+  enum { not_yet, filling, filled };
+  static int state = not_yet;
+  pthread_mutex_lock(&mutex);
+  if (state == not_yet) {
+    found.library = open_library();
+    if (!found.library) {
+      isthmus_die(
+          "the program called MPI, but has loaded no MPI library of the kind that it was started "
+          "for: ",
+          isthmus_abi);
+    }
+    /* Constructors of what is opened here may call MPI: they see the native library. */
+    state = filling;
+    if (getenv("ISTHMUS_WORLD")) {
+      const struct face_function* face = open_face(found.library);
+      while (face[found.face_count].name) ++found.face_count;
+      found.face = face;
+    }
+    fill();
+    state = filled;
+  }
+  void* target = route(index);
+  pthread_mutex_unlock(&mutex);
+  if (!target) isthmus_die("this MPI library has no ", isthmus_names[index]);
+  return target;
+}

@@ -1,0 +1,84 @@
+"""Writes the assembly of an entry stub: its exported names, their slots, and what it looks for.
+
+    stub.py src/preload/exports/ompi-4.1.txt > stub.S
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+# ABI -> sonames of the libraries that have it.
+SONAMES = {
+    "ompi": ["libmpi.so.40"],
+    "mpich": ["libmpich.so.12", "libmpi.so.12"],
+    "mpiabi": ["libmpi_abi.so.*"],
+}
+
+
+def assembly(abi: str, names: list[str]) -> str:
+    names = sorted(names)
+    entries = "\n".join(f"NAME({i}, {name})" for i, name in enumerate(names))
+    texts = "\n".join(f'.Lname_{i}: .asciz "{name}"' for i, name in enumerate(names))
+    pointers = "\n".join(f"  .quad .Lname_{i}" for i in range(len(names)))
+    slots = "\n".join(f"  .quad .Llazy_{i}" for i in range(len(names)))
+    sonames = SONAMES[abi]
+    soname_texts = "\n".join(f'.Lsoname_{i}: .asciz "{s}"' for i, s in enumerate(sonames))
+    soname_pointers = "\n".join(f"  .quad .Lsoname_{i}" for i in range(len(sonames)))
+    return f"""/* Made by tools/generate. Do not edit. */
+#if defined(__x86_64__)
+#include "entry_x86_64.h"
+#elif defined(__aarch64__)
+#include "entry_aarch64.h"
+#else
+#error "The entry stub is written for x86-64 and AArch64: add src/preload/entry_ARCH.h"
+#endif
+
+.text
+RESOLVE
+{entries}
+
+.section .rodata.str1.1, "aMS", %progbits, 1
+{texts}
+{soname_texts}
+.globl isthmus_abi
+.hidden isthmus_abi
+isthmus_abi: .asciz "{abi}"
+
+.section .rodata
+.p2align 2
+.globl isthmus_count
+.hidden isthmus_count
+isthmus_count: .long {len(names)}
+
+.section .data.rel.ro, "aw", %progbits
+.p2align 3
+.globl isthmus_names
+.hidden isthmus_names
+isthmus_names:
+{pointers}
+.globl isthmus_sonames
+.hidden isthmus_sonames
+isthmus_sonames:
+{soname_pointers}
+  .quad 0
+
+.data
+.p2align 6
+.globl isthmus_slots
+.hidden isthmus_slots
+isthmus_slots:
+{slots}
+
+.section .note.GNU-stack, "", %progbits
+"""
+
+
+def main() -> None:
+    path = Path(sys.argv[1])
+    abi = path.stem.split("-")[0]
+    sys.stdout.write(assembly(abi, path.read_text().split()))
+
+
+if __name__ == "__main__":
+    main()
