@@ -93,7 +93,6 @@ Environment read_environment() {
 void clean_environment() {
   const char* stub = std::getenv("ISTHMUS_STUB");
   clean_preload(stub ? stub : "");
-  if (std::getenv("ISTHMUS_SET_MPIABI")) unsetenv("MPI4PY_MPIABI");  // src/preload/mpi4py.c
   std::vector<std::string> names;
   for (char** entry = environ; entry && *entry; ++entry) {
     const std::string_view text = *entry;

@@ -1,0 +1,18 @@
+/* Python programs load libmpi late, by dlopen, and mpi4py's wheels first ask the process for MPI
+ * symbols to learn whether, and which, MPI library is there. They would find the names of the
+ * stub, but no library behind them. So in a Python interpreter the library that the program was
+ * found to use is loaded at start. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "stub.h"
+
+__attribute__((constructor)) static void load_for_python(void) {
+  char path[PATH_MAX];
+  const char *library = getenv("ISTHMUS_LIBMPI");
+  if (!library || !*library || !dlsym(RTLD_DEFAULT, "Py_IsInitialized")) return;
+  if (isthmus_find_loaded(isthmus_sonames, path, sizeof path)) return;
+  dlopen(library, RTLD_NOW | RTLD_GLOBAL); /* where it fails, mpi4py will say why */
+}
