@@ -7,13 +7,7 @@
 #include "mpi/comm_table.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/grid.hpp"
-#if __has_include("mpi/held.hpp")
 #include "mpi/held.hpp"
-#else
-namespace isthmus::face {
-class HeldReceives {};
-}  // namespace isthmus::face
-#endif
 #if __has_include("mpi/collective.hpp")
 #include "mpi/collective.hpp"
 #else
@@ -89,7 +83,7 @@ GridCommRef share_comm(MPI_Comm handle) {
   return comm ? comm->shared_from_this() : nullptr;
 }
 
-GridCommRef register_comm(core::Group group, std::uint64_t context, MPI_Comm native,
+GridCommRef register_comm(core::Group group, std::uint64_t context, MPI_Comm handle,
                           MPI_Comm shadow) {
   auto comm = std::make_shared<GridComm>(std::move(group), context, handle);
   comm->shadow = shadow == MPI_COMM_NULL ? make_shadow(handle) : shadow;

@@ -27,7 +27,7 @@ class HeldReceive {
     Local,     ///< a named source in this cluster, queued
     Start,     ///< an MPI_Start of a native persistent receive, put off
   };
-  HeldReceive(Kind kind, int source, int tag) : kind(kind), source(source), tag(tag) {}
+  HeldReceive(Kind kind_, int source_, int tag_) : kind(kind_), source(source_), tag(tag_) {}
   virtual ~HeldReceive() = default;
 
   const Kind kind;
