@@ -1,0 +1,467 @@
+"""Runs the real isthmusd agent over pipes. ctest gives ISTHMUSD; native MPIs are used if found."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(__file__))
+from agent_client import DEADLINE, Agent  # noqa: E402
+
+ISTHMUSD = os.environ["ISTHMUSD"]
+VERSION = subprocess.run(
+    [ISTHMUSD, "--version"], capture_output=True, text=True, check=True
+).stdout.split()[1]
+SECRET = "00ff" * 16
+FIRST_GATEWAY = 0x80000000
+STUBS = ["ompi-4.1", "ompi-5.0", "mpich-4.0", "mpich-5.0", "mpiabi-5.0"]
+# A launcher for one rank, and one that runs a shell loop of N ranks.
+SINGLE = "env PMI_RANK=0 {command}"
+LOOP = "sh -c 'for r in $(seq 0 $(({n} - 1))); do PMI_RANK=$r {command} & done; wait'"
+
+PROGRAM = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char** argv) {
+  int rank, size;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  printf("rank %d of %d wears %s extra %s args %d\n", rank, size,
+         getenv("LD_PRELOAD"), getenv("EXTRA"), argc);
+  if (rank == 0 && argc > 1 && argv[1][0] == 'i') {
+    char line[100] = "";
+    if (fgets(line, sizeof line, stdin)) printf("read %s", line);
+  }
+  MPI_Finalize();
+  return argc > 2 ? 3 : 0;
+}
+"""
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + DEADLINE
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+class AgentCase(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="isthmus-agent-test-")
+        source = os.path.join(cls.folder, "empty.c")
+        with open(source, "w") as file:
+            file.write("int isthmus_test_stub;\n")
+        empty = os.path.join(cls.folder, "empty.so")
+        subprocess.run(["cc", "-shared", "-fPIC", source, "-o", empty], check=True)
+        cls.libdir = os.path.join(cls.folder, "lib")
+        os.mkdir(cls.libdir)
+        for name in STUBS + ["face-ompi", "face-mpich", "face-mpiabi"]:
+            shutil.copy(empty, os.path.join(cls.libdir, f"libisthmus-{name}.so"))
+        with open(os.path.join(cls.folder, "program.c"), "w") as file:
+            file.write(PROGRAM)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def setUp(self):
+        self.runtime = tempfile.mkdtemp(prefix="irt-", dir="/tmp")
+        self.addCleanup(shutil.rmtree, self.runtime)
+        self.agent = None
+
+    def start(self, mode="agent", **env):
+        self.agent = Agent(
+            ISTHMUSD,
+            mode,
+            {"ISTHMUS_LIBDIR": self.libdir, "XDG_RUNTIME_DIR": self.runtime, **env},
+        )
+        self.addCleanup(self.agent.close)
+        self.hello = self.agent.expect("hello")
+        return self.agent
+
+    def configure(self, launch=None, **keys):
+        self.agent.send(
+            "configure",
+            **{
+                "version": VERSION,
+                "job": "test",
+                "secret": SECRET,
+                "cluster": "east",
+                "env": {},
+                "mpi": None,
+                "launch": launch,
+                "wdir": self.folder,
+                "gateways": [],
+                "settings": {},
+                **keys,
+            },
+        )
+        return self.agent.receive()
+
+    def link(self, ranks):
+        world = {"clusters": [{"name": "east", "size": ranks}], "gateways": []}
+        self.agent.send("link", world=world, links=[], routes=[])
+        self.agent.expect("linked")
+
+    def spawn(self, *parts, **keys):
+        parts = [{"n": n, "argv": argv, "env": env} for n, argv, env in parts]
+        size = sum(part["n"] for part in parts)
+        self.link(size)
+        self.agent.send(
+            "spawn",
+            **{"parts": parts, "first": 0, "size": size, "stdin": False,
+               "tag_output": False, **keys},
+        )
+        self.agent.expect("spawned")
+
+    def ready(self, launch=SINGLE, **keys):
+        self.start()
+        self.assertEqual(self.configure(launch, **keys)["op"], "configured")
+
+
+class AgentTest(AgentCase):
+    def test_hello_says_who_and_what(self):
+        self.start()
+        self.assertEqual(self.hello["version"], VERSION)
+        self.assertEqual(self.hello["pid"], self.agent.process.pid)
+        self.assertEqual(self.hello["machine"]["byteorder"], sys.byteorder)
+
+    def test_end_leaves_nothing(self):
+        self.ready()
+        (folder,) = os.listdir(self.runtime)
+        self.assertEqual(os.stat(os.path.join(self.runtime, folder)).st_mode & 0o777, 0o700)
+        self.agent.send("end")
+        self.assertEqual(self.agent.process.wait(DEADLINE), 0)
+        self.assertEqual(os.listdir(self.runtime), [])
+
+    def test_another_version_is_refused(self):
+        self.start()
+        reply = self.configure(version="0.0.1")
+        self.assertEqual(reply["op"], "error")
+        self.assertIn("0.0.1", reply["message"])
+        self.assertIn(VERSION, reply["message"])
+
+    def test_wrong_messages_are_named(self):
+        self.start()
+        for message, named in [
+            ({"op": "dance"}, '"dance"'),
+            ({"op": "inspect", "argv": ["x"]}, '"inspect"'),
+            ({"op": "spawn"}, '"spawn"'),
+            ({"op": "stdin"}, '"stdin"'),
+            ({"op": "configure"}, "configure.version is missing"),
+            ({"op": "configure", "version": 3}, "configure.version has a wrong type"),
+            ({"op": "signal", "signal": "TERM"}, "signal.signal"),
+        ]:
+            self.agent.send(**message)
+            self.assertIn(named, self.agent.expect("error")["message"])
+        # Errors of requests leave the agent usable.
+        self.assertEqual(self.configure(SINGLE)["op"], "configured")
+
+    def test_the_secret_is_never_in_an_error(self):
+        self.start()
+        reply = self.configure(secret="topsecretx")
+        self.assertIn("configure.secret", reply["message"])
+        self.assertNotIn("topsecret", str(reply))
+
+    def test_garbage_ends_the_agent_with_an_error(self):
+        self.start()
+        self.agent.raw(b"GET / HTTP/1.1\r\n\r\n")
+        self.assertIn("GET / HTTP", self.agent.expect("error")["message"])
+        self.assertEqual(self.agent.process.wait(DEADLINE), 1)
+
+    def test_missing_programs(self):
+        self.ready()
+        plain = os.path.join(self.folder, "plain.txt")
+        with open(plain, "w") as file:
+            file.write("text\n")
+        for argv, sentence in [
+            (["no-such-program"], "'no-such-program' is not found on"),
+            (["./no-such"], "'./no-such' is not found on"),
+            (["./plain.txt"], "is not executable"),
+            (["/tmp"], "is a directory"),
+        ]:
+            self.agent.send("inspect", argv=argv)
+            reply = self.agent.expect("error")
+            self.assertIn(sentence, reply["message"])
+            self.assertIn("east", reply["message"])
+        self.agent.send("inspect", argv=["plain.txt"])
+        self.assertIn("./plain.txt", self.agent.expect("error")["remedy"])
+
+    def test_missing_working_directory(self):
+        self.start()
+        self.assertIn("/no/where", self.configure(wdir="/no/where")["message"])
+
+    def test_programs_without_mpi(self):
+        self.ready()
+        self.agent.send("inspect", argv=["echo", "x"])
+        reply = self.agent.expect("program")
+        self.assertEqual((reply["abi"], reply["library"]), (None, None))
+        self.assertTrue(reply["path"].endswith("/echo"))
+
+    def test_output_status_and_environment(self):
+        self.ready(env={"EXTRA": "of the cluster"})
+        script = "echo out $EXTRA $PART $ISTHMUS_CLUSTER; pwd; echo err >&2; exit 7"
+        self.spawn((1, ["sh", "-c", script], {"PART": "of the part"}))
+        exit_message, output = self.agent.until("exit")
+        self.assertEqual(output[1].decode(), f"out of the cluster of the part east\n{self.folder}\n")
+        self.assertEqual(output[2], b"err\n")
+        self.assertEqual((exit_message["status"], exit_message["signal"]), (7, None))
+        self.assertFalse(exit_message["joined"])
+
+    def test_ranks_of_several_parts_find_their_own(self):
+        self.ready(LOOP)
+        self.spawn(
+            (2, ["sh", "-c", "echo a $PART"], {"PART": "1"}),
+            (1, ["sh", "-c", "echo b $PART"], {"PART": "2"}),
+        )
+        _, output = self.agent.until("exit")
+        self.assertEqual(sorted(output[1].split(b"\n")), [b"", b"a 1", b"a 1", b"b 2"])
+
+    def test_internal_variables_do_not_reach_the_program(self):
+        self.ready()
+        self.spawn((1, ["env"], {"PART": "x"}), tag_output=True)
+        _, output = self.agent.until("exit")
+        for name in (b"ISTHMUS_PARTS", b"ISTHMUS_WDIR", b"ISTHMUS_TAG_OUTPUT"):
+            self.assertNotIn(name, output[1])
+        self.assertIn(b"ISTHMUS_SECRET=" + SECRET.encode(), output[1])
+
+    def test_tagged_output(self):
+        self.ready(LOOP)
+        self.spawn((2, ["printf", "one\ntwo"], {}), first=40, tag_output=True)
+        _, output = self.agent.until("exit")
+        self.assertEqual(
+            sorted(output[1].splitlines()), [b"[40] one", b"[40] two", b"[41] one", b"[41] two"]
+        )
+
+    def test_tagged_output_mirrors_how_the_program_ended(self):
+        self.ready()
+        self.spawn((1, ["sh", "-c", "kill -9 $$"], {}), tag_output=True)
+        exit_message, _ = self.agent.until("exit")
+        self.assertEqual((exit_message["status"], exit_message["signal"]), (137, 9))
+
+    def test_missing_program_at_the_rank_is_127(self):
+        self.ready(LOOP.replace("wait", "wait $!"))
+        gone = os.path.join(self.folder, "gone")
+        with open(gone, "w") as file:
+            file.write("#!/bin/sh\n")
+        os.chmod(gone, 0o755)
+        self.agent.send("inspect", argv=[gone])
+        self.agent.expect("program")
+        os.remove(gone)
+        self.spawn((1, [gone], {}))
+        exit_message, output = self.agent.until("exit")
+        self.assertEqual(exit_message["status"], 127)
+        self.assertIn(b"not found", output[2])
+
+    def test_standard_input(self):
+        self.ready()
+        self.spawn((1, ["wc", "-c"], {}), stdin=True)
+        total = 0
+        for size in (1, 70_000, 1 << 20, 5):
+            self.agent.send("stdin", b"x" * size)
+            total += size
+        self.agent.send("stdin-eof")
+        exit_message, output = self.agent.until("exit")
+        self.assertEqual(output[1].split(), [str(total).encode()])
+        self.assertEqual(exit_message["status"], 0)
+
+    def test_without_stdin_the_program_reads_nothing(self):
+        self.ready()
+        self.spawn((1, ["cat"], {}))
+        self.assertEqual(self.agent.until("exit")[0]["status"], 0)
+
+    def test_much_output_arrives_whole(self):
+        self.ready()
+        self.spawn((1, ["head", "-c", "20000000", "/dev/zero"], {}))
+        exit_message, output = self.agent.until("exit")
+        self.assertEqual(len(output[1]), 20_000_000)
+        self.assertEqual(exit_message["status"], 0)
+
+    def test_signal_reaches_the_program(self):
+        self.ready()
+        self.spawn((1, ["sh", "-c", "trap 'echo caught; exit 5' USR1; echo go; "
+                    "while :; do sleep 0.05; done"], {}))
+        while not self.agent.expect("output")["bytes"].startswith(b"go"):
+            pass
+        self.agent.send("signal", signal=int(signal.SIGUSR1))
+        exit_message, output = self.agent.until("exit")
+        self.assertEqual(exit_message["status"], 5)
+        self.assertEqual(output[1], b"caught\n")
+
+    STUBBORN = (
+        "trap '' TERM; setsid sh -c \"trap '' TERM; echo $$; exec sleep 600\" & "
+        "echo $$; wait; sleep 600"
+    )
+
+    def stubborn_pids(self):
+        self.ready()
+        self.spawn((1, ["sh", "-c", self.STUBBORN], {}))
+        text = b""
+        while text.count(b"\n") < 2:
+            text += self.agent.expect("output")["bytes"]
+        return [int(line) for line in text.split()]
+
+    def test_kill_ends_even_the_stubborn(self):
+        pids = self.stubborn_pids()
+        self.agent.send("kill")
+        exit_message, _ = self.agent.until("exit")
+        self.assertEqual(exit_message["signal"], 9)
+        self.assertFalse(any(map(alive, pids)))
+
+    def test_end_of_input_ends_everything(self):
+        pids = self.stubborn_pids()
+        self.agent.process.stdin.close()
+        self.assertEqual(self.agent.process.wait(DEADLINE), 0)
+        self.assertFalse(any(map(alive, pids)))
+        self.assertEqual(os.listdir(self.runtime), [])
+
+    def test_sigterm_ends_everything(self):
+        pids = self.stubborn_pids()
+        self.agent.process.terminate()
+        self.assertEqual(self.agent.process.wait(DEADLINE), 128 + signal.SIGTERM)
+        self.assertFalse(any(map(alive, pids)))
+        self.assertEqual(os.listdir(self.runtime), [])
+
+    def test_orphans_of_the_launcher_are_ended(self):
+        self.ready("sh -c '{command} & exit 0'")
+        self.spawn((1, ["sh", "-c", "echo $$; exec sleep 600"], {}))
+        exit_message, output = self.agent.until("exit")
+        for pid in output[1].split():
+            self.assertFalse(alive(int(pid)))
+        self.assertEqual(exit_message["status"], 0)
+
+    def test_unread_standard_input_does_not_keep_the_agent(self):
+        self.ready()
+        self.spawn((1, ["sleep", "600"], {}), stdin=True)
+        os.set_blocking(self.agent.process.stdin.fileno(), False)
+        sent = 0
+        line = b'{"op":"stdin","n":65536}\n' + b"x" * 65536
+
+        def full():
+            nonlocal sent
+            try:
+                written = os.write(self.agent.process.stdin.fileno(), line[sent % len(line):])
+            except BlockingIOError:
+                return True
+            sent += written
+            return False
+
+        stalled = 0
+        while stalled < 20:  # the agent reads on for a while, then no more
+            stalled = stalled + 1 if full() else 0
+            if stalled:
+                time.sleep(0.05)
+        self.assertLess(sent, 32 << 20)
+        self.agent.process.stdin.close()
+        self.assertEqual(self.agent.process.wait(DEADLINE), 0)
+
+    def test_a_gateway_starts_no_programs(self):
+        self.start("gateway")
+        self.assertEqual(self.configure()["op"], "configured")
+        self.agent.send("inspect", argv=["echo"])
+        self.assertIn("gateway", self.agent.expect("error")["message"])
+
+
+def native(compiler, launcher):
+    return shutil.which(compiler) and shutil.which(launcher)
+
+
+class NativeMpi:
+    compiler = launcher = abi = stub = None
+    compile_flags = []
+
+    def build(self):
+        path = os.path.join(self.folder, "program-" + self.abi)
+        if not os.path.exists(path):
+            subprocess.run(
+                [self.compiler, os.path.join(self.folder, "program.c"), "-o", path], check=True
+            )
+        return path
+
+    def run_program(self, *args, keys=None, **configure):
+        program = self.build()
+        self.ready(None, **configure)
+        self.agent.send("inspect", argv=[program])
+        self.found = self.agent.expect("program")
+        self.spawn((1, [program, *args], {"EXTRA": "a"}), (2, [program, *args], {"EXTRA": "b"}),
+                   **(keys or {}))
+
+    def test_program_is_recognised_and_runs(self):
+        self.run_program()
+        exit_message, output = self.agent.until("exit")
+        self.assertEqual(exit_message["status"], 0, output)
+        self.assertEqual(self.found["abi"], self.abi)
+        self.assertEqual(os.path.basename(self.found["stub"]), f"libisthmus-{self.stub}.so")
+        self.assertIn(self.family, self.found["mpi_version"])
+        lines = sorted(output[1].decode().splitlines())
+        self.assertEqual(
+            lines,
+            [f"rank {r} of 3 wears {self.found['stub']} extra {'abb'[r]} args 1" for r in range(3)],
+        )
+
+    def test_status_and_standard_input(self):
+        self.run_program("i", "x", keys={"stdin": True})
+        self.agent.send("stdin", b"some words\n")
+        self.agent.send("stdin-eof")
+        exit_message, output = self.agent.until("exit")
+        self.assertIn(b"read some words\n", output[1])
+        self.assertEqual(exit_message["status"], 3)
+
+    def test_kill_leaves_no_rank(self):
+        self.ready(None, mpi=self.prefix())
+        script = "echo $$; exec sleep 600"
+        self.spawn((2, ["sh", "-c", script], {}))
+        text = b""
+        while text.count(b"\n") < 2:
+            text += self.agent.expect("output")["bytes"]
+        pids = [int(line) for line in text.split()]
+        self.agent.send("kill")
+        exit_message, _ = self.agent.until("exit")
+        self.assertNotEqual(exit_message["status"], 0)
+        self.assertFalse(any(map(alive, pids)))
+
+    def test_agent_killed_leaves_no_rank(self):
+        self.ready(None, mpi=self.prefix())
+        self.spawn((2, ["sh", "-c", "echo $$; exec sleep 600"], {}))
+        text = b""
+        while text.count(b"\n") < 2:
+            text += self.agent.expect("output")["bytes"]
+        pids = [int(line) for line in text.split()]
+        self.agent.process.kill()
+        self.assertTrue(wait_until(lambda: not any(map(alive, pids))))
+
+    def prefix(self):
+        return None
+
+
+@unittest.skipUnless(native("mpicc.openmpi", "mpirun.openmpi"), "Debian's Open MPI is absent")
+class OpenMpi4(NativeMpi, AgentCase):
+    compiler, abi, stub, family = "mpicc.openmpi", "ompi", "ompi-4.1", "Open MPI v4"
+
+
+@unittest.skipUnless(native("mpicc.mpich", "mpirun.mpich"), "Debian's MPICH is absent")
+class Mpich4(NativeMpi, AgentCase):
+    compiler, abi, stub, family = "mpicc.mpich", "mpich", "mpich-4.0", "MPICH"
+
+
+del NativeMpi
+
+if __name__ == "__main__":
+    unittest.main()

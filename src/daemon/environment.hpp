@@ -1,0 +1,29 @@
+// The environment of a process to be started.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace isthmus::daemon {
+
+class Environment {
+ public:
+  /// This process's own.
+  static Environment inherited();
+
+  void set(const std::string& name, const std::string& value) { values_[name] = value; }
+  void unset(const std::string& name) { values_.erase(name); }
+  std::optional<std::string> get(const std::string& name) const;
+  /// "NAME=VALUE" strings, as execve wants them.
+  std::vector<std::string> strings() const;
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+/// The longest "NAME=VALUE" or argument that Linux passes to a new program.
+inline constexpr std::size_t kMaxExecString = 131072 - 1;
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,141 @@
+#include "daemon/exec.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "daemon/failure.hpp"
+#include "daemon/host.hpp"
+#include "daemon/program.hpp"
+#include "daemon/tagged_output.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+using nlohmann::json;
+
+std::optional<int> number(const Environment& environment, const char* name) {
+  const auto text = environment.get(name);
+  if (!text || text->empty() || text->size() > 9 ||
+      text->find_first_not_of("0123456789") != std::string::npos) {
+    return std::nullopt;
+  }
+  return std::stoi(*text);
+}
+
+void apply_part(const ExecOptions& options, RankPlan& plan) {
+  const auto text = plan.environment.get("ISTHMUS_PARTS");
+  if (!text) {
+    if (options.by_rank) throw Failure("ISTHMUS_PARTS is not set; isthmusd agent sets it.");
+    return;
+  }
+  const json parts = json::parse(*text);
+  auto index = static_cast<std::size_t>(options.part);
+  if (options.by_rank) {
+    int rank = native_rank(plan.environment);
+    for (index = 0; index < parts.size() && rank >= parts[index].at("n"); ++index) {
+      rank -= parts[index].at("n").get<int>();
+    }
+  }
+  if (index >= parts.size()) {
+    throw Failure("The native launcher started more ranks than ISTHMUS_PARTS has.");
+  }
+  if (options.by_rank) plan.argv = parts[index].at("argv").get<std::vector<std::string>>();
+  for (const auto& [name, value] :
+       parts[index].at("env").get<std::map<std::string, std::string>>()) {
+    plan.environment.set(name, value);
+  }
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  for (const std::string& text : strings) result.push_back(const_cast<char*>(text.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+int complain(const std::string& sentence, int status) {
+  std::cerr << "isthmus: " << sentence << std::endl;
+  return status;
+}
+
+// Only returns when it failed.
+int become(const RankPlan& plan, const std::string& path) {
+  const std::vector<std::string> environment = plan.environment.strings();
+  execve(path.c_str(), pointers(plan.argv).data(), pointers(environment).data());
+  if (errno == ENOEXEC) {  // a script without "#!": POSIX has the shell run it
+    std::vector<std::string> argv{"/bin/sh", path};
+    argv.insert(argv.end(), plan.argv.begin() + 1, plan.argv.end());
+    execve(argv[0].c_str(), pointers(argv).data(), pointers(environment).data());
+  }
+  const int error = errno;
+  return complain("\"" + path + "\" cannot be run on " + host_name() + ": " + std::strerror(error),
+                  error == ENOENT ? 127 : 126);
+}
+
+}  // namespace
+
+int native_rank(const Environment& environment) {
+  // An outer batch job may have set SLURM_PROCID for its script: the launchers' own come first.
+  static const char* const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                      "SLURM_PROCID"};
+  for (const char* name : names) {
+    if (const auto rank = number(environment, name)) return *rank;
+  }
+  throw Failure(
+      "The native launcher tells no rank: none of OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK and "
+      "SLURM_PROCID is set.",
+      "Use an MPI launcher, or one that sets PMI_RANK.");
+}
+
+RankPlan plan_rank(const ExecOptions& options, Environment environment) {
+  RankPlan plan;
+  plan.argv = options.argv;
+  plan.environment = std::move(environment);
+  apply_part(options, plan);
+  if (plan.argv.empty()) throw Failure("isthmusd exec was given no program.");
+  plan.directory = plan.environment.get("ISTHMUS_WDIR").value_or("");
+  plan.tag_output = plan.environment.get("ISTHMUS_TAG_OUTPUT").has_value();
+  if (plan.tag_output) {
+    plan.world_rank =
+        number(plan.environment, "ISTHMUS_FIRST").value_or(0) + native_rank(plan.environment);
+  }
+  if (const auto stub = plan.environment.get("ISTHMUS_STUB")) {
+    // Behind the user's own, so that tools which wrap MPI_X over PMPI_X find us below them.
+    const auto preload = plan.environment.get("LD_PRELOAD").value_or("");
+    plan.environment.set("LD_PRELOAD", preload.empty() ? *stub : preload + ":" + *stub);
+  }
+  for (const char* name : {"ISTHMUS_PARTS", "ISTHMUS_WDIR", "ISTHMUS_TAG_OUTPUT"}) {
+    plan.environment.unset(name);
+  }
+  return plan;
+}
+
+int run_exec(const ExecOptions& options) {
+  try {
+    const RankPlan plan = plan_rank(options, Environment::inherited());
+    if (!plan.directory.empty() && chdir(plan.directory.c_str()) != 0) {
+      return complain("The working directory \"" + plan.directory + "\" cannot be entered on " +
+                          host_name() + ": " + std::strerror(errno),
+                      126);
+    }
+    const Site site{host_name(), plan.environment.get("ISTHMUS_CLUSTER").value_or(""), "",
+                    plan.environment, -1};
+    const std::string path = find_program(plan.argv.front(), site);
+    if (!plan.tag_output) return become(plan, path);
+    const std::string tag = "[" + std::to_string(plan.world_rank) + "] ";
+    return run_tagged(tag, [&] { return become(plan, path); });
+  } catch (const Failure& failure) {
+    const std::string sentence = failure.what();
+    const bool barred = sentence.find("not executable") != std::string::npos;
+    return complain(sentence + (failure.remedy().empty() ? "" : " " + failure.remedy()),
+                    barred ? 126 : 127);
+  } catch (const std::exception& error) {
+    return complain(std::string("ISTHMUS_PARTS is damaged: ") + error.what(), 127);
+  }
+}
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,30 @@
+// Which native launcher starts the ranks of a program.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "daemon/launcher.hpp"
+#include "daemon/program.hpp"
+
+namespace isthmus::daemon {
+
+/// What the grid file says; both may be empty.
+struct LaunchChoice {
+  std::string prefix;  ///< `mpi`: the installation prefix of the cluster's MPI
+  std::string launch;  ///< `launch`: a name or path, or a template with {n} and {command}
+};
+
+/// The launcher for programs of this library (absent: any MPI's will do). Throws Failure when
+/// there is none, or it belongs to another MPI than the library.
+Launcher find_launcher(const LaunchChoice& choice, const std::optional<MpiLibrary>& library,
+                       const Site& site);
+
+/// The kind by what `path --version` prints. Throws Failure for what is no launcher we know.
+LauncherKind launcher_kind(const std::string& version_text, const std::string& path);
+
+/// The MPI library that belongs to a launcher, for programs that don't say themselves (shell
+/// scripts that run MPI programs); absent when none is found.
+std::optional<MpiLibrary> library_of_launcher(const Launcher& launcher, const std::string& prefix);
+
+}  // namespace isthmus::daemon

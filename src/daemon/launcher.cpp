@@ -1,0 +1,190 @@
+#include "daemon/launcher.hpp"
+
+#include <numeric>
+
+#include "daemon/failure.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+using Words = std::vector<std::string>;
+
+void append(Words& to, const Words& more) { to.insert(to.end(), more.begin(), more.end()); }
+
+int total(const LaunchPlan& plan) {
+  return std::accumulate(plan.parts.begin(), plan.parts.end(), 0,
+                         [](int sum, const LaunchPart& part) { return sum + part.n; });
+}
+
+Words rank_command(const LaunchPlan& plan, std::size_t part) {
+  Words words{plan.isthmusd, "exec", "--part", std::to_string(part), "--"};
+  append(words, plan.parts[part].argv);
+  return words;
+}
+
+// For launchers that start one command for all ranks.
+Words uniform_command(const LaunchPlan& plan) {
+  if (plan.parts.size() == 1) return rank_command(plan, 0);
+  return {plan.isthmusd, "exec", "--by-rank"};
+}
+
+// mpirun's several-programs form: OPTIONS -n N COMMAND : OPTIONS -n N COMMAND ...
+Words colon_separated(const LaunchPlan& plan, const Words& options_of_each) {
+  Words words;
+  for (std::size_t part = 0; part < plan.parts.size(); ++part) {
+    if (part > 0) words.emplace_back(":");
+    append(words, options_of_each);
+    append(words, {"-n", std::to_string(plan.parts[part].n)});
+    append(words, rank_command(plan, part));
+  }
+  return words;
+}
+
+Words forwarded_by_x(const LaunchPlan& plan) {
+  Words words;
+  for (const std::string& name : plan.forwarded) append(words, {"-x", name});
+  return words;
+}
+
+Words open_mpi_4(const Launcher& launcher, const LaunchPlan& plan) {
+  Words words{launcher.path};
+  if (plan.oversubscribed) words.emplace_back("--oversubscribe");
+  if (plan.oversubscribed || !plan.bind) append(words, {"--bind-to", "none"});
+  append(words, colon_separated(plan, forwarded_by_x(plan)));
+  return words;
+}
+
+Words open_mpi_5(const Launcher& launcher, const LaunchPlan& plan) {
+  Words words{launcher.path};
+  if (plan.oversubscribed) append(words, {"--map-by", ":OVERSUBSCRIBE"});
+  if (plan.oversubscribed || !plan.bind) append(words, {"--bind-to", "none"});
+  append(words, colon_separated(plan, forwarded_by_x(plan)));
+  return words;
+}
+
+// Hydra passes its whole environment on, and binds nothing unless asked.
+Words hydra(const Launcher& launcher, const LaunchPlan& plan) {
+  Words words{launcher.path};
+  append(words, colon_separated(plan, {}));
+  return words;
+}
+
+Words srun(const Launcher& launcher, const LaunchPlan& plan) {
+  Words words{launcher.path, "-n", std::to_string(total(plan)), "--export=ALL",
+              plan.stdin_to_first ? "--input=0" : "--input=none"};
+  if (plan.oversubscribed) append(words, {"--overcommit", "--cpu-bind=none"});
+  append(words, uniform_command(plan));
+  return words;
+}
+
+Words custom(const Launcher& launcher, const LaunchPlan& plan) {
+  const Words command = uniform_command(plan);
+  std::string quoted;
+  for (const std::string& word : command) {
+    quoted += (quoted.empty() ? "" : " ") + shell_quoted(word);
+  }
+  Words words;
+  bool has_command = false;
+  for (std::string word : split_words(launcher.path)) {
+    if (word == "{command}") {
+      append(words, command);
+      has_command = true;
+      continue;
+    }
+    const auto replace = [&word](const std::string& key, const std::string& value) {
+      const std::size_t at = word.find(key);
+      if (at == std::string::npos) return false;
+      word.replace(at, key.size(), value);
+      return true;
+    };
+    replace("{n}", std::to_string(total(plan)));
+    has_command = replace("{command}", quoted) || has_command;
+    words.push_back(word);
+  }
+  if (!has_command || words.empty() || words.front() == plan.isthmusd) {
+    throw Failure(
+        "The launch template \"" + launcher.path + "\" does not say how to start the program.",
+        "Write it as LAUNCHER OPTIONS -n {n} {command}.");
+  }
+  return words;
+}
+
+struct Row {
+  LauncherKind kind;
+  Words (*command)(const Launcher&, const LaunchPlan&);
+};
+constexpr Row kRows[] = {
+    {LauncherKind::OpenMpi4, open_mpi_4}, {LauncherKind::OpenMpi5, open_mpi_5},
+    {LauncherKind::Hydra, hydra},         {LauncherKind::Srun, srun},
+    {LauncherKind::Template, custom},
+};
+
+}  // namespace
+
+std::vector<std::string> launch_command(const Launcher& launcher, const LaunchPlan& plan) {
+  for (const Row& row : kRows) {
+    if (row.kind == launcher.kind) return row.command(launcher, plan);
+  }
+  throw Failure("No such kind of native launcher.");
+}
+
+void prepare_environment(const Launcher& launcher, const LaunchPlan& plan, bool root,
+                         Environment& environment) {
+  if (launcher.kind != LauncherKind::OpenMpi4 && launcher.kind != LauncherKind::OpenMpi5) return;
+  if (root) {  // Open MPI refuses to run as root otherwise (containers, mostly)
+    environment.set("OMPI_ALLOW_RUN_AS_ROOT", "1");
+    environment.set("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+  }
+  if (plan.oversubscribed && !environment.get("OMPI_MCA_mpi_yield_when_idle")) {
+    environment.set("OMPI_MCA_mpi_yield_when_idle", "1");
+  }
+}
+
+bool by_rank(const Launcher& launcher, const LaunchPlan& plan) {
+  return plan.parts.size() > 1 &&
+         (launcher.kind == LauncherKind::Srun || launcher.kind == LauncherKind::Template);
+}
+
+std::vector<std::string> split_words(const std::string& text) {
+  Words words;
+  std::string word;
+  bool open = false;  // a word has begun
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
+      word += text[++i];
+      open = true;
+    } else if (quote != 0) {
+      if (c == quote) {
+        quote = 0;
+      } else {
+        word += c;
+      }
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+      open = true;
+    } else if (c == ' ' || c == '\t' || c == '\n') {
+      if (open) words.push_back(std::move(word));
+      word.clear();
+      open = false;
+    } else {
+      word += c;
+      open = true;
+    }
+  }
+  if (quote != 0) throw Failure("The launch template \"" + text + "\" has an unclosed quote.");
+  if (open) words.push_back(std::move(word));
+  return words;
+}
+
+std::string shell_quoted(const std::string& word) {
+  static const std::string plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,@%+";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace isthmus::daemon

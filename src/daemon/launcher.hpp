@@ -1,0 +1,51 @@
+// The native launchers: how each is told to start the ranks. One row per kind in launcher.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/environment.hpp"
+
+namespace isthmus::daemon {
+
+enum class LauncherKind { OpenMpi4, OpenMpi5, Hydra, Srun, Template };
+
+struct Launcher {
+  LauncherKind kind = LauncherKind::Template;
+  std::string path;  ///< of the program; for Template the template itself
+};
+
+struct LaunchPart {
+  int n = 0;
+  std::vector<std::string> argv;
+};
+
+struct LaunchPlan {
+  std::vector<LaunchPart> parts;
+  std::string isthmusd;                ///< path of this program, which wraps every rank
+  std::vector<std::string> forwarded;  ///< names of variables that every rank must get
+  bool stdin_to_first = false;         ///< native rank 0 reads standard input
+  bool oversubscribed = false;         ///< more ranks than cores
+  bool bind = true;                    ///< leave binding to the native launcher's default
+};
+
+/// The native launcher's command line. Values of variables never appear in it, only names.
+/// Throws Failure for a template that cannot be used.
+std::vector<std::string> launch_command(const Launcher& launcher, const LaunchPlan& plan);
+
+/// Sets what the native launcher itself needs to find in its environment.
+void prepare_environment(const Launcher& launcher, const LaunchPlan& plan, bool root,
+                         Environment& environment);
+
+/// Whether the ranks of all parts get one command, `isthmusd exec --by-rank`, so that each finds
+/// its part by its native rank.
+bool by_rank(const Launcher& launcher, const LaunchPlan& plan);
+
+/// Splits like a shell without expansions: blanks, '...', "...", and \ before any character.
+/// Throws Failure for an unclosed quote.
+std::vector<std::string> split_words(const std::string& text);
+
+/// The word as a POSIX shell would have to be given it.
+std::string shell_quoted(const std::string& word);
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,85 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <filesystem>
+#include <iostream>
+
+#include "daemon/agent.hpp"
+#include "daemon/exec.hpp"
+#include "daemon/library_version.hpp"
+
+namespace {
+
+using namespace isthmus::daemon;
+
+std::string own_path() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).string();
+}
+
+// The control stream moves away from 0 and 1, so that nothing that reads or prints by accident
+// can disturb it.
+int serve(bool gateways_only) {
+  AgentOptions options;
+  options.in = fcntl(0, F_DUPFD_CLOEXEC, 3);
+  options.out = fcntl(1, F_DUPFD_CLOEXEC, 3);
+  const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (options.in < 0 || options.out < 0 || null < 0 || dup2(null, 0) < 0 || dup2(2, 1) < 0) {
+    std::cerr << "isthmusd: standard input, output and error must be open" << std::endl;
+    return 2;
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+  options.self = own_path();
+  options.gateways_only = gateways_only;
+  return run_agent(options);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "isthmusd, the part of Isthmus that runs on clusters: starts a cluster's ranks under its "
+      "native MPI launcher and forwards messages between clusters. `isthmus run` starts it; "
+      "there is no need to start it by hand.",
+      "isthmusd"};
+  app.set_version_flag("--version", "isthmusd " ISTHMUS_VERSION);
+  app.require_subcommand(1);
+  app.footer(
+      "Environment:\n"
+      "  ISTHMUS_LIBDIR    folder of the libraries that programs are given (default: beside\n"
+      "                    this program, in ../" ISTHMUS_LIBDIR_BELOW_PREFIX
+      ")\n"
+      "  XDG_RUNTIME_DIR   where the private folder of each job is made (default: /tmp)\n");
+
+  const CLI::App* agent = app.add_subcommand(
+      "agent",
+      "Serve one cluster of one job: read requests from standard input, write answers to "
+      "standard output (docs/control.md). Ends, and ends all it started, with its input.");
+  const CLI::App* gateway = app.add_subcommand(
+      "gateway", "As `agent`, but start no programs: a gateway on a host of its own.");
+
+  ExecOptions exec_options;
+  CLI::App* exec = app.add_subcommand(
+      "exec",
+      "Become one rank: what the native launcher starts. Reads the environment that the agent "
+      "made, preloads Isthmus into PROGRAM and runs it. Exit status 127: not found, 126: cannot "
+      "be run, else the program's.");
+  exec->add_option("--part", exec_options.part, "Which part of ISTHMUS_PARTS this rank belongs to");
+  exec->add_flag("--by-rank", exec_options.by_rank,
+                 "Find part and program in ISTHMUS_PARTS by the native rank");
+  exec->add_option("program", exec_options.argv, "After --: PROGRAM ARGS...");
+  exec->positionals_at_end();
+
+  std::string library;
+  CLI::App* version = app.add_subcommand(
+      "library-version", "Print what MPI_Get_library_version of an MPI library says.");
+  version->add_option("library", library, "Path of the library")->required();
+
+  CLI11_PARSE(app, argc, argv);
+  if (agent->parsed()) return serve(false);
+  if (gateway->parsed()) return serve(true);
+  if (exec->parsed()) return run_exec(exec_options);
+  return print_library_version(library);
+}

@@ -1,0 +1,18 @@
+// All that descends from a process, as the kernel sees it now.
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+namespace isthmus::daemon {
+
+/// Pids of the children of `root`, their children, and so on; not `root` itself, nor processes
+/// that have ended and only wait to be reaped.
+std::vector<pid_t> descendants(pid_t root);
+
+/// Sends `number` to each of descendants(root), again while new ones appear (a bounded number of
+/// times), and says how many there were.
+std::size_t signal_descendants(pid_t root, int number);
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,50 @@
+#include "daemon/rank_environment.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace isthmus::daemon {
+namespace {
+
+std::string to_hex(const std::string& bytes) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const char c : bytes) {
+    const auto value = static_cast<unsigned char>(c);
+    text += kDigits[value >> 4];
+    text += kDigits[value & 15];
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> set_rank_environment(const RankSetup& setup, Environment& environment) {
+  std::vector<std::string> names;
+  const auto set = [&](const std::string& name, const std::string& value) {
+    environment.set(name, value);
+    names.push_back(name);
+  };
+  set("ISTHMUS_JOB", setup.job);
+  set("ISTHMUS_SECRET", to_hex(setup.secret));
+  set("ISTHMUS_WORLD", setup.world);
+  set("ISTHMUS_CLUSTER", setup.cluster);
+  set("ISTHMUS_FIRST", std::to_string(setup.first));
+  set("ISTHMUS_LIBDIR", setup.libdir);
+  if (!setup.stub.empty()) set("ISTHMUS_STUB", setup.stub);
+  if (!setup.wdir.empty()) set("ISTHMUS_WDIR", setup.wdir);
+  if (setup.tag_output) set("ISTHMUS_TAG_OUTPUT", "1");
+  // The parts' own variables differ by part and so cannot be variables of the launcher.
+  auto parts = nlohmann::json::array();
+  bool needed = setup.by_rank;
+  for (const auto& part : setup.parts) {
+    nlohmann::json item{{"n", part.n}, {"env", part.env}};
+    if (setup.by_rank) item["argv"] = part.argv;
+    needed = needed || !part.env.empty();
+    parts.push_back(std::move(item));
+  }
+  using Handler = nlohmann::json::error_handler_t;
+  if (needed) set("ISTHMUS_PARTS", parts.dump(-1, ' ', true, Handler::replace));
+  return names;
+}
+
+}  // namespace isthmus::daemon

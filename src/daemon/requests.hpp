@@ -1,0 +1,71 @@
+// The launcher's requests (docs/control.md) as values. Reading one throws Failure with a sentence
+// that names the message and the key that is wrong.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/world.hpp"
+
+namespace isthmus::daemon {
+
+using Variables = std::map<std::string, std::string>;
+
+struct ConfigureRequest {
+  std::string version;
+  std::string job;
+  std::string secret;  ///< raw bytes
+  std::string cluster;
+  Variables env;
+  std::string mpi;
+  std::string launch;
+  std::string wdir;
+  struct OwnGateway {
+    core::NodeId node = core::kNobody;
+    std::vector<std::string> listen;
+  };
+  std::vector<OwnGateway> gateways;
+  nlohmann::json settings = nlohmann::json::object();
+};
+
+struct InspectRequest {
+  std::vector<std::string> argv;
+};
+
+struct LinkRequest {
+  core::World world;
+  struct Link {
+    core::NodeId from = core::kNobody;
+    core::NodeId to = core::kNobody;
+    std::vector<std::string> addresses;
+    bool encrypt = true;
+    double rate = 0;  ///< bytes per second; 0: unknown
+    int streams = 0;  ///< 0: chosen here
+  };
+  std::vector<Link> links;
+  /// Of each own gateway: the next gateway towards each cluster, by index.
+  std::map<core::NodeId, std::map<std::size_t, core::NodeId>> routes;
+};
+
+struct SpawnRequest {
+  struct Part {
+    int n = 0;
+    std::vector<std::string> argv;
+    Variables env;
+  };
+  std::vector<Part> parts;
+  int first = 0;
+  int size = 0;
+  bool has_stdin = false;
+  bool tag_output = false;
+};
+
+ConfigureRequest read_configure(const nlohmann::json& body);
+InspectRequest read_inspect(const nlohmann::json& body);
+LinkRequest read_link(const nlohmann::json& body);
+SpawnRequest read_spawn(const nlohmann::json& body);
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,53 @@
+#include "daemon/runtime_dir.hpp"
+
+#include <unistd.h>
+
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "daemon/failure.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Socket paths are at most 107 bytes long: the name keeps only the beginning of the job's.
+std::string folder_name(const std::string& job) {
+  std::string name = "isthmus-" + std::to_string(getuid()) + "-";
+  for (const char c : job.substr(0, 24)) {
+    name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  }
+  return name + "-XXXXXX";
+}
+
+}  // namespace
+
+RuntimeDir::RuntimeDir(const std::string& job) {
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  int error = 0;
+  for (const std::string& base :
+       {std::string(runtime != nullptr ? runtime : ""), std::string("/tmp")}) {
+    // A long base would leave no room for the names of sockets.
+    if (base.empty() || base.size() > 48 || base.front() != '/') continue;
+    std::string path = base + "/" + folder_name(job);
+    if (mkdtemp(path.data()) != nullptr) {  // mode 0700, and the name is new
+      path_ = path;
+      return;
+    }
+    error = errno;
+  }
+  throw Failure(std::string("No private folder can be made in $XDG_RUNTIME_DIR or /tmp: ") +
+                    std::strerror(error),
+                "Make one of them writable.");
+}
+
+RuntimeDir::~RuntimeDir() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+}  // namespace isthmus::daemon

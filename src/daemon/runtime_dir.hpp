@@ -1,0 +1,23 @@
+// The private folder of one job on one host: sockets and small files.
+#pragma once
+
+#include <string>
+
+namespace isthmus::daemon {
+
+/// Made with mode 0700 below $XDG_RUNTIME_DIR or /tmp; removed with all it holds by the destructor.
+class RuntimeDir {
+ public:
+  /// Throws Failure when no folder can be made.
+  explicit RuntimeDir(const std::string& job);
+  ~RuntimeDir();
+  RuntimeDir(const RuntimeDir&) = delete;
+  RuntimeDir& operator=(const RuntimeDir&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace isthmus::daemon

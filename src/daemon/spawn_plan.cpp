@@ -1,0 +1,102 @@
+#include "daemon/spawn_plan.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "daemon/failure.hpp"
+#include "daemon/host.hpp"
+#include "daemon/launcher.hpp"
+#include "daemon/rank_environment.hpp"
+
+namespace isthmus::daemon {
+
+SpawnPlanner::SpawnPlanner(ConfigureRequest configure, std::string self, int hangup_fd)
+    : configure_(std::move(configure)), self_(std::move(self)), libdir_(find_libdir()) {
+  site_.host = host_name();
+  site_.cluster = configure_.cluster;
+  site_.directory = configure_.wdir;
+  site_.environment = Environment::inherited();
+  for (const auto& [name, value] : configure_.env) site_.environment.set(name, value);
+  site_.hangup_fd = hangup_fd;
+  std::error_code error;
+  if (!site_.directory.empty() && !std::filesystem::is_directory(site_.directory, error)) {
+    throw Failure("The working directory \"" + site_.directory + "\" does not exist on " +
+                      site_.host + " (cluster " + site_.cluster + ").",
+                  "Make it there, or name another with --wdir.");
+  }
+}
+
+const Inspection& SpawnPlanner::inspect(const std::vector<std::string>& argv) {
+  if (const auto found = inspected_.find(argv.front()); found != inspected_.end()) {
+    return found->second;
+  }
+  Inspection result;
+  result.program = inspect_program(argv, site_);
+  result.launcher =
+      find_launcher({configure_.mpi, configure_.launch}, result.program.library, site_);
+  // A script may well start MPI programs: they get the stub of the launcher's own MPI.
+  const auto library = result.program.library
+                           ? result.program.library
+                           : library_of_launcher(result.launcher, configure_.mpi);
+  if (library) result.stub = find_stub(*library, libdir_);
+  return inspected_.emplace(argv.front(), std::move(result)).first->second;
+}
+
+ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const std::string& world_json) {
+  const Inspection* chosen = nullptr;
+  std::string chosen_name;
+  LaunchPlan launch;
+  for (const auto& part : request.parts) {
+    const Inspection& inspection = inspect(part.argv);
+    launch.parts.push_back({part.n, part.argv});
+    if (chosen == nullptr || !chosen->program.library) {
+      if (chosen == nullptr || inspection.program.library) {
+        chosen = &inspection;
+        chosen_name = part.argv.front();
+      }
+    } else if (inspection.program.library &&
+               inspection.program.library->path != chosen->program.library->path) {
+      throw Failure("In cluster " + configure_.cluster + ", \"" + chosen_name +
+                        "\" is linked with " + chosen->program.library->path + " and \"" +
+                        part.argv.front() + "\" with " + inspection.program.library->path +
+                        "; the programs of one cluster share one MPI.",
+                    "Build both with the same MPI, or put them into different clusters.");
+    }
+  }
+  const auto& settings = configure_.settings;
+  const bool crowded = !inside_allocation() && request.size > usable_cores();
+  launch.oversubscribed =
+      settings.contains("oversubscribed") ? settings["oversubscribed"] == true : crowded;
+  launch.bind = !settings.contains("bind") || settings["bind"] != false;
+  launch.isthmusd = self_;
+  launch.stdin_to_first = request.has_stdin;
+
+  RankSetup setup;
+  setup.job = configure_.job;
+  setup.secret = configure_.secret;
+  setup.world = world_json;
+  setup.cluster = configure_.cluster;
+  setup.first = request.first;
+  setup.stub = chosen->stub;
+  setup.libdir = libdir_;
+  setup.wdir = site_.directory;
+  setup.tag_output = request.tag_output;
+  setup.by_rank = by_rank(chosen->launcher, launch);
+  setup.parts = request.parts;
+
+  ChildPlan child;
+  child.environment = site_.environment;
+  launch.forwarded = set_rank_environment(setup, child.environment);
+  for (const auto& [name, value] : configure_.env) launch.forwarded.push_back(name);
+  prepare_environment(chosen->launcher, launch, geteuid() == 0, child.environment);
+  child.argv = launch_command(chosen->launcher, launch);
+  if (chosen->launcher.kind == LauncherKind::Template) {
+    child.argv.front() = find_program(child.argv.front(), site_);
+  }
+  child.directory = site_.directory;
+  child.piped_stdin = request.has_stdin;
+  return child;
+}
+
+}  // namespace isthmus::daemon

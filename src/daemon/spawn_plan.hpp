@@ -1,0 +1,41 @@
+// From what a launcher asks for to what is started natively.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "daemon/child.hpp"
+#include "daemon/find_launcher.hpp"
+#include "daemon/program.hpp"
+#include "daemon/requests.hpp"
+
+namespace isthmus::daemon {
+
+/// What `inspect` finds out, kept for `spawn`.
+struct Inspection {
+  Program program;
+  Launcher launcher;
+  std::string stub;  ///< empty: nothing to preload
+};
+
+/// Inspects programs and plans launches for one configured cluster.
+class SpawnPlanner {
+ public:
+  SpawnPlanner(ConfigureRequest configure, std::string self, int hangup_fd);
+
+  const Site& site() const { return site_; }
+  /// Throws Failure. Remembers the answer by the program's name.
+  const Inspection& inspect(const std::vector<std::string>& argv);
+  /// The command and environment that start all parts. Throws Failure, also when the parts use
+  /// different MPI libraries.
+  ChildPlan plan(const SpawnRequest& request, const std::string& world_json);
+
+ private:
+  ConfigureRequest configure_;
+  std::string self_;
+  std::string libdir_;
+  Site site_;
+  std::map<std::string, Inspection> inspected_;
+};
+
+}  // namespace isthmus::daemon
