@@ -117,7 +117,7 @@ class Agent:
     # -- from the agent ----------------------------------------------------------------------
 
     async def _read(self) -> None:
-        reason = "the agent ended"
+        reason = None
         try:
             while True:
                 message, payload = await self._next()
@@ -169,22 +169,25 @@ class Agent:
         assert self._on_message
         await self._on_message(self, message, payload)
 
-    async def _gone(self, reason: str) -> None:
+    async def _gone(self, reason: str | None) -> None:
+        """`reason` None: its output ended."""
         assert self._process
         assert self._on_lost
         if not self._ending:
-            status = None
-            with contextlib.suppress(asyncio.TimeoutError):
-                status = await asyncio.wait_for(self._process.wait(), 2)
-                await asyncio.wait_for(asyncio.shield(self._tasks[0]), 1)
-            self._lost = f"{self.label}: {self._why(reason, status)}{self._quote()}"
+            if reason is None:
+                status = None
+                with contextlib.suppress(asyncio.TimeoutError):
+                    status = await asyncio.wait_for(self._process.wait(), 2)
+                    await asyncio.wait_for(asyncio.shield(self._tasks[0]), 1)
+                reason = self._why_ended(status)
+            self._lost = f"{self.label}: {reason}{self._quote()}"
             if self._waiting and not self._waiting[1].done():
                 self._waiting[1].set_exception(RunError(self._lost))
             self._on_lost(self, self._lost)
 
-    def _why(self, reason: str, status: int | None) -> str:
-        if status is None or reason != "the agent ended":
-            return reason
+    def _why_ended(self, status: int | None) -> str:
+        if status is None:
+            return "the agent closed its output"
         if self.remote and status == 255:
             return "the connection was lost" if self.said_hello else "ssh could not connect"
         if self.remote and status in (126, 127) and not self.said_hello:
@@ -232,7 +235,7 @@ class Agent:
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self.send("end"), 1)
         self.hang_up()
-        if not self.said_hello:
+        if not self.said_hello or self._lost is not None:  # it may not be listening
             self._signal(signal.SIGTERM)
         for last in (signal.SIGTERM, signal.SIGKILL):
             try:

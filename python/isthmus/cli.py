@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from isthmus import grid as grids
-from isthmus import report
+from isthmus import helptext, report
 from isthmus.argv import PartOptions, RunOptions, combine, split_parts
 from isthmus.command import agent_command, shielded
 from isthmus.errors import EXIT_USAGE, IsthmusError
@@ -34,7 +34,7 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(epilog="See [bold]isthmus COMMAND --help[/bold] for each command.")
+@app.callback(help=helptext.MAIN, epilog=helptext.MAIN_END)
 def isthmus(
     version: Annotated[
         bool,
@@ -43,18 +43,22 @@ def isthmus(
         ),
     ] = False,
 ) -> None:
-    """One MPI world of several clusters.
-
-    An unmodified MPI program sees one MPI_COMM_WORLD over clusters that each have their own MPI
-    library. Inside a cluster messages take that library, between clusters they take gateways.
-    """
+    pass
 
 
-@app.command(context_settings={"allow_interspersed_args": False})
+@app.command(
+    help=helptext.RUN,
+    epilog=helptext.RUN_END,
+    short_help="Run an MPI program as one world over the clusters of a grid.",
+    options_metavar="[OPTION]...",
+    context_settings={"allow_interspersed_args": False},
+)
 def run(
     command: Annotated[
         list[str],
-        typer.Argument(metavar="PROGRAM [ARG]... [: PART]...", help="What the ranks run."),
+        typer.Argument(
+            metavar="PROGRAM", help="What the ranks run, with its arguments.", show_default=False
+        ),
     ],
     n: Annotated[
         int | None,
@@ -147,29 +151,6 @@ def run(
         ),
     ] = False,
 ) -> Any:
-    """Run an MPI program as one world over the clusters of a grid.
-
-    [bold]isthmus run -n 4 ./app[/bold]
-    Two clusters on this host, two ranks each.
-
-    [bold]isthmus run -g grid.toml -n 64 ./app input.dat[/bold]
-    The clusters of a grid file, filled in the order of the file up to their 'slots'; without
-    slots the ranks are shared out equally.
-
-    [bold]isthmus run -g grid.toml --on a -n 4 ./x.ompi : --on b -n 4 ./x.mpich[/bold]
-    Parts, with ':' between: another program, or another build of it, on each cluster.
-
-    Options end at the first word that is none; the rest belongs to the program. The standard
-    input of the command goes to world rank 0. Ctrl-C ends everything everywhere; a second one
-    does not wait for it.
-
-    [bold]Exit status:[/bold] 0 when all went well; else that of the first rank that failed
-    (128 + N for signal N), or the code of MPI_Abort; 124 after --timeout; 2 for a wrong command
-    line or grid file; 1 when the run could not start or a part of the grid broke.
-
-    [bold]Environment:[/bold] ISTHMUS_PREFIX (where Isthmus is installed: bin/isthmusd below it),
-    ISTHMUS_SSH (the ssh command), ISTHMUS_START_TIMEOUT (seconds that agents have to start).
-    """
     return PartOptions(
         argv=command,
         n=n,
@@ -191,7 +172,7 @@ def parse_run(words: Sequence[str]) -> RunOptions:
     for part in split_parts(words):
         parsed = app(["run", *part], standalone_mode=False, prog_name="isthmus")
         if not isinstance(parsed, PartOptions):  # --help was given, and shown
-            raise SystemExit(0)
+            raise typer.Exit
         parts.append(parsed)
     return combine(parts)
 
@@ -228,6 +209,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return error.status
     except KeyboardInterrupt:
         return 130
+    except typer.Exit:
+        return 0
     except BrokenPipeError:
         return 141
     except Exception as error:

@@ -33,12 +33,12 @@ def _path(text: str) -> str:
 
 
 def _launch(text: str) -> str:
-    if text not in LAUNCHERS and not re.search(r"[\s{/]", text):
-        raise ValueError(
-            f"must be one of {listing(LAUNCHERS)}, or a template such as "
-            f"'srun -n {{n}} --mpi=pmix'; it is '{text}'{did_you_mean(text, LAUNCHERS)}"
-        )
-    return text
+    if text in LAUNCHERS or "{command}" in text or re.fullmatch(r"/\S+", text):
+        return text
+    raise ValueError(
+        f"must be one of {listing(LAUNCHERS)}, the path of one, or a template such as "
+        f"'srun --mpi=pmix -n {{n}} {{command}}'; it is '{text}'{did_you_mean(text, LAUNCHERS)}"
+    )
 
 
 def _address(text: str) -> str:
@@ -140,7 +140,11 @@ def parse(text: str, name: str) -> Grid:
     try:
         grid = Grid.model_validate(data)
     except ValidationError as error:
-        first = min(error.errors(), key=lambda e: gridtext.line_of(text, e["loc"]) or 0)
+        # The first of the file; but a misspelt key tells more than that the right one is missing.
+        first = min(
+            error.errors(),
+            key=lambda e: (e["type"] == "missing", gridtext.line_of(text, e["loc"]) or 0),
+        )
         loc = _key_path(data, first["loc"])
         raise _complaint(text, name, loc, _explain(dict(first), loc)) from None
     _check_names(grid, text, name)

@@ -218,7 +218,7 @@ class Job:
                 said = str(message.get("message") or "the agent gave no reason")
                 remedy = message.get("remedy")
                 self._end(1, f"{agent.label}: {said}" + (f"\n  {remedy}" if remedy else ""), _FAULT)
-            case op:
+            case op if not self._ending.is_set():  # else a late answer to what was dropped
                 self._end(1, f"{agent.label}: the agent said '{op}', unasked", _FAULT)
 
     def _exited(self, member: Member, message: Message) -> None:

@@ -14,7 +14,7 @@ ANY_HOST = ("0.0.0.0", "[::]")
 
 @dataclass(frozen=True)
 class ClusterPlan:
-    """A cluster of the world. One without ranks only forwards, and stands after all others."""
+    """A cluster of the world, with the ranks that it holds."""
 
     name: str
     spec: ClusterSpec
@@ -80,16 +80,13 @@ def make_plan(grid: Grid, parts: Sequence[Part]) -> Plan:
         specs.append(mine or [GatewaySpec(cluster=cluster.name)])
     default = _default_listen(clusters, specs)
     for index, cluster in enumerate(clusters):
-        # A cluster that only forwards needs an agent beside its ranks' launcher for nothing.
-        homes = {g.host or cluster.spec.host for g in specs[index]}
-        main = AgentPlan(index, cluster.spec.host, cluster.spec.prefix, cluster.block.size > 0)
+        main = AgentPlan(index, cluster.spec.host, cluster.spec.prefix, has_ranks=True)
+        agents.append(main)
         local = {main.host: main}
-        if main.has_ranks or main.host in homes:
-            agents.append(main)
         for spec in specs[index]:
             host = spec.host or cluster.spec.host
             if host not in local:
-                local[host] = AgentPlan(index, host, cluster.spec.prefix, False)
+                local[host] = AgentPlan(index, host, cluster.spec.prefix, has_ranks=False)
                 agents.append(local[host])
             gateway = GatewayPlan(
                 node=routes.FIRST_GATEWAY + len(gateways),
@@ -116,10 +113,8 @@ def make_plan(grid: Grid, parts: Sequence[Part]) -> Plan:
 
 def _clusters(grid: Grid, blocks: Sequence[Block]) -> list[ClusterPlan]:
     names = list(grid.cluster)
-    used = [names.index(block.cluster) for block in blocks]
-    size = sum(block.size for block in blocks)
-    forwarding = [Block(names[i], first=size) for i in routes.transit(names, grid.link, used)]
-    return [ClusterPlan(b.cluster, grid.cluster[b.cluster], b) for b in [*blocks, *forwarding]]
+    routes.check_joined(names, grid.link, [names.index(block.cluster) for block in blocks])
+    return [ClusterPlan(b.cluster, grid.cluster[b.cluster], b) for b in blocks]
 
 
 def _default_listen(clusters: Sequence[ClusterPlan], specs: Sequence[Sequence[GatewaySpec]]) -> str:
@@ -164,10 +159,10 @@ def link_json(link: routes.GatewayLink, addresses: Sequence[str]) -> dict[str, o
 
 
 def link_settings(spec: LinkSpec) -> dict[str, object]:
-    """`rate` in bits per second, `rtt` in seconds; null for what the grid file leaves open."""
+    """`rate` in bytes per second, `rtt` in seconds; null for what the grid file leaves open."""
     return {
         "encrypt": spec.encrypt,
-        "rate": parse_rate(spec.rate) if spec.rate else None,
+        "rate": parse_rate(spec.rate) / 8 if spec.rate else None,
         "rtt": parse_time(spec.rtt) if spec.rtt else None,
         "streams": spec.streams,
     }

@@ -14,14 +14,18 @@ def _ranks(first: int, size: int) -> str:
     return f"rank {first}" if size == 1 else f"ranks {first}-{first + size - 1}"
 
 
+def _count(number: int, what: str) -> str:
+    return f"1 {what}" if number == 1 else f"{number} {what}s"
+
+
 def dry_run(plan: Plan, commands: Sequence[Sequence[str]]) -> Iterable[str]:
     """What would be started where, a line each."""
-    yield f"{plan.size} ranks on {sum(c.block.size > 0 for c in plan.clusters)} clusters"
+    yield f"{_count(plan.size, 'rank')} on {_count(len(plan.clusters), 'cluster')}"
     for agent, command in zip(plan.agents, commands, strict=True):
         cluster = plan.clusters[agent.cluster]
         block, spec = cluster.block, cluster.spec
         yield ""
-        what = _ranks(block.first, block.size) if agent.has_ranks else "no ranks, forwards only"
+        what = _ranks(block.first, block.size) if agent.has_ranks else "only forwards"
         yield f"{plan.where(agent)}: {what}"
         yield f"  agent    {shlex.join(command)}"
         if agent.has_ranks:

@@ -61,23 +61,29 @@ def way(count: int, pairs: Sequence[tuple[int, int]], start: int, goal: int) -> 
     return path
 
 
-def transit(names: Sequence[str], links: Sequence[LinkSpec], used: Sequence[int]) -> list[int]:
-    """Clusters without ranks that routes between `used` ones lead through. UsageError names two
-    clusters that no chain of links joins."""
+def check_joined(names: Sequence[str], links: Sequence[LinkSpec], used: Sequence[int]) -> None:
+    """UsageError names two of the `used` clusters (indices) that no chain of links joins, or that
+    are joined only by way of a cluster that is not used: only a cluster with ranks forwards."""
     pairs = list(neighbours(names, links))
-    crossed: set[int] = set()
+    among = [pair for pair in pairs if set(pair) <= set(used)]
     for i, a in enumerate(used):
         for b in used[i + 1 :]:
-            there = way(len(names), pairs, a, b)
-            if not there:
+            if way(len(names), among, a, b):
+                continue
+            through = way(len(names), pairs, a, b)
+            if not through:
                 raise UsageError(
                     f"no chain of links joins cluster '{names[a]}' to cluster '{names[b]}'",
                     f'Add a [[link]] with between = ["{names[a]}", "{names[b]}"], or links by '
                     "way of other clusters.",
                 )
-            crossed.update(there)
-            crossed.update(way(len(names), pairs, b, a))
-    return sorted(crossed - set(used))
+            empty = next(cluster for cluster in through if cluster not in used)
+            raise UsageError(
+                f"cluster '{names[empty]}' has no ranks, but '{names[a]}' reaches '{names[b]}' "
+                "only through it",
+                f"Place at least one rank on '{names[empty]}', or add a [[link]] that goes around "
+                "it.",
+            )
 
 
 def gateway_links(

@@ -27,6 +27,10 @@ class FakeInstall:
     def heard(self) -> list[dict]:
         return [json.loads(line) for line in (self.home / "heard.jsonl").read_text().splitlines()]
 
+    @property
+    def pid(self) -> int:
+        return int((self.home / "pid").read_text())
+
     def told(self, op: str) -> dict:
         return next(message for message in self.heard if message["op"] == op)
 

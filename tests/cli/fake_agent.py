@@ -3,7 +3,7 @@ its bin/, says: for each op received, a list of actions in place of the usual an
 told goes to `heard.jsonl`.
 
 Actions: {"say": message, "text": payload} | {"raw": text} | {"stderr": text} | {"die": status}
-       | {"sleep": seconds} | {"usual": true}
+       | {"kill_self": signal} | {"sleep": seconds} | {"usual": true}
 """
 
 import json
@@ -95,6 +95,7 @@ def act(op, message):
 
 
 def main():
+    (HOME / "pid").write_text(str(os.getpid()))
     with (HOME / "heard.jsonl").open("w") as log:
         act("hello", {})
         for line in sys.stdin.buffer:

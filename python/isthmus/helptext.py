@@ -1,0 +1,37 @@
+"""The long texts of --help. A line here is a paragraph there."""
+
+MAIN = """One MPI world of several clusters.
+
+An unmodified MPI program sees one MPI_COMM_WORLD over clusters that each have their own MPI \
+library. Inside a cluster its messages take that library; between clusters they take gateways."""
+
+MAIN_END = "[bold]isthmus run --help[/bold] tells all about running a program."
+
+RUN = """Run an MPI program as one world over the clusters of a grid.
+
+[bold]isthmus run -n 4 ./app[/bold]
+  Two clusters on this host, with two ranks each.
+
+[bold]isthmus run -g grid.toml -n 64 ./app input.dat[/bold]
+  The clusters of a grid file.
+
+[bold]isthmus run -g grid.toml --on a -n 4 ./x.ompi : --on b -n 4 ./x.mpich[/bold]
+  Parts, with ':' between: another program, or another build of it, on each cluster.
+
+Options end at the first word that is none; the rest belongs to the program."""
+
+RUN_END = """[bold]Placement.[/bold] Parts are placed one after the other. A part without --on \
+fills the clusters in the order of the grid file, each up to its 'slots'; where no cluster has \
+slots, the ranks are shared out equally, the first clusters taking one more. Each cluster holds \
+one block of world ranks, in the order in which clusters first got a rank.
+
+[bold]Input, output, signals.[/bold] Standard input goes to world rank 0. Standard output and \
+error of the ranks come out unchanged. Ctrl-C and SIGTERM end everything everywhere; a second one \
+does not wait for it. SIGUSR1 and SIGUSR2 are passed on to the ranks.
+
+[bold]Exit status.[/bold] 0 when all went well; else that of the first rank that failed (128 + N \
+for signal N) or the code of MPI_Abort; 124 after --timeout; 2 for a wrong command line or grid \
+file; 1 when the run could not start or a part of the grid broke.
+
+[bold]Environment.[/bold] ISTHMUS_PREFIX: where Isthmus is installed, with isthmusd in its bin. \
+ISTHMUS_SSH: the ssh command. ISTHMUS_START_TIMEOUT: seconds that agents have to start (60)."""

@@ -1,0 +1,94 @@
+"""The command line of `isthmus run`."""
+
+import pytest
+
+from isthmus.argv import split_parts
+from isthmus.cli import main, parse_run
+from isthmus.errors import UsageError
+
+
+def test_options_stop_at_the_program():
+    options = parse_run(["-n", "4", "--stats", "./x", "-n", "9", "-v", "--grid", "y"])
+    assert (options.parts[0].n, options.stats, options.verbose, options.grid) == (
+        4,
+        True,
+        False,
+        None,
+    )
+    assert options.parts[0].argv == ["./x", "-n", "9", "-v", "--grid", "y"]
+
+
+@pytest.mark.parametrize("words", [["-np", "4"], ["-n4"], ["-n", "4", "--"]])
+def test_ways_to_write_n(words):
+    part = parse_run([*words, "x"]).parts[0]
+    assert (part.n, part.argv) == (4, ["x"])
+
+
+def test_parts():
+    words = ["-g", "g", "--on", "a", "-n", "4", "./x", "1", ":", "--on", "b", "-n", "2", "./y"]
+    first, second = parse_run(words).parts
+    assert (first.on, first.n, first.argv) == ("a", 4, ["./x", "1"])
+    assert (second.on, second.n, second.argv) == ("b", 2, ["./y"])
+    assert split_parts(["a", ":", ":", "b"]) == [["a"], [], ["b"]]
+
+
+def test_export(monkeypatch):
+    monkeypatch.setenv("HERE", "yes")
+    part = parse_run(["-x", "HERE", "-x", "A=b=c", "-x", "EMPTY=", "x"]).parts[0]
+    assert part.env == {"HERE": "yes", "A": "b=c", "EMPTY": ""}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-x", "NOT_SET_ANYWHERE", "x"], "-x NOT_SET_ANYWHERE: there is no such variable"),
+        (["-x", "1A=3", "x"], "'1A' is no name of an environment variable"),
+        (["-x", "=3", "x"], "'' is no name of an environment variable"),
+        (["x", ":", "-v", "y"], "part 2 ('y') has -v, which is for the whole run"),
+        (["x", ":", "-g", "f", "y"], "part 2 ('y') has -g"),
+        (["x", ":", "--timeout", "3", "y"], "part 2 ('y') has --timeout"),
+    ],
+)
+def test_wrong_combinations(words, said):
+    with pytest.raises(UsageError) as caught:
+        parse_run(words)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run"],
+        ["run", "-n", "4"],
+        ["run", "-n", "x", "prog"],
+        ["run", "-n", "0", "prog"],
+        ["run", "-n", "-3", "prog"],
+        ["run", "--frobnicate", "prog"],
+        ["run", "-n", "1", "prog", ":"],
+        ["run", ":", "prog"],
+        ["run", "--timeout", "0", "prog"],
+        ["run", "--timeout", "soon", "prog"],
+        ["run", "-g", "/nonexistent/grid.toml", "prog"],
+        ["run", "--on", "north", "prog"],
+        ["frobnicate"],
+        ["--frobnicate"],
+    ],
+)
+def test_usage_errors_are_sentences_with_status_2(words, capsys):
+    assert main(words) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("isthmus: ")
+    assert "Traceback" not in captured.err
+
+
+def test_help_and_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("isthmus ")
+    for words in (["--help"], ["run", "--help"], ["run", "-n", "4", "--help"]):
+        assert main(words) == 0
+        assert "Usage:" in capsys.readouterr().out
+
+
+def test_help_after_the_program_is_the_programs():
+    assert parse_run(["prog", "--help"]).parts[0].argv == ["prog", "--help"]

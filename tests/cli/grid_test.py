@@ -1,0 +1,158 @@
+"""Grid files, right and wrong."""
+
+import pytest
+
+from isthmus import grid as grids
+from isthmus.errors import UsageError
+from isthmus.units import format_bytes, parse_rate, parse_time
+
+WHOLE = """
+# a comment
+[cluster.lyon]
+host = "me@frontend.lyon.example"
+mpi = "/opt/openmpi-5.0"
+launch = "srun --mpi=pmix -n {n} {command}"
+slots = 32
+prefix = "~/isthmus"
+env = { OMP_NUM_THREADS = "4" }
+
+[cluster.tsukuba]
+launch = "srun"
+
+[[gateway]]
+cluster = "lyon"
+host = "gw1.lyon.example"
+address = "192.0.2.10:7400"
+
+[[link]]
+between = ["lyon", "tsukuba"]
+rate = "10 Gbit/s"
+rtt = "240 ms"
+streams = 8
+encrypt = false
+"""
+
+
+def test_everything_that_a_file_may_hold():
+    grid = grids.parse(WHOLE, "g.toml")
+    assert list(grid.cluster) == ["lyon", "tsukuba"]
+    lyon = grid.cluster["lyon"]
+    assert (lyon.host, lyon.slots, lyon.env) == (
+        "me@frontend.lyon.example",
+        32,
+        {"OMP_NUM_THREADS": "4"},
+    )
+    assert grid.cluster["tsukuba"].host is None
+    assert grid.gateway[0].address == "tcp:192.0.2.10:7400"
+    assert grid.link[0].streams == 8
+    assert not grid.link[0].encrypt
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("", None, ["cluster is missing", "[cluster.NAME]"]),
+        ("cluster = 3", 1, ["cluster must be a table", "the number 3"]),
+        ("[cluster]", 1, ["at least one [cluster.NAME]"]),
+        ("[cluster.a]\nslotz = 4", 2, ["cluster.a.slotz", "did you mean 'slots'?", "'prefix'"]),
+        ("[cluster.a]\nbanana = 4", 2, ["cluster.a.banana is not a key", "allowed here: 'host'"]),
+        ("[clusters.a]", 1, ["clusters is not a key", "did you mean 'cluster'?"]),
+        ("[cluster.a]\nslots = '4'", 2, ["a.slots must be a whole number", "the string '4'"]),
+        ("[cluster.a]\nslots = true", 2, ["a.slots must be a whole number; it is true"]),
+        ("[cluster.a]\nslots = 0", 2, ["cluster.a.slots must be at least 1; it is 0"]),
+        ("[cluster.a]\n\nhost = 7", 3, ["cluster.a.host must be a string; it is the number 7"]),
+        ("[cluster.a]\nhost = '-oProxyCommand=x'", 2, ["cluster.a.host must be a target of ssh"]),
+        ("[cluster.a]\nhost = ''", 2, ["cluster.a.host must be a target of ssh"]),
+        ("[cluster.a]\nmpi = 'opt/mpi'", 2, ["cluster.a.mpi must be an absolute path"]),
+        ("[cluster.a]\nprefix = ['x']", 2, ["cluster.a.prefix must be a string; it is an array"]),
+        ("[cluster.a]\nlaunch = 'mpirum'", 2, ["did you mean 'mpirun'?", "a template"]),
+        ("[cluster.a]\nlaunch = 'srun -n {n}'", 2, ["cluster.a.launch", "{command}"]),
+        ("[cluster.a]\nenv = 'A=1'", 2, ["cluster.a.env must be a table"]),
+        ("[cluster.a]\nenv = { A = 1 }", 2, ["cluster.a.env.A must be a string"]),
+        ("[cluster.a.env]\n'A=B' = 'x'", 1, ["cluster.a.env has a name"]),
+        ("[cluster.'a b']", 1, ["a cluster's may hold letters"]),
+        ("[cluster.a]\n[cluster.a]", None, ["not valid TOML", "line 2"]),
+        ("[cluster.a]\nslots = 1\nslots = 2\n", None, ["not valid TOML", "line 3"]),
+        ("[cluster.a\n", None, ["not valid TOML", "line 1"]),
+        ("[cluster.a]\n[gateway]\ncluster = 'a'", 2, ["written [[gateway]], once for each"]),
+        ("[cluster.a]\n[[gateway]]\nhost = 'x'", 2, ["gateway[0].cluster is missing"]),
+        (
+            "[cluster.east]\n[[gateway]]\ncluster = 'eest'",
+            3,
+            ["gateway[0].cluster", "'eest' that is not in the file", "did you mean 'east'?"],
+        ),
+        (
+            "[cluster.a]\n[[gateway]]\ncluster = 'a'\n[[gateway]]\ncluster='a'\naddress='x:99999'",
+            6,
+            ["gateway[1].address must be 'HOST' or 'HOST:PORT'"],
+        ),
+        ("[cluster.a]\n[[gateway]]\ncluster = 'a'\naddress = ':7'", 4, ["gateway[0].address"]),
+        ("[cluster.a]\n[[gateway]]\ncluster = 'a'\nadress = 'x'", 4, ["did you mean 'address'?"]),
+        ("[cluster.a]\n[[link]]\nrate = '1 Gbit/s'", 2, ["link[0].between is missing"]),
+        ("[cluster.a]\n[[link]]\nbetween = 'a'", 3, ["link[0].between must be an array"]),
+        ("[cluster.a]\n[[link]]\nbetween = ['a']", 3, ["must name two clusters; it names 1"]),
+        ("[cluster.a]\n[[link]]\nbetween = ['a', 'a']", 3, ["joins 'a' to itself"]),
+        ("[cluster.a]\n[[link]]\nbetween = ['a', 'b']", 3, ["'b' that is not in", "clusters: 'a'"]),
+        (
+            "[cluster.a]\n[cluster.b]\n[[link]]\nbetween=['a','b']\n[[link]]\nbetween=['b','a']",
+            6,
+            ["link[1].between joins the same two clusters as link[0]"],
+        ),
+        (
+            "[cluster.a]\n[[link]]\nbetween=['a','b']\nrate = '10 Gb'",
+            4,
+            ["link[0].rate must be a rate such as '10 Gbit/s'"],
+        ),
+        ("[cluster.a]\n[[link]]\nbetween=['a','b']\nrtt = 12", 4, ["link[0].rtt must be a string"]),
+        ("[cluster.a]\n[[link]]\nbetween=['a','b']\nrtt = '12'", 4, ["link[0].rtt must be a time"]),
+        (
+            "[cluster.a]\n[[link]]\nbetween=['a','b']\nstreams = 0",
+            4,
+            ["streams must be at least 1"],
+        ),
+        ("[cluster.a]\n[[link]]\nbetween=['a','b']\nencrypt = 1", 4, ["must be true or false"]),
+    ],
+)
+def test_wrong_files(text, line, words):
+    with pytest.raises(UsageError) as caught:
+        grids.parse(text, "g.toml")
+    said = str(caught.value)
+    assert said.startswith(f"g.toml:{line}: " if line else "g.toml: ")
+    assert [word for word in words if word not in said] == [], said
+
+
+def test_the_first_error_of_the_file_is_told():
+    with pytest.raises(UsageError, match=r"^g.toml:2: cluster.a.slots"):
+        grids.parse("[cluster.a]\nslots = 'x'\n[cluster.b]\nslotz = 1\n", "g.toml")
+
+
+def test_file_that_cannot_be_read(tmp_path):
+    with pytest.raises(UsageError, match=r"nowhere\.toml: No such file"):
+        grids.load(tmp_path / "nowhere.toml")
+    (tmp_path / "latin.toml").write_bytes(b"# \xe9\n")
+    with pytest.raises(UsageError, match="not UTF-8"):
+        grids.load(tmp_path / "latin.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "bits"),
+    [
+        ("10 Gbit/s", 10e9),
+        ("1.5Mbit/s", 1.5e6),
+        ("100 bit/s", 100),
+        ("2 GB/s", 16e9),
+        ("1kbps", 1e3),
+    ],
+)
+def test_rates(text, bits):
+    assert parse_rate(text) == bits
+
+
+def test_times():
+    assert parse_time("12 ms") == pytest.approx(0.012)
+    assert parse_time(".5 s") == pytest.approx(0.5)
+
+
+def test_bytes():
+    shown = [format_bytes(n) for n in (999, 2048, 31_400_000)]
+    assert shown == ["999 B", "2.048 kB", "31.4 MB"]
