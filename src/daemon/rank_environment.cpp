@@ -30,7 +30,10 @@ std::vector<std::string> set_rank_environment(const RankSetup& setup, Environmen
   set("ISTHMUS_CLUSTER", setup.cluster);
   set("ISTHMUS_FIRST", std::to_string(setup.first));
   set("ISTHMUS_LIBDIR", setup.libdir);
-  if (!setup.stub.empty()) set("ISTHMUS_STUB", setup.stub);
+  if (!setup.stub.empty()) {
+    set("ISTHMUS_STUB", setup.stub);
+    set("ISTHMUS_LIBMPI", setup.library);
+  }
   if (!setup.wdir.empty()) set("ISTHMUS_WDIR", setup.wdir);
   if (setup.tag_output) set("ISTHMUS_TAG_OUTPUT", "1");
   // The parts' own variables differ by part and so cannot be variables of the launcher.

@@ -15,7 +15,8 @@ struct RankSetup {
   std::string world;   ///< JSON, addresses as this cluster's ranks see them
   std::string cluster;
   int first = 0;
-  std::string stub;  ///< empty: nothing is preloaded
+  std::string stub;     ///< empty: nothing is preloaded
+  std::string library;  ///< the libmpi that the stub is for
   std::string libdir;
   std::string wdir;
   bool tag_output = false;

@@ -39,7 +39,10 @@ const Inspection& SpawnPlanner::inspect(const std::vector<std::string>& argv) {
   const auto library = result.program.library
                            ? result.program.library
                            : library_of_launcher(result.launcher, configure_.mpi);
-  if (library) result.stub = find_stub(*library, libdir_);
+  if (library) {
+    result.stub = find_stub(*library, libdir_);
+    result.library = library->path;
+  }
   return inspected_.emplace(argv.front(), std::move(result)).first->second;
 }
 
@@ -79,6 +82,7 @@ ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const std::string& wor
   setup.cluster = configure_.cluster;
   setup.first = request.first;
   setup.stub = chosen->stub;
+  setup.library = chosen->library;
   setup.libdir = libdir_;
   setup.wdir = site_.directory;
   setup.tag_output = request.tag_output;

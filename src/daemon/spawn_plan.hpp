@@ -15,7 +15,8 @@ namespace isthmus::daemon {
 struct Inspection {
   Program program;
   Launcher launcher;
-  std::string stub;  ///< empty: nothing to preload
+  std::string stub;     ///< empty: nothing to preload
+  std::string library;  ///< path of the libmpi that the stub is for
 };
 
 /// Inspects programs and plans launches for one configured cluster.
