@@ -1,0 +1,206 @@
+#include "core/fuzz/deliver_harness.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "core/engine.hpp"
+#include "core/message_body.hpp"
+
+namespace isthmus::core {
+
+namespace {
+
+constexpr Limits kLimits{.window = 2048, .piece = 128};
+constexpr NodeId kSelf = 9;
+constexpr NodeId kPeers = 2;
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "%s\n", what);
+  std::abort();
+}
+
+// Every small number is one byte, so that mutations of an input often stay meaningful; when the
+// input has run out, zero.
+class Input {
+ public:
+  explicit Input(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
+  bool empty() const { return bytes_.empty(); }
+  std::uint8_t byte() {
+    if (bytes_.empty()) return 0;
+    const std::uint8_t value = bytes_.front();
+    bytes_ = bytes_.subspan(1);
+    return value;
+  }
+  std::size_t word() {
+    const std::size_t low = byte();
+    return low | static_cast<std::size_t>(byte()) << 8;
+  }
+  // -1 for 3, so that wildcards are common.
+  int field() {
+    const int value = byte() % 4;
+    return value == 3 ? -1 : value;
+  }
+  std::vector<std::byte> raw(std::size_t size) {
+    std::vector<std::byte> data(size);
+    for (std::byte& b : data) b = std::byte{byte()};
+    return data;
+  }
+
+ private:
+  std::span<const std::uint8_t> bytes_;
+};
+
+struct Send : SendOp {
+  std::vector<std::byte> bytes;
+};
+struct Recv : RecvOp {
+  std::vector<std::byte> bytes;
+};
+
+class Harness {
+ public:
+  explicit Harness(std::span<const std::uint8_t> bytes) : input_(bytes) {}
+
+  std::size_t run() {
+    // An engine whose peer breaks the protocol is done for; so is the input.
+    while (!input_.empty() && step()) {
+      for (NodeId peer = 0; peer < kPeers; ++peer) {
+        const auto figures = engine_.figures(peer);
+        require(figures.buffered <= kLimits.window, "more is buffered than the window allows");
+        require(figures.window_left <= kLimits.window, "the window has grown");
+      }
+    }
+    return accepted_;
+  }
+
+ private:
+  template <class Body>
+  bool deliver(FrameKind kind, const Body& body, std::size_t payload) {
+    BodyHead head;
+    const std::size_t size = encode(body, head);
+    std::vector<std::byte> bytes(head.begin(), head.begin() + static_cast<std::ptrdiff_t>(size));
+    bytes.resize(size + payload, std::byte{0x5A});
+    return deliver(kind, bytes);
+  }
+  bool deliver(FrameKind kind, std::span<const std::byte> body) {
+    const bool ok = engine_.deliver({kind, input_.byte() % kPeers, kSelf, body});
+    accepted_ += ok;
+    return ok;
+  }
+
+  bool step() {
+    switch (input_.byte() % 10) {
+      case 0: {
+        EnvelopeBody body;
+        body.number = input_.byte();
+        body.envelope.context = input_.byte() % 2;
+        body.envelope.source = input_.byte() % 3;
+        body.envelope.tag = input_.byte() % 3;
+        body.envelope.size = input_.word();
+        body.ahead = input_.word();
+        const std::uint8_t flags = input_.byte();
+        body.waits = (flags & 1) != 0;
+        body.charged = (flags & 2) != 0;
+        if ((flags & 4) != 0) body.envelope.size |= std::uint64_t{1} << 60;
+        if ((flags & 8) != 0) body.ahead = body.envelope.size;
+        return deliver(FrameKind::Envelope, body, input_.byte());
+      }
+      case 1: {
+        const std::uint64_t number = input_.byte();
+        const std::uint64_t offset = input_.word();
+        return deliver(FrameKind::Piece, PieceBody{number, offset}, input_.byte());
+      }
+      case 2: {
+        const std::uint64_t number = input_.byte();
+        return deliver(FrameKind::Grant, GrantBody{number, input_.byte()}, 0);
+      }
+      case 3:
+        return deliver(FrameKind::Credit, CreditBody{input_.byte()}, 0);
+      case 4: {
+        const auto kind = static_cast<FrameKind>(input_.byte());
+        return deliver(kind, input_.raw(input_.byte()));
+      }
+      case 5:
+        post();
+        return true;
+      case 6:
+        send();
+        return true;
+      case 7:
+        pull();
+        return true;
+      case 8:
+        extract();
+        return true;
+      default:
+        if (!recvs_.empty()) engine_.cancel(*recvs_[input_.byte() % recvs_.size()]);
+        return true;
+    }
+  }
+
+  Recv& new_recv() {
+    recvs_.push_back(std::make_unique<Recv>());
+    Recv& op = *recvs_.back();
+    op.bytes.resize(input_.word() % 4096);
+    op.buffer = op.bytes.data();
+    op.capacity = op.bytes.size();
+    return op;
+  }
+
+  void post() {
+    Recv& op = new_recv();
+    op.context = input_.byte() % 2;
+    op.source = input_.field();
+    op.tag = input_.field();
+    engine_.recv(op);
+  }
+
+  void send() {
+    sends_.push_back(std::make_unique<Send>());
+    Send& op = *sends_.back();
+    op.peer = input_.byte() % kPeers;
+    op.bytes.resize(input_.word() % 8192);
+    op.data = op.bytes;
+    op.synchronous = input_.byte() % 2 != 0;
+    engine_.send(op);
+  }
+
+  void pull() {
+    OutFrame out;
+    for (std::size_t n = input_.byte() % 16; n > 0 && engine_.next_frame(out); --n) {
+      require(out.head_size + out.payload.size() <= kMaxBody, "a frame is too large");
+      for (const std::byte b : out.payload) sum_ += static_cast<unsigned>(b);
+    }
+  }
+
+  void extract() {
+    const std::uint8_t what = input_.byte();
+    if (what % 2 == 0) {
+      if (auto message = engine_.extract(what / 2 % 2, input_.field(), input_.field())) {
+        extracted_.push_back(std::move(message));
+      }
+    } else if (!extracted_.empty()) {
+      const auto message = std::move(extracted_.front());
+      extracted_.pop_front();
+      if (what % 4 == 1) engine_.recv(message, new_recv());
+    }
+  }
+
+  Input input_;
+  std::size_t accepted_ = 0;
+  unsigned sum_ = 0;  // reads what is sent, for the sanitizers
+  std::vector<std::unique_ptr<Send>> sends_;
+  std::vector<std::unique_ptr<Recv>> recvs_;
+  Engine engine_{kSelf, kLimits};
+  std::deque<std::shared_ptr<Extracted>> extracted_;
+};
+
+}  // namespace
+
+std::size_t run_deliver_input(std::span<const std::uint8_t> input) { return Harness(input).run(); }
+
+}  // namespace isthmus::core
