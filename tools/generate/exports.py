@@ -1,6 +1,6 @@
 """Prints the MPI functions that a libmpi exports: the list a stub is made from.
 
-    exports.py /usr/lib/x86_64-linux-gnu/libmpi.so.40 > src/preload/exports/ompi-4.1.txt
+exports.py /usr/lib/x86_64-linux-gnu/libmpi.so.40 > src/preload/exports/ompi-4.1.txt
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ def main() -> None:
     parser.add_argument("library")
     args = parser.parse_args()
     nm = ["nm", "-D", "--defined-only", args.library]
-    print("\n".join(functions(subprocess.run(nm, capture_output=True, text=True, check=True).stdout)))
+    output = subprocess.run(nm, capture_output=True, text=True, check=True).stdout
+    print("\n".join(functions(output)))
 
 
 if __name__ == "__main__":

@@ -1,33 +1,17 @@
 """Writes the generated sources of one face: native_table.{hpp,cpp}, guards.cpp, face_table.cpp.
 
-    face.py --compiler c++ --include DIR --sources src/mpi --out DIR
+face.py --compiler c++ --include DIR --sources src/mpi --out DIR
 """
 
 from __future__ import annotations
 
 import argparse
-import re
 from pathlib import Path
 
 import guards
 import native_table
 import prototypes
-
-HERE = Path(__file__).parent
-
-
-def entries_of(folder: Path) -> set[str]:
-    """Names X of every ISTHMUS_MPI(X) at the start of a line in the folder's sources."""
-    found: set[str] = set()
-    for path in sorted(folder.glob("*.cpp")):
-        found |= set(re.findall(r"^ISTHMUS_MPI\((\w+)\)", path.read_text(), re.MULTILINE))
-    return found
-
-
-def rows(path: Path) -> dict[str, str]:
-    """The `NAME = "text"` lines of a file (the part of TOML that Python 3.10 can do without)."""
-    text = path.read_text()
-    return dict(re.findall(r'^(\w+)\s*=\s*"([^"]*)"\s*$', text, re.MULTILINE))
+import sources
 
 
 def write_if_changed(path: Path, text: str) -> None:
@@ -46,16 +30,14 @@ def main() -> None:
     functions = prototypes.parse(prototypes.preprocess(args.compiler, args.include))
     if not functions:
         raise SystemExit(f"no PMPI prototypes in the mpi.h of {args.include}")
-    entries = entries_of(args.sources)
-    native_ok = set(rows(HERE / "native_ok.toml"))
-    reasons = rows(HERE / "refused.toml")
+    entries = set(sources.entries(args.sources))
+    native_ok = set(sources.native_ok())
+    reasons = sources.refusals()
 
     args.out.mkdir(parents=True, exist_ok=True)
     write_if_changed(args.out / "native_table.hpp", native_table.header(functions))
     write_if_changed(args.out / "native_table.cpp", native_table.source(functions))
-    write_if_changed(
-        args.out / "guards.cpp", guards.source(functions, entries, native_ok, reasons)
-    )
+    write_if_changed(args.out / "guards.cpp", guards.source(functions, entries, native_ok, reasons))
     write_if_changed(args.out / "face_table.cpp", guards.table(functions, entries, native_ok))
 
 

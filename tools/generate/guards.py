@@ -3,9 +3,9 @@ face defines: native objects pass to the native library, grid objects raise an M
 
 from __future__ import annotations
 
-from prototypes import Function, Parameter
-
+import sources
 from native_table import BANNER
+from prototypes import Function, Parameter
 
 # Handles that can stand for a grid object, and how the guard asks.
 CHECKS = {
@@ -35,15 +35,9 @@ def needs_guard(function: Function, entries: set[str], native_ok: set[str]) -> b
     return function.returns == "int" and bool(checked(function))
 
 
-def reason(function: Function, reasons: dict[str, str]) -> str:
-    """Why it is refused: that of the longest prefix of its name that has one."""
-    fits = [p for p in reasons if function.mpi_name.startswith(p)]
-    return reasons[max(fits, key=len)] if fits else ""
-
-
 def guard(function: Function, reasons: dict[str, str]) -> str:
     name = function.mpi_name
-    why = reason(function, reasons)
+    why = sources.reason(name, reasons)
     lines = []
     inputs = checked(function)
     for p, handle, kind in inputs:
@@ -90,11 +84,7 @@ const MPI_Comm kNoObject = MPI_VERSION >= 4 ? MPI_COMM_SELF : MPI_COMM_WORLD;
 
 def table(functions: list[Function], entries: set[str], native_ok: set[str]) -> str:
     """The functions of the face by MPI name, for the stub."""
-    ours = [
-        f
-        for f in functions
-        if f.member in entries or needs_guard(f, entries, native_ok)
-    ]
+    ours = [f for f in functions if f.member in entries or needs_guard(f, entries, native_ok)]
     rows = "\n".join(
         f'    {{"{f.mpi_name}", reinterpret_cast<void*>(&isthmus_{f.member})}},' for f in ours
     )

@@ -1,6 +1,6 @@
 """Writes the assembly of an entry stub: its exported names, their slots, and what it looks for.
 
-    stub.py src/preload/exports/ompi-4.1.txt > stub.S
+stub.py src/preload/exports/ompi-4.1.txt > stub.S
 """
 
 from __future__ import annotations

@@ -1,0 +1,66 @@
+import guards
+import prototypes
+import pytest
+import sources
+
+FREE = "int PMPI_Comm_free(MPI_Comm *comm);"
+DUP = "int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm);"
+START = "int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win);"
+COMMIT = "int PMPI_Type_commit(MPI_Datatype *datatype);"
+C2F = "MPI_Fint PMPI_Comm_c2f(MPI_Comm comm);"
+
+
+def function(text: str) -> prototypes.Function:
+    return prototypes.parse(text)[0]
+
+
+@pytest.mark.parametrize("text", [FREE, DUP, START])
+def test_what_takes_a_communicator_or_group_is_guarded(text: str) -> None:
+    assert guards.needs_guard(function(text), set(), set())
+
+
+@pytest.mark.parametrize("text", [COMMIT, C2F])
+def test_what_takes_none_is_not(text: str) -> None:
+    assert not guards.needs_guard(function(text), set(), set())
+
+
+def test_entries_and_allowed_functions_need_no_guard() -> None:
+    assert not guards.needs_guard(function(DUP), {"Comm_dup"}, set())
+    assert not guards.needs_guard(function(DUP), set(), {"MPI_Comm_dup"})
+
+
+def test_only_incoming_handles_are_checked() -> None:
+    assert [handle for _, handle, _ in guards.checked(function(DUP))] == ["comm"]
+    assert [handle for _, handle, _ in guards.checked(function(FREE))] == ["*comm"]
+
+
+def test_a_guard_names_function_and_reason_and_else_calls_the_library() -> None:
+    text = guards.guard(function(START), {"MPI_Win": "no windows", "MPI_": "nothing"})
+    assert "is_grid_group(group)" in text
+    assert '"MPI_Win_start"' in text
+    assert "no windows" in text
+    assert "return native.Win_start(group, assert, win);" in text
+
+
+def test_guards_and_entries_are_what_the_stub_gets() -> None:
+    functions = prototypes.parse(DUP + FREE + COMMIT)
+    table = guards.table(functions, {"Comm_dup"}, set())
+    assert '{"MPI_Comm_dup", ' in table
+    assert '{"MPI_Comm_free", ' in table
+    assert "Type_commit" not in table
+
+
+def test_notes_of_entries(tmp_path) -> None:
+    (tmp_path / "a.cpp").write_text(
+        "// Why.\n// coverage: all\n//   of it\nISTHMUS_MPI(Send)(int) {}\n"
+        "// coverage: big\n#if ISTHMUS_LARGE_COUNT\nISTHMUS_MPI(Send_c)(int) {}\n#endif\n"
+        "int x;\nISTHMUS_MPI(Recv)(int) {}\n  ISTHMUS_MPI(Not_at_the_start)\n"
+    )
+    assert sources.entries(tmp_path) == {"Send": "all of it", "Send_c": "big", "Recv": ""}
+
+
+def test_every_allowed_function_has_a_reason() -> None:
+    allowed = sources.native_ok()
+    assert allowed
+    assert all(allowed.values())
+    assert not set(allowed) & {f"MPI_{x}" for x in sources.entries()}

