@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import exports
 import stub
 
@@ -27,10 +29,7 @@ def test_each_name_has_an_entry_a_slot_and_a_text() -> None:
 
 
 def test_the_lists_in_the_tree_are_sorted_and_name_both_forms() -> None:
-    folder = exports.__file__.replace("tools/generate/exports.py", "src/preload/exports")
-    from pathlib import Path
-
-    lists = sorted(Path(folder).glob("*.txt"))
+    lists = sorted((Path(__file__).parents[2] / "src/preload/exports").glob("*.txt"))
     assert {p.stem.split("-")[0] for p in lists} == set(stub.SONAMES)
     for path in lists:
         names = path.read_text().split()

@@ -25,8 +25,8 @@ Made by `tools/generate/coverage.py` from the sources; do not edit.
 | refused | raises `MPI_ERR_UNSUPPORTED_OPERATION` on an object that spans clusters |
 
 A communicator or group inside one cluster is the native library's own: every function works on it
-as that library does. Errors go through the error handler of the object. `_c` marks a function whose large-count form does the same, in libraries that
-have it.
+as that library does. Errors go through the error handler of the object. `_c` marks a function
+whose large-count form does the same, in libraries that have it.
 """
 
 INSIDE_ONE = {
