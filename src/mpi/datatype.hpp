@@ -10,11 +10,28 @@
 
 namespace isthmus::face {
 
+/// A datatype that stays valid whatever the program does with its own handle.
+class KeptType {
+ public:
+  KeptType() = default;
+  explicit KeptType(MPI_Datatype type);
+  KeptType(KeptType&& other) noexcept;
+  KeptType& operator=(KeptType&& other) noexcept;
+  ~KeptType();
+  MPI_Datatype get() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  bool owned_ = false;
+};
+
+enum class Copy { IfNeeded, Always };
+
 /// Data to be sent: the program's memory in place, or a packed copy that this object owns.
 class Outgoing {
  public:
   /// Throws coll::Failure with the native error code for a bad datatype or count.
-  Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type);
+  Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type, Copy copy = Copy::IfNeeded);
   std::span<const std::byte> bytes() const { return bytes_; }
 
  private:
@@ -33,9 +50,11 @@ class Incoming {
   int finish(std::size_t received);
 
  private:
+  void finish_part(std::size_t element_index, std::size_t received);
+
   void* buffer_ = nullptr;
   MPI_Count count_ = 0;
-  MPI_Datatype type_ = MPI_DATATYPE_NULL;  // kept alive by a native duplicate when packed
+  KeptType type_;  // when packed
   std::unique_ptr<std::byte[]> owned_;
   std::span<std::byte> bytes_;
 };
@@ -45,5 +64,7 @@ std::size_t packed_size(MPI_Count count, MPI_Datatype type);
 /// True when `count` elements of `type` are one gapless run of memory in type map order,
 /// starting at the buffer's address plus *lower (the true lower bound).
 bool is_contiguous(MPI_Count count, MPI_Datatype type, MPI_Aint* lower);
+/// True for predefined datatypes (and those of MPI_Type_create_f90_...), which are never freed.
+bool is_predefined(MPI_Datatype type);
 
 }  // namespace isthmus::face

@@ -59,6 +59,7 @@ bool HeldReceives::remove(HeldReceive& receive) {
     return false;  // serve() will find it out
   }
   erase(static_cast<std::size_t>(at - items_.begin()));
+  start_unhindered();
   return true;
 }
 
@@ -111,8 +112,8 @@ void HeldReceives::serve(GridComm& comm) {
       ++i;
       continue;
     }
-    const int source = receive.source == MPI_ANY_SOURCE ? MPI_ANY_SOURCE
-                                                        : comm.native_rank_of(receive.source);
+    const int source =
+        receive.source == MPI_ANY_SOURCE ? MPI_ANY_SOURCE : comm.native_rank_of(receive.source);
     int found = 0;
     MPI_Status status;
     native.Iprobe(source, receive.tag, comm.native, &found, &status);
@@ -122,8 +123,7 @@ void HeldReceives::serve(GridComm& comm) {
       continue;
     }
     // Of all that could take it, the earliest does.
-    const std::size_t first =
-        first_overlap(comm.rank_of_native(status.MPI_SOURCE), status.MPI_TAG);
+    const std::size_t first = first_overlap(comm.rank_of_native(status.MPI_SOURCE), status.MPI_TAG);
     i = offer(comm, first, status) ? first : i + 1;
   }
   start_unhindered();
@@ -132,7 +132,8 @@ void HeldReceives::serve(GridComm& comm) {
 void HeldReceives::start_unhindered() {
   for (std::size_t i = 0; i < items_.size();) {
     HeldReceive& receive = *items_[i];
-    if (receive.kind == HeldReceive::Kind::Start && first_overlap(receive.source, receive.tag) == i) {
+    if (receive.kind == HeldReceive::Kind::Start &&
+        first_overlap(receive.source, receive.tag) == i) {
       erase(i);
       receive.start();
     } else {

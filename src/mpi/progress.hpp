@@ -18,13 +18,11 @@ inline bool idle() { return active_operations.load(std::memory_order_relaxed) ==
 /// callbacks under it may call MPI.
 extern std::recursive_mutex progress_mutex;
 
+/// True when the program runs at MPI_THREAD_MULTIPLE. After MPI_Init only.
+bool threads_multiple();
+
 /// Advances every operation once. Returns at once when another thread is at it.
 void pump();
-
-/// Waits for `done()` (called repeatedly), pumping meanwhile: spins briefly, then sleeps on the
-/// endpoint's events in short naps, so that processes can share cores.
-template <class Done>
-void wait_until(Done&& done);
 
 /// One step of the waiting above: pumps, and naps if nothing has happened for a while.
 class Backoff {
@@ -36,6 +34,8 @@ class Backoff {
   std::uint32_t seen_ = 0;
 };
 
+/// Waits for `done()` (called repeatedly), pumping meanwhile: spins briefly, then sleeps on the
+/// endpoint's events in short naps, so that processes can share cores.
 template <class Done>
 void wait_until(Done&& done) {
   Backoff backoff;

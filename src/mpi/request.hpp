@@ -48,6 +48,9 @@ int complete(Operation& operation, MPI_Status* status, const char* function);
 /// (and other blocking call), and is destroyed when the request is freed.
 int make_request(std::unique_ptr<Operation> operation, MPI_Request* request);
 
+/// Cancels an operation that was begun in vain, and keeps it until it has ended.
+void abandon(std::unique_ptr<Operation> operation);
+
 /// Makes an inactive persistent request; each MPI_Start calls `start` and drives what it returns.
 /// `start` may throw coll::Failure. Errors are raised on `comm`.
 int make_persistent(MPI_Comm comm, std::function<std::unique_ptr<Operation>()> start,

@@ -1,0 +1,179 @@
+#include "mpi/datatype.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "coll/party.hpp"
+#include "mpi/grid.hpp"
+#include "mpi/large_count.hpp"
+
+namespace isthmus::face {
+namespace {
+
+constexpr std::size_t kMaxInt = std::numeric_limits<int>::max();
+
+void check(int code, const char* what) {
+  if (code != MPI_SUCCESS) throw coll::Failure(code, what);
+}
+
+/// Calls `part(first element, elements, first byte, bytes)` so that each part fits the int forms.
+template <class Part>
+void in_parts(MPI_Count count, std::size_t element, Part&& part) {
+  if (element > kMaxInt) {
+    throw coll::Failure(MPI_ERR_COUNT,
+                        "an element of a datatype with gaps is larger than 2 GiB, which this "
+                        "library's MPI_Pack cannot take");
+  }
+  const auto step = static_cast<MPI_Count>(kMaxInt / std::max<std::size_t>(element, 1));
+  for (MPI_Count first = 0; first < count; first += step) {
+    const MPI_Count n = std::min(step, count - first);
+    part(first, n, static_cast<std::size_t>(first) * element,
+         static_cast<std::size_t>(n) * element);
+  }
+}
+
+MPI_Aint extent_of(MPI_Datatype type) {
+  MPI_Aint lower = 0, extent = 0;
+  check(native.Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent failed");
+  return extent;
+}
+
+template <class Pointer>
+Pointer shifted(Pointer buffer, MPI_Aint bytes) {
+  // Through integers: MPI_BOTTOM plus an address is an address.
+  return reinterpret_cast<Pointer>(reinterpret_cast<std::uintptr_t>(buffer) +
+                                   static_cast<std::uintptr_t>(bytes));
+}
+
+void pack(const void* buffer, MPI_Count count, MPI_Datatype type, std::span<std::byte> out) {
+  const MPI_Comm self = grid()->self;
+#if ISTHMUS_LARGE_COUNT
+  if (native.Pack_c != nullptr) {
+    MPI_Count position = 0;
+    check(native.Pack_c(buffer, count, type, out.data(), static_cast<MPI_Count>(out.size()),
+                        &position, self),
+          "MPI_Pack failed");
+    return;
+  }
+#endif
+  const MPI_Aint extent = extent_of(type);
+  in_parts(count, out.size() / static_cast<std::size_t>(count),
+           [&](MPI_Count first, MPI_Count n, std::size_t byte, std::size_t bytes) {
+             int position = 0;
+             check(native.Pack(shifted(buffer, first * extent), static_cast<int>(n), type,
+                               out.data() + byte, static_cast<int>(bytes), &position, self),
+                   "MPI_Pack failed");
+           });
+}
+
+void unpack(std::span<const std::byte> in, void* buffer, MPI_Count count, MPI_Datatype type) {
+  const MPI_Comm self = grid()->self;
+#if ISTHMUS_LARGE_COUNT
+  if (native.Unpack_c != nullptr) {
+    MPI_Count position = 0;
+    check(native.Unpack_c(in.data(), static_cast<MPI_Count>(in.size()), &position, buffer, count,
+                          type, self),
+          "MPI_Unpack failed");
+    return;
+  }
+#endif
+  const MPI_Aint extent = extent_of(type);
+  in_parts(count, in.size() / static_cast<std::size_t>(count),
+           [&](MPI_Count first, MPI_Count n, std::size_t byte, std::size_t bytes) {
+             int position = 0;
+             check(native.Unpack(in.data() + byte, static_cast<int>(bytes), &position,
+                                 shifted(buffer, first * extent), static_cast<int>(n), type, self),
+                   "MPI_Unpack failed");
+           });
+}
+
+}  // namespace
+
+KeptType::KeptType(MPI_Datatype type) : type_(type) {
+  if (is_predefined(type)) return;
+  // Not MPI_Type_dup: that would call the program's attribute copy functions.
+  check(native.Type_contiguous(1, type, &type_), "MPI_Type_contiguous failed");
+  owned_ = true;
+  check(native.Type_commit(&type_), "MPI_Type_commit failed");
+}
+
+KeptType::KeptType(KeptType&& other) noexcept
+    : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)),
+      owned_(std::exchange(other.owned_, false)) {}
+
+KeptType& KeptType::operator=(KeptType&& other) noexcept {
+  std::swap(type_, other.type_);
+  std::swap(owned_, other.owned_);
+  return *this;
+}
+
+KeptType::~KeptType() {
+  if (owned_ && grid() != nullptr) isthmus_Type_free(&type_);
+}
+
+Outgoing::Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type, Copy copy) {
+  const std::size_t size = packed_size(count, type);
+  if (size == 0) return;
+  MPI_Aint lower = 0;
+  const bool in_place = is_contiguous(count, type, &lower);
+  const auto* data = static_cast<const std::byte*>(shifted(buffer, lower));
+  if (in_place && copy == Copy::IfNeeded) {
+    bytes_ = {data, size};
+    return;
+  }
+  owned_ = std::make_unique_for_overwrite<std::byte[]>(size);
+  if (in_place) {
+    std::memcpy(owned_.get(), data, size);
+  } else {
+    pack(buffer, count, type, {owned_.get(), size});
+  }
+  bytes_ = {owned_.get(), size};
+}
+
+Incoming::Incoming(void* buffer, MPI_Count count, MPI_Datatype type)
+    : buffer_(buffer), count_(count) {
+  const std::size_t size = packed_size(count, type);
+  if (size == 0) return;
+  MPI_Aint lower = 0;
+  if (is_contiguous(count, type, &lower)) {
+    bytes_ = {static_cast<std::byte*>(shifted(buffer, lower)), size};
+    return;
+  }
+  type_ = KeptType(type);
+  owned_ = std::make_unique_for_overwrite<std::byte[]>(size);
+  bytes_ = {owned_.get(), size};
+}
+
+int Incoming::finish(std::size_t received) {
+  if (!owned_) return MPI_SUCCESS;
+  int code = MPI_SUCCESS;
+  try {
+    received = std::min(received, bytes_.size());
+    const std::size_t element = bytes_.size() / static_cast<std::size_t>(count_);
+    const std::size_t whole = received / element;
+    if (whole > 0) {
+      unpack({owned_.get(), whole * element}, buffer_, static_cast<MPI_Count>(whole), type_.get());
+    }
+    if (received > whole * element) finish_part(whole, received - whole * element);
+  } catch (const coll::Failure& failure) {
+    code = failure.code;
+  }
+  owned_.reset();
+  type_ = KeptType();
+  return code;
+}
+
+// The message ended within an element. What the native library would leave untouched is packed
+// from the buffer first, so that unpacking it puts it back.
+void Incoming::finish_part(std::size_t element_index, std::size_t received) {
+  const std::size_t element = bytes_.size() / static_cast<std::size_t>(count_);
+  void* target = shifted(buffer_, static_cast<MPI_Aint>(element_index) * extent_of(type_.get()));
+  const auto merged = std::make_unique_for_overwrite<std::byte[]>(element);
+  pack(target, 1, type_.get(), {merged.get(), element});
+  std::memcpy(merged.get(), owned_.get() + element_index * element, received);
+  unpack({merged.get(), element}, target, 1, type_.get());
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,33 @@
+// Looking for messages on grid communicators, in both transports, without passing over a held
+// receive that would take them.
+#pragma once
+
+#include <memory>
+
+#include "core/engine.hpp"
+#include "mpi/comm.hpp"
+#include "mpi/native.hpp"
+
+namespace isthmus::face {
+
+enum class Take {
+  No,   ///< MPI_Probe
+  Yes,  ///< MPI_Mprobe
+};
+
+/// A message that was found.
+struct Found {
+  bool found = false;
+  MPI_Status status;                         ///< with the rank in the communicator
+  std::shared_ptr<core::Extracted> distant;  ///< taken, from another cluster
+  MPI_Message message = MPI_MESSAGE_NULL;    ///< taken, native
+};
+
+/// MPI_SUCCESS, or what the error handler left of a bad source or tag.
+int check_probe(const GridComm& g, int source, int tag, const char* function);
+
+/// Looks once. `source` may be MPI_ANY_SOURCE; it has been checked and is not MPI_PROC_NULL. A
+/// native error (raised already) is in *code.
+Found look(GridComm& g, int source, int tag, Take take, int* code);
+
+}  // namespace isthmus::face

@@ -1,0 +1,92 @@
+#include "mpi/progress.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "mpi/grid.hpp"
+#include "mpi/grid_request.hpp"
+
+namespace isthmus::face {
+
+std::atomic<int> active_operations{0};
+std::recursive_mutex progress_mutex;
+
+namespace {
+
+std::vector<GridRequest*> active;  // in the order they were made
+bool pumping = false;              // a callback of the program may bring us here again
+
+constexpr unsigned kSpins = 64;
+constexpr unsigned kYields = 512;
+constexpr std::chrono::microseconds kShortestNap{50}, kLongestNap{1000};
+
+}  // namespace
+
+bool threads_multiple() {
+  static const bool multiple = [] {
+    int provided = MPI_THREAD_SINGLE;
+    native.Query_thread(&provided);
+    return provided == MPI_THREAD_MULTIPLE;
+  }();
+  return multiple;
+}
+
+void activate(GridRequest& request) {
+  if (request.listed) return;
+  request.listed = true;
+  active.push_back(&request);
+  active_operations.fetch_add(1, std::memory_order_relaxed);
+}
+
+void deactivate(GridRequest& request) {
+  if (!request.listed) return;
+  request.listed = false;
+  *std::find(active.begin(), active.end(), &request) = nullptr;  // pump() closes the gap
+  active_operations.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void pump() {
+  if (idle()) return;
+  const std::unique_lock lock(progress_mutex, std::try_to_lock);
+  if (!lock || pumping) return;
+  pumping = true;
+  for (std::size_t i = 0; i < active.size(); ++i) {
+    GridRequest* const request = active[i];
+    if (request == nullptr || !request->advance() || active[i] == nullptr) continue;
+    active[i] = nullptr;
+    request->listed = false;
+    active_operations.fetch_sub(1, std::memory_order_relaxed);
+    if (request->orphan) delete request;
+  }
+  std::erase(active, nullptr);
+  pumping = false;
+}
+
+void Backoff::pause() {
+  pump();
+  const Grid* const g = grid();
+  if (g == nullptr) return;
+  // Whoever waits for the grid keeps the native library going: another rank of this cluster may
+  // wait for it. Nothing is ever sent with this tag.
+  int found = 0;
+  native.Iprobe(0, 0, g->self, &found, MPI_STATUS_IGNORE);
+  const std::uint32_t now = g->endpoint->events();
+  if (now != seen_) {
+    seen_ = now;
+    idle_rounds_ = 0;
+    return;
+  }
+  ++idle_rounds_;
+  if (idle_rounds_ < kSpins) return;
+  if (idle_rounds_ < kYields) {
+    sched_yield();
+    return;
+  }
+  const auto nap = kShortestNap * (1 + (idle_rounds_ - kYields) / 16);
+  g->endpoint->wait_event(seen_, std::min<std::chrono::microseconds>(nap, kLongestNap));
+}
+
+}  // namespace isthmus::face

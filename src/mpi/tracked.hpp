@@ -1,0 +1,65 @@
+// What Isthmus knows about request handles of the program, by handle. Open addressing: an entry is
+// found in a few ns, so that wait and test may ask for each request they are given.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace isthmus::face {
+
+/// Held for a handful of instructions only.
+class SpinLock {
+ public:
+  void lock() {
+    while (held_.exchange(true, std::memory_order_acquire)) {
+      while (held_.load(std::memory_order_relaxed)) __builtin_ia32_pause();
+    }
+  }
+  void unlock() { held_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> held_{false};
+};
+
+struct Tracked {
+  enum class Kind : std::uint8_t {
+    Receive,            ///< native; its status gets `source`
+    PersistentReceive,  ///< native; object: PersistentReceive
+    Grid,               ///< object: GridRequest
+  };
+  std::uintptr_t key = 0;  ///< never 0 for what is in the table
+  void* object = nullptr;
+  int source = 0;
+  Kind kind = Kind::Receive;
+  bool stays = false;  ///< persistent: the handle outlives a wait
+};
+
+class TrackedTable {
+ public:
+  bool empty() const { return size_.load(std::memory_order_relaxed) == 0; }
+  std::size_t size() const { return size_.load(std::memory_order_relaxed); }
+  /// Replaces an entry with the same key.
+  void insert(const Tracked& entry);
+  std::optional<Tracked> find(std::uintptr_t key) const;
+  void erase(std::uintptr_t key);
+
+ private:
+  std::size_t home(std::uintptr_t key) const {
+    return static_cast<std::size_t>((key * 0x9E37'79B9'7F4A'7C15ULL) >> 32) & (slots_.size() - 1);
+  }
+  std::size_t slot_of(std::uintptr_t key) const;  // of the key, or the free one where it would go
+  void grow();
+
+  mutable SpinLock lock_;
+  std::vector<Tracked> slots_;  // a power of two, at most half full; key 0 is free
+  std::atomic<std::size_t> size_{0};
+};
+
+/// Of the requests of this process.
+extern TrackedTable tracked;
+
+}  // namespace isthmus::face

@@ -1,0 +1,64 @@
+// The requests given to a wait or test, and what Isthmus knows of them. Looked up before the
+// native call, which sets handles to MPI_REQUEST_NULL; settled after it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "mpi/entry.hpp"
+#include "mpi/grid.hpp"
+#include "mpi/progress.hpp"
+#include "mpi/tracked.hpp"
+
+namespace isthmus::face {
+
+/// True when wait and test have nothing to do but call the native library.
+inline bool nothing_to_watch() {
+  return depth != 0 || grid() == nullptr || (idle() && tracked.empty());
+}
+
+/// An error of an operation of ours, not yet returned to the program.
+struct Complaint {
+  int error = MPI_SUCCESS;
+  MPI_Comm comm = MPI_COMM_NULL;
+  bool raised = false;
+};
+
+class Watch {
+ public:
+  Watch(int count, const MPI_Request* requests);
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  struct Seen {
+    int index = 0;
+    bool settled = false;
+    Tracked entry;
+  };
+  std::span<Seen> seen() const { return {seen_, count_}; }
+  Seen* find(int index) const;
+
+  /// True when a native blocking call ends by itself.
+  bool native_can_wait() const;
+  /// Lets everything progress. False while the native library takes a started persistent receive
+  /// for inactive: then "all complete" and "none active" must not be believed.
+  bool poll() const;
+  /// The request has completed: corrects its status (if not null), forgets what is forgotten.
+  Complaint settle(Seen& seen, MPI_Status* status) const;
+  /// As settle, but for MPI_Request_get_status: nothing is forgotten.
+  void peek(const Seen& seen, MPI_Status* status) const;
+
+ private:
+  std::array<Seen, 8> few_;
+  std::unique_ptr<Seen[]> many_;
+  // With threads, the native library may give the handle of a completed request to another thread
+  // before this one has settled it. So entries leave the table while they are watched.
+  const bool taken_out_;
+  Seen* seen_ = few_.data();
+  std::size_t count_ = 0;
+};
+
+}  // namespace isthmus::face
