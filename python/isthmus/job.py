@@ -123,8 +123,9 @@ class Job:
 
     async def _life(self, stats: dict[tuple[int, int], dict[str, int]]) -> None:
         try:
-            if await self._unless_ending(self._bring_up()):
-                await self._unless_ending(self._until_exited())
+            whole = await self._unless_ending(self._bring_up())
+            if whole and await self._unless_ending(self._until_exited()):
+                self._check_joined()
             if self._outcome:
                 await self._end_ranks()
             if self._options.stats:
@@ -247,6 +248,16 @@ class Job:
                 1,
                 f"{gone[0].agent.label}: the program ended without MPI_Init, while "
                 f"{waiting[0].agent.label} has called it and waits\n"
+                "  Is it an MPI program, and linked to MPI dynamically?",
+                _EXIT,
+            )
+
+    def _check_joined(self) -> None:
+        """Ranks that never joined ran as so many worlds of their own: seldom what was meant."""
+        if not any(m.joined or (m.exited and m.exited.get("joined")) for m in self._ranked):
+            self._end(
+                1,
+                "the program ended without MPI_Init in every cluster\n"
                 "  Is it an MPI program, and linked to MPI dynamically?",
                 _EXIT,
             )

@@ -1,0 +1,66 @@
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from faulty import AS_ROOT, Grid, Sshd, wrapped
+
+from isthmus.errors import RunError
+from isthmus.install import find_isthmusd
+
+COMPILERS = {"ompi": "mpicc.openmpi", "mpich": "mpicc.mpich"}
+
+
+@pytest.fixture(scope="session")
+def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with bin/isthmusd, the real one."""
+    try:
+        real = find_isthmusd()
+    except RunError as error:
+        pytest.fail(str(error))
+    home = tmp_path_factory.mktemp("prefix")
+    return wrapped(home, f'exec "{real}" "$@"')
+
+
+@pytest.fixture
+def grid(tmp_path: Path, prefix: Path) -> Iterator[Grid]:
+    python = str(Path(__file__).parents[2] / "python")
+    environment = {**os.environ, **AS_ROOT, "ISTHMUS_PREFIX": str(prefix), "PYTHONPATH": python}
+    made = Grid(tmp_path, environment)
+    yield made
+    made.check_nothing_is_left()
+
+
+Compile = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Compile:
+    """program("ompi") is faults.c compiled with that MPI."""
+    folder = tmp_path_factory.mktemp("programs")
+
+    def build(mpi: str, *options: str) -> Path:
+        target = folder / f"faults.{mpi}"
+        if not target.exists():
+            source = Path(__file__).with_name("faults.c")
+            command = [COMPILERS[mpi], "-O1", str(source), "-o", str(target), *options]
+            subprocess.run(command, check=True, capture_output=True)
+        return target
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
+    made = Sshd(tmp_path_factory.mktemp("sshd"))
+    yield made
+    made.process.terminate()
+    made.process.wait()
+
+
+@pytest.fixture
+def remote(grid: Grid, sshd: Sshd) -> Grid:
+    """A grid whose ssh knows the hosts of `sshd`."""
+    grid.environment["ISTHMUS_SSH"] = sshd.ssh
+    return grid

@@ -1,0 +1,161 @@
+"""Whole grids with the real isthmusd, a real sshd, and the check that nothing is left behind."""
+
+import getpass
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+MARK = "ISTHMUS_TEST_MARK"
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wrapped(home: Path, script: str) -> Path:
+    """`home` with a bin/isthmusd that is a shell script."""
+    (home / "bin").mkdir(parents=True)
+    program = home / "bin" / "isthmusd"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    return home
+
+
+def processes(mark: str) -> dict[int, str]:
+    """Command lines of the processes that stem from a run, known by their environment."""
+    found = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"{MARK}={mark}".encode() in (entry / "environ").read_bytes():
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+                if any(words):
+                    found[int(entry.name)] = b" ".join(words).decode(errors="replace").strip()
+        except OSError:
+            continue  # gone meanwhile
+    return found
+
+
+class Grid:
+    """Writes a grid file and runs programs on it."""
+
+    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+        self.folder = folder
+        self.file = folder / "grid.toml"
+        self.mark = uuid.uuid4().hex
+        self.environment = {**environment, MARK: self.mark}
+
+    def write(self, text: str) -> None:
+        self.file.write_text(text)
+
+    def command(self, *words: object) -> list[str]:
+        return [sys.executable, "-m", "isthmus", "run", *map(str, words)]
+
+    def run(self, *words: object, **more: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(*words),
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=90,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            cwd=self.folder,
+        )
+
+    def start(self, *words: object) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.command(*words),
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=self.folder,
+        )
+
+    def find(self, *words: str) -> list[int]:
+        """Processes of the run with all these words in their command line."""
+        return sorted(
+            pid for pid, line in processes(self.mark).items() if all(word in line for word in words)
+        )
+
+    def check_nothing_is_left(self) -> None:
+        deadline = time.monotonic() + 20
+        while left := processes(self.mark):
+            if time.monotonic() > deadline:
+                for pid in left:
+                    subprocess.run(["kill", "-9", str(pid)], check=False)
+                pytest.fail(f"processes left behind: {left}")
+            time.sleep(0.1)
+
+
+def check(done: subprocess.CompletedProcess[str], status: int | None, *words: str) -> None:
+    """A sentence with all the words; `status` None is any failure."""
+    assert done.returncode != 0 if status is None else done.returncode == status, done.stderr
+    assert "isthmus: " in done.stderr
+    assert [word for word in words if word not in done.stderr] == [], done.stderr
+    assert "Traceback" not in done.stderr
+
+
+class Sshd:
+    """An sshd of our own on a port of the loopback, and an ssh configuration that reaches it.
+
+    Host `site` is the sshd, `behind` is the same by way of `site` (ProxyJump), `refused` is a port
+    where nobody listens, `stranger` has no key that the sshd knows."""
+
+    def __init__(self, folder: Path) -> None:
+        self.port = free_port()
+        self.config = folder / "ssh_config"
+        self.log = folder / "sshd.log"
+        for name in ("host_key", "user_key", "other_key"):
+            command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
+            subprocess.run(command, check=True)
+        shutil.copy(folder / "user_key.pub", folder / "authorized_keys")
+        host_key = (folder / "host_key.pub").read_text()
+        (folder / "known_hosts").write_text(f"[127.0.0.1]:{self.port} {host_key}")
+        (folder / "sshd_config").write_text(
+            f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {folder}/host_key\n"
+            f"AuthorizedKeysFile {folder}/authorized_keys\nPidFile none\nStrictModes no\n"
+            "UsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n"
+            f"AcceptEnv {MARK} ISTHMUS_LIBDIR OMPI_*\n"
+        )
+        common = (
+            f"User {getpass.getuser()}\nHostName 127.0.0.1\n"
+            f"UserKnownHostsFile {folder}/known_hosts\n"
+            "StrictHostKeyChecking yes\nIdentitiesOnly yes\n"
+            f"SendEnv {MARK} ISTHMUS_LIBDIR OMPI_*\n"
+        )
+        mine, others = f"IdentityFile {folder}/user_key\n", f"IdentityFile {folder}/other_key\n"
+        self.config.write_text(
+            f"Host site\n{common}{mine}Port {self.port}\n"
+            f"Host behind\n{common}{mine}Port {self.port}\nProxyJump site\n"
+            f"Host stranger\n{common}{others}Port {self.port}\n"
+            f"Host refused\n{common}{mine}Port {free_port()}\n"
+        )
+        if os.geteuid() == 0:
+            Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
+        self.process = subprocess.Popen(
+            [shutil.which("sshd", path="/usr/sbin:/usr/bin"), "-D", "-e", "-f",
+             str(folder / "sshd_config")],
+            stdin=subprocess.DEVNULL,
+            stderr=self.log.open("w"),
+        )  # fmt: skip
+        deadline = time.monotonic() + 20
+        while "Server listening" not in self.log.read_text():
+            assert self.process.poll() is None, self.log.read_text()
+            assert time.monotonic() < deadline, "sshd does not start"
+            time.sleep(0.05)
+
+    @property
+    def ssh(self) -> str:
+        return f"ssh -F {self.config}"

@@ -1,0 +1,115 @@
+"""What is wrong before the first rank runs."""
+
+import socket
+import subprocess
+
+import pytest
+from faulty import Grid, check, free_port, wrapped
+
+from isthmus.install import find_isthmusd
+
+TWO = "[cluster.east]\n[cluster.west]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[cluster.east]\nslotz = 4\n", ["grid.toml:2", "cluster.east.slotz", "'slots'"]),
+        (
+            "[[gateway]]\nhost = 'x'\n[cluster.a]\n",
+            ["grid.toml:1", "gateway[0].cluster is missing"],
+        ),
+        (TWO + "[[link]]\nbetween = ['east', 'north']\n", ["grid.toml:4", "'north'"]),
+    ],
+)
+def test_wrong_grid_file(grid: Grid, text, words):
+    grid.write(text)
+    check(grid.run("-g", "grid.toml", "-n", 2, "hostname"), 2, *words)
+
+
+def test_unknown_cluster(grid: Grid):
+    check(grid.run("--on", "wset", "-n", 2, "hostname"), 2, "--on wset", "did you mean 'west'?")
+
+
+def test_program_that_is_not_there(grid: Grid):
+    done = grid.run("--on", "east", "-n", 1, "hostname", ":", "--on", "west", "nosuchprogram")
+    check(done, 1, "cluster west", "nosuchprogram", "not found")
+
+
+def test_program_on_the_path_only_of_the_user(grid: Grid):
+    check(grid.run("-n", 2, "./hostname"), 1, "./hostname", "not found")
+
+
+def test_directory_that_is_not_there(grid: Grid):
+    check(grid.run("-n", 2, "--wdir", "/no/such/place", "hostname"), 1, "/no/such/place")
+
+
+def test_program_without_mpi(grid: Grid):
+    check(grid.run("-n", 2, "true"), 1, "without MPI_Init")
+
+
+def test_program_with_mpi_only_in_one_cluster(grid: Grid, program):
+    done = grid.run("--on", "east", "true", ":", "--on", "west", "-n", 2, program("ompi"), "fine")
+    check(done, 1, "cluster east", "without MPI_Init")
+
+
+def test_mpi_library_that_is_missing(grid: Grid, program, tmp_path):
+    broken = tmp_path / "broken"
+    data = program("ompi").read_bytes()
+    assert b"libmpi.so.40" in data
+    broken.write_bytes(data.replace(b"libmpi.so.40", b"libmpi.so.99"))
+    broken.chmod(0o755)
+    check(grid.run("-n", 2, broken), 1, "libmpi.so.99", "not found")
+
+
+def test_statically_linked(grid: Grid, tmp_path):
+    source = tmp_path / "x.c"
+    source.write_text("int main(void) { return 0; }\n")
+    subprocess.run(["cc", "-static", str(source), "-o", str(tmp_path / "x")], check=True)
+    check(grid.run("-n", 2, tmp_path / "x"), 1, "statically linked")
+
+
+def test_mpi_prefix_that_is_not_there(grid: Grid):
+    grid.write("[cluster.east]\nmpi = '/opt/no/mpi'\n")
+    check(grid.run("-g", "grid.toml", "-n", 2, "hostname"), 1, "cluster east", "/opt/no/mpi")
+
+
+def test_gateway_port_taken(grid: Grid):
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        holder.listen()
+        where = f"127.0.0.1:{holder.getsockname()[1]}"
+        grid.write(f"{TWO}[[gateway]]\ncluster = 'west'\naddress = '{where}'\n")
+        check(grid.run("-g", "grid.toml", "-n", 2, "hostname"), 1, "cluster west", where)
+
+
+def test_gateway_address_unreachable(grid: Grid):
+    where = f"127.0.0.1:{free_port()}"
+    text = f"{TWO}[[gateway]]\ncluster = 'west'\naddress = '{where}'\nlisten = '127.0.0.1'\n"
+    grid.write(text)
+    check(grid.run("-g", "grid.toml", "-n", 2, "hostname"), 1, "cluster east", where)
+
+
+def test_isthmusd_that_is_not_there(grid: Grid):
+    grid.write("[cluster.east]\nprefix = '/no/such/prefix'\n")
+    done = grid.run("-g", "grid.toml", "-n", 2, "hostname")
+    check(done, 1, "cluster east", "/no/such/prefix/bin/isthmusd")
+
+
+def test_versions_that_differ(grid: Grid, tmp_path):
+    other = wrapped(
+        tmp_path / "other",
+        f"""exec "{find_isthmusd()}" "$@" | sed -u 's/"version":"[^"]*"/"version":"0.0.1"/'""",
+    )
+    grid.write(f"[cluster.east]\n[cluster.west]\nprefix = '{other}'\n")
+    check(grid.run("-g", "grid.toml", "-n", 2, "hostname"), 1, "cluster west", "0.0.1", "prefix")
+
+
+def test_wrong_secret(grid: Grid, tmp_path):
+    other = wrapped(
+        tmp_path / "other",
+        f"""sed -u 's/"secret":"......../"secret":"00000000/' | "{find_isthmusd()}" "$@" """,
+    )
+    grid.write(f"[cluster.east]\n[cluster.west]\nprefix = '{other}'\n")
+    done = grid.run("-g", "grid.toml", "-n", 2, "hostname")
+    check(done, 1, "cluster east", "secret")
