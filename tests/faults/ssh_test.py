@@ -1,5 +1,10 @@
 """Agents by ssh, against a real sshd."""
 
+import os
+import signal
+import subprocess
+
+import pytest
 from faulty import Grid, check
 
 HERE_AND_THERE = "[cluster.here]\n[cluster.there]\nhost = 'site'\nprefix = '{prefix}'\n"
@@ -38,3 +43,47 @@ def test_program_that_is_not_there(remote: Grid, prefix):
     remote.write(HERE_AND_THERE.format(prefix=prefix))
     done = remote.run("-g", "grid.toml", "-n", 2, "nosuchprogram")
     check(done, 1, "nosuchprogram", "not found")
+
+
+# ---- while ranks run ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("host", ["site", "behind"])
+def test_run_over_ssh(remote: Grid, prefix, program, host):
+    remote.write(HERE_AND_THERE.format(prefix=prefix).replace("site", host))
+    done = remote.run("-g", "grid.toml", "-n", 4, program("ompi"))
+    assert (done.returncode, done.stdout) == (0, "up 4\n"), done.stderr
+
+
+def test_relative_program_in_the_same_directory(remote: Grid, prefix, program):
+    (remote.folder / "app").symlink_to(program("mpich"))
+    remote.write(HERE_AND_THERE.format(prefix=prefix))
+    done = remote.run("-g", "grid.toml", "-n", 2, "./app")
+    assert (done.returncode, done.stdout) == (0, "up 2\n"), done.stderr
+
+
+def test_gateway_on_a_host_of_its_own(remote: Grid, prefix, program):
+    gateway = "[[gateway]]\ncluster = 'here'\nhost = 'site'\n"
+    remote.write(f"[cluster.here]\nprefix = '{prefix}'\n[cluster.there]\n{gateway}")
+    done = remote.run("-g", "grid.toml", "-n", 4, program("ompi"))
+    assert (done.returncode, done.stdout) == (0, "up 4\n"), done.stderr
+
+
+def test_ssh_cut(remote: Grid, prefix, program):
+    remote.write(HERE_AND_THERE.format(prefix=prefix))
+    with remote.start("-g", "grid.toml", "-n", 4, program("ompi"), "hang", -1) as running:
+        assert running.stdout.readline() == "up 4\n"
+        (client,) = remote.find("ssh -F", "isthmusd", "agent")
+        os.kill(client, signal.SIGKILL)
+        out, err = running.communicate(timeout=90)
+    done = subprocess.CompletedProcess(running.args, running.returncode, out, err)
+    check(done, None, "cluster there on site")
+
+
+def test_interrupt_over_ssh(remote: Grid, prefix, program):
+    remote.write(HERE_AND_THERE.format(prefix=prefix))
+    with remote.start("-g", "grid.toml", "-n", 4, program("ompi"), "hang", -1) as running:
+        assert running.stdout.readline() == "up 4\n"
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=90)
+    assert (running.returncode, err) == (130, "isthmus: SIGINT: ended everything\n")

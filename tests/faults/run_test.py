@@ -1,0 +1,121 @@
+"""What goes wrong while ranks run. Each ends everything everywhere, with a sentence."""
+
+import os
+import signal
+import subprocess
+
+import pytest
+from faulty import Grid, check
+
+TWO = "[cluster.east]\n[cluster.west]\n"
+
+
+def up(running: subprocess.Popen[str], size: int) -> None:
+    """Waits until all ranks have joined."""
+    line = running.stdout.readline()
+    assert line == f"up {size}\n", line + running.communicate(timeout=60)[1]
+
+
+def ended(running: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
+    out, err = running.communicate(timeout=90)
+    return subprocess.CompletedProcess(running.args, running.returncode, out, err)
+
+
+@pytest.fixture(params=["ompi", "mpich"])
+def faults(request, program):
+    return program(request.param)
+
+
+def test_nothing_wrong(grid: Grid, faults):
+    done = grid.run("-n", 3, faults, "fine")
+    assert (done.returncode, done.stdout) == (0, "up 3\n"), done.stderr
+
+
+def test_mixed_libraries(grid: Grid, program):
+    east, west = program("ompi"), program("mpich")
+    done = grid.run("--on", "east", "-n", 2, east, ":", "--on", "west", "-n", 2, west)
+    assert (done.returncode, done.stdout) == (0, "up 4\n"), done.stderr
+
+
+@pytest.mark.parametrize("rank", [0, 3])
+def test_abort(grid: Grid, faults, rank):
+    check(grid.run("-n", 4, faults, "abort", rank), 42, f"rank {rank} called MPI_Abort", "42")
+
+
+@pytest.mark.parametrize("rank", [0, 3])
+def test_rank_killed(grid: Grid, faults, rank):
+    check(grid.run("-n", 4, faults, "kill", rank), None, "cluster " + ("west", "east")[rank == 0])
+
+
+def test_rank_that_crashes(grid: Grid, faults):
+    check(grid.run("-n", 4, faults, "segv", 3), None, "cluster west")
+
+
+@pytest.mark.parametrize("mode", ["exit", "exit-5"])
+def test_rank_that_exits_without_finalize(grid: Grid, faults, mode):
+    check(grid.run("-n", 4, faults, mode, 2), None, "west")
+
+
+def test_rank_that_never_joins(grid: Grid, faults):
+    done = grid.run("--on", "east", faults, "no-init", ":", "--on", "west", "-n", 2, faults)
+    check(done, None, "cluster east", "MPI_Init")
+
+
+def test_timeout(grid: Grid, faults):
+    check(grid.run("-n", 2, "--timeout", 5, faults, "hang", -1), 124, "5 s")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupt(grid: Grid, faults, number):
+    with grid.start("-n", 2, faults, "hang", -1) as running:
+        up(running, 2)
+        running.send_signal(number)
+        check(ended(running), 128 + number, number.name)
+
+
+def test_second_interrupt(grid: Grid, faults):
+    with grid.start("-n", 2, faults, "hang", -1) as running:
+        up(running, 2)
+        running.send_signal(signal.SIGINT)
+        running.send_signal(signal.SIGINT)
+        assert ended(running).returncode == 130
+
+
+def test_launcher_killed(grid: Grid, faults):
+    """Nothing may outlive it: the fixture looks."""
+    with grid.start("-n", 2, faults, "hang", -1) as running:
+        up(running, 2)
+        running.kill()
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_agent_killed(grid: Grid, faults, which):
+    """The agent is its cluster's gateway, too."""
+    with grid.start("-n", 4, faults, "hang", -1) as running:
+        up(running, 4)
+        os.kill(grid.find("isthmusd", " agent")[which], signal.SIGKILL)
+        check(ended(running), None, "the agent was killed by SIGKILL")
+
+
+def test_two_grids_at_once(grid: Grid, faults):
+    with grid.start("-n", 4, faults) as one, grid.start("-n", 4, faults) as two:
+        for running in (one, two):
+            done = ended(running)
+            assert (done.returncode, done.stdout) == (0, "up 4\n"), done.stderr
+
+
+def test_chain_of_three(grid: Grid, faults):
+    links = "[[link]]\nbetween = ['east', 'west']\n[[link]]\nbetween = ['west', 'south']\n"
+    grid.write(f"{TWO}[cluster.south]\n{links}")
+    done = grid.run("-g", "grid.toml", "-n", 6, "--stats", faults)
+    assert (done.returncode, done.stdout) == (0, "up 6\n"), done.stderr
+    assert "east -> south" not in done.stderr
+
+
+def test_middle_of_a_chain_killed(grid: Grid, faults):
+    links = "[[link]]\nbetween = ['east', 'west']\n[[link]]\nbetween = ['west', 'south']\n"
+    grid.write(f"{TWO}[cluster.south]\n{links}")
+    with grid.start("-g", "grid.toml", "-n", 3, faults, "hang", -1) as running:
+        up(running, 3)
+        os.kill(grid.find("isthmusd", " agent")[1], signal.SIGKILL)
+        check(ended(running), None, "the agent was killed by SIGKILL")
