@@ -1,0 +1,45 @@
+// Checks of the arguments of collectives; each throws coll::Failure with the standard's class.
+#pragma once
+
+#include "mpi/comm.hpp"
+#include "mpi/native.hpp"
+
+namespace isthmus::face {
+
+inline void require(bool condition, int error_class, const char* sentence) {
+  if (!condition) throw coll::Failure(error_class, sentence);
+}
+
+inline void check_root(const GridComm& comm, int root) {
+  require(root >= 0 && root < comm.size, MPI_ERR_ROOT,
+          "the root is not a rank of the communicator");
+}
+
+inline void check_data(MPI_Count count, MPI_Datatype type) {
+  require(count >= 0, MPI_ERR_COUNT, "a count is negative");
+  require(type != MPI_DATATYPE_NULL, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+}
+
+template <class Count>
+void check_counts(const GridComm& comm, const Count* counts) {
+  require(counts != nullptr, MPI_ERR_ARG, "the counts are a null pointer");
+  for (int r = 0; r < comm.size; ++r) require(counts[r] >= 0, MPI_ERR_COUNT, "a count is negative");
+}
+
+template <class Count, class Place>
+void check_blocks(const GridComm& comm, const Count* counts, const Place* places,
+                  MPI_Datatype type) {
+  check_counts(comm, counts);
+  require(places != nullptr, MPI_ERR_ARG, "the displacements are a null pointer");
+  require(type != MPI_DATATYPE_NULL, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+}
+
+inline void check_op(MPI_Op op) {
+  require(op != MPI_OP_NULL, MPI_ERR_OP, "the operation is MPI_OP_NULL");
+}
+
+inline void check_not_in_place(const void* buffer) {
+  require(buffer != MPI_IN_PLACE, MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed here");
+}
+
+}  // namespace isthmus::face

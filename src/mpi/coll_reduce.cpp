@@ -1,0 +1,390 @@
+// MPI-4.1 sections 6.9 to 6.11: reductions and scans.
+#include <memory>
+
+#include "mpi/coll_blocks.hpp"
+#include "mpi/coll_checks.hpp"
+#include "mpi/collective.hpp"
+#include "mpi/large_count.hpp"
+#include "mpi/reduction.hpp"
+#include "mpi/shield.hpp"
+
+namespace isthmus::face {
+namespace {
+
+/// What the reductions have in common: `count` elements in, some elements out.
+class Reducing : public Collective {
+ public:
+  Reducing(const Call& call, const void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
+           Copy copy)
+      : Collective(call.comm, call.function),
+        reduction_(op, type, !call.blocking()),
+        count_(static_cast<std::size_t>(count)),
+        in_(one_block(in, count, type), copy) {}
+  /// Where results go; without it this rank gets none.
+  void set_results(const Call& call, void* buffer, MPI_Count count, MPI_Datatype type) {
+    out_ = InBlocks(one_block(buffer, count, type), !call.blocking());
+    has_results_ = true;
+  }
+
+ protected:
+  void finish() override {
+    if (has_results_) out_.finish();
+  }
+
+  FaceReduction reduction_;
+  std::size_t count_;
+  OutBlocks in_;
+  InBlocks out_;
+
+ private:
+  bool has_results_ = false;
+};
+
+class Reduce final : public Reducing {
+ public:
+  template <class... Arguments>
+  explicit Reduce(int root, Arguments&&... arguments)
+      : Reducing(std::forward<Arguments>(arguments)...), root_(root) {}
+
+ private:
+  coll::Task start(coll::Party& party) override {
+    return coll::reduce(party, in_.bytes(), out_.bytes(), count_, reduction_, root_);
+  }
+  int root_;
+};
+
+class Allreduce final : public Reducing {
+ public:
+  using Reducing::Reducing;
+
+ private:
+  coll::Task start(coll::Party& party) override {
+    return coll::allreduce(party, in_.bytes(), out_.bytes(), count_, reduction_);
+  }
+};
+
+class ReduceScatter final : public Reducing {
+ public:
+  template <class... Arguments>
+  explicit ReduceScatter(std::vector<std::size_t> counts, Arguments&&... arguments)
+      : Reducing(std::forward<Arguments>(arguments)...), counts_(std::move(counts)) {}
+
+ private:
+  coll::Task start(coll::Party& party) override {
+    return coll::reduce_scatter(party, in_.bytes(), out_.bytes(), counts_, reduction_);
+  }
+  std::vector<std::size_t> counts_;
+};
+
+class Scan final : public Reducing {
+ public:
+  using Reducing::Reducing;
+
+ private:
+  coll::Task start(coll::Party& party) override {
+    return coll::scan(party, in_.bytes(), out_.bytes(), count_, reduction_);
+  }
+};
+
+class Exscan final : public Reducing {
+ public:
+  using Reducing::Reducing;
+
+ private:
+  coll::Task start(coll::Party& party) override {
+    return coll::exscan(party, in_.bytes(), out_.bytes(), count_, reduction_);
+  }
+};
+
+/// Where the elements are, and whether they must be copied because results overwrite them.
+struct Operands {
+  const void* buffer;
+  Copy copy;
+  Operands(const void* sendbuf, const void* recvbuf)
+      : buffer(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf),
+        copy(sendbuf == MPI_IN_PLACE ? Copy::Always : Copy::IfNeeded) {}
+};
+
+int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+           int root, const Call& call) {
+  return shielded(call.comm->native, call.function, [&] {
+    check_root(*call.comm, root);
+    check_data(count, type);
+    check_op(op);
+    const bool at_root = call.comm->rank == root;
+    if (at_root) {
+      check_not_in_place(recvbuf);
+    } else {
+      require(sendbuf != MPI_IN_PLACE, MPI_ERR_BUFFER, "MPI_IN_PLACE is allowed at the root only");
+    }
+    const Operands in(sendbuf, recvbuf);
+    auto work = std::make_unique<Reduce>(root, call, in.buffer, count, type, op, in.copy);
+    if (at_root) work->set_results(call, recvbuf, count, type);
+    return launch(std::move(work), call);
+  });
+}
+
+/// Allreduce and Scan.
+template <class Work>
+int reduce_to_all(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                  const Call& call) {
+  return shielded(call.comm->native, call.function, [&] {
+    check_data(count, type);
+    check_op(op);
+    check_not_in_place(recvbuf);
+    const Operands in(sendbuf, recvbuf);
+    auto work = std::make_unique<Work>(call, in.buffer, count, type, op, in.copy);
+    work->set_results(call, recvbuf, count, type);
+    return launch(std::move(work), call);
+  });
+}
+
+int exscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+           const Call& call) {
+  return shielded(call.comm->native, call.function, [&] {
+    check_data(count, type);
+    check_op(op);
+    check_not_in_place(recvbuf);
+    const Operands in(sendbuf, recvbuf);
+    auto work = std::make_unique<Exscan>(call, in.buffer, count, type, op, in.copy);
+    // Rank 0's memory stays as it is.
+    if (call.comm->rank != 0) work->set_results(call, recvbuf, count, type);
+    return launch(std::move(work), call);
+  });
+}
+
+int reduce_scatter(const void* sendbuf, void* recvbuf, std::vector<std::size_t> counts,
+                   MPI_Datatype type, MPI_Op op, const Call& call) {
+  require(type != MPI_DATATYPE_NULL, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+  check_op(op);
+  check_not_in_place(recvbuf);
+  const auto own = static_cast<MPI_Count>(counts[static_cast<std::size_t>(call.comm->rank)]);
+  MPI_Count all = 0;
+  for (const std::size_t count : counts) all += static_cast<MPI_Count>(count);
+  const Operands in(sendbuf, recvbuf);
+  auto work =
+      std::make_unique<ReduceScatter>(std::move(counts), call, in.buffer, all, type, op, in.copy);
+  work->set_results(call, recvbuf, own, type);
+  return launch(std::move(work), call);
+}
+
+template <class Count>
+int reduce_scatter_placed(const void* sendbuf, void* recvbuf, const Count* counts,
+                          MPI_Datatype type, MPI_Op op, const Call& call) {
+  return shielded(call.comm->native, call.function, [&] {
+    check_counts(*call.comm, counts);
+    return reduce_scatter(sendbuf, recvbuf, {counts, counts + call.comm->size}, type, op, call);
+  });
+}
+
+int reduce_scatter_even(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,
+                        MPI_Op op, const Call& call) {
+  return shielded(call.comm->native, call.function, [&] {
+    check_data(count, type);
+    const std::vector<std::size_t> counts(static_cast<std::size_t>(call.comm->size),
+                                          static_cast<std::size_t>(count));
+    return reduce_scatter(sendbuf, recvbuf, counts, type, op, call);
+  });
+}
+
+}  // namespace
+
+ISTHMUS_MPI(Reduce)
+(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
+ MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return reduce(sendbuf, recvbuf, count, type, op, root, {found, "MPI_Reduce"});
+  }
+  return native.Reduce(sendbuf, recvbuf, count, type, op, root, comm);
+}
+ISTHMUS_MPI(Ireduce)
+(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
+ MPI_Comm comm, MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return reduce(sendbuf, recvbuf, count, type, op, root, {found, "MPI_Ireduce", request});
+  }
+  return native.Ireduce(sendbuf, recvbuf, count, type, op, root, comm, request);
+}
+ISTHMUS_MPI(Allreduce)
+(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return reduce_to_all<Allreduce>(sendbuf, recvbuf, count, type, op, {found, "MPI_Allreduce"});
+  }
+  return native.Allreduce(sendbuf, recvbuf, count, type, op, comm);
+}
+ISTHMUS_MPI(Iallreduce)
+(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+ MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return reduce_to_all<Allreduce>(sendbuf, recvbuf, count, type, op,
+                                    {found, "MPI_Iallreduce", request});
+  }
+  return native.Iallreduce(sendbuf, recvbuf, count, type, op, comm, request);
+}
+ISTHMUS_MPI(Reduce_scatter)
+(const void* sendbuf, void* recvbuf, const int* recvcounts, MPI_Datatype type, MPI_Op op,
+ MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return reduce_scatter_placed(sendbuf, recvbuf, recvcounts, type, op,
+                                 {found, "MPI_Reduce_scatter"});
+  }
+  return native.Reduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm);
+}
+ISTHMUS_MPI(Ireduce_scatter)
+(const void* sendbuf, void* recvbuf, const int* recvcounts, MPI_Datatype type, MPI_Op op,
+ MPI_Comm comm, MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return reduce_scatter_placed(sendbuf, recvbuf, recvcounts, type, op,
+                                 {found, "MPI_Ireduce_scatter", request});
+  }
+  return native.Ireduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm, request);
+}
+ISTHMUS_MPI(Reduce_scatter_block)
+(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return reduce_scatter_even(sendbuf, recvbuf, recvcount, type, op,
+                               {found, "MPI_Reduce_scatter_block"});
+  }
+  return native.Reduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm);
+}
+ISTHMUS_MPI(Ireduce_scatter_block)
+(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+ MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return reduce_scatter_even(sendbuf, recvbuf, recvcount, type, op,
+                               {found, "MPI_Ireduce_scatter_block", request});
+  }
+  return native.Ireduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm, request);
+}
+ISTHMUS_MPI(Scan)
+(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return reduce_to_all<Scan>(sendbuf, recvbuf, count, type, op, {found, "MPI_Scan"});
+  }
+  return native.Scan(sendbuf, recvbuf, count, type, op, comm);
+}
+ISTHMUS_MPI(Iscan)
+(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+ MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return reduce_to_all<Scan>(sendbuf, recvbuf, count, type, op, {found, "MPI_Iscan", request});
+  }
+  return native.Iscan(sendbuf, recvbuf, count, type, op, comm, request);
+}
+ISTHMUS_MPI(Exscan)
+(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return exscan(sendbuf, recvbuf, count, type, op, {found, "MPI_Exscan"});
+  }
+  return native.Exscan(sendbuf, recvbuf, count, type, op, comm);
+}
+ISTHMUS_MPI(Iexscan)
+(const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+ MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return exscan(sendbuf, recvbuf, count, type, op, {found, "MPI_Iexscan", request});
+  }
+  return native.Iexscan(sendbuf, recvbuf, count, type, op, comm, request);
+}
+
+#if ISTHMUS_LARGE_COUNT
+ISTHMUS_MPI(Reduce_c)
+(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
+ MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return reduce(sendbuf, recvbuf, count, type, op, root, {found, "MPI_Reduce_c"});
+  }
+  return native.Reduce_c(sendbuf, recvbuf, count, type, op, root, comm);
+}
+ISTHMUS_MPI(Ireduce_c)
+(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
+ MPI_Comm comm, MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return reduce(sendbuf, recvbuf, count, type, op, root, {found, "MPI_Ireduce_c", request});
+  }
+  return native.Ireduce_c(sendbuf, recvbuf, count, type, op, root, comm, request);
+}
+ISTHMUS_MPI(Allreduce_c)
+(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return reduce_to_all<Allreduce>(sendbuf, recvbuf, count, type, op, {found, "MPI_Allreduce_c"});
+  }
+  return native.Allreduce_c(sendbuf, recvbuf, count, type, op, comm);
+}
+ISTHMUS_MPI(Iallreduce_c)
+(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+ MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return reduce_to_all<Allreduce>(sendbuf, recvbuf, count, type, op,
+                                    {found, "MPI_Iallreduce_c", request});
+  }
+  return native.Iallreduce_c(sendbuf, recvbuf, count, type, op, comm, request);
+}
+ISTHMUS_MPI(Reduce_scatter_c)
+(const void* sendbuf, void* recvbuf, const MPI_Count* recvcounts, MPI_Datatype type, MPI_Op op,
+ MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return reduce_scatter_placed(sendbuf, recvbuf, recvcounts, type, op,
+                                 {found, "MPI_Reduce_scatter_c"});
+  }
+  return native.Reduce_scatter_c(sendbuf, recvbuf, recvcounts, type, op, comm);
+}
+ISTHMUS_MPI(Ireduce_scatter_c)
+(const void* sendbuf, void* recvbuf, const MPI_Count* recvcounts, MPI_Datatype type, MPI_Op op,
+ MPI_Comm comm, MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return reduce_scatter_placed(sendbuf, recvbuf, recvcounts, type, op,
+                                 {found, "MPI_Ireduce_scatter_c", request});
+  }
+  return native.Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, type, op, comm, request);
+}
+ISTHMUS_MPI(Reduce_scatter_block_c)
+(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype type, MPI_Op op,
+ MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return reduce_scatter_even(sendbuf, recvbuf, recvcount, type, op,
+                               {found, "MPI_Reduce_scatter_block_c"});
+  }
+  return native.Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, type, op, comm);
+}
+ISTHMUS_MPI(Ireduce_scatter_block_c)
+(const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype type, MPI_Op op,
+ MPI_Comm comm, MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return reduce_scatter_even(sendbuf, recvbuf, recvcount, type, op,
+                               {found, "MPI_Ireduce_scatter_block_c", request});
+  }
+  return native.Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, type, op, comm, request);
+}
+ISTHMUS_MPI(Scan_c)
+(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return reduce_to_all<Scan>(sendbuf, recvbuf, count, type, op, {found, "MPI_Scan_c"});
+  }
+  return native.Scan_c(sendbuf, recvbuf, count, type, op, comm);
+}
+ISTHMUS_MPI(Iscan_c)
+(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+ MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return reduce_to_all<Scan>(sendbuf, recvbuf, count, type, op, {found, "MPI_Iscan_c", request});
+  }
+  return native.Iscan_c(sendbuf, recvbuf, count, type, op, comm, request);
+}
+ISTHMUS_MPI(Exscan_c)
+(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return exscan(sendbuf, recvbuf, count, type, op, {found, "MPI_Exscan_c"});
+  }
+  return native.Exscan_c(sendbuf, recvbuf, count, type, op, comm);
+}
+ISTHMUS_MPI(Iexscan_c)
+(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+ MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return exscan(sendbuf, recvbuf, count, type, op, {found, "MPI_Iexscan_c", request});
+  }
+  return native.Iexscan_c(sendbuf, recvbuf, count, type, op, comm, request);
+}
+#endif
+}  // namespace isthmus::face

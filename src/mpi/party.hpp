@@ -1,0 +1,42 @@
+// The collectives' view of a grid communicator: local phases are non-blocking native collectives
+// on its shadow, messages within the cluster native ones, messages between clusters the engine's.
+#pragma once
+
+#include "coll/party.hpp"
+#include "mpi/native.hpp"
+
+namespace isthmus::face {
+
+struct GridComm;
+
+class FaceParty final : public coll::Party {
+ public:
+  explicit FaceParty(GridComm& comm) : comm_(comm) {}
+
+  int rank() const override;
+  const coll::Layout& layout() const override;
+  coll::Pending send(int rank, int tag, coll::ConstBytes data) override;
+  coll::Pending recv(int rank, int tag, coll::Bytes data) override;
+  coll::Pending local_barrier() override;
+  coll::Pending local_bcast(coll::Bytes data, int root) override;
+  coll::Pending local_gather(coll::ConstBytes mine, coll::Bytes all,
+                             std::span<const std::size_t> sizes, int root) override;
+  coll::Pending local_scatter(coll::ConstBytes all, std::span<const std::size_t> sizes,
+                              coll::Bytes mine, int root) override;
+  coll::Pending local_allgather(coll::ConstBytes mine, coll::Bytes all,
+                                std::span<const std::size_t> sizes) override;
+  coll::Pending local_alltoall(coll::ConstBytes out, std::span<const std::size_t> out_sizes,
+                               coll::Bytes in, std::span<const std::size_t> in_sizes) override;
+  /// The reductions must be FaceReductions (mpi/reduction.hpp).
+  coll::Pending local_reduce(coll::ConstBytes in, coll::Bytes out, std::size_t count,
+                             coll::Reduction& reduction, int root) override;
+  coll::Pending local_scan(coll::ConstBytes in, coll::Bytes out, std::size_t count,
+                           coll::Reduction& reduction) override;
+
+ private:
+  bool alone() const;
+
+  GridComm& comm_;
+};
+
+}  // namespace isthmus::face

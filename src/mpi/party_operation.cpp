@@ -1,0 +1,137 @@
+#include "mpi/party_operation.hpp"
+
+#include <chrono>
+#include <limits>
+#include <numeric>
+
+#include "mpi/grid.hpp"
+
+namespace isthmus::face {
+namespace {
+
+constexpr std::size_t kMaxInt = std::numeric_limits<int>::max();
+
+/// After a failure only: a message under way still uses the collective's memory.
+template <class Done>
+void outlast(const core::Op& op, Done&& taken_back) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!op.done() && !taken_back()) {
+    Grid* const g = grid();
+    if (g == nullptr) return;
+    if (std::chrono::steady_clock::now() > deadline) {
+      abort_grid(1, "a collective failed on world rank " + std::to_string(g->rank) +
+                        " while its messages to other clusters could not be finished");
+    }
+    g->endpoint->wait_event(g->endpoint->events(), std::chrono::milliseconds(1));
+  }
+}
+
+}  // namespace
+
+ByteBlocks::ByteBlocks(std::span<const std::size_t> sizes, bool want_large) {
+  const std::size_t all = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+  if (all > kMaxInt || want_large) {
+#if ISTHMUS_LARGE_COUNT
+    large = true;
+    MPI_Aint place = 0;
+    for (const std::size_t size : sizes) {
+      large_counts.push_back(static_cast<MPI_Count>(size));
+      large_places.push_back(place);
+      place += static_cast<MPI_Aint>(size);
+    }
+    return;
+#else
+    throw coll::Failure(MPI_ERR_COUNT,
+                        "a cluster's part of the data is " + std::to_string(all) +
+                            " bytes; the native MPI library has no functions for more than "
+                            "2147483647: use smaller pieces");
+#endif
+  }
+  int place = 0;
+  for (const std::size_t size : sizes) {
+    counts.push_back(static_cast<int>(size));
+    places.push_back(place);
+    place += static_cast<int>(size);
+  }
+}
+
+void NativeOperation::check(int code) const {
+  if (code == MPI_SUCCESS) return;
+  int error_class = MPI_ERR_OTHER;
+  native.Error_class(code, &error_class);
+  throw coll::Failure(error_class,
+                      std::string("the native ") + what_ + " inside the cluster failed");
+}
+
+bool NativeOperation::poll() {
+  if (done_) return true;
+  int flag = 0;
+  if (requests_.size() == 1) {
+    MPI_Status status;
+    check(native.Test(requests_.data(), &flag, &status));
+    if (flag == 0) return false;
+    if (expected_ != SIZE_MAX) {
+      MPI_Count bytes = 0;
+      native.Get_elements_x(&status, MPI_BYTE, &bytes);
+      if (bytes != static_cast<MPI_Count>(expected_)) {
+        throw coll::Failure(MPI_ERR_TRUNCATE, "the ranks disagree about the size of the data: " +
+                                                  std::to_string(expected_) + " bytes here, " +
+                                                  std::to_string(bytes) + " at another rank");
+      }
+    }
+  } else {
+    check(native.Testall(static_cast<int>(requests_.size()), requests_.data(), &flag,
+                         MPI_STATUSES_IGNORE));
+    if (flag == 0) return false;
+  }
+  done_ = true;
+  results.store(packed_results);
+  return true;
+}
+
+NativeOperation::~NativeOperation() {
+  if (done_ || expected_ == SIZE_MAX || grid() == nullptr) return;
+  // A receive of a collective that failed. Other operations cannot be taken back.
+  for (MPI_Request& request : requests_) {
+    if (request == MPI_REQUEST_NULL) continue;
+    native.Cancel(&request);
+    native.Request_free(&request);
+  }
+}
+
+RemoteSend::RemoteSend(int world_rank, const core::Envelope& envelope, coll::ConstBytes data) {
+  op_.peer = static_cast<core::NodeId>(world_rank);
+  op_.envelope = envelope;
+  op_.data = data;
+  grid()->endpoint->send(op_);
+}
+
+RemoteSend::~RemoteSend() {
+  outlast(op_, [] { return false; });
+}
+
+RemoteRecv::RemoteRecv(const core::Envelope& envelope, coll::Bytes data) {
+  op_.context = envelope.context;
+  op_.source = envelope.source;
+  op_.tag = envelope.tag;
+  op_.buffer = data.data();
+  op_.capacity = data.size();
+  grid()->endpoint->recv(op_);
+}
+
+RemoteRecv::~RemoteRecv() {
+  outlast(op_, [this] { return grid()->endpoint->cancel(op_); });
+}
+
+bool RemoteRecv::poll() {
+  if (!op_.done()) return false;
+  if (op_.envelope.size != op_.capacity) {
+    throw coll::Failure(MPI_ERR_TRUNCATE, "the ranks disagree about the size of the data: " +
+                                              std::to_string(op_.capacity) + " bytes here, " +
+                                              std::to_string(op_.envelope.size) + " at rank " +
+                                              std::to_string(op_.envelope.source));
+  }
+  return true;
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,80 @@
+// The operations that FaceParty starts.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "coll/party.hpp"
+#include "core/engine.hpp"
+#include "mpi/native.hpp"
+#include "mpi/reduction.hpp"
+
+namespace isthmus::face {
+
+/// The counts and displacements, in bytes, of blocks that lie one after the other, as the native
+/// library wants them. They stay until the operation is done.
+struct ByteBlocks {
+  ByteBlocks() = default;
+  /// Throws coll::Failure where they exceed what the library can express.
+  explicit ByteBlocks(std::span<const std::size_t> sizes, bool want_large = false);
+  bool large = false;  ///< use the large-count function and arrays
+  std::vector<int> counts, places;
+#if ISTHMUS_LARGE_COUNT
+  std::vector<MPI_Count> large_counts;
+  std::vector<MPI_Aint> large_places;
+#endif
+};
+
+/// Native requests under way on a shadow, and what they need until they are done.
+class NativeOperation final : public coll::Operation {
+ public:
+  explicit NativeOperation(const char* what) : what_(what) {}
+  ~NativeOperation() override;
+  bool poll() override;
+
+  /// Calls start(request pointer), which returns an MPI error code.
+  template <class Start>
+  void start(Start&& native_start) {
+    requests_.push_back(MPI_REQUEST_NULL);
+    check(native_start(&requests_.back()));
+  }
+  /// For receives: their message must fill them.
+  void expect(std::size_t bytes) { expected_ = bytes; }
+
+  ByteBlocks out, in;
+  TypedElements operands, results;  ///< of reductions
+  coll::Bytes packed_results;       ///< where the results go in the end
+
+ private:
+  void check(int code) const;
+
+  const char* what_;
+  std::vector<MPI_Request> requests_;
+  std::size_t expected_ = SIZE_MAX;
+  bool done_ = false;
+};
+
+/// Messages between clusters.
+class RemoteSend final : public coll::Operation {
+ public:
+  RemoteSend(int world_rank, const core::Envelope& envelope, coll::ConstBytes data);
+  ~RemoteSend() override;
+  bool poll() override { return op_.done(); }
+
+ private:
+  core::SendOp op_;
+};
+
+class RemoteRecv final : public coll::Operation {
+ public:
+  RemoteRecv(const core::Envelope& envelope, coll::Bytes data);
+  ~RemoteRecv() override;
+  bool poll() override;
+
+ private:
+  core::RecvOp op_;
+};
+
+}  // namespace isthmus::face
