@@ -4,9 +4,13 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <mutex>
 #include <span>
+#include <type_traits>
+#include <utility>
 
-#include "mpi/courier.hpp"
+#include "coll/collectives.hpp"
+#include "mpi/collective.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/grid.hpp"
 #include "mpi/progress.hpp"
@@ -27,35 +31,65 @@ std::optional<int> world_attribute(int keyval) {
   return *value;
 }
 
+/// The exchange under way: a collective like any other, in its place among them.
+template <class Start>
+class Agreement final : public Collective {
+ public:
+  Agreement(const GridCommRef& parent, Start how)
+      : Collective(parent, "agreement on a communicator"), how_(std::move(how)) {}
+
+ private:
+  coll::Task start(coll::Party& party) override { return how_(party); }
+  Start how_;
+};
+
+template <class Start>
+void agree(const GridCommRef& comm, Start&& how) {
+  Agreement<std::decay_t<Start>> agreement(comm, std::forward<Start>(how));
+  wait_until([&] {
+    const std::lock_guard lock(progress_mutex);
+    return agreement.advance();
+  });
+  if (agreement.result.error != MPI_SUCCESS) {
+    throw coll::Failure(MPI_ERR_OTHER, "the members could not agree on the new communicator");
+  }
+}
+
 template <class Item>
-std::vector<Item> tell_all(const GridComm& comm, Item mine) {
-  std::vector<Item> all(static_cast<std::size_t>(comm.size), mine);
-  const auto everything = std::as_writable_bytes(std::span(all));
-  const int tag = agreed.tag_upper_bound;
-  if (comm.rank != 0) {
-    courier_send(comm, 0, tag, std::as_bytes(std::span(&mine, 1)));
-    courier_recv(comm, 0, tag, everything);
-    return all;
-  }
-  for (int rank = 1; rank < comm.size; ++rank) {
-    const auto place = static_cast<std::size_t>(rank) * sizeof(Item);
-    courier_recv(comm, rank, tag, everything.subspan(place, sizeof(Item)));
-  }
-  for (int rank = 1; rank < comm.size; ++rank) courier_send(comm, rank, tag, everything);
+std::vector<Item> tell_all(const GridCommRef& comm, const Item& mine) {
+  std::vector<Item> all(static_cast<std::size_t>(comm->size));
+  agree(comm, [&](coll::Party& party) {
+    return coll::allgather(party, std::as_bytes(std::span(&mine, 1)),
+                           std::as_writable_bytes(std::span(all)),
+                           coll::Sizes(all.size(), sizeof(Item)));
+  });
   return all;
+}
+
+coll::Task spread_then_meet(coll::Party& party, coll::Bytes data) {
+  coll::Task spread = coll::bcast(party, data, 0);
+  co_await spread;
+  coll::Pending all_here = party.local_barrier();
+  co_await all_here;
 }
 
 }  // namespace
 
 std::vector<SplitChoice> exchange_choices(const GridCommRef& comm, SplitChoice mine) {
-  return tell_all(*comm, mine);
+  return tell_all(comm, mine);
 }
 
 std::uint64_t agree_on_context(const GridCommRef& comm) {
-  return tell_all(*comm, comm->rank == 0 ? fresh_context() : 0).front();
+  std::uint64_t context = comm->rank == 0 ? fresh_context() : 0;
+  agree(comm, [&](coll::Party& party) {
+    return spread_then_meet(party, std::as_writable_bytes(std::span(&context, 1)));
+  });
+  return context;
 }
 
-void meet(const GridCommRef& comm) { tell_all(*comm, char{}); }
+void meet(const GridCommRef& comm) {
+  agree(comm, [](coll::Party& party) { return coll::barrier(party); });
+}
 
 std::optional<Extremes> local_extremes(MPI_Comm handle, std::optional<int> mine) {
   constexpr int kNone = std::numeric_limits<int>::min();
@@ -91,7 +125,7 @@ void agree_on_limits() {
   const Grid& here = *grid();
   const int universe = world_attribute(MPI_UNIVERSE_SIZE).value_or(0);
   const std::vector<Mine> all = tell_all(
-      *here.world_comm,
+      here.world_comm,
       Mine{agreed.native_tag_upper_bound, std::max(universe, here.local_size()), here.cluster});
   for (const Mine& each : all) {
     agreed.tag_upper_bound = std::min(agreed.tag_upper_bound, each.tag_upper_bound);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "mpi/cart_grid.hpp"
+#include "mpi/collective.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/comm_split.hpp"
 #include "mpi/entry.hpp"
@@ -43,7 +44,7 @@ int checked_positions(const GridComm& parent, int ndims, const int dims[]) {
 ISTHMUS_MPI(Cart_create)
 (MPI_Comm old_comm, int ndims, const int dims[], const int periods[], int reorder,
  MPI_Comm* comm_cart) {
-  const GridCommRef parent = depth == 0 ? share_comm(old_comm) : nullptr;
+  const GridCommRef parent = spanning(old_comm);
   if (!parent) {
     const int code = native.Cart_create(old_comm, ndims, dims, periods, reorder, comm_cart);
     settle_handles();
@@ -57,7 +58,7 @@ ISTHMUS_MPI(Cart_create)
 }
 
 ISTHMUS_MPI(Cart_sub)(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm) {
-  const GridCommRef parent = depth == 0 ? share_comm(comm) : nullptr;
+  const GridCommRef parent = spanning(comm);
   if (!parent) {
     const int code = native.Cart_sub(comm, remain_dims, newcomm);
     settle_handles();
@@ -76,7 +77,7 @@ ISTHMUS_MPI(Cart_sub)(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm)
 // coverage: the identity, as reorder does nothing
 ISTHMUS_MPI(Cart_map)
 (MPI_Comm comm, int ndims, const int dims[], const int periods[], int* newrank) {
-  const GridCommRef parent = depth == 0 ? share_comm(comm) : nullptr;
+  const GridCommRef parent = spanning(comm);
   if (!parent) return native.Cart_map(comm, ndims, dims, periods, newrank);
   return shielded(comm, "MPI_Cart_map", [&] {
     const int count = checked_positions(*parent, ndims, dims);

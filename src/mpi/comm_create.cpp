@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "mpi/collective.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/comm_split.hpp"
 #include "mpi/entry.hpp"
@@ -15,7 +16,7 @@
 namespace isthmus::face {
 
 ISTHMUS_MPI(Comm_create)(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
-  const GridCommRef parent = depth == 0 ? share_comm(comm) : nullptr;
+  const GridCommRef parent = spanning(comm);
   if (!parent || group == MPI_GROUP_NULL) {
     if (depth == 0 && is_grid_group(group)) return refuse_group(comm, "MPI_Comm_create");
     const int code = native.Comm_create(comm, group, newcomm);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mpi/agreement.hpp"
+#include "mpi/collective.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/courier.hpp"
 #include "mpi/entry.hpp"
@@ -107,7 +108,7 @@ int create_group(const GridComm& parent, MPI_Group group, int tag, MPI_Comm* new
 }  // namespace
 
 ISTHMUS_MPI(Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
-  const GridCommRef parent = depth == 0 ? share_comm(comm) : nullptr;
+  const GridCommRef parent = spanning(comm);
   if (!parent || group == MPI_GROUP_NULL) {
     if (depth == 0 && is_grid_group(group)) return refuse_group(comm, "MPI_Comm_create_group");
     const int code = native.Comm_create_group(comm, group, tag, newcomm);

@@ -1,6 +1,9 @@
 // MPI_Comm_dup and its variants. The program's own handle is duplicated natively, so that
 // attribute copy functions run, and info and error handlers come along.
+#include <memory>
+
 #include "mpi/agreement.hpp"
+#include "mpi/collective.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/duplication.hpp"
 #include "mpi/entry.hpp"
@@ -41,15 +44,16 @@ int duplicate_later(const GridCommRef& parent, MPI_Comm comm, MPI_Comm* newcomm,
     MPI_Comm result = MPI_COMM_NULL;
     MPI_Request copied = MPI_REQUEST_NULL;
     if (const int code = copy(&result, &copied); code != MPI_SUCCESS) return code;
+    settle_handles();
     *newcomm = result;
-    return make_request(duplication(parent, comm, result, copied), request);
+    return make_request(std::make_unique<Duplication>(parent, function, result, copied), request);
   });
 }
 
 }  // namespace
 
 ISTHMUS_MPI(Comm_dup)(MPI_Comm comm, MPI_Comm* newcomm) {
-  const GridCommRef parent = depth == 0 ? share_comm(comm) : nullptr;
+  const GridCommRef parent = spanning(comm);
   if (!parent) {
     const int code = native.Comm_dup(comm, newcomm);
     settle_handles();
@@ -59,7 +63,7 @@ ISTHMUS_MPI(Comm_dup)(MPI_Comm comm, MPI_Comm* newcomm) {
 }
 
 ISTHMUS_MPI(Comm_dup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
-  const GridCommRef parent = depth == 0 ? share_comm(comm) : nullptr;
+  const GridCommRef parent = spanning(comm);
   if (!parent) {
     const int code = native.Comm_dup_with_info(comm, info, newcomm);
     settle_handles();
@@ -71,7 +75,7 @@ ISTHMUS_MPI(Comm_dup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm)
 }
 
 ISTHMUS_MPI(Comm_idup)(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
-  const GridCommRef parent = depth == 0 ? share_comm(comm) : nullptr;
+  const GridCommRef parent = spanning(comm);
   if (!parent) {
     const int code = native.Comm_idup(comm, newcomm, request);
     settle_handles();
@@ -85,7 +89,7 @@ ISTHMUS_MPI(Comm_idup)(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
 
 ISTHMUS_MPI(Comm_idup_with_info)
 (MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
-  const GridCommRef parent = depth == 0 ? share_comm(comm) : nullptr;
+  const GridCommRef parent = spanning(comm);
   if (!parent) {
     const int code = native_idup_with_info(native, comm, info, newcomm, request);
     settle_handles();

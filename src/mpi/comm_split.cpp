@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mpi/agreement.hpp"
+#include "mpi/collective.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/making.hpp"
@@ -57,7 +58,7 @@ int split(const GridCommRef& parent, int colour, int key, const std::optional<Ca
 }
 
 ISTHMUS_MPI(Comm_split)(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
-  const GridCommRef parent = depth == 0 ? share_comm(comm) : nullptr;
+  const GridCommRef parent = spanning(comm);
   if (!parent) {
     const int code = native.Comm_split(comm, color, key, newcomm);
     settle_handles();

@@ -1,41 +1,65 @@
 #include "mpi/duplication.hpp"
 
-#include "mpi/agreement.hpp"
+#include <span>
+
+#include "coll/collectives.hpp"
 #include "mpi/entry.hpp"
-#include "mpi/making.hpp"
 
 namespace isthmus::face {
 namespace {
 
-class Duplication final : public Operation {
+class NativeCopy final : public coll::Operation {
  public:
-  Duplication(GridCommRef parent, MPI_Comm made, MPI_Request copied, std::uint64_t context)
-      : parent_(std::move(parent)), made_(made), copied_(copied), context_(context) {}
-
-  bool advance() override {
+  explicit NativeCopy(MPI_Request request) : request_(request) {}
+  bool poll() override {
+    Inside inside;
     int done = 0;
-    result.error = native.Test(&copied_, &done, MPI_STATUS_IGNORE);
-    if (result.error == MPI_SUCCESS && done == 0) return false;
-    if (result.error == MPI_SUCCESS) {
-      result.error = finish_comm(parent_->group, context_, made_, parent_->cart, &made_);
+    if (native.Test(&request_, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+      throw coll::Failure(MPI_ERR_OTHER, "the native duplication inside the cluster failed");
     }
-    return true;
+    return done != 0;
   }
 
  private:
-  GridCommRef parent_;
-  MPI_Comm made_;
-  MPI_Request copied_;
-  std::uint64_t context_;
+  MPI_Request request_;
 };
+
+coll::Pending copy_of(MPI_Comm from, MPI_Comm* to) {
+  Inside inside;
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (native.Comm_idup(from, to, &request) != MPI_SUCCESS) {
+    throw coll::Failure(MPI_ERR_OTHER, "the native duplication inside the cluster failed");
+  }
+  return coll::Pending(std::make_unique<NativeCopy>(request));
+}
+
+coll::Task duplicate(coll::Party& party, coll::Bytes context, MPI_Comm parent_shadow,
+                     MPI_Comm* shadow, MPI_Request copied) {
+  coll::Task spread = coll::bcast(party, context, 0);
+  co_await spread;
+  coll::Pending shadow_made = copy_of(parent_shadow, shadow);
+  co_await shadow_made;
+  coll::Pending handle_made(std::make_unique<NativeCopy>(copied));
+  co_await handle_made;
+}
 
 }  // namespace
 
-std::unique_ptr<Operation> duplication(const GridCommRef& parent, MPI_Comm comm, MPI_Comm result,
-                                       MPI_Request copied) {
-  auto made = std::make_unique<Duplication>(parent, result, copied, agree_on_context(parent));
-  made->comm = comm;
-  return made;
+Duplication::Duplication(const GridCommRef& parent, const char* function, MPI_Comm made,
+                         MPI_Request copied)
+    : Collective(parent, function),
+      made_(made),
+      copied_(copied),
+      context_(parent->rank == 0 ? fresh_context() : 0) {}
+
+coll::Task Duplication::start(coll::Party& party) {
+  return duplicate(party, std::as_writable_bytes(std::span(&context_, 1)), grid_comm().shadow,
+                   &shadow_, copied_);
+}
+
+void Duplication::finish() {
+  const GridCommRef made = register_comm(grid_comm().group, context_, made_, shadow_);
+  made->cart = grid_comm().cart;
 }
 
 }  // namespace isthmus::face

@@ -1,17 +1,30 @@
 // MPI_Comm_idup under way.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
+#include "mpi/collective.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/native.hpp"
-#include "mpi/request.hpp"
 
 namespace isthmus::face {
 
-/// An operation that ends when the native duplication `copied` (of `comm`, the handle of `parent`,
-/// giving `result`) has ended and `result` is a grid communicator.
-std::unique_ptr<Operation> duplication(const GridCommRef& parent, MPI_Comm comm, MPI_Comm result,
-                                       MPI_Request copied);
+/// Ends when the native duplication `copied` of the parent's handle, which gives `made`, has ended
+/// and `made` is a grid communicator. Nothing in it waits natively: its parts come to their ends
+/// while the program does other things.
+class Duplication final : public Collective {
+ public:
+  Duplication(const GridCommRef& parent, const char* function, MPI_Comm made, MPI_Request copied);
+
+ private:
+  coll::Task start(coll::Party& party) override;
+  void finish() override;
+
+  MPI_Comm made_;
+  MPI_Request copied_;
+  std::uint64_t context_;
+  MPI_Comm shadow_ = MPI_COMM_NULL;
+};
 
 }  // namespace isthmus::face

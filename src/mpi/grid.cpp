@@ -5,6 +5,7 @@
 #include <atomic>
 #include <stdexcept>
 
+#include "mpi/agreement.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/environment.hpp"
 #include "mpi/grid_barrier.hpp"
@@ -81,6 +82,7 @@ void join_grid() {
     current.store(joined, std::memory_order_release);
     joined->world_comm =
         register_comm(core::Group::range(0, joined->world.size()), 0, MPI_COMM_WORLD);
+    agree_on_limits();
   } catch (const std::exception& failure) {
     abort_grid(1, std::string("cannot join the grid: ") + failure.what());
   }
