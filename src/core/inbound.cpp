@@ -100,7 +100,11 @@ void Inbound::store(Incoming& message, std::uint64_t offset, std::span<const std
     message.early.push_back({offset, {bytes.begin(), bytes.end()}});
   } else {
     const auto size = static_cast<std::size_t>(message.body.ahead);
-    if (!message.buffer) message.buffer = std::make_unique<std::byte[]>(size);
+    if (!message.buffer) {
+      // Bytes still to come are zero until then, so that a receive never sees old memory.
+      message.buffer = bytes.size() == size ? std::make_unique_for_overwrite<std::byte[]>(size)
+                                            : std::make_unique<std::byte[]>(size);
+    }
     std::memcpy(message.buffer.get() + offset, bytes.data(), bytes.size());
   }
   message.ahead_arrived += bytes.size();
