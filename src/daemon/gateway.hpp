@@ -63,6 +63,8 @@ class Gateway {
     std::function<void(int rank, int code, const std::string& message)> abort;
     /// Something broke, here or elsewhere; the message says what and where.
     std::function<void(const std::string& message, int code)> fault;
+    /// Somebody knocked who was not let in (no secret, another version, ...): for a log.
+    std::function<void(const std::string& sentence)> rejected;
   };
 
   Gateway(asio::io_context& io, GatewayConfig config, Events events);

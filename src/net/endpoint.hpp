@@ -3,11 +3,13 @@
 // the program's code.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "core/engine.hpp"
@@ -54,7 +56,7 @@ class Endpoint {
   /// must be atomic with matching (a wildcard that may also match natively).
   template <class F>
   auto locked(F&& f) {
-    std::lock_guard lock(mutex_);
+    const Locked lock(*this);
     return std::forward<F>(f)(engine_);
   }
 
@@ -73,11 +75,27 @@ class Endpoint {
 
  private:
   explicit Endpoint(EndpointConfig config, FaultHandler on_fault);
+
+  // Holds the engine for a while; then tells the I/O thread and those who wait what is new.
+  class Locked {
+   public:
+    explicit Locked(Endpoint& endpoint) : endpoint_(endpoint) { endpoint_.mutex_.lock(); }
+    ~Locked() { endpoint_.unlock(); }
+    Locked(const Locked&) = delete;
+    Locked& operator=(const Locked&) = delete;
+
+   private:
+    Endpoint& endpoint_;
+  };
+  void unlock();
   void wake();
+  void publish(std::uint32_t events);
+
   struct Io;
   mutable std::mutex mutex_;  // guards engine_
   core::Engine engine_;
   mutable std::atomic<std::uint32_t> events_{0};
+  mutable std::atomic<std::uint32_t> waiters_{0};  // in wait_event
   std::unique_ptr<Io> io_;
 };
 

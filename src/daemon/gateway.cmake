@@ -1,0 +1,6 @@
+# Tests of the gateway and of endpoints that meet there.
+isthmus_test(NAME gateway_test
+  SOURCES
+    gateway_test.cpp
+    gateway_faults_test.cpp
+  LIBS isthmus_daemon)

@@ -1,0 +1,138 @@
+// How a gateway forwards frames. A frame whose next conduit is full is kept, charged to the
+// window of the conduit it came by: so a slow receiver holds back those who send to it, and
+// nobody else, and acknowledgements never wait behind data.
+#include <algorithm>
+#include <utility>
+
+#include "core/message_body.hpp"
+#include "daemon/gateway_state.hpp"
+
+namespace isthmus::daemon {
+
+// True: consumed.
+bool Gateway::State::take(Peer& from, const core::InFrame& frame, std::uint16_t hops) {
+  if (!core::is_routed(frame.kind)) {
+    if (frame.kind == core::FrameKind::Control) control(from, frame);
+    return true;
+  }
+  if (faulted) return true;
+  std::string trouble;
+  PeerPtr to;
+  if (!core::is_gateway(from.node) && frame.source != from.node) {
+    trouble = name(from.node) + " sent in the name of rank " + std::to_string(frame.source);
+  } else if (hops == 0) {
+    trouble = "the routes go in a circle: a message from rank " + std::to_string(frame.source) +
+              " to rank " + std::to_string(frame.destination) + " has crossed " +
+              std::to_string(core::kMaxHops) + " conduits";
+  } else {
+    to = next_hop(frame, trouble);
+  }
+  if (!trouble.empty()) {
+    fault(trouble);
+    return true;
+  }
+  if (to->left || to->driver->closed()) return true;  // credits that come too late
+  --hops;
+  if (to->turns.empty() && to->driver->conduit().can_accept()) {
+    forward(*to, frame, hops);
+    return true;
+  }
+  auto& queue = to->held[from.node];
+  if (queue.empty()) to->turns.push_back(from.node);
+  queue.push_back(
+      {frame.kind, frame.source, frame.destination, hops, {frame.body.begin(), frame.body.end()}});
+  return false;
+}
+
+Gateway::State::PeerPtr Gateway::State::next_hop(const core::InFrame& frame,
+                                                 std::string& trouble) const {
+  const core::NodeId destination = frame.destination;
+  if (!world || destination >= static_cast<core::NodeId>(world->size())) {
+    trouble = "rank " + std::to_string(frame.source) + " sent to rank " +
+              std::to_string(destination) + ", which is not of this grid";
+    return nullptr;
+  }
+  const std::size_t index = world->cluster_of(static_cast<int>(destination));
+  core::NodeId node = destination;
+  if (index != cluster) {
+    const auto route = next.find(index);
+    if (route == next.end()) {
+      trouble = name(config.node) + " knows no route to cluster \"" + world->clusters[index].name +
+                "\"; link the two, or a cluster between them";
+      return nullptr;
+    }
+    node = route->second;
+  }
+  const auto found = peers.find(node);
+  if (found == peers.end()) {
+    trouble = name(config.node) + " has no connection to " + name(node);
+    return nullptr;
+  }
+  return found->second;
+}
+
+void Gateway::State::forward(Peer& to, const core::InFrame& frame, std::uint16_t hops) {
+  to.driver->conduit().forward(frame, hops);
+  if (frame.kind == core::FrameKind::Envelope) {
+    ++to.messages;
+    to.bytes += std::max(frame.body.size(), core::EnvelopeBody::kSize) - core::EnvelopeBody::kSize;
+  } else if (frame.kind == core::FrameKind::Piece) {
+    to.bytes += std::max(frame.body.size(), core::PieceBody::kSize) - core::PieceBody::kSize;
+  }
+  flush_later(to);
+}
+
+// There may be room towards a peer: one frame from each that waits, in turn.
+void Gateway::State::release(Peer& to) {
+  while (!to.turns.empty() && to.driver->conduit().can_accept()) {
+    const core::NodeId node = to.turns.front();
+    to.turns.pop_front();
+    auto& queue = to.held[node];
+    const Held frame = std::move(queue.front());
+    queue.pop_front();
+    if (queue.empty()) {
+      to.held.erase(node);
+    } else {
+      to.turns.push_back(node);
+    }
+    forward(to, {frame.kind, frame.source, frame.destination, frame.body}, frame.hops);
+    const auto from = peers.find(node);
+    if (from == peers.end()) continue;
+    from->second->driver->conduit().consume(frame.body.size());
+    flush_later(*from->second);
+  }
+}
+
+void Gateway::State::drop_held(Peer& to) {
+  for (auto& [node, queue] : to.held) {
+    const auto from = peers.find(node);
+    if (from == peers.end()) continue;
+    for (const auto& frame : queue) from->second->driver->conduit().consume(frame.body.size());
+    flush_later(*from->second);
+  }
+  to.held.clear();
+  to.turns.clear();
+}
+
+void Gateway::State::flush_later(Peer& peer) {
+  if (std::exchange(peer.unflushed, true)) return;
+  unflushed.push_back(peers.at(peer.node));
+}
+
+void Gateway::State::flush() {
+  while (!unflushed.empty()) {
+    const PeerPtr peer = std::move(unflushed.back());
+    unflushed.pop_back();
+    peer->unflushed = false;
+    peer->driver->flush();
+  }
+}
+
+// Something has been read from a peer: frames for others, and maybe acknowledgements.
+void Gateway::State::progress(Peer& peer) {
+  release(peer);
+  flush();
+  if (closing) check_closed();
+}
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,118 @@
+// The inside of Gateway.
+#pragma once
+
+#include <asio/awaitable.hpp>
+#include <asio/steady_timer.hpp>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "daemon/gateway.hpp"
+#include "net/conduit_driver.hpp"
+#include "net/control_body.hpp"
+#include "net/listener.hpp"
+
+namespace isthmus::daemon {
+
+struct Gateway::State : std::enable_shared_from_this<State> {
+  State(asio::io_context& context, GatewayConfig settings, Events handlers);
+  ~State();
+
+  /// A frame that has arrived and whose next conduit is full. Its bytes stay charged to the
+  /// window of the conduit it came by, which bounds how many there can be.
+  struct Held {
+    core::FrameKind kind{};
+    core::NodeId source = core::kNobody;
+    core::NodeId destination = core::kNobody;
+    std::uint16_t hops = 0;
+    std::vector<std::byte> body;
+  };
+
+  /// A process of this cluster, or another gateway.
+  struct Peer {
+    core::NodeId node = core::kNobody;
+    std::shared_ptr<net::ConduitDriver> driver;
+    bool left = false;       // said Bye
+    bool unflushed = false;  // in State::unflushed
+    std::string where;
+    // What waits for room towards this peer, by the peer it came from; those take turns.
+    std::map<core::NodeId, std::deque<Held>> held;
+    std::deque<core::NodeId> turns;
+    std::uint64_t messages = 0, bytes = 0;  // sent
+  };
+  using PeerPtr = std::shared_ptr<Peer>;
+
+  struct Dialled {
+    GatewayLink link;
+    bool up = false;  // the peer's Hello has been heard once
+    std::string last_failure;
+  };
+
+  // gateway_peers.cpp: who comes and goes
+  void welcome(net::Listener::Newcomer newcomer);
+  std::string objection(const net::Listener::Newcomer& newcomer) const;
+  PeerPtr add_peer(core::NodeId node, bool is_unix);
+  void process_joined();
+  void lost(Peer& peer, const std::string& reason);
+  void ended(Peer& peer);
+  void dead(Peer& peer, const std::string& reason);
+  bool all_joined() const;
+  bool all_left() const;
+  std::string name(core::NodeId node) const;
+
+  // gateway_control.cpp: what is told to all
+  void control(Peer& from, const core::InFrame& frame);
+  void tell(Peer& peer, core::FrameKind kind, std::span<const std::byte> body);
+  void learn_joined(core::NodeId gateway, core::NodeId from);
+  void check_ready();
+  void spread(const net::ControlBody& body, core::NodeId except);
+  void fault(const std::string& message, int code = 1);
+
+  // gateway_forward.cpp: frames
+  bool take(Peer& from, const core::InFrame& frame, std::uint16_t hops);
+  PeerPtr next_hop(const core::InFrame& frame, std::string& trouble) const;
+  void forward(Peer& to, const core::InFrame& frame, std::uint16_t hops);
+  void release(Peer& to);
+  void drop_held(Peer& to);
+  void flush_later(Peer& peer);
+  void flush();
+  void progress(Peer& peer);
+
+  // gateway_links.cpp: conduits opened from this side
+  void open_links(std::vector<GatewayLink> links, std::function<void(const std::string&)> done);
+  void dial(core::NodeId to);
+  static asio::awaitable<void> dialling(std::shared_ptr<State> self, core::NodeId to);
+  void link_up(core::NodeId to);
+  void links_settled(const std::string& error);
+  std::string link_name(core::NodeId to) const;
+
+  void close(std::function<void()> done);
+  void close_now();
+  void check_closed();
+
+  asio::io_context& io;
+  GatewayConfig config;
+  Events events;
+  std::unique_ptr<net::Listener> listener;
+  std::optional<core::World> world;
+  std::size_t cluster = 0;  // index of mine, once the world is known
+  std::map<std::size_t, core::NodeId> next;
+
+  std::map<core::NodeId, PeerPtr> peers;
+  std::vector<PeerPtr> unflushed;
+  std::size_t joined = 0, left = 0;  // processes
+  std::set<core::NodeId> full;       // gateways all of whose processes have joined
+  bool ready = false;
+  bool faulted = false;
+
+  std::map<core::NodeId, Dialled> dialled;
+  std::function<void(const std::string&)> links_done;
+  asio::steady_timer link_timer;
+
+  bool closing = false, closed = false;
+  std::function<void()> close_done;
+  asio::steady_timer close_timer;
+};
+
+}  // namespace isthmus::daemon

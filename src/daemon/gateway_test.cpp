@@ -1,0 +1,160 @@
+#include "daemon/gateway.hpp"
+
+#include "daemon/gateway_testbed.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::size_t kSizes[] = {0,        1,      8,      1000,    1024,     1025,
+                                  65'535,   65'536, 65'537, 200'000, 1U << 20, (1U << 20) + 1,
+                                  5'000'000};
+
+TEST(Gateway, TwoRanksOfOneClusterMeet) {
+  Testbed bed({.sizes = {2}});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  for (const std::size_t size : kSizes) bed.exchange(0, 1, size);
+  bed.leave_all();
+}
+
+class Paths : public testing::TestWithParam<std::tuple<bool, bool, int>> {
+ protected:
+  BedOptions options(std::vector<int> sizes) {
+    BedOptions o;
+    o.sizes = std::move(sizes);
+    std::tie(o.encrypt, o.ranks_by_tcp, o.streams) = GetParam();
+    return o;
+  }
+};
+
+TEST_P(Paths, TwoClusters) {
+  Testbed bed(options({1, 2}));
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  for (const std::size_t size : kSizes) {
+    bed.exchange(0, 1, size);
+    bed.exchange(2, 0, size);
+  }
+  bed.leave_all();
+  for (int r = 0; r < 3; ++r) EXPECT_FALSE(bed.faulted(r));
+}
+
+TEST_P(Paths, ThreeClustersInAChain) {
+  Testbed bed(options({1, 1, 1}));
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  for (const std::size_t size : kSizes) {
+    bed.exchange(0, 2, size);
+    bed.exchange(2, 0, size);
+    bed.exchange(1, 2, size);
+  }
+  bed.leave_all();
+}
+
+INSTANTIATE_TEST_SUITE_P(EncryptedOrNot, Paths,
+                         testing::Values(std::tuple(true, false, 1), std::tuple(false, true, 1),
+                                         std::tuple(true, true, 3)));
+
+TEST(Gateway, CountsWhatCrossesALink) {
+  Testbed bed({.sizes = {1, 1}});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  for (int i = 0; i < 10; ++i) bed.exchange(0, 1, 100'000);
+  const auto counts = bed.counts(0);
+  ASSERT_EQ(counts.size(), 1U);
+  EXPECT_EQ(counts[0].from, Testbed::node(0));
+  EXPECT_EQ(counts[0].to, Testbed::node(1));
+  EXPECT_EQ(counts[0].messages, 10U);
+  EXPECT_EQ(counts[0].bytes, 1'000'000U);
+  EXPECT_GE(counts[0].frames, 20U);
+  EXPECT_GT(counts[0].wire_bytes, 1'000'000U);
+  EXPECT_LT(counts[0].wire_bytes, 1'050'000U);
+  bed.leave_all();
+}
+
+constexpr std::size_t kFlood = 3'000'000;
+constexpr int kFloods = 4;
+
+// Everybody sends to everybody at once, in both directions, far more than all buffers hold.
+TEST(Gateway, FloodsInAllDirectionsAreDelivered) {
+  Testbed bed({.sizes = {2, 2}});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  std::vector<std::future<void>> ranks;
+  for (int me = 0; me < 4; ++me) {
+    ranks.push_back(std::async(std::launch::async, [&bed, me] {
+      std::vector<std::unique_ptr<core::SendOp>> sends;
+      std::vector<std::unique_ptr<core::RecvOp>> recvs;
+      std::vector<std::vector<std::byte>> buffers;
+      const std::vector<std::byte> data(kFlood, static_cast<std::byte>(me));
+      for (int other = 0; other < 4; ++other) {
+        if (other == me) continue;
+        for (int i = 0; i < kFloods; ++i) {
+          auto send = std::make_unique<core::SendOp>();
+          send->peer = static_cast<core::NodeId>(other);
+          send->envelope = {1, me, i, kFlood};
+          send->data = data;
+          bed.rank(me).send(*send);
+          sends.push_back(std::move(send));
+          buffers.emplace_back(kFlood);
+          auto recv = std::make_unique<core::RecvOp>();
+          recv->context = 1;
+          recv->source = other;
+          recv->tag = i;
+          recv->buffer = buffers.back().data();
+          recv->capacity = kFlood;
+          bed.rank(me).recv(*recv);
+          recvs.push_back(std::move(recv));
+        }
+      }
+      for (auto& send : sends) bed.wait(me, *send);
+      for (std::size_t i = 0; i < recvs.size(); ++i) {
+        bed.wait(me, *recvs[i]);
+        const std::vector<std::byte> expected(kFlood,
+                                              static_cast<std::byte>(recvs[i]->envelope.source));
+        ASSERT_TRUE(buffers[i] == expected);
+      }
+    }));
+  }
+  for (auto& rank : ranks) rank.get();
+  bed.leave_all();
+}
+
+TEST(Gateway, ATakenPortIsNamed) {
+  Testbed bed({.sizes = {1}});
+  const std::string taken = bed.addresses(0)[0];
+  asio::io_context io;
+  Gateway other(io, {}, {});
+  try {
+    other.listen({taken});
+    FAIL();
+  } catch (const std::runtime_error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("cannot listen on " + taken));
+    EXPECT_THAT(e.what(), HasSubstr("another program has port"));
+  }
+}
+
+TEST(Gateway, FinishedWhenAllRanksHaveLeft) {
+  Testbed bed({.sizes = {1, 1}});
+  ASSERT_EQ(bed.link(), "");
+  EXPECT_FALSE(bed.on_io([&] { return bed.gateway(0).joined(); }));
+  bed.join();
+  EXPECT_TRUE(bed.on_io([&] { return bed.gateway(0).joined(); }));
+  EXPECT_FALSE(bed.on_io([&] { return bed.gateway(0).finished(); }));
+  bed.leave_all();
+  EXPECT_TRUE(bed.on_io([&] { return bed.gateway(0).finished(); }));
+  // The gateways close one after the other; neither takes the other's goodbye for a fault.
+  for (std::size_t i = 0; i < 2; ++i) {
+    Awaited<bool> closed;
+    bed.on_io([&] {
+      bed.gateway(i).close([&] { closed.set(true); });
+      return 0;
+    });
+    EXPECT_TRUE(closed.get());
+  }
+}
+
+}  // namespace
+}  // namespace isthmus::daemon

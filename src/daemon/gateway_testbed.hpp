@@ -1,0 +1,279 @@
+// Clusters, gateways and ranks in one process, over loopback. For tests.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
+#include <filesystem>
+#include <future>
+#include <thread>
+
+#include "daemon/gateway.hpp"
+#include "net/endpoint.hpp"
+
+namespace isthmus::daemon {
+
+using namespace std::chrono_literals;
+
+/// A value that another thread brings. Bounded waits, far longer than anything needs.
+template <class T>
+class Awaited {
+ public:
+  void set(T value) {
+    std::lock_guard lock(mutex_);
+    if (!value_) value_ = std::move(value);
+    changed_.notify_all();
+  }
+  T get() {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, 30s, [&] { return value_.has_value(); })) {
+      ADD_FAILURE() << "nothing came within 30 s";
+      return T{};
+    }
+    return *value_;
+  }
+  bool there() {
+    std::lock_guard lock(mutex_);
+    return value_.has_value();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<T> value_;
+};
+
+struct BedOptions {
+  std::vector<int> sizes{1, 1};  ///< ranks per cluster; clusters are linked in a chain
+  bool encrypt = true;
+  bool ranks_by_tcp = false;
+  int streams = 1;
+  std::chrono::milliseconds link_timeout{10'000};
+};
+
+class Testbed {
+ public:
+  /// Runs `f` on the gateways' thread.
+  template <class F>
+  std::invoke_result_t<F> on_io(F f) {
+    std::packaged_task<std::invoke_result_t<F>()> task(std::move(f));
+    auto future = task.get_future();
+    asio::post(io_, [&] { task(); });
+    return future.get();
+  }
+
+  explicit Testbed(BedOptions options = {}) : options_(std::move(options)) {
+    char name[] = "/tmp/isthmus-test-XXXXXX";
+    folder_ = ::mkdtemp(name);
+    thread_ = std::thread([this] { io_.run(); });
+    core::World world;
+    int first = 0;
+    for (std::size_t i = 0; i < options_.sizes.size(); ++i) {
+      world.clusters.push_back({"c" + std::to_string(i), first, options_.sizes[i]});
+      first += options_.sizes[i];
+    }
+    world_ = world;
+    for (std::size_t i = 0; i < options_.sizes.size(); ++i) {
+      addresses_.push_back(on_io([&] { return make_gateway(i); }));
+    }
+  }
+
+  ~Testbed() {
+    for (auto& endpoint : endpoints_) endpoint.reset();
+    on_io([&] {
+      gateways_.clear();
+      return 0;
+    });
+    work_.reset();
+    io_.stop();
+    thread_.join();
+    std::filesystem::remove_all(folder_);
+  }
+
+  /// Links the gateways; returns their errors, joined.
+  std::string link() {
+    std::vector<std::unique_ptr<Awaited<std::string>>> done;
+    for (std::size_t i = 0; i < gateways_.size(); ++i) {
+      auto answer = std::make_unique<Awaited<std::string>>();
+      auto* result = answer.get();
+      done.push_back(std::move(answer));
+      on_io([&] {
+        std::vector<GatewayLink> links;
+        if (i + 1 < gateways_.size()) {
+          GatewayLink link;
+          link.to = node(i + 1);
+          link.addresses = {link_address_.empty() ? addresses_[i + 1][0] : link_address_};
+          link.encrypt = options_.encrypt;
+          link.streams = options_.streams;
+          links.push_back(link);
+        }
+        std::map<std::size_t, core::NodeId> next;
+        for (std::size_t c = 0; c < gateways_.size(); ++c) {
+          if (c != i) next[c] = node(c > i ? i + 1 : i - 1);
+        }
+        gateways_[i]->link(world_of(i), links, next,
+                           [result](const std::string& error) { result->set(error); });
+        return 0;
+      });
+    }
+    std::string errors;
+    for (auto& answer : done) errors += answer->get();
+    return errors;
+  }
+
+  net::EndpointConfig config(int rank) {
+    net::EndpointConfig config;
+    config.world = world_of(world_.cluster_of(rank));
+    config.world_rank = rank;
+    config.job = "job";
+    config.secret = "secret";
+    config.join_timeout = 20s;
+    return config;
+  }
+
+  /// All ranks join, each on a thread of its own as the calls wait for each other.
+  void join() {
+    std::vector<std::future<std::unique_ptr<net::Endpoint>>> joins;
+    for (int rank = 0; rank < world_.size(); ++rank) {
+      faults_.push_back(std::make_unique<Awaited<std::string>>());
+      joins.push_back(std::async(std::launch::async, [this, rank] {
+        return net::Endpoint::join(config(rank), [this, rank](const std::string& s, int code) {
+          faults_[static_cast<std::size_t>(rank)]->set(s + " [" + std::to_string(code) + "]");
+        });
+      }));
+    }
+    for (auto& join : joins) endpoints_.push_back(join.get());
+  }
+
+  net::Endpoint& rank(int r) { return *endpoints_[static_cast<std::size_t>(r)]; }
+  void kill(int r) { endpoints_[static_cast<std::size_t>(r)].reset(); }
+  void leave_all() {
+    std::vector<std::future<void>> leaves;
+    for (auto& endpoint : endpoints_) {
+      leaves.push_back(std::async(std::launch::async, [&] { endpoint->leave(); }));
+    }
+    for (auto& leave : leaves) leave.get();
+  }
+  std::string fault(int r) { return faults_[static_cast<std::size_t>(r)]->get(); }
+  bool faulted(int r) { return faults_[static_cast<std::size_t>(r)]->there(); }
+  std::string gateway_fault(std::size_t i) { return gateway_faults_[i]->get(); }
+  void destroy_gateway(std::size_t i) {
+    on_io([&] {
+      gateways_[i].reset();
+      return 0;
+    });
+  }
+  Gateway& gateway(std::size_t i) { return *gateways_[i]; }
+  std::vector<LinkCount> counts(std::size_t i) {
+    return on_io([&] { return gateways_[i]->counts(); });
+  }
+  Awaited<std::string>& rejected(std::size_t i) { return *rejected_[i]; }
+  const std::vector<std::string>& addresses(std::size_t i) const { return addresses_[i]; }
+  const core::World& world() const { return world_; }
+  asio::io_context& io() { return io_; }
+  std::string folder() const { return folder_; }
+  void link_to(std::string address) { link_address_ = std::move(address); }
+  std::string secret(std::size_t i) const { return i == wrong_ ? "wrong" : "secret"; }
+  static core::NodeId node(std::size_t i) {
+    return core::kFirstGateway + static_cast<core::NodeId>(i);
+  }
+
+  /// Sends from one rank to another and receives there.
+  void exchange(int from, int to, std::size_t size, int tag = 1) {
+    std::vector<std::byte> data(size);
+    for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<std::byte>(i * 31 + i / 255);
+    std::vector<std::byte> got(size + 1);
+    core::SendOp send;
+    send.peer = static_cast<core::NodeId>(to);
+    send.envelope = {42, from, tag, size};
+    send.data = data;
+    core::RecvOp recv;
+    recv.context = 42;
+    recv.source = from;
+    recv.tag = tag;
+    recv.buffer = got.data();
+    recv.capacity = size;
+    rank(to).recv(recv);
+    rank(from).send(send);
+    wait(from, send);
+    wait(to, recv);
+    got.resize(size);
+    ASSERT_EQ(recv.envelope.size, size);
+    ASSERT_TRUE(got == data) << size << " bytes from " << from << " to " << to;
+  }
+
+  void wait(int r, core::Op& op) {
+    const auto limit = std::chrono::steady_clock::now() + 60s;
+    for (;;) {
+      const auto seen = rank(r).events();
+      if (op.done()) return;
+      if (std::chrono::steady_clock::now() > limit) {
+        FAIL() << "rank " << r << " waited for 60 s";
+      }
+      rank(r).wait_event(seen, 100ms);
+    }
+  }
+
+  std::size_t wrong_ = SIZE_MAX;  // index of a gateway that is made with another secret
+
+  void remake_gateway(std::size_t i) {
+    destroy_gateway(i);
+    addresses_[i] = on_io([&] { return make_gateway(i); });
+  }
+
+ private:
+  std::vector<std::string> make_gateway(std::size_t i) {
+    if (gateways_.size() <= i) {
+      gateways_.resize(i + 1);
+      gateway_faults_.push_back(std::make_unique<Awaited<std::string>>());
+      rejected_.push_back(std::make_unique<Awaited<std::string>>());
+    }
+    GatewayConfig config;
+    config.node = node(i);
+    config.cluster = world_.clusters[i].name;
+    config.job = "job";
+    config.secret = secret(i);
+    config.link_timeout = options_.link_timeout;
+    config.connect_timeout = 5s;
+    Gateway::Events events;
+    events.fault = [this, i](const std::string& message, int) { gateway_faults_[i]->set(message); };
+    events.abort = [this, i](int rank, int code, const std::string& message) {
+      gateway_faults_[i]->set("abort " + std::to_string(rank) + " " + std::to_string(code) + " " +
+                              message);
+    };
+    events.rejected = [this, i](const std::string& sentence) { rejected_[i]->set(sentence); };
+    gateways_[i] = std::make_unique<Gateway>(io_, config, events);
+    return gateways_[i]->listen({"tcp:127.0.0.1:0", "unix:" + folder_ + "/g" + std::to_string(i)});
+  }
+
+  core::World world_of(std::size_t cluster) {
+    core::World world = world_;
+    for (std::size_t i = 0; i < gateways_.size(); ++i) {
+      core::Gateway gateway;
+      gateway.node = node(i);
+      gateway.cluster = i;
+      if (i == cluster) gateway.addresses = {addresses_[i][options_.ranks_by_tcp ? 0 : 1]};
+      world.gateways.push_back(gateway);
+    }
+    return world;
+  }
+
+  BedOptions options_;
+  std::string folder_;
+  std::string link_address_;
+  asio::io_context io_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);
+  std::thread thread_;
+  core::World world_;
+  std::vector<std::vector<std::string>> addresses_;
+  std::vector<std::unique_ptr<Gateway>> gateways_;
+  std::vector<std::unique_ptr<Awaited<std::string>>> gateway_faults_, rejected_;
+  std::vector<std::unique_ptr<net::Endpoint>> endpoints_;
+  std::vector<std::unique_ptr<Awaited<std::string>>> faults_;
+};
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,20 @@
+// Where a node listens: "unix:/path", "tcp:host:port", "tcp:[::1]:port".
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace isthmus::net {
+
+struct Address {
+  bool is_unix = false;
+  std::string path;  ///< unix
+  std::string host;  ///< tcp; a name or a numeric address without brackets
+  std::uint16_t port = 0;
+};
+
+/// Throws std::invalid_argument with a sentence that names the text and the allowed forms.
+Address parse_address(const std::string& text);
+std::string to_string(const Address& address);
+
+}  // namespace isthmus::net

@@ -1,0 +1,210 @@
+#include "net/conduit_driver.hpp"
+
+#include <openssl/rand.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "net/listener.hpp"
+
+namespace isthmus::net {
+namespace {
+
+constexpr std::size_t kReadBuffer = std::size_t{128} * 1024;
+static_assert(kReadBuffer >= core::kHeaderSize + core::kMaxBody);
+constexpr std::size_t kWriteBatch = std::size_t{256} * 1024;
+
+}  // namespace
+
+core::Time now() { return std::chrono::steady_clock::now().time_since_epoch(); }
+
+std::uint64_t random_session() {
+  std::uint64_t session = 0;
+  while (session == 0) {
+    if (RAND_bytes(reinterpret_cast<unsigned char*>(&session), sizeof session) != 1) {
+      throw std::runtime_error("OpenSSL has no random numbers on this host");
+    }
+  }
+  return session;
+}
+
+// A stream with its buffers.
+struct ConduitDriver::Line {
+  std::shared_ptr<Stream> stream;
+  core::StreamId id = 0;
+  std::unique_ptr<std::byte[]> buffer = std::make_unique_for_overwrite<std::byte[]>(kReadBuffer);
+  std::size_t begin = 0, end = 0;  // unread bytes in buffer
+  bool writing = false;
+  bool up = true;
+  bool greeted = false;
+  std::vector<core::PacketPtr> packets;  // being written
+  std::vector<asio::const_buffer> buffers;
+};
+
+ConduitDriver::ConduitDriver(asio::io_context& io, core::ConduitConfig config, Hooks hooks)
+    : io_(io), conduit_(std::move(config), now()), hooks_(std::move(hooks)), timer_(io) {}
+
+ConduitDriver::~ConduitDriver() { close(); }
+
+void ConduitDriver::attach(std::shared_ptr<Stream> stream, std::span<const std::byte> read) {
+  if (closed_) {
+    stream->close();
+    return;
+  }
+  auto line = std::make_shared<Line>();
+  line->stream = std::move(stream);
+  line->id = conduit_.stream_up(now());
+  lines_.push_back(line);
+  const std::size_t size = std::min(read.size(), kReadBuffer);
+  std::memcpy(line->buffer.get(), read.data(), size);
+  line->end = size;
+  const auto self = shared_from_this();
+  if (size > 0) took(line);
+  if (line->up) this->read(line);
+  flush();
+}
+
+void ConduitDriver::read(const LinePtr& line) {
+  if (line->begin > 0) {
+    std::memmove(line->buffer.get(), line->buffer.get() + line->begin, line->end - line->begin);
+    line->end -= line->begin;
+    line->begin = 0;
+  }
+  line->stream->read_some(
+      asio::buffer(line->buffer.get() + line->end, kReadBuffer - line->end),
+      [self = shared_from_this(), line](const std::error_code& error, std::size_t n) {
+        if (self->closed_ || !line->up) return;
+        if (error) {
+          self->drop(line,
+                     error == asio::error::eof ? "it closed the connection" : error.message());
+          return;
+        }
+        line->end += n;
+        self->took(line);
+        if (line->up && !self->closed_) self->read(line);
+      });
+}
+
+// Bytes have arrived: hands their frames on.
+void ConduitDriver::took(const LinePtr& line) {
+  const std::span<const std::byte> bytes(line->buffer.get() + line->begin, line->end - line->begin);
+  const auto result = conduit_.input(line->id, bytes, now(), hooks_.frame);
+  line->begin += result.used;
+  if (closed_) return;
+  if (result.outcome == core::Conduit::Outcome::Broken) {
+    // Tell the other end, then go.
+    line->up = false;
+    std::erase(lines_, line);
+    conduit_.stream_down(line->id);
+    if (line->writing) {
+      line->stream->close();
+    } else {
+      refuse(line->stream, conduit_.config().self, conduit_.config().peer, result.reason);
+    }
+  }
+  if (!line->greeted && conduit_.connected()) {
+    line->greeted = true;
+    if (hooks_.connected) hooks_.connected();
+  }
+  if (!closed_ && hooks_.progress) hooks_.progress();
+  if (!closed_) flush();
+}
+
+void ConduitDriver::flush() {
+  if (closed_) return;
+  // More than one line: write() may drop a line, so by index over a copy.
+  if (lines_.size() == 1) {
+    const LinePtr line = lines_.front();
+    write(line);
+  } else {
+    const auto lines = lines_;
+    for (const auto& line : lines) write(line);
+  }
+  report();
+  arm();
+}
+
+void ConduitDriver::write(const LinePtr& line) {
+  if (line->writing || !line->up || !conduit_.has_output(line->id)) return;
+  line->packets.clear();
+  line->buffers.clear();
+  conduit_.output(line->id, now(), kWriteBatch, line->packets);
+  for (const auto& packet : line->packets) {
+    line->buffers.emplace_back(packet->data.get(), packet->size);
+  }
+  line->writing = true;
+  line->stream->write(line->buffers,
+                      [self = shared_from_this(), line](const std::error_code& error, std::size_t) {
+                        line->writing = false;
+                        line->packets.clear();
+                        if (self->closed_ || !line->up) return;
+                        if (error) {
+                          self->drop(line, error.message());
+                          return;
+                        }
+                        self->write(line);
+                        self->arm();
+                      });
+}
+
+void ConduitDriver::drop(const LinePtr& line, const std::string& reason) {
+  if (!line->up) return;
+  line->up = false;
+  line->stream->close();
+  std::erase(lines_, line);
+  conduit_.stream_down(line->id);
+  const auto self = shared_from_this();
+  report();
+  if (closed_ || !conduit_.dead().empty()) return;
+  if (!conduit_.peer_ended() && hooks_.lost) hooks_.lost(reason);
+  if (!closed_) flush();
+}
+
+// Tells the owner what has become of the conduit.
+void ConduitDriver::report() {
+  const auto self = shared_from_this();
+  if (!closed_ && conduit_.peer_ended() && !told_ended_) {
+    told_ended_ = true;
+    if (hooks_.ended) hooks_.ended();
+  }
+  if (!closed_ && !conduit_.dead().empty()) {
+    const auto dead = std::move(hooks_.dead);
+    close();
+    if (dead) dead(conduit_.dead());
+  }
+}
+
+void ConduitDriver::arm() {
+  if (closed_) return;
+  const auto deadline = conduit_.deadline();
+  if (!deadline || (armed_ && *armed_ <= *deadline)) return;  // wakes early enough
+  armed_ = deadline;
+  timer_.expires_at(std::chrono::steady_clock::time_point(
+      std::chrono::duration_cast<std::chrono::steady_clock::duration>(*deadline)));
+  timer_.async_wait([weak = weak_from_this()](const std::error_code& error) {
+    const auto self = weak.lock();
+    if (error || !self || self->closed_) return;
+    self->armed_.reset();
+    for (const core::StreamId id : self->conduit_.tick(now())) {
+      const auto found = std::find_if(self->lines_.begin(), self->lines_.end(),
+                                      [&](const auto& line) { return line->id == id; });
+      if (found != self->lines_.end()) self->drop(LinePtr(*found), "it has fallen silent");
+      if (self->closed_) return;
+    }
+    self->flush();
+  });
+}
+
+void ConduitDriver::close() {
+  if (closed_) return;
+  closed_ = true;
+  timer_.cancel();
+  for (const auto& line : lines_) {
+    line->up = false;
+    line->stream->close();
+  }
+  lines_.clear();
+}
+
+}  // namespace isthmus::net

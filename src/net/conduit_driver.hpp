@@ -1,0 +1,70 @@
+// Drives a core::Conduit over real streams: reads, writes, timers. All on one io_context thread.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/conduit.hpp"
+#include "net/stream.hpp"
+
+namespace isthmus::net {
+
+core::Time now();
+/// A number for ConduitConfig::session.
+std::uint64_t random_session();
+
+class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
+ public:
+  /// None is called after close().
+  struct Hooks {
+    core::Conduit::Sink frame;        ///< as core::Conduit::Sink
+    std::function<void()> progress;   ///< after every read: there may be room to submit
+    std::function<void()> connected;  ///< a stream has heard the peer's Hello
+    /// A stream ended, though the peer has not said Bye. streams() tells how many are left.
+    std::function<void(const std::string& reason)> lost;
+    std::function<void()> ended;  ///< the peer has said Bye; all has arrived
+    std::function<void(const std::string& reason)> dead;
+  };
+
+  ConduitDriver(asio::io_context& io, core::ConduitConfig config, Hooks hooks);
+  ~ConduitDriver();
+
+  core::Conduit& conduit() { return conduit_; }
+  const core::Conduit& conduit() const { return conduit_; }
+
+  /// Takes an authenticated stream; `read` are bytes already read from it.
+  void attach(std::shared_ptr<Stream> stream, std::span<const std::byte> read = {});
+  /// Writes what can be written. Call after submit(), forward(), consume() and bye().
+  void flush();
+  /// Closes all streams; no hook is called any more.
+  void close();
+  bool closed() const { return closed_; }
+  std::size_t streams() const { return lines_.size(); }
+
+ private:
+  struct Line;
+  using LinePtr = std::shared_ptr<Line>;
+
+  void read(const LinePtr& line);
+  void write(const LinePtr& line);
+  void took(const LinePtr& line);
+  void drop(const LinePtr& line, const std::string& reason);
+  void arm();
+  void report();
+
+  asio::io_context& io_;
+  core::Conduit conduit_;
+  Hooks hooks_;
+  std::vector<LinePtr> lines_;
+  asio::steady_timer timer_;
+  std::optional<core::Time> armed_;
+  bool closed_ = false;
+  bool told_ended_ = false;
+};
+
+}  // namespace isthmus::net

@@ -1,0 +1,103 @@
+#include "net/connect.hpp"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <asio/ip/tcp.hpp>
+#include <asio/local/stream_protocol.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
+#include <stdexcept>
+
+#include "net/address.hpp"
+#include "net/handshake.hpp"
+
+namespace isthmus::net {
+namespace {
+
+using asio::ip::tcp;
+
+std::string remedy(const std::error_code& error) {
+  if (error == asio::error::connection_refused) {
+    return " (nothing listens there; is the gateway running, and is the port right?)";
+  }
+  if (error.value() == ENOENT) return " (the gateway's socket is gone; is the gateway running?)";
+  if (error == asio::error::host_unreachable || error == asio::error::network_unreachable) {
+    return " (there is no route from this host; give the gateway an address that can be reached)";
+  }
+  return "";
+}
+
+asio::awaitable<std::shared_ptr<Stream>> connect_one(std::string text, Credentials credentials,
+                                                     ConnectOptions options) {
+  const auto executor = co_await asio::this_coro::executor;
+  Address address;
+  try {
+    address = parse_address(text);
+  } catch (const std::invalid_argument& e) {
+    throw Refusal(e.what());
+  }
+  std::vector<std::pair<Socket::endpoint_type, Protection>> targets;
+  std::error_code error;
+  if (address.is_unix) {
+    targets.emplace_back(asio::local::stream_protocol::endpoint(address.path), Protection::Plain);
+  } else {
+    tcp::resolver resolver(executor);
+    const Deadline deadline(executor, options.limit, [&resolver] { resolver.cancel(); });
+    const auto found =
+        co_await resolver.async_resolve(address.host, std::to_string(address.port),
+                                        asio::redirect_error(asio::use_awaitable, error));
+    if (error) {
+      throw std::runtime_error("cannot connect to " + text + ": the host's name is not known (" +
+                               error.message() + ")");
+    }
+    for (const auto& entry : found) {
+      const auto endpoint = entry.endpoint();
+      const bool encrypt =
+          endpoint.address().is_loopback() ? options.encrypt_loopback : options.encrypt_remote;
+      targets.emplace_back(endpoint, encrypt ? Protection::Encrypted : Protection::Plain);
+    }
+  }
+  for (const auto& [endpoint, protection] : targets) {
+    auto socket = std::make_shared<Socket>(executor);
+    const Deadline deadline(executor, options.limit, [socket] { socket->close(); });
+    co_await socket->async_connect(endpoint, asio::redirect_error(asio::use_awaitable, error));
+    if (error && deadline.passed()) error = asio::error::timed_out;
+    if (error) continue;
+    prepare(*socket, address.is_unix);
+    co_return co_await authenticate_as_client(std::move(*socket), credentials, protection, text,
+                                              options.limit);
+  }
+  throw std::runtime_error("cannot connect to " + text + ": " + error.message() + remedy(error));
+}
+
+}  // namespace
+
+void prepare(Socket& socket, bool is_unix) {
+  ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
+  const int on = 1;
+  if (!is_unix) {
+    ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  }
+}
+
+asio::awaitable<std::shared_ptr<Stream>> connect(std::vector<std::string> addresses,
+                                                 Credentials credentials, ConnectOptions options) {
+  std::string failures;
+  bool refused = false;
+  for (const auto& address : addresses) {
+    try {
+      co_return co_await connect_one(address, credentials, options);
+    } catch (const std::exception& e) {
+      refused = refused || dynamic_cast<const Refusal*>(&e) != nullptr;
+      failures += (failures.empty() ? "" : "; ") + std::string(e.what());
+    }
+  }
+  if (refused) throw Refusal(failures);
+  throw std::runtime_error(failures.empty() ? "no address is known" : failures);
+}
+
+}  // namespace isthmus::net

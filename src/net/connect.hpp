@@ -1,0 +1,29 @@
+// Opening streams to other nodes.
+#pragma once
+
+#include <asio/awaitable.hpp>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/credentials.hpp"
+#include "net/stream.hpp"
+
+namespace isthmus::net {
+
+struct ConnectOptions {
+  bool encrypt_loopback = false;          ///< encrypt also what does not leave the host
+  bool encrypt_remote = true;             ///< encrypt what leaves the host
+  std::chrono::milliseconds limit{5000};  ///< for connecting, and again for the handshake
+};
+
+/// Tries the addresses in turn. Throws std::runtime_error with one sentence per address tried;
+/// net::Refusal (handshake.hpp) when trying again is of no use.
+asio::awaitable<std::shared_ptr<Stream>> connect(std::vector<std::string> addresses,
+                                                 Credentials credentials, ConnectOptions options);
+
+/// Options that every stream's socket gets: closed on exec, no delay.
+void prepare(Socket& socket, bool is_unix);
+
+}  // namespace isthmus::net

@@ -1,0 +1,62 @@
+#include "net/control_body.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+namespace isthmus::net {
+
+using nlohmann::json;
+
+std::vector<std::byte> encode_control(const ControlBody& body) {
+  json value;
+  // A sentence; cut so that it fits whatever its bytes become as JSON.
+  const std::string message = body.message.substr(0, 4000);
+  switch (body.what) {
+    case ControlBody::What::Joined:
+      value["joined"] = body.gateway;
+      break;
+    case ControlBody::What::Abort:
+      value["abort"] = {{"rank", body.rank}, {"code", body.code}, {"message", message}};
+      break;
+    case ControlBody::What::Fault:
+      value["fault"] = {{"code", body.code}, {"message", message}};
+      break;
+  }
+  const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+  std::vector<std::byte> bytes(text.size());
+  std::memcpy(bytes.data(), text.data(), text.size());
+  return bytes;
+}
+
+std::optional<ControlBody> decode_control(std::span<const std::byte> bytes) {
+  // A deeply nested text would exhaust the parser's stack; ours have two levels.
+  int depth = 0;
+  const auto too_deep = [&depth](int level, json::parse_event_t, json&) {
+    depth = std::max(depth, level);
+    return level <= 4;
+  };
+  const auto* first = reinterpret_cast<const char*>(bytes.data());
+  const json value = json::parse(first, first + bytes.size(), too_deep, false);
+  if (!value.is_object() || depth > 4) return std::nullopt;
+  try {
+    ControlBody body;
+    if (value.contains("joined")) {
+      body.what = ControlBody::What::Joined;
+      body.gateway = value.at("joined").get<core::NodeId>();
+      return body;
+    }
+    const bool abort = value.contains("abort");
+    if (!abort && !value.contains("fault")) return std::nullopt;
+    const json& inner = value.at(abort ? "abort" : "fault");
+    body.what = abort ? ControlBody::What::Abort : ControlBody::What::Fault;
+    body.code = inner.at("code").get<int>();
+    body.message = inner.at("message").get<std::string>();
+    if (abort) body.rank = inner.at("rank").get<int>();
+    return body;
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace isthmus::net

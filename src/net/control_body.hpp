@@ -1,0 +1,27 @@
+// The bodies of Control frames: what gateways and processes tell each other about the job.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/ids.hpp"
+
+namespace isthmus::net {
+
+/// One of: a gateway's ranks have all joined; a rank aborted; something broke.
+struct ControlBody {
+  enum class What { Joined, Abort, Fault } what = What::Fault;
+  core::NodeId gateway = core::kNobody;  ///< Joined
+  int rank = -1;                         ///< Abort
+  int code = 1;                          ///< Abort, Fault: exit status
+  std::string message;                   ///< Abort, Fault
+};
+
+std::vector<std::byte> encode_control(const ControlBody& body);
+/// Nothing when it is malformed, or of a kind that this release does not know.
+std::optional<ControlBody> decode_control(std::span<const std::byte> body);
+
+}  // namespace isthmus::net

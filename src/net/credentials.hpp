@@ -1,0 +1,28 @@
+// What a node must know to take part in a job, and how it proves that without saying it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace isthmus::net {
+
+struct Credentials {
+  std::string job;     ///< not secret; at most 255 bytes
+  std::string secret;  ///< raw bytes
+};
+
+using Digest = std::array<unsigned char, 32>;
+
+/// Throws std::runtime_error when the system has no randomness to give.
+Digest random_nonce();
+/// HMAC-SHA256 with the job's secret.
+Digest mac(const Credentials& credentials, std::string_view text);
+/// What `role` ("client" or "server") shows to prove that it knows the secret.
+Digest proof(const Credentials& credentials, std::string_view role, const Digest& client_nonce,
+             const Digest& server_nonce);
+/// In constant time.
+bool equal(const Digest& a, const Digest& b);
+
+}  // namespace isthmus::net

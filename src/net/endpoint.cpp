@@ -1,0 +1,164 @@
+#include "net/endpoint.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <asio/post.hpp>
+#include <stdexcept>
+
+#include "net/endpoint_io.hpp"
+
+namespace isthmus::net {
+namespace {
+
+using namespace std::chrono_literals;
+
+static_assert(sizeof(std::atomic<std::uint32_t>) == 4 &&
+              std::atomic<std::uint32_t>::is_always_lock_free);
+
+void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t seen,
+                std::chrono::microseconds limit) {
+  timespec time{};
+  time.tv_sec = limit.count() / 1'000'000;
+  time.tv_nsec = limit.count() % 1'000'000 * 1000;
+  ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT_PRIVATE, seen, &time,
+            nullptr, 0);
+}
+
+void futex_wake_all(std::atomic<std::uint32_t>& word) {
+  ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE_PRIVATE, 0x7FFFFFFF,
+            nullptr, nullptr, 0);
+}
+
+}  // namespace
+
+Endpoint::Endpoint(EndpointConfig config, FaultHandler on_fault)
+    : engine_(static_cast<core::NodeId>(config.world_rank), config.limits),
+      io_(std::make_unique<Io>(*this, std::move(config), std::move(on_fault))) {}
+
+std::unique_ptr<Endpoint> Endpoint::join(EndpointConfig config, FaultHandler on_fault) {
+  const auto limit = config.join_timeout;
+  std::unique_ptr<Endpoint> endpoint(new Endpoint(std::move(config), std::move(on_fault)));
+  Io& io = *endpoint->io_;
+  io.start();
+  std::unique_lock lock(io.mutex);
+  io.changed.wait_for(lock, limit, [&io] { return io.phase != Io::Phase::Joining; });
+  if (io.phase == Io::Phase::Joined) return endpoint;
+  std::string sentence = io.failure;
+  if (io.phase == Io::Phase::Joining) {
+    sentence = "rank " + std::to_string(io.config.world_rank) + " has joined the grid at " +
+               io.name(io.gates[0]) + ", but not all other ranks did within " +
+               std::to_string(limit.count()) +
+               " ms: see whether all clusters have started the program, and whether it calls "
+               "MPI_Init everywhere";
+  }
+  lock.unlock();
+  throw std::runtime_error(sentence);
+}
+
+Endpoint::~Endpoint() {
+  if (io_->pid != 0 && io_->pid != ::getpid()) {
+    // The child of a fork has no I/O thread, and must not touch what that thread held.
+    (void)io_.release();
+    return;
+  }
+  io_->stop();
+}
+
+// ---- the engine -------------------------------------------------------------------------------
+
+void Endpoint::publish(std::uint32_t events) {
+  if (events_.load(std::memory_order_relaxed) == events) return;
+  events_.store(events, std::memory_order_seq_cst);
+  if (waiters_.load(std::memory_order_seq_cst) != 0) futex_wake_all(events_);
+}
+
+void Endpoint::unlock() {
+  const bool output = engine_.has_output();
+  publish(static_cast<std::uint32_t>(engine_.events()));
+  mutex_.unlock();
+  if (output) wake();
+}
+
+void Endpoint::wake() {
+  if (io_->woken.exchange(true)) return;
+  asio::post(io_->io, [io = io_.get()] {
+    io->woken.store(false);
+    io->pump();
+  });
+}
+
+void Endpoint::send(core::SendOp& op) {
+  locked([&](core::Engine& engine) { engine.send(op); });
+}
+
+void Endpoint::recv(core::RecvOp& op) {
+  locked([&](core::Engine& engine) { engine.recv(op); });
+}
+
+bool Endpoint::cancel(core::RecvOp& op) {
+  return locked([&](core::Engine& engine) { return engine.cancel(op); });
+}
+
+std::optional<core::Envelope> Endpoint::probe(std::uint64_t context, int source, int tag) const {
+  std::lock_guard lock(mutex_);
+  return engine_.probe(context, source, tag);
+}
+
+std::shared_ptr<core::Extracted> Endpoint::extract(std::uint64_t context, int source, int tag) {
+  return locked([&](core::Engine& engine) { return engine.extract(context, source, tag); });
+}
+
+void Endpoint::recv(const std::shared_ptr<core::Extracted>& message, core::RecvOp& op) {
+  locked([&](core::Engine& engine) { engine.recv(message, op); });
+}
+
+void Endpoint::wait_event(std::uint32_t seen, std::chrono::microseconds limit) const {
+  waiters_.fetch_add(1, std::memory_order_seq_cst);
+  if (events_.load(std::memory_order_seq_cst) == seen) futex_wait(events_, seen, limit);
+  waiters_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// ---- the end ----------------------------------------------------------------------------------
+
+void Endpoint::abort(int code, const std::string& sentence) {
+  if (io_->pid != ::getpid()) return;
+  ControlBody body;
+  body.what = ControlBody::What::Abort;
+  body.rank = io_->config.world_rank;
+  body.code = code;
+  body.message = sentence;
+  if (std::this_thread::get_id() == io_->thread.get_id()) {
+    io_->say(body);
+    return;
+  }
+  std::unique_lock lock(io_->mutex);
+  io_->saying = true;
+  asio::post(io_->io, [io = io_.get(), body] {
+    io->say(body);
+    io->progress();
+  });
+  io_->changed.wait_for(lock, 1s, [this] { return io_->said; });
+}
+
+void Endpoint::leave() {
+  if (io_->pid != ::getpid()) return;
+  {
+    std::unique_lock lock(io_->mutex);
+    if (io_->phase == Io::Phase::Joined) io_->phase = Io::Phase::Leaving;
+    if (io_->phase == Io::Phase::Leaving) {
+      asio::post(io_->io, [io = io_.get()] { io->progress(); });
+      io_->changed.wait_for(lock, 30s, [this] { return io_->phase != Io::Phase::Leaving; });
+    }
+    if (io_->phase == Io::Phase::Leaving) {
+      throw std::runtime_error("rank " + std::to_string(io_->config.world_rank) +
+                               " could not flush its last messages to " + io_->name(io_->gates[0]) +
+                               " within 30 s");
+    }
+    if (io_->phase == Io::Phase::Failed) throw std::runtime_error(io_->failure);
+  }
+  io_->stop();
+}
+
+}  // namespace isthmus::net

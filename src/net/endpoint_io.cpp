@@ -1,0 +1,269 @@
+#include "net/endpoint_io.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/executor_work_guard.hpp>
+#include <asio/post.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/use_awaitable.hpp>
+#include <stdexcept>
+
+#include "net/connect.hpp"
+#include "net/handshake.hpp"
+#include "net/software.hpp"
+
+namespace isthmus::net {
+namespace {
+
+constexpr int kBatch = 32;  // frames moved while the engine is held
+constexpr int kAttempts = 3;
+
+}  // namespace
+
+Endpoint::Io::Io(Endpoint& owner, EndpointConfig settings, FaultHandler handler)
+    : endpoint(owner), config(std::move(settings)), on_fault(std::move(handler)) {
+  if (config.world_rank < 0 || config.world_rank >= config.world.size()) {
+    throw std::runtime_error("world rank " + std::to_string(config.world_rank) +
+                             " is not of this grid, which has " +
+                             std::to_string(config.world.size()) + " ranks");
+  }
+  const std::size_t mine = config.world.cluster_of(config.world_rank);
+  for (const auto& gateway : config.world.gateways) {
+    if (gateway.cluster == mine) gates.push_back({gateway, nullptr, false});
+  }
+  if (gates.empty()) {
+    throw std::runtime_error("cluster \"" + config.world.clusters[mine].name +
+                             "\" has no gateway; give it one in the grid file");
+  }
+}
+
+void Endpoint::Io::start() {
+  pid = ::getpid();
+  for (std::size_t i = 0; i < gates.size(); ++i) connect(i);
+  // The program's signals are the program's: this thread takes none.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    thread = std::thread([this] {
+      pthread_setname_np(pthread_self(), "isthmus");
+      const auto work = asio::make_work_guard(io);
+      io.run();
+    });
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Endpoint::Io::stop() {
+  if (!thread.joinable()) return;
+  asio::post(io, [this] {
+    for (auto& gate : gates) {
+      if (gate.driver) gate.driver->close();
+    }
+    io.stop();
+  });
+  thread.join();
+}
+
+std::string Endpoint::Io::name(const Gate& gate) const {
+  std::string text = "the gateway of cluster \"" + config.world.clusters[gate.gateway.cluster].name;
+  return text + "\" (" +
+         (gate.gateway.addresses.empty() ? "no address" : gate.gateway.addresses[0]) + ")";
+}
+
+// ---- joining ----------------------------------------------------------------------------------
+
+void Endpoint::Io::connect(std::size_t gate) {
+  asio::co_spawn(
+      io,
+      [](Io* self, std::size_t index) -> asio::awaitable<void> {
+        std::string why;
+        const auto addresses = self->gates[index].gateway.addresses;
+        const Credentials credentials{self->config.job, self->config.secret};
+        const ConnectOptions options;
+        for (int attempt = 0; attempt < kAttempts; ++attempt) {
+          if (attempt > 0) {
+            asio::steady_timer pause(self->io, std::chrono::milliseconds(200));
+            co_await pause.async_wait(asio::use_awaitable);
+          }
+          try {
+            auto stream = co_await net::connect(addresses, credentials, options);
+            self->attach(index, std::move(stream));
+            co_return;
+          } catch (const Refusal& e) {
+            why = e.what();
+            break;
+          } catch (const std::exception& e) {
+            why = e.what();
+          }
+        }
+        self->fault("rank " + std::to_string(self->config.world_rank) +
+                        " cannot join the grid at " + self->name(self->gates[index]) + ": " + why,
+                    1);
+      }(this, gate),
+      asio::detached);
+}
+
+void Endpoint::Io::attach(std::size_t index, std::shared_ptr<Stream> stream) {
+  core::ConduitConfig settings;
+  settings.self = static_cast<core::NodeId>(config.world_rank);
+  settings.peer = gates[index].gateway.node;
+  settings.session = random_session();
+  settings.software = software();
+  settings.link_timeout =
+      stream->where().starts_with("unix:") ? core::Time::zero() : core::Time(kProcessTimeout);
+  ConduitDriver::Hooks hooks;
+  hooks.frame = [this, index](const core::InFrame& frame, std::uint16_t) {
+    return take(index, frame);
+  };
+  hooks.progress = [this] { progress(); };
+  const auto gone = [this, index](const std::string& reason) {
+    fault("rank " + std::to_string(config.world_rank) + " has lost " + name(gates[index]) + ": " +
+              reason,
+          1);
+  };
+  hooks.lost = gone;
+  hooks.dead = gone;
+  hooks.ended = [gone] { gone("it has closed while the program was running"); };
+  auto driver = std::make_shared<ConduitDriver>(io, std::move(settings), std::move(hooks));
+  gates[index].driver = driver;
+  driver->attach(std::move(stream));
+}
+
+// ---- frames -----------------------------------------------------------------------------------
+
+void Endpoint::Io::pump() {
+  if (!open) return;
+  while (pump_some()) {
+  }
+  for (auto& gate : gates) gate.driver->flush();
+}
+
+// True: there may be more.
+bool Endpoint::Io::pump_some() {
+  const auto room = [this] {
+    return std::all_of(gates.begin(), gates.end(),
+                       [](const Gate& gate) { return gate.driver->conduit().can_accept(); });
+  };
+  std::lock_guard lock(endpoint.mutex_);
+  core::Engine& engine = endpoint.engine_;
+  core::OutFrame frame;
+  int moved = 0;
+  bool more = true;
+  while (more && moved < kBatch && room()) {
+    more = engine.next_frame(frame);
+    if (!more) break;
+    driver_for(frame.destination).conduit().submit(frame);
+    ++moved;
+  }
+  engine.payload_copied();
+  endpoint.publish(static_cast<std::uint32_t>(engine.events()));
+  return more && moved == kBatch;
+}
+
+bool Endpoint::Io::take(std::size_t index, const core::InFrame& frame) {
+  if (core::is_routed(frame.kind)) {
+    bool good = frame.destination == static_cast<core::NodeId>(config.world_rank);
+    if (good) {
+      std::lock_guard lock(endpoint.mutex_);
+      good = endpoint.engine_.deliver(frame);
+      endpoint.publish(static_cast<std::uint32_t>(endpoint.engine_.events()));
+    }
+    if (!good) {
+      const std::string sentence = "rank " + std::to_string(config.world_rank) +
+                                   " received a message from rank " + std::to_string(frame.source) +
+                                   " that breaks the protocol";
+      say({ControlBody::What::Fault, core::kNobody, -1, 1, sentence});
+      fault(sentence, 1);
+    }
+  } else if (frame.kind == core::FrameKind::Ready) {
+    gates[index].ready = true;
+    if (std::all_of(gates.begin(), gates.end(), [](const Gate& gate) { return gate.ready; })) {
+      open = true;
+      std::lock_guard lock(mutex);
+      if (phase == Phase::Joining) phase = Phase::Joined;
+      changed.notify_all();
+    }
+  } else {
+    take_control(frame);
+  }
+  return true;
+}
+
+void Endpoint::Io::take_control(const core::InFrame& frame) {
+  const auto body = decode_control(frame.body);
+  if (!body) return;
+  if (body->what == ControlBody::What::Abort) {
+    fault("rank " + std::to_string(body->rank) + " called MPI_Abort with code " +
+              std::to_string(body->code) + (body->message.empty() ? "" : ": " + body->message),
+          body->code);
+  } else if (body->what == ControlBody::What::Fault) {
+    fault(body->message, body->code);
+  }
+}
+
+// After every read: there may be room for frames, and something may have been flushed.
+void Endpoint::Io::progress() {
+  if (open) pump();
+  std::unique_lock lock(mutex);
+  const auto flushed = [this] {
+    return std::all_of(gates.begin(), gates.end(), [](const Gate& gate) {
+      return !gate.driver || gate.driver->closed() || gate.driver->conduit().flushed();
+    });
+  };
+  if (saying && flushed()) {
+    said = true;
+    changed.notify_all();
+  }
+  if (phase != Phase::Leaving) return;
+  {
+    std::lock_guard hold(endpoint.mutex_);
+    if (endpoint.engine_.has_output()) return;
+  }
+  for (auto& gate : gates) gate.driver->conduit().bye();
+  if (flushed()) {
+    phase = Phase::Left;
+    for (auto& gate : gates) gate.driver->close();
+    changed.notify_all();
+    return;
+  }
+  lock.unlock();
+  for (auto& gate : gates) gate.driver->flush();
+}
+
+void Endpoint::Io::say(const ControlBody& body) {
+  const auto bytes = encode_control(body);
+  for (auto& gate : gates) {
+    if (!gate.driver || gate.driver->closed()) continue;
+    core::OutFrame frame;
+    frame.kind = core::FrameKind::Control;
+    frame.source = static_cast<core::NodeId>(config.world_rank);
+    frame.destination = gate.gateway.node;
+    frame.payload = bytes;
+    gate.driver->conduit().submit(frame);
+    gate.driver->flush();
+  }
+}
+
+void Endpoint::Io::fault(const std::string& sentence, int code) {
+  FaultHandler handler;
+  {
+    std::lock_guard lock(mutex);
+    if (phase == Phase::Failed || phase == Phase::Left) return;
+    if (phase == Phase::Joined) handler = std::move(on_fault);  // else join() or leave() throws
+    phase = Phase::Failed;
+    failure = sentence;
+    changed.notify_all();
+  }
+  if (handler) handler(sentence, code);
+}
+
+}  // namespace isthmus::net

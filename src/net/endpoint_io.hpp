@@ -1,0 +1,63 @@
+// The inside of Endpoint: its I/O thread and the conduits to the cluster's gateways.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <condition_variable>
+#include <thread>
+#include <vector>
+
+#include "net/conduit_driver.hpp"
+#include "net/control_body.hpp"
+#include "net/endpoint.hpp"
+
+namespace isthmus::net {
+
+struct Endpoint::Io {
+  Io(Endpoint& owner, EndpointConfig settings, FaultHandler handler);
+
+  // ---- on the program's threads ---------------------------------------------------------------
+
+  void start();
+  void stop();
+
+  // ---- on the I/O thread ----------------------------------------------------------------------
+
+  struct Gate {
+    core::Gateway gateway;
+    std::shared_ptr<ConduitDriver> driver;
+    bool ready = false;
+  };
+
+  void connect(std::size_t gate);
+  void attach(std::size_t gate, std::shared_ptr<Stream> stream);
+  /// Moves frames from the engine to the conduits while they have room.
+  void pump();
+  bool pump_some();
+  bool take(std::size_t gate, const core::InFrame& frame);
+  void take_control(const core::InFrame& frame);
+  void progress();
+  void say(const ControlBody& body);
+  void fault(const std::string& sentence, int code);
+  std::string name(const Gate& gate) const;
+  ConduitDriver& driver_for(core::NodeId peer) { return *gates[peer % gates.size()].driver; }
+
+  Endpoint& endpoint;
+  EndpointConfig config;
+  FaultHandler on_fault;
+  asio::io_context io{1};
+  std::vector<Gate> gates;
+  bool open = false;  // all gates are ready: frames flow
+  std::atomic<bool> woken{false};
+  std::thread thread;
+  int pid = 0;  // of the process that has the thread
+
+  // What the program's threads wait for.
+  std::mutex mutex;
+  std::condition_variable changed;
+  enum class Phase { Joining, Joined, Leaving, Left, Failed } phase = Phase::Joining;
+  std::string failure;
+  bool saying = false;  // abort waits for `said`
+  bool said = false;
+};
+
+}  // namespace isthmus::net

@@ -1,0 +1,61 @@
+// From a connected socket to an authenticated stream: TLS where traffic leaves the host, a
+// challenge and response by HMAC otherwise. docs/protocol.md tells the exchange.
+#pragma once
+
+#include <asio/awaitable.hpp>
+#include <asio/steady_timer.hpp>
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "net/credentials.hpp"
+#include "net/stream.hpp"
+
+namespace isthmus::net {
+
+/// The other end answered, and will not have us, or we it: trying again is of no use.
+class Refusal : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+enum class Protection { Plain, Encrypted };
+
+/// Both throw Refusal, or std::runtime_error for what may pass, with a sentence; when `limit`
+/// passes the socket is closed and the sentence says so. `where` is the other end's address.
+asio::awaitable<std::shared_ptr<Stream>> authenticate_as_client(Socket socket,
+                                                                Credentials credentials,
+                                                                Protection protection,
+                                                                std::string where,
+                                                                std::chrono::milliseconds limit);
+
+struct ServerPolicy {
+  bool accept_plain = false;  ///< else only encrypted streams are served
+  std::chrono::milliseconds limit{5000};
+};
+asio::awaitable<std::shared_ptr<Stream>> authenticate_as_server(Socket socket,
+                                                                Credentials credentials,
+                                                                ServerPolicy policy,
+                                                                std::string where);
+
+/// Closes a stream or socket when time is up, which ends whatever waits for it.
+class Deadline {
+ public:
+  template <class Executor, class F>
+  Deadline(Executor executor, std::chrono::milliseconds limit, F close)
+      : timer_(executor, limit), passed_(std::make_shared<bool>(false)) {
+    timer_.async_wait([passed = passed_, close = std::move(close)](const std::error_code& error) {
+      if (error) return;
+      *passed = true;
+      close();
+    });
+  }
+  bool passed() const { return *passed_; }
+
+ private:
+  asio::steady_timer timer_;
+  std::shared_ptr<bool> passed_;
+};
+
+}  // namespace isthmus::net

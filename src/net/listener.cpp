@@ -1,0 +1,253 @@
+#include "net/listener.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <asio/basic_socket_acceptor.hpp>
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/local/stream_protocol.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/use_awaitable.hpp>
+#include <cstring>
+#include <stdexcept>
+
+#include "net/address.hpp"
+#include "net/connect.hpp"
+#include "net/handshake.hpp"
+
+namespace isthmus::net {
+namespace {
+
+using asio::ip::tcp;
+using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
+
+constexpr std::size_t kMaxHello = 512;
+
+asio::awaitable<std::size_t> read_some(Stream& stream, asio::mutable_buffer buffer) {
+  co_return co_await asio::async_initiate<const asio::use_awaitable_t<>,
+                                          void(std::error_code, std::size_t)>(
+      [&stream, buffer](auto handler) {
+        auto shared = std::make_shared<decltype(handler)>(std::move(handler));
+        stream.read_some(buffer, [shared](const std::error_code& error, std::size_t n) {
+          std::move (*shared)(error, n);
+        });
+      },
+      asio::use_awaitable);
+}
+
+std::string describe(const Socket& socket, bool is_unix, bool& loopback) {
+  loopback = true;
+  if (is_unix) return "a process on this host";
+  std::error_code error;
+  const auto generic = socket.remote_endpoint(error);
+  if (error) return "a connection that is already gone";
+  tcp::endpoint endpoint;
+  endpoint.resize(generic.size());
+  std::memcpy(endpoint.data(), generic.data(), generic.size());
+  loopback = endpoint.address().is_loopback();
+  return to_string(Address{false, {}, endpoint.address().to_string(), endpoint.port()});
+}
+
+}  // namespace
+
+struct Listener::State : std::enable_shared_from_this<State> {
+  State(asio::io_context& context, ListenerConfig c, Accepted a, Rejected r)
+      : io(context), config(std::move(c)), accepted(std::move(a)), rejected(std::move(r)) {}
+
+  struct Door {
+    Acceptor acceptor;
+    bool is_unix;
+    std::string path;
+    bool accepting = false;
+  };
+
+  asio::io_context& io;
+  ListenerConfig config;
+  Accepted accepted;
+  Rejected rejected;
+  std::vector<std::shared_ptr<Door>> doors;
+  std::size_t under_way = 0;
+  bool closed = false;
+  asio::steady_timer pause{io};
+
+  void accept(const std::shared_ptr<Door>& door) {
+    if (closed || door->accepting || under_way >= config.half_open) return;
+    door->accepting = true;
+    door->acceptor.async_accept(
+        [self = shared_from_this(), door](const std::error_code& error, Socket socket) {
+          door->accepting = false;
+          if (self->closed) return;
+          if (error) {
+            // Such as too many open files: try again a little later.
+            self->pause.expires_after(std::chrono::milliseconds(100));
+            self->pause.async_wait([self, door](const std::error_code& e) {
+              if (!e) self->accept(door);
+            });
+            return;
+          }
+          self->welcome(std::move(socket), door->is_unix);
+          self->accept(door);
+        });
+  }
+
+  void welcome(Socket socket, bool is_unix) {
+    ++under_way;
+    prepare(socket, is_unix);
+    bool loopback = false;
+    std::string where = describe(socket, is_unix, loopback);
+    asio::co_spawn(io,
+                   hear(shared_from_this(), std::move(socket), is_unix, loopback, std::move(where)),
+                   asio::detached);
+  }
+
+  static asio::awaitable<void> hear(std::shared_ptr<State> self, Socket socket, bool is_unix,
+                                    bool loopback, std::string where) {
+    std::string failure;
+    try {
+      const auto executor = co_await asio::this_coro::executor;
+      const auto& config = self->config;
+      ServerPolicy policy{loopback || config.accept_plain, config.handshake_timeout};
+      Newcomer newcomer;
+      newcomer.is_unix = is_unix;
+      newcomer.stream =
+          co_await authenticate_as_server(std::move(socket), config.credentials, policy, where);
+      auto stream = newcomer.stream;
+      const Deadline deadline(executor, policy.limit, [stream] { stream->close(); });
+      co_await hello(newcomer, config);
+      if (!self->closed) self->accepted(std::move(newcomer));
+    } catch (const std::exception& e) {
+      failure = e.what();
+    }
+    --self->under_way;
+    if (self->closed) co_return;
+    if (!failure.empty() && self->rejected) self->rejected(failure);
+    for (const auto& door : self->doors) self->accept(door);
+  }
+
+  // Reads the newcomer's Hello, and refuses one of another version.
+  static asio::awaitable<void> hello(Newcomer& newcomer, const ListenerConfig& config) {
+    std::array<std::byte, core::kHeaderSize + kMaxHello> buffer;
+    const std::string where = newcomer.stream->where();
+    core::Decoded frame;
+    while (frame.state == core::Decoded::State::Incomplete) {
+      if (frame.size > buffer.size() || newcomer.read.size() >= buffer.size()) {
+        throw std::runtime_error(where + " did not say Hello");
+      }
+      const std::size_t n = co_await read_some(
+          *newcomer.stream, asio::buffer(buffer.data(), buffer.size() - newcomer.read.size()));
+      newcomer.read.insert(newcomer.read.end(), buffer.begin(),
+                           buffer.begin() + static_cast<std::ptrdiff_t>(n));
+      frame = core::decode(newcomer.read);
+    }
+    newcomer.node = frame.header.source;
+    std::string reason = frame.reason;
+    std::optional<core::Hello> said;
+    if (frame.state == core::Decoded::State::Frame) {
+      if (frame.header.kind == core::FrameKind::Hello) {
+        said = core::decode_hello(frame.body, reason);
+      } else {
+        reason = "something else than a Hello";
+      }
+    }
+    if (!said) throw std::runtime_error(where + " sent " + reason);
+    if (said->version != core::kProtocolVersion) {
+      const std::string sentence =
+          "this side speaks version " + std::to_string(core::kProtocolVersion) +
+          " of the protocol (Isthmus " + config.software + "), the other version " +
+          std::to_string(said->version) + " (Isthmus " + said->software +
+          "): install the same release on both";
+      refuse(newcomer.stream, config.self, newcomer.node, sentence);
+      throw std::runtime_error(where + ": " + sentence);
+    }
+  }
+};
+
+Listener::Listener(asio::io_context& io, ListenerConfig config, Accepted accepted,
+                   Rejected rejected)
+    : state_(std::make_shared<State>(io, std::move(config), std::move(accepted),
+                                     std::move(rejected))) {}
+
+Listener::~Listener() { close(); }
+
+std::string Listener::listen(const std::string& text) {
+  Address address = parse_address(text);
+  Socket::endpoint_type endpoint;
+  std::error_code error;
+  if (address.is_unix) {
+    endpoint = asio::local::stream_protocol::endpoint(address.path);
+  } else {
+    tcp::resolver resolver(state_->io);
+    const auto found =
+        resolver.resolve(address.host, std::to_string(address.port), tcp::resolver::passive, error);
+    if (error || found.empty()) {
+      throw std::runtime_error("cannot listen on " + text + ": the host's name is not known (" +
+                               error.message() + ")");
+    }
+    endpoint = found.begin()->endpoint();
+  }
+  const auto check = [&] {
+    if (!error) return;
+    std::string sentence = "cannot listen on " + text + ": " + error.message();
+    if (error == asio::error::address_in_use) {
+      sentence += address.is_unix ? " (remove the file if no gateway uses it)"
+                                  : " (another program has port " + std::to_string(address.port) +
+                                        "; give another, or 0 for any free one)";
+    } else if (error.value() == EADDRNOTAVAIL) {
+      sentence += " (this host has no such address)";
+    }
+    throw std::runtime_error(sentence);
+  };
+  Acceptor acceptor(state_->io);
+  acceptor.open(endpoint.protocol(), error);
+  check();
+  ::fcntl(acceptor.native_handle(), F_SETFD, FD_CLOEXEC);
+  if (!address.is_unix) acceptor.set_option(asio::socket_base::reuse_address(true), error);
+  acceptor.bind(endpoint, error);
+  check();
+  if (address.is_unix) ::chmod(address.path.c_str(), 0600);
+  acceptor.listen(asio::socket_base::max_listen_connections, error);
+  check();
+  if (!address.is_unix && address.port == 0) {
+    tcp::endpoint bound;
+    const auto generic = acceptor.local_endpoint();
+    bound.resize(generic.size());
+    std::memcpy(bound.data(), generic.data(), generic.size());
+    address.port = bound.port();
+  }
+  auto door = std::make_shared<State::Door>(
+      State::Door{std::move(acceptor), address.is_unix, address.path});
+  state_->doors.push_back(door);
+  state_->accept(door);
+  return to_string(address);
+}
+
+void Listener::close() {
+  if (state_->closed) return;
+  state_->closed = true;
+  state_->pause.cancel();
+  for (const auto& door : state_->doors) {
+    std::error_code ignored;
+    door->acceptor.close(ignored);
+    if (door->is_unix) ::unlink(door->path.c_str());
+  }
+  state_->doors.clear();
+}
+
+void refuse(const std::shared_ptr<Stream>& stream, core::NodeId self, core::NodeId peer,
+            const std::string& sentence) {
+  core::FrameHeader header;
+  header.kind = core::FrameKind::Refuse;
+  header.source = self;
+  header.destination = peer;
+  header.body_size = static_cast<std::uint32_t>(std::min<std::size_t>(sentence.size(), 1000));
+  auto bytes = std::make_shared<std::vector<std::byte>>(core::kHeaderSize + header.body_size);
+  core::encode_header(header, bytes->data());
+  std::memcpy(bytes->data() + core::kHeaderSize, sentence.data(), header.body_size);
+  stream->write({asio::buffer(*bytes)},
+                [stream, bytes](const std::error_code&, std::size_t) { stream->close(); });
+}
+
+}  // namespace isthmus::net

@@ -1,0 +1,58 @@
+// Accepts streams: authenticates them and hears who they are, then hands them over.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/wire.hpp"
+#include "net/credentials.hpp"
+#include "net/stream.hpp"
+
+namespace isthmus::net {
+
+struct ListenerConfig {
+  core::NodeId self = core::kNobody;
+  std::string software;
+  Credentials credentials;
+  bool accept_plain = false;  ///< unencrypted TCP from other hosts
+  std::chrono::milliseconds handshake_timeout{5000};
+  std::size_t half_open = 256;  ///< handshakes under way at a time; others wait in the kernel
+};
+
+class Listener {
+ public:
+  struct Newcomer {
+    std::shared_ptr<Stream> stream;
+    core::NodeId node = core::kNobody;  ///< as it says of itself
+    bool is_unix = false;
+    std::vector<std::byte> read;  ///< all read so far: its Hello, and what followed
+  };
+  using Accepted = std::function<void(Newcomer)>;
+  /// A newcomer that was turned down, for the log. Not a fault: anybody may knock.
+  using Rejected = std::function<void(const std::string& sentence)>;
+
+  Listener(asio::io_context& io, ListenerConfig config, Accepted accepted, Rejected rejected);
+  ~Listener();
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  /// Returns the address with the port filled in. Throws std::runtime_error with a sentence.
+  std::string listen(const std::string& address);
+  /// Stops accepting and drops the handshakes under way; removes unix sockets.
+  void close();
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+/// Tells the other end why it is not served, then closes the stream.
+void refuse(const std::shared_ptr<Stream>& stream, core::NodeId self, core::NodeId peer,
+            const std::string& sentence);
+
+}  // namespace isthmus::net
