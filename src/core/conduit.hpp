@@ -179,7 +179,6 @@ class Conduit {
   std::uint64_t peer_consumed_ = 0;
   std::uint64_t peer_window_ = 0;
   bool bye_wanted_ = false;
-  bool bye_sent_ = false;
 
   // Receiving.
   std::uint64_t peer_session_ = 0;
