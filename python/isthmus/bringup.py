@@ -22,6 +22,7 @@ class Limits:
     inspect: float = 60
     link: float = 20
     spawn: float = 60
+    grace: float = 0.5
     kill: float = 8
     close: float = 5
 

@@ -19,6 +19,7 @@ from isthmus.plan import AgentPlan, Plan
 from isthmus.relay import InputRelay, OutputRelay, Voice, stdin_is_ours
 
 _FORWARDED = (signal.SIGUSR1, signal.SIGUSR2)
+_ANSWERS = ("hello", "configured", "program", "linked", "spawned", "stats")
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Which outcome is told when several come at once: a request of the user, MPI_Abort, a broken part,
 # and last the exit status of a program, which all of these bring about.
@@ -219,7 +220,7 @@ class Job:
                 said = str(message.get("message") or "the agent gave no reason")
                 remedy = message.get("remedy")
                 self._end(1, f"{agent.label}: {said}" + (f"\n  {remedy}" if remedy else ""), _FAULT)
-            case op if not self._ending.is_set():  # else a late answer to what was dropped
+            case op if op not in _ANSWERS:  # a late one is to what was dropped
                 self._end(1, f"{agent.label}: the agent said '{op}', unasked", _FAULT)
 
     def _exited(self, member: Member, message: Message) -> None:
@@ -303,16 +304,25 @@ class Job:
 
     async def _end_ranks(self) -> None:
         """Ends all ranks and waits, within bounds, for what is still to be heard of them."""
+        limits = self._options.limits
+        if self._outcome and self._outcome.weight != _USER:
+            # What ended one part ends the others as well; killing in the middle of that makes
+            # native launchers stumble, and hides the reason.
+            await self._gone(limits.grace)
         running = [m for m in self._ranked if m.spawned and not m.exited and not m.lost]
         await asyncio.gather(*(member.agent.send("kill") for member in running))
+        await self._gone(limits.kill)
+
+    async def _gone(self, limit: float) -> None:
+        """Waits for the end of all that was spawned, at most `limit` seconds."""
 
         async def gone() -> None:
-            while not all(member.exited or member.lost for member in running):
+            while not all(m.exited or m.lost for m in self._ranked if m.spawned):
                 self._changed.clear()
                 await self._changed.wait()
 
         with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(gone(), self._options.limits.kill)
+            await asyncio.wait_for(gone(), limit)
 
     async def _collect(self, stats: dict[tuple[int, int], dict[str, int]]) -> None:
         """What crossed each direction of each link, as counted by the gateway that sent it."""
