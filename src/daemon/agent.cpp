@@ -10,7 +10,7 @@
 
 #include "daemon/control_channel.hpp"
 #include "daemon/failure.hpp"
-#include "daemon/gateways.hpp"
+#include "daemon/gateway_set.hpp"
 #include "daemon/host.hpp"
 #include "daemon/native_job.hpp"
 #include "daemon/requests.hpp"
@@ -45,11 +45,12 @@ class Agent {
   void stats(const ControlMessage& message);
   void end(const ControlMessage& message);
 
-  GatewayEvents gateway_events();
+  GatewaySetEvents gateway_events();
   void job_ended(int wait_status);
   void send_error(const std::string& sentence, const std::string& remedy);
   SpawnPlanner& planner(const char* op);
   void stop(int status);
+  void close_gateways();
   void flush_and_leave();
 
   AgentOptions options_;
@@ -62,13 +63,13 @@ class Agent {
   std::unique_ptr<ConfigureRequest> configure_;
   std::unique_ptr<RuntimeDir> runtime_dir_;
   std::unique_ptr<SpawnPlanner> planner_;
-  std::unique_ptr<Gateways> gateways_;
+  std::unique_ptr<GatewaySet> gateways_;
   std::string world_;  // JSON, from `link`
   std::unique_ptr<NativeJob> job_;
   bool job_running_ = false;
-  bool joined_ = false;
-  bool finalized_ = false;
+  int size_ = 0;  // ranks of this cluster, from `link`
   bool stopping_ = false;
+  bool orderly_ = false;  // stopping because the launcher said so
   int status_ = 0;
 };
 
@@ -136,13 +137,9 @@ void Agent::configure(const ControlMessage& message) {
   planner_ = std::make_unique<SpawnPlanner>(*request, options_.self, options_.in);
   runtime_dir_ = std::make_unique<RuntimeDir>(request->job);
   gateways_ =
-      std::make_unique<Gateways>(*request, runtime_dir_->path() + "/gateway", gateway_events());
+      std::make_unique<GatewaySet>(context_, *request, runtime_dir_->path(), gateway_events());
   configure_ = std::move(request);
-  auto listening = json::array();
-  for (const auto& gateway : gateways_->listening()) {
-    listening.push_back({{"node", gateway.node}, {"addresses", gateway.addresses}});
-  }
-  channel_.send({{"op", "configured"}, {"gateways", listening}});
+  channel_.send({{"op", "configured"}, {"gateways", gateways_->listening()}});
 }
 
 SpawnPlanner& Agent::planner(const char* op) {
@@ -171,17 +168,19 @@ void Agent::inspect(const ControlMessage& message) {
 }
 
 void Agent::link(const ControlMessage& message) {
-  if (!gateways_) throw Failure("The control message \"link\" came before \"configure\".");
+  if (!configure_) throw Failure("The control message \"link\" came before \"configure\".");
   const LinkRequest request = read_link(message.body);
   world_ = core::world_to_json(request.world);
+  size_ = 0;
+  for (const core::Cluster& cluster : request.world.clusters) {
+    if (cluster.name == configure_->cluster) size_ = cluster.size;
+  }
   gateways_->link(request, [this](const std::string& trouble) {
-    asio::post(context_, [this, trouble] {
-      if (trouble.empty()) {
-        channel_.send({{"op", "linked"}});
-      } else {
-        send_error(trouble, "");
-      }
-    });
+    if (trouble.empty()) {
+      channel_.send({{"op", "linked"}});
+    } else {
+      send_error(trouble, "");
+    }
   });
 }
 
@@ -232,27 +231,22 @@ void Agent::stats(const ControlMessage&) {
   channel_.send({{"op", "stats"}, {"links", gateways_ ? gateways_->stats() : json::array()}});
 }
 
-void Agent::end(const ControlMessage&) { stop(0); }
+void Agent::end(const ControlMessage&) {
+  orderly_ = true;
+  stop(0);
+}
 
-GatewayEvents Agent::gateway_events() {
-  const auto later = [this](auto&& f) { asio::post(context_, std::forward<decltype(f)>(f)); };
-  GatewayEvents events;
-  events.joined = [this, later](int ranks) {
-    later([this, ranks] {
-      joined_ = true;
-      channel_.send({{"op", "joined"}, {"ranks", ranks}});
-    });
+GatewaySetEvents Agent::gateway_events() {
+  GatewaySetEvents events;
+  // Once everything is being ended, what breaks is no news.
+  events.joined = [this] { channel_.send({{"op", "joined"}, {"ranks", size_}}); };
+  events.abort = [this](int rank, int code, const std::string& text) {
+    if (stopping_) return;
+    channel_.send({{"op", "abort"}, {"rank", rank}, {"code", code}, {"message", text}});
   };
-  events.finalized = [this, later] { later([this] { finalized_ = true; }); };
-  events.aborted = [this, later](int rank, int code, const std::string& text) {
-    later([this, rank, code, text] {
-      channel_.send({{"op", "abort"}, {"rank", rank}, {"code", code}, {"message", text}});
-    });
-  };
-  events.fault = [this, later](const std::string& text, int code) {
-    later([this, text, code] {
-      channel_.send({{"op", "fault"}, {"message", text}, {"code", code}});
-    });
+  events.fault = [this](const std::string& text, int code) {
+    if (stopping_) return;
+    channel_.send({{"op", "fault"}, {"message", text}, {"code", code}});
   };
   return events;
 }
@@ -263,11 +257,11 @@ void Agent::job_ended(int wait_status) {
   json reply{{"op", "exit"},
              {"status", shell_status(wait_status)},
              {"signal", nullptr},
-             {"joined", joined_},
-             {"finalized", finalized_}};
+             {"joined", gateways_->joined()},
+             {"finalized", gateways_->finished()}};
   if (WIFSIGNALED(wait_status)) reply["signal"] = WTERMSIG(wait_status);
   channel_.send(std::move(reply));
-  if (stopping_) flush_and_leave();
+  if (stopping_) close_gateways();
 }
 
 void Agent::send_error(const std::string& sentence, const std::string& remedy) {
@@ -278,9 +272,18 @@ void Agent::stop(int status) {
   if (stopping_) return;
   stopping_ = true;
   status_ = status;
-  flush_deadline_ = std::chrono::steady_clock::now() + kFlushLimit;
   if (job_ && job_running_) {
     job_->kill();
+  } else {
+    close_gateways();
+  }
+}
+
+// Without goodbyes the other clusters see a fault, as they should when nobody asked for this end.
+void Agent::close_gateways() {
+  flush_deadline_ = std::chrono::steady_clock::now() + kFlushLimit;
+  if (gateways_ && orderly_) {
+    gateways_->close([this] { flush_and_leave(); });
   } else {
     flush_and_leave();
   }

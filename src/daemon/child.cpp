@@ -3,8 +3,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -45,6 +48,17 @@ void reset_signals() {
   standard.sa_handler = SIG_DFL;
   for (int number = 1; number < NSIG; ++number) sigaction(number, &standard, nullptr);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+// Descriptors that others opened without O_CLOEXEC (sockets of libraries) must not live on in
+// the program.
+void close_on_exec_from(int first) {
+#ifdef SYS_close_range
+  constexpr unsigned kCloseOnExec = 4;  // CLOSE_RANGE_CLOEXEC, absent from older headers
+  if (syscall(SYS_close_range, static_cast<unsigned>(first), ~0U, kCloseOnExec) == 0) return;
+#endif
+  const long limit = std::min(sysconf(_SC_OPEN_MAX), 65536L);  // a kernel before 5.11
+  for (int fd = first; fd < limit; ++fd) fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
 void report(int fd, int error) {
@@ -109,6 +123,7 @@ Child start_child(const ChildPlan& plan) {
       prctl(PR_SET_PDEATHSIG, plan.death_signal);
       if (getppid() != parent) _exit(127);  // it died before prctl
     }
+    close_on_exec_from(3);
     const bool streams =
         dup_onto(in.read.get(), 0) && dup_onto(out.write.get(), 1) && dup_onto(err.write.get(), 2);
     if (streams && (plan.directory.empty() || chdir(plan.directory.c_str()) == 0)) {

@@ -151,6 +151,8 @@ LinkRequest read_link(const json& body) {
     link.encrypt = item.get_or("encrypt", true);
     link.rate = item.get_or("rate", 0.0);
     link.streams = item.get_or("streams", 0);
+    if (!(link.rate >= 0 && link.rate < 1e15)) item.wrong("rate", "is out of range");
+    if (link.streams < 0 || link.streams > 256) item.wrong("streams", "is out of range");
     request.links.push_back(std::move(link));
   }
   for (const Keys& item : keys.list("routes")) {

@@ -1,0 +1,110 @@
+#include "daemon/exec.hpp"
+
+#include <gtest/gtest.h>
+
+#include "daemon/failure.hpp"
+#include "daemon/rank_environment.hpp"
+#include "daemon/tagged_output.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+RankSetup setup() {
+  RankSetup setup;
+  setup.job = "j";
+  setup.secret = std::string("\x01\xfe", 2);
+  setup.world = "{}";
+  setup.cluster = "east";
+  setup.first = 8;
+  setup.stub = "/lib/stub.so";
+  setup.libdir = "/lib";
+  setup.wdir = "/tmp";
+  setup.parts = {{2, {"a"}, {{"X", "1"}}}, {1, {"b", "c"}, {{"X", "2"}}}};
+  return setup;
+}
+
+TEST(Exec, EnvironmentOfTheRank) {
+  Environment environment;
+  environment.set("LD_PRELOAD", "/mine.so");
+  set_rank_environment(setup(), environment);
+  const RankPlan plan = plan_rank({1, false, {"prog", "arg"}}, environment);
+  EXPECT_EQ(plan.argv, (std::vector<std::string>{"prog", "arg"}));
+  EXPECT_EQ(plan.directory, "/tmp");
+  EXPECT_EQ(plan.environment.get("X"), "2");
+  EXPECT_EQ(plan.environment.get("LD_PRELOAD"), "/mine.so:/lib/stub.so");
+  EXPECT_EQ(plan.environment.get("ISTHMUS_SECRET"), "01fe");
+  EXPECT_EQ(plan.environment.get("ISTHMUS_FIRST"), "8");
+  EXPECT_FALSE(plan.environment.get("ISTHMUS_PARTS"));
+}
+
+TEST(Exec, ThePartsOwnPreloadComesFirst) {
+  RankSetup with_preload = setup();
+  with_preload.parts[0].env["LD_PRELOAD"] = "/tool.so";
+  Environment environment;
+  set_rank_environment(with_preload, environment);
+  EXPECT_EQ(plan_rank({0, false, {"p"}}, environment).environment.get("LD_PRELOAD"),
+            "/tool.so:/lib/stub.so");
+}
+
+TEST(Exec, WithoutAStubNothingIsPreloaded) {
+  RankSetup bare = setup();
+  bare.stub.clear();
+  Environment environment;
+  set_rank_environment(bare, environment);
+  EXPECT_FALSE(plan_rank({0, false, {"p"}}, environment).environment.get("LD_PRELOAD"));
+}
+
+TEST(Exec, ByRankFindsPartAndProgram) {
+  RankSetup by_rank = setup();
+  by_rank.by_rank = true;
+  by_rank.tag_output = true;
+  Environment environment;
+  set_rank_environment(by_rank, environment);
+  const char* const expected[] = {"a", "a", "b"};
+  for (int rank = 0; rank < 3; ++rank) {
+    environment.set("SLURM_PROCID", std::to_string(rank));
+    const RankPlan plan = plan_rank({0, true, {}}, environment);
+    EXPECT_EQ(plan.argv.front(), expected[rank]);
+    EXPECT_EQ(plan.world_rank, 8 + rank);
+  }
+  environment.set("SLURM_PROCID", "3");
+  EXPECT_THROW(plan_rank({0, true, {}}, environment), Failure);
+}
+
+TEST(Exec, TheInnermostLauncherTellsTheRank) {
+  Environment environment;
+  EXPECT_THROW(native_rank(environment), Failure);
+  environment.set("SLURM_PROCID", "0");
+  EXPECT_EQ(native_rank(environment), 0);
+  environment.set("PMI_RANK", "3");
+  EXPECT_EQ(native_rank(environment), 3);
+  environment.set("OMPI_COMM_WORLD_RANK", "5");
+  EXPECT_EQ(native_rank(environment), 5);
+  environment.set("OMPI_COMM_WORLD_RANK", "x");
+  EXPECT_EQ(native_rank(environment), 3);
+}
+
+TEST(LineTagger, TagsEveryLineHoweverItIsCut) {
+  const std::string text = "one\n\ntwo\nthree";
+  for (std::size_t step = 1; step <= text.size(); ++step) {
+    LineTagger tagger("[1] ");
+    std::string got;
+    for (std::size_t at = 0; at < text.size(); at += step) {
+      const std::string ready = tagger.take(std::string_view(text).substr(at, step));
+      EXPECT_TRUE(ready.empty() || ready.back() == '\n') << "only whole lines";
+      got += ready;
+    }
+    EXPECT_EQ(got + tagger.finish(), "[1] one\n[1] \n[1] two\n[1] three\n");
+    EXPECT_EQ(tagger.finish(), "");
+  }
+}
+
+TEST(LineTagger, LongLinesAreNotHeldWithoutEnd) {
+  LineTagger tagger("> ");
+  const std::string piece(LineTagger::kMaxHeld, 'x');
+  EXPECT_EQ(tagger.take(piece), "> " + piece);
+  EXPECT_EQ(tagger.take("end\nnext\n"), "end\n> next\n");
+}
+
+}  // namespace
+}  // namespace isthmus::daemon

@@ -1,0 +1,183 @@
+#include "daemon/gateway_set.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/failure.hpp"
+#include "daemon/gateway.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+using nlohmann::json;
+
+std::chrono::milliseconds seconds_or(const json& settings, const char* key,
+                                     std::chrono::milliseconds fallback) {
+  const auto found = settings.find(key);
+  if (found == settings.end() || found->is_null()) return fallback;
+  if (!found->is_number() || !(found->get<double>() > 0) || !(found->get<double>() < 1e6)) {
+    throw Failure(std::string("In the control message configure.settings.") + key +
+                  " is not a number of seconds.");
+  }
+  return std::chrono::milliseconds(static_cast<std::int64_t>(found->get<double>() * 1000));
+}
+
+struct Member {
+  core::NodeId node;
+  std::vector<std::string> addresses;
+  std::unique_ptr<Gateway> gateway;
+};
+
+}  // namespace
+
+struct GatewaySet::State {
+  GatewaySetEvents events;
+  std::vector<Member> members;
+
+  void once_joined() {
+    if (const auto tell = std::exchange(events.joined, nullptr)) tell();
+  }
+  void once_fault(const std::string& message, int code) {
+    events.abort = nullptr;
+    if (const auto tell = std::exchange(events.fault, nullptr)) tell(message, code);
+  }
+  void once_abort(int rank, int code, const std::string& message) {
+    events.fault = nullptr;
+    if (const auto tell = std::exchange(events.abort, nullptr)) tell(rank, code, message);
+  }
+};
+
+GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& request,
+                       const std::string& folder, GatewaySetEvents events)
+    : state_(std::make_shared<State>()) {
+  state_->events = std::move(events);
+  for (const auto& own : request.gateways) {
+    GatewayConfig config;
+    config.node = own.node;
+    config.cluster = request.cluster;
+    config.job = request.job;
+    config.secret = request.secret;
+    config.link_timeout = seconds_or(request.settings, "link_timeout", config.link_timeout);
+    config.connect_timeout =
+        seconds_or(request.settings, "connect_timeout", config.connect_timeout);
+    config.accept_plain = request.settings.value("accept_plain", json(false)) == true;
+
+    State* state = state_.get();
+    Gateway::Events heard;
+    heard.joined = [state] { state->once_joined(); };
+    heard.abort = [state](int rank, int code, const std::string& message) {
+      state->once_abort(rank, code, message);
+    };
+    heard.fault = [state](const std::string& message, int code) {
+      state->once_fault(message, code);
+    };
+    auto gateway = std::make_unique<Gateway>(context, std::move(config), std::move(heard));
+    std::vector<std::string> addresses{"unix:" + folder + "/gateway" +
+                                       std::to_string(state_->members.size())};
+    addresses.insert(addresses.end(), own.listen.begin(), own.listen.end());
+    try {
+      addresses = gateway->listen(addresses);
+    } catch (const std::exception& error) {
+      throw Failure("The gateway of cluster " + request.cluster + " cannot listen: " + error.what(),
+                    "Name a free port of this host in the grid file, or port 0 for any.");
+    }
+    state_->members.push_back({own.node, std::move(addresses), std::move(gateway)});
+  }
+}
+
+GatewaySet::~GatewaySet() = default;
+
+json GatewaySet::listening() const {
+  auto list = json::array();
+  for (const Member& member : state_->members) {
+    list.push_back({{"node", member.node}, {"addresses", member.addresses}});
+  }
+  return list;
+}
+
+void GatewaySet::link(const LinkRequest& request,
+                      std::function<void(const std::string& trouble)> done) {
+  auto& members = state_->members;
+  const auto known = [&](core::NodeId node) {
+    return std::any_of(members.begin(), members.end(),
+                       [node](const Member& member) { return member.node == node; });
+  };
+  std::map<core::NodeId, std::vector<GatewayLink>> links;
+  for (const auto& link : request.links) {
+    if (!known(link.from)) {
+      throw Failure("In the control message link.links the gateway " + std::to_string(link.from) +
+                    " is not one of this agent's.");
+    }
+    GatewayLink made;
+    made.to = link.to;
+    made.addresses = link.addresses;
+    made.encrypt = link.encrypt;
+    made.rate = static_cast<std::uint64_t>(link.rate * 8);
+    made.streams = std::max(1, link.streams);
+    links[link.from].push_back(std::move(made));
+  }
+  for (const auto& [node, next] : request.routes) {
+    if (!known(node)) {
+      throw Failure("In the control message link.routes the gateway " + std::to_string(node) +
+                    " is not one of this agent's.");
+    }
+  }
+  if (members.empty()) return done({});
+
+  // Answered when all have answered, with the first trouble.
+  struct Waiting {
+    std::size_t left;
+    std::string trouble;
+    std::function<void(const std::string&)> done;
+  };
+  auto waiting = std::make_shared<Waiting>(Waiting{members.size(), {}, std::move(done)});
+  for (Member& member : members) {
+    const auto route = request.routes.find(member.node);
+    member.gateway->link(
+        request.world, std::move(links[member.node]),
+        route == request.routes.end() ? std::map<std::size_t, core::NodeId>{} : route->second,
+        [waiting](const std::string& trouble) {
+          if (waiting->trouble.empty()) waiting->trouble = trouble;
+          if (--waiting->left == 0) waiting->done(waiting->trouble);
+        });
+  }
+}
+
+bool GatewaySet::joined() const {
+  const auto& members = state_->members;
+  return std::any_of(members.begin(), members.end(),
+                     [](const Member& member) { return member.gateway->joined(); });
+}
+
+bool GatewaySet::finished() const {
+  const auto& members = state_->members;
+  return std::any_of(members.begin(), members.end(),
+                     [](const Member& member) { return member.gateway->finished(); });
+}
+
+json GatewaySet::stats() const {
+  auto list = json::array();
+  for (const Member& member : state_->members) {
+    for (const LinkCount& count : member.gateway->counts()) {
+      list.push_back({{"from", count.from},
+                      {"to", count.to},
+                      {"messages", count.messages},
+                      {"bytes", count.bytes},
+                      {"frames", count.frames},
+                      {"wire_bytes", count.wire_bytes}});
+    }
+  }
+  return list;
+}
+
+void GatewaySet::close(std::function<void()> done) {
+  if (state_->members.empty()) return done();
+  auto left = std::make_shared<std::size_t>(state_->members.size());
+  for (Member& member : state_->members) {
+    member.gateway->close([left, done] {
+      if (--*left == 0) done();
+    });
+  }
+}
+
+}  // namespace isthmus::daemon
