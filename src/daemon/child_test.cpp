@@ -82,8 +82,8 @@ TEST(Child, WhatCannotStartIsAFailure) {
 
 TEST(Child, InheritsNoDescriptors) {
   const FileDescriptor open_without_cloexec(open("/dev/null", O_RDONLY));
-  const Captured said = capture(shell("ls /proc/$$/fd | wc -l"), seconds(60));
-  EXPECT_EQ(said.out, "3\n");
+  const Captured said = capture(shell("exec ls /proc/self/fd"), seconds(60));
+  EXPECT_EQ(said.out, "0\n1\n2\n3\n") << "3 is the folder that ls reads";
 }
 
 TEST(ProcessTree, FindsAndSignalsAllGenerations) {

@@ -118,8 +118,10 @@ std::optional<MpiLibrary> library_of_elf(const std::string& path, const ElfFile&
     }
     return std::nullopt;
   }
-  const Captured listed =
-      capture(plan_at(site, {loader, "--list", path}), seconds(10), site.hangup_fd);
+  // As ldd does. (The loader's --list stops at a library that is not found.)
+  ChildPlan trace = plan_at(site, {loader, path});
+  trace.environment.set("LD_TRACE_LOADED_OBJECTS", "1");
+  const Captured listed = capture(std::move(trace), seconds(10), site.hangup_fd);
   if (listed.timed_out) {
     throw Failure(
         "The libraries of \"" + path + "\" were not resolved within 10 s on " + place(site) + ".",
