@@ -86,7 +86,7 @@ int mrecv(void* buffer, Count count, MPI_Datatype type, MPI_Message* message, MP
           const char* function) {
   const MPI_Comm comm = comm_of_distant(message);
   if (comm != MPI_COMM_NULL) {
-    return shielded(comm, function, [&] {
+    return shielded(comm, function, [&]() -> int {
       int code = MPI_SUCCESS;
       const auto operation = begin(buffer, count, type, comm, message, &code);
       return operation ? complete(*operation, status, function) : code;
@@ -110,7 +110,7 @@ int imrecv(void* buffer, Count count, MPI_Datatype type, MPI_Message* message, M
            const char* function) {
   const MPI_Comm comm = comm_of_distant(message);
   if (comm != MPI_COMM_NULL) {
-    return shielded(comm, function, [&] {
+    return shielded(comm, function, [&]() -> int {
       int code = MPI_SUCCESS;
       auto operation = begin(buffer, count, type, comm, message, &code);
       return operation ? make_request(std::move(operation), request) : code;
@@ -131,7 +131,7 @@ ISTHMUS_MPI(Improbe)
     if (!may_block()) pump();
     return native.Improbe(source, tag, comm, flag, message, status);
   }
-  return shielded(comm, "MPI_Improbe", [&] {
+  return shielded(comm, "MPI_Improbe", [&]() -> int {
     int code = check_probe(*g, source, tag, "MPI_Improbe");
     if (code != MPI_SUCCESS) return code;
     Found found = look(*g, source, tag, Take::Yes, &code);
@@ -155,7 +155,7 @@ ISTHMUS_MPI(Mprobe)
     });
     return code;
   }
-  return shielded(comm, "MPI_Mprobe", [&] {
+  return shielded(comm, "MPI_Mprobe", [&]() -> int {
     int code = check_probe(*g, source, tag, "MPI_Mprobe");
     if (code != MPI_SUCCESS) return code;
     Found found;

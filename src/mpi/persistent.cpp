@@ -28,7 +28,7 @@ int send_init(const void* buffer, Count count, MPI_Datatype type, int destinatio
     return native_send_init<mode, Count>()(buffer, count, type, local >= 0 ? local : destination,
                                            tag, comm, request);
   }
-  return shielded(comm, function, [&] {
+  return shielded(comm, function, [&]() -> int {
     int code = check_rank(*g, destination, false, function);
     // Not `mode`: a buffered send is a matter of its start.
     if (code == MPI_SUCCESS) {
@@ -62,7 +62,7 @@ int recv_init(void* buffer, Count count, MPI_Datatype type, int source, int tag,
     }
     return code;
   }
-  return shielded(comm, function, [&] {
+  return shielded(comm, function, [&]() -> int {
     int code = check_rank(*g, source, true, function);
     if (code == MPI_SUCCESS) code = check_receive(buffer, count, type, tag, comm);
     if (code != MPI_SUCCESS) return code;
@@ -92,7 +92,7 @@ int start_native_receive(PersistentReceive& receive, MPI_Request* request) {
 }
 
 int start_grid(GridRequest& record, MPI_Request* request) {
-  return shielded(record.comm, "MPI_Start", [&] {
+  return shielded(record.comm, "MPI_Start", [&]() -> int {
     const std::lock_guard lock(progress_mutex);
     if (record.op) throw coll::Failure(MPI_ERR_REQUEST, "the persistent request is active");
     auto operation = record.start();

@@ -11,7 +11,7 @@ ISTHMUS_MPI(Iprobe)(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* s
     if (!may_block()) pump();
     return native.Iprobe(source, tag, comm, flag, status);
   }
-  return shielded(comm, "MPI_Iprobe", [&] {
+  return shielded(comm, "MPI_Iprobe", [&]() -> int {
     int code = check_probe(*g, source, tag, "MPI_Iprobe");
     if (code != MPI_SUCCESS) return code;
     const Found found = look(*g, source, tag, Take::No, &code);
@@ -41,7 +41,7 @@ ISTHMUS_MPI(Probe)(int source, int tag, MPI_Comm comm, MPI_Status* status) {
       return code;
     }
   }
-  return shielded(comm, "MPI_Probe", [&] {
+  return shielded(comm, "MPI_Probe", [&]() -> int {
     int code = check_probe(*g, source, tag, "MPI_Probe");
     if (code != MPI_SUCCESS) return code;
     wait_until([&] {

@@ -9,7 +9,7 @@ namespace {
 template <class Count>
 int receive_grid(GridComm& g, void* buffer, Count count, MPI_Datatype type, int source, int tag,
                  MPI_Status* status, const char* function) {
-  return shielded(g.native, function, [&] {
+  return shielded(g.native, function, [&]() -> int {
     int code = check_rank(g, source, true, function);
     if (code == MPI_SUCCESS) code = check_receive(buffer, count, type, tag, g.native);
     if (code != MPI_SUCCESS) return code;
@@ -27,7 +27,7 @@ template <class Count>
 int receive_pumping(GridComm* g, void* buffer, Count count, MPI_Datatype type, int source, int tag,
                     MPI_Comm comm, MPI_Status* status, const char* function) {
   if (g != nullptr) {
-    return shielded(comm, function, [&] {
+    return shielded(comm, function, [&]() -> int {
       int code = MPI_SUCCESS;
       const auto operation = start_receive(*g, buffer, count, type, source, tag, function, &code);
       return operation ? complete(*operation, status, function) : code;
@@ -78,7 +78,7 @@ int ireceive(void* buffer, Count count, MPI_Datatype type, int source, int tag, 
       return code;
     }
   }
-  return shielded(comm, function, [&] {
+  return shielded(comm, function, [&]() -> int {
     int code = check_rank(*g, source, true, function);
     if (code == MPI_SUCCESS) code = check_receive(buffer, count, type, tag, comm);
     if (code != MPI_SUCCESS) return code;

@@ -8,7 +8,7 @@ namespace {
 template <Mode mode, class Count>
 int send_remote(GridComm& g, const void* buffer, Count count, MPI_Datatype type, int destination,
                 int tag, const char* function) {
-  return shielded(g.native, function, [&] {
+  return shielded(g.native, function, [&]() -> int {
     int code = check_rank(g, destination, false, function);
     if (code == MPI_SUCCESS) code = check_send<mode>(buffer, count, type, tag, g.native);
     if (code != MPI_SUCCESS) return code;
@@ -45,7 +45,7 @@ int send(const void* buffer, Count count, MPI_Datatype type, int destination, in
 template <Mode mode, class Count>
 int isend_remote(GridComm& g, const void* buffer, Count count, MPI_Datatype type, int destination,
                  int tag, MPI_Request* request, const char* function) {
-  return shielded(g.native, function, [&] {
+  return shielded(g.native, function, [&]() -> int {
     int code = check_rank(g, destination, false, function);
     if (code == MPI_SUCCESS) code = check_send<mode>(buffer, count, type, tag, g.native);
     if (code != MPI_SUCCESS) return code;

@@ -68,7 +68,7 @@ int sendrecv(const Side<const void*, Count>& out, const Side<void*, Count>& in, 
     if (requests[1] != MPI_REQUEST_NULL) wait_native(&requests[1], MPI_STATUS_IGNORE);
     return code != MPI_SUCCESS ? code : received;
   }
-  return shielded(comm, function, [&] {
+  return shielded(comm, function, [&]() -> int {
     int code = MPI_SUCCESS;
     const auto operation = exchange(*g, out, in, function, &code);
     return operation ? complete(*operation, status, function) : code;
@@ -132,7 +132,7 @@ int sendrecv_replace(void* buffer, Count count, MPI_Datatype type, int destinati
                                                    source, receive_tag, comm, status);
   }
   if (g == nullptr) {
-    return shielded(comm, function, [&] {
+    return shielded(comm, function, [&]() -> int {
       const int code = check_send<Mode::Standard>(buffer, count, type, send_tag, comm);
       if (code != MPI_SUCCESS) return code;
       const Outgoing copy(buffer, count, type, Copy::Always);
@@ -147,7 +147,7 @@ int sendrecv_replace(void* buffer, Count count, MPI_Datatype type, int destinati
     if (status != MPI_STATUS_IGNORE) status->MPI_SOURCE = source;
     return code;
   }
-  return shielded(comm, function, [&] {
+  return shielded(comm, function, [&]() -> int {
     int code = MPI_SUCCESS;
     const auto operation = replace(*g, buffer, count, type, destination, send_tag, source,
                                    receive_tag, function, &code);
@@ -200,7 +200,7 @@ ISTHMUS_MPI(Isendrecv)
     return native.Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
                             recvtype, source, recvtag, comm, request);
   }
-  return shielded(comm, "MPI_Isendrecv", [&] {
+  return shielded(comm, "MPI_Isendrecv", [&]() -> int {
     int code = MPI_SUCCESS;
     auto operation =
         exchange<int>(*g, {sendbuf, sendcount, sendtype, dest, sendtag},
@@ -217,7 +217,7 @@ ISTHMUS_MPI(Isendrecv_replace)
     return native.Isendrecv_replace(buffer, count, type, dest, sendtag, source, recvtag, comm,
                                     request);
   }
-  return shielded(comm, "MPI_Isendrecv_replace", [&] {
+  return shielded(comm, "MPI_Isendrecv_replace", [&]() -> int {
     int code = MPI_SUCCESS;
     auto operation = replace(*g, buffer, count, type, dest, sendtag, source, recvtag,
                              "MPI_Isendrecv_replace", &code);
@@ -235,7 +235,7 @@ ISTHMUS_MPI(Isendrecv_c)
     return native.Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
                               recvtype, source, recvtag, comm, request);
   }
-  return shielded(comm, "MPI_Isendrecv_c", [&] {
+  return shielded(comm, "MPI_Isendrecv_c", [&]() -> int {
     int code = MPI_SUCCESS;
     auto operation = exchange<MPI_Count>(*g, {sendbuf, sendcount, sendtype, dest, sendtag},
                                          {recvbuf, recvcount, recvtype, source, recvtag},
@@ -252,7 +252,7 @@ ISTHMUS_MPI(Isendrecv_replace_c)
     return native.Isendrecv_replace_c(buffer, count, type, dest, sendtag, source, recvtag, comm,
                                       request);
   }
-  return shielded(comm, "MPI_Isendrecv_replace_c", [&] {
+  return shielded(comm, "MPI_Isendrecv_replace_c", [&]() -> int {
     int code = MPI_SUCCESS;
     auto operation = replace(*g, buffer, count, type, dest, sendtag, source, recvtag,
                              "MPI_Isendrecv_replace_c", &code);
