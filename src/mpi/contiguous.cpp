@@ -2,6 +2,7 @@
 // a few ns; MPI_Type_free makes all cached answers about derived datatypes stale.
 #include <array>
 #include <atomic>
+#include <memory>
 #include <vector>
 
 #include "mpi/datatype.hpp"
@@ -150,9 +151,10 @@ Shape examine(MPI_Datatype type) {
 }
 
 const Cached& cached(MPI_Datatype type) {
-  thread_local std::array<Cached, kCacheSize> cache;
+  // On the heap: a library opened at run time has little room for thread-local storage.
+  thread_local const auto cache = std::make_unique<std::array<Cached, kCacheSize>>();
   const std::uintptr_t k = key(type);
-  Cached& entry = cache[(k ^ (k >> 6) ^ (k >> 12)) % kCacheSize];
+  Cached& entry = (*cache)[(k ^ (k >> 6) ^ (k >> 12)) % kCacheSize];
   const std::uint64_t now = freed.load(std::memory_order_acquire);
   if (entry.key == k && (entry.epoch == now || entry.epoch == kForever)) return entry;
   entry.key = 0;
