@@ -1,4 +1,6 @@
 """Runs the real isthmusd agent over pipes. ctest gives ISTHMUSD; native MPIs are used if found."""
+# ruff: noqa: PT009, PTH101, PTH102, PTH107, PTH110, PTH116, PTH118, PTH119, PTH120, PTH123, PTH208
+# unittest and os: CTest runs this with whatever Python the build has.
 
 import os
 import shutil
@@ -10,7 +12,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from agent_client import DEADLINE, Agent  # noqa: E402
+from agent_client import DEADLINE, Agent
 
 ISTHMUSD = os.environ["ISTHMUSD"]
 VERSION = subprocess.run(
@@ -72,7 +74,7 @@ class AgentCase(unittest.TestCase):
         subprocess.run(["cc", "-shared", "-fPIC", source, "-o", empty], check=True)
         cls.libdir = os.path.join(cls.folder, "lib")
         os.mkdir(cls.libdir)
-        for name in STUBS + ["face-ompi", "face-mpich", "face-mpiabi"]:
+        for name in [*STUBS, "face-ompi", "face-mpich", "face-mpiabi"]:
             shutil.copy(empty, os.path.join(cls.libdir, f"libisthmus-{name}.so"))
         with open(os.path.join(cls.folder, "program.c"), "w") as file:
             file.write(PROGRAM)
@@ -126,8 +128,14 @@ class AgentCase(unittest.TestCase):
         self.link(size)
         self.agent.send(
             "spawn",
-            **{"parts": parts, "first": 0, "size": size, "stdin": False,
-               "tag_output": False, **keys},
+            **{
+                "parts": parts,
+                "first": 0,
+                "size": size,
+                "stdin": False,
+                "tag_output": False,
+                **keys,
+            },
         )
         self.agent.expect("spawned")
 
@@ -220,7 +228,9 @@ class AgentTest(AgentCase):
         script = "echo out $EXTRA $PART $ISTHMUS_CLUSTER; pwd; echo err >&2; exit 7"
         self.spawn((1, ["sh", "-c", script], {"PART": "of the part"}))
         exit_message, output = self.agent.until("exit")
-        self.assertEqual(output[1].decode(), f"out of the cluster of the part east\n{self.folder}\n")
+        self.assertEqual(
+            output[1].decode(), f"out of the cluster of the part east\n{self.folder}\n"
+        )
         self.assertEqual(output[2], b"err\n")
         self.assertEqual((exit_message["status"], exit_message["signal"]), (7, None))
         self.assertFalse(exit_message["joined"])
@@ -296,8 +306,17 @@ class AgentTest(AgentCase):
 
     def test_signal_reaches_the_program(self):
         self.ready()
-        self.spawn((1, ["sh", "-c", "trap 'echo caught; exit 5' USR1; echo go; "
-                    "while :; do sleep 0.05; done"], {}))
+        self.spawn(
+            (
+                1,
+                [
+                    "sh",
+                    "-c",
+                    "trap 'echo caught; exit 5' USR1; echo go; while :; do sleep 0.05; done",
+                ],
+                {},
+            )
+        )
         while not self.agent.expect("output")["bytes"].startswith(b"go"):
             pass
         self.agent.send("signal", signal=int(signal.SIGUSR1))
@@ -357,7 +376,7 @@ class AgentTest(AgentCase):
         def full():
             nonlocal sent
             try:
-                written = os.write(self.agent.process.stdin.fileno(), line[sent % len(line):])
+                written = os.write(self.agent.process.stdin.fileno(), line[sent % len(line) :])
             except BlockingIOError:
                 return True
             sent += written
@@ -386,10 +405,12 @@ class GatewayTest(AgentCase):
 
     def open_gateways(self, secrets=(SECRET, SECRET)):
         self.agents, self.addresses = [], []
-        for name, node, secret in zip(("east", "west"), self.NODES, secrets):
+        for name, node, secret in zip(("east", "west"), self.NODES, secrets, strict=True):
             self.agents.append(self.start())
             reply = self.configure(
-                SINGLE, cluster=name, secret=secret,
+                SINGLE,
+                cluster=name,
+                secret=secret,
                 gateways=[{"node": node, "listen": ["tcp:127.0.0.1:0"]}],
             )
             self.assertEqual(reply["op"], "configured", reply)
@@ -407,12 +428,18 @@ class GatewayTest(AgentCase):
             "gateways": gateways,
         }
         link = {
-            "from": self.NODES[0], "to": self.NODES[1], "encrypt": True, "rate": None,
-            "streams": None, "addresses": target or [self.addresses[1][-1]],
+            "from": self.NODES[0],
+            "to": self.NODES[1],
+            "encrypt": True,
+            "rate": None,
+            "streams": None,
+            "addresses": target or [self.addresses[1][-1]],
         }
         for i, agent in enumerate(self.agents):
             agent.send(
-                "link", world=world, links=[] if i else [link],
+                "link",
+                world=world,
+                links=[] if i else [link],
                 routes=[{"node": self.NODES[i], "next": {str(1 - i): self.NODES[1 - i]}}],
             )
 
@@ -430,8 +457,10 @@ class GatewayTest(AgentCase):
             agent.expect("linked")
         for first, agent in enumerate(self.agents):
             agent.send(
-                "spawn", parts=[{"n": 1, "argv": ["sh", "-c", "echo $ISTHMUS_WORLD"]}],
-                first=first, size=1,
+                "spawn",
+                parts=[{"n": 1, "argv": ["sh", "-c", "echo $ISTHMUS_WORLD"]}],
+                first=first,
+                size=1,
             )
         for agent in self.agents:
             agent.expect("spawned")
@@ -439,7 +468,7 @@ class GatewayTest(AgentCase):
             self.assertEqual(exit_message["status"], 0)
             self.assertFalse(exit_message["joined"])
             self.assertIn(self.addresses[0][0].encode(), output[1])
-        for agent, node in zip(self.agents, self.NODES):
+        for agent, node in zip(self.agents, self.NODES, strict=True):
             agent.send("stats")
             for link in agent.expect("stats")["links"]:
                 self.assertEqual(link["from"], node)
@@ -483,11 +512,12 @@ def native(compiler, launcher):
 
 
 class NativeMpi:
-    compiler = launcher = abi = stub = None
-    compile_flags = []
+    """With a real native MPI; `prefix` for those outside the system's folders."""
+
+    compiler = abi = stub = family = prefix = python = None
 
     def build(self):
-        path = os.path.join(self.folder, "program-" + self.abi)
+        path = os.path.join(self.folder, "program-" + self.stub)
         if not os.path.exists(path):
             subprocess.run(
                 [self.compiler, os.path.join(self.folder, "program.c"), "-o", path], check=True
@@ -499,8 +529,11 @@ class NativeMpi:
         self.ready(None, **configure)
         self.agent.send("inspect", argv=[program])
         self.found = self.agent.expect("program")
-        self.spawn((1, [program, *args], {"EXTRA": "a"}), (2, [program, *args], {"EXTRA": "b"}),
-                   **(keys or {}))
+        self.spawn(
+            (1, [program, *args], {"EXTRA": "a"}),
+            (2, [program, *args], {"EXTRA": "b"}),
+            **(keys or {}),
+        )
 
     def test_program_is_recognised_and_runs(self):
         self.run_program()
@@ -508,7 +541,7 @@ class NativeMpi:
         self.assertEqual(exit_message["status"], 0, output)
         self.assertEqual(self.found["abi"], self.abi)
         self.assertEqual(os.path.basename(self.found["stub"]), f"libisthmus-{self.stub}.so")
-        self.assertIn(self.family, self.found["mpi_version"])
+        self.assertIn(self.family, " ".join(self.found["mpi_version"].split()))
         lines = sorted(output[1].decode().splitlines())
         self.assertEqual(
             lines,
@@ -523,44 +556,94 @@ class NativeMpi:
         self.assertIn(b"read some words\n", output[1])
         self.assertEqual(exit_message["status"], 3)
 
-    def test_kill_leaves_no_rank(self):
-        self.ready(None, mpi=self.prefix())
-        script = "echo $$; exec sleep 600"
-        self.spawn((2, ["sh", "-c", script], {}))
+    def sleepers(self, command="exec sleep 600", setup=":"):
+        self.ready(self.mpirun, mpi=self.prefix)
+        self.spawn((2, ["sh", "-c", f"{setup}; echo $$; {command}"], {}))
         text = b""
         while text.count(b"\n") < 2:
             text += self.agent.expect("output")["bytes"]
-        pids = [int(line) for line in text.split()]
+        return [int(line) for line in text.split()]
+
+    def test_signal_reaches_all_ranks(self):
+        self.sleepers("while :; do sleep 0.05; done", setup="trap 'echo caught; exit 0' USR1")
+        self.agent.send("signal", signal=int(signal.SIGUSR1))
+        _, output = self.agent.until("exit")
+        self.assertEqual(output[1].split(), [b"caught", b"caught"])
+
+    def test_killed_rank_ends_the_job(self):
+        pids = self.sleepers()
+        os.kill(pids[0], signal.SIGKILL)
+        exit_message, _ = self.agent.until("exit")
+        self.assertNotEqual(exit_message["status"], 0)
+        self.assertFalse(any(map(alive, pids)))
+
+    def test_mpi4py_is_recognised(self):
+        if not self.python or not os.path.exists(self.python):
+            self.skipTest("no Python with mpi4py over this MPI")
+        self.ready(None)
+        self.agent.send("inspect", argv=[self.python, "-m", "mpi4py"])
+        found = self.agent.expect("program")
+        self.assertEqual(found["abi"], self.abi)
+        self.assertEqual(os.path.basename(found["stub"]), f"libisthmus-{self.stub}.so")
+
+    def test_kill_leaves_no_rank(self):
+        pids = self.sleepers()
         self.agent.send("kill")
         exit_message, _ = self.agent.until("exit")
         self.assertNotEqual(exit_message["status"], 0)
         self.assertFalse(any(map(alive, pids)))
 
     def test_agent_killed_leaves_no_rank(self):
-        self.ready(None, mpi=self.prefix())
-        self.spawn((2, ["sh", "-c", "echo $$; exec sleep 600"], {}))
-        text = b""
-        while text.count(b"\n") < 2:
-            text += self.agent.expect("output")["bytes"]
-        pids = [int(line) for line in text.split()]
+        pids = self.sleepers()
         self.agent.process.kill()
         self.assertTrue(wait_until(lambda: not any(map(alive, pids))))
-
-    def prefix(self):
-        return None
 
 
 @unittest.skipUnless(native("mpicc.openmpi", "mpirun.openmpi"), "Debian's Open MPI is absent")
 class OpenMpi4(NativeMpi, AgentCase):
-    compiler, abi, stub, family = "mpicc.openmpi", "ompi", "ompi-4.1", "Open MPI v4"
+    compiler, mpirun = "mpicc.openmpi", "mpirun.openmpi"
+    abi, stub, family = "ompi", "ompi-4.1", "Open MPI v4"
 
 
 @unittest.skipUnless(native("mpicc.mpich", "mpirun.mpich"), "Debian's MPICH is absent")
 class Mpich4(NativeMpi, AgentCase):
-    compiler, abi, stub, family = "mpicc.mpich", "mpich", "mpich-4.0", "MPICH"
+    compiler, mpirun = "mpicc.mpich", "mpirun.mpich"
+    abi, stub, family = "mpich", "mpich-4.0", "MPICH Version: 4"
 
 
-del NativeMpi
+VENV = os.path.join(os.path.dirname(__file__), "../../.venv")
+
+
+class InVenv(NativeMpi):
+    mpirun = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.prefix = os.path.realpath(os.path.join(VENV, cls.venv))
+        cls.compiler = os.path.join(cls.prefix, "bin", cls.wrapper)
+        if cls.wrapper == "mpicc":  # what the wheel of mpi4py prefers there
+            cls.python = os.path.join(cls.prefix, "bin/python")
+        if not os.path.exists(cls.compiler):
+            raise unittest.SkipTest(f"{cls.compiler} is absent")
+        super().setUpClass()
+
+
+class OpenMpi5(InVenv, AgentCase):
+    venv, wrapper = "openmpi", "mpicc"
+    abi, stub, family = "ompi", "ompi-5.0", "Open MPI v5"
+
+
+class Mpich5(InVenv, AgentCase):
+    venv, wrapper = "mpich", "mpicc"
+    abi, stub, family = "mpich", "mpich-5.0", "MPICH Version: 5"
+
+
+class StandardAbi(InVenv, AgentCase):
+    venv, wrapper = "mpich", "mpicc_abi"
+    abi, stub, family = "mpiabi", "mpiabi-5.0", "MPICH Version: 5"
+
+
+del NativeMpi, InVenv
 
 if __name__ == "__main__":
     unittest.main()
