@@ -53,6 +53,9 @@ struct BedOptions {
   bool ranks_by_tcp = false;
   int streams = 1;
   std::chrono::milliseconds link_timeout{10'000};
+  std::chrono::milliseconds connect_timeout{10'000};
+  std::chrono::milliseconds handshake_timeout{5'000};
+  std::size_t wrong_secret = SIZE_MAX;  // index of a gateway that has another secret
 };
 
 class Testbed {
@@ -115,6 +118,7 @@ class Testbed {
         for (std::size_t c = 0; c < gateways_.size(); ++c) {
           if (c != i) next[c] = node(c > i ? i + 1 : i - 1);
         }
+        if (i < wrong_routes_.size()) next = wrong_routes_[i];
         gateways_[i]->link(world_of(i), links, next,
                            [result](const std::string& error) { result->set(error); });
         return 0;
@@ -176,8 +180,11 @@ class Testbed {
   const core::World& world() const { return world_; }
   asio::io_context& io() { return io_; }
   std::string folder() const { return folder_; }
+  void route(std::vector<std::map<std::size_t, core::NodeId>> next) {
+    wrong_routes_ = std::move(next);
+  }
+  /// Links go to this address instead of the gateway's own.
   void link_to(std::string address) { link_address_ = std::move(address); }
-  std::string secret(std::size_t i) const { return i == wrong_ ? "wrong" : "secret"; }
   static core::NodeId node(std::size_t i) {
     return core::kFirstGateway + static_cast<core::NodeId>(i);
   }
@@ -218,13 +225,6 @@ class Testbed {
     }
   }
 
-  std::size_t wrong_ = SIZE_MAX;  // index of a gateway that is made with another secret
-
-  void remake_gateway(std::size_t i) {
-    destroy_gateway(i);
-    addresses_[i] = on_io([&] { return make_gateway(i); });
-  }
-
  private:
   std::vector<std::string> make_gateway(std::size_t i) {
     if (gateways_.size() <= i) {
@@ -236,9 +236,10 @@ class Testbed {
     config.node = node(i);
     config.cluster = world_.clusters[i].name;
     config.job = "job";
-    config.secret = secret(i);
+    config.secret = i == options_.wrong_secret ? "wrong" : "secret";
     config.link_timeout = options_.link_timeout;
-    config.connect_timeout = 5s;
+    config.connect_timeout = options_.connect_timeout;
+    config.handshake_timeout = options_.handshake_timeout;
     Gateway::Events events;
     events.fault = [this, i](const std::string& message, int) { gateway_faults_[i]->set(message); };
     events.abort = [this, i](int rank, int code, const std::string& message) {
@@ -265,6 +266,7 @@ class Testbed {
   BedOptions options_;
   std::string folder_;
   std::string link_address_;
+  std::vector<std::map<std::size_t, core::NodeId>> wrong_routes_;
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);
   std::thread thread_;
