@@ -1,6 +1,7 @@
 // How a gateway forwards frames. A frame whose next conduit is full is kept, charged to the
-// window of the conduit it came by: so a slow receiver holds back those who send to it, and
-// nobody else, and acknowledgements never wait behind data.
+// window of the conduit it came by. So a slow receiver holds back those who send to it; others
+// who share a link with them are held back only once the whole window of that link waits (the
+// end-to-end windows of messages keep it from that). Acknowledgements never wait behind data.
 #include <algorithm>
 #include <utility>
 
