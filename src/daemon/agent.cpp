@@ -64,7 +64,7 @@ class Agent {
   std::unique_ptr<RuntimeDir> runtime_dir_;
   std::unique_ptr<SpawnPlanner> planner_;
   std::unique_ptr<GatewaySet> gateways_;
-  std::string world_;  // JSON, from `link`
+  Surroundings around_;  // from `link`
   std::unique_ptr<NativeJob> job_;
   bool job_running_ = false;
   int size_ = 0;  // ranks of this cluster, from `link`
@@ -170,7 +170,8 @@ void Agent::inspect(const ControlMessage& message) {
 void Agent::link(const ControlMessage& message) {
   if (!configure_) throw Failure("The control message \"link\" came before \"configure\".");
   const LinkRequest request = read_link(message.body);
-  world_ = core::world_to_json(request.world);
+  around_ = {core::world_to_json(request.world), request.world.size(),
+             runtime_dir_->has_siblings()};
   size_ = 0;
   for (const core::Cluster& cluster : request.world.clusters) {
     if (cluster.name == configure_->cluster) size_ = cluster.size;
@@ -186,7 +187,8 @@ void Agent::link(const ControlMessage& message) {
 
 void Agent::spawn(const ControlMessage& message) {
   SpawnPlanner& planner = this->planner("spawn");
-  if (world_.empty()) throw Failure("The control message \"spawn\" came before \"link\".");
+  if (around_.world_json.empty())
+    throw Failure("The control message \"spawn\" came before \"link\".");
   if (job_) throw Failure("The control message \"spawn\" came twice.");
   const SpawnRequest request = read_spawn(message.body);
   NativeJob::Events events;
@@ -194,7 +196,7 @@ void Agent::spawn(const ControlMessage& message) {
     channel_.send({{"op", "output"}, {"fd", fd}}, bytes);
   };
   events.ended = [this](int wait_status) { job_ended(wait_status); };
-  job_ = std::make_unique<NativeJob>(context_, planner.plan(request, world_), std::move(events));
+  job_ = std::make_unique<NativeJob>(context_, planner.plan(request, around_), std::move(events));
   job_running_ = true;
   job_->on_stdin_written = [this] {
     if (job_->unwritten_stdin() < kMaxUnreadStdin / 2) channel_.hold(false);

@@ -109,5 +109,15 @@ TEST(RuntimeDir, IsPrivateAndGoesAway) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+TEST(RuntimeDir, KnowsTheOthersOfItsJob) {
+  const std::string job = "job" + std::to_string(getpid());
+  const RuntimeDir one(job);
+  const RuntimeDir stranger(job + "x");
+  EXPECT_FALSE(one.has_siblings());
+  const RuntimeDir two(job);
+  EXPECT_TRUE(one.has_siblings());
+  EXPECT_TRUE(two.has_siblings());
+}
+
 }  // namespace
 }  // namespace isthmus::daemon

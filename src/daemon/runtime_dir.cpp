@@ -45,6 +45,19 @@ RuntimeDir::RuntimeDir(const std::string& job) {
                 "Make one of them writable.");
 }
 
+bool RuntimeDir::has_siblings() const {
+  const fs::path own(path_);
+  const std::string name = own.filename().string();
+  const std::string job = name.substr(0, name.rfind('-') + 1);
+  std::error_code error;
+  for (fs::directory_iterator at(own.parent_path(), error), end; !error && at != end;
+       at.increment(error)) {
+    const std::string other = at->path().filename().string();
+    if (other.size() == name.size() && other.starts_with(job) && other != name) return true;
+  }
+  return false;
+}
+
 RuntimeDir::~RuntimeDir() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);

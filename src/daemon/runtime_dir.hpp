@@ -15,6 +15,8 @@ class RuntimeDir {
   RuntimeDir& operator=(const RuntimeDir&) = delete;
 
   const std::string& path() const { return path_; }
+  /// Whether another agent of the same job and user has its folder on this host as well.
+  bool has_siblings() const;
 
  private:
   std::string path_;

@@ -46,7 +46,7 @@ const Inspection& SpawnPlanner::inspect(const std::vector<std::string>& argv) {
   return inspected_.emplace(argv.front(), std::move(result)).first->second;
 }
 
-ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const std::string& world_json) {
+ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const Surroundings& around) {
   const Inspection* chosen = nullptr;
   std::string chosen_name;
   LaunchPlan launch;
@@ -68,17 +68,19 @@ ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const std::string& wor
     }
   }
   const auto& settings = configure_.settings;
-  const bool crowded = !inside_allocation() && request.size > usable_cores();
+  const int ranks_here = around.shared_host ? around.world_size : request.size;
+  const bool crowded = !inside_allocation() && ranks_here > usable_cores();
   launch.oversubscribed =
       settings.contains("oversubscribed") ? settings["oversubscribed"] == true : crowded;
-  launch.bind = !settings.contains("bind") || settings["bind"] != false;
+  // Native launchers know nothing of each other: both would bind their first rank to core 0.
+  launch.bind = settings.contains("bind") ? settings["bind"] == true : !around.shared_host;
   launch.isthmusd = self_;
   launch.stdin_to_first = request.has_stdin;
 
   RankSetup setup;
   setup.job = configure_.job;
   setup.secret = configure_.secret;
-  setup.world = world_json;
+  setup.world = around.world_json;
   setup.cluster = configure_.cluster;
   setup.first = request.first;
   setup.stub = chosen->stub;

@@ -19,6 +19,13 @@ struct Inspection {
   std::string library;  ///< path of the libmpi that the stub is for
 };
 
+/// What surrounds a launch.
+struct Surroundings {
+  std::string world_json;
+  int world_size = 0;
+  bool shared_host = false;  ///< another cluster of this grid has its agent on this host
+};
+
 /// Inspects programs and plans launches for one configured cluster.
 class SpawnPlanner {
  public:
@@ -29,7 +36,7 @@ class SpawnPlanner {
   const Inspection& inspect(const std::vector<std::string>& argv);
   /// The command and environment that start all parts. Throws Failure, also when the parts use
   /// different MPI libraries.
-  ChildPlan plan(const SpawnRequest& request, const std::string& world_json);
+  ChildPlan plan(const SpawnRequest& request, const Surroundings& around);
 
  private:
   ConfigureRequest configure_;
