@@ -220,10 +220,21 @@ class Agent:
     # -- the end -----------------------------------------------------------------------------
 
     def hang_up(self) -> None:
-        """Closes the agent's standard input: it ends all that it started, and itself."""
+        """Closes the agent's standard input: it ends all that it started, and itself. What it has
+        not read yet is dropped."""
         self._ending = True
         if self._process and self._process.stdin:
-            self._process.stdin.close()
+            self._process.stdin.transport.abort()
+
+    async def order(self, op: str) -> bool:
+        """Sends a message that ends ranks. An agent that is still held up by standard input which
+        its ranks do not read will not hear it: it is hung up on, and False returned."""
+        try:
+            await asyncio.wait_for(self.send(op), 1)
+        except asyncio.TimeoutError:
+            self.hang_up()
+            return False
+        return True
 
     async def close(self, patience: float) -> None:
         """Ends the agent, politely first, and waits until its process is gone."""
@@ -232,9 +243,9 @@ class Agent:
         alive = self._process.returncode is None
         self._ending = True
         if alive and self.said_hello:
-            with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self.send("end"), 1)
-        self.hang_up()
+            await self.order("end")
+        if self._process.stdin:
+            self._process.stdin.close()
         if not self.said_hello or self._lost is not None:  # it may not be listening
             self._signal(signal.SIGTERM)
         for last in (signal.SIGTERM, signal.SIGKILL):
@@ -242,6 +253,7 @@ class Agent:
                 await asyncio.wait_for(self._process.wait(), patience)
                 break
             except asyncio.TimeoutError:
+                self.hang_up()
                 self._signal(last)
                 patience = 2
         for task in self._tasks:

@@ -111,8 +111,25 @@ class BringUp:
             "launch": cluster.spec.launch,
             "wdir": cluster.block.wdir if spec.has_ranks else None,
             "gateways": [{"node": g.node, "listen": [g.listen]} for g in spec.gateways],
-            "settings": {},
+            "settings": self._settings(spec),
         }
+
+    def _settings(self, spec: AgentPlan) -> dict[str, object]:
+        """What an agent cannot see by itself: who else is on its host, who will connect."""
+        settings: dict[str, object] = {}
+        hosts = [(agent.host, s) for s, agent in self._agents if s.has_ranks]
+        mine = next(agent.host for s, agent in self._agents if s is spec)
+        sharing = [s for host, s in hosts if host == mine]
+        if spec.has_ranks and len(sharing) > 1:
+            ranks = sum(self._plan.clusters[s.cluster].block.size for s in sharing)
+            here = any(s.host is None for s in sharing)
+            # Each native launcher would bind its ranks to the same first cores.
+            settings["bind"] = False
+            settings["oversubscribed"] = ranks > usable_cores() if here else True
+        own = {gateway.node for gateway in spec.gateways}
+        if any(link.target in own and not link.spec.encrypt for link in self._plan.links):
+            settings["accept_plain"] = True
+        return settings
 
     async def inspect(self) -> None:
         """Every program of every cluster must be there and be of an MPI that we have."""
@@ -195,6 +212,11 @@ class BringUp:
             )
 
         await _all(request(spec, agent) for spec, agent in self._agents if spec.has_ranks)
+
+
+def usable_cores() -> int:
+    """Of this host, by this process."""
+    return len(os.sched_getaffinity(0))
 
 
 async def _all(work: Any) -> list[Any]:

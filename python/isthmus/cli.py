@@ -183,7 +183,9 @@ def execute(options: RunOptions) -> int:
     plan = make_plan(grid, options.parts)
     commands = []
     for agent in plan.agents:
-        command = agent_command(agent.host, agent.prefix, str(Path.cwd()))
+        command = agent_command(
+            agent.host, agent.prefix, str(Path.cwd()), "agent" if agent.has_ranks else "gateway"
+        )
         commands.append(shielded(command) if agent.host and not options.dry_run else command)
     if options.dry_run:
         for line in report.dry_run(plan, commands):

@@ -17,16 +17,16 @@ def isthmusd_of(prefix: str | None, local: bool) -> str:
     return str(find_isthmusd()) if local else "isthmusd"
 
 
-def agent_command(host: str | None, prefix: str | None, cwd: str) -> list[str]:
-    """Local agents inherit the working directory. Remote ones enter the same one where it exists,
-    else stay in the home directory, as ranks do under mpirun."""
+def agent_command(host: str | None, prefix: str | None, cwd: str, role: str) -> list[str]:
+    """`role` is "agent" or "gateway". Local ones inherit the working directory. Remote ones enter
+    the same one where it exists, else stay in the home directory, as ranks do under mpirun."""
     isthmusd = isthmusd_of(prefix, host is None)
     if host is None:
-        return [isthmusd, "agent"]
+        return [isthmusd, role]
     program = shlex.quote(isthmusd)
     if isthmusd.startswith("~/"):
         program = f'"$HOME"/{shlex.quote(isthmusd[2:])}'
-    enter = f"cd {shlex.quote(cwd)} 2>/dev/null; exec {program} agent"
+    enter = f"cd {shlex.quote(cwd)} 2>/dev/null; exec {program} {role}"
     return [*ssh_command(), host, f"exec sh -c {shlex.quote(enter)}"]
 
 

@@ -310,7 +310,9 @@ class Job:
             # native launchers stumble, and hides the reason.
             await self._gone(limits.grace)
         running = [m for m in self._ranked if m.spawned and not m.exited and not m.lost]
-        await asyncio.gather(*(member.agent.send("kill") for member in running))
+        heard = await asyncio.gather(*(member.agent.order("kill") for member in running))
+        for member, well in zip(running, heard, strict=True):
+            member.lost = member.lost or not well
         await self._gone(limits.kill)
 
     async def _gone(self, limit: float) -> None:

@@ -55,16 +55,16 @@ def test_program_with_mpi_only_in_one_cluster(grid: Grid, program):
 
 def test_mpi_library_that_is_missing(grid: Grid, program, tmp_path):
     broken = tmp_path / "broken"
-    data = program("ompi").read_bytes()
-    assert b"libmpi.so.40" in data
-    broken.write_bytes(data.replace(b"libmpi.so.40", b"libmpi.so.99"))
+    data = program("mpich").read_bytes()
+    assert b"libmpich.so.12" in data
+    broken.write_bytes(data.replace(b"libmpich.so.12", b"libmpi.so.12\0\0"))
     broken.chmod(0o755)
-    check(grid.run("-n", 2, broken), 1, "libmpi.so.99", "not found")
+    check(grid.run("-n", 2, broken), 1, "libmpi.so.12", "not found")
 
 
 def test_statically_linked(grid: Grid, tmp_path):
     source = tmp_path / "x.c"
-    source.write_text("int main(void) { return 0; }\n")
+    source.write_text("int MPI_Init(void) { return 0; }\nint main(void) { return MPI_Init(); }\n")
     subprocess.run(["cc", "-static", str(source), "-o", str(tmp_path / "x")], check=True)
     check(grid.run("-n", 2, tmp_path / "x"), 1, "statically linked")
 
