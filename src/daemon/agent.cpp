@@ -67,7 +67,8 @@ class Agent {
   Surroundings around_;  // from `link`
   std::unique_ptr<NativeJob> job_;
   bool job_running_ = false;
-  int size_ = 0;  // ranks of this cluster, from `link`
+  int size_ = 0;         // ranks of this cluster, from `link`
+  bool broken_ = false;  // the ranks have been told of a fault or abort, and end by themselves
   bool stopping_ = false;
   bool orderly_ = false;  // stopping because the launcher said so
   int status_ = 0;
@@ -226,7 +227,7 @@ void Agent::signal(const ControlMessage& message) {
 }
 
 void Agent::kill(const ControlMessage&) {
-  if (job_ && job_running_) job_->kill();
+  if (job_ && job_running_) job_->kill(broken_);
 }
 
 void Agent::stats(const ControlMessage&) {
@@ -243,10 +244,12 @@ GatewaySetEvents Agent::gateway_events() {
   // Once everything is being ended, what breaks is no news.
   events.joined = [this] { channel_.send({{"op", "joined"}, {"ranks", size_}}); };
   events.abort = [this](int rank, int code, const std::string& text) {
+    broken_ = true;
     if (stopping_) return;
     channel_.send({{"op", "abort"}, {"rank", rank}, {"code", code}, {"message", text}});
   };
   events.fault = [this](const std::string& text, int code) {
+    broken_ = true;
     if (stopping_) return;
     channel_.send({{"op", "fault"}, {"message", text}, {"code", code}});
   };
@@ -275,7 +278,7 @@ void Agent::stop(int status) {
   stopping_ = true;
   status_ = status;
   if (job_ && job_running_) {
-    job_->kill();
+    job_->kill(broken_);
   } else {
     close_gateways();
   }

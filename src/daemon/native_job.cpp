@@ -123,11 +123,19 @@ void NativeJob::signal(int number) {
   if (!wait_status_) ::kill(pid_, number);
 }
 
-void NativeJob::kill() {
+void NativeJob::kill(bool ending) {
   if (std::exchange(killing_, true)) return;
   hold_output(false);
+  if (!ending) return terminate();
+  // Open MPI's mpirun crashes, with a long trace, when a signal comes while it aborts a job.
+  kill_timer_.expires_after(kGrace);
+  kill_timer_.async_wait([this](std::error_code error) {
+    if (!error) terminate();
+  });
+}
+
+void NativeJob::terminate() {
   signal(SIGTERM);
-  signal(SIGCONT);
   kill_timer_.expires_after(kGrace);
   kill_timer_.async_wait([this](std::error_code error) {
     if (!error) signal_descendants(getpid(), SIGKILL);

@@ -45,8 +45,9 @@ class NativeJob {
   void hold_output(bool held);
 
   void signal(int number);
-  /// SIGTERM to the launcher; two seconds later SIGKILL to all that is left.
-  void kill();
+  /// SIGTERM to the launcher; two seconds later SIGKILL to all that is left. `ending`: the ranks
+  /// are known to be ending by themselves, so the launcher first gets two seconds to notice.
+  void kill(bool ending = false);
 
  private:
   struct Stream {
@@ -61,6 +62,7 @@ class NativeJob {
   void flush_stdin();
   void watch_children();
   void reap();
+  void terminate();
   void sweep();
   void limit_drain();
   void finish_if_done();
