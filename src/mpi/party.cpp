@@ -26,8 +26,8 @@ void in_pieces(std::size_t size, std::size_t piece, Each&& each) {
   } while (first < size);
 }
 
-std::unique_ptr<NativeOperation> operation(const char* what) {
-  return std::make_unique<NativeOperation>(what);
+std::unique_ptr<PhaseOperation> operation(const char* what) {
+  return std::make_unique<PhaseOperation>(what);
 }
 
 ByteBlocks one(std::size_t size) { return ByteBlocks(Sizes(&size, 1)); }
@@ -190,7 +190,7 @@ Pending FaceParty::local_alltoall(ConstBytes out, Sizes out_sizes, Bytes in, Siz
 namespace {
 
 /// Typed memory for a native reduction from packed `in` to packed `out` (empty: not here).
-void prepare(NativeOperation& op, const FaceReduction& reduction, ConstBytes in, Bytes out,
+void prepare(PhaseOperation& op, const FaceReduction& reduction, ConstBytes in, Bytes out,
              std::size_t count) {
   using Fill = TypedElements::Fill;
   // Only read.

@@ -55,7 +55,7 @@ ByteBlocks::ByteBlocks(std::span<const std::size_t> sizes, bool want_large) {
   }
 }
 
-void NativeOperation::check(int code) const {
+void PhaseOperation::check(int code) const {
   if (code == MPI_SUCCESS) return;
   int error_class = MPI_ERR_OTHER;
   native.Error_class(code, &error_class);
@@ -63,7 +63,7 @@ void NativeOperation::check(int code) const {
                       std::string("the native ") + what_ + " inside the cluster failed");
 }
 
-bool NativeOperation::poll() {
+bool PhaseOperation::poll() {
   if (done_) return true;
   int flag = 0;
   if (requests_.size() == 1) {
@@ -89,7 +89,7 @@ bool NativeOperation::poll() {
   return true;
 }
 
-NativeOperation::~NativeOperation() {
+PhaseOperation::~PhaseOperation() {
   if (done_ || expected_ == SIZE_MAX || grid() == nullptr) return;
   // A receive of a collective that failed. Other operations cannot be taken back.
   for (MPI_Request& request : requests_) {

@@ -28,10 +28,10 @@ struct ByteBlocks {
 };
 
 /// Native requests under way on a shadow, and what they need until they are done.
-class NativeOperation final : public coll::Operation {
+class PhaseOperation final : public coll::Operation {
  public:
-  explicit NativeOperation(const char* what) : what_(what) {}
-  ~NativeOperation() override;
+  explicit PhaseOperation(const char* what) : what_(what) {}
+  ~PhaseOperation() override;
   bool poll() override;
 
   /// Calls start(request pointer), which returns an MPI error code.
