@@ -159,6 +159,19 @@ class AgentTest(AgentCase):
         self.assertEqual(self.agent.process.wait(DEADLINE), 0)
         self.assertEqual(os.listdir(self.runtime), [])
 
+    def test_the_folder_of_a_killed_agent_goes_with_the_next(self):
+        self.ready()
+        killed = os.listdir(self.runtime)
+        self.agent.process.kill()
+        self.agent.process.wait()
+        self.assertEqual(os.listdir(self.runtime), killed)
+        self.ready()
+        first = os.listdir(self.runtime)
+        self.assertEqual(len(first), 1)
+        self.assertNotEqual(first, killed)
+        self.ready()  # the one before is alive
+        self.assertEqual(len(os.listdir(self.runtime)), 2)
+
     def test_another_version_is_refused(self):
         self.start()
         reply = self.configure(version="0.0.1")
@@ -243,6 +256,34 @@ class AgentTest(AgentCase):
         )
         _, output = self.agent.until("exit")
         self.assertEqual(sorted(output[1].split(b"\n")), [b"", b"a 1", b"a 1", b"b 2"])
+
+    def test_srun(self):
+        """A stand-in for Slurm's, which is known by its --version."""
+        folder = os.path.join(self.folder, "slurm")
+        os.mkdir(folder)
+        with open(os.path.join(folder, "srun"), "w") as file:
+            file.write(
+                "#!/bin/sh\n"
+                "[ $1 = --version ] && echo slurm 23.02.1 && exit\n"
+                "[ $1 = -n ] || exit 9\n"
+                "n=$2; shift 2; while [ $1 != ${1#--} ]; do shift; done\n"
+                'for r in $(seq 0 $((n - 1))); do SLURM_PROCID=$r "$@" & done; wait\n'
+            )
+        os.chmod(os.path.join(folder, "srun"), 0o755)
+        self.ready("srun", env={"PATH": f"{folder}:{os.environ['PATH']}"})
+        self.agent.send("inspect", argv=["echo"])
+        self.assertEqual(self.agent.expect("program")["launcher"], os.path.join(folder, "srun"))
+        self.spawn((1, ["echo", "a b"], {}), (2, ["echo", "c"], {}), tag_output=True, first=3)
+        _, output = self.agent.until("exit")
+        self.assertEqual(sorted(output[1].splitlines()), [b"[3] a b", b"[4] c", b"[5] c"])
+
+    def test_launchers_that_are_none(self):
+        self.ready("cat")
+        self.agent.send("inspect", argv=["echo"])
+        self.assertIn("not a launcher", self.agent.expect("error")["message"])
+        self.ready(None, mpi="/no/such/prefix")
+        self.agent.send("inspect", argv=["echo"])
+        self.assertIn("/no/such/prefix/bin", self.agent.expect("error")["message"])
 
     def test_internal_variables_do_not_reach_the_program(self):
         self.ready()
@@ -576,6 +617,14 @@ class NativeMpi:
         exit_message, _ = self.agent.until("exit")
         self.assertNotEqual(exit_message["status"], 0)
         self.assertFalse(any(map(alive, pids)))
+
+    def test_another_mpis_launcher_is_refused(self):
+        other = "mpirun.mpich" if self.abi == "ompi" else "mpirun.openmpi"
+        if self.abi == "mpiabi" or not shutil.which(other):
+            self.skipTest("no other MPI that is known not to fit")
+        self.ready(shutil.which(other))
+        self.agent.send("inspect", argv=[self.build()])
+        self.assertIn("but the program is linked with", self.agent.expect("error")["message"])
 
     def test_mpi4py_is_recognised(self):
         if not self.python or not os.path.exists(self.python):

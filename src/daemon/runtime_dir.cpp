@@ -1,9 +1,13 @@
 #include "daemon/runtime_dir.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cctype>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -15,9 +19,35 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string folder_lead() { return "isthmus-" + std::to_string(getuid()) + "-"; }
+
+// The lock is held before the file has its name, so that nobody finds it unlocked.
+FileDescriptor lock_folder(const std::string& path) {
+  const std::string early = path + "/lock.new";
+  FileDescriptor file(open(early.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
+  if (!file || flock(file.get(), LOCK_EX | LOCK_NB) != 0) return {};
+  rename(early.c_str(), (path + "/lock").c_str());
+  return file;
+}
+
+void remove_abandoned(const std::string& base) {
+  std::error_code error;
+  for (fs::directory_iterator at(base, error), end; !error && at != end; at.increment(error)) {
+    if (!at->path().filename().string().starts_with(folder_lead())) continue;
+    struct stat about {};
+    if (lstat(at->path().c_str(), &about) != 0 || !S_ISDIR(about.st_mode) ||
+        about.st_uid != getuid()) {
+      continue;
+    }
+    const FileDescriptor lock(open((at->path() / "lock").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    std::error_code ignored;
+    if (lock && flock(lock.get(), LOCK_EX | LOCK_NB) == 0) fs::remove_all(at->path(), ignored);
+  }
+}
+
 // Socket paths are at most 107 bytes long: the name keeps only the beginning of the job's.
 std::string folder_name(const std::string& job) {
-  std::string name = "isthmus-" + std::to_string(getuid()) + "-";
+  std::string name = folder_lead();
   for (const char c : job.substr(0, 24)) {
     name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
   }
@@ -33,9 +63,11 @@ RuntimeDir::RuntimeDir(const std::string& job) {
        {std::string(runtime != nullptr ? runtime : ""), std::string("/tmp")}) {
     // A long base would leave no room for the names of sockets.
     if (base.empty() || base.size() > 48 || base.front() != '/') continue;
+    remove_abandoned(base);
     std::string path = base + "/" + folder_name(job);
     if (mkdtemp(path.data()) != nullptr) {  // mode 0700, and the name is new
       path_ = path;
+      lock_ = lock_folder(path);
       return;
     }
     error = errno;

@@ -3,9 +3,12 @@
 
 #include <string>
 
+#include "daemon/file_descriptor.hpp"
+
 namespace isthmus::daemon {
 
-/// Made with mode 0700 below $XDG_RUNTIME_DIR or /tmp; removed with all it holds by the destructor.
+/// Made with mode 0700 below $XDG_RUNTIME_DIR or /tmp; removed with all it holds by the destructor,
+/// or, when its agent was killed, by the next one that the user starts there.
 class RuntimeDir {
  public:
   /// Throws Failure when no folder can be made.
@@ -20,6 +23,7 @@ class RuntimeDir {
 
  private:
   std::string path_;
+  FileDescriptor lock_;  // held on the file "lock" as long as this process lives
 };
 
 }  // namespace isthmus::daemon
