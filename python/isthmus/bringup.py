@@ -3,26 +3,37 @@
 import asyncio
 import os
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from isthmus.agent import Agent, Message
-from isthmus.errors import RunError
+from isthmus.errors import RunError, UsageError
 from isthmus.plan import AgentPlan, Plan, link_json, reachable
 from isthmus.relay import Voice
 from isthmus.version import VERSION
 
 
+def _from_environment(name: str, default: float) -> float:
+    text = os.environ.get(name)
+    if not text:
+        return default
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        raise UsageError(f"{name} must be a number of seconds; it is '{text}'") from None
+
+
 @dataclass(frozen=True)
 class Limits:
-    """Seconds. `start` includes ssh, and the time that somebody may need to type a passphrase."""
+    """Seconds. `start` includes ssh, and the time that somebody may need to type a passphrase;
+    `grace` is what clusters have to end by themselves when one has failed."""
 
-    start: float = float(os.environ.get("ISTHMUS_START_TIMEOUT") or 60)
+    start: float = field(default_factory=lambda: _from_environment("ISTHMUS_START_TIMEOUT", 60))
     configure: float = 20
     inspect: float = 60
     link: float = 20
     spawn: float = 60
-    grace: float = 0.5
+    grace: float = field(default_factory=lambda: _from_environment("ISTHMUS_GRACE", 3))
     kill: float = 8
     close: float = 5
 
@@ -115,21 +126,11 @@ class BringUp:
         }
 
     def _settings(self, spec: AgentPlan) -> dict[str, object]:
-        """What an agent cannot see by itself: who else is on its host, who will connect."""
-        settings: dict[str, object] = {}
-        hosts = [(agent.host, s) for s, agent in self._agents if s.has_ranks]
-        mine = next(agent.host for s, agent in self._agents if s is spec)
-        sharing = [s for host, s in hosts if host == mine]
-        if spec.has_ranks and len(sharing) > 1:
-            ranks = sum(self._plan.clusters[s.cluster].block.size for s in sharing)
-            here = any(s.host is None for s in sharing)
-            # Each native launcher would bind its ranks to the same first cores.
-            settings["bind"] = False
-            settings["oversubscribed"] = ranks > usable_cores() if here else True
+        """What an agent cannot see by itself."""
         own = {gateway.node for gateway in spec.gateways}
         if any(link.target in own and not link.spec.encrypt for link in self._plan.links):
-            settings["accept_plain"] = True
-        return settings
+            return {"accept_plain": True}
+        return {}
 
     async def inspect(self) -> None:
         """Every program of every cluster must be there and be of an MPI that we have."""
@@ -212,11 +213,6 @@ class BringUp:
             )
 
         await _all(request(spec, agent) for spec, agent in self._agents if spec.has_ranks)
-
-
-def usable_cores() -> int:
-    """Of this host, by this process."""
-    return len(os.sched_getaffinity(0))
 
 
 async def _all(work: Any) -> list[Any]:

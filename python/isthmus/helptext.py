@@ -34,4 +34,5 @@ for signal N) or the code of MPI_Abort; 124 after --timeout; 2 for a wrong comma
 file; 1 when the run could not start or a part of the grid broke.
 
 [bold]Environment.[/bold] ISTHMUS_PREFIX: where Isthmus is installed, with isthmusd in its bin. \
-ISTHMUS_SSH: the ssh command. ISTHMUS_START_TIMEOUT: seconds that agents have to start (60)."""
+ISTHMUS_SSH: the ssh command. ISTHMUS_START_TIMEOUT: seconds that agents have to start (60). \
+ISTHMUS_GRACE: seconds that clusters have to end by themselves when one has failed (3)."""

@@ -81,6 +81,7 @@ class Job:
         self._outcome: Outcome | None = None
         self._ending = asyncio.Event()
         self._changed = asyncio.Event()
+        self._killing = False
         self._interrupts = 0
         self._hurry = asyncio.Event()
         self._output: OutputRelay | None = None
@@ -209,7 +210,8 @@ class Job:
             case "abort":
                 code = _integer(message.get("code"), 1)
                 said = f"rank {message.get('rank')} called MPI_Abort with code {code}"
-                if extra := message.get("message"):
+                extra = str(message.get("message") or "")
+                if extra and "MPI_Abort" not in extra:
                     said += f": {extra}"
                 self._end((code & 0xFF) or 1, said, _ABORT)
             case "fault":
@@ -231,7 +233,11 @@ class Job:
         if number is not None:
             status = 128 + _integer(number, 0)
         self._voice.narrate(f"{label}: ended with status {status}")
-        if status:
+        before = self._outcome
+        if before and before.weight == _FAULT and before.status == 1 and not self._killing:
+            # What broke was a rank, and here is how it ended.
+            self._outcome = Outcome(status & 0xFF or 1, before.sentence, _FAULT)
+        elif status:
             how = f"by signal {number}" if number is not None else f"with status {status}"
             self._end(status & 0xFF or 1, f"{label}: the program ended {how}", _EXIT)
         elif message.get("joined") and not message.get("finalized"):
@@ -309,6 +315,7 @@ class Job:
             # What ended one part ends the others as well; killing in the middle of that makes
             # native launchers stumble, and hides the reason.
             await self._gone(limits.grace)
+        self._killing = True
         running = [m for m in self._ranked if m.spawned and not m.exited and not m.lost]
         heard = await asyncio.gather(*(member.agent.order("kill") for member in running))
         for member, well in zip(running, heard, strict=True):

@@ -64,7 +64,7 @@ class FakeGrid:
             capture_output=True,
             text=True,
             timeout=timeout,
-            env={**os.environ, **(env or {})},
+            env={**os.environ, "ISTHMUS_GRACE": "0.5", **(env or {})},
             check=False,
         )
 

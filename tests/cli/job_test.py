@@ -184,6 +184,12 @@ def test_fault_is_told_once(pair):
     check(done, 7, "the link east - west is cut")
 
 
+def test_fault_because_of_a_rank_has_the_status_of_the_rank(pair):
+    fault = {"say": {"op": "fault", "message": "rank 1 was killed", "code": 1}}
+    east, west = spawned(fault, exits(status=1)), spawned({"sleep": 0.3}, exits(status=137))
+    check(pair(east, west).run("-n", "2", "x"), 137, "rank 1 was killed")
+
+
 def test_exit_without_finalize(pair):
     done = pair(spawned(exits(finalized=False)), RUNNING).run("-n", "2", "x")
     check(done, 1, "cluster east: a rank ended without MPI_Finalize")
