@@ -73,14 +73,11 @@ core::Group group_of(MPI_Group handle) {
 }
 
 int make_group(const core::Group& group, MPI_Group* handle) {
-  if (group.size() == 0) {
-    *handle = MPI_GROUP_EMPTY;
-    return MPI_SUCCESS;
-  }
   const Grid& here = *grid();
   std::vector<int> ranks = group.ranks();
   for (int& rank : ranks) rank = here.native_of(rank);
   Inside inside;
+  // The empty group, too, must be had from the library: Open MPI counts who holds it.
   if (std::find(ranks.begin(), ranks.end(), -1) == ranks.end()) {
     return native.Group_incl(here.native_world, group.size(), ranks.data(), handle);
   }
