@@ -43,6 +43,7 @@ int duplicate_later(const GridCommRef& parent, MPI_Comm comm, MPI_Comm* newcomm,
   return shielded(comm, function, [&] {
     MPI_Comm result = MPI_COMM_NULL;
     MPI_Request copied = MPI_REQUEST_NULL;
+    Duplication::await_turn(*parent);
     if (const int code = copy(&result, &copied); code != MPI_SUCCESS) return code;
     settle_handles();
     *newcomm = result;

@@ -1,10 +1,16 @@
 // MPI-4.1 section 7.4.3: the end of communicators. Attribute delete functions run in the native
 // call and still see the grid communicator behind the handle.
-#include "coll/collectives.hpp"
+#include <memory>
+#include <mutex>
+#include <utility>
+
 #include "mpi/agreement.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/entry.hpp"
+#include "mpi/held.hpp"
 #include "mpi/making.hpp"
+#include "mpi/progress.hpp"
+#include "mpi/request.hpp"
 #include "mpi/shield.hpp"
 
 namespace isthmus::face {
@@ -19,11 +25,42 @@ int unmake(MPI_Comm* comm, NativeFree&& native_free) {
   return code;
 }
 
+bool holds_receives(const GridComm& comm) {
+  const std::lock_guard lock(progress_mutex);
+  return comm.held && !comm.held->empty();
+}
+
+/// Frees the handle when the receives that are held have had their messages, which they look for
+/// in the native communicator.
+class LateFree final : public Operation {
+ public:
+  explicit LateFree(GridCommRef freed) : freed_(std::move(freed)) {}
+  bool advance() override {
+    if (!freed_->held->empty()) return false;
+    // Not waited for: a thread that holds it may be waiting for the progress lock.
+    const std::unique_lock unmaking(unmaking_mutex(), std::try_to_lock);
+    if (!unmaking) return false;
+    MPI_Comm handle = freed_->native;
+    unmake(&handle, native.Comm_free);
+    return true;
+  }
+
+ private:
+  GridCommRef freed_;
+};
+
 }  // namespace
 
+// coverage: delete functions run later where receives from any source are still pending
 ISTHMUS_MPI(Comm_free)(MPI_Comm* comm) {
-  if (depth != 0 || comm == nullptr || find_comm(*comm) == nullptr) return native.Comm_free(comm);
-  return unmake(comm, native.Comm_free);
+  const GridCommRef found = depth == 0 && comm != nullptr ? share_comm(*comm) : nullptr;
+  if (!found) return native.Comm_free(comm);
+  if (*comm == MPI_COMM_WORLD || !holds_receives(*found)) return unmake(comm, native.Comm_free);
+  return shielded(*comm, "MPI_Comm_free", [&] {
+    abandon(std::make_unique<LateFree>(found));
+    *comm = MPI_COMM_NULL;
+    return MPI_SUCCESS;
+  });
 }
 
 // coverage: waits until every rank of the communicator has called it

@@ -1,12 +1,19 @@
 #include "mpi/duplication.hpp"
 
+#include <algorithm>
+#include <mutex>
 #include <span>
+#include <vector>
 
 #include "coll/collectives.hpp"
 #include "mpi/entry.hpp"
+#include "mpi/progress.hpp"
 
 namespace isthmus::face {
 namespace {
+
+std::mutex under_way_mutex;
+std::vector<const GridComm*> under_way;  // parents of duplications
 
 class NativeCopy final : public coll::Operation {
  public:
@@ -50,7 +57,28 @@ Duplication::Duplication(const GridCommRef& parent, const char* function, MPI_Co
     : Collective(parent, function),
       made_(made),
       copied_(copied),
-      context_(parent->rank == 0 ? fresh_context() : 0) {}
+      context_(parent->rank == 0 ? fresh_context() : 0) {
+  const std::lock_guard lock(under_way_mutex);
+  under_way.push_back(parent.get());
+}
+
+Duplication::~Duplication() { done(); }
+
+void Duplication::done() {
+  const std::lock_guard lock(under_way_mutex);
+  if (done_) return;
+  done_ = true;
+  under_way.erase(std::find(under_way.begin(), under_way.end(), &grid_comm()));
+}
+
+void Duplication::await_turn([[maybe_unused]] const GridComm& parent) {
+#ifdef OPEN_MPI
+  wait_until([&] {
+    const std::lock_guard lock(under_way_mutex);
+    return std::find(under_way.begin(), under_way.end(), &parent) == under_way.end();
+  });
+#endif
+}
 
 coll::Task Duplication::start(coll::Party& party) {
   return duplicate(party, std::as_writable_bytes(std::span(&context_, 1)), grid_comm().shadow,
@@ -58,6 +86,7 @@ coll::Task Duplication::start(coll::Party& party) {
 }
 
 void Duplication::finish() {
+  done();
   const GridCommRef made = register_comm(grid_comm().group, context_, made_, shadow_);
   made->cart = grid_comm().cart;
 }

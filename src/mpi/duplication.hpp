@@ -16,15 +16,22 @@ namespace isthmus::face {
 class Duplication final : public Collective {
  public:
   Duplication(const GridCommRef& parent, const char* function, MPI_Comm made, MPI_Request copied);
+  ~Duplication() override;
+
+  /// Returns when another native duplication of the handle may begin. Open MPI 4.1 and 5.0 let
+  /// those of one communicator overtake each other, differently on each rank, and then hang.
+  static void await_turn(const GridComm& parent);
 
  private:
   coll::Task start(coll::Party& party) override;
   void finish() override;
+  void done();
 
   MPI_Comm made_;
   MPI_Request copied_;
   std::uint64_t context_;
   MPI_Comm shadow_ = MPI_COMM_NULL;
+  bool done_ = false;
 };
 
 }  // namespace isthmus::face
