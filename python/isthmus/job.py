@@ -202,7 +202,10 @@ class Job:
                 assert self._output
                 await self._output.put(2 if message.get("fd") == 2 else 1, payload)
             case "joined":
-                member.joined = True
+                # A gateway that is not beside the ranks' agent knows it alone.
+                for other in self._ranked:
+                    if other.plan.cluster == member.plan.cluster:
+                        other.joined = True
                 self._voice.narrate(f"{agent.label}: all ranks have joined")
                 self._check_waiting()
             case "exit":
@@ -227,6 +230,7 @@ class Job:
 
     def _exited(self, member: Member, message: Message) -> None:
         member.exited = message
+        member.joined = member.joined or bool(message.get("joined"))
         label = member.agent.label
         number = message.get("signal")
         status = _integer(message.get("status"), 1)
@@ -248,7 +252,7 @@ class Job:
 
     def _check_waiting(self) -> None:
         """A cluster that ends well without MPI_Init leaves those who joined waiting for ever."""
-        gone = [m for m in self._ranked if m.exited and not m.exited.get("joined")]
+        gone = [m for m in self._ranked if m.exited and not m.joined]
         waiting = [m for m in self._ranked if m.joined and not m.exited]
         if gone and waiting:
             self._end(
@@ -261,7 +265,7 @@ class Job:
 
     def _check_joined(self) -> None:
         """Ranks that never joined ran as so many worlds of their own: seldom what was meant."""
-        if not any(m.joined or (m.exited and m.exited.get("joined")) for m in self._ranked):
+        if not any(member.joined for member in self._ranked):
             self._end(
                 1,
                 "the program ended without MPI_Init in every cluster\n"
@@ -277,6 +281,8 @@ class Job:
     # -- the end -----------------------------------------------------------------------------
 
     def _end(self, status: int, sentence: str, weight: int) -> None:
+        if self._killing and weight != _USER:
+            return  # we did it ourselves
         if self._outcome is None or weight > self._outcome.weight:
             self._outcome = Outcome(status, sentence, weight)
         self._ending.set()

@@ -44,16 +44,17 @@ def test_abort(grid: Grid, faults, rank):
 
 @pytest.mark.parametrize("rank", [0, 3])
 def test_rank_killed(grid: Grid, faults, rank):
-    check(grid.run("-n", 4, faults, "kill", rank), None, "cluster " + ("west", "east")[rank == 0])
+    done = grid.run("-n", 4, faults, "kill", rank)
+    check(done, 137, f"rank {rank}", "east" if rank == 0 else "west")
 
 
 def test_rank_that_crashes(grid: Grid, faults):
-    check(grid.run("-n", 4, faults, "segv", 3), None, "cluster west")
+    check(grid.run("-n", 4, faults, "segv", 3), 139, "rank 3", "west")
 
 
-@pytest.mark.parametrize("mode", ["exit", "exit-5"])
-def test_rank_that_exits_without_finalize(grid: Grid, faults, mode):
-    check(grid.run("-n", 4, faults, mode, 2), None, "west")
+@pytest.mark.parametrize(("mode", "status"), [("exit", 1), ("exit-5", 5)])
+def test_rank_that_exits_without_finalize(grid: Grid, faults, mode, status):
+    check(grid.run("-n", 4, faults, mode, 2), status, "rank 2", "west", "MPI_Finalize")
 
 
 def test_rank_that_never_joins(grid: Grid, faults):
