@@ -7,7 +7,7 @@ VENV    := .venv/isthmus
 BIN     := $(VENV)/bin
 BUILD   := build/release
 JOBS    ?= $(shell nproc)
-SOURCES  = $(shell find src python tools/generate cmake CMakeLists.txt pyproject.toml -type f \
+SOURCES  = $(shell find src lab python tools/generate cmake CMakeLists.txt pyproject.toml -type f \
              -not -path '*/__pycache__/*')
 FORMATTED = $(shell git ls-files 'src/*.cpp' 'src/*.hpp' 'src/*.c' 'lab/*.cpp' 'lab/*.hpp')
 

@@ -1,0 +1,45 @@
+// The box's control socket: a line of JSON asks, a line of JSON answers.
+#pragma once
+
+#include <poll.h>
+
+#include <functional>
+#include <list>
+#include <string>
+#include <vector>
+
+#include "lab/file_descriptor.hpp"
+
+namespace isthmus::lab {
+
+class ControlSocket {
+ public:
+  using Answer = std::function<std::string(const std::string& line)>;
+
+  /// Listens on a unix socket, readable and writable by its owner alone. An empty path: no socket.
+  /// Throws std::runtime_error.
+  ControlSocket(const std::string& path, Answer answer);
+  ~ControlSocket();
+  ControlSocket(const ControlSocket&) = delete;
+  ControlSocket& operator=(const ControlSocket&) = delete;
+
+  /// What to poll for, appended.
+  void watch(std::vector<pollfd>& polled) const;
+  /// Takes new clients and answers lines that are complete. Never blocks; a client that sends more
+  /// than a line's worth without an end, or does not read its answers, is disconnected.
+  void serve();
+
+ private:
+  struct Client {
+    FileDescriptor socket;
+    std::string line;
+  };
+  bool serve(Client& client) const;
+
+  std::string path_;
+  Answer answer_;
+  FileDescriptor listener_;
+  std::list<Client> clients_;
+};
+
+}  // namespace isthmus::lab

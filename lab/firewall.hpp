@@ -1,0 +1,28 @@
+// A site's firewall as its uplink sees it: which connections may be opened from outside.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace isthmus::lab {
+
+/// Keeps no state. Answers pass: TCP segments that open nothing, and ICMP that asks nothing. What
+/// asks, and all of other protocols, passes only to addresses that are open.
+class Firewall {
+ public:
+  /// IPv4 addresses in host byte order that may be connected to; none at all: everything passes.
+  void set_open(std::optional<std::vector<std::uint32_t>> addresses) {
+    open_ = std::move(addresses);
+  }
+
+  /// Whether a frame (virtio header and IP packet) may come in.
+  bool passes(std::span<const std::byte> frame) const;
+
+ private:
+  std::optional<std::vector<std::uint32_t>> open_;
+};
+
+}  // namespace isthmus::lab

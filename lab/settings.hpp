@@ -1,0 +1,24 @@
+// Settings and counters of a link as JSON: what the command line and the control socket speak.
+#pragma once
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "lab/channel.hpp"
+
+namespace isthmus::lab {
+
+/// Index 0 is from a to b, 1 from b to a.
+using LinkSettings = std::array<ChannelSettings, 2>;
+
+/// `{"both": {...}, "ab": {...}, "ba": {...}}`, all optional, each with any of `delay` and `jitter`
+/// (seconds), `rate` (bits per second, 0 is no limit), `queue` (bytes, 0 is no limit), `loss`
+/// (probability), `reorder`, `up`, `overhead` (bytes per packet), `open` (IPv4 addresses that may
+/// be connected to in this direction; null: all). Changes what is named. Throws
+/// std::invalid_argument, and then has changed nothing.
+LinkSettings changed(const LinkSettings& settings, const nlohmann::json& changes);
+
+nlohmann::json to_json(const ChannelSettings& settings);
+nlohmann::json to_json(const ChannelCounters& counters);
+
+}  // namespace isthmus::lab
