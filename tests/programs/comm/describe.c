@@ -84,9 +84,11 @@ int main(int argc, char** argv) {
   MPI_Comm_split_type(back, MPI_UNDEFINED, 0, MPI_INFO_NULL, &none);
   CHECK(none == MPI_COMM_NULL, "MPI_UNDEFINED everywhere gave a communicator");
 
+  int knows = MPI_VERSION >= 4, all_know = 0; /* clusters may differ */
+  MPI_Allreduce(&knows, &all_know, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
 #if MPI_VERSION >= 4
   /* The cluster as a resource; native libraries may not know it. */
-  if (getenv("ISTHMUS_CLUSTER")) {
+  if (all_know && getenv("ISTHMUS_CLUSTER")) {
     MPI_Info info;
     MPI_Info_create(&info);
     MPI_Info_set(info, "mpi_hw_resource_type", "cluster");
