@@ -11,10 +11,12 @@ namespace isthmus::face {
 void abort_grid(int code, const std::string& sentence) {
   const Inside inside;
   Grid* here = grid();
-  std::string line = "isthmus: ";
-  if (here) line += "rank " + std::to_string(here->rank) + ": ";
-  line += sentence + "\n";
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+  if (!sentence.empty()) {
+    std::string line = "isthmus: ";
+    if (here) line += "rank " + std::to_string(here->rank) + ": ";
+    line += sentence + "\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+  }
   if (here && here->endpoint) here->endpoint->abort(code, sentence);
   native.Abort(MPI_COMM_WORLD, code);
   _exit(code & 0xFF ? code & 0xFF : 1);  // MPI_Abort may return before the job has ended
@@ -27,5 +29,5 @@ using namespace isthmus::face;
 // coverage: any communicator: ends the whole grid with the code
 ISTHMUS_MPI(Abort)(MPI_Comm comm, int errorcode) {
   if (depth > 0 || !grid()) return native.Abort(comm, errorcode);
-  abort_grid(errorcode, "MPI_Abort with code " + std::to_string(errorcode));
+  abort_grid(errorcode, "");  // whoever reports it says which rank, and the code
 }

@@ -4,26 +4,27 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "mpi/collective.hpp"
 #include "mpi/comm_table.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/grid.hpp"
 #include "mpi/held.hpp"
-#if __has_include("mpi/collective.hpp")
-#include "mpi/collective.hpp"
-#else
-namespace isthmus::face {
-class CollectiveQueue {};
-}  // namespace isthmus::face
-#endif
 
 namespace isthmus::face {
 namespace {
 
 CommTable table;
 std::atomic<GridComm*> world{nullptr};
-// Owns what `table` points to; share_comm goes through the object itself.
-std::mutex owners_mutex;
-std::unordered_map<GridComm*, GridCommRef> owners;
+// Owns what `table` points to; share_comm goes through the object itself. Never destroyed: a
+// program that exits without MPI_Finalize must not free communicators then.
+struct Owners {
+  std::mutex mutex;
+  std::unordered_map<GridComm*, GridCommRef> comms;
+};
+Owners& owners() {
+  static Owners& all = *new Owners;
+  return all;
+}
 
 std::vector<int> clusters_of(const core::Group& group) {
   std::vector<int> clusters;
@@ -88,8 +89,8 @@ GridCommRef register_comm(core::Group group, std::uint64_t context, MPI_Comm han
   auto comm = std::make_shared<GridComm>(std::move(group), context, handle);
   comm->shadow = shadow == MPI_COMM_NULL ? make_shadow(handle) : shadow;
   {
-    const std::lock_guard lock(owners_mutex);
-    owners[comm.get()] = comm;
+    const std::lock_guard lock(owners().mutex);
+    owners().comms[comm.get()] = comm;
   }
   if (handle == MPI_COMM_WORLD) {
     world.store(comm.get(), std::memory_order_release);
@@ -108,11 +109,11 @@ void unregister_comm(MPI_Comm handle) {
     table.erase(key(handle));
   }
   GridCommRef last;  // destroyed after the lock is gone
-  const std::lock_guard lock(owners_mutex);
-  const auto at = owners.find(comm);
-  if (at == owners.end()) return;
+  const std::lock_guard lock(owners().mutex);
+  const auto at = owners().comms.find(comm);
+  if (at == owners().comms.end()) return;
   last = std::move(at->second);
-  owners.erase(at);
+  owners().comms.erase(at);
 }
 
 std::uint64_t fresh_context() {

@@ -1,8 +1,25 @@
 #include "mpi/face.hpp"
 
+#include <dlfcn.h>
+
 #include "mpi/native.hpp"
 
+namespace isthmus::face {
+namespace {
+
+void* native_library = nullptr;
+
+}  // namespace
+
+void* native_function(const char* symbol) {
+  void* const function = dlsym(native_library, symbol);
+  return function ? function : dlsym(native_library, symbol + 1);  // PMPI_X, else MPI_X
+}
+
+}  // namespace isthmus::face
+
 const isthmus::face::FaceFunction* isthmus_face_open(void* library) {
+  isthmus::face::native_library = library;
   isthmus::face::load_native(isthmus::face::native, library);
   return isthmus::face::kFaceFunctions;
 }

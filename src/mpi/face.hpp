@@ -5,15 +5,20 @@
 
 namespace isthmus::face {
 
-/// One function of the face: `name` is an MPI name ("MPI_Send"); the stub routes it and its
-/// profiling name here. A table ends with {nullptr, nullptr}.
+/// One function that the face knows: `name` is an MPI name ("MPI_Send"); the stub routes it and
+/// its profiling name to `function`, or to the native library where that is null. A function that
+/// is not in the table is newer than the mpi.h of this face: what it would do to grid objects is
+/// not known, so it cannot be called. A table is sorted and ends with {nullptr, nullptr}.
 struct FaceFunction {
   const char* name;
   void* function;
 };
 
-/// Generated: entries and guards.
+/// Generated.
 extern const FaceFunction kFaceFunctions[];
+
+/// A function of the native library that mpi.h may not declare; null where there is none.
+void* native_function(const char* symbol);
 
 }  // namespace isthmus::face
 

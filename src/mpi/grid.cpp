@@ -67,6 +67,24 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
   return made;
 }
 
+// MPI_Finalize deletes the attributes of MPI_COMM_SELF before all else, the last set first; those
+// of the program may still communicate (MPI-4.1 section 11.2.4). So ours, set first, is the moment
+// to leave.
+int keep_out_of_copies(MPI_Comm, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+int on_self_deleted(MPI_Comm, int, void*, void*) {
+  leave_grid();
+  return MPI_SUCCESS;
+}
+void leave_when_self_is_deleted() {
+  int keyval = MPI_KEYVAL_INVALID;
+  native.Comm_create_keyval(keep_out_of_copies, on_self_deleted, &keyval, nullptr);
+  native.Comm_set_attr(MPI_COMM_SELF, keyval, nullptr);
+  native.Comm_free_keyval(&keyval);
+}
+
 }  // namespace
 
 Grid* grid() { return current.load(std::memory_order_acquire); }
@@ -83,6 +101,7 @@ void join_grid() {
     joined->world_comm =
         register_comm(core::Group::range(0, joined->world.size()), 0, MPI_COMM_WORLD);
     agree_on_limits();
+    leave_when_self_is_deleted();
   } catch (const std::exception& failure) {
     abort_grid(1, std::string("cannot join the grid: ") + failure.what());
   }

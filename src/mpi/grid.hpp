@@ -32,12 +32,13 @@ struct Grid {
 /// Null before MPI_Init, after MPI_Finalize, and in a grid of one cluster (all is native there).
 Grid* grid();
 
-/// Ends every process of the grid with `code`, after `sentence` on standard error (MPI_Abort, and
-/// fatal errors). Outside a grid it ends the native job.
+/// Ends every process of the grid with `code`, after `sentence` on standard error where there is
+/// one (MPI_Abort, and fatal errors). Outside a grid it ends the native job.
 [[noreturn]] void abort_grid(int code, const std::string& sentence);
 
-/// Called by MPI_Init and MPI_Finalize around the native library's. join_grid does nothing when
-/// the program was not started as part of a grid of at least two clusters.
+/// join_grid is called by MPI_Init after the native library's; it does nothing when the program was
+/// not started as part of a grid of at least two clusters. leave_grid is called from within the
+/// native MPI_Finalize, before it ends anything.
 void join_grid();
 void leave_grid();
 

@@ -11,7 +11,7 @@
 
 __attribute__((constructor)) static void load_for_python(void) {
   char path[PATH_MAX];
-  const char *library = getenv("ISTHMUS_LIBMPI");
+  const char* library = getenv("ISTHMUS_LIBMPI");
   if (!library || !*library || !dlsym(RTLD_DEFAULT, "Py_IsInitialized")) return;
   if (isthmus_find_loaded(isthmus_sonames, path, sizeof path)) return;
   dlopen(library, RTLD_NOW | RTLD_GLOBAL); /* where it fails, mpi4py will say why */

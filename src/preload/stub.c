@@ -20,7 +20,7 @@
 
 struct face_function { /* as in mpi/face.hpp */
   const char* name;
-  void* function;
+  void* function; /* null: native */
 };
 typedef const struct face_function* face_open_function(void* library);
 
@@ -80,14 +80,6 @@ static int compare(const void* name, const void* entry) {
   return strcmp(name, ((const struct face_function*)entry)->name);
 }
 
-/* The face's function for MPI_X; `face` is sorted by name. */
-static void* face_function(const struct face_function* face, unsigned long count,
-                           const char* name) {
-  if (!face) return 0;
-  const struct face_function* found = bsearch(name, face, count, sizeof *face, compare);
-  return found ? found->function : 0;
-}
-
 /* MPI_X of a profiling tool after us in symbol order: found by name, but not in the library. */
 static void* tool_function(const char* name, const void* native) {
   void* next = dlsym(RTLD_NEXT, name);
@@ -107,7 +99,13 @@ static struct {
   unsigned long face_count;
 } found;
 
-/* Where a name leads; 0 when the library lacks it (a program made for it never calls it). */
+/* What the face says about MPI_X; 0 when it does not know it. */
+static const struct face_function* face_function(const char* name) {
+  return bsearch(name, found.face, found.face_count, sizeof *found.face, compare);
+}
+
+/* Where a name leads; 0 when the library lacks it (a program made for it never calls it), or the
+ * face does not know it. */
 static void* route(unsigned index) {
   const char* name = isthmus_names[index];
   const int profiling = name[0] == 'P';
@@ -117,8 +115,10 @@ static void* route(unsigned index) {
   if (!native) return 0;
   void* tool = profiling ? 0 : tool_function(name, native);
   if (tool) return tool;
-  void* ours = face_function(found.face, found.face_count, plain);
-  return ours ? ours : native;
+  if (!found.face) return native;
+  const struct face_function* ours = face_function(plain);
+  if (!ours) return 0;
+  return ours->function ? ours->function : native;
 }
 
 static void fill(void) {
@@ -152,6 +152,11 @@ void* isthmus_resolve(unsigned index) {
   }
   void* target = route(index);
   pthread_mutex_unlock(&mutex);
-  if (!target) isthmus_die("this MPI library has no ", isthmus_names[index]);
+  if (!target) {
+    isthmus_die(
+        "this function is missing in the MPI library, or newer than the MPI that this Isthmus was "
+        "built with (then build Isthmus with the newer mpi.h): ",
+        isthmus_names[index]);
+  }
   return target;
 }

@@ -16,17 +16,17 @@ def function(text: str) -> prototypes.Function:
 
 @pytest.mark.parametrize("text", [FREE, DUP, START])
 def test_what_takes_a_communicator_or_group_is_guarded(text: str) -> None:
-    assert guards.needs_guard(function(text), set(), set())
+    assert guards.Face([]).guarded(function(text))
 
 
 @pytest.mark.parametrize("text", [COMMIT, C2F])
 def test_what_takes_none_is_not(text: str) -> None:
-    assert not guards.needs_guard(function(text), set(), set())
+    assert not guards.Face([]).guarded(function(text))
 
 
 def test_entries_and_allowed_functions_need_no_guard() -> None:
-    assert not guards.needs_guard(function(DUP), {"Comm_dup"}, set())
-    assert not guards.needs_guard(function(DUP), set(), {"MPI_Comm_dup"})
+    assert not guards.Face([], entries={"Comm_dup"}).guarded(function(DUP))
+    assert not guards.Face([], native_ok={"MPI_Comm_dup"}).guarded(function(DUP))
 
 
 def test_only_incoming_handles_are_checked() -> None:
@@ -42,12 +42,25 @@ def test_a_guard_names_function_and_reason_and_else_calls_the_library() -> None:
     assert "return native.Win_start(group, assert, win);" in text
 
 
-def test_guards_and_entries_are_what_the_stub_gets() -> None:
-    functions = prototypes.parse(DUP + FREE + COMMIT)
-    table = guards.table(functions, {"Comm_dup"}, set())
-    assert '{"MPI_Comm_dup", ' in table
-    assert '{"MPI_Comm_free", ' in table
-    assert "Type_commit" not in table
+def test_the_stub_gets_every_known_function_sorted() -> None:
+    declared = prototypes.parse(DUP + FREE + COMMIT)
+    extra = prototypes.parse("int PMPIX_Comm_agree(MPI_Comm comm, int *flag);")
+    table = guards.table(guards.Face(declared, extra, entries={"Comm_dup"}))
+    rows = [line.strip() for line in table.splitlines() if line.startswith("    {")]
+    assert rows == [
+        '{"MPIX_Comm_agree", reinterpret_cast<void*>(&isthmus_X_Comm_agree)},',
+        '{"MPI_Comm_dup", reinterpret_cast<void*>(&isthmus_Comm_dup)},',
+        '{"MPI_Comm_free", reinterpret_cast<void*>(&isthmus_Comm_free)},',
+        '{"MPI_Type_commit", nullptr},',
+        "{nullptr, nullptr},",
+    ]
+
+
+def test_guards_of_undeclared_functions_find_them_by_name() -> None:
+    extra = prototypes.parse("int PMPIX_Comm_agree(MPI_Comm comm, int *flag);")
+    text = guards.source(guards.Face([], extra))
+    assert 'native_function("PMPIX_Comm_agree")' in text
+    assert "reinterpret_cast<int (*)(MPI_Comm, int *)>(f)(comm, flag)" in text
 
 
 def test_notes_of_entries(tmp_path) -> None:

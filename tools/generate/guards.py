@@ -3,6 +3,8 @@ face defines: native objects pass to the native library, grid objects raise an M
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import sources
 from native_table import BANNER
 from prototypes import Function, Parameter
@@ -14,6 +16,27 @@ CHECKS = {
 }
 # Functions that take their handle by address as input.
 BY_ADDRESS = ("_free", "_disconnect")
+
+
+@dataclass
+class Face:
+    """What a face is made of."""
+
+    declared: list[Function]  # in its mpi.h: members of struct Native
+    extra: list[Function] = field(default_factory=list)  # known by name alone
+    entries: set[str] = field(default_factory=set)  # members that the sources define
+    native_ok: set[str] = field(default_factory=set)
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    def functions(self) -> list[Function]:
+        """All it knows, in the order of their names."""
+        known = {f.mpi_name: f for f in [*self.extra, *self.declared]}
+        return [known[name] for name in sorted(known)]
+
+    def guarded(self, function: Function) -> bool:
+        if function.member in self.entries or function.mpi_name in self.native_ok:
+            return False
+        return function.returns == "int" and not function.variadic() and bool(checked(function))
 
 
 def checked(function: Function) -> list[tuple[Parameter, str, str]]:
@@ -29,18 +52,11 @@ def checked(function: Function) -> list[tuple[Parameter, str, str]]:
     return found
 
 
-def needs_guard(function: Function, entries: set[str], native_ok: set[str]) -> bool:
-    if function.member in entries or function.mpi_name in native_ok or function.variadic():
-        return False
-    return function.returns == "int" and bool(checked(function))
-
-
-def guard(function: Function, reasons: dict[str, str]) -> str:
+def guard(function: Function, reasons: dict[str, str], declared: bool = True) -> str:
     name = function.mpi_name
     why = sources.reason(name, reasons)
     lines = []
-    inputs = checked(function)
-    for p, handle, kind in inputs:
+    for p, handle, kind in checked(function):
         check, words = CHECKS[kind]
         test = check.format(handle)
         if handle.startswith("*"):
@@ -53,21 +69,27 @@ def guard(function: Function, reasons: dict[str, str]) -> str:
         )
     parameters = ", ".join(p.declaration() for p in function.parameters)
     arguments = ", ".join(p.name for p in function.parameters)
+    if declared:
+        lines.append(f"  return native.{function.member}({arguments});")
+    else:
+        lines.append(
+            f'  static void* const f = native_function("{function.symbol}");\n'
+            f"  return reinterpret_cast<{function.pointer()}>(f)({arguments});"
+        )
     body = "\n".join(lines)
-    return (
-        f'extern "C" int isthmus_{function.member}({parameters}) {{\n{body}\n'
-        f"  return native.{function.member}({arguments});\n}}\n"
-    )
+    return f'extern "C" int isthmus_{function.member}({parameters}) {{\n{body}\n}}\n'
 
 
-def source(
-    functions: list[Function], entries: set[str], native_ok: set[str], reasons: dict[str, str]
-) -> str:
-    guards = [guard(f, reasons) for f in functions if needs_guard(f, entries, native_ok)]
+def source(face: Face) -> str:
+    declared = {f.mpi_name for f in face.declared}
+    guards = [
+        guard(f, face.reasons, f.mpi_name in declared) for f in face.functions() if face.guarded(f)
+    ]
     return f"""{BANNER}
 #include "mpi/comm.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/error.hpp"
+#include "mpi/face.hpp"
 #include "mpi/group.hpp"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -76,28 +98,34 @@ using namespace isthmus::face;
 namespace {{
 /// Whose error handler hears of errors on groups: MPI-4 section 9.3 says MPI_COMM_SELF, earlier
 /// versions MPI_COMM_WORLD.
-const MPI_Comm kNoObject = MPI_VERSION >= 4 ? MPI_COMM_SELF : MPI_COMM_WORLD;
+[[maybe_unused]] const MPI_Comm kNoObject = MPI_VERSION >= 4 ? MPI_COMM_SELF : MPI_COMM_WORLD;
 }}  // namespace
 
 {chr(10).join(guards)}"""
 
 
-def table(functions: list[Function], entries: set[str], native_ok: set[str]) -> str:
-    """The functions of the face by MPI name, for the stub."""
-    ours = [f for f in functions if f.member in entries or needs_guard(f, entries, native_ok)]
-    rows = "\n".join(
-        f'    {{"{f.mpi_name}", reinterpret_cast<void*>(&isthmus_{f.member})}},' for f in ours
-    )
+def table(face: Face) -> str:
+    """All functions that the face knows by MPI name, for the stub; null for those that are
+    native."""
+    declared = {f.mpi_name for f in face.declared}
+    rows, declarations = [], []
+    for f in face.functions():
+        ours = face.guarded(f) or (f.member in face.entries and f.mpi_name in declared)
+        if ours and f.mpi_name not in declared:
+            declarations.append(f'extern "C" int isthmus_{f.member}();')
+        value = f"reinterpret_cast<void*>(&isthmus_{f.member})" if ours else "nullptr"
+        rows.append(f'    {{"{f.mpi_name}", {value}}},')
     return f"""{BANNER}
 #include "mpi/face.hpp"
 #include "mpi/native.hpp"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+{chr(10).join(declarations)}
 
 namespace isthmus::face {{
 
 const FaceFunction kFaceFunctions[] = {{
-{rows}
+{chr(10).join(rows)}
     {{nullptr, nullptr}},
 }};
 

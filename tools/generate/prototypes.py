@@ -34,6 +34,11 @@ class Function:
     def mpi_name(self) -> str:
         return self.symbol[1:]
 
+    def pointer(self) -> str:
+        """The type of a pointer to it."""
+        types = [p.type + (" *" if p.array in ("[]",) else "") for p in self.parameters]
+        return f"{self.returns} (*)({', '.join(types)})"
+
     def variadic(self) -> bool:
         return any(p.type == "..." for p in self.parameters)
 
