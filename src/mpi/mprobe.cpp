@@ -17,7 +17,8 @@ namespace {
 struct Held {
   MPI_Comm comm = MPI_COMM_NULL;
   int source = 0;
-  int bell = 0;                              // of a message from another cluster
+  int bell = 0;                              // of a message from another cluster,
+  MPI_Request rung = MPI_REQUEST_NULL;       // and the send to self of what it wears
   std::shared_ptr<core::Extracted> distant;  // null for native ones
 };
 
@@ -53,10 +54,12 @@ MPI_Comm comm_of_distant(const MPI_Message* message) {
 int wear(Found found, MPI_Comm comm, MPI_Message* message) {
   const int bell = SelfTag::acquire();
   const MPI_Comm self = grid()->self;
-  int code = native.Send(nullptr, 0, MPI_BYTE, 0, bell, self);
+  // Not MPI_Send: with MPICH, that waits for the receive even of an empty message to self.
+  MPI_Request rung = MPI_REQUEST_NULL;
+  int code = native.Isend(nullptr, 0, MPI_BYTE, 0, bell, self, &rung);
   if (code == MPI_SUCCESS) code = native.Mprobe(0, bell, self, message, MPI_STATUS_IGNORE);
   if (code != MPI_SUCCESS) throw coll::Failure(code, "the native library gave no message handle");
-  remember(*message, {comm, found.status.MPI_SOURCE, bell, std::move(found.distant)});
+  remember(*message, {comm, found.status.MPI_SOURCE, bell, rung, std::move(found.distant)});
   return MPI_SUCCESS;
 }
 
@@ -64,7 +67,7 @@ int hand_over(Found found, MPI_Comm comm, MPI_Message* message, MPI_Status* stat
   if (status != MPI_STATUS_IGNORE) *status = found.status;
   if (found.distant) return wear(std::move(found), comm, message);
   *message = found.message;
-  remember(*message, {comm, found.status.MPI_SOURCE, 0, nullptr});
+  remember(*message, {comm, found.status.MPI_SOURCE, 0, MPI_REQUEST_NULL, nullptr});
   return MPI_SUCCESS;
 }
 
@@ -75,8 +78,9 @@ std::unique_ptr<Operation> begin(void* buffer, Count count, MPI_Datatype type, M
   *code = check_receive(buffer, count, type, 0, comm);
   if (*code != MPI_SUCCESS) return nullptr;
   Incoming incoming(buffer, count, type);
-  const Held held = forget(*message).value();
+  Held held = forget(*message).value();
   native.Mrecv(nullptr, 0, MPI_BYTE, message, MPI_STATUS_IGNORE);
+  native.Wait(&held.rung, MPI_STATUS_IGNORE);
   SelfTag::release(held.bell);
   return std::make_unique<ReceiveOperation>(comm, std::move(incoming), held.distant);
 }
