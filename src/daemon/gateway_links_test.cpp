@@ -18,14 +18,19 @@ using asio::ip::tcp;
 using testing::HasSubstr;
 
 // Stands between two gateways and can cut every connection.
-class Proxy {
+class Proxy : public std::enable_shared_from_this<Proxy> {
  public:
   Proxy(asio::io_context& io, const std::string& target)
       : io_(io),
         acceptor_(io, tcp::endpoint(asio::ip::make_address("127.0.0.1"), 0)),
         address_("tcp:127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port())),
-        target_(asio::ip::make_address("127.0.0.1"), net::parse_address(target).port) {
-    accept();
+        target_(asio::ip::make_address("127.0.0.1"), net::parse_address(target).port) {}
+  static std::shared_ptr<Proxy> make(Testbed& bed) {
+    return bed.on_io([&] {
+      auto proxy = std::make_shared<Proxy>(bed.io(), bed.addresses(1)[0]);
+      proxy->accept();
+      return proxy;
+    });
   }
   const std::string& address() const { return address_; }
   int connections() const { return connections_; }
@@ -63,8 +68,8 @@ class Proxy {
 
   void accept() {
     auto pair = std::make_shared<Pair>(io_);
-    acceptor_.async_accept(pair->a, [this, pair](std::error_code error) {
-      if (error) return;
+    acceptor_.async_accept(pair->a, [this, self = shared_from_this(), pair](std::error_code error) {
+      if (error || !acceptor_.is_open()) return;
       ++connections_;
       pair->b.connect(target_, error);
       if (!error) {
@@ -88,11 +93,7 @@ class Cuts : public testing::TestWithParam<int> {};
 
 TEST_P(Cuts, NothingIsLostWhenALinkIsCutAgainAndAgain) {
   Testbed bed({.sizes = {1, 1}, .streams = GetParam()});
-  std::unique_ptr<Proxy> proxy;
-  bed.on_io([&] {
-    proxy = std::make_unique<Proxy>(bed.io(), bed.addresses(1)[0]);
-    return 0;
-  });
+  const auto proxy = Proxy::make(bed);
   bed.link_to(proxy->address());
   ASSERT_EQ(bed.link(), "");
   bed.join();
@@ -123,11 +124,7 @@ INSTANTIATE_TEST_SUITE_P(Streams, Cuts, testing::Values(1, 3));
 
 TEST(Link, OneThatStaysCutEndsTheJob) {
   Testbed bed({.sizes = {1, 1}, .link_timeout = 500ms});
-  std::unique_ptr<Proxy> proxy;
-  bed.on_io([&] {
-    proxy = std::make_unique<Proxy>(bed.io(), bed.addresses(1)[0]);
-    return 0;
-  });
+  const auto proxy = Proxy::make(bed);
   bed.link_to(proxy->address());
   ASSERT_EQ(bed.link(), "");
   bed.join();

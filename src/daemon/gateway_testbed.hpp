@@ -63,9 +63,9 @@ class Testbed {
   /// Runs `f` on the gateways' thread.
   template <class F>
   std::invoke_result_t<F> on_io(F f) {
-    std::packaged_task<std::invoke_result_t<F>()> task(std::move(f));
-    auto future = task.get_future();
-    asio::post(io_, [&] { task(); });
+    auto task = std::make_shared<std::packaged_task<std::invoke_result_t<F>()>>(std::move(f));
+    auto future = task->get_future();
+    asio::post(io_, [task] { (*task)(); });
     return future.get();
   }
 

@@ -1,0 +1,62 @@
+// Whatever bytes a peer sends, a conduit and the engine behind it must survive: no crash, no read
+// beyond the end, no memory beyond the limits. The first byte says how the rest is cut into reads;
+// a good Hello comes before when its lowest bit is set, so that later states are reached quickly.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "core/conduit.hpp"
+#include "core/engine.hpp"
+
+using namespace isthmus::core;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::span<const std::byte> all(reinterpret_cast<const std::byte*>(data), size);
+  ConduitConfig config;
+  config.self = 0;
+  config.peer = kFirstGateway;
+  config.session = 1;
+  Conduit conduit(config, Time::zero());
+  Engine engine(0);
+  const StreamId stream = conduit.stream_up(Time::zero());
+  bool broken = false;
+  const auto sink = [&](const InFrame& frame, std::uint16_t) {
+    if (is_routed(frame.kind) && !broken) broken = !engine.deliver(frame);
+    return frame.body.size() % 2 == 0;
+  };
+
+  std::vector<std::byte> unread;
+  if ((data[0] & 1) != 0) {
+    Hello hello;
+    hello.session = 2;
+    hello.window = config.window;
+    const auto body = encode_hello(hello);
+    FrameHeader header;
+    header.kind = FrameKind::Hello;
+    header.source = config.peer;
+    header.destination = config.self;
+    header.body_size = static_cast<std::uint32_t>(body.size());
+    unread.resize(kHeaderSize);
+    encode_header(header, unread.data());
+    unread.insert(unread.end(), body.begin(), body.end());
+  }
+  const std::size_t chunk = 1 + (data[0] >> 1) * 8U;
+  Time now{};
+  for (std::size_t at = 1; at < size; at += chunk) {
+    const auto part = all.subspan(at, std::min(chunk, size - at));
+    unread.insert(unread.end(), part.begin(), part.end());
+    now += std::chrono::milliseconds(1);
+    const auto result = conduit.input(stream, unread, now, sink);
+    if (result.used > unread.size()) std::abort();
+    if ((result.outcome == Conduit::Outcome::Good) != result.reason.empty()) std::abort();
+    unread.erase(unread.begin(), unread.begin() + static_cast<std::ptrdiff_t>(result.used));
+    // What is not yet a whole frame is never more than one.
+    if (conduit.dead().empty() && unread.size() >= kHeaderSize + kMaxBody + chunk) std::abort();
+    std::vector<PacketPtr> packets;
+    conduit.output(stream, now, 1U << 20, packets);
+    (void)conduit.tick(now);
+  }
+  return 0;
+}
