@@ -1,5 +1,6 @@
 """The command `isthmus`."""
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from isthmus.argv import PartOptions, RunOptions, combine, split_parts
 from isthmus.command import agent_command, shielded
 from isthmus.errors import EXIT_USAGE, IsthmusError
 from isthmus.job import Options, run_job
+from isthmus.lab.commands import lab_app
 from isthmus.plan import make_plan
 from isthmus.relay import Voice
 from isthmus.version import VERSION
@@ -104,7 +106,8 @@ def run(
             "-g",
             "--grid",
             metavar="FILE",
-            help="The grid file (TOML). Without it: two clusters, 'east' and 'west', on this host.",
+            help="The grid file (TOML). Without it: the one that ISTHMUS_GRID names, else two "
+            "clusters, 'east' and 'west', on this host.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,
@@ -166,6 +169,9 @@ def run(
     )
 
 
+app.add_typer(lab_app)
+
+
 def parse_run(words: Sequence[str]) -> RunOptions:
     """The words after `isthmus run`. Raises what typer raises, and UsageError."""
     parts = []
@@ -179,7 +185,8 @@ def parse_run(words: Sequence[str]) -> RunOptions:
 
 def execute(options: RunOptions) -> int:
     """Runs, or says what would be run. The exit status."""
-    grid = grids.load(options.grid) if options.grid else grids.two_halves()
+    file = options.grid or os.environ.get("ISTHMUS_GRID")
+    grid = grids.load(Path(file)) if file else grids.two_halves()
     plan = make_plan(grid, options.parts)
     commands = []
     for agent in plan.agents:
@@ -204,8 +211,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if words[:1] == ["run"]:
             return execute(parse_run(words[1:]))
-        app(words, standalone_mode=False, prog_name="isthmus")
-        return 0
+        status = app(words, standalone_mode=False, prog_name="isthmus")
+        return status if isinstance(status, int) else 0
     except IsthmusError as error:
         print(f"isthmus: {error}", file=sys.stderr)
         return error.status

@@ -34,3 +34,20 @@ def find_isthmusd() -> Path:
         f"isthmusd, the compiled part of Isthmus, was not found; looked for {candidates[0]}",
         "Install Isthmus anew, or set ISTHMUS_PREFIX to the folder that holds bin/isthmusd.",
     )
+
+
+def find_nospin() -> Path:
+    """The library that makes native MPI ranks sleep where they would spin."""
+    folders = [find_isthmusd().parent.parent / "lib" / "isthmus"]
+    source = Path(__file__).parents[2]
+    if (source / "CMakePresets.json").is_file():
+        folders += [path.parent for path in source.glob("build/*/lab/libisthmus_nospin.so")]
+    if named := os.environ.get("ISTHMUS_PREFIX"):
+        folders.insert(0, Path(named) / "lib" / "isthmus")
+    for folder in folders:
+        if (path := folder / "libisthmus_nospin.so").is_file():
+            return path
+    raise RunError(
+        f"libisthmus_nospin.so, a part of the lab, was not found; looked in {folders[0]}",
+        "Install Isthmus anew.",
+    )

@@ -32,3 +32,21 @@ def format_bytes(count: float) -> str:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.4g} {unit}"
         count /= 1000
     return f"{count:.4g} TB"
+
+
+def parse_size(text: str) -> int:
+    """Bytes: "500 kB", "16 MB", "2 MiB". Raises ValueError with a sentence fragment."""
+    found = _NUMBER.fullmatch(text)
+    unit = re.fullmatch(r"([kKMGT]?)(i?)B", found[2]) if found else None
+    if not found or not unit or (unit[2] and not unit[1]):
+        raise ValueError(f"must be a size such as '500 kB' or '16 MB'; it is '{text}'")
+    step = 1024 ** "_kMGT".index(unit[1].replace("K", "k") or "_") if unit[2] else _PREFIX[unit[1]]
+    return round(float(found[1]) * step)
+
+
+def format_rate(rate: float) -> str:
+    """As `parse_rate` reads it."""
+    for limit, unit in ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")):
+        if rate >= limit:
+            return f"{rate / limit:g} {unit}"
+    return f"{rate:g} bit/s"

@@ -1,0 +1,154 @@
+"""`isthmus lab check`: a testbed measured against its file."""
+
+import json
+import math
+import os
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+from isthmus.lab import measure, wan
+from isthmus.lab.measure import Flow, Pair
+from isthmus.lab.network import Network
+from isthmus.lab.registry import Lab
+
+RTT_SLACK = 0.0002  # seconds
+RATE_SLACK = 0.02
+BUSY = 0.001  # lateness of a WAN box in seconds, from which on slow figures prove nothing
+
+OK, SLOW, WRONG = "ok", "slow", "WRONG"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A line of the table. `slow` is what a busy machine can bring about, `WRONG` what cannot be."""
+
+    source: str
+    target: str
+    what: str
+    wanted: str
+    found: str
+    verdict: str
+
+
+def run(network: Network, lab: Lab, seconds: float, every: bool, as_json: bool) -> int:
+    """Measures, prints, and gives the exit status."""
+    with measure.answering(network, lab):
+        pairs = measure.pairs(network, lab)
+    late = _lateness(network, lab)
+    findings = _of_pairs(network, pairs, every)
+    if seconds > 0:
+        for source, target in measure.flows(network):
+            flow = measure.flow(network, lab, source, target, seconds)
+            findings.append(_of_flow(flow))
+        late = max(late, _lateness(network, lab))
+        findings += _of_losses(network, lab)
+    load = os.getloadavg()[0]
+    busy = late > BUSY or load > (os.cpu_count() or 1)
+    wrong = any(f.verdict == WRONG or (f.verdict == SLOW and not busy) for f in findings)
+    if as_json:
+        print(json.dumps({
+            "testbed": network.name, "findings": [vars(f) for f in findings],
+            "late": late, "load": load, "busy": busy, "ok": not wrong,
+        }))  # fmt: skip
+    else:
+        _print(network, findings, late, busy)
+    return int(wrong)
+
+
+def _lateness(network: Network, lab: Lab) -> float:
+    states = [wan.ask(lab, link.name, op="get") for link in network.links]
+    return max((state[way]["late"]["most"] for state in states for way in ("ab", "ba")), default=0.0)
+
+
+def _of_pairs(network: Network, pairs: list[Pair], every: bool) -> list[Finding]:
+    """Each pair, or one line for each two kinds of nodes: the worst of them."""
+    judged = [_judge(pair) for pair in pairs]
+    if every:
+        return judged
+    groups: dict[tuple[str, str, str, str], list[Finding]] = {}
+    for pair, finding in zip(pairs, judged, strict=True):
+        kind = (_group(network, pair.source), _group(network, pair.target))
+        groups.setdefault((*kind, finding.wanted, finding.verdict), []).append(finding)
+    found = []
+    for (source, target, wanted, verdict), alike in groups.items():
+        values = sorted({f.found for f in alike}, key=lambda text: (len(text), text))
+        text = values[0] if len(values) == 1 else f"{values[0]} .. {values[-1]}"
+        found.append(Finding(source, target, alike[0].what, wanted, text, verdict))
+    return found
+
+
+def _group(network: Network, node: measure.Node) -> str:
+    """Nodes of a site that differ in nothing."""
+    if node.kind == "frontend":
+        return node.name
+    if node.kind == "zipper":
+        return "z*"
+    count = len(network.of_site(node.ports[0].site, "node"))
+    return f"{node.ports[0].site}[1-{count}]" if count > 1 else node.name
+
+
+def _judge(pair: Pair) -> Finding:
+    names = (pair.source.name, pair.target.name)
+    if pair.path is None:
+        reached = pair.reached == pair.target.name
+        return Finding(*names, "reach", "none", pair.reached or "none", WRONG if reached else OK)
+    link = pair.path.link
+    wanted = f"{1e3 * pair.path.rtt:.2f} ms"
+    if pair.reached != pair.target.name or pair.rtt is None:
+        return Finding(*names, "RTT", wanted, f"reached {pair.reached or 'nobody'}", WRONG)
+    most = pair.path.rtt + RTT_SLACK + (2 * link.jitter if link else 0)
+    verdict = OK if pair.rtt <= most else SLOW
+    if pair.rtt < pair.path.rtt:
+        verdict = WRONG
+    if link and link.loss and verdict == SLOW:
+        verdict = OK  # a segment may have been sent again
+    return Finding(*names, "RTT", wanted, f"{1e3 * pair.rtt:.2f} ms", verdict)
+
+
+def _of_flow(flow: Flow) -> Finding:
+    names = (flow.source.name, flow.target.name)
+    found = f"{flow.rate / 1e6:.1f} Mbit/s"
+    if flow.expected is None:
+        return Finding(*names, "rate", "unshaped", found, OK)
+    link = flow.path.link
+    wanted = f"{flow.expected / 1e6:.1f} Mbit/s"
+    if flow.rate > flow.expected * (1 + RATE_SLACK):
+        return Finding(*names, "rate", wanted, found, WRONG)
+    if link and link.loss:  # how much TCP makes of a lossy line is not the lab's business
+        return Finding(*names, "rate", f"at most {wanted}", found, OK)
+    slow = flow.rate < flow.expected * (1 - RATE_SLACK)
+    return Finding(*names, "rate", wanted, found, SLOW if slow else OK)
+
+
+def _of_losses(network: Network, lab: Lab) -> list[Finding]:
+    found = []
+    for link in network.links:
+        state = wan.ask(lab, link.name, op="get")
+        for way, names in (("ab", (link.a, link.b)), ("ba", (link.b, link.a))):
+            counters = state[way]["counters"]
+            count = counters["segments"] - counters["dropped_firewall"]
+            if not link.loss or not count:
+                continue
+            share = counters["dropped_loss"] / count
+            sigma = math.sqrt(link.loss * (1 - link.loss) / count)
+            verdict = OK if abs(share - link.loss) <= 5 * sigma + 1 / count else WRONG
+            texts = (f"{100 * link.loss:.3f} %", f"{100 * share:.3f} % of {count}")
+            found.append(Finding(*names, "loss", *texts, verdict))
+    return found
+
+
+def _print(network: Network, findings: list[Finding], late: float, busy: bool) -> None:
+    table = Table(title=f"Testbed {network.name}", title_justify="left")
+    for column in ("from", "to", "", "file", "measured", ""):
+        table.add_column(column, justify="right" if column in ("file", "measured") else "left")
+    for f in findings:
+        style = {OK: "", SLOW: "yellow", WRONG: "bold red"}[f.verdict]
+        table.add_row(f.source, f.target, f.what, f.wanted, f.found, f.verdict, style=style)
+    console = Console()
+    console.print(table)
+    if network.links:
+        console.print(f"The WAN boxes were at most {1e3 * late:.2f} ms late.")
+    if busy:
+        console.print("The machine was too busy for slow figures to prove anything.")

@@ -1,0 +1,333 @@
+"""The commands `isthmus lab ...`."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from json import dumps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from isthmus.errors import RunError, UsageError, did_you_mean, listing
+from isthmus.lab import check as checks
+from isthmus.lab import drawing, native, registry, supervise, surroundings, testbed, wan
+from isthmus.lab.network import Network, work_out
+from isthmus.lab.registry import Lab
+from isthmus.units import parse_rate, parse_size, parse_time
+
+lab_app = typer.Typer(
+    name="lab",
+    help="Clusters and wide-area networks on this one machine, to try grids and to measure them.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+TestbedName = Annotated[
+    str, typer.Argument(metavar="TESTBED", help="A shipped testbed, or the path of a file.")
+]
+Nodes = Annotated[
+    int | None, typer.Option(metavar="N", help="Nodes at every site, instead of the file's.")
+]
+Zippers = Annotated[
+    int | None, typer.Option(metavar="N", help="Zipper nodes, instead of the file's.")
+]
+LabId = Annotated[
+    str | None, typer.Option("--lab", metavar="ID", help="Which lab, where several run.")
+]
+LinkName = Annotated[
+    str, typer.Argument(metavar="LINK", help="A WAN link: a-b; one way: 'a>b'; all: 'all'.")
+]
+_REST = {"allow_interspersed_args": False}
+
+
+def _network(name: str, nodes: int | None, zippers: int | None) -> Network:
+    short, model = testbed.load(name)
+    return work_out(short, testbed.resized(model, nodes, zippers))
+
+
+def _model_of(lab: Lab) -> Network:
+    facts = lab.facts()
+    if "model" not in facts:
+        raise RunError(f"lab {lab.id} is just being built or taken down")
+    return work_out(str(facts["testbed"]), testbed.Testbed.model_validate(facts["model"]))
+
+
+def _finish(status: int) -> None:
+    raise typer.Exit(status)
+
+
+@lab_app.command("list")
+def list_() -> None:
+    """The shipped testbeds, and the labs that run."""
+    console = Console()
+    table = Table("testbed", "what")
+    for name in testbed.shipped():
+        table.add_row(name, testbed.load(name)[1].description)
+    console.print(table)
+    running = [lab for lab in registry.sweep() if lab.facts()]
+    if running:
+        table = Table("running lab", "testbed", "links")
+        for lab in running:
+            facts = lab.facts()
+            table.add_row(lab.id, str(facts["testbed"]), " ".join(facts["links"]))  # type: ignore[call-overload]
+        console.print(table)
+
+
+@lab_app.command()
+def show(name: TestbedName, nodes: Nodes = None, zippers: Zippers = None) -> None:
+    """A drawing of a testbed."""
+    for line in drawing.draw(_network(name, nodes, zippers)):
+        print(line)
+
+
+@lab_app.command()
+def check(
+    name: TestbedName,
+    nodes: Nodes = None,
+    zippers: Zippers = None,
+    seconds: Annotated[
+        float, typer.Option(min=0, help="How long each rate is measured; 0: not at all.")
+    ] = 1.0,
+    every: Annotated[bool, typer.Option("--all", help="A line for every pair of nodes.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Build a testbed and measure round trips, rates and who reaches whom against its file.
+
+    The exit status is 1 when something is not as in the file."""
+    network = _network(name, nodes, zippers)
+    _finish(supervise.run_lab(network, lambda n, lab: checks.run(n, lab, seconds, every, json)))
+
+
+@lab_app.command()
+def run(
+    name: TestbedName,
+    command: Annotated[list[str], typer.Argument(metavar="[--] COMMAND", show_default=False)],
+    nodes: Nodes = None,
+    zippers: Zippers = None,
+    on: Annotated[
+        str | None, typer.Option(metavar="NODE", help="Run the command itself on a node.")
+    ] = None,
+) -> None:
+    """Build a testbed, run a command in it, and take it down.
+
+    [bold]isthmus lab run matsuda -- isthmus run -n 16 ./app[/bold]
+      `isthmus run` finds the testbed's grid file by itself (ISTHMUS_GRID)."""
+    network = _network(name, nodes, zippers)
+    _known_node(network, on)
+    _finish(supervise.run_lab(network, lambda _, lab: _execute(lab, on, command)))
+
+
+@lab_app.command()
+def shell(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[TESTBED]", help="Without it: of a lab that runs already."),
+    ] = None,
+    nodes: Nodes = None,
+    zippers: Zippers = None,
+    on: Annotated[
+        str | None, typer.Option(metavar="NODE", help="Of this node.")
+    ] = None,
+    lab: LabId = None,
+) -> None:
+    """A shell in a lab: in a new one, or in one that runs."""
+    words = [os.environ.get("SHELL") or "/bin/sh"]
+    if name is not None:
+        network = _network(name, nodes, zippers)
+        _known_node(network, on)
+        _finish(supervise.run_lab(network, lambda _, made: _execute(made, on, words)))
+    found = registry.find(lab)
+    _known_node(_model_of(found), on)
+    _finish(_join(found, on, words))
+
+
+def _known_node(network: Network, node: str | None) -> None:
+    if node is not None and node not in network.nodes:
+        near = did_you_mean(node, network.nodes)
+        raise UsageError(
+            f"--on {node}: the testbed has no such node{near}; it has {listing(network.nodes)}"
+        )
+
+
+def _execute(lab: Lab, node: str | None, command: list[str]) -> int:
+    words = command[1:] if command[:1] == ["--"] else command
+    if not words:
+        raise UsageError("no command is given", "isthmus lab run TESTBED -- COMMAND")
+    if node is not None:
+        words = surroundings.enter_command(lab, node, *words)
+    return surroundings.become(lab, words)
+
+
+def _join(lab: Lab, node: str | None, words: list[str]) -> int:
+    """A command in a lab that was started elsewhere."""
+    if node is not None:
+        words = surroundings.enter_command(lab, node, *words)
+    if os.environ.get("ISTHMUS_LAB") == str(lab.folder):
+        return surroundings.become(lab, words)
+    spaces = ["--mount", "--pid", "--net"]
+    if os.geteuid() != 0:
+        spaces = ["--user", "--preserve-credentials", *spaces]
+    command = ["nsenter", "--target", str(lab.init()), *spaces, "--", *words]
+    done = subprocess.run(command, env=surroundings.environment(lab), check=False)
+    return done.returncode if done.returncode >= 0 else 128 - done.returncode
+
+
+# -- links of a lab that runs --------------------------------------------------------------------
+
+
+def _change(lab: str | None, link: str, settings: dict[str, object]) -> None:
+    found = registry.find(lab)
+    for name, way in _ways(_model_of(found), link):
+        wan.ask(found, name, op="set", link={way: settings})
+
+
+def _ways(network: Network, text: str) -> list[tuple[str, str]]:
+    """The links that are meant and which of their directions."""
+    if text == "all":
+        return [(link.name, "both") for link in network.links]
+    for sign in (">", "-"):
+        for link in network.links:
+            if text == f"{link.a}{sign}{link.b}":
+                return [(link.name, "ab" if sign == ">" else "both")]
+            if text == f"{link.b}{sign}{link.a}":
+                return [(link.name, "ba" if sign == ">" else "both")]
+    known = listing(link.name for link in network.links) or "none"
+    raise UsageError(f"there is no WAN link '{text}'; the lab's links: {known}")
+
+
+@lab_app.command()
+def cut(link: LinkName, lab: LabId = None) -> None:
+    """Cut a WAN link: what is under way is lost, and nothing passes until it is restored."""
+    _change(lab, link, {"up": False})
+
+
+@lab_app.command()
+def restore(link: LinkName, lab: LabId = None) -> None:
+    """Restore a WAN link that was cut."""
+    _change(lab, link, {"up": True})
+
+
+def _delay(text: str) -> float:
+    return parse_time(text)
+
+
+def _rate(text: str) -> int:
+    return 0 if text == "none" else parse_rate(text)
+
+
+def _queue(text: str) -> int:
+    return 0 if text == "none" else parse_size(text)
+
+
+def _loss(text: str) -> float:
+    value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    if not 0 <= value <= 1:
+        raise ValueError(f"must be a probability such as '0.001' or '0.1%'; it is '{text}'")
+    return value
+
+
+def _reorder(text: str) -> bool:
+    if text not in ("yes", "no"):
+        raise ValueError(f"must be yes or no; it is '{text}'")
+    return text == "yes"
+
+
+_SETTINGS: dict[str, Callable[[str], Any]] = {
+    "delay": _delay,
+    "rate": _rate,
+    "queue": _queue,
+    "loss": _loss,
+    "jitter": _delay,
+    "reorder": _reorder,
+}
+
+
+@lab_app.command("set")
+def set_(
+    link: LinkName,
+    values: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="KEY=VALUE...",
+            help="delay='10 ms' rate='1 Gbit/s' (or none) queue='2 MB' (or none) loss=0.1% "
+            "jitter='1 ms' reorder=yes",
+            show_default=False,
+        ),
+    ],
+    lab: LabId = None,
+) -> None:
+    """Change a WAN link while it runs."""
+    settings = {}
+    for text in values:
+        key, equals, value = text.partition("=")
+        if not equals or key not in _SETTINGS:
+            near = did_you_mean(key, _SETTINGS)
+            raise UsageError(
+                f"'{text}' is no KEY=VALUE of a link{near}; keys are {listing(_SETTINGS)}"
+            )
+        try:
+            settings[key] = _SETTINGS[key](value)
+        except ValueError as error:
+            said = str(error) if "must be" in str(error) else f"has a wrong value: '{value}'"
+            raise UsageError(f"{key} {said}") from None
+    _change(lab, link, settings)
+
+
+@lab_app.command()
+def stats(lab: LabId = None, json: Annotated[bool, typer.Option("--json")] = False) -> None:
+    """Counters of the WAN links of a lab that runs."""
+    found = registry.find(lab)
+    states = {link.name: wan.ask(found, link.name, op="get") for link in _model_of(found).links}
+    if json:
+        print(dumps(states))
+        return
+    table = Table("link", "packets", "segments", "bytes", "dropped", "queue", "late (mean, most)")
+    for name, state in states.items():
+        a, _, b = name.partition("-")
+        for way, title in (("ab", f"{a}>{b}"), ("ba", f"{b}>{a}")):
+            part = state[way]
+            counters, late = part["counters"], part["late"]
+            drops = {k.removeprefix("dropped_"): v for k, v in counters.items() if "dropped" in k}
+            table.add_row(
+                title if part["settings"]["up"] else f"{title} (cut)",
+                str(counters["packets"]),
+                str(counters["segments"]),
+                str(counters["bytes"]),
+                ", ".join(f"{v} {k}" for k, v in drops.items() if v) or "0",
+                str(part["backlog"]),
+                f"{1e6 * late['mean']:.0f} us, {1e6 * late['most']:.0f} us",
+            )
+    Console().print(table)
+
+
+@lab_app.command(context_settings=_REST)
+def mpirun(
+    program: Annotated[list[str], typer.Argument(metavar="PROGRAM", show_default=False)],
+    mpi: Annotated[
+        str, typer.Option(metavar="MPI", help="openmpi, mpich, or the prefix of an installation.")
+    ],
+    n: Annotated[int | None, typer.Option("-n", "-np", min=1, metavar="N")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the command only.")] = False,
+) -> None:
+    """Inside a lab: run a program under one native MPI over all sites, without Isthmus.
+
+    [bold]isthmus lab run matsuda -- isthmus lab mpirun --mpi openmpi -n 16 ./app[/bold]"""
+    inside = os.environ.get("ISTHMUS_LAB")
+    if not inside:
+        raise UsageError("this runs inside a lab", "isthmus lab run TESTBED -- isthmus lab mpirun ...")
+    lab = Lab(Path(inside))
+    network = _model_of(lab)
+    job = native.native_job(network, mpi, n, program[1:] if program[:1] == ["--"] else program)
+    if dry_run:
+        print(" ".join(job.command))
+        return
+    os.environ.update(job.env)
+    first = next(iter(network.segments.values()))
+    sys.stdout.flush()
+    # The working directory is everybody's, but entering a node's mount namespace may leave it.
+    words = ["/bin/sh", "-c", 'cd "$0" && exec "$@"', str(Path.cwd()), *job.command]
+    _finish(surroundings.become(lab, surroundings.enter_command(lab, first.frontend, *words)))

@@ -1,0 +1,47 @@
+"""The grid file of a testbed."""
+
+from isthmus.lab.network import Network
+from isthmus.units import format_rate
+
+
+def grid_toml(network: Network) -> str:
+    """Clusters are the sites; each has its agent and its gateway on the frontend, except that
+    zipper nodes, where there are any, are the gateways of the sites that they join."""
+    out = [f"# Testbed {network.name}, written by the lab."]
+    for segment in network.segments.values():
+        nodes = [node.name for node in network.of_site(segment.name, "node")]
+        span = f"{segment.name}[1-{len(nodes)}]" if len(nodes) > 1 else nodes[0]
+        out += [
+            "",
+            f"[cluster.{segment.name}]",
+            f'host = "{segment.frontend}"',
+            f'hosts = "{span}"',
+            f"slots = {len(nodes) * segment.slots}",
+        ]
+        if segment.mpi:
+            out.append(f'mpi = "{segment.mpi}"')
+    for segment in network.segments.values():
+        zippers = network.of_site(segment.name, "zipper")
+        if not zippers or any(segment.name in (x.a, x.b) for x in network.links):
+            out += _gateway(segment.name, None, f"10.{segment.index}.255.1")
+        for node in zippers:
+            port = node.port_in(segment.name)
+            assert port
+            out += _gateway(segment.name, node.name, port.address)
+    for link in network.links:
+        out += ["", "[[link]]", f'between = ["{link.a}", "{link.b}"]']
+        if link.rate:
+            out.append(f'rate = "{format_rate(link.rate)}"')
+        if link.delay:
+            out.append(f'rtt = "{2000 * link.delay:g} ms"')
+    pairs = {tuple(zipper.between) for zipper in network.testbed.zipper}
+    for a, b in sorted(pairs):
+        out += ["", "[[link]]", f'between = ["{a}", "{b}"]']
+    return "\n".join(out) + "\n"
+
+
+def _gateway(cluster: str, host: str | None, address: str) -> list[str]:
+    lines = ["", "[[gateway]]", f'cluster = "{cluster}"']
+    if host:
+        lines.append(f'host = "{host}"')
+    return [*lines, f'address = "{address}"']

@@ -1,0 +1,48 @@
+"""The programs that the lab needs."""
+
+import os
+import shutil
+import sysconfig
+from pathlib import Path
+
+from isthmus.errors import RunError
+
+_PACKAGES = {"ip": "iproute2", "tc": "iproute2", "nsenter": "util-linux", "unshare": "util-linux"}
+
+
+def find_wanbox() -> Path:
+    """ISTHMUS_PREFIX/bin, else the build tree of this checkout, else where pip installs."""
+    candidates = []
+    if named := os.environ.get("ISTHMUS_PREFIX"):
+        candidates.append(Path(named) / "bin" / "isthmus-wanbox")
+    source = Path(__file__).parents[3]
+    if (source / "CMakePresets.json").is_file():
+        built = [p for p in source.glob("build/*/**/isthmus-wanbox") if p.is_file()]
+        candidates += sorted(built, key=lambda p: p.stat().st_mtime, reverse=True)
+    candidates.append(Path(sysconfig.get_path("data")) / "bin" / "isthmus-wanbox")
+    for path in candidates:
+        if os.access(path, os.X_OK):
+            return path
+    raise RunError(
+        f"isthmus-wanbox, the lab's compiled part, was not found; looked for {candidates[-1]}",
+        "Install Isthmus anew, or set ISTHMUS_PREFIX to the folder that holds bin/isthmus-wanbox.",
+    )
+
+
+def check() -> None:
+    """RunError when something is missing."""
+    os.environ["PATH"] = os.environ.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin"
+    for program, package in _PACKAGES.items():
+        if shutil.which(program) is None:
+            raise RunError(
+                f"the lab needs the program '{program}', which is not installed",
+                f"On Debian: apt-get install {package}",
+            )
+    try:
+        os.close(os.open("/dev/net/tun", os.O_RDWR))
+    except OSError as error:
+        raise RunError(
+            f"the lab needs /dev/net/tun, which cannot be opened: {error.strerror}",
+            "Run it as root, or where /dev/net/tun may be opened; `modprobe tun` if it is not "
+            "there, and in a container pass it in (--device /dev/net/tun).",
+        ) from None

@@ -1,0 +1,149 @@
+"""The labs that run: one folder each, known to all terminals of a user.
+
+A lab's processes hold a lock on its folder. The lock ends with them however they end, so a folder
+that is not locked is a leftover, and is removed by whoever sees it.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from isthmus.errors import RunError, UsageError, listing
+
+
+def home() -> Path:
+    """Where the folders are."""
+    if named := os.environ.get("ISTHMUS_LAB_HOME"):
+        return Path(named)
+    if os.geteuid() == 0 and "ISTHMUS_LAB" not in os.environ:
+        return Path("/run/isthmus-lab")
+    if inside := os.environ.get("ISTHMUS_LAB"):
+        return Path(inside).parent
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    return Path(runtime) / "isthmus-lab" if runtime else Path(f"/tmp/isthmus-lab-{os.getuid()}")
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A lab's folder."""
+
+    folder: Path
+
+    @property
+    def id(self) -> str:
+        return self.folder.name
+
+    @property
+    def grid(self) -> Path:
+        return self.folder / "grid.toml"
+
+    @property
+    def tools(self) -> Path:
+        return self.folder / "bin"
+
+    def namespace(self, node: str, kind: str = "net") -> Path:
+        return self.folder / "ns" / f"{node}.{kind}"
+
+    def control(self, link: str) -> Path:
+        return self.folder / f"{link}.sock"
+
+    def note(self, facts: dict[str, object]) -> None:
+        """Writes down what other terminals want to know; a lab with a note is built."""
+        temporary = self.folder / "lab.json.new"
+        temporary.write_text(json.dumps(facts))
+        temporary.replace(self.folder / "lab.json")
+
+    def init(self) -> int:
+        """The process that all others of the lab descend from, as numbered where it was started."""
+        try:
+            return int((self.folder / "init").read_text())
+        except (OSError, ValueError):
+            raise RunError(f"lab {self.id} is just being built or taken down") from None
+
+    def facts(self) -> dict[str, object]:
+        try:
+            found = json.loads((self.folder / "lab.json").read_text())
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+
+def create(testbed: str) -> tuple[Lab, int]:
+    """A new lab's folder and the descriptor that locks it."""
+    sweep()
+    folder = home() / f"{testbed}-{secrets.token_hex(3)}"
+    try:
+        home().mkdir(mode=0o700, exist_ok=True)
+        if home().stat().st_uid != os.geteuid():
+            raise RunError(f"{home()} belongs to another user", "Set ISTHMUS_LAB_HOME to a folder.")
+        folder.mkdir(mode=0o700)
+        for name in ("ns", "bin", "shm"):
+            (folder / name).mkdir()
+        lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise RunError(
+            f"cannot make the lab's folder {folder}: {error.strerror}",
+            "Set ISTHMUS_LAB_HOME to a folder that you may write to.",
+        ) from None
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return Lab(folder), lock
+
+
+def remove(lab: Lab) -> None:
+    """Of a lab whose processes are gone."""
+    shutil.rmtree(lab.folder, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        home().rmdir()  # if this was the last one
+
+
+def sweep() -> list[Lab]:
+    """Removes what killed labs left; the labs that run."""
+    running = []
+    for folder in sorted(home().glob("*/")) if home().is_dir() else []:
+        lab = Lab(folder)
+        if _alive(folder):
+            running.append(lab)
+        else:
+            remove(lab)
+    return running
+
+
+def _alive(folder: Path) -> bool:
+    try:
+        fd = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:  # just being made, unless it is old
+        with contextlib.suppress(OSError):
+            return (folder.stat().st_mtime - Path("/proc/self").stat().st_mtime) > -5
+        return False
+    except OSError:
+        return True
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
+def find(wanted: str | None) -> Lab:
+    """The lab that is meant: by its id or how that begins, else the one around this process, else
+    the only one."""
+    inside = os.environ.get("ISTHMUS_LAB")
+    if wanted is None and inside:
+        return Lab(Path(inside))
+    running = [lab for lab in sweep() if "testbed" in lab.facts()]
+    matching = [lab for lab in running if wanted is None or lab.id.startswith(wanted)]
+    if len(matching) == 1:
+        return matching[0]
+    if not running:
+        raise UsageError("no lab runs", "Start one: isthmus lab run TESTBED -- COMMAND")
+    names = listing(lab.id for lab in running)
+    if not matching:
+        raise UsageError(f"no lab '{wanted}' runs; there are {names}")
+    raise UsageError(f"several labs run: {names}", "Say which with --lab.")

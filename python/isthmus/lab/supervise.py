@@ -1,0 +1,156 @@
+"""The life of a lab.
+
+The command that starts a lab stays outside as its *keeper*; its only child is the lab's *init*,
+process 1 of a PID namespace. When the keeper ends, however it ends, the kernel kills init, and with
+init every process of the lab; with the last process go the namespaces, and all that was in them.
+"""
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from isthmus.errors import IsthmusError, RunError
+from isthmus.lab import build, kernel, programs, registry, wan
+from isthmus.lab.grid import grid_toml
+from isthmus.lab.network import Network
+from isthmus.lab.registry import Lab
+
+_TO_PASS_ON = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2}
+_WATCHED = _TO_PASS_ON | {signal.SIGCHLD}
+_FROM_TERMINAL = 0x80  # si_code of what the kernel sends: every process of the terminal got it
+_PATIENCE = 20.0  # seconds that a command has to end after SIGTERM or SIGHUP
+
+Body = Callable[[Network, Lab], int]
+
+
+def run_lab(network: Network, body: Body) -> int:
+    """Builds the lab, runs `body` as its only command in a process of its own, and takes all down.
+    The exit status. IsthmusError when it cannot be built."""
+    programs.check()
+    wanbox = programs.find_wanbox()
+    lab, lock = registry.create(network.name)
+    try:
+        _isolate()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
+        try:
+            init = os.fork()
+            if init == 0:
+                _end(lambda: _init(network, lab, wanbox, body))
+            (lab.folder / "init").write_text(str(init))
+            return _keep(init)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    finally:
+        os.close(lock)
+        registry.remove(lab)
+
+
+_FORBIDDEN = (
+    "Run it as root, or where unprivileged user namespaces are allowed (sysctl "
+    "kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns)."
+)
+
+
+def _isolate() -> None:
+    """The keeper's next child will be process 1 of its own."""
+    try:
+        if os.geteuid() != 0:
+            kernel.become_root_of_user_namespace()
+        kernel.unshare(kernel.NEW_PID)
+    except OSError as error:
+        what = f"the lab cannot make namespaces here: {error.strerror}"
+        raise RunError(what, _FORBIDDEN) from None
+
+
+def _isolate_init() -> None:
+    """Mounts and network of the lab's own. Not the keeper's: it clears up after these are gone."""
+    try:
+        kernel.unshare(kernel.NEW_MOUNT | kernel.NEW_NET)
+        kernel.make_mounts_private()
+    except OSError as error:
+        what = f"the lab cannot make namespaces here: {error.strerror}"
+        raise RunError(what, _FORBIDDEN) from None
+    try:
+        kernel.mount("proc", Path("/proc"), "proc")
+    except OSError as error:
+        raise RunError(
+            f"the lab cannot mount a /proc of its own: {error.strerror}",
+            "Some containers forbid it; run the lab as root, or outside the container.",
+        ) from None
+
+
+def _end(work: Callable[[], int]) -> None:
+    """For a child: never returns into the parent's code."""
+    status = 1
+    try:
+        status = work()
+    except IsthmusError as error:
+        print(f"isthmus: {error}", file=sys.stderr)
+        status = error.status
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def _status(wait_status: int) -> int:
+    code = os.waitstatus_to_exitcode(wait_status)
+    return 128 - code if code < 0 else code
+
+
+def _keep(init: int) -> int:
+    """Waits for init, passing on what was meant for the command. Signals are blocked."""
+    while True:
+        info = signal.sigtimedwait(_WATCHED, 60)
+        done, status = os.waitpid(init, os.WNOHANG)
+        if done:
+            return _status(status)
+        if info and info.si_signo in _TO_PASS_ON and info.si_code != _FROM_TERMINAL:
+            os.kill(init, info.si_signo)
+
+
+def _init(network: Network, lab: Lab, wanbox: Path, body: Body) -> int:
+    """Process 1: builds, starts the command, waits. What it leaves running, the kernel kills."""
+    kernel.die_with_parent()
+    _isolate_init()
+    build.build(network, lab)
+    boxes = wan.start(network, lab, wanbox)
+    build.attach_wans(network, lab)
+    lab.grid.write_text(grid_toml(network))
+    lab.note(build.facts(network))
+    command = os.fork()
+    if command == 0:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _WATCHED)
+        _end(lambda: body(network, lab))
+    names = {box.pid: link.name for box, link in zip(boxes, network.links, strict=True)}
+    return _wait_for(command, names)
+
+
+def _wait_for(command: int, boxes: dict[int, str]) -> int:
+    ending = False
+    while True:
+        info = signal.sigtimedwait(_WATCHED, _PATIENCE if ending else 3600)
+        while True:
+            try:
+                done, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return 1
+            if done == command:
+                return _status(status)
+            if done in boxes:
+                print(f"isthmus: the WAN box of {boxes[done]} ended by itself", file=sys.stderr)
+                return 1
+            if done == 0:
+                break
+        if info is None and ending:
+            return 128 + signal.SIGTERM
+        if info and info.si_signo in _TO_PASS_ON and info.si_code != _FROM_TERMINAL:
+            ending = ending or info.si_signo in (signal.SIGTERM, signal.SIGHUP)
+            os.kill(command, info.si_signo)

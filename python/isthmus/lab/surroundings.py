@@ -1,0 +1,54 @@
+"""What commands inside a lab find in their environment."""
+
+import os
+import sys
+from pathlib import Path
+
+from isthmus.errors import IsthmusError
+from isthmus.install import find_isthmusd
+from isthmus.lab.registry import Lab
+
+
+def environment(lab: Lab) -> dict[str, str]:
+    """The user's, and what makes `isthmus run` and native launchers start on the lab's nodes."""
+    ssh = str(lab.tools / "ssh")
+    path = os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin")
+    try:
+        path = f"{find_isthmusd().parent}:{path}"
+    except IsthmusError:
+        pass  # the lab is of use without it
+    return {
+        **os.environ,
+        "PATH": path,
+        "ISTHMUS_LAB": str(lab.folder),
+        "ISTHMUS_GRID": str(lab.grid),
+        "ISTHMUS_SSH": ssh,
+        # Native launchers' ways to start processes on other hosts.
+        "OMPI_MCA_plm_rsh_agent": ssh,
+        "OMPI_MCA_plm_rsh_no_tree_spawn": "1",
+        "PRTE_MCA_plm_ssh_agent": ssh,
+        "PRTE_MCA_plm_ssh_no_tree_spawn": "1",
+        "HYDRA_LAUNCHER": "ssh",
+        "HYDRA_LAUNCHER_EXEC": ssh,
+        "HYDRA_RSH": ssh,
+        # UCX finds shared memory between nodes that have nothing but their kernel in common.
+        "UCX_TLS": "tcp,self",
+        "UCX_NET_DEVICES": "eth0",
+        "FI_PROVIDER": "tcp",
+        "FI_TCP_IFACE": "eth0",
+    }
+
+
+def enter_command(lab: Lab, node: str, *command: str) -> list[str]:
+    """The command that runs another on a node."""
+    return [str(lab.tools / "enter"), node, *command]
+
+
+def become(lab: Lab, command: list[str]) -> int:
+    """Replaces this process. Returns only when the program cannot be started."""
+    try:
+        os.execvpe(command[0], command, environment(lab))
+    except OSError as error:
+        name = Path(command[0]).name
+        print(f"isthmus: cannot start {name}: {error.strerror}", file=sys.stderr)
+        return 127 if isinstance(error, FileNotFoundError) else 126

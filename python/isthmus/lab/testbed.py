@@ -1,0 +1,221 @@
+"""Testbed files: which sites there are, how many nodes they have, and what lies between them."""
+
+import re
+import sys
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from isthmus import gridtext
+from isthmus.errors import UsageError, did_you_mean, listing
+from isthmus.units import parse_rate, parse_size, parse_time
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+MOST_NODES = 250
+
+
+def _rate(text: str) -> str:
+    parse_rate(text)
+    return text
+
+
+def _time(text: str) -> str:
+    if parse_time(text) > 60:
+        raise ValueError(f"must be at most 60 s; it is '{text}'")
+    return text
+
+
+def _size(text: str) -> str:
+    parse_size(text)
+    return text
+
+
+def _mpi(text: str) -> str:
+    if not text.startswith("/"):
+        raise ValueError(f"must be an absolute path; it is '{text}'")
+    return text
+
+
+Rate = Annotated[str, AfterValidator(_rate)]
+Time = Annotated[str, AfterValidator(_time)]
+Size = Annotated[str, AfterValidator(_size)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Site(_Table):
+    """A cluster: nodes at a switch, and a frontend that stands at the same switch, unshaped."""
+
+    nodes: Annotated[int, Field(ge=1, le=MOST_NODES)] = 2
+    link: Rate | None = None
+    slots: Annotated[int, Field(ge=1)] = 1
+    firewall: Literal["open", "gateway", "outgoing"] = "open"
+    private: bool = False
+    mpi: Annotated[str, AfterValidator(_mpi)] | None = None
+
+
+class Wan(_Table):
+    """Links between sites: each pair of them, each with the next, or each with the first."""
+
+    sites: Annotated[list[str], Field(min_length=2)]
+    shape: Literal["mesh", "chain", "star"] = "mesh"
+    delay: Time = "0 ms"
+    rate: Rate | None = None
+    queue: Size | None = None
+    jitter: Time = "0 ms"
+    loss: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.0
+    reorder: bool = False
+
+    def pairs(self) -> list[tuple[str, str]]:
+        names = self.sites
+        if self.shape == "chain":
+            return list(zip(names, names[1:], strict=False))
+        if self.shape == "star":
+            return [(names[0], other) for other in names[1:]]
+        return [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+
+
+class Zipper(_Table):
+    """Hosts that stand in the networks of two sites."""
+
+    between: Annotated[list[str], Field(min_length=2, max_length=2)]
+    nodes: Annotated[int, Field(ge=1, le=64)] = 1
+    link: Rate | None = None
+
+
+class Tcp(_Table):
+    """Of every node."""
+
+    congestion: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,15}$")] = "cubic"
+    buffer: Size = "64 MB"
+    slow_start_after_idle: bool = True
+
+
+class Testbed(_Table):
+    """A whole testbed file; sites in the order of the file."""
+
+    __test__ = False  # for pytest, which takes the name for a test's
+
+    description: str = ""
+    mtu: Annotated[int, Field(ge=576, le=9000)] = 1500
+    site: dict[str, Site]
+    wan: list[Wan] = []
+    zipper: list[Zipper] = []
+    tcp: Tcp = Tcp()
+
+
+def shipped() -> dict[str, Path]:
+    """The testbeds that come with Isthmus, by name."""
+    folder = Path(str(resources.files("isthmus.lab") / "testbeds"))
+    return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+
+
+def load(name: str) -> tuple[str, Testbed]:
+    """A shipped testbed by its name, or a file by its path: its short name and itself."""
+    known = shipped()
+    path = known.get(name) or Path(name)
+    if name not in known and not (path.suffix == ".toml" or "/" in name):
+        raise UsageError(
+            f"there is no testbed '{name}'{did_you_mean(name, known)}; shipped: {listing(known)}",
+            "Give the path of a testbed file (*.toml) for one of your own.",
+        )
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise UsageError(f"cannot read the testbed file {path}: {reason}") from None
+    return path.stem, parse(text, str(path))
+
+
+def parse(text: str, name: str) -> Testbed:
+    """As `load`, of text; `name` stands for the file in messages."""
+    try:
+        testbed = Testbed.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{name}: not valid TOML: {error}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise _complaint(text, name, first["loc"], _explain(dict(first))) from None
+    _check_names(testbed, text, name)
+    return testbed
+
+
+def resized(testbed: Testbed, nodes: int | None, zippers: int | None) -> Testbed:
+    """The same testbed with so many nodes at every site, and so many zipper nodes."""
+    sites, zips = testbed.site, testbed.zipper
+    if nodes is not None:
+        if not 1 <= nodes <= MOST_NODES:
+            raise UsageError(f"a site has 1 to {MOST_NODES} nodes; --nodes says {nodes}")
+        sites = {name: site.model_copy(update={"nodes": nodes}) for name, site in sites.items()}
+    if zippers is not None:
+        if not zips:
+            raise UsageError("--zippers: this testbed has no [[zipper]]")
+        if not 1 <= zippers <= 64:
+            raise UsageError(f"there are 1 to 64 zipper nodes; --zippers says {zippers}")
+        zips = [zipper.model_copy(update={"nodes": zippers}) for zipper in zips]
+    return testbed.model_copy(update={"site": sites, "zipper": zips})
+
+
+def _complaint(text: str, name: str, loc: tuple[int | str, ...], what: str) -> UsageError:
+    line = gridtext.line_of(text, loc)
+    return UsageError(f"{name}{f':{line}' if line else ''}: {gridtext.written(loc)} {what}")
+
+
+def _explain(error: dict[str, Any]) -> str:
+    kind, loc = error["type"], error["loc"]
+    if kind == "extra_forbidden":
+        model: type[_Table] = Testbed
+        for table, of in (("site", Site), ("wan", Wan), ("zipper", Zipper), ("tcp", Tcp)):
+            if loc[0] == table and len(loc) > 1:
+                model = of
+        keys = list(model.model_fields)
+        near = did_you_mean(str(loc[-1]), keys)
+        return f"is not a key of a testbed file{near}; allowed here: {listing(keys)}"
+    if kind == "missing":
+        return "is missing"
+    if kind == "value_error":
+        return str(error["ctx"]["error"])
+    said = str(error["msg"])
+    return f"is wrong: {said[0].lower()}{said[1:]}; it is {error.get('input')!r}"
+
+
+def _check_names(testbed: Testbed, text: str, name: str) -> None:
+    if not 1 <= len(testbed.site) <= 100:
+        raise _complaint(text, name, ("site",), "needs 1 to 100 tables [site.NAME]")
+    for site in testbed.site:
+        if not re.fullmatch(r"[a-z](?:[a-z0-9-]{0,8}[a-z])?", site) or site == "z":
+            raise _complaint(
+                text,
+                name,
+                ("site", site),
+                "is no name of a site: one has at most 10 small letters, digits and '-', begins "
+                "and ends with a letter, and is not 'z' (zipper nodes are called z1, z2, ...)",
+            )
+    seen: dict[frozenset[str], str] = {}
+    joined = [(("wan", i, "sites"), wan.pairs()) for i, wan in enumerate(testbed.wan)]
+    joined += [
+        (("zipper", i, "between"), [(z.between[0], z.between[1])])
+        for i, z in enumerate(testbed.zipper)
+    ]
+    for where, pairs in joined:
+        for pair in pairs:
+            for site in pair:
+                if site not in testbed.site:
+                    near = did_you_mean(site, testbed.site)
+                    what = f"names a site '{site}' that is not in the file{near}"
+                    raise _complaint(text, name, where, what)
+            if pair[0] == pair[1]:
+                raise _complaint(text, name, where, f"joins '{pair[0]}' to itself")
+            key = frozenset(pair)
+            if key in seen:
+                what = f"joins '{pair[0]}' and '{pair[1]}', which {seen[key]} joins already"
+                raise _complaint(text, name, where, what)
+            seen[key] = f"{where[0]}[{where[1]}]"
