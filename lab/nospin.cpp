@@ -1,0 +1,70 @@
+// Preloaded into ranks of native MPIs that spin: polls that would return at once, and have found
+// nothing a few times in a row, wait a millisecond for something to happen. Many ranks can then
+// share few cores. What arrives wakes a rank at once.
+//
+// ISTHMUS_NOSPIN_EMPTY: how many polls in a row must find nothing (4; 0 switches it off).
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <ctime>
+
+namespace {
+
+constexpr long kPause = 1'000'000;     // nanoseconds
+constexpr std::size_t kSignalSet = 8;  // bytes of the kernel's sigset_t
+
+thread_local int empty = 0;
+
+int patience() {
+  static const int count = [] {
+    const char* text = std::getenv("ISTHMUS_NOSPIN_EMPTY");
+    return text != nullptr ? std::atoi(text) : 4;
+  }();
+  return count;
+}
+
+timespec pause_time() { return {0, patience() > 0 && empty >= patience() ? kPause : 0}; }
+
+int counted(long ready) {
+  empty = ready == 0 ? empty + (empty < 1'000'000) : 0;
+  return static_cast<int>(ready);
+}
+
+}  // namespace
+
+extern "C" {
+
+__attribute__((visibility("default"))) int epoll_pwait(int fd, epoll_event* events, int count,
+                                                       int timeout, const sigset_t* mask) {
+  if (timeout != 0) {
+    return static_cast<int>(syscall(SYS_epoll_pwait, fd, events, count, timeout, mask, kSignalSet));
+  }
+  const timespec pause = pause_time();
+  return counted(syscall(SYS_epoll_pwait2, fd, events, count, &pause, mask, kSignalSet));
+}
+
+__attribute__((visibility("default"))) int epoll_wait(int fd, epoll_event* events, int count,
+                                                      int timeout) {
+  return epoll_pwait(fd, events, count, timeout, nullptr);
+}
+
+__attribute__((visibility("default"))) int poll(pollfd* fds, nfds_t count, int timeout) {
+  if (timeout == 0) {
+    timespec pause = pause_time();
+    return counted(syscall(SYS_ppoll, fds, count, &pause, nullptr, kSignalSet));
+  }
+  timespec limit{timeout / 1000, timeout % 1000 * 1'000'000L};
+  return static_cast<int>(
+      syscall(SYS_ppoll, fds, count, timeout < 0 ? nullptr : &limit, nullptr, kSignalSet));
+}
+
+__attribute__((visibility("default"))) int __poll_chk(pollfd* fds, nfds_t count, int timeout,
+                                                      std::size_t) {
+  return poll(fds, count, timeout);
+}
+
+}  // extern "C"
