@@ -8,6 +8,7 @@ from typing import Any
 
 from isthmus.agent import Agent, Message
 from isthmus.errors import RunError, UsageError
+from isthmus.grid import expand_hosts
 from isthmus.plan import AgentPlan, Plan, link_json, reachable
 from isthmus.relay import Voice
 from isthmus.version import VERSION
@@ -120,6 +121,7 @@ class BringUp:
             "env": dict(cluster.spec.env),
             "mpi": cluster.spec.mpi,
             "launch": cluster.spec.launch,
+            "hosts": expand_hosts(cluster.spec.hosts) if cluster.spec.hosts else None,
             "wdir": cluster.block.wdir if spec.has_ranks else None,
             "gateways": [{"node": g.node, "listen": [g.listen]} for g in spec.gateways],
             "settings": self._settings(spec),

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
+from ClusterShell.NodeSet import NodeSet, NodeSetException
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from isthmus import gridtext
@@ -56,6 +57,22 @@ def _env(values: dict[str, str]) -> dict[str, str]:
     return values
 
 
+def _hosts(text: str) -> str:
+    expand_hosts(text)
+    return text
+
+
+def expand_hosts(text: str) -> list[str]:
+    """The names that a host list such as "n[01-16],gpu3" stands for. Raises ValueError."""
+    try:
+        hosts = list(NodeSet(text))
+    except NodeSetException as error:
+        raise ValueError(f"must be a list of hosts such as 'n[01-16]': {error}") from None
+    if not hosts or not all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", host) for host in hosts):
+        raise ValueError(f"must be a list of hosts such as 'n[01-16]'; it is '{text}'")
+    return hosts
+
+
 def _rate(text: str) -> str:
     parse_rate(text)
     return text
@@ -77,6 +94,7 @@ class ClusterSpec(_Table):
     mpi: Annotated[str, AfterValidator(_path)] | None = None
     launch: Annotated[str, AfterValidator(_launch)] | None = None
     slots: Annotated[int, Field(ge=1)] | None = None
+    hosts: Annotated[str, AfterValidator(_hosts)] | None = None
     prefix: Annotated[str, AfterValidator(_path)] | None = None
     env: Annotated[dict[str, str], AfterValidator(_env)] = {}
 

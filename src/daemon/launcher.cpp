@@ -40,9 +40,38 @@ Words colon_separated(const LaunchPlan& plan, const Words& options_of_each) {
   return words;
 }
 
+std::string joined(const Words& words) {
+  std::string list;
+  for (const std::string& word : words) list += (list.empty() ? "" : ",") + word;
+  return list;
+}
+
+// How many ranks a host gets when all get the same.
+int ranks_per_host(const LaunchPlan& plan) {
+  const int hosts = static_cast<int>(plan.hosts.size());
+  return (total(plan) + hosts - 1) / hosts;
+}
+
+// "a:4,b:4", as Open MPI and Hydra know it: a host and how many ranks it takes.
+std::string hosts_with_slots(const LaunchPlan& plan) {
+  std::string list;
+  for (const std::string& host : plan.hosts) {
+    list += (list.empty() ? "" : ",") + host + ":" + std::to_string(ranks_per_host(plan));
+  }
+  return list;
+}
+
 Words forwarded_by_x(const LaunchPlan& plan) {
   Words words;
   for (const std::string& name : plan.forwarded) append(words, {"-x", name});
+  return words;
+}
+
+// What Open MPI wants to be told of each program anew.
+Words open_mpi_options(const LaunchPlan& plan) {
+  Words words;
+  if (!plan.hosts.empty()) words = {"--host", hosts_with_slots(plan)};
+  append(words, forwarded_by_x(plan));
   return words;
 }
 
@@ -50,7 +79,7 @@ Words open_mpi_4(const Launcher& launcher, const LaunchPlan& plan) {
   Words words{launcher.path};
   if (plan.oversubscribed) words.emplace_back("--oversubscribe");
   if (plan.oversubscribed || !plan.bind) append(words, {"--bind-to", "none"});
-  append(words, colon_separated(plan, forwarded_by_x(plan)));
+  append(words, colon_separated(plan, open_mpi_options(plan)));
   return words;
 }
 
@@ -58,13 +87,14 @@ Words open_mpi_5(const Launcher& launcher, const LaunchPlan& plan) {
   Words words{launcher.path};
   if (plan.oversubscribed) append(words, {"--map-by", ":OVERSUBSCRIBE"});
   if (plan.oversubscribed || !plan.bind) append(words, {"--bind-to", "none"});
-  append(words, colon_separated(plan, forwarded_by_x(plan)));
+  append(words, colon_separated(plan, open_mpi_options(plan)));
   return words;
 }
 
 // Hydra passes its whole environment on, and binds nothing unless asked.
 Words hydra(const Launcher& launcher, const LaunchPlan& plan) {
   Words words{launcher.path};
+  if (!plan.hosts.empty()) append(words, {"-hosts", hosts_with_slots(plan)});
   append(words, colon_separated(plan, {}));
   return words;
 }
@@ -72,6 +102,7 @@ Words hydra(const Launcher& launcher, const LaunchPlan& plan) {
 Words srun(const Launcher& launcher, const LaunchPlan& plan) {
   Words words{launcher.path, "-n", std::to_string(total(plan)), "--export=ALL",
               plan.stdin_to_first ? "--input=0" : "--input=none"};
+  if (!plan.hosts.empty()) append(words, {"--nodelist", joined(plan.hosts)});
   if (plan.oversubscribed) append(words, {"--overcommit", "--cpu-bind=none"});
   append(words, uniform_command(plan));
   return words;
@@ -98,6 +129,7 @@ Words custom(const Launcher& launcher, const LaunchPlan& plan) {
       return true;
     };
     replace("{n}", std::to_string(total(plan)));
+    replace("{hosts}", joined(plan.hosts));
     has_command = replace("{command}", quoted) || has_command;
     words.push_back(word);
   }

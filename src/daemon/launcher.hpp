@@ -24,6 +24,7 @@ struct LaunchPlan {
   std::vector<LaunchPart> parts;
   std::string isthmusd;                ///< path of this program, which wraps every rank
   std::vector<std::string> forwarded;  ///< names of variables that every rank must get
+  std::vector<std::string> hosts;      ///< where the ranks run; empty: the launcher's choice
   bool stdin_to_first = false;         ///< native rank 0 reads standard input
   bool oversubscribed = false;         ///< more ranks than cores
   bool bind = true;                    ///< leave binding to the native launcher's default

@@ -70,6 +70,26 @@ TEST(Launcher, Srun) {
   EXPECT_FALSE(by_rank({LauncherKind::Hydra, "/s"}, two_parts()));
 }
 
+TEST(Launcher, HostsWithTheirShareOfTheRanks) {
+  LaunchPlan plan = two_parts();  // 4 + 2 ranks
+  plan.hosts = {"n1", "n2", "n3", "n4"};
+  EXPECT_THAT(
+      launch_command({LauncherKind::OpenMpi4, "/m"}, plan),
+      ElementsAre("/m", "--host", "n1:2,n2:2,n3:2,n4:2", "-x", "ISTHMUS_SECRET", "-n", "4", "/i",
+                  "exec", "--part", "0", "--", "./app", "a b", ":", "--host", "n1:2,n2:2,n3:2,n4:2",
+                  "-x", "ISTHMUS_SECRET", "-n", "2", "/i", "exec", "--part", "1", "--", "other"));
+  plan.parts.pop_back();
+  EXPECT_THAT(launch_command({LauncherKind::Hydra, "/m"}, plan),
+              ElementsAre("/m", "-hosts", "n1:1,n2:1,n3:1,n4:1", "-n", "4", "/i", "exec", "--part",
+                          "0", "--", "./app", "a b"));
+  EXPECT_THAT(launch_command({LauncherKind::Srun, "/s"}, plan),
+              ElementsAre("/s", "-n", "4", "--export=ALL", "--input=none", "--nodelist",
+                          "n1,n2,n3,n4", "/i", "exec", "--part", "0", "--", "./app", "a b"));
+  EXPECT_THAT(
+      launch_command({LauncherKind::Template, "f -w {hosts} {command}"}, plan),
+      ElementsAre("f", "-w", "n1,n2,n3,n4", "/i", "exec", "--part", "0", "--", "./app", "a b"));
+}
+
 TEST(Launcher, TemplateWords) {
   EXPECT_THAT(
       launch_command({LauncherKind::Template, "flux run -n{n} {command} --"}, one_part()),

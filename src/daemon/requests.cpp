@@ -1,5 +1,7 @@
 #include "daemon/requests.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <limits>
 #include <optional>
 
@@ -110,6 +112,20 @@ std::vector<std::string> read_argv(const Keys& keys) {
   return argv;
 }
 
+// Names only: what launchers take for an option, or for several hosts, is refused.
+std::vector<std::string> read_hosts(const Keys& keys) {
+  auto hosts = keys.get_or<std::vector<std::string>>("hosts", {});
+  for (const std::string& host : hosts) {
+    const bool plain = std::all_of(host.begin(), host.end(), [](unsigned char c) {
+      return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+    });
+    if (host.empty() || host.front() == '-' || !plain) {
+      keys.wrong("hosts", "holds what is no name of a host: \"" + host + "\"");
+    }
+  }
+  return hosts;
+}
+
 }  // namespace
 
 ConfigureRequest read_configure(const json& body) {
@@ -123,6 +139,7 @@ ConfigureRequest read_configure(const json& body) {
   check_names(keys, request.env);
   request.mpi = keys.get_or<std::string>("mpi", "");
   request.launch = keys.get_or<std::string>("launch", "");
+  request.hosts = read_hosts(keys);
   request.wdir = keys.get_or<std::string>("wdir", "");
   for (const Keys& gateway : keys.list("gateways")) {
     request.gateways.push_back(

@@ -22,6 +22,7 @@ struct ConfigureRequest {
   Variables env;
   std::string mpi;
   std::string launch;
+  std::vector<std::string> hosts;  ///< for the native launcher; empty: its own choice
   std::string wdir;
   struct OwnGateway {
     core::NodeId node = core::kNobody;

@@ -75,6 +75,7 @@ ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const Surroundings& ar
   // Native launchers know nothing of each other: both would bind their first rank to core 0.
   launch.bind = settings.contains("bind") ? settings["bind"] == true : !around.shared_host;
   launch.isthmusd = self_;
+  launch.hosts = configure_.hosts;
   launch.stdin_to_first = request.has_stdin;
 
   RankSetup setup;

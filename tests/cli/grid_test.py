@@ -13,6 +13,7 @@ host = "me@frontend.lyon.example"
 mpi = "/opt/openmpi-5.0"
 launch = "srun --mpi=pmix -n {n} {command}"
 slots = 32
+hosts = "n[08-10],gpu1"
 prefix = "~/isthmus"
 env = { OMP_NUM_THREADS = "4" }
 
@@ -42,6 +43,7 @@ def test_everything_that_a_file_may_hold():
         32,
         {"OMP_NUM_THREADS": "4"},
     )
+    assert sorted(grids.expand_hosts(lyon.hosts)) == ["gpu1", "n08", "n09", "n10"]
     assert grid.cluster["tsukuba"].host is None
     assert grid.gateway[0].address == "tcp:192.0.2.10:7400"
     assert grid.link[0].streams == 8
@@ -67,6 +69,9 @@ def test_everything_that_a_file_may_hold():
         ("[cluster.a]\nprefix = ['x']", 2, ["cluster.a.prefix must be a string; it is an array"]),
         ("[cluster.a]\nlaunch = 'mpirum'", 2, ["did you mean 'mpirun'?", "a template"]),
         ("[cluster.a]\nlaunch = 'srun -n {n}'", 2, ["cluster.a.launch", "{command}"]),
+        ("[cluster.a]\nhosts = 'n[1-'", 2, ["cluster.a.hosts must be a list of hosts"]),
+        ("[cluster.a]\nhosts = ''", 2, ["cluster.a.hosts must be a list of hosts"]),
+        ("[cluster.a]\nhosts = '-x'", 2, ["cluster.a.hosts must be a list of hosts"]),
         ("[cluster.a]\nenv = 'A=1'", 2, ["cluster.a.env must be a table"]),
         ("[cluster.a]\nenv = { A = 1 }", 2, ["cluster.a.env.A must be a string"]),
         ("[cluster.a.env]\n'A=B' = 'x'", 1, ["cluster.a.env has a name"]),
