@@ -145,6 +145,20 @@ def shell(
     _finish(_join(found, on, words))
 
 
+@lab_app.command("exec")
+def exec_(
+    command: Annotated[list[str], typer.Argument(metavar="[--] COMMAND", show_default=False)],
+    on: Annotated[
+        str | None, typer.Option(metavar="NODE", help="On this node, instead of beside them all.")
+    ] = None,
+    lab: LabId = None,
+) -> None:
+    """Run a command in a lab that runs already."""
+    found = registry.find(lab)
+    _known_node(_model_of(found), on)
+    _finish(_join(found, on, command))
+
+
 def _known_node(network: Network, node: str | None) -> None:
     if node is not None and node not in network.nodes:
         near = did_you_mean(node, network.nodes)

@@ -68,9 +68,10 @@ def _isolate() -> None:
 
 
 def _isolate_init() -> None:
-    """Mounts and network of the lab's own. Not the keeper's: it clears up after these are gone."""
+    """Mounts, network, name and memory of the lab's own. Not the keeper's: it clears up after these are gone."""
     try:
-        kernel.unshare(kernel.NEW_MOUNT | kernel.NEW_NET)
+        own = kernel.NEW_MOUNT | kernel.NEW_NET | kernel.NEW_UTS | kernel.NEW_IPC
+        kernel.unshare(own)
         kernel.make_mounts_private()
     except OSError as error:
         what = f"the lab cannot make namespaces here: {error.strerror}"

@@ -1,0 +1,137 @@
+"""Real labs, through the real command; afterwards nothing of them may be left."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+MARK = "ISTHMUS_TEST_MARK"
+sys.path.append(str(Path(__file__).parents[1] / "grid"))
+
+
+def marked_processes(mark: str) -> list[str]:
+    """Command lines of processes that descend from a lab of ours, by their environment."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"{MARK}={mark}".encode() in (entry / "environ").read_bytes():
+                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                if command:
+                    found.append(f"{entry.name}: {command}")
+        except OSError:
+            continue  # gone meanwhile, or another user's
+    return found
+
+
+def eventually(condition: Callable[[], object], what: str, limit: float = 30) -> None:
+    """Waits until it is true; fails, saying what was awaited, when it never is."""
+    deadline = time.monotonic() + limit
+    while not condition():
+        if time.monotonic() > deadline:
+            pytest.fail(f"not within {limit:g} s: {what}")
+        time.sleep(0.02)
+
+
+class Labs:
+    """`isthmus lab ...` with a home for labs of its own."""
+
+    def __init__(self, home: Path) -> None:
+        self.mark = uuid.uuid4().hex
+        self.home = home
+        self.env = {
+            **os.environ,
+            MARK: self.mark,
+            "ISTHMUS_LAB_HOME": str(home),
+            "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+        }
+
+    def command(self, *words: object) -> list[str]:
+        return [sys.executable, "-m", "isthmus", "lab", *map(str, words)]
+
+    def __call__(
+        self, *words: object, timeout: float = 120, **env: str
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(*words), env={**self.env, **env}, capture_output=True, text=True,
+            timeout=timeout, check=False,
+        )  # fmt: skip
+
+    def start(self, *words: object) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.command(*words), env=self.env, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    @property
+    def folders(self) -> list[Path]:
+        return sorted(self.home.glob("*/"))
+
+    @property
+    def left(self) -> list[str]:
+        return marked_processes(self.mark)
+
+
+def _labs(home: Path) -> Iterator[Labs]:
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        pytest.skip("/dev/net/tun may not be opened here, so there are no labs")
+    labs = Labs(home)
+    yield labs
+    eventually(lambda: not labs.left, f"the end of {labs.left}")
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[Labs]:
+    yield from _labs(tmp_path / "labs")
+
+
+class StandingLab:
+    """A lab that stays up for several tests."""
+
+    def __init__(self, labs: Labs, *words: object) -> None:
+        self.labs = labs
+        self.process = labs.start("run", *words, "--", "sh", "-c", "echo up; exec sleep 3600")
+        assert self.process.stdout
+        said = self.process.stdout.readline()
+        assert said == "up\n", self.process.communicate()
+        self.id = labs.folders[0].name
+
+    def exec(self, *command: object, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+        return self.labs("exec", "--lab", self.id, "--", *command, timeout=timeout)
+
+    def python(self, program: str, *arguments: object) -> object:
+        """Runs a program inside that prints JSON."""
+        done = self.exec(sys.executable, "-c", program, *arguments)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def close(self) -> None:
+        self.process.terminate()
+        self.process.communicate(timeout=60)
+
+
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., StandingLab]]:
+    """A function that starts labs which the module's tests share; the same words, the same lab."""
+    made: dict[tuple[object, ...], StandingLab] = {}
+    keepers: list[Iterator[Labs]] = []
+
+    def get(*words: object) -> StandingLab:
+        if words not in made:
+            keeper = _labs(tmp_path_factory.mktemp("labs") / "home")
+            keepers.append(keeper)
+            made[words] = StandingLab(next(keeper), *words)
+        return made[words]
+
+    yield get
+    for lab in made.values():
+        lab.close()
+    for keeper in keepers:
+        next(keeper, None)

@@ -1,0 +1,46 @@
+"""The lab's own test, in small sizes, on every shipped testbed.
+
+A busy machine makes things slower, so only what it cannot cause fails here: somebody reached who
+must not be, somebody not reached, a shorter way or a higher rate than there is."""
+
+import json
+import sys
+
+import pytest
+
+SIZES = {
+    "hablot": ["--nodes", "1"],
+    "matsuda": ["--nodes", "2"],
+    "zipper": ["--nodes", "1", "--zippers", "2"],
+    "chain": ["--nodes", "1"],
+    "fatpipe": ["--nodes", "1"],
+    "lossy": ["--nodes", "1"],
+    "walled": ["--nodes", "1"],
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_shipped(lab, name):
+    done = lab("check", name, *SIZES[name], "--seconds", "0.3", "--all", "--json")
+    assert done.stderr == ""
+    report = json.loads(done.stdout)
+    assert [f for f in report["findings"] if f["verdict"] == "WRONG"] == []
+    assert done.returncode == 0 or not report["busy"]
+    kinds = {f["what"] for f in report["findings"]}
+    assert {"RTT", "rate"} <= kinds
+    assert ("reach" in kinds) == (name in ("zipper", "chain", "walled"))
+    assert ("loss" in kinds) == (name == "lossy")
+
+
+def test_a_testbed_that_is_not_as_its_file_says_is_found_out(lab):
+    """The lab is checked against a file after its link was changed behind its back."""
+    program = (
+        "import dataclasses, sys; from isthmus.lab import check, registry; "
+        "from isthmus.lab.commands import _model_of; lab = registry.find(None); "
+        "network = _model_of(lab); "
+        "network.links = [dataclasses.replace(x, delay=0.5) for x in network.links]; "
+        "sys.exit(check.run(network, lab, 0, True, False))"
+    )
+    done = lab("run", "hablot", "--nodes", "1", "--", sys.executable, "-c", program)
+    assert done.returncode == 1
+    assert "WRONG" in done.stdout

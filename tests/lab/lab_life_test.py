@@ -1,0 +1,125 @@
+"""How labs begin and end. Whatever ends one, nothing of it is left."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from conftest import eventually
+
+SMALL = ("run", "hablot", "--nodes", "1")
+WAITING = ("--", "sh", "-c", "sleep 3600 & echo up; wait")
+
+
+def host_traces() -> set[str]:
+    """What a lab could leave in the host's own namespaces."""
+    devices = {f"device {path.name}" for path in Path("/sys/class/net").iterdir()}
+    mounts = {f"mount {line.split()[4]}" for line in Path("/proc/self/mountinfo").open()}
+    return devices | mounts
+
+
+def test_the_commands_status_and_output(lab):
+    before = host_traces()
+    done = lab(*SMALL, "--", "sh", "-c", "echo out; echo err >&2; exit 7")
+    assert (done.returncode, done.stdout, done.stderr) == (7, "out\n", "err\n")
+    assert not lab.folders
+    assert host_traces() == before
+
+
+def test_a_command_that_dies(lab):
+    assert lab(*SMALL, "--", "sh", "-c", "kill -9 $$").returncode == 128 + 9
+    done = lab(*SMALL, "--", "/nonexistent/program")
+    assert done.returncode == 127
+    assert "cannot start program" in done.stderr
+
+
+def test_what_the_command_leaves_running_is_ended(lab):
+    done = lab(*SMALL, "--", "sh", "-c", "setsid sleep 3600 >/dev/null 2>&1 & echo started")
+    assert done.stdout == "started\n"
+    assert not lab.left
+
+
+def test_a_node_is_a_host_of_its_own(lab):
+    script = "hostname; ls /sys/class/net; ip -o route show default; getent hosts b1; ls /dev/shm"
+    done = lab(*SMALL, "--on", "a1", "--", "sh", "-c", script)
+    name, *rest = done.stdout.split("\n")
+    assert name == "a1", done.stderr
+    assert rest == ["eth0", "lo", "10.2.0.1        b1", ""]
+
+
+def test_no_route_leads_out(lab):
+    script = "for n in a0 a1 b0 b1; do $ISTHMUS_LAB/bin/enter $n ip route get 192.0.2.1; done"
+    done = lab(*SMALL, "--", "sh", "-c", f"{script}; ip route get 192.0.2.1")
+    assert done.stderr.count("Network is unreachable") == 5, done.stderr
+    assert done.stdout == ""
+
+
+def started(lab):
+    keeper = lab.start(*SMALL, *WAITING)
+    line = keeper.stdout.readline()
+    assert line == "up\n", keeper.communicate()
+    return keeper
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_signals_reach_the_command(lab, number):
+    script = f"trap 'echo got; exit 5' {number.name[3:]}; echo up; while :; do sleep 0.05; done"
+    keeper = lab.start(*SMALL, "--", "sh", "-c", script)
+    assert keeper.stdout.readline() == "up\n"
+    keeper.send_signal(number)
+    out, _ = keeper.communicate(timeout=60)
+    assert (keeper.returncode, out) == (5, "got\n")
+    assert not lab.folders
+
+
+def test_sigkill_takes_everything_down(lab):
+    keeper = started(lab)
+    assert len(lab.left) >= 4, "keeper, init, WAN box, shell and its child were expected"
+    keeper.kill()
+    keeper.communicate(timeout=60)
+    eventually(lambda: not lab.left, "the end of all processes of a killed lab")
+    assert len(lab.folders) == 1
+    assert "running lab" not in lab("list").stdout
+    assert not lab.folders, "the next command clears away what a killed lab left"
+
+
+def test_a_lab_does_not_outlive_its_wan_box(lab):
+    keeper = started(lab)
+    box = next(int(p.partition(":")[0]) for p in lab.left if "isthmus-wanbox --a" in p)
+    os.kill(box, signal.SIGKILL)
+    _, err = keeper.communicate(timeout=60)
+    assert keeper.returncode == 1
+    assert "the WAN box of a-b ended by itself" in err
+
+
+def test_two_labs_at_once(lab):
+    keepers = [started(lab), started(lab)]
+    ids = [folder.name for folder in lab.folders]
+    assert len(ids) == 2
+    vague = lab("stats")
+    assert vague.returncode == 2
+    assert all(name in vague.stderr for name in ids)
+    assert lab("cut", "a-b", "--lab", ids[0]).returncode == 0
+    assert "(cut)" in lab("stats", "--lab", ids[0]).stdout
+    assert "(cut)" not in lab("stats", "--lab", ids[1]).stdout
+    for keeper in keepers:
+        keeper.terminate()
+        keeper.communicate(timeout=60)
+
+
+def test_what_cannot_be(lab, tmp_path):
+    for words, said in [
+        (("run", "nowhere", "--", "true"), "there is no testbed 'nowhere'"),
+        ((*SMALL, "--on", "q1", "--", "true"), "no such node"),
+        (("cut", "a-b"), "no lab runs"),
+        (("mpirun", "--mpi", "openmpi", "x"), "this runs inside a lab"),
+    ]:
+        done = lab(*words)
+        assert done.returncode == 2, words
+        assert said in done.stderr
+    file = tmp_path / "odd.toml"
+    file.write_text("[site.a]\n[tcp]\ncongestion = 'nonesuch'\n")
+    done = lab("run", file, "--", "true")
+    assert done.returncode == 1
+    assert "no TCP congestion control 'nonesuch'" in done.stderr
+    assert not lab.folders

@@ -1,0 +1,86 @@
+"""What the wires of a lab do, seen by real TCP; nothing here depends on how quick the machine is."""
+
+import json
+
+import pytest
+
+# connect(source, target) -> seconds, or null when no connection was opened within the limit
+CONNECT = """
+import json, socket, sys, time
+from isthmus.lab import kernel, measure, registry
+from isthmus.lab.commands import _model_of
+lab = registry.find(None); network = _model_of(lab)
+source, target, limit = sys.argv[1], sys.argv[2], float(sys.argv[3])
+with measure.answering(network, lab):
+    node = network.nodes[source]
+    address = network.address_of(network.nodes[target], node)
+    rtt, name = measure._connect(lab, node, address, limit)
+print(json.dumps(rtt if name == target else None))
+"""
+
+
+@pytest.fixture
+def hablot(standing):
+    lab = standing("hablot", "--nodes", "1")
+    yield lab
+    lab.labs("set", "all", "delay=5.8ms", "rate=1 Gbit/s", "loss=0", "jitter=0ms")
+    lab.labs("restore", "all")
+
+
+def dropped(lab):
+    state = json.loads(lab.labs("stats", "--json").stdout)["a-b"]
+    return {way: state[way]["counters"]["dropped_cut"] for way in ("ab", "ba")}
+
+
+def test_the_delay_is_never_shorter(hablot):
+    assert hablot.python(CONNECT, "a1", "b1", 10) >= 0.0116
+    assert hablot.python(CONNECT, "a0", "a1", 10) is not None
+
+
+def test_a_cut_and_a_restored_link(hablot):
+    assert hablot.labs("cut", "a-b").returncode == 0
+    assert hablot.python(CONNECT, "a1", "b1", 1) is None
+    assert hablot.python(CONNECT, "a1", "a0", 10) is not None
+    assert hablot.labs("restore", "a-b").returncode == 0
+    assert hablot.python(CONNECT, "a1", "b1", 10) is not None
+
+
+def test_one_direction_is_cut(hablot):
+    before = dropped(hablot)
+    assert hablot.labs("cut", "b>a").returncode == 0
+    assert hablot.python(CONNECT, "a1", "b1", 1) is None
+    after = dropped(hablot)
+    assert after["ab"] == before["ab"]
+    assert after["ba"] > before["ba"]
+
+
+def test_settings_change_while_it_runs(hablot):
+    done = hablot.labs("set", "a-b", "delay=100ms", "loss=0.5%", "queue=1 MB", "jitter=1 ms")
+    assert done.returncode == 0, done.stderr
+    assert hablot.python(CONNECT, "a1", "b1", 30) >= 0.2
+    state = json.loads(hablot.labs("stats", "--json").stdout)["a-b"]["ba"]["settings"]
+    assert (state["loss"], state["queue"], state["jitter"]) == (0.005, 1_000_000, 0.001)
+    assert state["rate"] == 1e9
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("a-c", "delay=1ms"), "no WAN link 'a-c'"),
+        (("a-b", "delay=1"), "delay must be a time"),
+        (("a-b", "dealy=1ms"), "did you mean 'delay'?"),
+        (("a-b", "loss=x"), "loss has a wrong value"),
+        (("a-b", "loss=2"), "loss must be a probability"),
+        (("a-b", "reorder=maybe"), "reorder must be yes or no"),
+    ],
+)
+def test_wrong_settings(hablot, words, said):
+    done = hablot.labs("set", *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_exec_and_shell_join_a_lab_that_runs(hablot):
+    assert hablot.labs("exec", "--on", "b1", "--", "hostname").stdout == "b1\n"
+    assert hablot.labs("shell", "--on", "a1", SHELL="/bin/hostname").stdout == "a1\n"
+    assert hablot.labs("exec", "--", "sh", "-c", "exit 9").returncode == 9

@@ -1,0 +1,165 @@
+"""Testbed files, right and wrong; what a network is made of; the grid file of a testbed."""
+
+import pytest
+
+from isthmus import grid as grids
+from isthmus.errors import UsageError
+from isthmus.lab import drawing, testbed
+from isthmus.lab.commands import _ways
+from isthmus.lab.grid import grid_toml
+from isthmus.lab.network import Network, work_out
+from isthmus.units import format_rate, parse_rate, parse_size
+
+SHIPPED = {"hablot", "matsuda", "zipper", "chain", "fatpipe", "lossy", "walled"}
+
+
+def network(name: str, nodes: int | None = None, zippers: int | None = None) -> Network:
+    short, model = testbed.load(name)
+    return work_out(short, testbed.resized(model, nodes, zippers))
+
+
+def reach(net: Network, source: str, target: str) -> bool:
+    return net.path(net.nodes[source], net.nodes[target]) is not None
+
+
+def test_all_are_shipped():
+    assert set(testbed.shipped()) == SHIPPED
+
+
+@pytest.mark.parametrize("name", sorted(SHIPPED))
+def test_each_has_a_grid_file_and_a_drawing(name):
+    net = network(name)
+    grid = grids.parse(grid_toml(net), "grid.toml")
+    assert list(grid.cluster) == list(net.segments)
+    for cluster, spec in grid.cluster.items():
+        assert spec.host == f"{cluster}0"
+        hosts = grids.expand_hosts(spec.hosts)
+        assert hosts == [n.name for n in net.of_site(cluster, "node")]
+        assert spec.slots == len(hosts)
+    text = "\n".join(drawing.draw(net))
+    assert all(site.frontend in text for site in net.segments.values())
+    assert all(f"{link.a} ══ {link.b}" in text for link in net.links)
+    lengths = {len(line) for line in drawing.draw(net) if line.startswith(("┌", "│", "└"))}
+    assert len(lengths) <= 2, "the boxes of a row are not of one width"
+
+
+def test_the_papers_network():
+    net = network("matsuda")
+    assert [len(net.of_site(site, "node")) for site in "ab"] == [8, 8]
+    path = net.path(net.nodes["a1"], net.nodes["b8"])
+    assert path.rtt == pytest.approx(0.020)
+    assert path.goodput(1500) == pytest.approx(100e6 * 1448 / 1514)
+    between = net.path(net.nodes["a0"], net.nodes["b0"])
+    assert between.goodput(1500) == pytest.approx(1e9 * 1448 / 1538)
+    assert net.links[0].queue == 2_500_000
+
+
+def test_a_chain_joins_neighbours_only():
+    net = network("chain")
+    assert [link.name for link in net.links] == ["a-b", "b-c"]
+    assert reach(net, "a1", "b1")
+    assert reach(net, "c0", "b1")
+    assert not reach(net, "a1", "c1")
+
+
+def test_zipper_nodes_stand_in_both_networks():
+    net = network("zipper", zippers=4)
+    assert reach(net, "a1", "z4")
+    assert reach(net, "z4", "b1")
+    assert not reach(net, "a1", "b1")
+    assert net.address_of(net.nodes["z1"], net.nodes["a1"]) == "10.1.254.1"
+    assert net.address_of(net.nodes["z1"], net.nodes["b1"]) == "10.2.254.1"
+    grid = grids.parse(grid_toml(net), "g")
+    assert [(g.cluster, g.host) for g in grid.gateway] == [
+        (c, f"z{i}") for c in "ab" for i in range(1, 5)
+    ]
+
+
+def test_firewalls_and_private_addresses():
+    net = network("walled")
+    assert net.nodes["a1"].ports[0].address == net.nodes["b1"].ports[0].address
+    assert reach(net, "a0", "b0")
+    assert not reach(net, "b0", "a0")
+    assert not reach(net, "a1", "b0")
+    assert net.address_of(net.nodes["b1"], net.nodes["a1"]) is None
+
+
+def test_stars_and_meshes():
+    text = "".join(f"[site.{s}]\n" for s in "abcd")
+    wan = "[[wan]]\nsites = ['a', 'b', 'c', 'd']\nshape = '{}'\n"
+    names = [
+        [link.name for link in work_out("x", testbed.parse(text + wan.format(s), "x")).links]
+        for s in ("star", "mesh", "chain")
+    ]
+    assert names == [
+        ["a-b", "a-c", "a-d"],
+        ["a-b", "a-c", "a-d", "b-c", "b-d", "c-d"],
+        ["a-b", "b-c", "c-d"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", ["site is missing"]),
+        ("[site]", ["1 to 100 tables"]),
+        ("[site.a]\nnodez = 3", ["x.toml:2", "site.a.nodez is not a key", "did you mean 'nodes'?"]),
+        ("[site.a]\nnodes = 0", ["x.toml:2", "site.a.nodes"]),
+        ("[site.a]\nnodes = 500", ["site.a.nodes", "250"]),
+        ("[site.a]\nlink = 'fast'", ["site.a.link must be a rate", "'fast'"]),
+        ("[site.a1]", ["is no name of a site"]),
+        ("[site.z]", ["zipper nodes are called"]),
+        ("[site.abcdefghijkl]", ["at most 10"]),
+        ("[site.a]\nfirewall = 'hot'", ["site.a.firewall", "'outgoing'"]),
+        ("[site.a]\n[[wan]]\nsites = ['a']", ["wan[0].sites"]),
+        ("[site.a]\n[[wan]]\nsites = ['a', 'b']", ["wan[0].sites names a site 'b'"]),
+        ("[site.a]\n[[wan]]\nsites = ['a', 'a']", ["joins 'a' to itself"]),
+        (
+            "[site.a]\n[site.b]\n[[wan]]\nsites = ['a', 'b']\n[[zipper]]\nbetween = ['b', 'a']",
+            ["zipper[0].between", "which wan[0] joins already"],
+        ),
+        ("[site.a]\n[site.b]\n[[wan]]\nsites = ['a', 'b']\nloss = 2", ["wan[0].loss"]),
+        ("[site.a]\n[site.b]\n[[wan]]\nsites = ['a', 'b']\ndelay = '90 s'", ["at most 60 s"]),
+        ("[site.a]\n[site.b]\n[[wan]]\nsites = ['a', 'b']\nqueue = '9'", ["must be a size"]),
+        ("[site.a]\n[tcp]\ncongestion = 'a b'", ["tcp.congestion"]),
+        ("mtu = 100\n[site.a]", ["mtu"]),
+        ("[site.a", ["not valid TOML"]),
+    ],
+)
+def test_wrong_files(text, words):
+    with pytest.raises(UsageError) as caught:
+        testbed.parse(text, "x.toml")
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_wrong_names_and_sizes(tmp_path):
+    with pytest.raises(UsageError, match="did you mean 'hablot'"):
+        testbed.load("hablott")
+    with pytest.raises(UsageError, match="cannot read the testbed file"):
+        testbed.load(str(tmp_path / "none.toml"))
+    with pytest.raises(UsageError, match="no \\[\\[zipper\\]\\]"):
+        network("hablot", zippers=2)
+    with pytest.raises(UsageError, match="1 to 250 nodes"):
+        network("hablot", nodes=0)
+
+
+def test_ways_to_name_a_link():
+    net = network("chain")
+    assert _ways(net, "b-a") == [("a-b", "both")]
+    assert _ways(net, "a>b") == [("a-b", "ab")]
+    assert _ways(net, "b>a") == [("a-b", "ba")]
+    assert _ways(net, "all") == [("a-b", "both"), ("b-c", "both")]
+    with pytest.raises(UsageError, match="no WAN link 'a-c'"):
+        _ways(net, "a-c")
+
+
+def test_units():
+    assert [parse_size(t) for t in ("12 B", "500 kB", "16MB", "2 MiB")] == [
+        12, 500_000, 16_000_000, 2 << 20,
+    ]  # fmt: skip
+    for text in ("12", "2 iB", "x MB", "-1 B"):
+        with pytest.raises(ValueError, match="must be a size"):
+            parse_size(text)
+    for rate in (7, 5_000, 100_000_000, 10_000_000_000):
+        assert parse_rate(format_rate(rate)) == rate
