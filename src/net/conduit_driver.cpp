@@ -57,7 +57,7 @@ void ConduitDriver::attach(std::shared_ptr<Stream> stream, std::span<const std::
   line->id = conduit_.stream_up(now());
   lines_.push_back(line);
   const std::size_t size = std::min(read.size(), kReadBuffer);
-  std::memcpy(line->buffer.get(), read.data(), size);
+  if (size > 0) std::memcpy(line->buffer.get(), read.data(), size);
   line->end = size;
   const auto self = shared_from_this();
   if (size > 0) took(line);
