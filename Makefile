@@ -53,7 +53,7 @@ demo: build  ## one unmodified program over two clusters, one Open MPI, one MPIC
 
 # ---- tests ----------------------------------------------------------------------------------
 
-test: unit grid sanitize  ## everything that must pass
+test: unit grid lab sanitize  ## everything that must pass
 
 unit: build  ## unit tests, in C++ and Python
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
@@ -61,6 +61,10 @@ unit: build  ## unit tests, in C++ and Python
 
 grid: build packages-programs  ## whole grids: programs, faults, real applications
 	$(BIN)/pytest -q tests/grid tests/faults
+
+.PHONY: lab
+lab: build  ## the lab, and Isthmus in it
+	$(BIN)/pytest -q tests/lab
 
 .PHONY: packages-programs packages-check
 packages-programs:

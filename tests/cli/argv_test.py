@@ -102,3 +102,17 @@ def test_wrong_limits_in_the_environment(monkeypatch, capsys):
     assert (
         "ISTHMUS_START_TIMEOUT must be a number of seconds; it is 'soon'" in capsys.readouterr().err
     )
+
+
+def test_the_grid_file_of_the_environment(monkeypatch, tmp_path, capsys):
+    named, given = tmp_path / "named.toml", tmp_path / "given.toml"
+    named.write_text('[cluster.north]\nprefix = "/x"\n')
+    given.write_text('[cluster.south]\nprefix = "/x"\n')
+    monkeypatch.setenv("ISTHMUS_GRID", str(named))
+    assert main(["run", "--dry-run", "-n", "1", "app"]) == 0
+    assert "north" in capsys.readouterr().out
+    assert main(["run", "--dry-run", "-n", "1", "-g", str(given), "app"]) == 0
+    assert "south" in capsys.readouterr().out
+    monkeypatch.setenv("ISTHMUS_GRID", str(tmp_path / "none.toml"))
+    assert main(["run", "--dry-run", "app"]) == 2
+    assert "cannot read the grid file" in capsys.readouterr().err
