@@ -33,6 +33,7 @@ does not wait for it. SIGUSR1 and SIGUSR2 are passed on to the ranks.
 for signal N) or the code of MPI_Abort; 124 after --timeout; 2 for a wrong command line or grid \
 file; 1 when the run could not start or a part of the grid broke.
 
-[bold]Environment.[/bold] ISTHMUS_GRID: the grid file to use without -g. ISTHMUS_PREFIX: where Isthmus is installed, with isthmusd in its bin. \
+[bold]Environment.[/bold] ISTHMUS_GRID: the grid file to use \
+without -g. ISTHMUS_PREFIX: where Isthmus is installed, with isthmusd in its bin. \
 ISTHMUS_SSH: the ssh command. ISTHMUS_START_TIMEOUT: seconds that agents have to start (60). \
 ISTHMUS_GRACE: seconds that clusters have to end by themselves when one has failed (3)."""

@@ -14,7 +14,9 @@ WAITING = ("--", "sh", "-c", "sleep 3600 & echo up; wait")
 def host_traces() -> set[str]:
     """What a lab could leave in the host's own namespaces."""
     devices = {f"device {path.name}" for path in Path("/sys/class/net").iterdir()}
-    mounts = {f"mount {line.split()[4]}" for line in Path("/proc/self/mountinfo").open()}
+    mounts = {
+        f"mount {line.split()[4]}" for line in Path("/proc/self/mountinfo").read_text().splitlines()
+    }
     return devices | mounts
 
 

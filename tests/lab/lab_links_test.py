@@ -1,4 +1,4 @@
-"""What the wires of a lab do, seen by real TCP; nothing here depends on how quick the machine is."""
+"""What the wires of a lab do, seen by real TCP. No test depends on the machine being quick."""
 
 import json
 

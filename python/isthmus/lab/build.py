@@ -91,9 +91,9 @@ def _make_namespace(lab: Lab, name: str) -> None:
         if name.startswith("switch-"):
             _write_sysctl("ipv4/ip_forward", "1")
     finally:
-        for kind in home:
-            kernel.set_namespace(home[kind], 0)
-            os.close(home[kind])
+        for fd in home.values():
+            kernel.set_namespace(fd, 0)
+            os.close(fd)
 
 
 def _write_sysctl(name: str, value: str) -> None:

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from isthmus.lab import measure, wan
 from isthmus.lab.measure import Flow, Pair
-from isthmus.lab.network import Network
+from isthmus.lab.network import Network, Node
 from isthmus.lab.registry import Lab
 
 RTT_SLACK = 0.0002  # seconds
@@ -22,7 +22,7 @@ OK, SLOW, WRONG = "ok", "slow", "WRONG"
 
 @dataclass(frozen=True)
 class Finding:
-    """A line of the table. `slow` is what a busy machine can bring about, `WRONG` what cannot be."""
+    """A line of the table. SLOW is what a busy machine can bring about, WRONG what it cannot."""
 
     source: str
     target: str
@@ -59,7 +59,9 @@ def run(network: Network, lab: Lab, seconds: float, every: bool, as_json: bool) 
 
 def _lateness(network: Network, lab: Lab) -> float:
     states = [wan.ask(lab, link.name, op="get") for link in network.links]
-    return max((state[way]["late"]["most"] for state in states for way in ("ab", "ba")), default=0.0)
+    return max(
+        (state[way]["late"]["most"] for state in states for way in ("ab", "ba")), default=0.0
+    )
 
 
 def _of_pairs(network: Network, pairs: list[Pair], every: bool) -> list[Finding]:
@@ -79,7 +81,7 @@ def _of_pairs(network: Network, pairs: list[Pair], every: bool) -> list[Finding]
     return found
 
 
-def _group(network: Network, node: measure.Node) -> str:
+def _group(network: Network, node: Node) -> str:
     """Nodes of a site that differ in nothing."""
     if node.kind == "frontend":
         return node.name

@@ -72,8 +72,8 @@ def list_() -> None:
     if running:
         table = Table("running lab", "testbed", "links")
         for lab in running:
-            facts = lab.facts()
-            table.add_row(lab.id, str(facts["testbed"]), " ".join(facts["links"]))  # type: ignore[call-overload]
+            network = _model_of(lab)
+            table.add_row(lab.id, network.name, " ".join(link.name for link in network.links))
         console.print(table)
 
 
@@ -129,9 +129,7 @@ def shell(
     ] = None,
     nodes: Nodes = None,
     zippers: Zippers = None,
-    on: Annotated[
-        str | None, typer.Option(metavar="NODE", help="Of this node.")
-    ] = None,
+    on: Annotated[str | None, typer.Option(metavar="NODE", help="Of this node.")] = None,
     lab: LabId = None,
 ) -> None:
     """A shell in a lab: in a new one, or in one that runs."""
@@ -332,7 +330,9 @@ def mpirun(
     [bold]isthmus lab run matsuda -- isthmus lab mpirun --mpi openmpi -n 16 ./app[/bold]"""
     inside = os.environ.get("ISTHMUS_LAB")
     if not inside:
-        raise UsageError("this runs inside a lab", "isthmus lab run TESTBED -- isthmus lab mpirun ...")
+        raise UsageError(
+            "this runs inside a lab", "isthmus lab run TESTBED -- isthmus lab mpirun ..."
+        )
     lab = Lab(Path(inside))
     network = _model_of(lab)
     job = native.native_job(network, mpi, n, program[1:] if program[:1] == ["--"] else program)

@@ -117,9 +117,7 @@ def pairs(network: Network, lab: Lab, tries: int = 3) -> list[Pair]:
     return found + _try_all(network, lab, silent)
 
 
-def _connect(
-    lab: Lab, source: Node, address: str, limit: float
-) -> tuple[float | None, str | None]:
+def _connect(lab: Lab, source: Node, address: str, limit: float) -> tuple[float | None, str | None]:
     with _socket_of(lab, source) as client:
         client.settimeout(limit)
         try:
@@ -151,7 +149,7 @@ def _try_all(network: Network, lab: Lab, wanted: Sequence[tuple[Node, Node, str]
 
 
 def flows(network: Network) -> list[tuple[Node, Node]]:
-    """What is worth a stream: each WAN link in both directions, and one node's link of each kind."""
+    """What is worth a stream: each WAN link both ways, and one node's link of each kind."""
     wanted = []
     for link in network.links:
         ends = [network.nodes[network.segments[site].frontend] for site in (link.a, link.b)]

@@ -1,4 +1,4 @@
-"""`isthmus lab mpirun`: a native MPI as one job over all nodes of a lab, the peer to compare with."""
+"""`isthmus lab mpirun`: a native MPI as one job over all nodes, the peer to compare with."""
 
 import os
 import shutil
@@ -62,9 +62,7 @@ def _open_mpi(
     return NativeJob([*command, *program], env)
 
 
-def _hydra(
-    launcher: str, hosts: list[str], n: int, per_host: int, program: list[str]
-) -> NativeJob:
+def _hydra(launcher: str, hosts: list[str], n: int, per_host: int, program: list[str]) -> NativeJob:
     command = [launcher, "-launcher", "ssh", "-hosts", ",".join(hosts), "-ppn", str(per_host)]
     command += ["-n", str(n)]
     preload = f"{find_nospin()}:{os.environ.get('LD_PRELOAD', '')}".rstrip(":")

@@ -123,9 +123,7 @@ class Network:
     def of_site(self, site: str, kind: str | None = None) -> list[Node]:
         """The nodes with a port there, in order."""
         return [
-            node
-            for node in self.nodes.values()
-            if node.port_in(site) and kind in (None, node.kind)
+            node for node in self.nodes.values() if node.port_in(site) and kind in (None, node.kind)
         ]
 
     def link_between(self, a: str, b: str) -> Link | None:
@@ -237,7 +235,11 @@ def work_out(name: str, testbed: Testbed) -> Network:
 
 
 def _port(
-    segment: Segment, device: str, host: tuple[int, int], rate: str | None, public: str | None = None
+    segment: Segment,
+    device: str,
+    host: tuple[int, int],
+    rate: str | None,
+    public: str | None = None,
 ) -> Port:
     mac = f"02:00:00:{segment.index:02x}:{host[0]:02x}:{host[1]:02x}"
     address = f"{segment.prefix}.{host[0]}.{host[1]}"

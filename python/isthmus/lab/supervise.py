@@ -68,7 +68,8 @@ def _isolate() -> None:
 
 
 def _isolate_init() -> None:
-    """Mounts, network, name and memory of the lab's own. Not the keeper's: it clears up after these are gone."""
+    """Mounts, network, name and shared memory of its own, not the keeper's, which clears up
+    when these are gone."""
     try:
         own = kernel.NEW_MOUNT | kernel.NEW_NET | kernel.NEW_UTS | kernel.NEW_IPC
         kernel.unshare(own)

@@ -1,5 +1,6 @@
 """What commands inside a lab find in their environment."""
 
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -13,10 +14,8 @@ def environment(lab: Lab) -> dict[str, str]:
     """The user's, and what makes `isthmus run` and native launchers start on the lab's nodes."""
     ssh = str(lab.tools / "ssh")
     path = os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin")
-    try:
+    with contextlib.suppress(IsthmusError):  # the lab is of use without it
         path = f"{find_isthmusd().parent}:{path}"
-    except IsthmusError:
-        pass  # the lab is of use without it
     return {
         **os.environ,
         "PATH": path,

@@ -1,5 +1,6 @@
 """Testbed files: which sites there are, how many nodes they have, and what lies between them."""
 
+import itertools
 import re
 import sys
 from importlib import resources
@@ -77,7 +78,7 @@ class Wan(_Table):
     def pairs(self) -> list[tuple[str, str]]:
         names = self.sites
         if self.shape == "chain":
-            return list(zip(names, names[1:], strict=False))
+            return list(itertools.pairwise(names))
         if self.shape == "star":
             return [(names[0], other) for other in names[1:]]
         return [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]

@@ -21,8 +21,12 @@ def start(network: Network, lab: Lab, program: Path) -> list[subprocess.Popen[by
     boxes = []
     for seed, link in enumerate(network.links, 1):
         with (lab.folder / f"{link.name}.log").open("wb") as log:
-            box = subprocess.Popen(_command(network, lab, program, link, seed),
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)
+            box = subprocess.Popen(
+                _command(network, lab, program, link, seed),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+            )
         boxes.append(box)
     for link, box in zip(network.links, boxes, strict=True):
         assert box.stdout
