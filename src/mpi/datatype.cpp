@@ -47,7 +47,37 @@ Pointer shifted(Pointer buffer, MPI_Aint bytes) {
                                    static_cast<std::uintptr_t>(bytes));
 }
 
+/// MPICH's MPI_Pack and MPI_Unpack take no null buffer, so not MPI_BOTTOM either. The same data as
+/// one element of a datatype whose displacements count from the first byte.
+class AtAddress {
+ public:
+  AtAddress(MPI_Count count, MPI_Datatype of) {
+    MPI_Aint lower = 0, extent = 0;
+    check(native.Type_get_true_extent(of, &lower, &extent), "MPI_Type_get_true_extent failed");
+    if (!fits_int(count)) {
+      throw coll::Failure(MPI_ERR_COUNT, "too many elements at MPI_BOTTOM: at most 2147483647");
+    }
+    buffer = shifted(static_cast<std::byte*>(nullptr), lower);
+    int length = static_cast<int>(count);
+    MPI_Aint displacement = -lower;
+    check(native.Type_create_hindexed(1, &length, &displacement, of, &type),
+          "MPI_Type_create_hindexed failed");
+    check(native.Type_commit(&type), "MPI_Type_commit failed");
+  }
+  ~AtAddress() { isthmus_Type_free(&type); }
+  AtAddress(const AtAddress&) = delete;
+  AtAddress& operator=(const AtAddress&) = delete;
+
+  std::byte* buffer = nullptr;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+};
+
 void pack(const void* buffer, MPI_Count count, MPI_Datatype type, std::span<std::byte> out) {
+  if (buffer == MPI_BOTTOM) {
+    const AtAddress at(count, type);
+    pack(at.buffer, 1, at.type, out);
+    return;
+  }
   const MPI_Comm self = grid()->self;
 #if ISTHMUS_LARGE_COUNT
   if (native.Pack_c != nullptr) {
@@ -69,6 +99,11 @@ void pack(const void* buffer, MPI_Count count, MPI_Datatype type, std::span<std:
 }
 
 void unpack(std::span<const std::byte> in, void* buffer, MPI_Count count, MPI_Datatype type) {
+  if (buffer == MPI_BOTTOM) {
+    const AtAddress at(count, type);
+    unpack(in, at.buffer, 1, at.type);
+    return;
+  }
   const MPI_Comm self = grid()->self;
 #if ISTHMUS_LARGE_COUNT
   if (native.Unpack_c != nullptr) {

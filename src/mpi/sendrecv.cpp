@@ -141,7 +141,8 @@ int sendrecv_replace(void* buffer, Count count, MPI_Datatype type, int destinati
           {buffer, count, type, source, receive_tag}, comm, status, function);
     });
   }
-  if ((blocking && native_rank(*g, destination, &to) && native_rank(*g, source, &from))) {
+  if (blocking && native_rank(*g, destination, &to) && native_rank(*g, source, &from)) {
+    const Inside inside;  // Open MPI calls PMPI_Sendrecv, with ranks that are native already
     const int code = ISTHMUS_NATIVE(Sendrecv_replace, Count)(buffer, count, type, to, send_tag,
                                                              from, receive_tag, comm, status);
     if (status != MPI_STATUS_IGNORE) status->MPI_SOURCE = source;

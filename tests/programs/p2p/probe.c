@@ -69,7 +69,7 @@ static void matched(int from, int wild, int n, int tag, int blocking, int blocki
 int main(int argc, char** argv) {
   start(&argc, &argv);
   if (rank == 0) {
-    static const int sizes[] = {0, 3, 500000};
+    static const int sizes[] = {0, 3, 100000};
     for (int from = 1; from < size; ++from) {
       for (int s = 0; s < 3; ++s)
         for (int bits = 0; bits < 8; ++bits) {

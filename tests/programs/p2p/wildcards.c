@@ -166,12 +166,12 @@ static void chain(int sender) {
   if (rank != 0) return;
   int got[6];
   MPI_Request requests[6];
-  MPI_Irecv(&got[0], 1, MPI_INT, MPI_ANY_SOURCE, 11, WORLD, &requests[0]);           /* 1 */
-  MPI_Irecv(&got[1], 1, MPI_INT, sender, MPI_ANY_TAG, WORLD, &requests[1]);          /* 0 */
-  MPI_Irecv(&got[2], 1, MPI_INT, sender, 11, WORLD, &requests[2]);                   /* 3 */
-  MPI_Irecv(&got[3], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, WORLD, &requests[3]);  /* 2 */
-  MPI_Irecv(&got[4], 1, MPI_INT, sender, 10, WORLD, &requests[4]);                   /* 4 */
-  MPI_Irecv(&got[5], 1, MPI_INT, MPI_ANY_SOURCE, 11, WORLD, &requests[5]);           /* 5 */
+  MPI_Irecv(&got[0], 1, MPI_INT, MPI_ANY_SOURCE, 11, WORLD, &requests[0]);          /* 1 */
+  MPI_Irecv(&got[1], 1, MPI_INT, sender, MPI_ANY_TAG, WORLD, &requests[1]);         /* 0 */
+  MPI_Irecv(&got[2], 1, MPI_INT, sender, 11, WORLD, &requests[2]);                  /* 3 */
+  MPI_Irecv(&got[3], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, WORLD, &requests[3]); /* 2 */
+  MPI_Irecv(&got[4], 1, MPI_INT, sender, 10, WORLD, &requests[4]);                  /* 4 */
+  MPI_Irecv(&got[5], 1, MPI_INT, MPI_ANY_SOURCE, 11, WORLD, &requests[5]);          /* 5 */
   command(sender, 0);
   MPI_Waitall(6, requests, MPI_STATUSES_IGNORE);
   static const int expected[] = {1, 0, 3, 2, 4, 5};
