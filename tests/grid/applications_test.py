@@ -26,7 +26,11 @@ def test_lammps_prints_what_it_prints_natively(isthmus, ranks, tmp_path):
     command = ["lmp", "-in", INPUTS / "in.melt", "-log", "none"]
     native = subprocess.run(
         ["mpirun.openmpi", "--oversubscribe", "-n", str(ranks), *map(str, command)],
-        capture_output=True, text=True, timeout=120, check=True, cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+        cwd=tmp_path,
         env=os.environ | AS_ROOT,
     )
     grid = isthmus("run", "-n", ranks, *command, timeout=300, cwd=tmp_path)

@@ -49,10 +49,19 @@ def isthmus() -> Iterator[Run]:
     mark = uuid.uuid4().hex
     environment = os.environ | {MARK: mark, "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 
-    def run(*words: object, timeout: float = 60, **more: object) -> subprocess.CompletedProcess[str]:
+    def run(
+        *words: object, timeout: float = 60, **more: object
+    ) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "isthmus", *map(str, words)]
-        return subprocess.run(command, env=environment, capture_output=True, text=True,
-                              timeout=timeout, check=False, **more)  # type: ignore[call-overload]
+        return subprocess.run(
+            command,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+            **more,
+        )  # type: ignore[call-overload]
 
     yield run
     deadline = time.monotonic() + 10

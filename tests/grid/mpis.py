@@ -35,7 +35,9 @@ class Mpi:
         extra = ["-pthread"] if source.suffix == ".c" else ["-fallow-argument-mismatch"]
         done = subprocess.run(
             [compiler, "-O1", "-g", "-Wall", *extra, str(source), "-o", str(out), "-lm"],
-            capture_output=True, text=True, check=False,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, f"{compiler} {source}:\n{done.stdout}{done.stderr}"
         return out
@@ -46,12 +48,21 @@ ALL = {
     for mpi in (
         Mpi("openmpi4", "mpicc.openmpi", "mpif90.openmpi", "mpirun.openmpi"),
         Mpi("mpich4", "mpicc.mpich", "mpif90.mpich", "mpirun.mpich"),
-        Mpi("openmpi5", str(VENVS / "openmpi/bin/mpicc"), None,
-            str(VENVS / "openmpi/bin/mpirun"), str(VENVS / "openmpi/bin/python")),
-        Mpi("mpich5", str(VENVS / "mpich/bin/mpicc"), None,
-            str(VENVS / "mpich/bin/mpiexec"), str(VENVS / "mpich/bin/python")),
-        Mpi("mpiabi5", str(VENVS / "mpich/bin/mpicc_abi"), None,
-            str(VENVS / "mpich/bin/mpiexec")),
+        Mpi(
+            "openmpi5",
+            str(VENVS / "openmpi/bin/mpicc"),
+            None,
+            str(VENVS / "openmpi/bin/mpirun"),
+            str(VENVS / "openmpi/bin/python"),
+        ),
+        Mpi(
+            "mpich5",
+            str(VENVS / "mpich/bin/mpicc"),
+            None,
+            str(VENVS / "mpich/bin/mpiexec"),
+            str(VENVS / "mpich/bin/python"),
+        ),
+        Mpi("mpiabi5", str(VENVS / "mpich/bin/mpicc_abi"), None, str(VENVS / "mpich/bin/mpiexec")),
     )
 }
 

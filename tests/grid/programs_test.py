@@ -23,8 +23,11 @@ def ranks_of(program: Path) -> list[int]:
 
 
 def cases(programs: list[Path]) -> list[object]:
-    return [pytest.param(program, n, id=f"{program.relative_to(mpis.PROGRAMS)}-{n}")
-            for program in programs for n in ranks_of(program)]
+    return [
+        pytest.param(program, n, id=f"{program.relative_to(mpis.PROGRAMS)}-{n}")
+        for program in programs
+        for n in ranks_of(program)
+    ]
 
 
 def expect_success(done) -> None:
@@ -41,23 +44,53 @@ def test_c(isthmus, programs, library, program, ranks):
     expect_success(isthmus("run", "-n", ranks, binary))
 
 
-@pytest.mark.parametrize("pair", [("openmpi4", "mpich4"), ("mpich5", "openmpi5"),
-                                  ("mpiabi5", "openmpi4")], ids="-".join)
+@pytest.mark.parametrize(
+    "pair", [("openmpi4", "mpich4"), ("mpich5", "openmpi5"), ("mpiabi5", "openmpi4")], ids="-".join
+)
 @pytest.mark.parametrize(("program", "ranks"), cases(C_PROGRAMS))
 def test_c_mixed(isthmus, programs, pair, program, ranks):
     east, west = (mpis.ALL[name].build(program, programs) for name in pair)
     n_west = ranks // 2
-    expect_success(isthmus("run", "--on", "east", "-n", ranks - n_west, east,
-                           ":", "--on", "west", "-n", n_west, west))
+    expect_success(
+        isthmus(
+            "run",
+            "--on",
+            "east",
+            "-n",
+            ranks - n_west,
+            east,
+            ":",
+            "--on",
+            "west",
+            "-n",
+            n_west,
+            west,
+        )
+    )
 
 
-@pytest.mark.parametrize("pair", [("openmpi4", "openmpi4"), ("mpich4", "mpich4"),
-                                  ("mpich4", "openmpi4")], ids="-".join)
+@pytest.mark.parametrize(
+    "pair", [("openmpi4", "openmpi4"), ("mpich4", "mpich4"), ("mpich4", "openmpi4")], ids="-".join
+)
 @pytest.mark.parametrize(("program", "ranks"), cases(FORTRAN_PROGRAMS))
 def test_fortran(isthmus, programs, pair, program, ranks):
     east, west = (mpis.ALL[name].build(program, programs) for name in pair)
-    expect_success(isthmus("run", "--on", "east", "-n", ranks - ranks // 2, east,
-                           ":", "--on", "west", "-n", ranks // 2, west))
+    expect_success(
+        isthmus(
+            "run",
+            "--on",
+            "east",
+            "-n",
+            ranks - ranks // 2,
+            east,
+            ":",
+            "--on",
+            "west",
+            "-n",
+            ranks // 2,
+            west,
+        )
+    )
 
 
 @pytest.mark.parametrize("library", [m.name for m in mpis.ALL.values() if m.python])

@@ -62,7 +62,10 @@ def run_once(command: list[str], timeout: float) -> str:
     """Runs in a process group of its own; returns 'end', 'died' or 'hung'."""
     with tempfile.TemporaryFile() as sink:
         process = subprocess.Popen(
-            command, stdout=sink, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+            command,
+            stdout=sink,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
             start_new_session=True,
         )
         try:
@@ -88,8 +91,16 @@ def run_module(
             logs = Path(scratch, str(attempt))
             logs.mkdir()
             skip.write_text("\n".join(outcomes))
-            command = [*launch, python, str(RUNNER), str(suite), str(logs),
-                       "--skip", str(skip), module]
+            command = [
+                *launch,
+                python,
+                str(RUNNER),
+                str(suite),
+                str(logs),
+                "--skip",
+                str(skip),
+                module,
+            ]
             how = run_once(command, timeout)
             new, under_way, why = read_logs(logs, ranks)
             outcomes.update(new)
@@ -105,8 +116,9 @@ def run_module(
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--suite", type=Path, required=True)
     parser.add_argument("--python", required=True, help="with mpi4py for the MPI under test")
     parser.add_argument("--mpirun", required=True, nargs="+", help="native launcher and options")
@@ -119,7 +131,8 @@ def main() -> int:
     options = parser.parse_args()
 
     modules = sorted(
-        path.stem for path in options.suite.glob("test_*.py")
+        path.stem
+        for path in options.suite.glob("test_*.py")
         if any(fnmatch.fnmatch(path.stem.removeprefix("test_"), p) for p in options.modules)
     )
     expected = tomllib.loads((HERE / "expected.toml").read_text())["modules"]
@@ -130,10 +143,12 @@ def main() -> int:
             reason = expected.get(module.removeprefix("test_"))
             native_launch = [*options.mpirun, "-n", str(ranks)]
             grid_launch = [*options.isthmus, "run", "-n", str(ranks)]
-            native, _ = run_module(native_launch, options.python, options.suite, module, ranks,
-                                   options.timeout)
-            grid, why = run_module(grid_launch, options.python, options.suite, module, ranks,
-                                   options.timeout)
+            native, _ = run_module(
+                native_launch, options.python, options.suite, module, ranks, options.timeout
+            )
+            grid, why = run_module(
+                grid_launch, options.python, options.suite, module, ranks, options.timeout
+            )
             passing = [name for name, outcome in native.items() if outcome == "ok"]
             missing = [name for name in passing if grid.get(name) != "ok"]
             unlisted = [name for name in missing if not explained(name, expected)]
@@ -141,18 +156,23 @@ def main() -> int:
             totals["native"] += len(passing)
             totals["grid"] += len(passing) - len(missing)
             totals["listed"] += len(missing) - len(unlisted)
-            print(f"np {ranks} {module}: native {len(passing)} pass, grid "
-                  f"{len(passing) - len(missing)}" + (f"  [{reason}]" if reason else ""),
-                  flush=True)
+            print(
+                f"np {ranks} {module}: native {len(passing)} pass, grid "
+                f"{len(passing) - len(missing)}" + (f"  [{reason}]" if reason else ""),
+                flush=True,
+            )
             for name in unlisted:
                 outcome = grid.get(name, "not run")
                 print(f"    LOST {name}: {outcome}: {why.get(name, '')}", flush=True)
-                report.append({"np": ranks, "test": name, "grid": outcome,
-                               "reason": why.get(name, "")})
+                report.append(
+                    {"np": ranks, "test": name, "grid": outcome, "reason": why.get(name, "")}
+                )
     if options.json:
         options.json.write_text(json.dumps(report, indent=1))
-    print(f"{totals['grid']} of {totals['native']} natively passing tests pass on the grid, "
-          f"{totals['listed']} listed with a reason")
+    print(
+        f"{totals['grid']} of {totals['native']} natively passing tests pass on the grid, "
+        f"{totals['listed']} listed with a reason"
+    )
     print(f"{totals['grid']} passed, {lost} failed")
     return 1 if lost else 0
 
@@ -160,8 +180,9 @@ def main() -> int:
 def explained(name: str, expected: dict[str, str]) -> bool:
     """`expected` maps a module, Class or Class.test (fnmatch) to a reason."""
     short = name.removeprefix("test_")
-    return any(fnmatch.fnmatch(short, key) or fnmatch.fnmatch(short, key + ".*")
-               for key in expected)
+    return any(
+        fnmatch.fnmatch(short, key) or fnmatch.fnmatch(short, key + ".*") for key in expected
+    )
 
 
 if __name__ == "__main__":
