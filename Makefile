@@ -15,7 +15,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test unit grid sanitize fuzz check format bench suite clean
+.PHONY: help setup build demo test unit grid grid-all sanitize fuzz check format bench suite clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -65,6 +65,9 @@ grid: build packages-programs  ## whole grids: programs, faults, real applicatio
 .PHONY: lab
 lab: build  ## the lab, and Isthmus in it
 	$(BIN)/pytest -q tests/lab
+
+grid-all: build packages-programs  ## every program with every MPI library and pair of libraries
+	$(BIN)/pytest -q tests/grid/programs_test.py --all-libraries
 
 .PHONY: packages-programs packages-check
 packages-programs:

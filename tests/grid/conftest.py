@@ -16,6 +16,14 @@ import pytest
 MARK = "ISTHMUS_TEST_MARK"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--all-libraries",
+        action="store_true",
+        help="run every program with every MPI library and pair of libraries",
+    )
+
+
 def marked_processes(mark: str) -> list[str]:
     """Command lines of the processes that descend from a run of ours (by their environment)."""
     found = []

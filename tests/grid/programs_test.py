@@ -2,6 +2,10 @@
 
 A program checks itself: it prints what is wrong and exits non-zero. A line `ranks: 2 3 5` in its
 leading comment says on how many ranks it runs; 4 otherwise.
+
+By default each program and number of ranks meets one library and one mixed pair, in rotation, so
+that every library and pair meets every kind of program in minutes. With --all-libraries each
+meets all of them.
 """
 
 from __future__ import annotations
@@ -16,44 +20,44 @@ C_PROGRAMS = sorted(mpis.PROGRAMS.rglob("*.c"))
 FORTRAN_PROGRAMS = sorted(mpis.PROGRAMS.rglob("*.f90"))
 PYTHON_PROGRAMS = sorted(mpis.PROGRAMS.rglob("*.py"))
 
+SINGLE = [(name, name) for name in mpis.ALL]
+MIXED = [("openmpi4", "mpich4"), ("mpich5", "openmpi5"), ("mpiabi5", "openmpi4")]
+FORTRAN_PAIRS = [("openmpi4", "openmpi4"), ("mpich4", "mpich4"), ("mpich4", "openmpi4")]
+
 
 def ranks_of(program: Path) -> list[int]:
     found = re.search(r"ranks: ([\d ]+)", program.read_text()[:2000])
     return [int(n) for n in found.group(1).split()] if found else [4]
 
 
-def cases(programs: list[Path]) -> list[object]:
-    return [
-        pytest.param(program, n, id=f"{program.relative_to(mpis.PROGRAMS)}-{n}")
-        for program in programs
-        for n in ranks_of(program)
-    ]
+def runs(programs: list[Path]) -> list[tuple[Path, int]]:
+    return [(program, ranks) for program in programs for ranks in ranks_of(program)]
 
 
-def expect_success(done) -> None:
-    assert done.returncode == 0, (
-        f"exit status {done.returncode}\n--- stdout\n{done.stdout[-4000:]}"
-        f"\n--- stderr\n{done.stderr[-4000:]}"
-    )
+def case(program: Path, ranks: int, pair: tuple[str, str]) -> object:
+    name = program.relative_to(mpis.PROGRAMS)
+    return pytest.param(program, ranks, pair, id=f"{name}-{ranks}-{'+'.join(pair)}")
 
 
-@pytest.mark.parametrize("library", mpis.ALL)
-@pytest.mark.parametrize(("program", "ranks"), cases(C_PROGRAMS))
-def test_c(isthmus, programs, library, program, ranks):
-    binary = mpis.ALL[library].build(program, programs)
-    expect_success(isthmus("run", "-n", ranks, binary))
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if metafunc.function is not test_c:
+        return
+    chosen = []
+    for index, (program, ranks) in enumerate(runs(C_PROGRAMS)):
+        pairs = [SINGLE[index % len(SINGLE)], MIXED[index % len(MIXED)]]
+        if metafunc.config.getoption("--all-libraries"):
+            pairs = SINGLE + MIXED
+        chosen += [case(program, ranks, pair) for pair in pairs]
+    metafunc.parametrize(("program", "ranks", "pair"), chosen)
 
 
-@pytest.mark.parametrize(
-    "pair", [("openmpi4", "mpich4"), ("mpich5", "openmpi5"), ("mpiabi5", "openmpi4")], ids="-".join
-)
-@pytest.mark.parametrize(("program", "ranks"), cases(C_PROGRAMS))
-def test_c_mixed(isthmus, programs, pair, program, ranks):
+def run_on_both(isthmus, programs: Path, program: Path, ranks: int, pair: tuple[str, str]) -> None:
     east, west = (mpis.ALL[name].build(program, programs) for name in pair)
     n_west = ranks // 2
-    expect_success(
-        isthmus(
-            "run",
+    if pair[0] == pair[1]:
+        words = ["-n", ranks, east]
+    else:
+        words = [
             "--on",
             "east",
             "-n",
@@ -65,35 +69,30 @@ def test_c_mixed(isthmus, programs, pair, program, ranks):
             "-n",
             n_west,
             west,
-        )
+        ]
+    expect_success(isthmus("run", *words))
+
+
+def expect_success(done) -> None:
+    assert done.returncode == 0, (
+        f"exit status {done.returncode}\n--- stdout\n{done.stdout[-4000:]}"
+        f"\n--- stderr\n{done.stderr[-4000:]}"
     )
+
+
+def test_c(isthmus, programs, program, ranks, pair):
+    run_on_both(isthmus, programs, program, ranks, pair)
 
 
 @pytest.mark.parametrize(
-    "pair", [("openmpi4", "openmpi4"), ("mpich4", "mpich4"), ("mpich4", "openmpi4")], ids="-".join
+    ("program", "ranks", "pair"),
+    [case(*run, pair) for run in runs(FORTRAN_PROGRAMS) for pair in FORTRAN_PAIRS],
 )
-@pytest.mark.parametrize(("program", "ranks"), cases(FORTRAN_PROGRAMS))
-def test_fortran(isthmus, programs, pair, program, ranks):
-    east, west = (mpis.ALL[name].build(program, programs) for name in pair)
-    expect_success(
-        isthmus(
-            "run",
-            "--on",
-            "east",
-            "-n",
-            ranks - ranks // 2,
-            east,
-            ":",
-            "--on",
-            "west",
-            "-n",
-            ranks // 2,
-            west,
-        )
-    )
+def test_fortran(isthmus, programs, program, ranks, pair):
+    run_on_both(isthmus, programs, program, ranks, pair)
 
 
-@pytest.mark.parametrize("library", [m.name for m in mpis.ALL.values() if m.python])
-@pytest.mark.parametrize(("program", "ranks"), cases(PYTHON_PROGRAMS))
+@pytest.mark.parametrize("library", [mpi.name for mpi in mpis.ALL.values() if mpi.python])
+@pytest.mark.parametrize(("program", "ranks"), runs(PYTHON_PROGRAMS))
 def test_mpi4py(isthmus, programs, library, program, ranks):
     expect_success(isthmus("run", "-n", ranks, mpis.ALL[library].python, program))
