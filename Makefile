@@ -89,14 +89,14 @@ suite: build  ## mpi4py's own test suite over a grid, against the native run
 
 check: build packages-check  ## formatters, linters, types
 	clang-format --dry-run -Werror $(FORMATTED)
-	$(BIN)/ruff format --check python tests tools
-	$(BIN)/ruff check python tests tools
+	$(BIN)/ruff format --check python tests tools bench
+	$(BIN)/ruff check python tests tools bench
 	$(BIN)/mypy
 	tools/tidy
 
 format:          ## format everything in place
 	clang-format -i $(FORMATTED)
-	$(BIN)/ruff format python tests tools
+	$(BIN)/ruff format python tests tools bench
 
 bench: build     ## figures: native against grid, side by side
 	$(BIN)/python bench/run.py

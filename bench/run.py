@@ -20,8 +20,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "build" / "bench"
-LIBRARIES = {"Open MPI": ("mpicc.openmpi", ["mpirun.openmpi", "--oversubscribe"]),
-             "MPICH": ("mpicc.mpich", ["mpirun.mpich"])}
+LIBRARIES = {
+    "Open MPI": ("mpicc.openmpi", ["mpirun.openmpi", "--oversubscribe"]),
+    "MPICH": ("mpicc.mpich", ["mpirun.mpich"]),
+}
 ISTHMUS = [sys.executable, "-m", "isthmus", "run"]
 ENV = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
@@ -34,16 +36,18 @@ def build(compiler: str, source: str, name: str) -> str:
 
 
 def samples(command: list[str]) -> list[float]:
-    done = subprocess.run(command, env=ENV, capture_output=True, text=True, timeout=300,
-                          check=False)
+    done = subprocess.run(
+        command, env=ENV, capture_output=True, text=True, timeout=300, check=False
+    )
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}\nexit status {done.returncode}: {done.stderr}")
     return [float(line) for line in done.stdout.split()]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--repeat", type=int, default=7)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
@@ -55,22 +59,44 @@ def main() -> None:
         inside = [program, "1", "8", "100000"]
         across = [program, "1", "8", "2000"]
         contests += [
-            (f"8 B inside a cluster, {library}: grid / native",
-             [*ISTHMUS, "--on", "east", "-n", "2", *inside, ":", "--on", "west", "-n", "1",
-              *inside],
-             [*mpirun, "-n", "2", *inside]),
-            (f"8 B across two gateways, {library}: grid / plain TCP",
-             [*ISTHMUS, "-n", "2", *across], [tcp, "8", "2000"]),
+            (
+                f"8 B inside a cluster, {library}: grid / native",
+                [
+                    *ISTHMUS,
+                    "--on",
+                    "east",
+                    "-n",
+                    "2",
+                    *inside,
+                    ":",
+                    "--on",
+                    "west",
+                    "-n",
+                    "1",
+                    *inside,
+                ],
+                [*mpirun, "-n", "2", *inside],
+            ),
+            (
+                f"8 B across two gateways, {library}: grid / plain TCP",
+                [*ISTHMUS, "-n", "2", *across],
+                [tcp, "8", "2000"],
+            ),
         ]
 
     results = []
     for title, ours, theirs in contests:
-        pairs = [(statistics.median(samples(ours)), statistics.median(samples(theirs)))
-                 for _ in range(options.repeat)]
+        pairs = [
+            (statistics.median(samples(ours)), statistics.median(samples(theirs)))
+            for _ in range(options.repeat)
+        ]
         our, their = (statistics.median(side) for side in zip(*pairs, strict=True))
         ratio = statistics.median(a / b for a, b in pairs)
-        print(f"{title}: {our:.3f} us / {their:.3f} us, median of {options.repeat} ratios "
-              f"{ratio:.3f}", flush=True)
+        print(
+            f"{title}: {our:.3f} us / {their:.3f} us, median of {options.repeat} ratios "
+            f"{ratio:.3f}",
+            flush=True,
+        )
         results.append({"title": title, "pairs_us": pairs, "ratio": ratio})
     if options.json:
         options.json.write_text(json.dumps(results, indent=1))

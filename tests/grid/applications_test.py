@@ -46,6 +46,8 @@ def test_hpcc_passes_its_own_checks(isthmus, tmp_path):
     assert "Success=1" in report
     assert "FAILED" not in report
     errors = re.findall(r"Found (\d+) errors in", report)
-    assert errors and set(errors) == {"0"}
+    assert errors
+    assert set(errors) == {"0"}
     failed = re.findall(r"(\d+) tests completed and failed residual checks", report)
-    assert failed and set(failed) == {"0"}
+    assert failed
+    assert set(failed) == {"0"}

@@ -1,3 +1,4 @@
+# ruff: noqa: N802 (names of unittest), PLC0415 (MPI starts at import)
 """Runs modules of mpi4py's own test suite on this rank and logs every test's outcome.
 
 Usage (under an MPI launcher): python suite_runner.py SUITE_DIR LOG_DIR [--skip FILE] MODULE...
@@ -86,7 +87,7 @@ def main() -> int:
     from mpi4py import MPI
 
     rank = MPI.COMM_WORLD.Get_rank()
-    with open(options.logs / f"{rank}.log", "a", encoding="utf-8") as log:
+    with (options.logs / f"{rank}.log").open("a", encoding="utf-8") as log:
         result = LoggingResult(log)
         for name in options.modules:
             found = unittest.defaultTestLoader.loadTestsFromName(name)
