@@ -1,4 +1,4 @@
-# ruff: noqa: N802 (names of unittest), PLC0415 (MPI starts at import)
+# ruff: noqa: N802, PLC0415
 """Runs modules of mpi4py's own test suite on this rank and logs every test's outcome.
 
 Usage (under an MPI launcher): python suite_runner.py SUITE_DIR LOG_DIR [--skip FILE] MODULE...
