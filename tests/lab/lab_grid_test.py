@@ -8,7 +8,7 @@ import pytest
 
 SIZES = {
     "hablot": ["--nodes", "2"],
-    "zipper": ["--nodes", "2", "--zippers", "2"],
+    "zipper": ["--nodes", "2", "--zippers", "1"],
     "chain": ["--nodes", "1"],
     "walled": ["--nodes", "2"],
 }

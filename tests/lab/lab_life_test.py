@@ -1,7 +1,10 @@
 """How labs begin and end. Whatever ends one, nothing of it is left."""
 
 import os
+import pty
+import select
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,6 +75,22 @@ def test_signals_reach_the_command(lab, number):
     out, _ = keeper.communicate(timeout=60)
     assert (keeper.returncode, out) == (5, "got\n")
     assert not lab.folders
+
+
+def test_ctrl_c_reaches_the_command_once(lab):
+    script = "trap 'echo got' INT; echo up; read line; echo $line"
+    keeper, terminal = pty.fork()
+    if keeper == 0:
+        os.execvpe(sys.executable, lab.command(*SMALL, "--", "sh", "-c", script), lab.env)
+    said = b""
+    for awaited, typed in ((b"up", b"\x03"), (b"got", b"end\n"), (b"end\r\nend", b"")):
+        while awaited not in said:
+            assert select.select([terminal], [], [], 60)[0], said
+            said += os.read(terminal, 1000)
+        os.write(terminal, typed)
+    assert said.count(b"got") == 1
+    assert os.waitstatus_to_exitcode(os.waitpid(keeper, 0)[1]) == 0
+    os.close(terminal)
 
 
 def test_sigkill_takes_everything_down(lab):

@@ -1,11 +1,13 @@
 """The programs that the lab needs."""
 
+import contextlib
 import os
 import shutil
 import sysconfig
 from pathlib import Path
 
-from isthmus.errors import RunError
+from isthmus.errors import IsthmusError, RunError
+from isthmus.install import find_isthmusd
 
 _PACKAGES = {"ip": "iproute2", "tc": "iproute2", "nsenter": "util-linux", "unshare": "util-linux"}
 
@@ -19,6 +21,8 @@ def find_wanbox() -> Path:
     if (source / "CMakePresets.json").is_file():
         built = [p for p in source.glob("build/*/**/isthmus-wanbox") if p.is_file()]
         candidates += sorted(built, key=lambda p: p.stat().st_mtime, reverse=True)
+    with contextlib.suppress(IsthmusError):
+        candidates.append(find_isthmusd().with_name("isthmus-wanbox"))
     candidates.append(Path(sysconfig.get_path("data")) / "bin" / "isthmus-wanbox")
     for path in candidates:
         if os.access(path, os.X_OK):

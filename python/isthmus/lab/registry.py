@@ -10,6 +10,7 @@ import json
 import os
 import secrets
 import shutil
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,13 +85,15 @@ def create(testbed: str) -> tuple[Lab, int]:
         folder.mkdir(mode=0o700)
         for name in ("ns", "bin", "shm"):
             (folder / name).mkdir()
-        lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        # Locked before it has its name, so that nobody finds it unlocked.
+        lock = os.open(folder / "lock.new", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        (folder / "lock.new").rename(folder / "lock")
     except OSError as error:
         raise RunError(
             f"cannot make the lab's folder {folder}: {error.strerror}",
             "Set ISTHMUS_LAB_HOME to a folder that you may write to.",
         ) from None
-    fcntl.flock(lock, fcntl.LOCK_EX)
     return Lab(folder), lock
 
 
@@ -118,7 +121,7 @@ def _alive(folder: Path) -> bool:
         fd = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:  # just being made, unless it is old
         with contextlib.suppress(OSError):
-            return (folder.stat().st_mtime - Path("/proc/self").stat().st_mtime) > -5
+            return time.time() - folder.stat().st_mtime < 10
         return False
     except OSError:
         return True

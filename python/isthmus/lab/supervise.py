@@ -6,6 +6,7 @@ init every process of the lab; with the last process go the namespaces, and all 
 """
 
 import os
+import select
 import signal
 import sys
 import traceback
@@ -38,9 +39,12 @@ def run_lab(network: Network, body: Body) -> int:
         sys.stderr.flush()
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED)
         try:
+            alive, keeper = os.pipe()
             init = os.fork()
             if init == 0:
-                _end(lambda: _init(network, lab, wanbox, body))
+                os.close(keeper)
+                _end(lambda: _init(network, lab, wanbox, body, alive))
+            os.close(alive)
             (lab.folder / "init").write_text(str(init))
             return _keep(init)
         finally:
@@ -118,9 +122,12 @@ def _keep(init: int) -> int:
             os.kill(init, info.si_signo)
 
 
-def _init(network: Network, lab: Lab, wanbox: Path, body: Body) -> int:
-    """Process 1: builds, starts the command, waits. What it leaves running, the kernel kills."""
+def _init(network: Network, lab: Lab, wanbox: Path, body: Body, alive: int) -> int:
+    """Process 1: builds, starts the command, waits. What it leaves running, the kernel kills.
+    `alive` ends when the keeper does."""
     kernel.die_with_parent()
+    if select.select([alive], [], [], 0)[0]:  # it had ended already
+        return 1
     _isolate_init()
     build.build(network, lab)
     boxes = wan.start(network, lab, wanbox)
