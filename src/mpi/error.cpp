@@ -114,3 +114,10 @@ ISTHMUS_MPI(Error_string)(int errorcode, char* string, int* resultlen) {
   *resultlen = static_cast<int>(ours.size());
   return MPI_SUCCESS;
 }
+
+// coverage: a fatal handler ends the whole grid
+ISTHMUS_MPI(Comm_call_errhandler)(MPI_Comm comm, int errorcode) {
+  if (depth != 0 || find_comm(comm) == nullptr) return native.Comm_call_errhandler(comm, errorcode);
+  raise(comm, errorcode, "MPI_Comm_call_errhandler");
+  return MPI_SUCCESS;
+}

@@ -21,7 +21,7 @@ bool pumping = false;              // a callback of the program may bring us her
 
 constexpr unsigned kSpins = 64;
 constexpr unsigned kYields = 512;
-constexpr std::chrono::microseconds kShortestNap{50}, kLongestNap{1000};
+constexpr std::chrono::microseconds kShortestNap{50}, kLongestNap{250};
 
 }  // namespace
 
