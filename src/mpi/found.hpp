@@ -18,7 +18,7 @@ enum class Take {
 /// A message that was found.
 struct Found {
   bool found = false;
-  MPI_Status status;                         ///< with the rank in the communicator
+  MPI_Status status{};                       ///< with the rank in the communicator
   std::shared_ptr<core::Extracted> distant;  ///< taken, from another cluster
   MPI_Message message = MPI_MESSAGE_NULL;    ///< taken, native
 };

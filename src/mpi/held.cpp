@@ -80,7 +80,7 @@ bool HeldReceives::offer(GridComm& comm, std::size_t index, const MPI_Status& st
   }
   int found = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
-  MPI_Status taken;
+  MPI_Status taken{};
   native.Improbe(status.MPI_SOURCE, status.MPI_TAG, comm.native, &found, &message, &taken);
   if (found == 0) {  // a receive of another thread, posted at the same time, was quicker
     if (wildcard) grid()->endpoint->recv(receive.op);
@@ -115,7 +115,7 @@ void HeldReceives::serve(GridComm& comm) {
     const int source =
         receive.source == MPI_ANY_SOURCE ? MPI_ANY_SOURCE : comm.native_rank_of(receive.source);
     int found = 0;
-    MPI_Status status;
+    MPI_Status status{};
     native.Iprobe(source, receive.tag, comm.native, &found, &status);
     if (found == 0) {
       absent.push_back({receive.source, receive.tag});

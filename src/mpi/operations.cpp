@@ -182,7 +182,7 @@ void HeldOperation::cancel() {
 
 bool NativeOperation::advance() {
   int flag = 0;
-  MPI_Status status;
+  MPI_Status status{};  // MPICH leaves parts of it as they were
   const int code = native.Test(&request_, &flag, &status);
   if (code != MPI_SUCCESS) {
     result.error = code;
@@ -193,7 +193,8 @@ bool NativeOperation::advance() {
   int cancelled = 0;
   native.Test_cancelled(&status, &cancelled);
   result.cancelled = cancelled != 0;
-  result.source = source_ == MPI_PROC_NULL ? status.MPI_SOURCE : source_;
+  result.source = source_;
+  if (source_ == MPI_PROC_NULL) return true;  // a send, or a receive from nobody: all is empty
   result.tag = status.MPI_TAG;
   result.bytes = bytes_of(status);
   return true;

@@ -28,7 +28,10 @@ ISTHMUS_MPI(Probe)(int source, int tag, MPI_Comm comm, MPI_Status* status) {
     if (may_block()) {
       const int local = g == nullptr ? source : g->native_rank_of(source);
       const int code = native.Probe(local, tag, comm, status);
-      if (g != nullptr && status != MPI_STATUS_IGNORE) status->MPI_SOURCE = source;
+      if (g != nullptr && status != MPI_STATUS_IGNORE) {
+        native.Status_set_cancelled(status, 0);  // MPICH leaves the flag as it was
+        status->MPI_SOURCE = source;
+      }
       return code;
     }
     if (g == nullptr) {

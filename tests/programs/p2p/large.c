@@ -16,12 +16,15 @@ int main(int argc, char** argv) {
       fill(data[k], kElements, rank, r, m);
       MPI_Isend(data[k], kElements, MPI_INT, r, m, WORLD, &requests[k]);
     }
-  int small = rank;
-  for (int r = 0; r < size; ++r) MPI_Send(&small, 1, MPI_INT, r, 77, WORLD);
+  int small = -1;
+  MPI_Request* behind = malloc(sizeof(MPI_Request) * (size_t)size);
+  for (int r = 0; r < size; ++r) MPI_Isend(&rank, 1, MPI_INT, r, 77, WORLD, &behind[r]);
   for (int r = 0; r < size; ++r) {
     MPI_Recv(&small, 1, MPI_INT, r, 77, WORLD, MPI_STATUS_IGNORE);
     CHECK(small == r, "a small message behind large ones is %d", small);
   }
+  MPI_Waitall(size, behind, MPI_STATUSES_IGNORE);
+  free(behind);
   for (int r = size - 1; r >= 0; --r)
     for (int m = kMessages - 1; m >= 0; --m, ++k) {
       data[k] = malloc(sizeof(int) * kElements);
