@@ -20,7 +20,11 @@ void Gateway::State::control(Peer& from, const core::InFrame& frame) {
   const auto body = net::decode_control(frame.body);
   if (!body) return;  // of a later release: not for us
   if (body->what == ControlBody::What::Joined) {
-    if (core::is_gateway(from.node)) learn_joined(body->gateway, from.node);
+    if (core::is_gateway(from.node)) {
+      learn_joined(body->node, from.node);
+    } else if (body->node == from.node) {
+      process_joined(from);
+    }
     return;
   }
   if (faulted) return;
@@ -47,11 +51,15 @@ void Gateway::State::learn_joined(core::NodeId gateway, core::NodeId from) {
   flush();
 }
 
+// One gateway speaks for its cluster: a process joins at all of them or at none. The others may not
+// be heard here at all, when no chain of links leads to them.
 void Gateway::State::check_ready() {
   if (ready || !all_joined()) return;
+  std::set<std::size_t> clusters;
   for (const auto& gateway : world->gateways) {
-    if (!full.contains(gateway.node)) return;
+    if (full.contains(gateway.node)) clusters.insert(gateway.cluster);
   }
+  if (clusters.size() < world->clusters.size()) return;
   ready = true;
   for (const auto& [node, peer] : peers) {
     if (!core::is_gateway(node)) tell(*peer, core::FrameKind::Ready, {});

@@ -1,5 +1,6 @@
 // A gateway's processes and fellow gateways: who comes and who goes.
 #include <algorithm>
+#include <utility>
 
 #include "daemon/gateway_state.hpp"
 #include "net/software.hpp"
@@ -10,13 +11,21 @@ std::string Gateway::State::name(core::NodeId node) const {
   if (!core::is_gateway(node)) {
     return "rank " + std::to_string(node) + " (cluster \"" + config.cluster + "\")";
   }
-  if (node == config.node) return "the gateway of cluster \"" + config.cluster + "\"";
   if (world) {
     for (const auto& gateway : world->gateways) {
       if (gateway.node != node) continue;
-      return "the gateway of cluster \"" + world->clusters[gateway.cluster].name + "\"";
+      // Numbered where there are several: 0, 1, ... in the order of their nodes.
+      std::size_t count = 0, before = 0;
+      for (const auto& other : world->gateways) {
+        if (other.cluster != gateway.cluster) continue;
+        ++count;
+        if (other.node < node) ++before;
+      }
+      return (count == 1 ? "the gateway" : "gateway " + std::to_string(before)) + " of cluster \"" +
+             world->clusters[gateway.cluster].name + "\"";
     }
   }
+  if (node == config.node) return "the gateway of cluster \"" + config.cluster + "\"";
   return "gateway " + std::to_string(node - core::kFirstGateway);
 }
 
@@ -53,12 +62,10 @@ void Gateway::State::welcome(net::Listener::Newcomer newcomer) {
     return;
   }
   const auto known = peers.find(newcomer.node);
-  const bool fresh = known == peers.end();
-  const PeerPtr peer = fresh ? add_peer(newcomer.node, newcomer.is_unix) : known->second;
+  const PeerPtr peer =
+      known == peers.end() ? add_peer(newcomer.node, newcomer.is_unix) : known->second;
   peer->where = newcomer.stream->where();
   peer->driver->attach(std::move(newcomer.stream), newcomer.read);
-  if (!fresh || closed || peer->driver->closed()) return;
-  if (!core::is_gateway(peer->node)) process_joined();
 }
 
 Gateway::State::PeerPtr Gateway::State::add_peer(core::NodeId node, bool is_unix) {
@@ -103,7 +110,8 @@ bool Gateway::State::all_joined() const {
 
 bool Gateway::State::all_left() const { return all_joined() && left == joined; }
 
-void Gateway::State::process_joined() {
+void Gateway::State::process_joined(Peer& peer) {
+  if (std::exchange(peer.joined, true)) return;
   ++joined;
   if (!all_joined()) return;
   if (events.joined) events.joined();
@@ -137,7 +145,7 @@ void Gateway::State::ended(Peer& peer) {
     return;
   }
   if (!core::is_gateway(peer.node)) {
-    ++left;
+    if (peer.joined) ++left;
     if (all_left() && events.finished) events.finished();
     return;
   }

@@ -37,7 +37,12 @@ struct GatewaySet::State {
   void once_joined() {
     if (const auto tell = std::exchange(events.joined, nullptr)) tell();
   }
-  void once_fault(const std::string& message, int code) {
+  // No chain of links need lead from one gateway of a cluster to another: each has its own part of
+  // the grid to tell.
+  void once_fault(core::NodeId from, const std::string& message, int code) {
+    for (Member& member : members) {
+      if (member.node != from) member.gateway->fault(message, code);
+    }
     events.abort = nullptr;
     if (const auto tell = std::exchange(events.fault, nullptr)) tell(message, code);
   }
@@ -68,8 +73,8 @@ GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& reques
     heard.abort = [state](int rank, int code, const std::string& message) {
       state->once_abort(rank, code, message);
     };
-    heard.fault = [state](const std::string& message, int code) {
-      state->once_fault(message, code);
+    heard.fault = [state, node = own.node](const std::string& message, int code) {
+      state->once_fault(node, message, code);
     };
     auto gateway = std::make_unique<Gateway>(context, std::move(config), std::move(heard));
     std::vector<std::string> addresses{"unix:" + folder + "/gateway" +

@@ -33,6 +33,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   struct Peer {
     core::NodeId node = core::kNobody;
     std::shared_ptr<net::ConduitDriver> driver;
+    bool joined = false;     // a process: said that it is connected to all gateways here
     bool left = false;       // said Bye
     bool unflushed = false;  // in State::unflushed
     std::string where;
@@ -53,7 +54,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void welcome(net::Listener::Newcomer newcomer);
   std::string objection(const net::Listener::Newcomer& newcomer) const;
   PeerPtr add_peer(core::NodeId node, bool is_unix);
-  void process_joined();
+  void process_joined(Peer& peer);
   void lost(Peer& peer, const std::string& reason);
   void ended(Peer& peer);
   void dead(Peer& peer, const std::string& reason);
@@ -102,7 +103,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   std::map<core::NodeId, PeerPtr> peers;
   std::vector<PeerPtr> unflushed;
   std::size_t joined = 0, left = 0;  // processes
-  std::set<core::NodeId> full;       // gateways all of whose processes have joined
+  std::set<core::NodeId> full;       // gateways that know all their processes to have joined
   bool ready = false;
   bool faulted = false;
 

@@ -57,6 +57,70 @@ INSTANTIATE_TEST_SUITE_P(EncryptedOrNot, Paths,
                          testing::Values(std::tuple(true, false, 1), std::tuple(false, true, 1),
                                          std::tuple(true, true, 3)));
 
+// All ranks of all clusters to each other; what goes to ranks of one cluster takes several
+// gateways.
+void exchange_all(Testbed& bed) {
+  for (int from = 0; from < bed.world().size(); ++from) {
+    for (int to = 0; to < bed.world().size(); ++to) {
+      if (from == to) continue;
+      for (const std::size_t size : {std::size_t{1}, std::size_t{300'000}}) {
+        bed.exchange(from, to, size);
+      }
+    }
+  }
+}
+
+TEST(SeveralGateways, TwoInEachOfTwoClusters) {
+  Testbed bed({.sizes = {3, 2}, .gateways = {2, 2}});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  exchange_all(bed);
+  // Both pairs carried messages.
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto counts = bed.counts(i);
+    ASSERT_EQ(counts.size(), 1U);
+    EXPECT_GT(counts[0].messages, 0U) << i;
+  }
+  bed.leave_all();
+  for (int r = 0; r < 5; ++r) EXPECT_FALSE(bed.faulted(r));
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_TRUE(bed.on_io([&] { return bed.gateway(i).finished(); })) << i;
+  }
+}
+
+TEST(SeveralGateways, NumbersThatDifferInAChain) {
+  Testbed bed({.sizes = {2, 1, 3}, .gateways = {2, 1, 3}});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  exchange_all(bed);
+  bed.leave_all();
+  for (int r = 0; r < 6; ++r) EXPECT_FALSE(bed.faulted(r));
+}
+
+// Others would send to it by the way of either.
+TEST(SeveralGateways, ARankThatReachesOnlyOneHasNotJoined) {
+  Testbed bed({.sizes = {1, 1}, .gateways = {1, 2}});
+  ASSERT_EQ(bed.link(), "");
+  auto config = bed.config(1);
+  config.world.gateways[2].addresses = {"unix:" + bed.folder() + "/nowhere"};
+  try {
+    net::Endpoint::join(std::move(config), {});
+    FAIL();
+  } catch (const std::runtime_error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("/nowhere"));
+  }
+  EXPECT_THAT(bed.gateway_fault(1), HasSubstr("rank 1"));  // it had been connected there
+  EXPECT_FALSE(bed.on_io([&] { return bed.gateway(1).joined(); }));
+}
+
+TEST(SeveralGateways, AMessageNamesTheOneThatIsLost) {
+  Testbed bed({.sizes = {1, 1}, .gateways = {2, 2}});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  bed.destroy_gateway(3);
+  EXPECT_THAT(bed.fault(1), HasSubstr("gateway 1 of cluster \"c1\""));
+}
+
 TEST(Gateway, CountsWhatCrossesALink) {
   Testbed bed({.sizes = {1, 1}});
   ASSERT_EQ(bed.link(), "");

@@ -49,6 +49,7 @@ class Awaited {
 
 struct BedOptions {
   std::vector<int> sizes{1, 1};  ///< ranks per cluster; clusters are linked in a chain
+  std::vector<int> gateways{};   ///< per cluster; empty: one in each
   bool encrypt = true;
   bool ranks_by_tcp = false;
   int streams = 1;
@@ -80,7 +81,15 @@ class Testbed {
       first += options_.sizes[i];
     }
     world_ = world;
-    for (std::size_t i = 0; i < options_.sizes.size(); ++i) {
+    for (std::size_t c = 0; c < options_.sizes.size(); ++c) {
+      const int count = options_.gateways.empty() ? 1 : options_.gateways[c];
+      of_cluster_.emplace_back();
+      for (int i = 0; i < count; ++i) {
+        of_cluster_.back().push_back(cluster_.size());
+        cluster_.push_back(c);
+      }
+    }
+    for (std::size_t i = 0; i < cluster_.size(); ++i) {
       addresses_.push_back(on_io([&] { return make_gateway(i); }));
     }
   }
@@ -105,21 +114,22 @@ class Testbed {
       auto* result = answer.get();
       done.push_back(std::move(answer));
       on_io([&] {
+        const std::size_t mine = cluster_[i];
         std::vector<GatewayLink> links;
-        if (i + 1 < gateways_.size()) {
+        for (const std::size_t other : linked(i, mine + 1)) {
           GatewayLink link;
-          link.to = node(i + 1);
-          link.addresses = {link_address_.empty() ? addresses_[i + 1][0] : link_address_};
+          link.to = node(other);
+          link.addresses = {link_address_.empty() ? addresses_[other][0] : link_address_};
           link.encrypt = options_.encrypt;
           link.streams = options_.streams;
           links.push_back(link);
         }
         std::map<std::size_t, core::NodeId> next;
-        for (std::size_t c = 0; c < gateways_.size(); ++c) {
-          if (c != i) next[c] = node(c > i ? i + 1 : i - 1);
+        for (std::size_t c = 0; c < of_cluster_.size(); ++c) {
+          if (c != mine) next[c] = node(linked(i, c > mine ? mine + 1 : mine - 1).front());
         }
         if (i < wrong_routes_.size()) next = wrong_routes_[i];
-        gateways_[i]->link(world_of(i), links, next,
+        gateways_[i]->link(world_of(mine), links, next,
                            [result](const std::string& error) { result->set(error); });
         return 0;
       });
@@ -234,7 +244,7 @@ class Testbed {
     }
     GatewayConfig config;
     config.node = node(i);
-    config.cluster = world_.clusters[i].name;
+    config.cluster = world_.clusters[cluster_[i]].name;
     config.job = "job";
     config.secret = i == options_.wrong_secret ? "wrong" : "secret";
     config.link_timeout = options_.link_timeout;
@@ -251,13 +261,28 @@ class Testbed {
     return gateways_[i]->listen({"tcp:127.0.0.1:0", "unix:" + folder_ + "/g" + std::to_string(i)});
   }
 
+  // The gateways of the neighbouring cluster `there` that gateway `i` is linked with: the k-th of
+  // one with the k-th of the other, the shorter list wrapping around.
+  std::vector<std::size_t> linked(std::size_t i, std::size_t there) const {
+    if (there >= of_cluster_.size()) return {};
+    const auto& ours = of_cluster_[cluster_[i]];
+    const auto& theirs = of_cluster_[there];
+    std::vector<std::size_t> found;
+    for (std::size_t k = 0; k < std::max(ours.size(), theirs.size()); ++k) {
+      const std::size_t other = theirs[k % theirs.size()];
+      if (ours[k % ours.size()] == i) found.push_back(other);
+    }
+    return found;
+  }
+
   core::World world_of(std::size_t cluster) {
     core::World world = world_;
     for (std::size_t i = 0; i < gateways_.size(); ++i) {
       core::Gateway gateway;
       gateway.node = node(i);
-      gateway.cluster = i;
-      if (i == cluster) gateway.addresses = {addresses_[i][options_.ranks_by_tcp ? 0 : 1]};
+      gateway.cluster = cluster_[i];
+      if (gateway.cluster == cluster)
+        gateway.addresses = {addresses_[i][options_.ranks_by_tcp ? 0 : 1]};
       world.gateways.push_back(gateway);
     }
     return world;
@@ -271,6 +296,8 @@ class Testbed {
   asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);
   std::thread thread_;
   core::World world_;
+  std::vector<std::size_t> cluster_;                  // of each gateway
+  std::vector<std::vector<std::size_t>> of_cluster_;  // gateways of each cluster
   std::vector<std::vector<std::string>> addresses_;
   std::vector<std::unique_ptr<Gateway>> gateways_;
   std::vector<std::unique_ptr<Awaited<std::string>>> gateway_faults_, rejected_;

@@ -14,7 +14,7 @@ std::vector<std::byte> encode_control(const ControlBody& body) {
   const std::string message = body.message.substr(0, 4000);
   switch (body.what) {
     case ControlBody::What::Joined:
-      value["joined"] = body.gateway;
+      value["joined"] = body.node;
       break;
     case ControlBody::What::Abort:
       value["abort"] = {{"rank", body.rank}, {"code", body.code}, {"message", message}};
@@ -43,7 +43,7 @@ std::optional<ControlBody> decode_control(std::span<const std::byte> bytes) {
     ControlBody body;
     if (value.contains("joined")) {
       body.what = ControlBody::What::Joined;
-      body.gateway = value.at("joined").get<core::NodeId>();
+      body.node = value.at("joined").get<core::NodeId>();
       return body;
     }
     const bool abort = value.contains("abort");

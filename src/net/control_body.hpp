@@ -11,13 +11,15 @@
 
 namespace isthmus::net {
 
-/// One of: a gateway's ranks have all joined; a rank aborted; something broke.
+/// One of: somebody has joined; a rank aborted; something broke.
 struct ControlBody {
   enum class What { Joined, Abort, Fault } what = What::Fault;
-  core::NodeId gateway = core::kNobody;  ///< Joined
-  int rank = -1;                         ///< Abort
-  int code = 1;                          ///< Abort, Fault: exit status
-  std::string message;                   ///< Abort, Fault
+  /// Joined: a process, which is connected to all gateways of its cluster; or a gateway, all of
+  /// whose processes have joined.
+  core::NodeId node = core::kNobody;
+  int rank = -1;        ///< Abort
+  int code = 1;         ///< Abort, Fault: exit status
+  std::string message;  ///< Abort, Fault
 };
 
 std::vector<std::byte> encode_control(const ControlBody& body);

@@ -34,7 +34,7 @@ Endpoint::Io::Io(Endpoint& owner, EndpointConfig settings, FaultHandler handler)
   }
   const std::size_t mine = config.world.cluster_of(config.world_rank);
   for (const auto& gateway : config.world.gateways) {
-    if (gateway.cluster == mine) gates.push_back({gateway, nullptr, false});
+    if (gateway.cluster == mine) gates.push_back({gateway, nullptr});
   }
   if (gates.empty()) {
     throw std::runtime_error("cluster \"" + config.world.clusters[mine].name +
@@ -74,7 +74,15 @@ void Endpoint::Io::stop() {
 }
 
 std::string Endpoint::Io::name(const Gate& gate) const {
-  std::string text = "the gateway of cluster \"" + config.world.clusters[gate.gateway.cluster].name;
+  std::string text = "the gateway ";
+  if (gates.size() > 1) {
+    const auto number =
+        std::find_if(gates.begin(), gates.end(),
+                     [&](const Gate& other) { return other.gateway.node == gate.gateway.node; }) -
+        gates.begin();
+    text = "gateway " + std::to_string(number) + " ";
+  }
+  text += "of cluster \"" + config.world.clusters[gate.gateway.cluster].name;
   return text + "\" (" +
          (gate.gateway.addresses.empty() ? "no address" : gate.gateway.addresses[0]) + ")";
 }
@@ -125,6 +133,7 @@ void Endpoint::Io::attach(std::size_t index, std::shared_ptr<Stream> stream) {
     return take(index, frame);
   };
   hooks.progress = [this] { progress(); };
+  hooks.connected = [this, index] { connected(index); };
   const auto gone = [this, index](const std::string& reason) {
     fault("rank " + std::to_string(config.world_rank) + " has lost " + name(gates[index]) + ": " +
               reason,
@@ -136,6 +145,19 @@ void Endpoint::Io::attach(std::size_t index, std::shared_ptr<Stream> stream) {
   auto driver = std::make_shared<ConduitDriver>(io, std::move(settings), std::move(hooks));
   gates[index].driver = driver;
   driver->attach(std::move(stream));
+}
+
+// Others may send here by the way of any gateway. So no gateway hears that this process has joined
+// before all know it.
+void Endpoint::Io::connected(std::size_t index) {
+  gates[index].connected = true;
+  if (!std::all_of(gates.begin(), gates.end(), [](const Gate& gate) { return gate.connected; })) {
+    return;
+  }
+  ControlBody body;
+  body.what = ControlBody::What::Joined;
+  body.node = static_cast<core::NodeId>(config.world_rank);
+  say(body);
 }
 
 // ---- frames -----------------------------------------------------------------------------------

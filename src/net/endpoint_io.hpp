@@ -25,11 +25,13 @@ struct Endpoint::Io {
   struct Gate {
     core::Gateway gateway;
     std::shared_ptr<ConduitDriver> driver;
+    bool connected = false;
     bool ready = false;
   };
 
   void connect(std::size_t gate);
   void attach(std::size_t gate, std::shared_ptr<Stream> stream);
+  void connected(std::size_t gate);
   /// Moves frames from the engine to the conduits while they have room.
   void pump();
   bool pump_some();
