@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 
 #include "mpi/agreement.hpp"
 #include "mpi/entry.hpp"
@@ -17,10 +19,19 @@ namespace {
 // a static destructor (which would wait for the I/O thread). Its gateway notices that it is gone.
 std::atomic<Grid*> current{nullptr};
 
-// On the I/O thread: no MPI, no locks, no program code.
-void on_fault(const std::string& sentence, int code) {
-  const std::string line = "isthmus: " + sentence + "\n";
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+// How long a rank waits, once it has heard that the grid is broken: the native launcher ends the
+// ranks of the cluster in which it broke, and should see the status of the one that broke it and
+// not that of a sibling which was quicker (2026-11: mpirun takes some 100 ms on a loaded host).
+constexpr std::chrono::milliseconds kLastWait{1000};
+
+// On the I/O thread: no MPI, no locks, no program code. The launcher says what happened; in case
+// it cannot, one rank of each cluster does too.
+void on_fault(bool says_why, const std::string& sentence, int code) {
+  std::this_thread::sleep_for(kLastWait);
+  if (says_why) {
+    const std::string line = "isthmus: " + sentence + "\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+  }
   _exit(code & 0xFF ? code & 0xFF : 1);
 }
 
@@ -63,7 +74,10 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
   config.world_rank = made->rank;
   config.job = environment.job;
   config.secret = std::move(environment.secret);
-  made->endpoint = net::Endpoint::join(std::move(config), on_fault);
+  const bool speaks = made->rank == made->first();
+  made->endpoint = net::Endpoint::join(
+      std::move(config),
+      [speaks](const std::string& sentence, int code) { on_fault(speaks, sentence, code); });
   return made;
 }
 
