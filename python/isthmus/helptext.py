@@ -30,7 +30,8 @@ error of the ranks come out unchanged. Ctrl-C and SIGTERM end everything everywh
 does not wait for it. SIGUSR1 and SIGUSR2 are passed on to the ranks.
 
 [bold]Exit status.[/bold] 0 when all went well; else that of the first rank that failed (128 + N \
-for signal N) or the code of MPI_Abort; 124 after --timeout; 2 for a wrong command line or grid \
+for signal N, or N where the native launcher says so, as MPICH's) or the code of MPI_Abort; \
+124 after --timeout; 2 for a wrong command line or grid \
 file; 1 when the run could not start or a part of the grid broke.
 
 [bold]Environment.[/bold] ISTHMUS_GRID: the grid file to use \

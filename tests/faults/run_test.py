@@ -5,7 +5,7 @@ import signal
 import subprocess
 
 import pytest
-from faulty import Grid, check
+from faulty import Grid, check, signalled
 
 TWO = "[cluster.east]\n[cluster.west]\n"
 
@@ -45,11 +45,11 @@ def test_abort(grid: Grid, faults, rank):
 @pytest.mark.parametrize("rank", [0, 3])
 def test_rank_killed(grid: Grid, faults, rank):
     done = grid.run("-n", 4, faults, "kill", rank)
-    check(done, 137, f"rank {rank}", "east" if rank == 0 else "west")
+    check(done, signalled(9), f"rank {rank}", "east" if rank == 0 else "west")
 
 
 def test_rank_that_crashes(grid: Grid, faults):
-    check(grid.run("-n", 4, faults, "segv", 3), 139, "rank 3", "west")
+    check(grid.run("-n", 4, faults, "segv", 3), signalled(11), "rank 3", "west")
 
 
 @pytest.mark.parametrize(("mode", "status"), [("exit", 1), ("exit-5", 5)])
