@@ -62,9 +62,12 @@ unit: build  ## unit tests, in C++ and Python
 grid: build packages-programs  ## whole grids: programs, faults, real applications
 	$(BIN)/pytest -q tests/grid tests/faults
 
-.PHONY: lab
-lab: build  ## the lab, and Isthmus in it
-	$(BIN)/pytest -q tests/lab
+.PHONY: lab lab-grid
+lab: build  ## the lab itself
+	$(BIN)/pytest -q tests/lab --ignore tests/lab/lab_grid_test.py
+
+lab-grid: build  ## Isthmus in the lab: every program over emulated wide-area networks
+	$(BIN)/pytest -q tests/lab/lab_grid_test.py
 
 grid-all: build packages-programs  ## every program with every MPI library and pair of libraries
 	$(BIN)/pytest -q tests/grid/programs_test.py --all-libraries
@@ -75,7 +78,6 @@ packages-programs:
 packages-check:
 	@tools/setup/system_packages tools/setup/packages-check.txt
 
-SANITIZED = isthmus_core_tests isthmus_coll_tests isthmus_net_tests
 sanitize: setup packages-check  ## unit tests under address, undefined-behaviour and thread sanitizers
 	tools/sanitize asan tsan
 
