@@ -113,9 +113,8 @@ void Endpoint::Io::connect(std::size_t gate) {
             why = e.what();
           }
         }
-        self->fault("rank " + std::to_string(self->config.world_rank) +
-                        " cannot join the grid at " + self->name(self->gates[index]) + ": " + why,
-                    1);
+        self->tell_fault("rank " + std::to_string(self->config.world_rank) +
+                         " cannot join the grid at " + self->name(self->gates[index]) + ": " + why);
       }(this, gate),
       asio::detached);
 }
@@ -135,9 +134,8 @@ void Endpoint::Io::attach(std::size_t index, std::shared_ptr<Stream> stream) {
   hooks.progress = [this] { progress(); };
   hooks.connected = [this, index] { connected(index); };
   const auto gone = [this, index](const std::string& reason) {
-    fault("rank " + std::to_string(config.world_rank) + " has lost " + name(gates[index]) + ": " +
-              reason,
-          1);
+    tell_fault("rank " + std::to_string(config.world_rank) + " has lost " + name(gates[index]) +
+               ": " + reason);
   };
   hooks.lost = gone;
   hooks.dead = gone;
@@ -200,11 +198,8 @@ bool Endpoint::Io::take(std::size_t index, const core::InFrame& frame) {
       endpoint.publish(static_cast<std::uint32_t>(endpoint.engine_.events()));
     }
     if (!good) {
-      const std::string sentence = "rank " + std::to_string(config.world_rank) +
-                                   " received a message from rank " + std::to_string(frame.source) +
-                                   " that breaks the protocol";
-      say({ControlBody::What::Fault, core::kNobody, -1, 1, sentence});
-      fault(sentence, 1);
+      tell_fault("rank " + std::to_string(config.world_rank) + " received a message from rank " +
+                 std::to_string(frame.source) + " that breaks the protocol");
     }
   } else if (frame.kind == core::FrameKind::Ready) {
     gates[index].ready = true;
@@ -273,6 +268,16 @@ void Endpoint::Io::say(const ControlBody& body) {
     gate.driver->conduit().submit(frame);
     gate.driver->flush();
   }
+}
+
+// What this process is the first to know; the gateways that are left tell the others.
+void Endpoint::Io::tell_fault(const std::string& sentence) {
+  {
+    std::lock_guard lock(mutex);
+    if (phase == Phase::Failed || phase == Phase::Left) return;
+  }
+  say({ControlBody::What::Fault, core::kNobody, -1, 1, sentence});
+  fault(sentence, 1);
 }
 
 void Endpoint::Io::fault(const std::string& sentence, int code) {

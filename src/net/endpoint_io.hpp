@@ -40,6 +40,7 @@ struct Endpoint::Io {
   void progress();
   void say(const ControlBody& body);
   void fault(const std::string& sentence, int code);
+  void tell_fault(const std::string& sentence);
   std::string name(const Gate& gate) const;
   ConduitDriver& driver_for(core::NodeId peer) { return *gates[peer % gates.size()].driver; }
 

@@ -1,0 +1,83 @@
+"""Clusters with several gateways each: by the way of all of them, and what goes wrong with one."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import COMPILERS
+from faulty import Grid, check
+
+
+def gateways(**counts: int) -> str:
+    """A grid file on this host alone: how many gateways each cluster has."""
+    lines = [f"[cluster.{cluster}]\n" for cluster in counts]
+    for cluster, count in counts.items():
+        lines += [f"[[gateway]]\ncluster = '{cluster}'\n"] * count
+    return "".join(lines)
+
+
+@pytest.fixture(params=["ompi", "mpich"])
+def exchange(request, tmp_path: Path) -> Path:
+    target = tmp_path / "exchange"
+    source = Path(__file__).with_name("exchange.c")
+    command = [COMPILERS[request.param], "-O1", str(source), "-o", str(target)]
+    subprocess.run(command, check=True, capture_output=True)
+    return target
+
+
+@pytest.mark.parametrize("counts", [(2, 2), (3, 2), (1, 2)])
+def test_everybody_with_everybody(grid: Grid, exchange, counts):
+    grid.write(gateways(east=counts[0], west=counts[1]))
+    done = grid.run("-g", "grid.toml", "-n", 4, "--timeout", 60, exchange)
+    assert (done.returncode, done.stdout) == (0, "4 ranks, 0 bytes wrong\n"), done.stderr
+
+
+def test_both_links_carry(grid: Grid, exchange):
+    grid.write(gateways(east=2, west=2))
+    done = grid.run("-g", "grid.toml", "-n", 4, "--stats", "--timeout", 60, exchange)
+    assert done.returncode == 0, done.stderr
+    rows = [line for line in done.stderr.splitlines() if " -> " in line]
+    assert len(rows) == 4, done.stderr
+    for ends in ("east/0 -> west/0", "east/1 -> west/1", "west/0 -> east/0", "west/1 -> east/1"):
+        (row,) = (row for row in rows if ends in row)
+        size = int(row.split("│")[3])
+        assert size > 2_000_000, done.stderr
+
+
+@pytest.mark.parametrize(("mode", "status"), [("abort", 42), ("kill", 137)])
+def test_what_a_rank_does_is_told_to_all(grid: Grid, program, mode, status):
+    grid.write(gateways(east=2, west=2))
+    done = grid.run("-g", "grid.toml", "-n", 4, "--timeout", 60, program("ompi"), mode, 3)
+    check(done, status, "rank 3")
+
+
+def with_one_there(prefix: Path) -> str:
+    return (
+        f"[cluster.here]\nprefix = '{prefix}'\n[cluster.west]\n[[gateway]]\ncluster = 'here'\n"
+        "[[gateway]]\ncluster = 'here'\nhost = 'site'\n"
+    )
+
+
+def test_one_of_two_on_a_host_of_its_own(remote: Grid, prefix, exchange):
+    remote.write(with_one_there(prefix))
+    done = remote.run("-g", "grid.toml", "-n", 4, "--timeout", 60, exchange)
+    assert (done.returncode, done.stdout) == (0, "4 ranks, 0 bytes wrong\n"), done.stderr
+
+
+def test_one_of_two_is_killed(remote: Grid, prefix, program):
+    remote.write(with_one_there(prefix))
+    with remote.start("-g", "grid.toml", "-n", 4, program("ompi"), "hang", -1) as running:
+        assert running.stdout.readline() == "up 4\n"
+        (victim,) = (
+            pid
+            for pid in remote.find("isthmusd", " gateway")
+            if Path(f"/proc/{pid}/exe").readlink().name == "isthmusd"
+        )
+        os.kill(victim, signal.SIGKILL)
+        out, err = running.communicate(timeout=90)
+    done = subprocess.CompletedProcess(running.args, running.returncode, out, err)
+    assert done.returncode != 0
+    last = done.stderr.strip().splitlines()[-1]  # the launcher's: whoever was the first to see it
+    assert "gateway of cluster here on site" in last or 'lost gateway 1 of cluster "here"' in last
