@@ -13,8 +13,9 @@ def _candidates() -> list[Path]:
         return [Path(named) / "bin" / "isthmusd"]
     found = []
     source = Path(__file__).parents[2]
-    if (source / "CMakePresets.json").is_file():  # a checkout: what was built last in it
-        built = [p for p in source.glob("build/*/**/isthmusd") if p.is_file()]
+    if (source / "CMakePresets.json").is_file():  # a checkout: what was built last in it, whole
+        whole = {face.parents[1] for face in source.glob("build/*/lib/libisthmus-face-*.so")}
+        built = [p for tree in whole for p in tree.glob("**/isthmusd") if p.is_file()]
         found += sorted(built, key=lambda p: p.stat().st_mtime, reverse=True)
     try:
         listed = files("isthmus") or []
