@@ -78,8 +78,9 @@ packages-programs:
 packages-check:
 	@tools/setup/system_packages tools/setup/packages-check.txt
 
-sanitize: setup packages-check  ## unit tests under address, undefined-behaviour and thread sanitizers
+sanitize: setup packages-check  ## unit tests under sanitizers; a short run of the fuzzers
 	tools/sanitize asan tsan
+	tools/fuzz 15
 
 fuzz: setup packages-check  ## fuzz everything that reads bytes from a network, a minute each
 	tools/fuzz 60
