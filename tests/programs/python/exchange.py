@@ -30,6 +30,7 @@ if rank == 0:
 else:
     world.send(f"rank {rank}", dest=0, tag=rank)
 
+world.barrier()  # or the wildcards above could take what follows
 big = array("d", [float(rank)]) * 300_000
 incoming = array("d", [0.0]) * 300_000
 requests = [world.Irecv(incoming, source=left, tag=9), world.Isend(big, dest=right, tag=9)]
