@@ -7,7 +7,6 @@
 namespace isthmus::core {
 namespace {
 
-constexpr std::size_t kExpressBody = 1024;  // frames up to this size overtake larger ones
 constexpr int kExpressRun = 16;             // so many of them before a large one has its turn
 constexpr std::size_t kMaxGaps = 1U << 16;  // in what has been received
 constexpr std::size_t kAckBytes = 128 * 1024;
@@ -41,7 +40,7 @@ void Conduit::enqueue(const FrameHeader& header, std::span<const std::byte> head
   if (bye_wanted_ || !dead_.empty()) return;
   auto packet = make_packet(header, head, payload);
   buffered_ += packet->size;
-  (header.body_size <= kExpressBody ? express_ : bulk_).push_back(std::move(packet));
+  (header.body_size <= kExpressBody ? express_ : bulk_).push(std::move(packet));
 }
 
 void Conduit::submit(const OutFrame& frame, std::uint16_t hops) {
@@ -72,9 +71,10 @@ void Conduit::bye() {
   header.destination = config_.peer;
   enqueue(header, {}, {});
   // It is sequenced last: out of the express queue, behind everything.
-  auto packet = std::move(express_.back());
-  express_.pop_back();
-  bulk_.push_back(std::move(packet));
+  auto packet = std::move(express_.packets.back());
+  express_.packets.pop_back();
+  express_.bytes -= packet->size;
+  bulk_.push(std::move(packet));
   bye_wanted_ = true;
 }
 
@@ -93,7 +93,7 @@ Conduit::Queue* Conduit::next_queue() {
   if (express_.empty()) return bulk_.empty() ? nullptr : &bulk_;
   if (bulk_.empty() || express_run_ < kExpressRun) return &express_;
   // Bulk's turn; but Bye goes when nothing else is left.
-  return bulk_.front()->kind == FrameKind::Bye ? &express_ : &bulk_;
+  return bulk_.packets.front()->kind == FrameKind::Bye ? &express_ : &bulk_;
 }
 
 bool Conduit::may_send_new() const {
@@ -101,14 +101,13 @@ bool Conduit::may_send_new() const {
   // Whichever queue is next, a whole frame fits into the window or waits: what is next must not
   // depend on what fits, or large frames would starve.
   const Queue* queue = const_cast<Conduit*>(this)->next_queue();
-  return sent_bytes_ + queue->front()->size - peer_consumed_ <= peer_window_;
+  return sent_bytes_ + queue->packets.front()->size - peer_consumed_ <= peer_window_;
 }
 
 PacketPtr Conduit::next_new(StreamId id) {
   Queue* queue = next_queue();
   express_run_ = queue == &express_ ? express_run_ + 1 : 0;
-  auto packet = std::move(queue->front());
-  queue->pop_front();
+  auto packet = queue->pop();
   set_sequence(*packet, base_ + sent_.size());
   sent_bytes_ += packet->size;
   if (is_routed(packet->kind)) ++counts_.frames;

@@ -50,6 +50,9 @@ struct ConduitConfig {
   std::string software;       ///< told in Hello
   /// Submitted and unacknowledged bytes beyond which can_accept() is false.
   std::size_t buffer = std::size_t{4} << 20;
+  /// Bytes not yet given to a stream beyond which can_accept() is false; once for express frames,
+  /// once for bulk.
+  std::size_t queue = std::size_t{512} << 10;
   /// Bytes of frames that the peer may have unconsumed here.
   std::size_t window = std::size_t{4} << 20;
   /// With nothing heard for so long, once it stood, the conduit is dead; zero: never. A stream that
@@ -72,8 +75,10 @@ class Conduit {
 
   // ---- sending ------------------------------------------------------------------------------
 
-  /// False while the buffer is full. Whoever submits routed frames asks first.
-  bool can_accept() const { return buffered_ < config_.buffer; }
+  /// False while the buffer or the queue is full. Whoever submits routed frames asks first.
+  bool can_accept(bool bulk = true) const {
+    return buffered_ < config_.buffer && (bulk ? bulk_ : express_).bytes < config_.queue;
+  }
   /// Takes a frame whatever can_accept() says (Control frames must get through). Ignored after
   /// bye() and on a dead conduit.
   void submit(const OutFrame& frame, std::uint16_t hops = kMaxHops);
@@ -84,6 +89,10 @@ class Conduit {
   /// All that was submitted, and bye() if it was called, has been acknowledged.
   bool flushed() const;
   std::size_t buffered() const { return buffered_; }
+  /// Bytes submitted that the other end has not passed on yet.
+  std::size_t backlog() const {
+    return express_.bytes + bulk_.bytes + static_cast<std::size_t>(sent_bytes_ - peer_consumed_);
+  }
 
   // ---- streams ------------------------------------------------------------------------------
 
@@ -146,7 +155,22 @@ class Conduit {
     std::shared_ptr<Packet> packet;  // null: acknowledged
     StreamId stream = 0;
   };
-  using Queue = std::deque<std::shared_ptr<Packet>>;
+  struct Queue {
+    std::deque<std::shared_ptr<Packet>> packets;
+    std::size_t bytes = 0;
+
+    bool empty() const { return packets.empty(); }
+    void push(std::shared_ptr<Packet> packet) {
+      bytes += packet->size;
+      packets.push_back(std::move(packet));
+    }
+    std::shared_ptr<Packet> pop() {
+      auto packet = std::move(packets.front());
+      packets.pop_front();
+      bytes -= packet->size;
+      return packet;
+    }
+  };
 
   void enqueue(const FrameHeader& header, std::span<const std::byte> head,
                std::span<const std::byte> payload);

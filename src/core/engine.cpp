@@ -100,10 +100,10 @@ bool Engine::deliver(const InFrame& frame) {
   }
 }
 
-bool Engine::next_frame(OutFrame& out) {
+bool Engine::next_frame(OutFrame& out, const Room& room) {
   payload_copied();
   state_->sweep_dropped();
-  return state_->next_frame(out);
+  return state_->next_frame(out, room);
 }
 
 void Engine::payload_copied() {

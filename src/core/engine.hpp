@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -66,7 +67,11 @@ class Engine {
   /// (grants, credits, envelopes of small messages) come before pieces of large ones; large ones
   /// take turns between peers. `out.payload` borrows from the operation until the next call of
   /// next_frame() or payload_copied(); a send whose last bytes it is becomes Done then.
-  bool next_frame(OutFrame& out);
+  bool next_frame(OutFrame& out) { return next_frame(out, {}); }
+  /// Says whether the way to a peer takes a frame now: a bulk one, or only an express one.
+  using Room = std::function<bool(NodeId peer, bool bulk)>;
+  /// As above, but only a frame for which there is room; false when there is no such frame.
+  bool next_frame(OutFrame& out, const Room& room);
   /// Says that the last frame's payload has been copied. For an owner that stops asking for frames
   /// while there still are some.
   void payload_copied();

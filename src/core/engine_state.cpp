@@ -153,31 +153,52 @@ bool Engine::State::next_is_piece() const {
   return envelopes.empty() || since_piece >= 4 * limits.piece;
 }
 
-bool Engine::State::next_frame(OutFrame& out) {
+namespace {
+
+// The first of a list of channels whose peer can be sent to.
+template <class List>
+Channel* first_with_room(const List& list, const Engine::Room& room, bool bulk) {
+  Channel* channel = list.front();
+  while (channel != nullptr && room && !room(channel->peer, bulk)) channel = List::next(*channel);
+  return channel;
+}
+
+}  // namespace
+
+bool Engine::State::next_frame(OutFrame& out, const Room& room) {
   out.source = self;
   out.payload = {};
-  while (!replies.empty()) {
-    Channel& to = replies.pop_front();
-    if (!to.in.has_reply()) continue;
-    out.destination = to.peer;
-    out.kind = to.in.next_reply(out.head, out.head_size) ? FrameKind::Grant : FrameKind::Credit;
-    activate(to);
+  while (Channel* const to = first_with_room(replies, room, false)) {
+    replies.erase(*to);
+    if (!to->in.has_reply()) continue;
+    out.destination = to->peer;
+    out.kind = to->in.next_reply(out.head, out.head_size) ? FrameKind::Grant : FrameKind::Credit;
+    activate(*to);
     return true;
   }
-  if (envelopes.empty() && pieces.empty()) return false;
-  const bool piece = next_is_piece();
-  Channel& to = piece ? pieces.pop_front() : envelopes.pop_front();
-  SendOp& op = piece ? to.out.next_piece(out.head, out.head_size, out.payload)
-                     : to.out.next_envelope(out.head, out.head_size, out.payload);
+  Channel* to = next_is_piece() ? first_with_room(pieces, room, true) : nullptr;
+  const bool due = to != nullptr;
+  if (to == nullptr) to = first_with_room(envelopes, room, false);
+  const bool piece = due || to == nullptr;
+  if (to == nullptr) to = first_with_room(pieces, room, true);
+  if (to == nullptr) return false;
+  if (piece) {
+    pieces.erase(*to);
+  } else {
+    envelopes.erase(*to);
+  }
+  SendOp& op = piece ? to->out.next_piece(out.head, out.head_size, out.payload)
+                     : to->out.next_envelope(!room || room(to->peer, true), out.head, out.head_size,
+                                             out.payload);
   since_piece = piece ? 0 : since_piece + out.payload.size();
-  out.destination = to.peer;
+  out.destination = to->peer;
   out.kind = piece ? FrameKind::Piece : FrameKind::Envelope;
   if (!out.payload.empty()) {
     lent = &op;
   } else if (Outbound::finished(op)) {
     finish(op);
   }
-  activate(to);
+  activate(*to);
   return true;
 }
 

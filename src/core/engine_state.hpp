@@ -96,7 +96,7 @@ struct Engine::State {
   bool on_grant(const InFrame& frame);
   bool on_credit(const InFrame& frame);
 
-  bool next_frame(OutFrame& out);
+  bool next_frame(OutFrame& out, const Room& room);
   bool next_is_piece() const;
 
   const NodeId self;

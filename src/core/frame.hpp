@@ -30,6 +30,10 @@ enum class FrameKind : std::uint8_t {
 /// The largest body of one frame, in bytes. Bounds what a decoder may have to hold.
 inline constexpr std::size_t kMaxBody = 64 * 1024 + 64;
 
+/// Frames with bodies up to this size are express: they overtake larger ones, bulk, wherever frames
+/// wait.
+inline constexpr std::size_t kExpressBody = 1024;
+
 /// One frame to be sent. `head` holds the fixed part of the body, `payload` the rest; `payload`
 /// is only borrowed and must stay valid until the conduit has copied it (which it does before
 /// `Conduit::submit` returns).

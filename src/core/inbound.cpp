@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace isthmus::core {
@@ -101,9 +102,10 @@ void Inbound::store(Incoming& message, std::uint64_t offset, std::span<const std
   } else {
     const auto size = static_cast<std::size_t>(message.body.ahead);
     if (!message.buffer) {
-      // Bytes still to come are zero until then, so that a receive never sees old memory.
-      message.buffer = bytes.size() == size ? std::make_unique_for_overwrite<std::byte[]>(size)
-                                            : std::make_unique<std::byte[]>(size);
+      // Bytes still to come are zero until then, so that a receive never sees old memory; calloc
+      // has large zeros for nothing.
+      message.buffer.reset(static_cast<std::byte*>(std::calloc(size, 1)));
+      if (!message.buffer) throw std::bad_alloc();
     }
     std::memcpy(message.buffer.get() + offset, bytes.data(), bytes.size());
   }

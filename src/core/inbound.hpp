@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
 #include <memory>
 #include <span>
@@ -28,6 +29,10 @@ enum class Stage : std::uint8_t {
   Matched,     ///< bytes go to the receive, or nowhere when that is null
 };
 
+struct Free {
+  void operator()(std::byte* memory) const { std::free(memory); }
+};
+
 /// A message on its way in.
 struct Incoming {
   struct Chunk {
@@ -41,7 +46,7 @@ struct Incoming {
   RecvOp* op = nullptr;
   std::uint64_t ahead_arrived = 0;
   std::uint64_t granted_arrived = 0;
-  std::unique_ptr<std::byte[]> buffer;  ///< of body.ahead bytes, once needed
+  std::unique_ptr<std::byte[], Free> buffer;  ///< of body.ahead bytes, once needed
   std::vector<Chunk> early;
   Links<Incoming> links;
 

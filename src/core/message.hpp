@@ -78,7 +78,7 @@ inline constexpr std::size_t kMaxWaiting = std::size_t{1} << 20;
 /// unmatched messages per sending peer; more waits at the sender. Every envelope is charged
 /// kMessageCharge to the window as well; those that find no room go out uncharged, and their sends
 /// are not Done before they are matched, so the sender's outstanding sends bound them. All nodes of
-/// a grid have the same limits.
+/// a grid have the same limits (limits.hpp).
 struct Limits {
   std::size_t window = std::size_t{1} << 20;
   std::size_t piece = std::size_t{64} * 1024;  ///< payload per frame, at most kMaxBody - 64

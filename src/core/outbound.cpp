@@ -30,7 +30,7 @@ void Outbound::push(SendOp& op) {
   unannounced_.push_back(op);
 }
 
-SendOp& Outbound::next_envelope(BodyHead& head, std::size_t& head_size,
+SendOp& Outbound::next_envelope(bool bulky, BodyHead& head, std::size_t& head_size,
                                 std::span<const std::byte>& payload) {
   SendOp& op = unannounced_.pop_front();
   const std::size_t size = op.data.size();
@@ -49,6 +49,7 @@ SendOp& Outbound::next_envelope(BodyHead& head, std::size_t& head_size,
   body.waits = op.waits;
   head_size = encode(body, head);
   payload = op.data.first(std::min(op.ahead, piece_));
+  if (!bulky && EnvelopeBody::kSize + payload.size() > kExpressBody) payload = {};
   op.sent = payload.size();
   if (op.sent < op.ahead) ready_.push_back(op);
   return op;

@@ -24,8 +24,9 @@ class Outbound {
   bool has_piece() const { return !ready_.empty(); }
 
   /// The next frame of its sort, which must be there: writes its head and its payload. The send
-  /// is over when `finished(op)` holds afterwards.
-  SendOp& next_envelope(BodyHead& head, std::size_t& head_size,
+  /// is over when `finished(op)` holds afterwards. An envelope that may not be `bulky` leaves the
+  /// first bytes of a large message to pieces.
+  SendOp& next_envelope(bool bulky, BodyHead& head, std::size_t& head_size,
                         std::span<const std::byte>& payload);
   SendOp& next_piece(BodyHead& head, std::size_t& head_size, std::span<const std::byte>& payload);
   static bool finished(const SendOp& op) {

@@ -13,6 +13,7 @@ Gateway::State::State(asio::io_context& context, GatewayConfig settings, Events 
       config(std::move(settings)),
       events(std::move(handlers)),
       link_timer(context),
+      tune_timer(context),
       close_timer(context) {}
 
 Gateway::State::~State() { close_now(); }
@@ -57,6 +58,7 @@ void Gateway::link(core::World world, std::vector<GatewayLink> links,
   state_->world = std::move(world);
   state_->next = std::move(next);
   state_->open_links(std::move(links), std::move(done));
+  state_->start_tuning();
   state_->check_ready();
 }
 
@@ -76,8 +78,14 @@ std::vector<LinkCount> Gateway::counts() const {
   for (const auto& [node, peer] : state_->peers) {
     if (!core::is_gateway(node)) continue;
     const auto& sent = peer->driver->conduit().counts();
-    counts.push_back(
-        {state_->config.node, node, peer->messages, sent.frames, peer->bytes, sent.wire_bytes});
+    LinkCount count{state_->config.node, node,        peer->messages,
+                    sent.frames,         peer->bytes, sent.wire_bytes};
+    count.streams = static_cast<int>(peer->driver->streams());
+    count.rtt = peer->tuning.rtt;
+    count.min_rtt = peer->tuning.min_rtt;
+    count.best_rate = peer->tuning.best_rate;
+    count.repeated = peer->tuning.repeated;
+    counts.push_back(count);
   }
   return counts;
 }
@@ -115,6 +123,7 @@ void Gateway::State::close_now() {
   closed = true;
   close_timer.cancel();
   link_timer.cancel();
+  tune_timer.cancel();
   if (listener) listener->close();
   for (const auto& [node, peer] : peers) peer->driver->close();
   // On its own, so that the one who asked may destroy the gateway.

@@ -28,6 +28,9 @@ struct GatewayConfig {
   std::chrono::milliseconds connect_timeout{10'000};
   /// How long a newcomer may take to prove that it knows the secret.
   std::chrono::milliseconds handshake_timeout{5'000};
+  /// Bounds what a link has under way, and what waits here for others, each. Twice bandwidth x delay
+  /// of 10 Gbit/s and 50 ms; what is really in use follows the network's own windows.
+  std::size_t link_bytes = std::size_t{128} << 20;
   /// Serve unencrypted (still authenticated) TCP conduits from other hosts. Needed when a link
   /// of the grid has encryption turned off. Unix sockets and loopback never need it.
   bool accept_plain = false;
@@ -38,8 +41,9 @@ struct GatewayLink {
   core::NodeId to = core::kNobody;
   std::vector<std::string> addresses;  ///< "tcp:host:port" or "unix:/path", best first
   bool encrypt = true;
-  std::uint64_t rate = 0;  ///< bits per second to pace to; 0: unpaced
-  int streams = 1;
+  std::uint64_t rate = 0;  ///< bytes per second on the wire, each way, to stay under; 0: unknown
+  double rtt = 0;          ///< seconds; 0: unknown
+  int streams = 0;         ///< exactly so many; 0: as many as it needs
 };
 
 /// What this gateway has sent over its conduit to another gateway.
@@ -50,6 +54,10 @@ struct LinkCount {
   std::uint64_t frames = 0;      ///< routed frames
   std::uint64_t bytes = 0;       ///< of the program's payload
   std::uint64_t wire_bytes = 0;  ///< with headers, acknowledgements and repetitions, without TLS
+  int streams = 0;               ///< open now
+  std::chrono::microseconds rtt{}, min_rtt{};  ///< as the kernel measures them; 0: unknown
+  double best_rate = 0;                        ///< bytes a second delivered, in the best 100 ms
+  std::uint64_t repeated = 0;                  ///< bytes that the network lost
 };
 
 class Gateway {

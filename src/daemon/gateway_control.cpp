@@ -27,6 +27,10 @@ void Gateway::State::control(Peer& from, const core::InFrame& frame) {
     }
     return;
   }
+  if (body->what == ControlBody::What::Link) {
+    if (core::is_gateway(from.node)) learn_link(from, *body);
+    return;
+  }
   if (faulted) return;
   faulted = true;
   spread(*body, from.node);

@@ -34,7 +34,8 @@ bool Gateway::State::take(Peer& from, const core::InFrame& frame, std::uint16_t 
   }
   if (to->left || to->driver->closed()) return true;  // credits that come too late
   --hops;
-  if (to->turns.empty() && to->driver->conduit().can_accept()) {
+  const bool bulk = frame.body.size() > core::kExpressBody;
+  if ((!bulk || to->turns.empty()) && to->driver->conduit().can_accept(bulk)) {
     forward(*to, frame, hops);
     return true;
   }
@@ -126,6 +127,7 @@ void Gateway::State::flush() {
     unflushed.pop_back();
     peer->unflushed = false;
     peer->driver->flush();
+    release(*peer);
   }
 }
 

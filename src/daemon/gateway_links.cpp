@@ -1,7 +1,6 @@
 // The conduits that a gateway opens to others, and opens again when they are lost.
 #include <algorithm>
 #include <asio/co_spawn.hpp>
-#include <asio/detached.hpp>
 #include <asio/post.hpp>
 #include <asio/use_awaitable.hpp>
 #include <utility>
@@ -34,7 +33,12 @@ void Gateway::State::open_links(std::vector<GatewayLink> links,
       dialled[to].up = true;  // it was quicker and has opened the conduit to us
       continue;
     }
-    for (int i = 0; i < std::max(1, dialled[to].link.streams); ++i) dial(to);
+    const GatewayLink& made = dialled[to].link;
+    const int streams = made.streams > 0
+                            ? made.streams
+                            : core::streams_for(static_cast<double>(made.rate), made.rtt,
+                                                static_cast<double>(net::tcp_window_ceiling()));
+    for (int i = 0; i < streams; ++i) dial(to);
   }
   link_timer.expires_after(config.connect_timeout);
   link_timer.async_wait([weak = weak_from_this()](const std::error_code& error) {
@@ -52,7 +56,11 @@ void Gateway::State::open_links(std::vector<GatewayLink> links,
 }
 
 void Gateway::State::dial(core::NodeId to) {
-  asio::co_spawn(io, dialling(shared_from_this(), to), asio::detached);
+  ++dialled[to].dialling;
+  asio::co_spawn(io, dialling(shared_from_this(), to),
+                 [weak = weak_from_this(), to](const std::exception_ptr&) {
+                   if (const auto self = weak.lock()) --self->dialled[to].dialling;
+                 });
 }
 
 asio::awaitable<void> Gateway::State::dialling(std::shared_ptr<State> self, core::NodeId to) {
@@ -95,8 +103,17 @@ asio::awaitable<void> Gateway::State::dialling(std::shared_ptr<State> self, core
 void Gateway::State::link_up(core::NodeId to) {
   const auto mine = dialled.find(to);
   if (mine == dialled.end()) return;
-  mine->second.up = true;
   mine->second.last_failure.clear();
+  if (const auto rate = mine->second.link.rate; rate > 0 && !mine->second.up) {
+    Peer& peer = *peers.at(to);
+    set_rate(peer, rate);
+    net::ControlBody body;
+    body.what = net::ControlBody::What::Link;
+    body.rate = rate;
+    tell(peer, core::FrameKind::Control, net::encode_control(body));
+    flush();
+  }
+  mine->second.up = true;
   links_settled({});
 }
 

@@ -6,7 +6,6 @@
 #include "net/software.hpp"
 
 namespace isthmus::daemon {
-
 std::string Gateway::State::name(core::NodeId node) const {
   if (!core::is_gateway(node)) {
     return "rank " + std::to_string(node) + " (cluster \"" + config.cluster + "\")";
@@ -78,6 +77,7 @@ Gateway::State::PeerPtr Gateway::State::add_peer(core::NodeId node, bool is_unix
   settings.software = net::software();
   if (core::is_gateway(node)) {
     settings.link_timeout = config.link_timeout;
+    settings.buffer = settings.window = config.link_bytes;
   } else {
     settings.link_timeout = is_unix ? core::Time::zero() : core::Time(net::kProcessTimeout);
   }
@@ -87,7 +87,7 @@ Gateway::State::PeerPtr Gateway::State::add_peer(core::NodeId node, bool is_unix
   hooks.frame = [this, p](const core::InFrame& frame, std::uint16_t hops) {
     return take(*p, frame, hops);
   };
-  hooks.progress = [this, p] { progress(*p); };
+  hooks.progress = hooks.room = [this, p] { progress(*p); };
   hooks.connected = [this, p] { link_up(p->node); };
   hooks.lost = [this, p](const std::string& reason) { lost(*p, reason); };
   hooks.ended = [this, p] { ended(*p); };

@@ -117,8 +117,9 @@ void GatewaySet::link(const LinkRequest& request,
     made.to = link.to;
     made.addresses = link.addresses;
     made.encrypt = link.encrypt;
-    made.rate = static_cast<std::uint64_t>(link.rate * 8);
-    made.streams = std::max(1, link.streams);
+    made.rate = static_cast<std::uint64_t>(link.rate);
+    made.rtt = link.rtt;
+    made.streams = link.streams;
     links[link.from].push_back(std::move(made));
   }
   for (const auto& [node, next] : request.routes) {
@@ -169,7 +170,12 @@ json GatewaySet::stats() const {
                       {"messages", count.messages},
                       {"bytes", count.bytes},
                       {"frames", count.frames},
-                      {"wire_bytes", count.wire_bytes}});
+                      {"wire_bytes", count.wire_bytes},
+                      {"streams", count.streams},
+                      {"rtt", static_cast<double>(count.rtt.count()) * 1e-6},
+                      {"min_rtt", static_cast<double>(count.min_rtt.count()) * 1e-6},
+                      {"best_rate", count.best_rate},
+                      {"repeated", count.repeated}});
     }
   }
   return list;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "core/stream_count.hpp"
 #include "daemon/gateway.hpp"
 #include "net/conduit_driver.hpp"
 #include "net/control_body.hpp"
@@ -29,6 +30,16 @@ struct Gateway::State : std::enable_shared_from_this<State> {
     std::vector<std::byte> body;
   };
 
+  /// What is known of a link, over all its streams (gateway_tuning.cpp).
+  struct Tuning {
+    std::map<core::StreamId, net::TcpFigures> last;
+    core::StreamCount count;
+    std::uint64_t rate = 0;  // bytes/s, by the grid file; 0: unknown
+    std::chrono::microseconds rtt{}, min_rtt{};
+    double best_rate = 0;  // bytes/s, in one period
+    std::uint64_t repeated = 0;
+  };
+
   /// A process of this cluster, or another gateway.
   struct Peer {
     core::NodeId node = core::kNobody;
@@ -41,12 +52,14 @@ struct Gateway::State : std::enable_shared_from_this<State> {
     std::map<core::NodeId, std::deque<Held>> held;
     std::deque<core::NodeId> turns;
     std::uint64_t messages = 0, bytes = 0;  // sent
+    Tuning tuning;
   };
   using PeerPtr = std::shared_ptr<Peer>;
 
   struct Dialled {
     GatewayLink link;
     bool up = false;  // the peer's Hello has been heard once
+    int dialling = 0;
     std::string last_failure;
   };
 
@@ -88,6 +101,13 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void links_settled(const std::string& error);
   std::string link_name(core::NodeId to) const;
 
+  // gateway_tuning.cpp: how links are used
+  void start_tuning();
+  void tune(Peer& peer);
+  void set_rate(Peer& peer, std::uint64_t bytes_per_second);
+  void learn_link(Peer& from, const net::ControlBody& body);
+  void want_streams(core::NodeId to, int streams);
+
   void close(std::function<void()> done);
   void close_now();
   void check_closed();
@@ -110,6 +130,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   std::map<core::NodeId, Dialled> dialled;
   std::function<void(const std::string&)> links_done;
   asio::steady_timer link_timer;
+  asio::steady_timer tune_timer;
 
   bool closing = false, closed = false;
   std::function<void()> close_done;

@@ -54,6 +54,7 @@ struct BedOptions {
   bool ranks_by_tcp = false;
   int streams = 1;
   std::chrono::milliseconds link_timeout{10'000};
+  std::size_t link_bytes = std::size_t{4} << 20;
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds handshake_timeout{5'000};
   std::size_t wrong_secret = SIZE_MAX;  // index of a gateway that has another secret
@@ -247,6 +248,7 @@ class Testbed {
     config.cluster = world_.clusters[cluster_[i]].name;
     config.job = "job";
     config.secret = i == options_.wrong_secret ? "wrong" : "secret";
+    config.link_bytes = options_.link_bytes;
     config.link_timeout = options_.link_timeout;
     config.connect_timeout = options_.connect_timeout;
     config.handshake_timeout = options_.handshake_timeout;

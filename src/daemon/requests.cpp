@@ -167,8 +167,10 @@ LinkRequest read_link(const json& body) {
     link.addresses = item.get<std::vector<std::string>>("addresses");
     link.encrypt = item.get_or("encrypt", true);
     link.rate = item.get_or("rate", 0.0);
+    link.rtt = item.get_or("rtt", 0.0);
     link.streams = item.get_or("streams", 0);
     if (!(link.rate >= 0 && link.rate < 1e15)) item.wrong("rate", "is out of range");
+    if (!(link.rtt >= 0 && link.rtt < 1e3)) item.wrong("rtt", "is out of range");
     if (link.streams < 0 || link.streams > 256) item.wrong("streams", "is out of range");
     request.links.push_back(std::move(link));
   }

@@ -44,6 +44,7 @@ struct LinkRequest {
     std::vector<std::string> addresses;
     bool encrypt = true;
     double rate = 0;  ///< bytes per second; 0: unknown
+    double rtt = 0;   ///< seconds; 0: unknown
     int streams = 0;  ///< 0: chosen here
   };
   std::vector<Link> links;

@@ -19,8 +19,8 @@ namespace {
 std::vector<GridRequest*> active;  // in the order they were made
 bool pumping = false;              // a callback of the program may bring us here again
 
-constexpr unsigned kSpins = 64;
-constexpr unsigned kYields = 512;
+constexpr unsigned kSpins = 16;   // looks at the network, about 1 us each
+constexpr unsigned kYields = 64;  // more of them, giving way to others
 constexpr std::chrono::microseconds kShortestNap{50}, kLongestNap{250};
 
 }  // namespace
@@ -80,9 +80,9 @@ void Backoff::pause() {
     return;
   }
   ++idle_rounds_;
-  if (idle_rounds_ < kSpins) return;
   if (idle_rounds_ < kYields) {
-    sched_yield();
+    if (idle_rounds_ >= kSpins) sched_yield();
+    g->endpoint->poll();
     return;
   }
   const auto nap = kShortestNap * (1 + (idle_rounds_ - kYields) / 16);

@@ -3,7 +3,11 @@
 #include <openssl/rand.h>
 
 #include <algorithm>
+#include <array>
+#include <asio/error.hpp>
+#include <asio/post.hpp>
 #include <cstring>
+#include <deque>
 #include <utility>
 
 #include "net/listener.hpp"
@@ -11,9 +15,11 @@
 namespace isthmus::net {
 namespace {
 
-constexpr std::size_t kReadBuffer = std::size_t{128} * 1024;
+constexpr std::size_t kReadBuffer = std::size_t{256} * 1024;
 static_assert(kReadBuffer >= core::kHeaderSize + core::kMaxBody);
-constexpr std::size_t kWriteBatch = std::size_t{256} * 1024;
+// What is taken from the conduit at a time. Small: what is taken can't be overtaken any more.
+constexpr std::size_t kWriteBatch = std::size_t{64} * 1024;
+constexpr int kReadTurns = 8;  // before others on this thread have their turn
 
 }  // namespace
 
@@ -35,11 +41,11 @@ struct ConduitDriver::Line {
   core::StreamId id = 0;
   std::unique_ptr<std::byte[]> buffer = std::make_unique_for_overwrite<std::byte[]>(kReadBuffer);
   std::size_t begin = 0, end = 0;  // unread bytes in buffer
-  bool writing = false;
   bool up = true;
   bool greeted = false;
-  std::vector<core::PacketPtr> packets;  // being written
-  std::vector<asio::const_buffer> buffers;
+  bool blocked = false;                 // waits until the stream can take more
+  std::deque<core::PacketPtr> packets;  // being written
+  std::size_t written = 0;              // of the first of them
 };
 
 ConduitDriver::ConduitDriver(asio::io_context& io, core::ConduitConfig config, Hooks hooks)
@@ -56,34 +62,42 @@ void ConduitDriver::attach(std::shared_ptr<Stream> stream, std::span<const std::
   line->stream = std::move(stream);
   line->id = conduit_.stream_up(now());
   lines_.push_back(line);
+  if (pace_ != 0) set_pace(pace_);
   const std::size_t size = std::min(read.size(), kReadBuffer);
   if (size > 0) std::memcpy(line->buffer.get(), read.data(), size);
   line->end = size;
   const auto self = shared_from_this();
   if (size > 0) took(line);
   if (line->up) this->read(line);
-  flush();
+  if (!closed_) flush();
 }
 
 void ConduitDriver::read(const LinePtr& line) {
-  if (line->begin > 0) {
-    std::memmove(line->buffer.get(), line->buffer.get() + line->begin, line->end - line->begin);
-    line->end -= line->begin;
-    line->begin = 0;
+  for (int turn = 0; turn < kReadTurns; ++turn) {
+    if (line->begin > 0) {
+      std::memmove(line->buffer.get(), line->buffer.get() + line->begin, line->end - line->begin);
+      line->end -= line->begin;
+      line->begin = 0;
+    }
+    const auto moved =
+        line->stream->read({line->buffer.get() + line->end, kReadBuffer - line->end});
+    if (moved.error) {
+      drop(line,
+           moved.error == asio::error::eof ? "it closed the connection" : moved.error.message());
+      return;
+    }
+    line->end += moved.bytes;
+    if (moved.bytes > 0) took(line);
+    if (!line->up || closed_) return;
+    if (moved.wait == Stream::Wait::None) continue;
+    line->stream->wait(moved.wait, [self = shared_from_this(), line](const std::error_code&) {
+      if (!self->closed_ && line->up) self->read(line);
+    });
+    return;
   }
-  line->stream->read_some(
-      asio::buffer(line->buffer.get() + line->end, kReadBuffer - line->end),
-      [self = shared_from_this(), line](const std::error_code& error, std::size_t n) {
-        if (self->closed_ || !line->up) return;
-        if (error) {
-          self->drop(line,
-                     error == asio::error::eof ? "it closed the connection" : error.message());
-          return;
-        }
-        line->end += n;
-        self->took(line);
-        if (line->up && !self->closed_) self->read(line);
-      });
+  asio::post(io_, [self = shared_from_this(), line] {
+    if (!self->closed_ && line->up) self->read(line);
+  });
 }
 
 // Bytes have arrived: hands their frames on.
@@ -97,7 +111,7 @@ void ConduitDriver::took(const LinePtr& line) {
     line->up = false;
     std::erase(lines_, line);
     conduit_.stream_down(line->id);
-    if (line->writing) {
+    if (!line->packets.empty()) {
       line->stream->close();
     } else {
       refuse(line->stream, conduit_.config().self, conduit_.config().peer, result.reason);
@@ -126,26 +140,46 @@ void ConduitDriver::flush() {
 }
 
 void ConduitDriver::write(const LinePtr& line) {
-  if (line->writing || !line->up || !conduit_.has_output(line->id)) return;
-  line->packets.clear();
-  line->buffers.clear();
-  conduit_.output(line->id, now(), kWriteBatch, line->packets);
-  for (const auto& packet : line->packets) {
-    line->buffers.emplace_back(packet->data.get(), packet->size);
+  while (!line->blocked && line->up) {
+    if (line->packets.empty()) {
+      conduit_.output(line->id, now(), kWriteBatch, taken_);
+      line->packets.insert(line->packets.end(), taken_.begin(), taken_.end());
+      taken_.clear();
+      if (line->packets.empty()) return;
+    }
+    std::array<iovec, 64> parts;
+    std::size_t count = 0, skip = line->written;
+    for (const auto& packet : line->packets) {
+      if (count == parts.size()) break;
+      parts[count++] = {packet->data.get() + skip, packet->size - skip};
+      skip = 0;
+    }
+    write_some(line, std::span(parts).first(count));
   }
-  line->writing = true;
-  line->stream->write(line->buffers,
-                      [self = shared_from_this(), line](const std::error_code& error, std::size_t) {
-                        line->writing = false;
-                        line->packets.clear();
-                        if (self->closed_ || !line->up) return;
-                        if (error) {
-                          self->drop(line, error.message());
-                          return;
-                        }
-                        self->write(line);
-                        self->arm();
-                      });
+}
+
+void ConduitDriver::write_some(const LinePtr& line, std::span<const iovec> parts) {
+  const auto moved = line->stream->write(parts);
+  if (moved.error) {
+    drop(line, moved.error.message());
+    return;
+  }
+  line->written += moved.bytes;
+  while (!line->packets.empty() && line->written >= line->packets.front()->size) {
+    line->written -= line->packets.front()->size;
+    line->packets.pop_front();
+  }
+  if (moved.wait == Stream::Wait::None) return;
+  line->blocked = true;
+  line->stream->wait(moved.wait, [self = shared_from_this(), line](const std::error_code&) {
+    line->blocked = false;
+    if (self->closed_ || !line->up) return;
+    self->write_some(line, {});  // what the stream itself holds
+    self->write(line);
+    if (self->closed_) return;
+    if (self->hooks_.room) self->hooks_.room();
+    self->arm();
+  });
 }
 
 void ConduitDriver::drop(const LinePtr& line, const std::string& reason) {
@@ -154,6 +188,7 @@ void ConduitDriver::drop(const LinePtr& line, const std::string& reason) {
   line->stream->close();
   std::erase(lines_, line);
   conduit_.stream_down(line->id);
+  if (pace_ != 0) set_pace(pace_);
   const auto self = shared_from_this();
   report();
   if (closed_ || !conduit_.dead().empty()) return;
@@ -194,6 +229,24 @@ void ConduitDriver::arm() {
     }
     self->flush();
   });
+}
+
+std::map<core::StreamId, TcpFigures> ConduitDriver::figures() const {
+  std::map<core::StreamId, TcpFigures> all;
+  for (const auto& line : lines_) {
+    if (const auto figures = tcp_figures(line->stream->socket().native_handle())) {
+      all.emplace(line->id, *figures);
+    }
+  }
+  return all;
+}
+
+void ConduitDriver::set_pace(std::uint64_t bytes_per_second) {
+  pace_ = bytes_per_second;
+  for (const auto& line : lines_) {
+    net::set_pace(line->stream->socket().native_handle(),
+                  bytes_per_second / std::max<std::size_t>(1, lines_.size()));
+  }
 }
 
 void ConduitDriver::close() {

@@ -4,6 +4,7 @@
 #include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "core/conduit.hpp"
 #include "net/stream.hpp"
+#include "net/tcp_figures.hpp"
 
 namespace isthmus::net {
 
@@ -24,6 +26,7 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   struct Hooks {
     core::Conduit::Sink frame;        ///< as core::Conduit::Sink
     std::function<void()> progress;   ///< after every read: there may be room to submit
+    std::function<void()> room;       ///< a stream took more after it had been full
     std::function<void()> connected;  ///< a stream has heard the peer's Hello
     /// A stream ended, though the peer has not said Bye. streams() tells how many are left.
     std::function<void(const std::string& reason)> lost;
@@ -45,6 +48,11 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   void close();
   bool closed() const { return closed_; }
   std::size_t streams() const { return lines_.size(); }
+  /// What the kernel says of each stream that is of TCP.
+  std::map<core::StreamId, TcpFigures> figures() const;
+  /// Bytes a second that all streams together may send; 0: as the network takes it. Bounds each
+  /// stream to its share: under load all are in use.
+  void set_pace(std::uint64_t bytes_per_second);
 
  private:
   struct Line;
@@ -52,6 +60,7 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
 
   void read(const LinePtr& line);
   void write(const LinePtr& line);
+  void write_some(const LinePtr& line, std::span<const iovec> parts);
   void took(const LinePtr& line);
   void drop(const LinePtr& line, const std::string& reason);
   void arm();
@@ -61,6 +70,8 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   core::Conduit conduit_;
   Hooks hooks_;
   std::vector<LinePtr> lines_;
+  std::uint64_t pace_ = 0;
+  std::vector<core::PacketPtr> taken_;  // write()'s own, kept for its memory
   asio::steady_timer timer_;
   std::optional<core::Time> armed_;
   bool closed_ = false;

@@ -22,6 +22,9 @@ std::vector<std::byte> encode_control(const ControlBody& body) {
     case ControlBody::What::Fault:
       value["fault"] = {{"code", body.code}, {"message", message}};
       break;
+    case ControlBody::What::Link:
+      value["link"] = {{"rate", body.rate}, {"streams", body.streams}};
+      break;
   }
   const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
   std::vector<std::byte> bytes(text.size());
@@ -44,6 +47,12 @@ std::optional<ControlBody> decode_control(std::span<const std::byte> bytes) {
     if (value.contains("joined")) {
       body.what = ControlBody::What::Joined;
       body.node = value.at("joined").get<core::NodeId>();
+      return body;
+    }
+    if (value.contains("link")) {
+      body.what = ControlBody::What::Link;
+      body.rate = value.at("link").at("rate").get<std::uint64_t>();
+      body.streams = value.at("link").at("streams").get<int>();
       return body;
     }
     const bool abort = value.contains("abort");

@@ -7,6 +7,7 @@
 #include <asio/post.hpp>
 #include <stdexcept>
 
+#include "core/limits.hpp"
 #include "net/endpoint_io.hpp"
 
 namespace isthmus::net {
@@ -34,7 +35,7 @@ void futex_wake_all(std::atomic<std::uint32_t>& word) {
 }  // namespace
 
 Endpoint::Endpoint(EndpointConfig config, FaultHandler on_fault)
-    : engine_(static_cast<core::NodeId>(config.world_rank), config.limits),
+    : engine_(static_cast<core::NodeId>(config.world_rank), core::limits_for(config.world.size())),
       io_(std::make_unique<Io>(*this, std::move(config), std::move(on_fault))) {}
 
 std::unique_ptr<Endpoint> Endpoint::join(EndpointConfig config, FaultHandler on_fault) {
@@ -78,7 +79,13 @@ void Endpoint::unlock() {
   const bool output = engine_.has_output();
   publish(static_cast<std::uint32_t>(engine_.events()));
   mutex_.unlock();
-  if (output) wake();
+  if (!output) return;
+  if (io_->turn.try_take()) {
+    io_->pump();
+    io_->turn.give();
+  } else {
+    wake();
+  }
 }
 
 void Endpoint::wake() {
@@ -114,7 +121,19 @@ void Endpoint::recv(const std::shared_ptr<core::Extracted>& message, core::RecvO
   locked([&](core::Engine& engine) { engine.recv(message, op); });
 }
 
+void Endpoint::poll() const {
+  if (!io_->turn.take_or_ask()) return;
+  io_->io.poll();
+  io_->turn.give();
+}
+
 void Endpoint::wait_event(std::uint32_t seen, std::chrono::microseconds limit) const {
+  if (events() != seen) return;
+  if (io_->turn.take_or_ask()) {
+    io_->drive(seen, limit);
+    io_->turn.give();
+    return;
+  }
   waiters_.fetch_add(1, std::memory_order_seq_cst);
   if (events_.load(std::memory_order_seq_cst) == seen) futex_wait(events_, seen, limit);
   waiters_.fetch_sub(1, std::memory_order_relaxed);
@@ -129,7 +148,7 @@ void Endpoint::abort(int code, const std::string& sentence) {
   body.rank = io_->config.world_rank;
   body.code = code;
   body.message = sentence;
-  if (std::this_thread::get_id() == io_->thread.get_id()) {
+  if (io_->turn.mine()) {
     io_->say(body);
     return;
   }

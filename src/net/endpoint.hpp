@@ -1,6 +1,7 @@
-// A process's end of the Isthmus network: one I/O thread that drives conduits to the cluster's
-// gateways and moves the frames of a core::Engine. The I/O thread never calls MPI and never runs
-// the program's code.
+// A process's end of the Isthmus network: conduits to the cluster's gateways, and a core::Engine
+// whose frames they carry. One I/O thread drives them, whatever the program does; it never calls
+// MPI and never runs the program's code. A thread of the program that sends or waits does that work
+// itself, since every wake-up of another thread costs more than the work (io_turn.hpp).
 #pragma once
 
 #include <atomic>
@@ -23,15 +24,15 @@ struct EndpointConfig {
   int world_rank = -1;
   std::string job;     ///< identifies the job in messages and handshakes
   std::string secret;  ///< the job's secret, raw bytes
-  core::Limits limits;
   std::chrono::milliseconds join_timeout{60'000};
 };
 
 class Endpoint {
  public:
-  /// Called on the I/O thread when the grid can no longer work (a gateway is gone past
-  /// link_timeout, another rank aborted or vanished, the protocol was broken). `sentence` says
-  /// what and where. `code` is the exit status the process should end with. Called once.
+  /// Called on the I/O thread, or on a thread that is in wait_event, poll or a send, when the grid
+  /// can no longer work (a gateway is gone past link_timeout, another rank aborted or vanished, the
+  /// protocol was broken). `sentence` says what and where. `code` is the exit status the process
+  /// should end with. Called once.
   using FaultHandler = std::function<void(const std::string& sentence, int code)>;
 
   /// Connects to the gateways of this process's cluster, and returns when every rank of the grid
@@ -62,7 +63,10 @@ class Endpoint {
 
   /// Changes whenever something completed or arrived. Lock-free.
   std::uint32_t events() const { return events_.load(std::memory_order_acquire); }
-  /// Sleeps until events() differs from `seen` or `limit` has passed. May return early.
+  /// Moves what can be moved now, on the calling thread. Never blocks.
+  void poll() const;
+  /// Sleeps until events() differs from `seen` or `limit` has passed; moves what arrives, on the
+  /// calling thread unless another is at it. May return early.
   void wait_event(std::uint32_t seen, std::chrono::microseconds limit) const;
 
   /// MPI_Abort: tells the whole grid, best effort, within a bounded time (at most 1 s).

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
-#include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
@@ -52,8 +51,7 @@ void Endpoint::Io::start() {
   try {
     thread = std::thread([this] {
       pthread_setname_np(pthread_self(), "isthmus");
-      const auto work = asio::make_work_guard(io);
-      io.run();
+      turn.run();
     });
   } catch (...) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -64,13 +62,24 @@ void Endpoint::Io::start() {
 
 void Endpoint::Io::stop() {
   if (!thread.joinable()) return;
-  asio::post(io, [this] {
-    for (auto& gate : gates) {
-      if (gate.driver) gate.driver->close();
-    }
-    io.stop();
-  });
+  turn.stop();
   thread.join();
+  for (auto& gate : gates) {
+    if (gate.driver) gate.driver->close();
+  }
+}
+
+void Endpoint::Io::drive(std::uint32_t seen, std::chrono::microseconds limit) {
+  const auto quiet = [&] { return endpoint.events_.load(std::memory_order_acquire) == seen; };
+  io.poll();
+  if (!quiet() || limit.count() <= 0) return;
+  const unsigned before = naps;
+  nap.expires_after(limit);
+  nap.async_wait([this](const std::error_code& error) {
+    if (!error) ++naps;
+  });
+  while (quiet() && naps == before) io.run_one();
+  nap.cancel();
 }
 
 std::string Endpoint::Io::name(const Gate& gate) const {
@@ -131,7 +140,7 @@ void Endpoint::Io::attach(std::size_t index, std::shared_ptr<Stream> stream) {
   hooks.frame = [this, index](const core::InFrame& frame, std::uint16_t) {
     return take(index, frame);
   };
-  hooks.progress = [this] { progress(); };
+  hooks.progress = hooks.room = [this] { progress(); };
   hooks.connected = [this, index] { connected(index); };
   const auto gone = [this, index](const std::string& reason) {
     tell_fault("rank " + std::to_string(config.world_rank) + " has lost " + name(gates[index]) +
@@ -160,33 +169,47 @@ void Endpoint::Io::connected(std::size_t index) {
 
 // ---- frames -----------------------------------------------------------------------------------
 
+// The gate with the least to pass on, of those that take such a frame; null: none does.
+Endpoint::Io::Gate* Endpoint::Io::gate_for(core::NodeId peer, bool bulk) {
+  Gate* best = nullptr;
+  std::size_t least = 0;
+  for (std::size_t i = 0; i < gates.size(); ++i) {
+    Gate& gate = gates[(peer + i) % gates.size()];
+    const core::Conduit& conduit = gate.driver->conduit();
+    if (!conduit.can_accept(bulk)) continue;
+    if (best != nullptr && conduit.backlog() >= least) continue;
+    best = &gate;
+    least = conduit.backlog();
+  }
+  return best;
+}
+
 void Endpoint::Io::pump() {
   if (!open) return;
-  while (pump_some()) {
+  bool more = true;
+  while (more) {
+    more = pump_some();
+    for (auto& gate : gates) gate.driver->flush();
   }
-  for (auto& gate : gates) gate.driver->flush();
 }
 
 // True: there may be more.
 bool Endpoint::Io::pump_some() {
-  const auto room = [this] {
-    return std::all_of(gates.begin(), gates.end(),
-                       [](const Gate& gate) { return gate.driver->conduit().can_accept(); });
+  const core::Engine::Room room = [this](core::NodeId peer, bool bulk) {
+    return gate_for(peer, bulk) != nullptr;
   };
   std::lock_guard lock(endpoint.mutex_);
   core::Engine& engine = endpoint.engine_;
   core::OutFrame frame;
   int moved = 0;
-  bool more = true;
-  while (more && moved < kBatch && room()) {
-    more = engine.next_frame(frame);
-    if (!more) break;
-    driver_for(frame.destination).conduit().submit(frame);
+  while (moved < kBatch && engine.next_frame(frame, room)) {
+    const bool bulk = frame.head_size + frame.payload.size() > core::kExpressBody;
+    gate_for(frame.destination, bulk)->driver->conduit().submit(frame);
     ++moved;
   }
   engine.payload_copied();
   endpoint.publish(static_cast<std::uint32_t>(engine.events()));
-  return more && moved == kBatch;
+  return moved > 0;
 }
 
 bool Endpoint::Io::take(std::size_t index, const core::InFrame& frame) {

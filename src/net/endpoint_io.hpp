@@ -9,6 +9,7 @@
 #include "net/conduit_driver.hpp"
 #include "net/control_body.hpp"
 #include "net/endpoint.hpp"
+#include "net/io_turn.hpp"
 
 namespace isthmus::net {
 
@@ -20,7 +21,10 @@ struct Endpoint::Io {
   void start();
   void stop();
 
-  // ---- on the I/O thread ----------------------------------------------------------------------
+  // ---- on the thread whose turn it is ---------------------------------------------------------
+
+  /// Runs handlers until the endpoint's events() differ from `seen` or `limit` has passed.
+  void drive(std::uint32_t seen, std::chrono::microseconds limit);
 
   struct Gate {
     core::Gateway gateway;
@@ -35,6 +39,7 @@ struct Endpoint::Io {
   /// Moves frames from the engine to the conduits while they have room.
   void pump();
   bool pump_some();
+  Gate* gate_for(core::NodeId peer, bool bulk);
   bool take(std::size_t gate, const core::InFrame& frame);
   void take_control(const core::InFrame& frame);
   void progress();
@@ -42,12 +47,14 @@ struct Endpoint::Io {
   void fault(const std::string& sentence, int code);
   void tell_fault(const std::string& sentence);
   std::string name(const Gate& gate) const;
-  ConduitDriver& driver_for(core::NodeId peer) { return *gates[peer % gates.size()].driver; }
 
   Endpoint& endpoint;
   EndpointConfig config;
   FaultHandler on_fault;
-  asio::io_context io{1};
+  asio::io_context io;
+  IoTurn turn{io};
+  asio::steady_timer nap{io};
+  unsigned naps = 0;  // those that have ended
   std::vector<Gate> gates;
   bool open = false;  // all gates are ready: frames flow
   std::atomic<bool> woken{false};

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "net/plain_stream.hpp"
+#include "net/tls.hpp"
 #include "net/tls_stream.hpp"
 
 namespace isthmus::net {
@@ -162,19 +163,15 @@ asio::awaitable<void> plain_server(PlainStream& stream, const Credentials& crede
   co_await send_verdict(stream, kGood, proof(credentials, "server", client_nonce, nonce));
 }
 
-asio::awaitable<void> tls_handshake(TlsStream& stream, bool server, const Credentials& credentials,
+asio::awaitable<void> tls_handshake(TlsStream& stream, const Credentials& credentials,
                                     const Deadline& deadline, std::chrono::milliseconds limit) {
-  std::error_code error;
-  co_await stream.ssl().async_handshake(
-      server ? asio::ssl::stream_base::server : asio::ssl::stream_base::client,
-      asio::redirect_error(asio::use_awaitable, error));
+  const std::error_code error = co_await stream.handshake();
   if (error) {
-    const bool tls = error.category() == asio::error::get_ssl_category() &&
-                     error != asio::ssl::error::stream_truncated;
+    const bool tls = error.category() == asio::error::get_ssl_category();
     if (tls && !deadline.passed()) fail(tls_failure(stream.where(), credentials.job, error));
     broke(deadline, limit, stream.where(), error);
   }
-  if (!proved(stream.ssl().native_handle())) {
+  if (!proved(stream.ssl())) {
     fail(stream.where() + " does not know the secret of job \"" + credentials.job + "\"");
   }
 }
@@ -189,9 +186,9 @@ asio::awaitable<std::shared_ptr<Stream>> authenticate_as_client(Socket socket,
   const auto executor = co_await asio::this_coro::executor;
   if (protection == Protection::Encrypted) {
     auto stream =
-        std::make_shared<TlsStream>(std::move(socket), make_tls(false, credentials), where);
+        std::make_shared<TlsStream>(std::move(socket), make_tls(false, credentials), false, where);
     const Deadline deadline(executor, limit, [stream] { stream->close(); });
-    co_await tls_handshake(*stream, false, credentials, deadline, limit);
+    co_await tls_handshake(*stream, credentials, deadline, limit);
     co_return stream;
   }
   auto stream = std::make_shared<PlainStream>(std::move(socket), where);
@@ -219,10 +216,10 @@ asio::awaitable<std::shared_ptr<Stream>> authenticate_as_server(Socket socket,
       co_return stream;
     }
   }
-  auto tls =
-      std::make_shared<TlsStream>(std::move(stream->socket()), make_tls(true, credentials), where);
+  auto tls = std::make_shared<TlsStream>(std::move(stream->socket()), make_tls(true, credentials),
+                                         true, where);
   const Deadline deadline(executor, policy.limit, [tls] { tls->close(); });
-  co_await tls_handshake(*tls, true, credentials, deadline, policy.limit);
+  co_await tls_handshake(*tls, credentials, deadline, policy.limit);
   co_return tls;
 }
 

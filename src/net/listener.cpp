@@ -26,16 +26,16 @@ using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
 
 constexpr std::size_t kMaxHello = 512;
 
-asio::awaitable<std::size_t> read_some(Stream& stream, asio::mutable_buffer buffer) {
-  co_return co_await asio::async_initiate<const asio::use_awaitable_t<>,
-                                          void(std::error_code, std::size_t)>(
-      [&stream, buffer](auto handler) {
-        auto shared = std::make_shared<decltype(handler)>(std::move(handler));
-        stream.read_some(buffer, [shared](const std::error_code& error, std::size_t n) {
-          std::move (*shared)(error, n);
-        });
-      },
-      asio::use_awaitable);
+// At least one byte, or throws.
+asio::awaitable<std::size_t> read_some(Stream& stream, std::span<std::byte> into) {
+  while (true) {
+    const Stream::Moved moved = stream.read(into);
+    if (moved.error) throw std::system_error(moved.error);
+    if (moved.bytes > 0) co_return moved.bytes;
+    if (moved.wait == Stream::Wait::Readable) {
+      co_await stream.socket().async_wait(Socket::wait_read, asio::use_awaitable);
+    }
+  }
 }
 
 std::string describe(const Socket& socket, bool is_unix, bool& loopback) {
@@ -137,7 +137,7 @@ struct Listener::State : std::enable_shared_from_this<State> {
         throw std::runtime_error(where + " did not say Hello");
       }
       const std::size_t n = co_await read_some(
-          *newcomer.stream, asio::buffer(buffer.data(), buffer.size() - newcomer.read.size()));
+          *newcomer.stream, std::span(buffer).first(buffer.size() - newcomer.read.size()));
       newcomer.read.insert(newcomer.read.end(), buffer.begin(),
                            buffer.begin() + static_cast<std::ptrdiff_t>(n));
       frame = core::decode(newcomer.read);
@@ -243,11 +243,19 @@ void refuse(const std::shared_ptr<Stream>& stream, core::NodeId self, core::Node
   header.source = self;
   header.destination = peer;
   header.body_size = static_cast<std::uint32_t>(std::min<std::size_t>(sentence.size(), 1000));
-  auto bytes = std::make_shared<std::vector<std::byte>>(core::kHeaderSize + header.body_size);
-  core::encode_header(header, bytes->data());
-  std::memcpy(bytes->data() + core::kHeaderSize, sentence.data(), header.body_size);
-  stream->write({asio::buffer(*bytes)},
-                [stream, bytes](const std::error_code&, std::size_t) { stream->close(); });
+  std::vector<std::byte> bytes(core::kHeaderSize + header.body_size);
+  core::encode_header(header, bytes.data());
+  std::memcpy(bytes.data() + core::kHeaderSize, sentence.data(), header.body_size);
+  const iovec all{bytes.data(), bytes.size()};
+  const auto moved = stream->write({&all, 1});
+  if (moved.error || moved.wait == Stream::Wait::None) {
+    stream->close();
+    return;
+  }
+  stream->wait(moved.wait, [stream](const std::error_code&) {
+    (void)stream->write({});  // what TLS still holds
+    stream->close();
+  });
 }
 
 }  // namespace isthmus::net

@@ -1,39 +1,57 @@
 // A connected, authenticated byte stream to another node. Transports differ behind this face.
+// Reading and writing never block: they move what can be moved and say what to wait for.
 #pragma once
 
-#include <asio/buffer.hpp>
+#include <sys/uio.h>
+
 #include <asio/generic/stream_protocol.hpp>
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <system_error>
-#include <vector>
 
 namespace isthmus::net {
 
 /// TCP and unix sockets alike.
 using Socket = asio::generic::stream_protocol::socket;
 
-class Stream {
+class Stream : public std::enable_shared_from_this<Stream> {
  public:
-  using Done = std::function<void(const std::error_code& error, std::size_t bytes)>;
+  enum class Wait : std::uint8_t { None, Readable, Writable };
+  struct Moved {
+    std::size_t bytes = 0;   ///< read, or taken to be written
+    Wait wait = Wait::None;  ///< None: call again. Else: nothing more moves before that
+    std::error_code error;   ///< asio::error::eof: the other end has closed
+  };
+  using Ready = std::function<void(const std::error_code& error)>;
 
-  explicit Stream(std::string where) : where_(std::move(where)) {}
+  Stream(Socket socket, std::string where);
   virtual ~Stream() = default;
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  /// At most one read and one write at a time. `done` is never called from within the call, and
-  /// is called also after close(). Buffers stay valid until then.
-  virtual void read_some(asio::mutable_buffer buffer, Done done) = 0;
-  virtual void write(const std::vector<asio::const_buffer>& buffers, Done done) = 0;
-  virtual void close() = 0;
+  virtual Moved read(std::span<std::byte> into) = 0;
+  /// May take bytes that it has yet to write: with `wait` set, call again when that is there, even
+  /// with nothing more to write.
+  virtual Moved write(std::span<const iovec> from) = 0;
 
+  /// `ready` is called once, never from within the call, also (with an error) after close(). At
+  /// most one wait of each kind at a time.
+  void wait(Wait what, Ready ready);
+  void close();
+
+  Socket& socket() { return socket_; }
   /// The other end's address, for messages.
   const std::string& where() const { return where_; }
 
  private:
+  Socket socket_;
   std::string where_;
 };
+
+/// What errno says of a socket's call that moved nothing.
+Stream::Moved blocked_or_failed(int error, Stream::Wait wait);
 
 }  // namespace isthmus::net

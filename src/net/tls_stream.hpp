@@ -1,34 +1,46 @@
-// A stream inside TLS.
+// A stream inside TLS. OpenSSL works on the socket through buffers of ours: records are written
+// several at a time, and a full socket never leaves OpenSSL in the middle of a record.
 #pragma once
 
-#include <asio/ssl/stream.hpp>
-#include <asio/write.hpp>
+#include <openssl/ssl.h>
+
+#include <asio/awaitable.hpp>
+#include <asio/ssl/context.hpp>
+#include <vector>
 
 #include "net/stream.hpp"
-#include "net/tls.hpp"
 
 namespace isthmus::net {
 
 class TlsStream final : public Stream {
  public:
-  TlsStream(Socket socket, asio::ssl::context context, std::string where)
-      : Stream(std::move(where)), context_(std::move(context)), ssl_(std::move(socket), context_) {}
+  TlsStream(Socket socket, asio::ssl::context context, bool server, std::string where);
+  ~TlsStream() override;
 
-  asio::ssl::stream<Socket>& ssl() { return ssl_; }
-  void read_some(asio::mutable_buffer buffer, Done done) override {
-    ssl_.async_read_some(buffer, std::move(done));
-  }
-  void write(const std::vector<asio::const_buffer>& buffers, Done done) override {
-    asio::async_write(ssl_, buffers, std::move(done));
-  }
-  void close() override {
-    std::error_code ignored;
-    ssl_.lowest_layer().close(ignored);
-  }
+  /// Errors of TLS are of asio's SSL category, others of the system's.
+  asio::awaitable<std::error_code> handshake();
+  SSL* ssl() { return ssl_; }
+
+  Moved read(std::span<std::byte> into) override;
+  Moved write(std::span<const iovec> from) override;
 
  private:
+  static BIO_METHOD* bio_method();
+  static int bio_read(BIO* bio, char* into, std::size_t size, std::size_t* done);
+  static int bio_write(BIO* bio, const char* from, std::size_t size, std::size_t* done);
+  static long bio_control(BIO* bio, int command, long number, void* pointer);
+
+  /// Writes records to the socket. What is left over waits for Writable.
+  Moved send_records();
+  bool encrypt(std::span<const std::byte> bytes, Moved& moved);
+  std::error_code failure(int result);
+
   asio::ssl::context context_;
-  asio::ssl::stream<Socket> ssl_;
+  SSL* ssl_;
+  std::vector<std::byte> records_;  // encrypted, to be written from records_sent_ on
+  std::size_t records_sent_ = 0;
+  int socket_error_ = 0;  // of the last read of the socket; 0 with socket_ended_: end of file
+  bool socket_ended_ = false;
 };
 
 }  // namespace isthmus::net

@@ -1,0 +1,18 @@
+// How much memory the engine of a process may use, by the size of the grid.
+#pragma once
+
+#include "core/message.hpp"
+
+namespace isthmus::core {
+
+/// What all peers together may have unmatched at one process, except that each may have
+/// kLeastWindow.
+inline constexpr std::size_t kMemory = std::size_t{256} << 20;
+inline constexpr std::size_t kLeastWindow = std::size_t{256} << 10;
+/// More than bandwidth x delay of the fattest pipes (10 Gbit/s x 50 ms = 62.5 MB).
+inline constexpr std::size_t kMostWindow = std::size_t{64} << 20;
+
+/// `ranks` is the size of the world. The same on every node.
+Limits limits_for(int ranks);
+
+}  // namespace isthmus::core

@@ -1,0 +1,39 @@
+#include "core/stream_count.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace isthmus::core {
+namespace {
+
+// A quarter of the busy time behind buffers means that a third more could flow.
+constexpr double kLimitedShare = 0.25;
+// Fewer losses than this slow no stream of a few streams down much; a full queue's are of its size.
+constexpr double kLostShare = 1e-4;
+constexpr int kMostForLosses = 16;
+// More streams must bring this much, or losses are the sign of a link that is full.
+constexpr double kWorthIt = 1.1;
+// Too short a burst says nothing.
+constexpr double kBusyEnough = 0.2;
+
+}  // namespace
+
+int streams_for(double rate, double rtt, double ceiling) {
+  if (rate <= 0 || rtt <= 0 || ceiling <= 0) return 1;
+  return static_cast<int>(std::clamp(std::ceil(rate * rtt / ceiling), 1.0, double{kMostStreams}));
+}
+
+int StreamCount::next(int now, const LinkPeriod& period) {
+  if (now < 1 || period.seconds <= 0 || period.busy < kBusyEnough * period.seconds) return now;
+  if (period.limited > kLimitedShare * period.busy) return std::min(2 * now, kMostStreams);
+  if (period.repeated <= kLostShare * period.sent || now >= kMostForLosses || settled_) return now;
+  const double speed = period.delivered / period.seconds;
+  if (before_ > 0 && speed < kWorthIt * before_) {
+    settled_ = true;
+    return now;
+  }
+  before_ = speed;
+  return std::min(2 * now, kMostForLosses);
+}
+
+}  // namespace isthmus::core

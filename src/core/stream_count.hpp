@@ -1,0 +1,36 @@
+// How many streams a link should have: enough that neither the kernels' buffers nor lost packets
+// keep it below what the network carries. Pure; fed with what has been measured.
+#pragma once
+
+#include <cstdint>
+
+namespace isthmus::core {
+
+/// Above this, connections cost more than they bring.
+inline constexpr int kMostStreams = 64;
+
+/// For a link of a known rate (bytes/s) and round trip (s), when one stream can have `ceiling`
+/// bytes under way. At least 1.
+int streams_for(double rate, double rtt, double ceiling);
+
+/// One period's worth of the link's sending, over all its streams.
+struct LinkPeriod {
+  double seconds = 0;    ///< its length
+  double busy = 0;       ///< seconds with something to send, summed over streams
+  double limited = 0;    ///< of these, held back by buffers
+  double sent = 0;       ///< bytes
+  double repeated = 0;   ///< bytes that were lost and sent again
+  double delivered = 0;  ///< bytes acknowledged
+};
+
+class StreamCount {
+ public:
+  /// The number to have, given that there are `now`: never less.
+  int next(int now, const LinkPeriod& period);
+
+ private:
+  double before_ = 0;  // bytes/s before the last growth for the sake of losses
+  bool settled_ = false;
+};
+
+}  // namespace isthmus::core

@@ -1,0 +1,52 @@
+#include "core/stream_count.hpp"
+
+#include <gtest/gtest.h>
+
+namespace isthmus::core {
+namespace {
+
+TEST(StreamsFor, FillThePipeWithWhatOneStreamMayHaveUnderWay) {
+  EXPECT_EQ(streams_for(125e6, 11.6e-3, 16e6), 1);
+  EXPECT_EQ(streams_for(125e6, 11.6e-3, 104e3), 14);
+  EXPECT_EQ(streams_for(1250e6, 0.05, 104e3), kMostStreams);
+  EXPECT_EQ(streams_for(0, 0.05, 104e3), 1);
+}
+
+LinkPeriod busy(double delivered) {
+  return {.seconds = 0.1, .busy = 0.1, .sent = delivered, .delivered = delivered};
+}
+
+TEST(StreamCount, StaysWhereNothingHoldsTheStreamsBack) {
+  StreamCount count;
+  EXPECT_EQ(count.next(1, busy(1e7)), 1);
+  EXPECT_EQ(count.next(4, {}), 4);
+}
+
+TEST(StreamCount, GrowsWhileBuffersHoldThemBack) {
+  StreamCount count;
+  LinkPeriod period = busy(1e6);
+  period.limited = 0.09;
+  int streams = 1;
+  for (int i = 0; i < 10; ++i) streams = count.next(streams, period);
+  EXPECT_EQ(streams, kMostStreams);
+}
+
+TEST(StreamCount, AShortBurstSaysNothing) {
+  StreamCount count;
+  EXPECT_EQ(count.next(1, {.seconds = 0.1, .busy = 0.01, .limited = 0.01}), 1);
+}
+
+TEST(StreamCount, GrowsWithLossesAsLongAsThatHelps) {
+  StreamCount count;
+  LinkPeriod period = busy(1e6);
+  period.repeated = 1e3;
+  EXPECT_EQ(count.next(1, period), 2);
+  period.delivered = 2e6;
+  EXPECT_EQ(count.next(2, period), 4);
+  EXPECT_EQ(count.next(4, period), 4);  // no faster than with two
+  period.delivered = 9e6;
+  EXPECT_EQ(count.next(4, period), 4);  // for good
+}
+
+}  // namespace
+}  // namespace isthmus::core

@@ -1,0 +1,54 @@
+#include "net/io_turn.hpp"
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/post.hpp>
+
+namespace isthmus::net {
+
+void IoTurn::run() {
+  const auto work = asio::make_work_guard(io_);
+  while (!stopped_) {
+    {
+      const std::lock_guard turn(turn_);
+      owner_ = std::this_thread::get_id();
+      while (!stopped_ && !wanted_) io_.run_one();
+      owner_ = std::thread::id();
+    }
+    std::unique_lock lock(mutex_);
+    unsigned uses = 0;
+    do {
+      uses = uses_;
+      stopping_.wait_for(lock, kAside, [this] { return stopped_.load(); });
+    } while (!stopped_ && uses != uses_);
+    wanted_ = false;
+  }
+}
+
+void IoTurn::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  stopping_.notify_all();
+  asio::post(io_, [] {});  // for the one that sleeps in run_one
+}
+
+bool IoTurn::try_take() {
+  if (stopped_ || mine() || !turn_.try_lock()) return false;
+  owner_ = std::this_thread::get_id();
+  uses_.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+bool IoTurn::take_or_ask() {
+  if (try_take()) return true;
+  if (!stopped_ && !mine() && !wanted_.exchange(true)) asio::post(io_, [] {});
+  return false;
+}
+
+void IoTurn::give() {
+  owner_ = std::thread::id();
+  turn_.unlock();
+}
+
+}  // namespace isthmus::net

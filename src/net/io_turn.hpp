@@ -1,0 +1,48 @@
+// Whose turn it is to run an io_context: one thread at a time. It is the I/O thread's, unless a
+// thread of the program waits for the grid or has something to send: then that thread runs it
+// itself, so that no message waits for one thread to wake another. When the program is busy
+// elsewhere the I/O thread takes it back, within kAside.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace isthmus::net {
+
+class IoTurn {
+ public:
+  explicit IoTurn(asio::io_context& io) : io_(io) {}
+
+  /// The life of the I/O thread; until stop().
+  void run();
+  /// Makes run() return. On any thread; whatever was posted before is not waited for.
+  void stop();
+
+  /// On a thread of the program. True: the turn is its own until give(); handlers may run.
+  bool try_take();
+  /// As try_take. When the I/O thread has the turn it is asked to give it up, for the next time.
+  bool take_or_ask();
+  void give();
+  /// The calling thread has the turn.
+  bool mine() const { return owner_.load() == std::this_thread::get_id(); }
+
+ private:
+  // So long may an arrival wait once the program has stopped waiting for the grid. Short against
+  // a wide-area network's delay, long against the cost of looking (about 3 us; November 2026).
+  static constexpr std::chrono::microseconds kAside{500};
+
+  asio::io_context& io_;
+  std::mutex turn_;
+  std::atomic<std::thread::id> owner_{};
+  std::atomic<bool> wanted_{false};
+  std::atomic<bool> stopped_{false};
+  std::atomic<unsigned> uses_{0};  // by the program
+  std::mutex mutex_;
+  std::condition_variable stopping_;
+};
+
+}  // namespace isthmus::net

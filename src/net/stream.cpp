@@ -1,0 +1,35 @@
+#include "net/stream.hpp"
+
+#include <cerrno>
+#include <utility>
+
+namespace isthmus::net {
+
+Stream::Stream(Socket socket, std::string where)
+    : socket_(std::move(socket)), where_(std::move(where)) {
+  std::error_code ignored;  // a socket that is gone fails at its first use
+  socket_.native_non_blocking(true, ignored);
+}
+
+void Stream::wait(Wait what, Ready ready) {
+  socket_.async_wait(what == Wait::Readable ? Socket::wait_read : Socket::wait_write,
+                     [self = shared_from_this(),
+                      ready = std::move(ready)](const std::error_code& error) { ready(error); });
+}
+
+void Stream::close() {
+  std::error_code ignored;
+  socket_.close(ignored);
+}
+
+Stream::Moved blocked_or_failed(int error, Stream::Wait wait) {
+  Stream::Moved moved;
+  if (error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS) {
+    moved.wait = wait;
+  } else if (error != EINTR) {
+    moved.error = std::error_code(error, std::system_category());
+  }
+  return moved;
+}
+
+}  // namespace isthmus::net

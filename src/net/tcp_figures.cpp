@@ -1,0 +1,42 @@
+#include "net/tcp_figures.hpp"
+
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <fstream>
+
+namespace isthmus::net {
+
+std::optional<TcpFigures> tcp_figures(int socket) {
+  tcp_info info{};  // what an older kernel does not fill in stays 0
+  socklen_t size = sizeof info;
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
+  TcpFigures figures;
+  figures.rtt = std::chrono::microseconds(info.tcpi_rtt);
+  figures.min_rtt = std::chrono::microseconds(info.tcpi_min_rtt);
+  figures.segment = info.tcpi_snd_mss;
+  figures.acked = info.tcpi_bytes_acked;
+  figures.sent = info.tcpi_bytes_sent;
+  figures.repeated = info.tcpi_bytes_retrans;
+  figures.busy = std::chrono::microseconds(info.tcpi_busy_time);
+  figures.limited = std::chrono::microseconds(info.tcpi_rwnd_limited + info.tcpi_sndbuf_limited);
+  return figures;
+}
+
+void set_pace(int socket, std::uint64_t bytes_per_second) {
+  const std::uint64_t pace = bytes_per_second == 0 ? ~std::uint64_t{0} : bytes_per_second;
+  ::setsockopt(socket, SOL_SOCKET, SO_MAX_PACING_RATE, &pace, sizeof pace);
+}
+
+std::uint64_t tcp_window_ceiling() {
+  const auto third = [](const char* path) {
+    std::ifstream file(path);
+    std::uint64_t least = 0, start = 0, most = 0;
+    return file >> least >> start >> most ? most : std::uint64_t{4} << 20;  // Linux's own default
+  };
+  return std::min(third("/proc/sys/net/ipv4/tcp_wmem"), third("/proc/sys/net/ipv4/tcp_rmem")) / 2;
+}
+
+}  // namespace isthmus::net

@@ -1,0 +1,31 @@
+// What the kernel has measured of a TCP connection.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+namespace isthmus::net {
+
+struct TcpFigures {
+  std::chrono::microseconds rtt{};      ///< smoothed
+  std::chrono::microseconds min_rtt{};  ///< the shortest of the last minutes
+  std::uint32_t segment = 0;            ///< payload bytes of a full segment
+  std::uint64_t acked = 0;              ///< bytes, ever
+  std::uint64_t sent = 0;               ///< bytes, with those sent again, ever
+  std::uint64_t repeated = 0;           ///< bytes sent again, ever
+  /// Time with something to send, ever; and of it, held back by the buffers of the two kernels.
+  std::chrono::microseconds busy{}, limited{};
+};
+
+/// Nothing when the socket is not of TCP, or gone.
+std::optional<TcpFigures> tcp_figures(int socket);
+
+/// Lets the kernel send at most so many bytes of payload a second; 0: as fast as it likes.
+void set_pace(int socket, std::uint64_t bytes_per_second);
+
+/// The largest window that this host's kernel gives one TCP connection, in bytes: the ceilings of
+/// its automatic buffers (net.ipv4.tcp_wmem, net.ipv4.tcp_rmem), of which half carries data.
+std::uint64_t tcp_window_ceiling();
+
+}  // namespace isthmus::net
