@@ -9,7 +9,7 @@ from typing import Any
 from isthmus.agent import Agent, Message
 from isthmus.errors import RunError, UsageError
 from isthmus.grid import expand_hosts
-from isthmus.plan import AgentPlan, Plan, link_json, reachable
+from isthmus.plan import AgentPlan, Plan, link_json, link_settings, reachable
 from isthmus.relay import Voice
 from isthmus.version import VERSION
 
@@ -185,6 +185,11 @@ class BringUp:
                     "addresses": self._addresses(g.node, spec) if g.cluster == spec.cluster else [],
                 }
                 for g in self._plan.gateways
+            ],
+            "direct": [
+                {"between": pair, **link_settings(link)}
+                for pair, link in self._plan.pairs.items()
+                if link.reach == "direct"
             ],
         }
 

@@ -3,7 +3,7 @@
 import re
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from ClusterShell.NodeSet import NodeSet, NodeSetException
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -109,9 +109,11 @@ class GatewaySpec(_Table):
 
 
 class LinkSpec(_Table):
-    """Two clusters whose gateways can reach each other."""
+    """Two clusters whose gateways can reach each other; with `reach = "direct"`, whose processes
+    can."""
 
     between: list[str]
+    reach: Literal["gateway", "direct"] = "gateway"
     rate: Annotated[str, AfterValidator(_rate)] | None = None
     rtt: Annotated[str, AfterValidator(_rtt)] | None = None
     streams: Annotated[int, Field(ge=1, le=256)] | None = None

@@ -53,6 +53,7 @@ class Plan:
     agents: list[AgentPlan]
     gateways: list[GatewayPlan]
     links: list[routes.GatewayLink]
+    pairs: dict[tuple[int, int], LinkSpec]
     next: dict[int, dict[int, int]]
 
     @property
@@ -107,6 +108,7 @@ def make_plan(grid: Grid, parts: Sequence[Part]) -> Plan:
         agents=agents,
         gateways=gateways,
         links=links,
+        pairs=pairs,
         next=routes.next_gateways(list(pairs), nodes, links),
     )
 

@@ -24,6 +24,7 @@ enum class FrameKind : std::uint8_t {
   Piece = 17,     ///< more bytes of a message
   Grant = 18,     ///< the message has been matched: send the rest
   Credit = 19,    ///< the receiver has consumed buffered bytes: the window moves
+  Invite = 20,    ///< where a process can be reached without gateways; JSON
   Control = 32,   ///< JSON for the other end's control plane (abort, ready, faults, counters)
 };
 

@@ -48,6 +48,8 @@ const char* name_of(FrameKind kind) {
       return "Grant";
     case FrameKind::Credit:
       return "Credit";
+    case FrameKind::Invite:
+      return "Invite";
     case FrameKind::Control:
       return "Control";
   }

@@ -51,6 +51,37 @@ std::string element(const char* name, std::size_t index) {
   return std::string(name) + "[" + std::to_string(index) + "]";
 }
 
+double amount(const json& object, const std::string& where, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return 0;
+  if (!found->is_number() || !(found->get<double>() >= 0) || !(found->get<double>() < 1e15)) {
+    refuse(where + "." + key, "is " + found->dump() + ", which is no amount");
+  }
+  return found->get<double>();
+}
+
+void read_direct(const json& links, World& world) {
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const std::string where = element("direct", i);
+    const json& between = list(links[i], where, "between");
+    const auto cluster = [&](std::size_t k) {
+      if (!between[k].is_number_unsigned() || between[k].get<std::size_t>() >= world.clusters.size()) {
+        refuse(where + ".between", "is " + between.dump() + ", which are no two clusters");
+      }
+      return between[k].get<std::size_t>();
+    };
+    if (between.size() != 2) refuse(where + ".between", "does not name two clusters");
+    Direct link{cluster(0), cluster(1)};
+    if (link.a == link.b) refuse(where + ".between", "names one cluster twice");
+    const auto encrypt = links[i].find("encrypt");
+    link.encrypt = encrypt == links[i].end() || *encrypt != false;
+    link.rate = amount(links[i], where, "rate");
+    link.rtt = amount(links[i], where, "rtt");
+    link.streams = static_cast<int>(std::min(256.0, amount(links[i], where, "streams")));
+    world.direct.push_back(link);
+  }
+}
+
 }  // namespace
 
 int World::size() const {
@@ -90,7 +121,15 @@ std::string world_to_json(const World& world) {
     gateways.push_back(
         {{"node", gateway.node}, {"cluster", gateway.cluster}, {"addresses", gateway.addresses}});
   }
-  return json{{"clusters", clusters}, {"gateways", gateways}}.dump();
+  json direct = json::array();
+  for (const Direct& link : world.direct) {
+    direct.push_back({{"between", {link.a, link.b}},
+                      {"encrypt", link.encrypt},
+                      {"rate", link.rate},
+                      {"rtt", link.rtt},
+                      {"streams", link.streams}});
+  }
+  return json{{"clusters", clusters}, {"gateways", gateways}, {"direct", direct}}.dump();
 }
 
 World world_from_json(const std::string& text_) {
@@ -129,6 +168,7 @@ World world_from_json(const std::string& text_) {
     }
     world.gateways.push_back(std::move(gateway));
   }
+  if (root.contains("direct")) read_direct(list(root, "the world", "direct"), world);
   return world;
 }
 

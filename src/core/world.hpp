@@ -21,10 +21,20 @@ struct Cluster {
   int size = 0;   ///< its ranks; clusters hold contiguous blocks in order
 };
 
+/// Two clusters, by index, whose processes reach each other without gateways.
+struct Direct {
+  std::size_t a = 0, b = 0;
+  bool encrypt = true;
+  double rate = 0;  ///< bytes per second; 0: unknown
+  double rtt = 0;   ///< seconds; 0: unknown
+  int streams = 0;  ///< of each conduit; 0: as many as it needs
+};
+
 /// The same on every node of the grid, but for `addresses`, which each cluster sees its own way.
 struct World {
   std::vector<Cluster> clusters;
   std::vector<Gateway> gateways;
+  std::vector<Direct> direct;
 
   int size() const;
   /// Index of the cluster that holds a world rank, 0 <= rank < size(). O(log clusters).
@@ -36,7 +46,9 @@ struct World {
 
 /// To and from the JSON text that travels in ISTHMUS_WORLD:
 ///   {"clusters":[{"name":"east","size":4},...],
-///    "gateways":[{"node":2147483648,"cluster":0,"addresses":["unix:/...","tcp:..."]},...]}
+///    "gateways":[{"node":2147483648,"cluster":0,"addresses":["unix:/...","tcp:..."]},...],
+///    "direct":[{"between":[0,1],"encrypt":true,"rate":125e6,"rtt":0.0116,"streams":0},...]}
+/// where `direct` may be absent, and all but `between` in it.
 /// `world_from_json` throws std::invalid_argument with a sentence that names the wrong key.
 std::string world_to_json(const World& world);
 World world_from_json(const std::string& text);

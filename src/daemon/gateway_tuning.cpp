@@ -9,14 +9,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kPeriod{100};
 
-// Just under the link's rate, so that no queue builds up on the way and small messages pass at
-// once: 1 % costs less than that. Of a segment's bytes on the wire, 52 are headers (IP, TCP with
-// timestamps).
-std::uint64_t pace_for(std::uint64_t rate, std::uint32_t segment) {
-  const double payload = segment == 0 ? 1448 : segment;
-  return static_cast<std::uint64_t>(0.99 * static_cast<double>(rate) * payload / (payload + 52));
-}
-
 double seconds(std::chrono::microseconds time) { return static_cast<double>(time.count()) * 1e-6; }
 
 }  // namespace
@@ -38,7 +30,8 @@ void Gateway::State::set_rate(Peer& peer, std::uint64_t bytes_per_second) {
   peer.tuning.rate = bytes_per_second;
   std::uint32_t segment = 0;
   for (const auto& [id, figures] : peer.driver->figures()) segment = figures.segment;
-  peer.driver->set_pace(pace_for(bytes_per_second, segment));
+  peer.driver->set_pace(
+      static_cast<std::uint64_t>(net::paced(static_cast<double>(bytes_per_second), segment)));
 }
 
 // One period of a link: what has been measured, and what follows from it.

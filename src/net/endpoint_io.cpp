@@ -41,8 +41,34 @@ Endpoint::Io::Io(Endpoint& owner, EndpointConfig settings, FaultHandler handler)
   }
 }
 
+void Endpoint::Io::make_direct() {
+  Direct::Hooks hooks;
+  hooks.frame = [this](core::NodeId from, const core::InFrame& frame) {
+    if (frame.source == from && core::is_routed(frame.kind)) return deliver(frame);
+    tell_fault("rank " + std::to_string(from) + " sent in the name of rank " +
+               std::to_string(frame.source));
+    return true;
+  };
+  hooks.progress = [this] { progress(); };
+  hooks.invite = [this](core::NodeId to, const std::vector<std::byte>& body) {
+    core::OutFrame frame;
+    frame.kind = core::FrameKind::Invite;
+    frame.source = static_cast<core::NodeId>(config.world_rank);
+    frame.destination = to;
+    frame.payload = body;
+    Gate& gate = gates[to % gates.size()];
+    gate.driver->conduit().submit(frame);
+    gate.driver->flush();
+  };
+  hooks.fault = [this](const std::string& sentence) { tell_fault(sentence); };
+  direct = std::make_shared<Direct>(io, config.world, static_cast<core::NodeId>(config.world_rank),
+                                    Credentials{config.job, config.secret}, std::move(hooks));
+  if (direct->any()) direct->listen();
+}
+
 void Endpoint::Io::start() {
   pid = ::getpid();
+  make_direct();
   for (std::size_t i = 0; i < gates.size(); ++i) connect(i);
   // The program's signals are the program's: this thread takes none.
   sigset_t all, before;
@@ -64,6 +90,7 @@ void Endpoint::Io::stop() {
   if (!thread.joinable()) return;
   turn.stop();
   thread.join();
+  direct->close();
   for (auto& gate : gates) {
     if (gate.driver) gate.driver->close();
   }
@@ -169,19 +196,32 @@ void Endpoint::Io::connected(std::size_t index) {
 
 // ---- frames -----------------------------------------------------------------------------------
 
-// The gate with the least to pass on, of those that take such a frame; null: none does.
-Endpoint::Io::Gate* Endpoint::Io::gate_for(core::NodeId peer, bool bulk) {
-  Gate* best = nullptr;
-  std::size_t least = 0;
+// The direct conduit where there is one; else the gateway with the least to pass on, of those that
+// take such a frame.
+ConduitDriver* Endpoint::Io::way_to(core::NodeId peer, bool bulk) {
+  if (ConduitDriver* const driver = direct->to(peer)) {
+    return driver->conduit().can_accept(bulk) ? driver : nullptr;
+  }
+  ConduitDriver* best = nullptr;
   for (std::size_t i = 0; i < gates.size(); ++i) {
-    Gate& gate = gates[(peer + i) % gates.size()];
-    const core::Conduit& conduit = gate.driver->conduit();
-    if (!conduit.can_accept(bulk)) continue;
-    if (best != nullptr && conduit.backlog() >= least) continue;
-    best = &gate;
-    least = conduit.backlog();
+    ConduitDriver* const driver = gates[(peer + i) % gates.size()].driver.get();
+    if (!driver->conduit().can_accept(bulk)) continue;
+    if (best == nullptr || driver->conduit().backlog() < best->conduit().backlog()) best = driver;
   }
   return best;
+}
+
+void Endpoint::Io::flush() {
+  for (auto& gate : gates) {
+    if (gate.driver) gate.driver->flush();
+  }
+  direct->flush();
+}
+
+bool Endpoint::Io::flushed() const {
+  return direct->flushed() && std::all_of(gates.begin(), gates.end(), [](const Gate& gate) {
+    return !gate.driver || gate.driver->closed() || gate.driver->conduit().flushed();
+  });
 }
 
 void Endpoint::Io::pump() {
@@ -189,14 +229,14 @@ void Endpoint::Io::pump() {
   bool more = true;
   while (more) {
     more = pump_some();
-    for (auto& gate : gates) gate.driver->flush();
+    flush();
   }
 }
 
 // True: there may be more.
 bool Endpoint::Io::pump_some() {
   const core::Engine::Room room = [this](core::NodeId peer, bool bulk) {
-    return gate_for(peer, bulk) != nullptr;
+    return way_to(peer, bulk) != nullptr;
   };
   std::lock_guard lock(endpoint.mutex_);
   core::Engine& engine = endpoint.engine_;
@@ -204,7 +244,7 @@ bool Endpoint::Io::pump_some() {
   int moved = 0;
   while (moved < kBatch && engine.next_frame(frame, room)) {
     const bool bulk = frame.head_size + frame.payload.size() > core::kExpressBody;
-    gate_for(frame.destination, bulk)->driver->conduit().submit(frame);
+    way_to(frame.destination, bulk)->conduit().submit(frame);
     ++moved;
   }
   engine.payload_copied();
@@ -212,18 +252,27 @@ bool Endpoint::Io::pump_some() {
   return moved > 0;
 }
 
+bool Endpoint::Io::deliver(const core::InFrame& frame) {
+  bool good = frame.destination == static_cast<core::NodeId>(config.world_rank);
+  if (good && frame.kind == core::FrameKind::Invite) {
+    const auto invite = decode_invite(frame.body);
+    good = invite.has_value();
+    if (good) direct->take_invite(frame.source, *invite);
+  } else if (good) {
+    std::lock_guard lock(endpoint.mutex_);
+    good = endpoint.engine_.deliver(frame);
+    endpoint.publish(static_cast<std::uint32_t>(endpoint.engine_.events()));
+  }
+  if (!good) {
+    tell_fault("rank " + std::to_string(config.world_rank) + " received a message from rank " +
+               std::to_string(frame.source) + " that breaks the protocol");
+  }
+  return true;
+}
+
 bool Endpoint::Io::take(std::size_t index, const core::InFrame& frame) {
   if (core::is_routed(frame.kind)) {
-    bool good = frame.destination == static_cast<core::NodeId>(config.world_rank);
-    if (good) {
-      std::lock_guard lock(endpoint.mutex_);
-      good = endpoint.engine_.deliver(frame);
-      endpoint.publish(static_cast<std::uint32_t>(endpoint.engine_.events()));
-    }
-    if (!good) {
-      tell_fault("rank " + std::to_string(config.world_rank) + " received a message from rank " +
-                 std::to_string(frame.source) + " that breaks the protocol");
-    }
+    return deliver(frame);
   } else if (frame.kind == core::FrameKind::Ready) {
     gates[index].ready = true;
     if (std::all_of(gates.begin(), gates.end(), [](const Gate& gate) { return gate.ready; })) {
@@ -254,11 +303,6 @@ void Endpoint::Io::take_control(const core::InFrame& frame) {
 void Endpoint::Io::progress() {
   if (open) pump();
   std::unique_lock lock(mutex);
-  const auto flushed = [this] {
-    return std::all_of(gates.begin(), gates.end(), [](const Gate& gate) {
-      return !gate.driver || gate.driver->closed() || gate.driver->conduit().flushed();
-    });
-  };
   if (saying && flushed()) {
     said = true;
     changed.notify_all();
@@ -269,14 +313,16 @@ void Endpoint::Io::progress() {
     if (endpoint.engine_.has_output()) return;
   }
   for (auto& gate : gates) gate.driver->conduit().bye();
+  direct->bye();
   if (flushed()) {
     phase = Phase::Left;
+    direct->close();
     for (auto& gate : gates) gate.driver->close();
     changed.notify_all();
     return;
   }
   lock.unlock();
-  for (auto& gate : gates) gate.driver->flush();
+  flush();
 }
 
 void Endpoint::Io::say(const ControlBody& body) {

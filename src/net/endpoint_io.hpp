@@ -8,6 +8,7 @@
 
 #include "net/conduit_driver.hpp"
 #include "net/control_body.hpp"
+#include "net/direct.hpp"
 #include "net/endpoint.hpp"
 #include "net/io_turn.hpp"
 
@@ -19,6 +20,7 @@ struct Endpoint::Io {
   // ---- on the program's threads ---------------------------------------------------------------
 
   void start();
+  void make_direct();
   void stop();
 
   // ---- on the thread whose turn it is ---------------------------------------------------------
@@ -39,8 +41,12 @@ struct Endpoint::Io {
   /// Moves frames from the engine to the conduits while they have room.
   void pump();
   bool pump_some();
-  Gate* gate_for(core::NodeId peer, bool bulk);
+  /// The conduit that takes such a frame to a peer now; null: none does.
+  ConduitDriver* way_to(core::NodeId peer, bool bulk);
+  void flush();
+  bool flushed() const;
   bool take(std::size_t gate, const core::InFrame& frame);
+  bool deliver(const core::InFrame& frame);
   void take_control(const core::InFrame& frame);
   void progress();
   void say(const ControlBody& body);
@@ -56,6 +62,7 @@ struct Endpoint::Io {
   asio::steady_timer nap{io};
   unsigned naps = 0;  // those that have ended
   std::vector<Gate> gates;
+  std::shared_ptr<Direct> direct;
   bool open = false;  // all gates are ready: frames flow
   std::atomic<bool> woken{false};
   std::thread thread;

@@ -30,6 +30,11 @@ void set_pace(int socket, std::uint64_t bytes_per_second) {
   ::setsockopt(socket, SOL_SOCKET, SO_MAX_PACING_RATE, &pace, sizeof pace);
 }
 
+double paced(double rate, std::uint32_t segment) {
+  const double payload = segment == 0 ? 1448 : segment;
+  return 0.99 * rate * payload / (payload + 52);
+}
+
 std::uint64_t tcp_window_ceiling() {
   const auto third = [](const char* path) {
     std::ifstream file(path);

@@ -1,0 +1,225 @@
+#include "net/direct.hpp"
+
+#include <algorithm>
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
+#include <utility>
+
+#include "core/limits.hpp"
+#include "core/stream_count.hpp"
+#include "net/address.hpp"
+#include "net/connect.hpp"
+#include "net/handshake.hpp"
+#include "net/host_addresses.hpp"
+#include "net/software.hpp"
+
+namespace isthmus::net {
+namespace {
+
+// A connection that the network silently drops must not hold up the other ways for long.
+constexpr std::chrono::milliseconds kConnectLimit{3000};
+constexpr std::chrono::milliseconds kRedial{200};
+
+}  // namespace
+
+Direct::Direct(asio::io_context& io, const core::World& world, core::NodeId self,
+               Credentials credentials, Hooks hooks)
+    : io_(io),
+      world_(world),
+      self_(self),
+      credentials_(std::move(credentials)),
+      hooks_(std::move(hooks)) {
+  const std::size_t mine = world_.cluster_of_node(self_);
+  any_ = std::any_of(world_.direct.begin(), world_.direct.end(), [mine](const core::Direct& link) {
+    return link.a == mine || link.b == mine;
+  });
+}
+
+void Direct::listen() {
+  ListenerConfig config;
+  config.self = self_;
+  config.software = software();
+  config.credentials = credentials_;
+  config.accept_plain = std::any_of(world_.direct.begin(), world_.direct.end(),
+                                    [](const core::Direct& link) { return !link.encrypt; });
+  listener_ = std::make_unique<Listener>(
+      io_, std::move(config),
+      [weak = weak_from_this()](Listener::Newcomer newcomer) {
+        if (const auto self = weak.lock()) self->welcome(std::move(newcomer));
+      },
+      nullptr);
+  std::string bound;
+  try {
+    bound = listener_->listen("tcp:[::]:0");  // for both kinds of addresses
+  } catch (const std::exception&) {
+    bound = listener_->listen("tcp:0.0.0.0:0");  // a host without the newer kind
+  }
+  addresses_ = host_addresses(parse_address(bound).port);
+}
+
+const core::Direct* Direct::link_to(core::NodeId peer) const {
+  if (core::is_gateway(peer) || peer >= static_cast<core::NodeId>(world_.size())) return nullptr;
+  const std::size_t a = world_.cluster_of_node(self_), b = world_.cluster_of_node(peer);
+  for (const core::Direct& link : world_.direct) {
+    if ((link.a == a && link.b == b) || (link.a == b && link.b == a)) return &link;
+  }
+  return nullptr;
+}
+
+Direct::PeerPtr Direct::peer(core::NodeId node) {
+  PeerPtr& known = peers_[node];
+  if (!known) {
+    known = std::make_shared<Peer>();
+    known->node = node;
+  }
+  return known;
+}
+
+ConduitDriver* Direct::to(core::NodeId node) {
+  if (!any_) return nullptr;
+  auto found = peers_.find(node);
+  if (found == peers_.end()) {
+    if (link_to(node) == nullptr) return nullptr;
+    found = peers_.emplace(node, peer(node)).first;
+  }
+  Peer& peer = *found->second;
+  if (peer.connected) return peer.ended ? nullptr : peer.driver.get();
+  if (!std::exchange(peer.asked, true)) invite(peer, false);
+  return nullptr;
+}
+
+// Tells the peer where this process listens, or, when the peer is to go first, that it should.
+void Direct::invite(Peer& peer, bool unreachable) {
+  const bool tell = unreachable || self_ < peer.node;
+  peer.invited = peer.invited || tell;
+  hooks_.invite(peer.node, encode_invite({tell ? addresses_ : std::vector<std::string>{},
+                                          unreachable}));
+}
+
+void Direct::take_invite(core::NodeId from, const Invite& invite) {
+  if (!any_ || link_to(from) == nullptr || closed_ || leaving_) return;
+  const PeerPtr known = peer(from);
+  known->asked = true;
+  if (known->connected) return;
+  if (!invite.addresses.empty()) {
+    if (std::exchange(known->dialled, true)) return;
+    known->addresses = invite.addresses;
+    const core::Direct& link = *link_to(from);
+    known->streams = link.streams > 0
+                         ? link.streams
+                         : core::streams_for(link.rate, link.rtt,
+                                             static_cast<double>(tcp_window_ceiling()));
+    for (int i = 0; i < known->streams; ++i) dial(known);
+  } else if (!known->invited) {
+    this->invite(*known, false);
+  }
+}
+
+void Direct::welcome(Listener::Newcomer newcomer) {
+  const core::Direct* const link = link_to(newcomer.node);
+  if (closed_ || link == nullptr) {
+    refuse(newcomer.stream, self_, newcomer.node,
+           closed_ ? "it has left the grid" : "the grid file does not link the two directly");
+    return;
+  }
+  attach(peer(newcomer.node), std::move(newcomer.stream), newcomer.read);
+}
+
+void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
+                    std::span<const std::byte> read) {
+  const core::Direct& link = *link_to(peer->node);
+  if (!peer->driver) {
+    core::ConduitConfig settings;
+    settings.self = self_;
+    settings.peer = peer->node;
+    settings.session = random_session();
+    settings.software = software();
+    settings.buffer = settings.window = core::limits_for(world_.size()).window;
+    ConduitDriver::Hooks hooks;
+    // The driver is this object's and calls nothing once closed, which happens before it ends.
+    Peer* const p = peer.get();
+    hooks.frame = [this, p](const core::InFrame& frame, std::uint16_t) {
+      return hooks_.frame(p->node, frame);
+    };
+    hooks.progress = hooks.room = [this] { hooks_.progress(); };
+    hooks.connected = [p] { p->connected = true; };
+    hooks.lost = [this, p](const std::string& reason) {
+      p->last_failure = reason;
+      if (!leaving_ && p->streams > 0) dial(this->peer(p->node));
+    };
+    hooks.ended = [p] { p->ended = true; };
+    hooks.dead = [this, p](const std::string& reason) {
+      if (leaving_ || p->ended) return;
+      hooks_.fault("the link from rank " + std::to_string(self_) + " to rank " +
+                   std::to_string(p->node) + " is lost: the other end " + reason +
+                   (p->last_failure.empty() ? "" : "; the last that was heard of it: ") +
+                   p->last_failure);
+    };
+    peer->driver = std::make_shared<ConduitDriver>(io_, std::move(settings), std::move(hooks));
+    if (link.rate > 0) peer->driver->set_pace(static_cast<std::uint64_t>(paced(link.rate)));
+  }
+  peer->driver->attach(std::move(stream), read);
+}
+
+void Direct::dial(const PeerPtr& peer) {
+  asio::co_spawn(io_, dialling(shared_from_this(), peer), asio::detached);
+}
+
+asio::awaitable<void> Direct::dialling(std::shared_ptr<Direct> self, PeerPtr peer) {
+  ConnectOptions options;
+  options.encrypt_remote = self->link_to(peer->node)->encrypt;
+  options.limit = kConnectLimit;
+  // Ends with success, with the conduit (link_timeout), or, before the first, with failure.
+  while (!self->closed_ && !self->leaving_ && !(peer->driver && peer->driver->closed())) {
+    try {
+      auto stream = co_await net::connect(peer->addresses, self->credentials_, options);
+      if (!self->closed_) self->attach(peer, std::move(stream), {});
+      co_return;
+    } catch (const std::exception& e) {
+      peer->last_failure = e.what();
+    }
+    if (!peer->driver) {
+      // Not this way round. Perhaps the other.
+      peer->streams = 0;
+      if (!peer->invited && !self->closed_) self->invite(*peer, true);
+      co_return;
+    }
+    asio::steady_timer pause(self->io_, kRedial);
+    co_await pause.async_wait(asio::use_awaitable);
+  }
+}
+
+// ---- the end ------------------------------------------------------------------------------------
+
+void Direct::flush() {
+  for (const auto& [node, peer] : peers_) {
+    if (peer->driver) peer->driver->flush();
+  }
+}
+
+void Direct::bye() {
+  leaving_ = true;
+  for (const auto& [node, peer] : peers_) {
+    if (peer->driver) peer->driver->conduit().bye();
+  }
+}
+
+bool Direct::flushed() const {
+  return std::all_of(peers_.begin(), peers_.end(), [](const auto& entry) {
+    const Peer& peer = *entry.second;
+    if (!peer.driver || peer.driver->closed() || peer.driver->conduit().flushed()) return true;
+    return peer.ended && peer.driver->streams() == 0;  // it has gone, and needs nothing more
+  });
+}
+
+void Direct::close() {
+  closed_ = true;
+  if (listener_) listener_->close();
+  for (const auto& [node, peer] : peers_) {
+    if (peer->driver) peer->driver->close();
+  }
+}
+
+}  // namespace isthmus::net

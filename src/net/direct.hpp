@@ -1,0 +1,92 @@
+// The conduits of a process to processes of other clusters, where the grid file says that their
+// hosts reach each other. A conduit is opened when two processes first have something to say to
+// each other; until it stands, and for good where the network does not allow it after all, their
+// frames go over gateways.
+//
+// Who listens and who connects is settled by Invite frames, which travel over the gateways: the
+// process with the lower rank invites the other to its addresses; if none of those can be reached,
+// the other invites it in turn. All on the thread whose turn it is.
+#pragma once
+
+#include <asio/awaitable.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/world.hpp"
+#include "net/conduit_driver.hpp"
+#include "net/credentials.hpp"
+#include "net/listener.hpp"
+
+namespace isthmus::net {
+
+/// What an Invite says.
+struct Invite {
+  std::vector<std::string> addresses;  ///< of the sender; none: it would like to be invited
+  bool unreachable = false;            ///< those that it was invited to
+};
+std::vector<std::byte> encode_invite(const Invite& invite);
+/// Nothing when it is malformed.
+std::optional<Invite> decode_invite(std::span<const std::byte> body);
+
+class Direct : public std::enable_shared_from_this<Direct> {
+ public:
+  struct Hooks {
+    std::function<bool(core::NodeId from, const core::InFrame& frame)> frame;
+    std::function<void()> progress;  ///< there may be room, or something may have been flushed
+    std::function<void(core::NodeId to, std::vector<std::byte> invite)> invite;
+    std::function<void(const std::string& sentence)> fault;
+  };
+
+  Direct(asio::io_context& io, const core::World& world, core::NodeId self, Credentials credentials,
+         Hooks hooks);
+
+  /// Some pair of clusters of this process is direct. If not, nothing else need be called.
+  bool any() const { return any_; }
+  /// Opens the port. Throws std::runtime_error.
+  void listen();
+
+  /// The conduit to a peer that can be used; null: by the gateways. Asks for one the first time.
+  ConduitDriver* to(core::NodeId peer);
+  void take_invite(core::NodeId from, const Invite& invite);
+
+  void flush();
+  void bye();
+  bool flushed() const;
+  void close();
+
+ private:
+  struct Peer {
+    core::NodeId node = core::kNobody;
+    std::shared_ptr<ConduitDriver> driver;
+    bool asked = false, dialled = false, invited = false, connected = false, ended = false;
+    std::vector<std::string> addresses;
+    int streams = 0;  // to be opened, and opened again when lost, from this side
+    std::string last_failure;
+  };
+  using PeerPtr = std::shared_ptr<Peer>;
+
+  const core::Direct* link_to(core::NodeId peer) const;
+  PeerPtr peer(core::NodeId node);
+  void invite(Peer& peer, bool unreachable);
+  void welcome(Listener::Newcomer newcomer);
+  void attach(const PeerPtr& peer, std::shared_ptr<Stream> stream, std::span<const std::byte> read);
+  void dial(const PeerPtr& peer);
+  static asio::awaitable<void> dialling(std::shared_ptr<Direct> self, PeerPtr peer);
+
+  asio::io_context& io_;
+  const core::World& world_;
+  const core::NodeId self_;
+  const Credentials credentials_;
+  Hooks hooks_;
+  bool any_ = false;
+  bool leaving_ = false, closed_ = false;
+  std::unique_ptr<Listener> listener_;
+  std::vector<std::string> addresses_;
+  std::map<core::NodeId, PeerPtr> peers_;
+};
+
+}  // namespace isthmus::net
