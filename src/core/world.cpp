@@ -65,7 +65,8 @@ void read_direct(const json& links, World& world) {
     const std::string where = element("direct", i);
     const json& between = list(links[i], where, "between");
     const auto cluster = [&](std::size_t k) {
-      if (!between[k].is_number_unsigned() || between[k].get<std::size_t>() >= world.clusters.size()) {
+      if (!between[k].is_number_unsigned() ||
+          between[k].get<std::size_t>() >= world.clusters.size()) {
         refuse(where + ".between", "is " + between.dump() + ", which are no two clusters");
       }
       return between[k].get<std::size_t>();

@@ -55,6 +55,7 @@ struct BedOptions {
   int streams = 1;
   std::chrono::milliseconds link_timeout{10'000};
   std::size_t link_bytes = std::size_t{4} << 20;
+  std::vector<core::Direct> direct;
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds handshake_timeout{5'000};
   std::size_t wrong_secret = SIZE_MAX;  // index of a gateway that has another secret
@@ -81,6 +82,7 @@ class Testbed {
       world.clusters.push_back({"c" + std::to_string(i), first, options_.sizes[i]});
       first += options_.sizes[i];
     }
+    world.direct = options_.direct;
     world_ = world;
     for (std::size_t c = 0; c < options_.sizes.size(); ++c) {
       const int count = options_.gateways.empty() ? 1 : options_.gateways[c];

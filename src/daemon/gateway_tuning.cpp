@@ -52,8 +52,8 @@ void Gateway::State::tune(Peer& peer) {
     tuning.repeated += figures.repeated - before.repeated;
     if (figures.rtt.count() > 0) rtt = std::max(rtt, figures.rtt);
     if (figures.min_rtt.count() > 0) {
-      tuning.min_rtt = tuning.min_rtt.count() == 0 ? figures.min_rtt
-                                                   : std::min(tuning.min_rtt, figures.min_rtt);
+      tuning.min_rtt =
+          tuning.min_rtt.count() == 0 ? figures.min_rtt : std::min(tuning.min_rtt, figures.min_rtt);
     }
   }
   tuning.last = std::move(now);

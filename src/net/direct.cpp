@@ -32,9 +32,8 @@ Direct::Direct(asio::io_context& io, const core::World& world, core::NodeId self
       credentials_(std::move(credentials)),
       hooks_(std::move(hooks)) {
   const std::size_t mine = world_.cluster_of_node(self_);
-  any_ = std::any_of(world_.direct.begin(), world_.direct.end(), [mine](const core::Direct& link) {
-    return link.a == mine || link.b == mine;
-  });
+  any_ = std::any_of(world_.direct.begin(), world_.direct.end(),
+                     [mine](const core::Direct& link) { return link.a == mine || link.b == mine; });
 }
 
 void Direct::listen() {
@@ -94,8 +93,8 @@ ConduitDriver* Direct::to(core::NodeId node) {
 void Direct::invite(Peer& peer, bool unreachable) {
   const bool tell = unreachable || self_ < peer.node;
   peer.invited = peer.invited || tell;
-  hooks_.invite(peer.node, encode_invite({tell ? addresses_ : std::vector<std::string>{},
-                                          unreachable}));
+  hooks_.invite(peer.node,
+                encode_invite({tell ? addresses_ : std::vector<std::string>{}, unreachable}));
 }
 
 void Direct::take_invite(core::NodeId from, const Invite& invite) {
@@ -107,10 +106,10 @@ void Direct::take_invite(core::NodeId from, const Invite& invite) {
     if (std::exchange(known->dialled, true)) return;
     known->addresses = invite.addresses;
     const core::Direct& link = *link_to(from);
-    known->streams = link.streams > 0
-                         ? link.streams
-                         : core::streams_for(link.rate, link.rtt,
-                                             static_cast<double>(tcp_window_ceiling()));
+    known->streams =
+        link.streams > 0
+            ? link.streams
+            : core::streams_for(link.rate, link.rtt, static_cast<double>(tcp_window_ceiling()));
     for (int i = 0; i < known->streams; ++i) dial(known);
   } else if (!known->invited) {
     this->invite(*known, false);

@@ -220,8 +220,8 @@ void Endpoint::Io::flush() {
 
 bool Endpoint::Io::flushed() const {
   return direct->flushed() && std::all_of(gates.begin(), gates.end(), [](const Gate& gate) {
-    return !gate.driver || gate.driver->closed() || gate.driver->conduit().flushed();
-  });
+           return !gate.driver || gate.driver->closed() || gate.driver->conduit().flushed();
+         });
 }
 
 void Endpoint::Io::pump() {

@@ -26,8 +26,8 @@ void set_pace(int socket, std::uint64_t bytes_per_second);
 
 /// The pace, in bytes of payload a second, that stays just under a link's rate on the wire, so that
 /// no queue builds up on the way and small messages pass at once: 1 % costs less than that.
-/// `segment` is the payload of a full segment, 0: unknown; 52 bytes of headers go with each (IP, and
-/// TCP with timestamps).
+/// `segment` is the payload of a full segment, 0: unknown; 52 bytes of headers go with each (IP,
+/// and TCP with timestamps).
 double paced(double rate, std::uint32_t segment = 0);
 
 /// The largest window that this host's kernel gives one TCP connection, in bytes: the ceilings of

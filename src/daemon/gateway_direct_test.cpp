@@ -1,0 +1,59 @@
+// Processes that reach each other without gateways, beside those that don't.
+#include "daemon/gateway_testbed.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+constexpr std::size_t kSizes[] = {0, 1, 1000, 65'537, 1U << 20, 5'000'000};
+
+std::uint64_t crossed(const std::vector<LinkCount>& counts) {
+  std::uint64_t bytes = 0;
+  for (const LinkCount& count : counts) bytes += count.bytes;
+  return bytes;
+}
+
+class DirectPaths : public testing::TestWithParam<std::tuple<bool, int>> {};
+
+TEST_P(DirectPaths, CarryWhatTheGatewaysDoNot) {
+  const auto [encrypt, streams] = GetParam();
+  core::Direct link{0, 1, encrypt};
+  link.streams = streams;
+  Testbed bed({.sizes = {2, 2}, .direct = {link}});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  // The first messages may go by the gateways, until the conduits stand.
+  for (int i = 0; i < 200; ++i) {
+    for (const int a : {0, 1}) {
+      bed.exchange(a, 2, 1);
+      bed.exchange(3, a, 1);
+    }
+  }
+  const std::uint64_t before = crossed(bed.counts(0)) + crossed(bed.counts(1));
+  for (const std::size_t size : kSizes) {
+    for (const int a : {0, 1}) {
+      bed.exchange(a, 2, size);
+      bed.exchange(3, a, size);
+    }
+  }
+  EXPECT_EQ(crossed(bed.counts(0)) + crossed(bed.counts(1)), before);
+  bed.leave_all();
+  for (int r = 0; r < 4; ++r) EXPECT_FALSE(bed.faulted(r));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DirectPaths,
+                         testing::Values(std::tuple(false, 1), std::tuple(true, 1),
+                                         std::tuple(true, 4)));
+
+// Routes are chosen per pair of clusters.
+TEST(Direct, OtherClustersStillTakeTheGateways) {
+  Testbed bed({.sizes = {1, 1, 1}, .direct = {{0, 1, false}}});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  for (const std::size_t size : kSizes) {
+    for (const auto& [from, to] : {std::pair(0, 1), {1, 2}, {2, 0}}) bed.exchange(from, to, size);
+  }
+  bed.leave_all();
+}
+
+}  // namespace
+}  // namespace isthmus::daemon

@@ -1,0 +1,152 @@
+#include "net/direct.hpp"
+
+#include <gtest/gtest.h>
+
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+
+namespace isthmus::net {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Two processes on one io_context; their Invites are carried by hand.
+class DirectTest : public testing::TestWithParam<core::NodeId> {
+ protected:
+  struct End {
+    std::shared_ptr<Direct> direct;
+    std::size_t arrived = 0;
+    std::vector<std::string> faults;
+    int invites = 0;                    // received
+    std::vector<std::string> replaced;  // what its Invites say instead of its addresses
+  };
+
+  DirectTest() {
+    world_.clusters = {{"a", 0, 1}, {"b", 1, 1}};
+    world_.direct = {{0, 1, true}};
+    for (const core::NodeId node : {0U, 1U}) make(node);
+  }
+  ~DirectTest() override {
+    for (End& end : ends_) end.direct->close();
+  }
+
+  void make(core::NodeId node) {
+    Direct::Hooks hooks;
+    End& mine = ends_[node];
+    End& other = ends_[1 - node];
+    hooks.frame = [&mine](core::NodeId, const core::InFrame& frame) {
+      mine.arrived += frame.body.size();
+      return true;
+    };
+    hooks.progress = [] {};
+    hooks.invite = [this, &mine, &other, node](core::NodeId, const std::vector<std::byte>& body) {
+      Invite invite = *decode_invite(body);
+      if (!mine.replaced.empty() && !invite.addresses.empty()) invite.addresses = mine.replaced;
+      asio::post(io_, [&other, node, invite] {
+        ++other.invites;
+        other.direct->take_invite(node, invite);
+      });
+    };
+    hooks.fault = [&mine](const std::string& sentence) { mine.faults.push_back(sentence); };
+    mine.direct =
+        std::make_shared<Direct>(io_, world_, node, Credentials{"job", "secret"}, std::move(hooks));
+    mine.direct->listen();
+  }
+
+  // Until `done` or for ten seconds.
+  template <class Done>
+  bool run_until(Done done) {
+    const auto limit = std::chrono::steady_clock::now() + 10s;
+    while (!done() && std::chrono::steady_clock::now() < limit) io_.run_one_for(10ms);
+    return done();
+  }
+
+  bool stands(core::NodeId at) { return ends_[at].direct->to(1 - at) != nullptr; }
+
+  void send(core::NodeId from, std::size_t size) {
+    const std::vector<std::byte> payload(size);
+    core::OutFrame frame;
+    frame.kind = core::FrameKind::Piece;
+    frame.source = from;
+    frame.destination = 1 - from;
+    frame.payload = payload;
+    ConduitDriver* const driver = ends_[from].direct->to(1 - from);
+    ASSERT_NE(driver, nullptr);
+    driver->conduit().submit(frame);
+    driver->flush();
+  }
+
+  asio::io_context io_;
+  core::World world_;
+  End ends_[2];
+};
+
+TEST_P(DirectTest, WhoeverSpeaksFirstTheConduitStands) {
+  EXPECT_FALSE(stands(GetParam()));
+  ASSERT_TRUE(run_until([&] { return stands(GetParam()); }));
+  ASSERT_TRUE(run_until([&] { return stands(1 - GetParam()); }));
+  send(0, 1000);
+  send(1, 2000);
+  EXPECT_TRUE(run_until([&] { return ends_[1].arrived == 1000 && ends_[0].arrived == 2000; }));
+}
+
+TEST_P(DirectTest, WhereTheFirstCannotBeReachedTheOtherIs) {
+  ends_[0].replaced = {"tcp:127.0.0.1:1"};  // nothing listens there
+  EXPECT_FALSE(stands(GetParam()));
+  ASSERT_TRUE(run_until([&] { return stands(0) && stands(1); }));
+  send(0, 10);
+  EXPECT_TRUE(run_until([&] { return ends_[1].arrived == 10; }));
+}
+
+INSTANTIATE_TEST_SUITE_P(FirstToSpeak, DirectTest, testing::Values(0U, 1U));
+
+TEST_F(DirectTest, WhereNeitherCanBeReachedTheGatewaysServe) {
+  ends_[0].replaced = ends_[1].replaced = {"tcp:127.0.0.1:1"};
+  EXPECT_FALSE(stands(0));
+  ASSERT_TRUE(run_until([&] { return ends_[0].invites == 1 && ends_[1].invites == 1; }));
+  for (int i = 0; i < 50; ++i) io_.run_one_for(10ms);
+  EXPECT_FALSE(stands(0) || stands(1));
+  EXPECT_EQ(ends_[0].invites + ends_[1].invites, 2);  // and they leave it at that
+  EXPECT_TRUE(ends_[0].faults.empty() && ends_[1].faults.empty());
+}
+
+TEST_F(DirectTest, AProcessThatLeavesIsNoFault) {
+  EXPECT_FALSE(stands(0));
+  ASSERT_TRUE(run_until([&] { return stands(0) && stands(1); }));
+  send(1, 5000);
+  ends_[1].direct->bye();
+  ends_[1].direct->flush();
+  ASSERT_TRUE(run_until([&] { return ends_[1].direct->flushed(); }));
+  ends_[1].direct->close();
+  EXPECT_TRUE(run_until([&] { return !stands(0); }));
+  EXPECT_EQ(ends_[0].arrived, 5000U);
+  EXPECT_TRUE(run_until([&] { return ends_[0].direct->flushed(); }));
+  EXPECT_TRUE(ends_[0].faults.empty());
+}
+
+TEST(Invite, SaysWhatItSaid) {
+  const auto invite = decode_invite(encode_invite({{"tcp:a:1", "tcp:[::1]:2"}, true}));
+  ASSERT_TRUE(invite);
+  EXPECT_EQ(invite->addresses, (std::vector<std::string>{"tcp:a:1", "tcp:[::1]:2"}));
+  EXPECT_TRUE(invite->unreachable);
+}
+
+TEST(Invite, GarbageIsNone) {
+  std::string many;
+  for (int i = 0; i < 17; ++i) many += std::string(many.empty() ? "" : ",") + "\"x\"";
+  const std::string texts[] = {"",
+                               "{",
+                               "[]",
+                               "{}",
+                               R"({"at":3,"unreachable":false})",
+                               R"({"at":[3],"unreachable":false})",
+                               R"({"at":["x"]})",
+                               std::string(50'000, '['),
+                               R"({"unreachable":false,"at":[)" + many + "]}"};
+  for (const std::string& text : texts) {
+    EXPECT_FALSE(decode_invite(std::as_bytes(std::span(text)))) << text.substr(0, 60);
+  }
+}
+
+}  // namespace
+}  // namespace isthmus::net
