@@ -4,7 +4,7 @@ import pytest
 
 from isthmus import grid as grids
 from isthmus.errors import UsageError
-from isthmus.lab import drawing, testbed
+from isthmus.lab import drawing, overrides, testbed
 from isthmus.lab.commands import _ways
 from isthmus.lab.grid import grid_toml
 from isthmus.lab.network import Network, work_out
@@ -48,9 +48,11 @@ def test_the_papers_network():
     assert [len(net.of_site(site, "node")) for site in "ab"] == [8, 8]
     path = net.path(net.nodes["a1"], net.nodes["b8"])
     assert path.rtt == pytest.approx(0.020)
-    assert path.goodput(1500) == pytest.approx(100e6 * 1448 / 1514)
+    assert path.bottleneck(1500).rate == 100e6
+    assert path.bottleneck(1500).goodput == pytest.approx(100e6 * 1448 / 1514)
     between = net.path(net.nodes["a0"], net.nodes["b0"])
-    assert between.goodput(1500) == pytest.approx(1e9 * 1448 / 1538)
+    assert between.bottleneck(1500).goodput == pytest.approx(1e9 * 1448 / 1538)
+    assert net.path(net.nodes["a0"], net.nodes["a1"]).bottleneck(9000).rate == 100e6
     assert net.links[0].queue == 2_500_000
 
 
@@ -142,6 +144,47 @@ def test_wrong_names_and_sizes(tmp_path):
         network("hablot", zippers=2)
     with pytest.raises(UsageError, match="1 to 250 nodes"):
         network("hablot", nodes=0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "seen"),
+    [
+        (["tcp.buffer=208 KiB"], lambda net: net.tcp_buffer == 212_992),
+        (["mtu=9000"], lambda net: net.mtu == 9000),
+        (["wan.rate=none"], lambda net: net.links[0].rate is None),
+        (["wan.delay=10ms", "wan.0.loss=1%"], lambda net: net.links[0].loss == 0.01),
+        (["wan.reorder=yes"], lambda net: net.links[0].reorder),
+        (["wan.*.delay='7 ms'"], lambda net: net.links[0].delay == 0.007),
+        (["site.*.nodes=3", "site.b.nodes=1"], lambda net: len(net.nodes) == 2 + 3 + 1),
+        (["site.*.link=1 Gbit/s"], lambda net: net.nodes["a1"].ports[0].rate == 1e9),
+    ],
+)  # fmt: skip
+def test_changes_of_a_testbed(changes, seen):
+    _, model = testbed.load("hablot")
+    assert seen(work_out("hablot", overrides.changed(model, changes)))
+    assert not seen(work_out("hablot", model))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("tcp.buffer", ["--set tcp.buffer: this is no KEY=VALUE", "For example"]),
+        ("tcp.bufer=1 MB", ["--set tcp.bufer=1 MB", "tcp.bufer is not a key", "'buffer'?"]),
+        ("tcp.buffer=much", ["tcp.buffer must be a size", "'much'"]),
+        ("site.c.nodes=3", ["no 'c' here", "'a', 'b'"]),
+        ("wann.rate=none", ["no 'wann' here", "did you mean 'wan'?"]),
+        ("wan.7.rate=none", ["there are 1, counted from 0"]),
+        ("mtu.x=1", ["no 'mtu' here"]),
+        ("wan.sites=['a', 'a']", ["joins 'a' to itself"]),
+        ("site.a.nodes=0", ["site.a.nodes"]),
+    ],
+)
+def test_wrong_changes(change, words):
+    _, model = testbed.load("hablot")
+    with pytest.raises(UsageError) as caught:
+        overrides.changed(model, [change])
+    for word in words:
+        assert word in str(caught.value)
 
 
 def test_ways_to_name_a_link():

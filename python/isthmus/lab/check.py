@@ -12,6 +12,7 @@ from isthmus.lab import measure, wan
 from isthmus.lab.measure import Flow, Pair
 from isthmus.lab.network import Network, Node
 from isthmus.lab.registry import Lab
+from isthmus.units import format_rate
 
 RTT_SLACK = 0.0002  # seconds
 RATE_SLACK = 0.02
@@ -41,7 +42,7 @@ def run(network: Network, lab: Lab, seconds: float, every: bool, as_json: bool) 
     if seconds > 0:
         for source, target in measure.flows(network):
             flow = measure.flow(network, lab, source, target, seconds)
-            findings.append(_of_flow(flow))
+            findings.append(_of_flow(network, flow))
         late = max(late, _lateness(network, lab))
         findings += _of_losses(network, lab)
     load = os.getloadavg()[0]
@@ -109,19 +110,25 @@ def _judge(pair: Pair) -> Finding:
     return Finding(*names, "RTT", wanted, f"{1e3 * pair.rtt:.2f} ms", verdict)
 
 
-def _of_flow(flow: Flow) -> Finding:
+def _of_flow(network: Network, flow: Flow) -> Finding:
+    """Judged by what TCP can carry at most; the table says also what that takes of the wire."""
     names = (flow.source.name, flow.target.name)
-    found = f"{flow.rate / 1e6:.1f} Mbit/s"
-    if flow.expected is None:
-        return Finding(*names, "rate", "unshaped", found, OK)
-    link = flow.path.link
-    wanted = f"{flow.expected / 1e6:.1f} Mbit/s"
-    if flow.rate > flow.expected * (1 + RATE_SLACK):
+    limit, link = flow.limit, flow.path.link
+    if limit is None:
+        return Finding(*names, "rate", "unshaped", f"{_mbit(flow.rate)} of payload", OK)
+    wanted = f"{format_rate(limit.rate)}: {_mbit(limit.goodput)} of payload"
+    found = f"{_mbit(flow.rate / limit.share)}: {_mbit(flow.rate)} of payload"
+    if flow.rate > limit.goodput * (1 + RATE_SLACK):
         return Finding(*names, "rate", wanted, found, WRONG)
-    if link and link.loss:  # how much TCP makes of a lossy line is not the lab's business
+    filled = network.tcp_buffer >= 2 * limit.rate / 8 * flow.path.rtt
+    if not filled or (link and link.loss):  # what TCP makes of that is not the lab's business
         return Finding(*names, "rate", f"at most {wanted}", found, OK)
-    slow = flow.rate < flow.expected * (1 - RATE_SLACK)
+    slow = flow.rate < limit.goodput * (1 - RATE_SLACK)
     return Finding(*names, "rate", wanted, found, SLOW if slow else OK)
+
+
+def _mbit(rate: float) -> str:
+    return f"{rate / 1e6:.1f} Mbit/s"
 
 
 def _of_losses(network: Network, lab: Lab) -> list[Finding]:

@@ -186,17 +186,29 @@ class Path:
         """The least that it can be."""
         return 2 * self.link.delay if self.link else 0.0
 
-    def goodput(self, mtu: int) -> float | None:
-        """Bits per second of TCP payload that the slowest part carries; None: no part is shaped."""
+    def bottleneck(self, mtu: int) -> "Bottleneck | None":
+        """The slowest part; None: no part is shaped."""
         payload = mtu - 52  # IP and TCP headers, with time stamps
         found = [
-            port.rate * payload / (mtu + LAN_OVERHEAD)
+            Bottleneck(port.rate, payload / (mtu + LAN_OVERHEAD))
             for port in (self.near, self.far)
             if port.rate
         ]
         if self.link and self.link.rate:
-            found.append(self.link.rate * payload / (mtu + WAN_OVERHEAD))
-        return min(found) if found else None
+            found.append(Bottleneck(self.link.rate, payload / (mtu + WAN_OVERHEAD)))
+        return min(found, key=lambda part: part.goodput, default=None)
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """`rate` as configured, in bits per second; `share` of it that can be TCP payload."""
+
+    rate: int
+    share: float
+
+    @property
+    def goodput(self) -> float:
+        return self.rate * self.share
 
 
 def work_out(name: str, testbed: Testbed) -> Network:

@@ -143,10 +143,15 @@ def parse(text: str, name: str) -> Testbed:
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{name}: not valid TOML: {error}") from None
     except ValidationError as error:
-        first = error.errors()[0]
-        raise _complaint(text, name, first["loc"], _explain(dict(first))) from None
-    _check_names(testbed, text, name)
+        raise complaint(error, text, name) from None
+    check_names(testbed, text, name)
     return testbed
+
+
+def complaint(error: ValidationError, text: str, name: str) -> UsageError:
+    """The first thing wrong, in words; `text` is the file's, which `name` stands for."""
+    first = error.errors()[0]
+    return _complaint(text, name, first["loc"], _explain(dict(first)))
 
 
 def resized(testbed: Testbed, nodes: int | None, zippers: int | None) -> Testbed:
@@ -188,7 +193,8 @@ def _explain(error: dict[str, Any]) -> str:
     return f"is wrong: {said[0].lower()}{said[1:]}; it is {error.get('input')!r}"
 
 
-def _check_names(testbed: Testbed, text: str, name: str) -> None:
+def check_names(testbed: Testbed, text: str, name: str) -> None:
+    """UsageError where sites are named wrongly or links join what they cannot."""
     if not 1 <= len(testbed.site) <= 100:
         raise _complaint(text, name, ("site",), "needs 1 to 100 tables [site.NAME]")
     for site in testbed.site:
