@@ -155,7 +155,7 @@ def test_wrong_names_and_sizes(tmp_path):
         (["wan.delay=10ms", "wan.0.loss=1%"], lambda net: net.links[0].loss == 0.01),
         (["wan.reorder=yes"], lambda net: net.links[0].reorder),
         (["wan.*.delay='7 ms'"], lambda net: net.links[0].delay == 0.007),
-        (["site.*.nodes=3", "site.b.nodes=1"], lambda net: len(net.nodes) == 2 + 3 + 1),
+        (["site.*.nodes=4", "site.b.nodes=1"], lambda net: len(net.nodes) == 2 + 4 + 1),
         (["site.*.link=1 Gbit/s"], lambda net: net.nodes["a1"].ports[0].rate == 1e9),
     ],
 )  # fmt: skip
