@@ -47,20 +47,38 @@ int main(int argc, char **argv) {
 }
 """
 
+LATE = """
+#include <mpi.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, data = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) MPI_Recv(&data, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank == 1) {
+    MPI_Send(&data, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    sleep(1);
+  }
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+
+def compiled(folder, text, mpi):
+    program = folder / mpi
+    if not program.exists():
+        source = folder / "program.c"
+        source.write_text(text)
+        subprocess.run([mpis.ALL[mpi].cc, source, "-o", program], check=True)
+    return program
+
 
 @pytest.fixture(scope="module")
 def where(tmp_path_factory):
     """The program that says where its ranks are, for a library."""
-    source = tmp_path_factory.mktemp("where") / "where.c"
-    source.write_text(WHERE)
-
-    def built(mpi):
-        program = source.with_name(mpi)
-        if not program.exists():
-            subprocess.run([mpis.ALL[mpi].cc, source, "-o", program], check=True)
-        return program
-
-    return built
+    folder = tmp_path_factory.mktemp("where")
+    return lambda mpi: compiled(folder, WHERE, mpi)
 
 
 def on_their_nodes(sites, count):
@@ -122,6 +140,14 @@ def test_sixteen_nodes_as_one_native_job(standing, where, mpi):
     name = {O4: "openmpi", M4: "mpich"}.get(mpi, mpis.VENVS / mpi[:-1])
     done = isthmus(lab, "lab", "mpirun", "--mpi", name, "-n", 16, where(mpi))
     assert lines(done) == on_their_nodes(*MATSUDA)
+
+
+def test_ranks_that_end_at_different_times(standing, tmp_path):
+    """MPICH 4.0 over UCX hangs there when it is left alone."""
+    lab = standing("hablot", *grids.SIZES["hablot"])
+    program = compiled(tmp_path, LATE, M4)
+    words = [sys.executable, "-m", "isthmus", "lab", "mpirun", "--mpi", "mpich", "-n", 2, program]
+    assert lines(lab.exec("timeout", 30, *words)) == []
 
 
 def test_a_native_mpi_needs_every_rank_to_reach_every_other(standing, where):

@@ -4,7 +4,7 @@ import pytest
 
 from isthmus import grid as grids
 from isthmus.errors import UsageError
-from isthmus.lab import drawing, overrides, testbed
+from isthmus.lab import drawing, native, overrides, testbed
 from isthmus.lab.commands import _ways
 from isthmus.lab.grid import grid_toml
 from isthmus.lab.network import Network, work_out
@@ -195,6 +195,16 @@ def test_ways_to_name_a_link():
     assert _ways(net, "all") == [("a-b", "both"), ("b-c", "both")]
     with pytest.raises(UsageError, match="no WAN link 'a-c'"):
         _ways(net, "a-c")
+
+
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+def test_hosts_of_a_native_job(mpi):
+    net = network("hablot")
+    for interleaved, wanted in ((False, "a1 a2 b1 b2"), (True, "a1 b1 a2 b2")):
+        job = native.native_job(net, mpi, 4, ["./app"], interleaved)
+        hosts = next(word for word in job.command if word.startswith("a1"))
+        assert hosts.replace(":1", "").split(",") == wanted.split()
+        assert job.command[-1] == "./app"
 
 
 def test_units():

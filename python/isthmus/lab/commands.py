@@ -343,9 +343,13 @@ def mpirun(
         str, typer.Option(metavar="MPI", help="openmpi, mpich, or the prefix of an installation.")
     ],
     n: Annotated[int | None, typer.Option("-n", "-np", min=1, metavar="N")] = None,
+    interleave: Annotated[
+        bool, typer.Option("--interleave", help="Ranks to each site in turn, not site after site.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the command only.")] = False,
 ) -> None:
-    """Inside a lab: run a program under one native MPI over all sites, without Isthmus.
+    """Inside a lab: run a program under one native MPI over all sites, without Isthmus. Settings of
+    that MPI come from its environment variables (OMPI_MCA_..., MPIR_CVAR_..., UCX_...).
 
     [bold]isthmus lab run matsuda -- isthmus lab mpirun --mpi openmpi -n 16 ./app[/bold]"""
     inside = os.environ.get("ISTHMUS_LAB")
@@ -355,11 +359,13 @@ def mpirun(
         )
     lab = Lab(Path(inside))
     network = _model_of(lab)
-    job = native.native_job(network, mpi, n, program[1:] if program[:1] == ["--"] else program)
+    words = program[1:] if program[:1] == ["--"] else program
+    job = native.native_job(network, mpi, n, words, interleave)
     if dry_run:
         print(" ".join(job.command))
         return
-    os.environ.update(job.env)
+    for name, value in job.env.items():
+        os.environ.setdefault(name, value)
     first = next(iter(network.segments.values()))
     sys.stdout.flush()
     # The working directory is everybody's, but entering a node's mount namespace may leave it.
