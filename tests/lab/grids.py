@@ -35,8 +35,8 @@ def command(mpi: str, program: Path) -> list[object]:
     return [mpis.ALL[mpi].build(program, BUILT)]
 
 
-def run(lab, testbed: str, libraries: Sequence[str], program: Path) -> str:
-    """One program over all sites, each under its own library; what it printed. Bounded."""
+def run(lab, testbed: str, libraries: Sequence[str], program: Path, seconds: float = 120) -> str:
+    """One program over all sites, each under its own library; what it printed. Ends in time."""
     words: list[object] = []
     if len(set(libraries)) == 1:
         words = command(libraries[0], program)
@@ -44,6 +44,8 @@ def run(lab, testbed: str, libraries: Sequence[str], program: Path) -> str:
         for site, mpi in zip(sites(testbed), libraries, strict=True):
             words += [":"] if words else []
             words += ["--on", site, "-n", nodes(testbed), *command(mpi, program)]
-    done = lab.exec(sys.executable, "-m", "isthmus", "run", "--timeout", 90, *words)
+    done = lab.exec(
+        sys.executable, "-m", "isthmus", "run", "--timeout", seconds, *words, timeout=seconds + 60
+    )
     assert done.returncode == 0, f"{done.stdout[-4000:]}\n--- stderr\n{done.stderr[-4000:]}"
     return done.stdout

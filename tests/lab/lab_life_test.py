@@ -91,14 +91,21 @@ def test_ctrl_c_reaches_the_command_once(lab):
     if keeper == 0:
         os.execvpe(sys.executable, lab.command(*SMALL, "--", "sh", "-c", script), lab.env)
     said = b""
-    for awaited, typed in ((b"up", b"\x03"), (b"got", b"end\n"), (b"line=end", b"")):
-        while awaited not in said:
-            assert select.select([terminal], [], [], 60)[0], said
-            said += os.read(terminal, 1000)
-        os.write(terminal, typed)
+    status = None
+    try:
+        for awaited, typed in ((b"up", b"\x03"), (b"got", b"end\n"), (b"line=end", b"")):
+            while awaited not in said:
+                assert select.select([terminal], [], [], 60)[0], said
+                said += os.read(terminal, 1000)
+            os.write(terminal, typed)
+        status = os.waitpid(keeper, 0)[1]
+    finally:
+        os.close(terminal)
+        if status is None:
+            os.kill(keeper, signal.SIGKILL)
+            os.waitpid(keeper, 0)
     assert said.count(b"got") == 1
-    assert os.waitstatus_to_exitcode(os.waitpid(keeper, 0)[1]) == 0
-    os.close(terminal)
+    assert os.waitstatus_to_exitcode(status) == 0
 
 
 def test_sigkill_takes_everything_down(lab):

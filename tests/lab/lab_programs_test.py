@@ -10,6 +10,7 @@ LIBRARIES = (("openmpi4", "openmpi4"), ("mpich4", "mpich4"), ("openmpi4", "mpich
 PROGRAMS = sorted(mpis.PROGRAMS.rglob("*.c"))
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("testbed", TESTBEDS)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_programs(standing, testbed, program):
@@ -17,4 +18,4 @@ def test_programs(standing, testbed, program):
     turn = PROGRAMS.index(program) + TESTBEDS.index(testbed)
     libraries = (*LIBRARIES[turn % 3], "openmpi4")[: len(grids.sites(testbed))]
     lab = standing(testbed, *grids.SIZES[testbed])
-    grids.run(lab, testbed, libraries, program)
+    grids.run(lab, testbed, libraries, program, seconds=600)
