@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -15,9 +14,6 @@ from pathlib import Path
 import pytest
 
 MARK = "ISTHMUS_TEST_MARK"
-
-# A shell's background jobs ignore this signal, and would hand that on to every lab and command.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.append(str(Path(__file__).parents[1] / "grid"))
 
 
