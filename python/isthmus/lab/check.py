@@ -115,9 +115,9 @@ def _of_flow(network: Network, flow: Flow) -> Finding:
     names = (flow.source.name, flow.target.name)
     limit, link = flow.limit, flow.path.link
     if limit is None:
-        return Finding(*names, "rate", "unshaped", f"{_mbit(flow.rate)} of payload", OK)
-    wanted = f"{format_rate(limit.rate)}: {_mbit(limit.goodput)} of payload"
-    found = f"{_mbit(flow.rate / limit.share)}: {_mbit(flow.rate)} of payload"
+        return Finding(*names, "rate", "unshaped", f"payload {flow.rate / 1e6:.1f} Mbit/s", OK)
+    wanted = f"{format_rate(limit.rate)}, payload {limit.goodput / 1e6:.1f}"
+    found = f"{flow.rate / limit.share / 1e6:.1f} Mbit/s, payload {flow.rate / 1e6:.1f}"
     if flow.rate > limit.goodput * (1 + RATE_SLACK):
         return Finding(*names, "rate", wanted, found, WRONG)
     filled = network.tcp_buffer >= 2 * limit.rate / 8 * flow.path.rtt
@@ -125,10 +125,6 @@ def _of_flow(network: Network, flow: Flow) -> Finding:
         return Finding(*names, "rate", f"at most {wanted}", found, OK)
     slow = flow.rate < limit.goodput * (1 - RATE_SLACK)
     return Finding(*names, "rate", wanted, found, SLOW if slow else OK)
-
-
-def _mbit(rate: float) -> str:
-    return f"{rate / 1e6:.1f} Mbit/s"
 
 
 def _of_losses(network: Network, lab: Lab) -> list[Finding]:
@@ -156,6 +152,8 @@ def _print(network: Network, findings: list[Finding], late: float, busy: bool) -
         style = {OK: "", SLOW: "yellow", WRONG: "bold red"}[f.verdict]
         table.add_row(f.source, f.target, f.what, f.wanted, f.found, f.verdict, style=style)
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=120)
     console.print(table)
     if network.links:
         console.print(f"The WAN boxes were at most {1e3 * late:.2f} ms late.")
