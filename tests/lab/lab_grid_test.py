@@ -12,13 +12,14 @@ O4, O5, M4, M5 = "openmpi4", "openmpi5", "mpich4", "mpich5"
 
 CASES = [
     ("hablot", (O4, O4), "p2p/wildcards.c"),
-    ("hablot", (O4, O4), "coll/outstanding.c"),
+    ("hablot", (O4, O4), "finalize/self_attribute.c"),
     ("hablot", (M4, M4), "comm/split.c"),
     ("hablot", (O4, M4), "p2p/datatypes.c"),
     ("hablot", (M4, O4), "coll/rooted.c"),
     ("hablot", (M5, O5), "comm/create.c"),
     ("hablot", (M4, O4), "fortran/with_use_mpi.f90"),
     ("hablot", (O5, O5), "python/exchange.py"),
+    ("zipper", (O4, O4), "coll/outstanding.c"),
     ("zipper", (O4, O4), "p2p/large.c"),
     ("zipper", (M4, O4), "coll/all.c"),
     ("zipper", (M5, M5), "p2p/sendrecv.c"),
