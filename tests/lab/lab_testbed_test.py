@@ -77,6 +77,16 @@ def test_zipper_nodes_stand_in_both_networks():
     ]
 
 
+def test_gateways_on_nodes():
+    _, model = testbed.load("matsuda")
+    net = work_out("matsuda", overrides.changed(model, ["site.*.gateways=4"]))
+    grid = grids.parse(grid_toml(net), "g")
+    assert [(g.cluster, g.host) for g in grid.gateway] == [
+        (c, f"{c}{i}") for c in "ab" for i in range(1, 5)
+    ]
+    assert "10.2.0.1" in str(grid.gateway[4].address)
+
+
 def test_firewalls_and_private_addresses():
     net = network("walled")
     assert net.nodes["a1"].ports[0].address == net.nodes["b1"].ports[0].address
@@ -108,6 +118,7 @@ def test_stars_and_meshes():
         ("[site.a]\nnodez = 3", ["x.toml:2", "site.a.nodez is not a key", "did you mean 'nodes'?"]),
         ("[site.a]\nnodes = 0", ["x.toml:2", "site.a.nodes"]),
         ("[site.a]\nnodes = 500", ["site.a.nodes", "250"]),
+        ("[site.a]\ngateways = 1\nprivate = true", ["x.toml:2", "reached from outside"]),
         ("[site.a]\nlink = 'fast'", ["site.a.link must be a rate", "'fast'"]),
         ("[site.a1]", ["is no name of a site"]),
         ("[site.z]", ["zipper nodes are called"]),
@@ -177,6 +188,7 @@ def test_changes_of_a_testbed(changes, seen):
         ("mtu.x=1", ["no 'mtu' here"]),
         ("wan.sites=['a', 'a']", ["joins 'a' to itself"]),
         ("site.a.nodes=0", ["site.a.nodes"]),
+        ("site.a.gateways=3", ["site.a.gateways is more than the site's 2 nodes"]),
     ],
 )
 def test_wrong_changes(change, words):

@@ -54,6 +54,7 @@ class Segment:
     firewall: str
     slots: int
     mpi: str | None
+    gateways: int  # on so many of the nodes; 0: on the frontend
 
     @property
     def subnet(self) -> str:
@@ -217,7 +218,7 @@ def work_out(name: str, testbed: Testbed) -> Network:
     for index, (site, spec) in enumerate(testbed.site.items(), 1):
         prefix = "192.168" if spec.private else f"10.{index}"
         network.segments[site] = Segment(
-            site, index, prefix, spec.private, spec.firewall, spec.slots, spec.mpi
+            site, index, prefix, spec.private, spec.firewall, spec.slots, spec.mpi, spec.gateways
         )
     for site, spec in testbed.site.items():
         segment = network.segments[site]

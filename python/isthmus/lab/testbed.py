@@ -58,6 +58,7 @@ class Site(_Table):
     nodes: Annotated[int, Field(ge=1, le=MOST_NODES)] = 2
     link: Rate | None = None
     slots: Annotated[int, Field(ge=1)] = 1
+    gateways: Annotated[int, Field(ge=0, le=MOST_NODES)] = 0
     firewall: Literal["open", "gateway", "outgoing"] = "open"
     private: bool = False
     mpi: Annotated[str, AfterValidator(_mpi)] | None = None
@@ -167,7 +168,9 @@ def resized(testbed: Testbed, nodes: int | None, zippers: int | None) -> Testbed
         if not 1 <= zippers <= 64:
             raise UsageError(f"there are 1 to 64 zipper nodes; --zippers says {zippers}")
         zips = [zipper.model_copy(update={"nodes": zippers}) for zipper in zips]
-    return testbed.model_copy(update={"site": sites, "zipper": zips})
+    made = testbed.model_copy(update={"site": sites, "zipper": zips})
+    check_names(made, "", "the testbed")
+    return made
 
 
 def _complaint(text: str, name: str, loc: tuple[int | str, ...], what: str) -> UsageError:
@@ -206,6 +209,13 @@ def check_names(testbed: Testbed, text: str, name: str) -> None:
                 "is no name of a site: one has at most 10 small letters, digits and '-', begins "
                 "and ends with a letter, and is not 'z' (zipper nodes are called z1, z2, ...)",
             )
+    for site, spec in testbed.site.items():
+        at = ("site", site, "gateways")
+        if spec.gateways > spec.nodes:
+            raise _complaint(text, name, at, f"is more than the site's {spec.nodes} nodes")
+        if spec.gateways and (spec.private or spec.firewall != "open"):
+            what = "needs nodes that are reached from outside: no firewall, no private addresses"
+            raise _complaint(text, name, at, what)
     seen: dict[frozenset[str], str] = {}
     joined = [(("wan", i, "sites"), wan.pairs()) for i, wan in enumerate(testbed.wan)]
     joined += [
