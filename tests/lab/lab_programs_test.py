@@ -9,6 +9,10 @@ TESTBEDS = ("hablot", "zipper", "chain")
 LIBRARIES = (("openmpi4", "openmpi4"), ("mpich4", "mpich4"), ("openmpi4", "mpich4"))
 PROGRAMS = sorted(mpis.PROGRAMS.rglob("*.c"))
 
+# MPICH 4.0's MPI_Comm_idup blocks inside of MPI_Test: several at once deadlock between hosts, without
+# Isthmus too.
+NOT_FOR_MPICH4 = {"idup"}
+
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("testbed", TESTBEDS)
@@ -16,6 +20,7 @@ PROGRAMS = sorted(mpis.PROGRAMS.rglob("*.c"))
 def test_programs(standing, testbed, program):
     """Libraries and pairs of them in rotation."""
     turn = PROGRAMS.index(program) + TESTBEDS.index(testbed)
-    libraries = (*LIBRARIES[turn % 3], "openmpi4")[: len(grids.sites(testbed))]
+    libraries = LIBRARIES[0 if program.stem in NOT_FOR_MPICH4 else turn % 3]
+    libraries = (*libraries, "openmpi4")[: len(grids.sites(testbed))]
     lab = standing(testbed, *grids.SIZES[testbed])
     grids.run(lab, testbed, libraries, program, seconds=600)
