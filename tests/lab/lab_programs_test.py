@@ -9,8 +9,8 @@ TESTBEDS = ("hablot", "zipper", "chain")
 LIBRARIES = (("openmpi4", "openmpi4"), ("mpich4", "mpich4"), ("openmpi4", "mpich4"))
 PROGRAMS = sorted(mpis.PROGRAMS.rglob("*.c"))
 
-# MPICH 4.0's MPI_Comm_idup blocks inside of MPI_Test: several at once deadlock between hosts, without
-# Isthmus too.
+# MPICH 4.0's MPI_Comm_idup blocks inside of MPI_Test: several at once deadlock between hosts, with
+# or without Isthmus.
 NOT_FOR_MPICH4 = {"idup"}
 
 
