@@ -182,6 +182,13 @@ def test_what_is_not_measured_is_not_well():
         assert "not measured" in verdict.note or "was measured" in verdict.note
 
 
+def test_the_best_of_plain_tcp_may_be_its_stream():
+    found = hablot(DELAY, 0.98 * RATE)
+    assert verdicts(found)["64 MiB pingpong bandwidth over plain TCP's best"]
+    found.runs.append(flow("tcp", "stream", 1.0, round(1.05 * RATE / MIB)))
+    assert not verdicts(found)["64 MiB pingpong bandwidth over plain TCP's best"]
+
+
 def test_the_best_native_mpi_counts():
     sizes = [8, LARGEST]
     ours = wire_times(DELAY, RATE, sizes)

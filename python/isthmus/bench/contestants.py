@@ -173,22 +173,23 @@ class NativeMpi:
 _FOUR_MB = 4 << 20  # what Hablot et al. gave every MPI
 _EAGER = (64 << 20) + 4096  # 64 MiB and the headers
 
-TUNINGS: dict[str, dict[str, dict[str, str]]] = {
-    "openmpi": {
-        "default": {},
-        "tuned": {
-            "OMPI_MCA_btl_tcp_sndbuf": str(_FOUR_MB),
-            "OMPI_MCA_btl_tcp_rcvbuf": str(_FOUR_MB),
-        },
-        "eager": {
-            "OMPI_MCA_btl_tcp_eager_limit": str(_EAGER),
-            "OMPI_MCA_btl_tcp_rndv_eager_limit": str(_EAGER),
-            "OMPI_MCA_btl_tcp_max_send_size": str(_EAGER),
-        },
-    },
-    "mpich": {
-        "default": {},
-        "tuned": {"UCX_TCP_SNDBUF": str(_FOUR_MB), "UCX_TCP_RCVBUF": str(_FOUR_MB)},
-        "eager": {"UCX_RNDV_THRESH": "inf"},
-    },
-}
+_OPEN_MPI_BUFFERS = ("OMPI_MCA_btl_tcp_sndbuf", "OMPI_MCA_btl_tcp_rcvbuf")
+_OPEN_MPI_EAGER = (
+    "OMPI_MCA_btl_tcp_eager_limit",
+    "OMPI_MCA_btl_tcp_rndv_eager_limit",
+    "OMPI_MCA_btl_tcp_max_send_size",
+)
+
+
+def tunings(mpi: Mpi) -> dict[str, dict[str, str]]:
+    """Environment variables, by the tuning's name. Of an MPICH over UCX and libfabric the latter
+    is the quicker one without a rendez-vous (1 MiB over 11.6 ms: 18 ms against 33)."""
+    if mpi.family == "openmpi":
+        buffers = dict.fromkeys(_OPEN_MPI_BUFFERS, str(_FOUR_MB))
+        eager = dict.fromkeys(_OPEN_MPI_EAGER, str(_EAGER))
+    else:
+        buffers = dict.fromkeys(("UCX_TCP_SNDBUF", "UCX_TCP_RCVBUF"), str(_FOUR_MB))
+        eager = {"UCX_RNDV_THRESH": "inf"}
+        if "ofi" in mpi.networks:
+            eager = {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_OFI_RXM_SAR_LIMIT": str(_EAGER)}
+    return {"default": {}, "tuned": buffers, "eager": eager}

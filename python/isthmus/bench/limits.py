@@ -62,14 +62,14 @@ def _megabits(rate: float) -> str:
 def _over_tcp(contestant: str) -> Figure:
     def figure(results: Results) -> tuple[float, str]:
         ours = results.bandwidth(contestant, LARGEST)
-        best = results.best_bandwidth(TCP)
+        best = results.best_rate(TCP)
         return ours / best, f"{_megabits(ours)} of {_megabits(best)} Mbit/s"
 
     return figure
 
 
 def _half_bandwidth(results: Results) -> tuple[float, str]:
-    full = results.best_bandwidth(TCP)
+    full = results.best_rate(TCP)
     physical = results.one_way(TCP, results.smallest(TCP)) * full
     ours = half_bandwidth_size(results, OURS, full)
     return ours / physical, f"{format_bytes(ours)} against {format_bytes(physical)}"
@@ -111,7 +111,11 @@ def _added(contestant: str, gateways: int) -> Figure:
     def figure(results: Results) -> tuple[float, str]:
         ours = 1e6 * results.one_way(contestant, LATENCY_BYTES)
         plain = 1e6 * results.one_way(TCP, LATENCY_BYTES)
-        return (ours - plain) / gateways, f"{ours:.1f} and {plain:.1f} us one way"
+        medians = (
+            f"{1e6 * results.median_one_way(key, LATENCY_BYTES):.1f}" for key in (contestant, TCP)
+        )
+        note = f"{ours:.1f} and {plain:.1f} us one way; medians {' and '.join(medians)}"
+        return (ours - plain) / gateways, note
 
     return figure
 

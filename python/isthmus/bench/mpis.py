@@ -10,6 +10,12 @@ from pathlib import Path
 
 from isthmus.errors import UsageError
 
+# Open MPI says nothing to root without these, not even its version.
+_AS_ROOT = {
+    f"{name}_ALLOW_RUN_AS_ROOT{confirm}": "1"
+    for name in ("OMPI", "PRTE")
+    for confirm in ("", "_CONFIRM")
+}
 _DEBIAN = {
     "openmpi": ("mpicc.openmpi", "mpirun.openmpi"),
     "mpich": ("mpicc.mpich", "mpirun.mpich"),
@@ -18,13 +24,15 @@ _DEBIAN = {
 
 @dataclass(frozen=True)
 class Mpi:
-    """`name` is what `isthmus lab mpirun --mpi` takes; `family` is "openmpi" or "mpich"."""
+    """`name` is what `isthmus lab mpirun --mpi` takes; `family` is "openmpi" or "mpich", `networks`
+    what an MPICH was built with: "ucx", "ofi"."""
 
     key: str
     label: str
     name: str
     family: str
     mpicc: str
+    networks: frozenset[str] = frozenset()
 
 
 def find(wanted: Sequence[str]) -> list[Mpi]:
@@ -56,21 +64,35 @@ def _examine(name: str) -> Mpi | None:
         mpicc, launcher = (_executable(folder / program) for program in ("mpicc", "mpirun"))
     if not mpicc or not launcher:
         return None
-    try:
-        done = subprocess.run(
-            [launcher, "--version"], capture_output=True, text=True, timeout=20, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    said = done.stdout + done.stderr
-    if version := re.search(r"Open MPI\)? v?(\d+)\.(\d+)[.\d]*", said):
+    said = _said(launcher, "--version")
+    if version := re.search(r"(?:Open MPI|OpenRTE)\)? v?(\d+)\.(\d+)[.\d]*", said):
         family, label = "openmpi", "Open MPI"
     elif "HYDRA" in said and (version := re.search(r"Version:\s*(\d+)\.(\d+)", said)):
         family, label = "mpich", "MPICH"
     else:
         return None
-    key = f"{family}{version[1]}.{version[2]}"
-    return Mpi(key, f"{label} {version[1]}.{version[2]}", name, family, mpicc)
+    key, label = f"{family}{version[1]}.{version[2]}", f"{label} {version[1]}.{version[2]}"
+    networks: frozenset[str] = frozenset()
+    if family == "mpich":
+        device = re.search(r"MPICH Device:(.*)", _said(str(Path(mpicc).with_name("mpichversion"))))
+        networks = frozenset(re.findall(r"ucx|ofi", device[1] if device else ""))
+    return Mpi(key, label, name, family, mpicc, networks)
+
+
+def _said(*command: str) -> str:
+    """What a program prints; nothing when it cannot be run."""
+    try:
+        done = subprocess.run(
+            command,
+            env={**os.environ, **_AS_ROOT},
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout + done.stderr
 
 
 def _executable(path: Path) -> str | None:

@@ -10,7 +10,7 @@ from isthmus.bench.results import NotMeasuredError, Results
 from isthmus.bench.tasks import KIB, LARGEST, LATENCY_BYTES, MIB
 
 _SHOWN = (64 * KIB, MIB, LARGEST)
-_WIDTH = 120  # where standard output is no terminal
+_WIDTH = 160  # where standard output is no terminal
 
 
 def console() -> Console:

@@ -137,6 +137,14 @@ class Results:
             raise self._missing(contestant, "the pingpong")
         return max(self.bandwidth(contestant, size) for size in sizes)
 
+    def best_rate(self, contestant: str) -> float:
+        """The most that it got one way, be it in the pingpong or in a stream."""
+        try:
+            stream = self.rate(contestant, "stream")
+        except NotMeasuredError:
+            stream = 0.0
+        return max(stream, self.best_bandwidth(contestant))
+
     def smallest(self, contestant: str) -> int:
         sizes = self.sizes(contestant)
         if not sizes:

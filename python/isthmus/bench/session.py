@@ -33,7 +33,7 @@ def measure(
     results = Results({entry.contestant.key: entry.contestant.label for entry in entries})
     failed: dict[str, int] = {}
     passes = max((len(entry.tasks) for entry in entries), default=0)
-    late: set[str] = set()
+    late: dict[str, str] = {}
     try:
         for number in range(passes):
             for entry in entries:
@@ -43,7 +43,7 @@ def measure(
                 if failed.get(contestant.key, 0) >= _MOST_FAILURES:
                     continue
                 if deadline is not None and time.monotonic() > deadline:
-                    late.add(contestant.label)
+                    late[contestant.key] = contestant.label
                     continue
                 place.set_ceiling(contestant.ceiling)
                 begin = time.monotonic()
@@ -56,6 +56,7 @@ def measure(
                 say(f"pass {number + 1} of {passes}: {contestant.label} ({took:.0f} s)")
     finally:
         place.set_ceiling(None)
-    for label in sorted(late):
-        results.failures.append(f"{label}: the time was up before all of it was measured")
+    for key, label in late.items():
+        if key not in results.measured():
+            results.failures.append(f"{label}: the time was up before its turn")
     return results
