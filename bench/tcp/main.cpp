@@ -37,16 +37,12 @@ Connection accept_friend(const Listener& listener, const std::string& token) {
   }
 }
 
-Pair serve(const std::string& host, const std::string& port) {
-  const std::string token = read_token();
-  const Listener listener(host, port);
-  std::cout << "listening " << listener.port() << std::endl;
+Pair accept_pair(const Listener& listener, const std::string& token) {
   Connection talk = accept_friend(listener, token);
   return {std::move(talk), accept_friend(listener, token)};
 }
 
-Pair join(const std::string& host, const std::string& port) {
-  const std::string token = read_token();
+Pair join(const std::string& host, const std::string& port, const std::string& token) {
   Connection talk = connect_to(host, port, kPatience);
   talk.send(token.data(), token.size());
   Connection bulk = connect_to(host, port, kPatience);
@@ -65,22 +61,36 @@ void print_list(const char* name, const Numbers& numbers) {
   std::cout << "]";
 }
 
-void run(const std::vector<Task>& tasks, const Pair& pair, bool leader) {
-  std::cout.precision(9);
-  for (const Task& task : tasks) {
-    const Samples samples = play(task, pair, leader);
-    if (!leader) continue;
-    std::cout << "{\"task\":\"" << task.text << "\",\"pairs\":1";
-    print_list("seconds", samples.seconds);
-    if (!samples.messages.empty()) print_list("messages", samples.messages);
-    std::cout << "}" << std::endl;
-  }
+void print(const Task& task, const Samples& samples) {
+  std::cout << "{\"task\":\"" << task.text << "\",\"pairs\":1";
+  print_list("seconds", samples.seconds);
+  if (!samples.messages.empty()) print_list("messages", samples.messages);
+  std::cout << "}" << std::endl;
 }
 
-void print_facts(const Pair& pair) {
-  const PathFacts facts = pair.talk.facts();
+void print_path(const PathFacts& facts) {
   std::cout << "{\"path\":{\"mtu\":" << facts.mtu << ",\"segment\":" << facts.segment
             << ",\"retransmitted\":" << facts.retransmitted << "}}" << std::endl;
+}
+
+// Connections are made anew for each task, so that what congestion control has learned in one
+// does not weigh on the next.
+void serve(const std::string& host, const std::string& port, const std::vector<Task>& tasks) {
+  const std::string token = read_token();
+  const Listener listener(host, port);
+  std::cout << "listening " << listener.port() << std::endl;
+  for (const Task& task : tasks) play(task, accept_pair(listener, token), false);
+}
+
+void play_all(const std::string& host, const std::string& port, const std::vector<Task>& tasks,
+              bool with_path) {
+  const std::string token = read_token();
+  std::cout.precision(9);
+  for (const Task& task : tasks) {
+    const Pair pair = join(host, port, token);
+    print(task, play(task, pair, true));
+    if (with_path) print_path(pair.talk.facts());
+  }
 }
 
 }  // namespace
@@ -104,18 +114,19 @@ int main(int argc, char** argv) {
     return command;
   };
   const CLI::App* server = add("serve", "Listen, and print the port as 'listening PORT'.");
-  bool facts = false;
+  bool with_path = false;
   add("play", "Connect, and print a line of JSON for each task.")
-      ->add_flag("--path", facts, "Print what the kernel knows of the path, too");
+      ->add_flag("--path", with_path, "After each, what the kernel knows of the path");
   CLI11_PARSE(app, argc, argv);
   std::signal(SIGPIPE, SIG_IGN);
   try {
     std::vector<Task> tasks;
     for (const std::string& text : texts) tasks.push_back(parse_task(text));
-    const bool leader = !server->parsed();
-    const Pair pair = leader ? join(host, port) : serve(host, port);
-    run(tasks, pair, leader);
-    if (facts) print_facts(pair);
+    if (server->parsed()) {
+      serve(host, port, tasks);
+    } else {
+      play_all(host, port, tasks, with_path);
+    }
   } catch (const std::exception& error) {
     std::cerr << "isthmus-tcpbench: " << error.what() << std::endl;
     return 1;

@@ -21,7 +21,7 @@ from isthmus.placement import Part
 from isthmus.plan import AgentPlan, GatewayPlan, Plan, make_plan, split_address
 from isthmus.relay import Voice
 from isthmus.routes import GatewayLink
-from isthmus.units import format_rate, parse_rate, parse_time
+from isthmus.units import parse_rate, parse_time
 from isthmus.version import VERSION
 
 THIS_HOST = "this host"
@@ -50,11 +50,9 @@ def grid(model: Grid, say: Say) -> None:
     """All clusters and links of a grid. UsageError when its clusters are not joined."""
     plan = make_plan(model, [Part(["true"], 1, on=name) for name in model.cluster])
     hosts = _hosts(plan, say)
-    whole = all(facts is not None for facts in hosts)
-    if whole:
-        _same_machine(plan, hosts, say)
-        if plan.links:
-            say(_join(plan))
+    _same_machine(plan, hosts, say)
+    if plan.links and all(facts is not None and facts.version == VERSION for facts in hosts):
+        say(_join(plan))
     for link in plan.links:
         _link(plan, hosts, link, say)
 
@@ -162,12 +160,8 @@ def _join(plan: Plan) -> Finding:
         asyncio.run(_bring_up(plan))
     except IsthmusError as error:
         return Finding(where, "joined", "fail", error.sentence, error.remedy)
-    plain = sum(not link.spec.encrypt for link in plan.links)
-    how = "authenticated" if plain == count else "authenticated and encrypted"
-    if 0 < plain < count:
-        how += f" ({plain} of them not encrypted)"
     links = "1 link" if count == 1 else f"{count} links"
-    return Finding(where, "joined", "ok", f"{links} {how}, as a run would have them")
+    return Finding(where, "joined", "ok", f"{links}, authenticated, as for a run")
 
 
 async def _bring_up(plan: Plan) -> None:
@@ -229,7 +223,8 @@ def _link(plan: Plan, hosts: Sequence[HostFacts | None], link: GatewayLink, say:
         say(tcp.judge_mtu(where, found.mtu, ends))
     rate = parse_rate(link.spec.rate) if link.spec.rate else max(found.rate, _ASSUMED_RATE)
     rtt = max(found.rtt, parse_time(link.spec.rtt) if link.spec.rtt else 0.0)
-    for facts in {near.name: near, far.name: far}.values():
+    for facts in {plan.agents[g.agent].host: hosts[g.agent] for g in (source, target)}.values():
+        assert facts
         for finding in tcp.judge(where, facts.name, facts.tcp, tcp.Path(rate, rtt)):
             say(finding)
 
@@ -244,7 +239,7 @@ def _path(where: str, spec: LinkSpec, found: Measured) -> list[Finding]:
         if not 0.67 * said <= found.rtt <= 1.5 * said and abs(found.rtt - said) > 5e-4:
             level, remedy = "warn", f'In the grid file: rtt = "{rtt}"'
     findings = [Finding(where, "RTT", "warn" if level == "warn" else "ok", text, remedy)]
-    text = f"{format_rate(round(found.rate, -4))} with one TCP stream"
+    text = f"{tcp.rough_rate(found.rate)} with one TCP stream"
     if found.retransmitted:
         text += f", {found.retransmitted} packets sent again"
     remedy = ""

@@ -84,7 +84,7 @@ def _play(near: End, address: str, texts: Sequence[str], token: str) -> Measured
                 data = json.loads(line) if line.startswith("{") else {}
                 if "task" in data:
                     runs.append(run_from_json(data))
-                path |= data.get("path") or {}
+                path |= data.get("path") or {}  # of the last
         except (TimeoutError, ValueError, KeyError, TypeError):
             stuck = "small messages pass, large ones do not" if runs else "nothing passes"
             raise UnreachableError(f"{host} port {port}: {stuck}{said.tail()}") from None

@@ -8,7 +8,13 @@ from isthmus.units import format_bytes, format_rate
 
 _MIB = 1 << 20
 _WAN = 2e-3  # seconds of round trip from which on a path is long
+_LOOPBACK = 65535  # its MTU, as TCP sees it
 _SHARE = 2  # of a buffer, the kernel lets one in so many bytes be under way
+
+
+def rough_rate(rate: float) -> str:
+    """As people say it."""
+    return format_rate(float(f"{rate:.3g}"))
 
 
 @dataclass(frozen=True)
@@ -24,7 +30,7 @@ class Path:
         return round(self.rate / 8 * self.rtt)
 
     def __str__(self) -> str:
-        return f"{format_rate(self.rate)} at {1e3 * self.rtt:.3g} ms"
+        return f"{rough_rate(self.rate)} at {1e3 * self.rtt:.3g} ms"
 
 
 def triple(settings: Mapping[str, str], name: str) -> tuple[int, int, int] | None:
@@ -72,7 +78,7 @@ def _ceilings(where: str, host: str, settings: Mapping[str, str], path: Path) ->
     if most >= path.rate:
         return Finding(where, what, "ok", f"{has}: enough for {path}")
     text = (
-        f"{has}: one stream carries at most {format_rate(round(most, -4))} of {path}, which "
+        f"{has}: one stream carries about {rough_rate(most)} of {path}, which "
         f"needs {format_bytes(_SHARE * path.product)}"
     )
     return Finding(where, what, "warn", text, f"On {host}:\n" + "\n".join(mending(settings, path)))
@@ -123,10 +129,10 @@ def _switches(where: str, host: str, settings: Mapping[str, str]) -> list[Findin
 
 
 def judge_mtu(where: str, mtu: int, ends: Mapping[str, tuple[int, Mapping[str, str]]]) -> Finding:
-    """`ends`: for each host its interface's MTU and its settings. A path that is narrower than an
-    end relies on messages which firewalls like to drop."""
+    """`ends`: for each host its interface's MTU (0: not known) and its settings. A path that is
+    narrower than an end relies on messages which firewalls like to drop."""
     what = "MTU"
-    wide = [host for host, (own, _) in ends.items() if own > 1500 and own > mtu]
+    wide = [host for host, (own, _) in ends.items() if own > 1500 and _LOOPBACK > mtu < own]
     careless = [host for host in wide if ends[host][1].get("net.ipv4.tcp_mtu_probing", "0") == "0"]
     names = ", ".join(f"{host} {own}" for host, (own, _) in ends.items() if own)
     text = f"{mtu} on the path" + (f" ({names})" if names else "")
