@@ -7,9 +7,10 @@ VENV    := .venv/isthmus
 BIN     := $(VENV)/bin
 BUILD   := build/release
 JOBS    ?= $(shell nproc)
-SOURCES  = $(shell find src lab python tools/generate cmake CMakeLists.txt pyproject.toml -type f \
+SOURCES  = $(shell find src lab bench python tools/generate cmake CMakeLists.txt pyproject.toml -type f \
              -not -path '*/__pycache__/*')
-FORMATTED = $(shell git ls-files 'src/*.cpp' 'src/*.hpp' 'src/*.c' 'lab/*.cpp' 'lab/*.hpp')
+FORMATTED = $(shell git ls-files 'src/*.cpp' 'src/*.hpp' 'src/*.c' 'lab/*.cpp' 'lab/*.hpp' \
+             'bench/*.cpp' 'bench/*.hpp')
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
@@ -62,15 +63,19 @@ unit: build  ## unit tests, in C++ and Python
 grid: build packages-programs  ## whole grids: programs, faults, real applications
 	$(BIN)/pytest -q tests/grid tests/faults
 
-.PHONY: lab lab-grid
-lab: build  ## the lab itself
-	$(BIN)/pytest -q tests/lab --ignore tests/lab/lab_grid_test.py
+.PHONY: lab lab-grid $(addprefix lab-grid-,hablot zipper chain)
+lab: build  ## the lab itself, and Isthmus over its emulated networks
+	$(BIN)/pytest -q tests/lab --ignore tests/lab/lab_programs_test.py
 
-lab-grid: build  ## Isthmus in the lab: every program over emulated wide-area networks
-	$(BIN)/pytest -q tests/lab/lab_grid_test.py
+lab-grid: build  ## every program over emulated wide-area networks: many minutes
+	$(MAKE) -k -j 3 -O lab-grid-hablot lab-grid-zipper lab-grid-chain
+
+# Side by side: they wait for the networks most of the time.
+lab-grid-hablot lab-grid-zipper lab-grid-chain: lab-grid-%: build
+	$(BIN)/pytest -q tests/lab/lab_programs_test.py -k $*
 
 grid-all: build packages-programs  ## every program with every MPI library and pair of libraries
-	$(BIN)/pytest -q tests/grid/programs_test.py --all-libraries
+	$(BIN)/pytest -q tests/grid/programs_test.py tests/grid/large_test.py --all-libraries
 
 .PHONY: packages-programs packages-check
 packages-programs:

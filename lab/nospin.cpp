@@ -14,7 +14,7 @@
 
 namespace {
 
-constexpr long kPause = 1'000'000;     // nanoseconds
+constexpr int kPause = 1;              // milliseconds
 constexpr std::size_t kSignalSet = 8;  // bytes of the kernel's sigset_t
 
 thread_local int empty = 0;
@@ -27,7 +27,7 @@ int patience() {
   return count;
 }
 
-timespec pause_time() { return {0, patience() > 0 && empty >= patience() ? kPause : 0}; }
+int pause_time() { return patience() > 0 && empty >= patience() ? kPause : 0; }
 
 int counted(long ready) {
   empty = ready == 0 ? empty + (empty < 1'000'000) : 0;
@@ -40,11 +40,10 @@ extern "C" {
 
 __attribute__((visibility("default"))) int epoll_pwait(int fd, epoll_event* events, int count,
                                                        int timeout, const sigset_t* mask) {
-  if (timeout != 0) {
-    return static_cast<int>(syscall(SYS_epoll_pwait, fd, events, count, timeout, mask, kSignalSet));
-  }
-  const timespec pause = pause_time();
-  return counted(syscall(SYS_epoll_pwait2, fd, events, count, &pause, mask, kSignalSet));
+  const auto wait = [&](int limit) {
+    return syscall(SYS_epoll_pwait, fd, events, count, limit, mask, kSignalSet);
+  };
+  return timeout != 0 ? static_cast<int>(wait(timeout)) : counted(wait(pause_time()));
 }
 
 __attribute__((visibility("default"))) int epoll_wait(int fd, epoll_event* events, int count,
@@ -53,13 +52,11 @@ __attribute__((visibility("default"))) int epoll_wait(int fd, epoll_event* event
 }
 
 __attribute__((visibility("default"))) int poll(pollfd* fds, nfds_t count, int timeout) {
-  if (timeout == 0) {
-    timespec pause = pause_time();
-    return counted(syscall(SYS_ppoll, fds, count, &pause, nullptr, kSignalSet));
-  }
-  timespec limit{timeout / 1000, timeout % 1000 * 1'000'000L};
-  return static_cast<int>(
-      syscall(SYS_ppoll, fds, count, timeout < 0 ? nullptr : &limit, nullptr, kSignalSet));
+  const auto wait = [&](int limit) {
+    timespec time{limit / 1000, limit % 1000 * 1'000'000L};
+    return syscall(SYS_ppoll, fds, count, limit < 0 ? nullptr : &time, nullptr, kSignalSet);
+  };
+  return timeout != 0 ? static_cast<int>(wait(timeout)) : counted(wait(pause_time()));
 }
 
 __attribute__((visibility("default"))) int __poll_chk(pollfd* fds, nfds_t count, int timeout,

@@ -12,7 +12,9 @@ from rich.console import Console
 from isthmus import grid as grids
 from isthmus import helptext, report
 from isthmus.argv import PartOptions, RunOptions, combine, split_parts
+from isthmus.bench.commands import bench_app
 from isthmus.command import agent_command, shielded
+from isthmus.doctor.commands import doctor
 from isthmus.errors import EXIT_USAGE, IsthmusError
 from isthmus.job import Options, run_job
 from isthmus.lab.commands import lab_app
@@ -170,6 +172,8 @@ def run(
 
 
 app.add_typer(lab_app)
+app.add_typer(bench_app)
+app.command()(doctor)
 
 
 def parse_run(words: Sequence[str]) -> RunOptions:

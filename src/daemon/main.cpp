@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "daemon/agent.hpp"
+#include "daemon/examine.hpp"
 #include "daemon/exec.hpp"
 #include "daemon/library_version.hpp"
 
@@ -72,6 +73,12 @@ int main(int argc, char** argv) {
   exec->add_option("program", exec_options.argv, "After --: PROGRAM ARGS...");
   exec->positionals_at_end();
 
+  LaunchChoice choice;
+  CLI::App* examine = app.add_subcommand(
+      "examine", "Say what this host has, for `isthmus doctor`; then the time for each line read.");
+  examine->add_option("--mpi", choice.prefix, "Prefix of the cluster's MPI");
+  examine->add_option("--launch", choice.launch, "Its launcher, as in the grid file");
+
   std::string library;
   CLI::App* version = app.add_subcommand(
       "library-version", "Print what MPI_Get_library_version of an MPI library says.");
@@ -81,5 +88,6 @@ int main(int argc, char** argv) {
   if (agent->parsed()) return serve(false);
   if (gateway->parsed()) return serve(true);
   if (exec->parsed()) return run_exec(exec_options);
+  if (examine->parsed()) return run_examine(choice, own_path(), std::cin, std::cout);
   return print_library_version(library);
 }

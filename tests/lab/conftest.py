@@ -46,6 +46,7 @@ class Labs:
     def __init__(self, home: Path) -> None:
         self.mark = uuid.uuid4().hex
         self.home = home
+        self.started: list[subprocess.Popen[str]] = []
         self.env = {
             **os.environ,
             MARK: self.mark,
@@ -65,10 +66,12 @@ class Labs:
         )  # fmt: skip
 
     def start(self, *words: object) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        keeper = subprocess.Popen(
             self.command(*words), env=self.env, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
+        self.started.append(keeper)
+        return keeper
 
     @property
     def folders(self) -> list[Path]:
@@ -84,6 +87,9 @@ def _labs(home: Path) -> Iterator[Labs]:
         pytest.skip("/dev/net/tun may not be opened here, so there are no labs")
     labs = Labs(home)
     yield labs
+    for keeper in labs.started:  # those of a test that failed
+        keeper.kill()
+        keeper.wait()
     eventually(lambda: not labs.left, f"the end of {labs.left}")
 
 

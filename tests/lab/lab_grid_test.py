@@ -1,24 +1,39 @@
-"""Isthmus end to end in the lab: ranks on nodes of their own, clusters under their own MPIs."""
+"""Isthmus end to end on emulated wide-area networks: every testbed and every library meets
+programs of every kind. lab_programs_test.py has all programs on all testbeds."""
 
 import subprocess
 import sys
 
+import grids
 import mpis
 import pytest
 
-SIZES = {
-    "hablot": ["--nodes", "2"],
-    "zipper": ["--nodes", "2", "--zippers", "1"],
-    "chain": ["--nodes", "1"],
-    "walled": ["--nodes", "2"],
-}
-PROGRAMS = sorted(
-    path for part in ("p2p", "coll") for path in (mpis.PROGRAMS / part).glob("*.c")
-)  # fmt: skip
+O4, O5, M4, M5 = "openmpi4", "openmpi5", "mpich4", "mpich5"
+
+CASES = [
+    ("hablot", (O4, O4), "p2p/wildcards.c"),
+    ("hablot", (O4, O4), "finalize/self_attribute.c"),
+    ("hablot", (M4, M4), "comm/split.c"),
+    ("hablot", (O4, M4), "p2p/datatypes.c"),
+    ("hablot", (M4, O4), "coll/rooted.c"),
+    ("hablot", (M5, O5), "comm/create.c"),
+    ("hablot", (M4, O4), "fortran/with_use_mpi.f90"),
+    ("hablot", (O5, O5), "python/exchange.py"),
+    ("zipper", (O4, O4), "coll/outstanding.c"),
+    ("zipper", (O4, O4), "p2p/large.c"),
+    ("zipper", (M4, O4), "coll/all.c"),
+    ("zipper", (M5, M5), "p2p/sendrecv.c"),
+    ("zipper", (O4, M4), "comm/dup.c"),
+    ("chain", (O4, M4, O4), "p2p/probe.c"),
+    ("chain", (M4, O4, M5), "coll/reduce.c"),
+    ("chain", (O4, O4, O4), "comm/groups.c"),
+    ("chain", (M5, O5, M5), "python/exchange.py"),
+]
 
 WHERE = """
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
@@ -29,56 +44,127 @@ int main(int argc, char **argv) {
   char host[64];
   gethostname(host, sizeof host);
   printf("%d/%d %s %d\\n", rank, size, host, sum);
+  double begin = MPI_Wtime();
+  if (rank == size - 1) {
+    MPI_Recv(&sum, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(&sum, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+  } else if (rank == 0) {
+    MPI_Send(&sum, 1, MPI_INT, size - 1, 0, MPI_COMM_WORLD);
+    MPI_Recv(&sum, 1, MPI_INT, size - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (argc > 1 && MPI_Wtime() - begin < atof(argv[1])) printf("It went another way.\\n");
+  }
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+LATE = """
+#include <mpi.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, data = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) MPI_Recv(&data, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank == 1) {
+    MPI_Send(&data, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    sleep(1);
+  }
   MPI_Finalize();
   return 0;
 }
 """
 
 
+def compiled(folder, text, mpi):
+    program = folder / mpi
+    if not program.exists():
+        source = folder / "program.c"
+        source.write_text(text)
+        subprocess.run([mpis.ALL[mpi].cc, source, "-o", program], check=True)
+    return program
+
+
 @pytest.fixture(scope="module")
 def where(tmp_path_factory):
-    """The program that says where its ranks are, for Open MPI."""
+    """The program that says where its ranks are, for a library; with a number of seconds, also
+    when a round trip from the first rank to the last takes less."""
     folder = tmp_path_factory.mktemp("where")
-    (folder / "where.c").write_text(WHERE)
-    compiler = mpis.ALL["openmpi4"].cc
-    subprocess.run([compiler, str(folder / "where.c"), "-o", str(folder / "where")], check=True)
-    return folder / "where"
+    return lambda mpi: compiled(folder, WHERE, mpi)
+
+
+def on_their_nodes(sites, count):
+    """What `where` prints with one rank on each of so many nodes at every site."""
+    nodes = [f"{site}{i}" for site in sites for i in range(1, count + 1)]
+    n = len(nodes)
+    return sorted(f"{rank}/{n} {node} {n * (n - 1) // 2}" for rank, node in enumerate(nodes))
 
 
 def isthmus(lab, *words):
-    done = lab.exec(sys.executable, "-m", "isthmus", "run", "--timeout", "90", *words)
+    return lab.exec(sys.executable, "-m", "isthmus", *words)
+
+
+def lines(done):
     assert done.returncode == 0, f"{done.stdout[-4000:]}\n--- stderr\n{done.stderr[-4000:]}"
-    return done.stdout
+    return sorted(done.stdout.splitlines())
 
 
-@pytest.mark.parametrize("testbed", SIZES)
+@pytest.mark.parametrize("testbed", grids.SIZES)
 def test_each_rank_is_on_its_node(standing, where, testbed):
-    lab = standing(testbed, *SIZES[testbed])
-    lines = sorted(isthmus(lab, where).splitlines())
-    sites = "abc" if testbed == "chain" else "ab"
-    nodes = [f"{site}{i}" for site in sites for i in range(1, int(SIZES[testbed][1]) + 1)]
-    n = len(nodes)
-    assert lines == [f"{rank}/{n} {node} {n * (n - 1) // 2}" for rank, node in enumerate(nodes)]
+    lab = standing(testbed, *grids.SIZES[testbed])
+    wanted = on_their_nodes(grids.sites(testbed), grids.nodes(testbed))
+    assert lines(isthmus(lab, "run", "--timeout", 90, where(O4))) == wanted
 
 
-@pytest.mark.parametrize("testbed", ["hablot", "zipper", "chain"])
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
-def test_programs(standing, testbed, program):
-    lab = standing(testbed, *SIZES[testbed])
-    isthmus(lab, mpis.ALL["openmpi4"].build(program, mpis.ROOT / "build" / "tests"))
+@pytest.mark.parametrize(
+    ("testbed", "libraries", "program"),
+    [pytest.param(*case, id=f"{case[0]}-{'+'.join(case[1])}-{case[2]}") for case in CASES],
+)
+def test_programs(standing, testbed, libraries, program):
+    lab = standing(testbed, *grids.SIZES[testbed])
+    grids.run(lab, testbed, libraries, mpis.PROGRAMS / program)
 
 
-@pytest.mark.parametrize("mpi", ["openmpi"])
-def test_a_native_mpi_as_one_job(standing, where, mpi):
-    lab = standing("hablot", *SIZES["hablot"])
-    done = lab.exec(sys.executable, "-m", "isthmus", "lab", "mpirun", "--mpi", mpi, where)
-    assert done.returncode == 0, done.stderr
-    hosts = [f"{rank}/4 {host} 6" for rank, host in enumerate(("a1", "a2", "b1", "b2"))]
-    assert sorted(done.stdout.splitlines()) == hosts
+@pytest.mark.parametrize("zippers", [1, 4])
+def test_so_many_zippers(lab, where, zippers):
+    done = lab(
+        "run", "zipper", "--nodes", 1, "--zippers", zippers, "--",
+        sys.executable, "-m", "isthmus", "run", "--timeout", 90, where(O4),
+    )  # fmt: skip
+    assert lines(done) == on_their_nodes("ab", 1)
+
+
+# -- the papers' network, and native MPIs as one job ---------------------------------------------
+
+MATSUDA = [*"ab"], 8
+RTT = 0.02
+
+
+@pytest.mark.parametrize("mpi", [O4, M4])
+def test_sixteen_nodes(standing, where, mpi):
+    lab = standing("matsuda")
+    done = isthmus(lab, "run", "--timeout", 90, "-n", 16, where(mpi), RTT)
+    assert lines(done) == on_their_nodes(*MATSUDA)
+
+
+@pytest.mark.parametrize("mpi", [O4, M4, O5, M5])
+def test_sixteen_nodes_as_one_native_job(standing, where, mpi):
+    lab = standing("matsuda")
+    name = {O4: "openmpi", M4: "mpich"}.get(mpi, mpis.VENVS / mpi[:-1])
+    done = isthmus(lab, "lab", "mpirun", "--mpi", name, "-n", 16, where(mpi), RTT)
+    assert lines(done) == on_their_nodes(*MATSUDA)
+
+
+def test_ranks_that_end_at_different_times(standing, tmp_path):
+    """MPICH 4.0 over UCX hangs there when it is left alone."""
+    lab = standing("hablot", *grids.SIZES["hablot"])
+    program = compiled(tmp_path, LATE, M4)
+    words = [sys.executable, "-m", "isthmus", "lab", "mpirun", "--mpi", "mpich", "-n", 2, program]
+    assert lines(lab.exec("timeout", 30, *words)) == []
 
 
 def test_a_native_mpi_needs_every_rank_to_reach_every_other(standing, where):
-    lab = standing("zipper", *SIZES["zipper"])
-    done = lab.exec(sys.executable, "-m", "isthmus", "lab", "mpirun", "--mpi", "openmpi", where)
+    lab = standing("zipper", *grids.SIZES["zipper"])
+    done = isthmus(lab, "lab", "mpirun", "--mpi", "openmpi", where(O4))
     assert done.returncode == 1
     assert "cannot connect to" in done.stderr

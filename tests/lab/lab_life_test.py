@@ -4,7 +4,9 @@ import os
 import pty
 import select
 import signal
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -52,6 +54,12 @@ def test_a_node_is_a_host_of_its_own(lab):
     assert rest == ["eth0", "lo", "10.2.0.1        b1", ""]
 
 
+def test_ceilings_of_socket_buffers(lab):
+    script = "cat /proc/sys/net/ipv4/tcp_rmem /proc/sys/net/ipv4/tcp_wmem"
+    done = lab(*SMALL, "--set", "tcp.buffer=208 KiB", "--on", "b1", "--", "sh", "-c", script)
+    assert [line.split()[2] for line in done.stdout.splitlines()] == ["212992"] * 2, done.stderr
+
+
 def test_no_route_leads_out(lab):
     script = "for n in a0 a1 b0 b1; do $ISTHMUS_LAB/bin/enter $n ip route get 192.0.2.1; done"
     done = lab(*SMALL, "--", "sh", "-c", f"{script}; ip route get 192.0.2.1")
@@ -83,14 +91,21 @@ def test_ctrl_c_reaches_the_command_once(lab):
     if keeper == 0:
         os.execvpe(sys.executable, lab.command(*SMALL, "--", "sh", "-c", script), lab.env)
     said = b""
-    for awaited, typed in ((b"up", b"\x03"), (b"got", b"end\n"), (b"line=end", b"")):
-        while awaited not in said:
-            assert select.select([terminal], [], [], 60)[0], said
-            said += os.read(terminal, 1000)
-        os.write(terminal, typed)
+    status = None
+    try:
+        for awaited, typed in ((b"up", b"\x03"), (b"got", b"end\n"), (b"line=end", b"")):
+            while awaited not in said:
+                assert select.select([terminal], [], [], 60)[0], said
+                said += os.read(terminal, 1000)
+            os.write(terminal, typed)
+        status = os.waitpid(keeper, 0)[1]
+    finally:
+        os.close(terminal)
+        if status is None:
+            os.kill(keeper, signal.SIGKILL)
+            os.waitpid(keeper, 0)
     assert said.count(b"got") == 1
-    assert os.waitstatus_to_exitcode(os.waitpid(keeper, 0)[1]) == 0
-    os.close(terminal)
+    assert os.waitstatus_to_exitcode(status) == 0
 
 
 def test_sigkill_takes_everything_down(lab):
@@ -128,6 +143,45 @@ def test_two_labs_at_once(lab):
         keeper.communicate(timeout=60)
 
 
+@pytest.fixture
+def nobodys():
+    """A folder of the user nobody; pytest's own are its user's alone."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can play another user")
+    with tempfile.TemporaryDirectory(prefix="isthmus-test-") as name:
+        os.chown(name, 65534, 65534)
+        yield Path(name)
+
+
+def as_nobody(lab, home, tun: str):
+    """A lab of a user without any rights, for whom /dev/net/tun has the given mode."""
+    script = (
+        "mount -t tmpfs -o mode=755 none /dev/net && mknod /dev/net/tun c 10 200 && "
+        f'chmod {tun} /dev/net/tun && exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"'
+    )
+    lab.env["ISTHMUS_LAB_HOME"] = f"{home}/labs"
+    command = lab.command(*SMALL, "--on", "a1", "--", "sh", "-c", "id -u; ip -o -4 address show")
+    words = ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", *command]
+    return subprocess.run(
+        words, env=lab.env, capture_output=True, text=True, timeout=60, check=False, cwd="/"
+    )
+
+
+def test_a_user_without_rights(lab, nobodys):
+    done = as_nobody(lab, nobodys, "666")
+    if "cannot make namespaces here" in done.stderr:
+        pytest.skip("this kernel allows no user namespaces to users")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("0\n")
+    assert "10.1.0.1/16" in done.stdout
+
+
+def test_a_user_who_may_not_open_tun(lab, nobodys):
+    done = as_nobody(lab, nobodys, "600")
+    assert done.returncode == 1
+    assert "the lab needs /dev/net/tun, which cannot be opened: Permission denied" in done.stderr
+
+
 def test_what_cannot_be(lab, tmp_path):
     for words, said in [
         (("run", "nowhere", "--", "true"), "there is no testbed 'nowhere'"),
@@ -138,6 +192,9 @@ def test_what_cannot_be(lab, tmp_path):
         done = lab(*words)
         assert done.returncode == 2, words
         assert said in done.stderr
+    done = lab(*SMALL, "--", "true", ISTHMUS_LAB_HOME="/proc/none")
+    assert done.returncode == 1
+    assert "cannot make the lab's folder" in done.stderr
     file = tmp_path / "odd.toml"
     file.write_text("[site.a]\n[tcp]\ncongestion = 'nonesuch'\n")
     done = lab("run", file, "--", "true")

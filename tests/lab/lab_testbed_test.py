@@ -4,7 +4,7 @@ import pytest
 
 from isthmus import grid as grids
 from isthmus.errors import UsageError
-from isthmus.lab import drawing, testbed
+from isthmus.lab import drawing, native, overrides, testbed
 from isthmus.lab.commands import _ways
 from isthmus.lab.grid import grid_toml
 from isthmus.lab.network import Network, work_out
@@ -48,9 +48,11 @@ def test_the_papers_network():
     assert [len(net.of_site(site, "node")) for site in "ab"] == [8, 8]
     path = net.path(net.nodes["a1"], net.nodes["b8"])
     assert path.rtt == pytest.approx(0.020)
-    assert path.goodput(1500) == pytest.approx(100e6 * 1448 / 1514)
+    assert path.bottleneck(1500).rate == 100e6
+    assert path.bottleneck(1500).goodput == pytest.approx(100e6 * 1448 / 1514)
     between = net.path(net.nodes["a0"], net.nodes["b0"])
-    assert between.goodput(1500) == pytest.approx(1e9 * 1448 / 1538)
+    assert between.bottleneck(1500).goodput == pytest.approx(1e9 * 1448 / 1538)
+    assert net.path(net.nodes["a0"], net.nodes["a1"]).bottleneck(9000).rate == 100e6
     assert net.links[0].queue == 2_500_000
 
 
@@ -73,6 +75,16 @@ def test_zipper_nodes_stand_in_both_networks():
     assert [(g.cluster, g.host) for g in grid.gateway] == [
         (c, f"z{i}") for c in "ab" for i in range(1, 5)
     ]
+
+
+def test_gateways_on_nodes():
+    _, model = testbed.load("matsuda")
+    net = work_out("matsuda", overrides.changed(model, ["site.*.gateways=4"]))
+    grid = grids.parse(grid_toml(net), "g")
+    assert [(g.cluster, g.host) for g in grid.gateway] == [
+        (c, f"{c}{i}") for c in "ab" for i in range(1, 5)
+    ]
+    assert "10.2.0.1" in str(grid.gateway[4].address)
 
 
 def test_firewalls_and_private_addresses():
@@ -106,6 +118,7 @@ def test_stars_and_meshes():
         ("[site.a]\nnodez = 3", ["x.toml:2", "site.a.nodez is not a key", "did you mean 'nodes'?"]),
         ("[site.a]\nnodes = 0", ["x.toml:2", "site.a.nodes"]),
         ("[site.a]\nnodes = 500", ["site.a.nodes", "250"]),
+        ("[site.a]\ngateways = 1\nprivate = true", ["x.toml:2", "reached from outside"]),
         ("[site.a]\nlink = 'fast'", ["site.a.link must be a rate", "'fast'"]),
         ("[site.a1]", ["is no name of a site"]),
         ("[site.z]", ["zipper nodes are called"]),
@@ -144,6 +157,48 @@ def test_wrong_names_and_sizes(tmp_path):
         network("hablot", nodes=0)
 
 
+@pytest.mark.parametrize(
+    ("changes", "seen"),
+    [
+        (["tcp.buffer=208 KiB"], lambda net: net.tcp_buffer == 212_992),
+        (["mtu=9000"], lambda net: net.mtu == 9000),
+        (["wan.rate=none"], lambda net: net.links[0].rate is None),
+        (["wan.delay=10ms", "wan.0.loss=1%"], lambda net: net.links[0].loss == 0.01),
+        (["wan.reorder=yes"], lambda net: net.links[0].reorder),
+        (["wan.*.delay='7 ms'"], lambda net: net.links[0].delay == 0.007),
+        (["site.*.nodes=4", "site.b.nodes=1"], lambda net: len(net.nodes) == 2 + 4 + 1),
+        (["site.*.link=1 Gbit/s"], lambda net: net.nodes["a1"].ports[0].rate == 1e9),
+    ],
+)  # fmt: skip
+def test_changes_of_a_testbed(changes, seen):
+    _, model = testbed.load("hablot")
+    assert seen(work_out("hablot", overrides.changed(model, changes)))
+    assert not seen(work_out("hablot", model))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("tcp.buffer", ["--set tcp.buffer: this is no KEY=VALUE", "For example"]),
+        ("tcp.bufer=1 MB", ["--set tcp.bufer=1 MB", "tcp.bufer is not a key", "'buffer'?"]),
+        ("tcp.buffer=much", ["tcp.buffer must be a size", "'much'"]),
+        ("site.c.nodes=3", ["no 'c' here", "'a', 'b'"]),
+        ("wann.rate=none", ["no 'wann' here", "did you mean 'wan'?"]),
+        ("wan.7.rate=none", ["there are 1, counted from 0"]),
+        ("mtu.x=1", ["no 'mtu' here"]),
+        ("wan.sites=['a', 'a']", ["joins 'a' to itself"]),
+        ("site.a.nodes=0", ["site.a.nodes"]),
+        ("site.a.gateways=3", ["site.a.gateways is more than the site's 2 nodes"]),
+    ],
+)
+def test_wrong_changes(change, words):
+    _, model = testbed.load("hablot")
+    with pytest.raises(UsageError) as caught:
+        overrides.changed(model, [change])
+    for word in words:
+        assert word in str(caught.value)
+
+
 def test_ways_to_name_a_link():
     net = network("chain")
     assert _ways(net, "b-a") == [("a-b", "both")]
@@ -152,6 +207,16 @@ def test_ways_to_name_a_link():
     assert _ways(net, "all") == [("a-b", "both"), ("b-c", "both")]
     with pytest.raises(UsageError, match="no WAN link 'a-c'"):
         _ways(net, "a-c")
+
+
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+def test_hosts_of_a_native_job(mpi):
+    net = network("hablot")
+    for interleaved, wanted in ((False, "a1 a2 b1 b2"), (True, "a1 b1 a2 b2")):
+        job = native.native_job(net, mpi, 4, ["./app"], interleaved)
+        hosts = next(word for word in job.command if word.startswith("a1"))
+        assert hosts.replace(":1", "").split(",") == wanted.split()
+        assert job.command[-1] == "./app"
 
 
 def test_units():

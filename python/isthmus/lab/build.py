@@ -105,8 +105,9 @@ def _write_sysctl(name: str, value: str) -> None:
 def _settle_tcp(network: Network, lab: Lab, node: Node) -> None:
     tcp = network.testbed.tcp
     with kernel.inside(lab.namespace(node.name)):
-        _write_sysctl("ipv4/tcp_rmem", f"4096 131072 {max(network.tcp_buffer, 131072)}")
-        _write_sysctl("ipv4/tcp_wmem", f"4096 65536 {max(network.tcp_buffer, 65536)}")
+        ceiling = network.tcp_buffer
+        _write_sysctl("ipv4/tcp_rmem", f"4096 {min(131072, ceiling)} {ceiling}")
+        _write_sysctl("ipv4/tcp_wmem", f"4096 {min(65536, ceiling)} {ceiling}")
         _write_sysctl("ipv4/tcp_no_metrics_save", "1")
         _write_sysctl("ipv4/tcp_slow_start_after_idle", str(int(tcp.slow_start_after_idle)))
 

@@ -12,6 +12,7 @@ from isthmus.lab import measure, wan
 from isthmus.lab.measure import Flow, Pair
 from isthmus.lab.network import Network, Node
 from isthmus.lab.registry import Lab
+from isthmus.units import format_rate
 
 RTT_SLACK = 0.0002  # seconds
 RATE_SLACK = 0.02
@@ -41,7 +42,7 @@ def run(network: Network, lab: Lab, seconds: float, every: bool, as_json: bool) 
     if seconds > 0:
         for source, target in measure.flows(network):
             flow = measure.flow(network, lab, source, target, seconds)
-            findings.append(_of_flow(flow))
+            findings.append(_of_flow(network, flow))
         late = max(late, _lateness(network, lab))
         findings += _of_losses(network, lab)
     load = os.getloadavg()[0]
@@ -109,18 +110,20 @@ def _judge(pair: Pair) -> Finding:
     return Finding(*names, "RTT", wanted, f"{1e3 * pair.rtt:.2f} ms", verdict)
 
 
-def _of_flow(flow: Flow) -> Finding:
+def _of_flow(network: Network, flow: Flow) -> Finding:
+    """Judged by what TCP can carry at most; the table says also what that takes of the wire."""
     names = (flow.source.name, flow.target.name)
-    found = f"{flow.rate / 1e6:.1f} Mbit/s"
-    if flow.expected is None:
-        return Finding(*names, "rate", "unshaped", found, OK)
-    link = flow.path.link
-    wanted = f"{flow.expected / 1e6:.1f} Mbit/s"
-    if flow.rate > flow.expected * (1 + RATE_SLACK):
+    limit, link = flow.limit, flow.path.link
+    if limit is None:
+        return Finding(*names, "rate", "unshaped", f"payload {flow.rate / 1e6:.1f} Mbit/s", OK)
+    wanted = f"{format_rate(limit.rate)}, payload {limit.goodput / 1e6:.1f}"
+    found = f"{flow.rate / limit.share / 1e6:.1f} Mbit/s, payload {flow.rate / 1e6:.1f}"
+    if flow.rate > limit.goodput * (1 + RATE_SLACK):
         return Finding(*names, "rate", wanted, found, WRONG)
-    if link and link.loss:  # how much TCP makes of a lossy line is not the lab's business
+    filled = network.tcp_buffer >= 2 * limit.rate / 8 * flow.path.rtt
+    if not filled or (link and link.loss):  # what TCP makes of that is not the lab's business
         return Finding(*names, "rate", f"at most {wanted}", found, OK)
-    slow = flow.rate < flow.expected * (1 - RATE_SLACK)
+    slow = flow.rate < limit.goodput * (1 - RATE_SLACK)
     return Finding(*names, "rate", wanted, found, SLOW if slow else OK)
 
 
@@ -149,6 +152,8 @@ def _print(network: Network, findings: list[Finding], late: float, busy: bool) -
         style = {OK: "", SLOW: "yellow", WRONG: "bold red"}[f.verdict]
         table.add_row(f.source, f.target, f.what, f.wanted, f.found, f.verdict, style=style)
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=120)
     console.print(table)
     if network.links:
         console.print(f"The WAN boxes were at most {1e3 * late:.2f} ms late.")

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from isthmus.errors import RunError, UsageError, did_you_mean, listing
 from isthmus.lab import check as checks
-from isthmus.lab import drawing, native, registry, supervise, surroundings, testbed, wan
+from isthmus.lab import drawing, native, overrides, registry, supervise, surroundings, testbed, wan
 from isthmus.lab.network import Network, work_out
 from isthmus.lab.registry import Lab
 from isthmus.units import parse_rate, parse_size, parse_time
@@ -35,6 +35,16 @@ Nodes = Annotated[
 Zippers = Annotated[
     int | None, typer.Option(metavar="N", help="Zipper nodes, instead of the file's.")
 ]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a key of the testbed file: tcp.buffer='208 KiB', wan.delay='20 ms', "
+        "site.*.link=none. May be repeated.",
+        show_default=False,
+    ),
+]
 LabId = Annotated[
     str | None, typer.Option("--lab", metavar="ID", help="Which lab, where several run.")
 ]
@@ -44,8 +54,11 @@ LinkName = Annotated[
 _REST = {"allow_interspersed_args": False}
 
 
-def _network(name: str, nodes: int | None, zippers: int | None) -> Network:
+def _network(
+    name: str, nodes: int | None, zippers: int | None, changes: list[str] | None
+) -> Network:
     short, model = testbed.load(name)
+    model = overrides.changed(model, changes or [])
     return work_out(short, testbed.resized(model, nodes, zippers))
 
 
@@ -78,9 +91,11 @@ def list_() -> None:
 
 
 @lab_app.command()
-def show(name: TestbedName, nodes: Nodes = None, zippers: Zippers = None) -> None:
+def show(
+    name: TestbedName, nodes: Nodes = None, zippers: Zippers = None, changes: Changes = None
+) -> None:
     """A drawing of a testbed."""
-    for line in drawing.draw(_network(name, nodes, zippers)):
+    for line in drawing.draw(_network(name, nodes, zippers, changes)):
         print(line)
 
 
@@ -89,6 +104,7 @@ def check(
     name: TestbedName,
     nodes: Nodes = None,
     zippers: Zippers = None,
+    changes: Changes = None,
     seconds: Annotated[
         float, typer.Option(min=0, help="How long each rate is measured; 0: not at all.")
     ] = 1.0,
@@ -98,7 +114,7 @@ def check(
     """Build a testbed and measure round trips, rates and who reaches whom against its file.
 
     The exit status is 1 when something is not as in the file."""
-    network = _network(name, nodes, zippers)
+    network = _network(name, nodes, zippers, changes)
     _finish(supervise.run_lab(network, lambda n, lab: checks.run(n, lab, seconds, every, json)))
 
 
@@ -108,6 +124,7 @@ def run(
     command: Annotated[list[str], typer.Argument(metavar="[--] COMMAND", show_default=False)],
     nodes: Nodes = None,
     zippers: Zippers = None,
+    changes: Changes = None,
     on: Annotated[
         str | None, typer.Option(metavar="NODE", help="Run the command itself on a node.")
     ] = None,
@@ -116,7 +133,7 @@ def run(
 
     [bold]isthmus lab run matsuda -- isthmus run -n 16 ./app[/bold]
       `isthmus run` finds the testbed's grid file by itself (ISTHMUS_GRID)."""
-    network = _network(name, nodes, zippers)
+    network = _network(name, nodes, zippers, changes)
     _known_node(network, on)
     _finish(supervise.run_lab(network, lambda _, lab: _execute(lab, on, command)))
 
@@ -129,15 +146,18 @@ def shell(
     ] = None,
     nodes: Nodes = None,
     zippers: Zippers = None,
+    changes: Changes = None,
     on: Annotated[str | None, typer.Option(metavar="NODE", help="Of this node.")] = None,
     lab: LabId = None,
 ) -> None:
     """A shell in a lab: in a new one, or in one that runs."""
     words = [os.environ.get("SHELL") or "/bin/sh"]
     if name is not None:
-        network = _network(name, nodes, zippers)
+        network = _network(name, nodes, zippers, changes)
         _known_node(network, on)
         _finish(supervise.run_lab(network, lambda _, made: _execute(made, on, words)))
+    if nodes is not None or zippers is not None or changes:
+        raise UsageError("--nodes, --zippers and --set are for a new lab: name its testbed")
     found = registry.find(lab)
     _known_node(_model_of(found), on)
     _finish(_join(found, on, words))
@@ -323,9 +343,13 @@ def mpirun(
         str, typer.Option(metavar="MPI", help="openmpi, mpich, or the prefix of an installation.")
     ],
     n: Annotated[int | None, typer.Option("-n", "-np", min=1, metavar="N")] = None,
+    interleave: Annotated[
+        bool, typer.Option("--interleave", help="Ranks to each site in turn, not site after site.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the command only.")] = False,
 ) -> None:
-    """Inside a lab: run a program under one native MPI over all sites, without Isthmus.
+    """Inside a lab: run a program under one native MPI over all sites, without Isthmus. Settings of
+    that MPI come from its environment variables (OMPI_MCA_..., MPIR_CVAR_..., UCX_...).
 
     [bold]isthmus lab run matsuda -- isthmus lab mpirun --mpi openmpi -n 16 ./app[/bold]"""
     inside = os.environ.get("ISTHMUS_LAB")
@@ -335,11 +359,13 @@ def mpirun(
         )
     lab = Lab(Path(inside))
     network = _model_of(lab)
-    job = native.native_job(network, mpi, n, program[1:] if program[:1] == ["--"] else program)
+    words = program[1:] if program[:1] == ["--"] else program
+    job = native.native_job(network, mpi, n, words, interleave)
     if dry_run:
         print(" ".join(job.command))
         return
-    os.environ.update(job.env)
+    for name, value in job.env.items():
+        os.environ.setdefault(name, value)
     first = next(iter(network.segments.values()))
     sys.stdout.flush()
     # The working directory is everybody's, but entering a node's mount namespace may leave it.

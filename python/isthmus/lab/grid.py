@@ -1,12 +1,17 @@
 """The grid file of a testbed."""
 
+from pathlib import Path
+
 from isthmus.lab.network import Network
 from isthmus.units import format_rate
 
 
-def grid_toml(network: Network) -> str:
-    """Clusters are the sites; each has its agent and its gateway on the frontend, except that
-    zipper nodes, where there are any, are the gateways of the sites that they join."""
+def grid_toml(network: Network, nospin: Path | None = None) -> str:
+    """Clusters are the sites; each has its agent on the frontend, and its gateway too unless the
+    testbed wants several on nodes. Zipper nodes are the gateways of the sites that they join.
+
+    With `nospin` (libisthmus_nospin), ranks of old MPICHs are kept from hanging at their end; they
+    spin as ever, since Isthmus knows when to sleep."""
     out = [f"# Testbed {network.name}, written by the lab."]
     for segment in network.segments.values():
         nodes = [node.name for node in network.of_site(segment.name, "node")]
@@ -20,10 +25,15 @@ def grid_toml(network: Network) -> str:
         ]
         if segment.mpi:
             out.append(f'mpi = "{segment.mpi}"')
+        if nospin:
+            out.append(f'env = {{ LD_PRELOAD = "{nospin}", ISTHMUS_NOSPIN_EMPTY = "0" }}')
     for segment in network.segments.values():
         zippers = network.of_site(segment.name, "zipper")
         if not zippers or any(segment.name in (x.a, x.b) for x in network.links):
-            out += _gateway(segment.name, None, f"10.{segment.index}.255.1")
+            for node in network.of_site(segment.name, "node")[: segment.gateways]:
+                out += _gateway(segment.name, node.name, node.ports[0].address)
+            if not segment.gateways:
+                out += _gateway(segment.name, None, f"10.{segment.index}.255.1")
         for node in zippers:
             port = node.port_in(segment.name)
             assert port

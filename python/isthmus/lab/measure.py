@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from isthmus.lab import kernel
-from isthmus.lab.network import Network, Node, Path
+from isthmus.lab.network import Bottleneck, Network, Node, Path
 from isthmus.lab.registry import Lab
 
 _PORT, _SINK_PORT = 7411, 7412
@@ -35,12 +35,12 @@ class Pair:
 
 @dataclass(frozen=True)
 class Flow:
-    """One TCP stream; rates in bits per second of payload. `expected` None: nothing is shaped."""
+    """One TCP stream; `rate` in bits per second of payload. `limit` None: nothing is shaped."""
 
     source: Node
     target: Node
     path: Path
-    expected: float | None
+    limit: Bottleneck | None
     rate: float
 
 
@@ -183,7 +183,7 @@ def flow(network: Network, lab: Lab, source: Node, target: Node, seconds: float)
         finally:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
-    return Flow(source, target, path, path.goodput(network.mtu), rate)
+    return Flow(source, target, path, path.bottleneck(network.mtu), rate)
 
 
 def _pour(sender: socket.socket, address: str) -> None:

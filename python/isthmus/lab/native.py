@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 
 from isthmus.errors import RunError, UsageError
@@ -18,15 +19,21 @@ _NAMES = {
 
 @dataclass
 class NativeJob:
-    """`env` is for the launcher, which hands it on to the ranks."""
+    """`env` is for the launcher, which hands it on to the ranks; what the user has set wins."""
 
     command: list[str]
     env: dict[str, str] = field(default_factory=dict)
 
 
-def native_job(network: Network, mpi: str, n: int | None, program: list[str]) -> NativeJob:
-    """The native launcher's own command over the nodes of all sites, in the order of the sites."""
+def native_job(
+    network: Network, mpi: str, n: int | None, program: list[str], interleaved: bool = False
+) -> NativeJob:
+    """The native launcher's own command over the nodes of all sites, in the order of the sites, or
+    taken from each site in turn."""
     hosts = [node.name for node in network.nodes.values() if node.kind == "node"]
+    if interleaved:
+        sites = [[node.name for node in network.of_site(s, "node")] for s in network.segments]
+        hosts = [host for turn in zip_longest(*sites) for host in turn if host]
     _check_open(network, hosts)
     launcher = _launcher(mpi)
     kind = _kind(launcher)

@@ -54,6 +54,7 @@ class Segment:
     firewall: str
     slots: int
     mpi: str | None
+    gateways: int  # on so many of the nodes; 0: on the frontend
 
     @property
     def subnet(self) -> str:
@@ -186,17 +187,29 @@ class Path:
         """The least that it can be."""
         return 2 * self.link.delay if self.link else 0.0
 
-    def goodput(self, mtu: int) -> float | None:
-        """Bits per second of TCP payload that the slowest part carries; None: no part is shaped."""
+    def bottleneck(self, mtu: int) -> "Bottleneck | None":
+        """The slowest part; None: no part is shaped."""
         payload = mtu - 52  # IP and TCP headers, with time stamps
         found = [
-            port.rate * payload / (mtu + LAN_OVERHEAD)
+            Bottleneck(port.rate, payload / (mtu + LAN_OVERHEAD))
             for port in (self.near, self.far)
             if port.rate
         ]
         if self.link and self.link.rate:
-            found.append(self.link.rate * payload / (mtu + WAN_OVERHEAD))
-        return min(found) if found else None
+            found.append(Bottleneck(self.link.rate, payload / (mtu + WAN_OVERHEAD)))
+        return min(found, key=lambda part: part.goodput, default=None)
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """`rate` as configured, in bits per second; `share` of it that can be TCP payload."""
+
+    rate: int
+    share: float
+
+    @property
+    def goodput(self) -> float:
+        return self.rate * self.share
 
 
 def work_out(name: str, testbed: Testbed) -> Network:
@@ -205,7 +218,7 @@ def work_out(name: str, testbed: Testbed) -> Network:
     for index, (site, spec) in enumerate(testbed.site.items(), 1):
         prefix = "192.168" if spec.private else f"10.{index}"
         network.segments[site] = Segment(
-            site, index, prefix, spec.private, spec.firewall, spec.slots, spec.mpi
+            site, index, prefix, spec.private, spec.firewall, spec.slots, spec.mpi, spec.gateways
         )
     for site, spec in testbed.site.items():
         segment = network.segments[site]

@@ -7,7 +7,7 @@ import sysconfig
 from pathlib import Path
 
 from isthmus.errors import IsthmusError, RunError
-from isthmus.install import find_isthmusd
+from isthmus.install import find_isthmusd, find_nospin
 
 _PACKAGES = {"ip": "iproute2", "tc": "iproute2", "nsenter": "util-linux", "unshare": "util-linux"}
 
@@ -31,6 +31,13 @@ def find_wanbox() -> Path:
         f"isthmus-wanbox, the lab's compiled part, was not found; looked for {candidates[-1]}",
         "Install Isthmus anew, or set ISTHMUS_PREFIX to the folder that holds bin/isthmus-wanbox.",
     )
+
+
+def nospin() -> Path | None:
+    """libisthmus_nospin, if it is there: a lab is of use without it."""
+    with contextlib.suppress(IsthmusError):
+        return find_nospin()
+    return None
 
 
 def check() -> None:

@@ -107,7 +107,14 @@ def remove(lab: Lab) -> None:
 def sweep() -> list[Lab]:
     """Removes what killed labs left; the labs that run."""
     running = []
-    for folder in sorted(home().glob("*/")) if home().is_dir() else []:
+    try:
+        folders = sorted(home().glob("*/")) if home().is_dir() else []
+    except OSError as error:
+        raise RunError(
+            f"cannot look for labs in {home()}: {error.strerror}",
+            "Set ISTHMUS_LAB_HOME to a folder of yours.",
+        ) from None
+    for folder in folders:
         lab = Lab(folder)
         if _alive(folder):
             running.append(lab)

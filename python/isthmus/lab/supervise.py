@@ -132,7 +132,7 @@ def _init(network: Network, lab: Lab, wanbox: Path, body: Body, alive: int) -> i
     build.build(network, lab)
     boxes = wan.start(network, lab, wanbox)
     build.attach_wans(network, lab)
-    lab.grid.write_text(grid_toml(network))
+    lab.grid.write_text(grid_toml(network, programs.nospin()))
     lab.note(build.facts(network))
     command = os.fork()
     if command == 0:

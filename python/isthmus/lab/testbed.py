@@ -58,6 +58,7 @@ class Site(_Table):
     nodes: Annotated[int, Field(ge=1, le=MOST_NODES)] = 2
     link: Rate | None = None
     slots: Annotated[int, Field(ge=1)] = 1
+    gateways: Annotated[int, Field(ge=0, le=MOST_NODES)] = 0
     firewall: Literal["open", "gateway", "outgoing"] = "open"
     private: bool = False
     mpi: Annotated[str, AfterValidator(_mpi)] | None = None
@@ -143,10 +144,15 @@ def parse(text: str, name: str) -> Testbed:
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{name}: not valid TOML: {error}") from None
     except ValidationError as error:
-        first = error.errors()[0]
-        raise _complaint(text, name, first["loc"], _explain(dict(first))) from None
-    _check_names(testbed, text, name)
+        raise complaint(error, text, name) from None
+    check_names(testbed, text, name)
     return testbed
+
+
+def complaint(error: ValidationError, text: str, name: str) -> UsageError:
+    """The first thing wrong, in words; `text` is the file's, which `name` stands for."""
+    first = error.errors()[0]
+    return _complaint(text, name, first["loc"], _explain(dict(first)))
 
 
 def resized(testbed: Testbed, nodes: int | None, zippers: int | None) -> Testbed:
@@ -162,7 +168,9 @@ def resized(testbed: Testbed, nodes: int | None, zippers: int | None) -> Testbed
         if not 1 <= zippers <= 64:
             raise UsageError(f"there are 1 to 64 zipper nodes; --zippers says {zippers}")
         zips = [zipper.model_copy(update={"nodes": zippers}) for zipper in zips]
-    return testbed.model_copy(update={"site": sites, "zipper": zips})
+    made = testbed.model_copy(update={"site": sites, "zipper": zips})
+    check_names(made, "", "the testbed")
+    return made
 
 
 def _complaint(text: str, name: str, loc: tuple[int | str, ...], what: str) -> UsageError:
@@ -188,7 +196,8 @@ def _explain(error: dict[str, Any]) -> str:
     return f"is wrong: {said[0].lower()}{said[1:]}; it is {error.get('input')!r}"
 
 
-def _check_names(testbed: Testbed, text: str, name: str) -> None:
+def check_names(testbed: Testbed, text: str, name: str) -> None:
+    """UsageError where sites are named wrongly or links join what they cannot."""
     if not 1 <= len(testbed.site) <= 100:
         raise _complaint(text, name, ("site",), "needs 1 to 100 tables [site.NAME]")
     for site in testbed.site:
@@ -200,6 +209,13 @@ def _check_names(testbed: Testbed, text: str, name: str) -> None:
                 "is no name of a site: one has at most 10 small letters, digits and '-', begins "
                 "and ends with a letter, and is not 'z' (zipper nodes are called z1, z2, ...)",
             )
+    for site, spec in testbed.site.items():
+        at = ("site", site, "gateways")
+        if spec.gateways > spec.nodes:
+            raise _complaint(text, name, at, f"is more than the site's {spec.nodes} nodes")
+        if spec.gateways and (spec.private or spec.firewall != "open"):
+            what = "needs nodes that are reached from outside: no firewall, no private addresses"
+            raise _complaint(text, name, at, what)
     seen: dict[frozenset[str], str] = {}
     joined = [(("wan", i, "sites"), wan.pairs()) for i, wan in enumerate(testbed.wan)]
     joined += [

@@ -1,0 +1,55 @@
+// Plain TCP connections with bounded waits; what fails throws std::runtime_error with a sentence.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace isthmus::tcpbench {
+
+/// What the kernel knows of a connection; zeros where it does not say.
+struct PathFacts {
+  std::uint32_t mtu = 0;            ///< of the path, in bytes
+  std::uint32_t segment = 0;        ///< payload of a packet, in bytes
+  std::uint32_t retransmitted = 0;  ///< packets, so far
+};
+
+/// A stream with TCP_NODELAY and otherwise the kernel's own settings.
+class Connection {
+ public:
+  explicit Connection(int fd);
+  Connection(Connection&& other) noexcept;
+  Connection& operator=(Connection&&) = delete;
+  ~Connection();
+
+  /// Both give up when nothing moves for a minute.
+  void send(const void* data, std::size_t size) const;
+  void receive(void* data, std::size_t size) const;
+  /// As receive, into no memory of the caller's.
+  void drop(std::uint64_t size) const;
+  PathFacts facts() const;
+
+ private:
+  int fd_;
+};
+
+/// Tries all addresses of the host; gives up after `seconds`.
+Connection connect_to(const std::string& host, const std::string& port, int seconds);
+
+class Listener {
+ public:
+  /// Port 0 is any.
+  Listener(const std::string& host, const std::string& port);
+  ~Listener();
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  int port() const;
+  /// Throws when nobody comes within `seconds`, or when `hangup` (a descriptor) ends before.
+  Connection accept(int seconds, int hangup) const;
+
+ private:
+  int fd_ = -1;
+};
+
+}  // namespace isthmus::tcpbench

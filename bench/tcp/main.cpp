@@ -1,0 +1,135 @@
+// isthmus-tcpbench: the figures of `isthmus bench p2p` over plain TCP, between two hosts.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <iostream>
+
+#include "tcp/play.hpp"
+
+namespace {
+
+using namespace isthmus::tcpbench;
+
+constexpr int kPatience = 30;  // seconds to connect, or to be connected to
+constexpr std::size_t kMostToken = 64;
+
+// Both ends read it from standard input, so that strangers at the port are turned away.
+std::string read_token() {
+  std::string token;
+  char c = 0;
+  while (token.size() < kMostToken && read(0, &c, 1) == 1 && c != '\n') token += c;
+  if (token.empty()) throw std::runtime_error("no token came on standard input");
+  token.resize(kMostToken, '.');
+  return token;
+}
+
+Connection accept_friend(const Listener& listener, const std::string& token) {
+  while (true) {
+    Connection connection = listener.accept(kPatience, 0);
+    std::string said(kMostToken, '\0');
+    try {
+      connection.receive(said.data(), said.size());
+    } catch (const std::runtime_error&) {
+      continue;
+    }
+    if (said == token) return connection;
+  }
+}
+
+Pair accept_pair(const Listener& listener, const std::string& token) {
+  Connection talk = accept_friend(listener, token);
+  return {std::move(talk), accept_friend(listener, token)};
+}
+
+Pair join(const std::string& host, const std::string& port, const std::string& token) {
+  Connection talk = connect_to(host, port, kPatience);
+  talk.send(token.data(), token.size());
+  Connection bulk = connect_to(host, port, kPatience);
+  bulk.send(token.data(), token.size());
+  return {std::move(talk), std::move(bulk)};
+}
+
+template <class Numbers>
+void print_list(const char* name, const Numbers& numbers) {
+  std::cout << ",\"" << name << "\":[";
+  const char* between = "";
+  for (const auto number : numbers) {
+    std::cout << between << number;
+    between = ",";
+  }
+  std::cout << "]";
+}
+
+void print(const Task& task, const Samples& samples) {
+  std::cout << "{\"task\":\"" << task.text << "\",\"pairs\":1";
+  print_list("seconds", samples.seconds);
+  if (!samples.messages.empty()) print_list("messages", samples.messages);
+  std::cout << "}" << std::endl;
+}
+
+void print_path(const PathFacts& facts) {
+  std::cout << "{\"path\":{\"mtu\":" << facts.mtu << ",\"segment\":" << facts.segment
+            << ",\"retransmitted\":" << facts.retransmitted << "}}" << std::endl;
+}
+
+// Connections are made anew for each task, so that what congestion control has learned in one
+// does not weigh on the next.
+void serve(const std::string& host, const std::string& port, const std::vector<Task>& tasks) {
+  const std::string token = read_token();
+  const Listener listener(host, port);
+  std::cout << "listening " << listener.port() << std::endl;
+  for (const Task& task : tasks) play(task, accept_pair(listener, token), false);
+}
+
+void play_all(const std::string& host, const std::string& port, const std::vector<Task>& tasks,
+              bool with_path) {
+  const std::string token = read_token();
+  std::cout.precision(9);
+  for (const Task& task : tasks) {
+    const Pair pair = join(host, port, token);
+    print(task, play(task, pair, true));
+    if (with_path) print_path(pair.talk.facts());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "The figures of `isthmus bench p2p` over plain TCP. One end serves, the other plays; both "
+      "are given the same tasks and, on standard input, the same line, by which they know each "
+      "other.",
+      "isthmus-tcpbench"};
+  app.set_version_flag("--version", "isthmus-tcpbench " ISTHMUS_VERSION);
+  app.require_subcommand(1);
+  std::string host;
+  std::string port = "0";
+  std::vector<std::string> texts;
+  const auto add = [&](const char* name, const char* what) {
+    CLI::App* command = app.add_subcommand(name, what);
+    command->add_option("host", host, "Name or address")->required();
+    command->add_option("port", port, "Port; 0 to serve at any")->required();
+    command->add_option("tasks", texts, "Such as pingpong:8:200")->required();
+    return command;
+  };
+  const CLI::App* server = add("serve", "Listen, and print the port as 'listening PORT'.");
+  bool with_path = false;
+  add("play", "Connect, and print a line of JSON for each task.")
+      ->add_flag("--path", with_path, "After each, what the kernel knows of the path");
+  CLI11_PARSE(app, argc, argv);
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    std::vector<Task> tasks;
+    for (const std::string& text : texts) tasks.push_back(parse_task(text));
+    if (server->parsed()) {
+      serve(host, port, tasks);
+    } else {
+      play_all(host, port, tasks, with_path);
+    }
+  } catch (const std::exception& error) {
+    std::cerr << "isthmus-tcpbench: " << error.what() << std::endl;
+    return 1;
+  }
+  return 0;
+}

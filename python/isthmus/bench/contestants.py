@@ -1,0 +1,195 @@
+"""Who is measured. Each runs the same tasks between the same two hosts, and gives samples."""
+
+import json
+import secrets
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from isthmus.bench.mpis import Mpi
+from isthmus.bench.place import Place
+from isthmus.bench.process import lines, measure, started
+from isthmus.bench.results import Run
+from isthmus.bench.tasks import Task
+from isthmus.errors import RunError
+
+_SERVER_LIMIT = 40.0  # seconds that the listening end has to come up
+_IPERF_PORT = 5201
+_ISTHMUS = [sys.executable, "-m", "isthmus"]
+
+
+class Contestant(Protocol):
+    """`ceiling` is what the kernel's socket buffers are limited to; None: as the place has it.
+    `figures` are those that it can show."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def label(self) -> str: ...
+    @property
+    def ceiling(self) -> int | None: ...
+    @property
+    def figures(self) -> frozenset[str]: ...
+    def measure(self, tasks: Sequence[Task], number: int) -> list[Run]: ...
+
+
+ALL_FIGURES = frozenset({"pingpong", "stream", "bidirectional", "rate", "loaded"})
+
+
+@dataclass(frozen=True)
+class PlainTcp:
+    """isthmus-tcpbench: one connection with the kernel's own settings."""
+
+    place: Place
+    key: str = "tcp"
+    label: str = "plain TCP"
+    ceiling: int | None = None
+    figures: frozenset[str] = ALL_FIGURES
+
+    def measure(self, tasks: Sequence[Task], number: int) -> list[Run]:
+        near, far = self.place.ends
+        token = secrets.token_hex(16) + "\n"
+        texts = [task.text for task in tasks]
+        listen = "127.0.0.1" if far.host is None else "0.0.0.0"
+        serve = [far.tcpbench(), "serve", listen, str(far.port), *texts]
+        with started(far.command(serve), None, token) as (server, said):
+            try:
+                first = next(lines(server, iter([_SERVER_LIMIT, 1.0])), "")
+            except TimeoutError:
+                first = ""
+            word, _, port = first.partition(" ")
+            if word != "listening" or not port.isdigit():
+                raise RunError(f"the listening end did not come up{said.tail()}")
+            play = [near.tcpbench(), "play", far.address, port, *texts]
+            return measure(near.command(play), tasks, self.key, number, stdin=token)
+
+
+@dataclass(frozen=True)
+class Iperf:
+    """iperf3, as others measure: one-way bandwidth of so many streams."""
+
+    place: Place
+    streams: int
+    ceiling: int | None = None
+    figures: frozenset[str] = frozenset({"stream"})
+
+    @property
+    def key(self) -> str:
+        return f"iperf3-{self.streams}"
+
+    @property
+    def label(self) -> str:
+        return f"iperf3, {self.streams} stream{'s' if self.streams > 1 else ''}"
+
+    def measure(self, tasks: Sequence[Task], number: int) -> list[Run]:
+        near, far = self.place.ends
+        port = str(far.port or _IPERF_PORT)
+        serve = ["timeout", "300", "iperf3", "-s", "-1", "--forceflush", "-p", port]
+        runs = []
+        for task in tasks:
+            seconds = max(2, round(task.seconds))
+            with started(far.command(serve), None) as (server, said):
+                try:
+                    for line in lines(server, iter([_SERVER_LIMIT] * 10)):
+                        if "listening" in line:
+                            break
+                    else:
+                        raise RunError(f"iperf3 does not serve{said.tail()}")
+                except TimeoutError:
+                    raise RunError(f"iperf3 does not serve{said.tail()}") from None
+                play = ["iperf3", "-c", far.address, "-p", port, "-P", str(self.streams)]
+                play += ["-t", str(seconds), "-O", "1", "-J"]
+                rate = self._rate(near.command(play), seconds)
+            count = rate * seconds / task.bytes
+            runs.append(Run(self.key, number, task, 1, (float(seconds),), (count,)))
+        return runs
+
+    @staticmethod
+    def _rate(command: Sequence[str], seconds: int) -> float:
+        """Bytes per second that arrived."""
+        with started(command, None) as (client, said):
+            try:
+                text = "\n".join(lines(client, iter([seconds + 40.0, *[10.0] * 100_000])))
+                rate = float(json.loads(text)["end"]["sum_received"]["bits_per_second"]) / 8
+            except TimeoutError:
+                raise RunError(f"iperf3 got stuck{said.tail()}") from None
+            except (ValueError, KeyError, TypeError):
+                raise RunError(f"iperf3 failed: {text[-200:].strip()}{said.tail()}") from None
+        if rate <= 0:
+            raise RunError("iperf3 says that nothing arrived")
+        return rate
+
+
+@dataclass(frozen=True)
+class IsthmusRun:
+    """`isthmus run`, with the ranks of each end on their own cluster."""
+
+    place: Place
+    key: str
+    label: str
+    grid: Path
+    programs: tuple[str, str]
+    ceiling: int | None = None
+    figures: frozenset[str] = ALL_FIGURES
+
+    def measure(self, tasks: Sequence[Task], number: int) -> list[Run]:
+        command = [*_ISTHMUS, "run", "-g", str(self.grid)]
+        for end, program in zip(self.place.ends, self.programs, strict=True):
+            command += [":"] if end is self.place.ends[1] else []
+            command += ["--on", end.cluster, "-n", str(self.place.pairs), program]
+            command += [task.text for task in tasks]
+        return measure(command, tasks, self.key, number)
+
+
+@dataclass(frozen=True)
+class NativeMpi:
+    """A native MPI as one job over both sites of a lab."""
+
+    place: Place
+    mpi: Mpi
+    program: str
+    tuning: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+    ceiling: int | None = None
+    figures: frozenset[str] = ALL_FIGURES
+
+    @property
+    def key(self) -> str:
+        return f"native-{self.mpi.key}-{self.tuning}"
+
+    @property
+    def label(self) -> str:
+        return f"{self.mpi.label}, {self.tuning}"
+
+    def measure(self, tasks: Sequence[Task], number: int) -> list[Run]:
+        command = [*_ISTHMUS, "lab", "mpirun", "--mpi", self.mpi.name]
+        command += ["-n", str(2 * self.place.pairs), "env"]
+        command += [f"{name}={value}" for name, value in self.settings.items()]
+        return measure([*command, self.program, *(t.text for t in tasks)], tasks, self.key, number)
+
+
+_FOUR_MB = 4 << 20  # what Hablot et al. gave every MPI
+_EAGER = (64 << 20) + 4096  # 64 MiB and the headers
+
+_OPEN_MPI_BUFFERS = ("OMPI_MCA_btl_tcp_sndbuf", "OMPI_MCA_btl_tcp_rcvbuf")
+_OPEN_MPI_EAGER = (
+    "OMPI_MCA_btl_tcp_eager_limit",
+    "OMPI_MCA_btl_tcp_rndv_eager_limit",
+    "OMPI_MCA_btl_tcp_max_send_size",
+)
+
+
+def tunings(mpi: Mpi) -> dict[str, dict[str, str]]:
+    """Environment variables, by the tuning's name. Of an MPICH over UCX and libfabric the latter
+    is the quicker one without a rendez-vous (1 MiB over 11.6 ms: 18 ms against 33)."""
+    if mpi.family == "openmpi":
+        buffers = dict.fromkeys(_OPEN_MPI_BUFFERS, str(_FOUR_MB))
+        eager = dict.fromkeys(_OPEN_MPI_EAGER, str(_EAGER))
+    else:
+        buffers = dict.fromkeys(("UCX_TCP_SNDBUF", "UCX_TCP_RCVBUF"), str(_FOUR_MB))
+        eager = {"UCX_RNDV_THRESH": "inf"}
+        if "ofi" in mpi.networks:
+            eager = {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_OFI_RXM_SAR_LIMIT": str(_EAGER)}
+    return {"default": {}, "tuned": buffers, "eager": eager}

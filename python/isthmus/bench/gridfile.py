@@ -1,0 +1,63 @@
+"""Grid files written out again, with changes, for contestants that need their own."""
+
+import json
+from typing import Any
+
+from pydantic import BaseModel
+
+from isthmus.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec
+from isthmus.grid import parse as parse_grid
+
+
+def write(grid: Grid) -> str:
+    """TOML that `isthmus.grid.parse` reads as the same grid."""
+    out: list[str] = []
+    for name, value in _keys(grid, {"cluster", "gateway", "link"}):
+        out.append(f"{name} = {_value(value)}")
+    for name, cluster in grid.cluster.items():
+        out += ["", f'[cluster."{name}"]', *_lines(cluster)]
+    for gateway in grid.gateway:
+        out += ["", "[[gateway]]", *_lines(gateway)]
+    for link in grid.link:
+        out += ["", "[[link]]", *_lines(link)]
+    return "\n".join(out) + "\n"
+
+
+def direct(grid: Grid) -> Grid | None:
+    """The same grid without gateways in the way; None where this Isthmus has no such thing."""
+    models: list[tuple[str, type[BaseModel]]] = [
+        ("link", LinkSpec),
+        ("cluster", ClusterSpec),
+        ("gateway", GatewaySpec),
+    ]
+    data = json.loads(grid.model_dump_json(exclude_none=True, exclude_defaults=True))
+    names = list(grid.cluster)
+    if "reach" in LinkSpec.model_fields and not grid.link:
+        data["link"] = [{"between": [a, b]} for i, a in enumerate(names) for b in names[i + 1 :]]
+    known = False
+    if "reach" in Grid.model_fields:
+        data["reach"], known = "direct", True
+    for table, model in models:
+        if "reach" in model.model_fields:
+            known = True
+            entries = data.get(table) or {}
+            for entry in entries.values() if isinstance(entries, dict) else entries:
+                entry["reach"] = "direct"
+    return parse_grid(write(Grid.model_validate(data)), "direct") if known else None
+
+
+def _keys(model: BaseModel, but: set[str]) -> list[tuple[str, Any]]:
+    data = model.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+    return [(key, value) for key, value in data.items() if key not in but]
+
+
+def _lines(model: BaseModel) -> list[str]:
+    return [f"{key} = {_value(value)}" for key, value in _keys(model, set())]
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{json.dumps(k)} = {_value(v)}" for k, v in value.items()) + " }"
+    return json.dumps(value, ensure_ascii=False)  # strings, numbers and truth as TOML has them

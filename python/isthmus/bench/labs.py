@@ -1,0 +1,24 @@
+"""Testbeds started for a benchmark: the lab around it, and what it measured brought out."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from isthmus.errors import RunError
+
+
+def measure_inside(testbed: str, lab: Sequence[str], words: Sequence[str], raw: Path) -> Any:
+    """Runs `isthmus bench WORDS --inside RAW` in a lab of its own; what it left in `raw`."""
+    isthmus = [sys.executable, "-m", "isthmus"]
+    command = [*isthmus, "lab", "run", testbed, *lab, "--", *isthmus, "bench", *words]
+    done = subprocess.run([*command, "--inside", str(raw)], env=os.environ, check=False)
+    if done.returncode != 0:
+        raise RunError(f"the benchmark in testbed {testbed} ended with status {done.returncode}")
+    try:
+        return json.loads(raw.read_text())
+    except (OSError, ValueError) as error:
+        raise RunError(f"the benchmark in testbed {testbed} left nothing: {error}") from None

@@ -1,0 +1,183 @@
+"""The figures that a release has to reach, on the testbeds where they are measured."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from isthmus.bench.results import NotMeasuredError, Results, half_bandwidth_size
+from isthmus.bench.tasks import LARGEST, LATENCY_BYTES
+from isthmus.units import format_bytes
+
+Figure = Callable[[Results], tuple[float, str]]
+OURS, DIRECT, UNTUNED, TCP = "isthmus", "isthmus-direct", "isthmus-untuned", "tcp"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """`figure` gives the value and a note; `unit` is empty for ratios."""
+
+    testbed: str
+    name: str
+    sense: Literal["at least", "at most"]
+    value: float
+    figure: Figure
+    unit: str = ""
+
+    def holds(self, value: float) -> bool:
+        return value >= self.value if self.sense == "at least" else value <= self.value
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`value` None: not measured, and `note` says why."""
+
+    limit: Limit
+    value: float | None
+    note: str
+
+    @property
+    def well(self) -> bool:
+        return self.value is not None and self.limit.holds(self.value)
+
+
+def judge(limits: Sequence[Limit], results: Results) -> list[Verdict]:
+    found = []
+    for limit in limits:
+        try:
+            value, note = limit.figure(results)
+        except NotMeasuredError as error:
+            found.append(Verdict(limit, None, str(error)))
+        else:
+            found.append(Verdict(limit, value, note))
+    return found
+
+
+# -- the figures ----------------------------------------------------------------------------------
+
+
+def _megabits(rate: float) -> str:
+    return f"{8 * rate / 1e6:.1f}"
+
+
+def _over_tcp(contestant: str) -> Figure:
+    def figure(results: Results) -> tuple[float, str]:
+        ours = results.bandwidth(contestant, LARGEST)
+        best = results.best_rate(TCP)
+        return ours / best, f"{_megabits(ours)} of {_megabits(best)} Mbit/s"
+
+    return figure
+
+
+def _half_bandwidth(results: Results) -> tuple[float, str]:
+    full = results.best_rate(TCP)
+    physical = results.one_way(TCP, results.smallest(TCP)) * full
+    ours = half_bandwidth_size(results, OURS, full)
+    return ours / physical, f"{format_bytes(ours)} against {format_bytes(physical)}"
+
+
+def _both_ways(results: Results) -> tuple[float, str]:
+    both, one = results.rate(OURS, "bidirectional"), results.rate(OURS, "stream")
+    return both / one, f"{_megabits(both)} and {_megabits(one)} Mbit/s"
+
+
+def _loaded(results: Results) -> tuple[float, str]:
+    loaded = results.loaded(OURS)
+    idle = 2 * results.median_one_way(OURS, LATENCY_BYTES)
+    return loaded / idle, f"{1e3 * loaded:.2f} and {1e3 * idle:.2f} ms (medians)"
+
+
+def _over_iperf(results: Results) -> tuple[float, str]:
+    ours = results.rate(OURS, "stream")
+    rates = {}
+    for key in results.labels:
+        if key.startswith("iperf3"):
+            try:
+                rates[key] = results.rate(key, "stream")
+            except NotMeasuredError:
+                continue
+    if not rates:
+        raise NotMeasuredError("iperf3: not measured (is it installed?)")
+    best = max(rates, key=lambda key: rates[key])
+    note = f"{_megabits(ours)} against {_megabits(rates[best])} Mbit/s of {results.labels[best]}"
+    return ours / rates[best], note
+
+
+def _over_tcp_stream(results: Results) -> tuple[float, str]:
+    ours, plain = results.rate(OURS, "stream"), results.rate(TCP, "stream")
+    return ours / plain, f"{_megabits(ours)} and {_megabits(plain)} Mbit/s"
+
+
+def _added(contestant: str, gateways: int) -> Figure:
+    def figure(results: Results) -> tuple[float, str]:
+        ours = 1e6 * results.one_way(contestant, LATENCY_BYTES)
+        plain = 1e6 * results.one_way(TCP, LATENCY_BYTES)
+        medians = (
+            f"{1e6 * results.median_one_way(key, LATENCY_BYTES):.1f}" for key in (contestant, TCP)
+        )
+        note = f"{ours:.1f} and {plain:.1f} us one way; medians {' and '.join(medians)}"
+        return (ours - plain) / gateways, note
+
+    return figure
+
+
+def _scaling(zippers: int) -> Figure:
+    def figure(results: Results) -> tuple[float, str]:
+        one = results.rate(OURS, "stream", "1 zipper node")
+        more = results.rate(OURS, "stream", f"{zippers} zipper nodes")
+        return more / one / zippers, f"{_megabits(more)} and {_megabits(one)} Mbit/s"
+
+    return figure
+
+
+def _against_natives(results: Results) -> tuple[float, str]:
+    """The worst size: our time over the best native MPI's."""
+    worst: tuple[float, str] | None = None
+    for size in results.sizes(OURS):
+        times = {}
+        for key in results.labels:
+            if key.startswith("native-") and size in results.sizes(key):
+                times[key] = results.one_way(key, size)
+        if times:
+            best = min(times, key=lambda key: times[key])
+            ratio = results.one_way(OURS, size) / times[best]
+            if worst is None or ratio > worst[0]:
+                worst = ratio, f"worst at {format_bytes(size)}: {results.labels[best]}"
+    if worst is None:
+        raise NotMeasuredError("no native MPI was measured")
+    return worst
+
+
+LIMITS = (
+    Limit(
+        "hablot", "64 MiB pingpong bandwidth over plain TCP's best", "at least", 0.97,
+        _over_tcp(OURS),
+    ),
+    Limit(
+        "hablot", "the same with socket buffers of at most 208 KiB, over TCP's with large ones",
+        "at least", 0.95, _over_tcp(UNTUNED),
+    ),
+    Limit(
+        "hablot", "message size of half bandwidth over the physical one", "at most", 1.25,
+        _half_bandwidth,
+    ),
+    Limit("hablot", "bidirectional over one-way bandwidth", "at least", 1.9, _both_ways),
+    Limit("hablot", "8 B round trip beside a stream over one alone", "at most", 1.5, _loaded),
+    Limit(
+        "hablot", "time of a message over that of the best native MPI", "at most", 1.01,
+        _against_natives,
+    ),
+    Limit("fatpipe", "one-way bandwidth over iperf3's", "at least", 0.9, _over_iperf),
+    Limit("lossy", "one-way bandwidth over one TCP stream's", "at least", 3, _over_tcp_stream),
+    Limit(
+        "loopback", "added one-way latency, direct", "at most", 10, _added(DIRECT, 1), "us",
+    ),
+    Limit(
+        "loopback", "added one-way latency, per gateway", "at most", 20, _added(OURS, 2), "us",
+    ),
+    Limit("zipper", "one-way bandwidth of 2 zipper nodes over 2 x 1", "at least", 0.9, _scaling(2)),
+    Limit("zipper", "one-way bandwidth of 4 zipper nodes over 4 x 1", "at least", 0.9, _scaling(4)),
+)  # fmt: skip
+
+
+def of_testbed(testbed: str) -> list[Limit]:
+    return [limit for limit in LIMITS if limit.testbed == testbed]

@@ -1,0 +1,200 @@
+"""The plan of `isthmus bench p2p`: which contestants do which tasks in which passes."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+from isthmus.bench import gridfile, mpis, tasks
+from isthmus.bench.contestants import (
+    Contestant,
+    Iperf,
+    IsthmusRun,
+    NativeMpi,
+    PlainTcp,
+    tunings,
+)
+from isthmus.bench.limits import DIRECT, OURS, UNTUNED
+from isthmus.bench.mpis import Mpi
+from isthmus.bench.place import LOOPBACK, Place
+from isthmus.bench.place import UNTUNED as UNTUNED_CEILING
+from isthmus.bench.program import prepare
+from isthmus.bench.session import Entry
+from isthmus.bench.tasks import KIB, LARGEST, LATENCY_BYTES, MIB, Task
+from isthmus.errors import IsthmusError, UsageError
+from isthmus.grid import Grid
+
+QUICK_LIMIT = 240.0  # seconds; what has begun then still ends
+_TOOLS = ("tcp", "iperf3")
+_STREAMS = (1, 4)
+
+
+@dataclass(frozen=True)
+class Options:
+    """Of the command line."""
+
+    quick: bool = False
+    rounds: int = 200
+    passes: int = 5
+    mpis: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+
+
+def entries(
+    place: Place, options: Options, folder: Path, say: Callable[[str], None]
+) -> list[Entry]:
+    """`folder` is for grid files, and lives as long as the entries. UsageError when nothing is
+    left to measure."""
+    found = [
+        Entry(contestant, _passes(place, contestant, options))
+        for contestant in contestants(place, options, folder, say)
+    ]
+    if not found:
+        raise UsageError(f"--only {' '.join(options.only)}: no contestant is called so")
+    return found
+
+
+# -- contestants ----------------------------------------------------------------------------------
+
+
+def contestants(
+    place: Place, options: Options, folder: Path, say: Callable[[str], None]
+) -> list[Contestant]:
+    """Those that can run at this place. What cannot is said."""
+
+    def wanted(key: str) -> bool:
+        return not options.only or any(fnmatch(key, pattern) for pattern in options.only)
+
+    found: list[Contestant] = []
+    if place.open:
+        found.append(PlainTcp(place))
+        if place.lab:
+            label = "plain TCP, small buffers"
+            found.append(PlainTcp(place, "tcp-untuned", label, ceiling=UNTUNED_CEILING))
+        found += [Iperf(place, streams) for streams in _STREAMS]
+    else:
+        say("plain TCP and native MPIs cannot get from one cluster to the other here")
+    found = [contestant for contestant in found if wanted(contestant.key)]
+    natives = mpis.find(options.mpis)
+    found += _ours(place, natives, folder, wanted)
+    if place.lab and place.open:
+        found += _natives(place, natives, wanted, say)
+    return found
+
+
+def _ours(
+    place: Place, natives: Sequence[Mpi], folder: Path, wanted: Callable[[str], bool]
+) -> list[Contestant]:
+    kinds: list[tuple[str, str, Grid, int | None]]
+    kinds = [(OURS, "Isthmus, gateways", place.grid, None)]
+    if place.lab:
+        kinds.append((UNTUNED, "Isthmus, small buffers", place.grid, UNTUNED_CEILING))
+    reached = gridfile.direct(place.grid) if place.open else None
+    if reached:
+        kinds.append((DIRECT, "Isthmus, direct", reached, None))
+    kinds = [kind for kind in kinds if wanted(kind[0])]
+    if not kinds:
+        return []
+    programs = tuple(_program_of(place, i, natives) for i in (0, 1))
+    made: list[Contestant] = []
+    for key, label, grid, ceiling in kinds:
+        file = folder / f"{key}.toml"
+        file.write_text(gridfile.write(grid))
+        made.append(IsthmusRun(place, key, label, file, (programs[0], programs[1]), ceiling))
+    return made
+
+
+def _program_of(place: Place, end: int, natives: Sequence[Mpi]) -> str:
+    """Compiled with the cluster's MPI, where the grid file names it or the cluster is elsewhere."""
+    cluster = place.ends[end]
+    if cluster.mpi:
+        return prepare(f"{cluster.mpi}/bin/mpicc", cluster.compile_on)
+    if cluster.compile_on:
+        return prepare("mpicc", cluster.compile_on)
+    if not natives:
+        return prepare("mpicc")
+    return prepare(natives[0].mpicc)
+
+
+def _natives(
+    place: Place,
+    natives: Sequence[Mpi],
+    wanted: Callable[[str], bool],
+    say: Callable[[str], None],
+) -> list[Contestant]:
+    made: list[Contestant] = []
+    for mpi in natives:
+        for tuning, settings in tunings(mpi).items():
+            contestant = NativeMpi(place, mpi, "", tuning, settings)
+            if not wanted(contestant.key):
+                continue
+            try:
+                program = prepare(mpi.mpicc)
+            except IsthmusError as error:
+                say(f"{contestant.label} is left out: {error}")
+                continue
+            made.append(NativeMpi(place, mpi, program, tuning, settings))
+    return made
+
+
+# -- tasks ----------------------------------------------------------------------------------------
+
+
+def _passes(place: Place, contestant: Contestant, options: Options) -> list[list[Task]]:
+    made = _quick(place, contestant) if options.quick else _full(place, contestant, options)
+    return [[t for t in tasks_ if t.figure in contestant.figures] for tasks_ in made]
+
+
+def _is(contestant: Contestant, *names: str) -> bool:
+    return any(contestant.key == name or contestant.key.startswith(f"{name}-") for name in names)
+
+
+def _full(place: Place, contestant: Contestant, options: Options) -> list[list[Task]]:
+    """The papers' sizes and round trips, shared out among the passes."""
+    each = max(1, -(-options.rounds // options.passes))
+    sizes = tasks.powers_of_two()
+    if contestant.ceiling is not None:  # a tenth of the rate is for all but us
+        sizes, each = [LATENCY_BYTES, 64 * KIB, MIB, LARGEST], max(1, each // 10)
+    made = tasks.pingpongs(sizes, each)
+    if contestant.ceiling is None:
+        made += [*tasks.flows(2, 3.0), tasks.loaded()]
+    return [made if place.open else tasks.flows(2, 3.0)] * options.passes
+
+
+def _quick(place: Place, contestant: Contestant) -> list[list[Task]]:
+    """What the limits need, within five minutes in all."""
+    if not place.open:
+        return [tasks.flows(1, 3.0)[:1]] * 2
+    if place.name == LOOPBACK:
+        small = tasks.pingpongs([LATENCY_BYTES], 2000)
+        return [[*small, *tasks.pingpongs([LARGEST], 3), *tasks.flows(1, 1.0)]] * 5
+    if contestant.ceiling is not None:
+        return [tasks.pingpongs([LARGEST], 2)] if contestant.key != "tcp-untuned" else []
+    if _is(contestant, "native"):
+        return [
+            [
+                *tasks.pingpongs([LATENCY_BYTES], 15),
+                *tasks.pingpongs([64 * KIB], 6),
+                *tasks.pingpongs([MIB], 5),
+                *tasks.pingpongs([LARGEST], 2),
+            ]
+        ]
+    if _is(contestant, *_TOOLS[1:]):
+        return [[Task("stream", tasks.STREAM_BYTES, 1, 3.0)]] * 2
+    small = tasks.pingpongs([LATENCY_BYTES], 25)
+    middle = tasks.pingpongs([64 * KIB, 512 * KIB, MIB, 2 * MIB], 8)
+    one = [*small, *middle, *tasks.pingpongs([LARGEST], 2), *tasks.flows(1, 2.0)]
+    return [[*one, tasks.loaded()], one]
+
+
+def variants(testbed: str) -> list[tuple[str, list[str]]]:
+    """The labs that a testbed stands for: a variant's name, and options of `isthmus lab run`."""
+    if testbed == "zipper":
+        counts = (1, 2, 4)
+        return [(f"{n} zipper node{'s' if n > 1 else ''}", ["--zippers", str(n)]) for n in counts]
+    return [("", ["--nodes", "1"])]
+
+
+def inside() -> bool:
+    return "ISTHMUS_LAB" in os.environ

@@ -1,0 +1,153 @@
+"""Where a benchmark runs: on this host alone, in a lab, or on the clusters of a grid file."""
+
+import contextlib
+import os
+import shlex
+import sysconfig
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from isthmus import grid as grids
+from isthmus.command import ssh_command
+from isthmus.errors import IsthmusError, RunError, UsageError, did_you_mean, listing
+from isthmus.grid import Grid
+from isthmus.install import find_isthmusd
+from isthmus.lab import kernel
+from isthmus.lab.network import Network, work_out
+from isthmus.lab.registry import Lab
+from isthmus.lab.testbed import Testbed
+from isthmus.plan import split_address
+
+LOOPBACK = "loopback"
+UNTUNED = 212_992  # bytes: the ceiling of socket buffers in a kernel as it comes
+
+
+@dataclass(frozen=True)
+class End:
+    """One of the two clusters that are measured. Plain TCP runs on `host` (an ssh target; None:
+    here), which the other end reaches under `address`, at `port` if that is not 0."""
+
+    cluster: str
+    host: str | None
+    address: str
+    port: int = 0
+    prefix: str | None = None  # of Isthmus there
+    compile_on: str | None = None
+    mpi: str | None = None
+
+    def command(self, argv: Sequence[str]) -> list[str]:
+        """Runs `argv` there."""
+        if self.host is None:
+            return list(argv)
+        return [*ssh_command(), self.host, f"exec {shlex.join(argv)}"]
+
+    def tcpbench(self) -> str:
+        """The program, as it is called there."""
+        if self.host is None or "ISTHMUS_LAB" in os.environ:
+            return str(find_tcpbench())
+        return f"{self.prefix}/bin/isthmus-tcpbench" if self.prefix else "isthmus-tcpbench"
+
+
+@dataclass
+class Place:
+    """`open` says whether plain TCP gets from one end to the other."""
+
+    name: str
+    grid: Grid
+    ends: tuple[End, End]
+    pairs: int = 1
+    open: bool = True
+    lab: Lab | None = None
+    network: Network | None = None
+    _ceiling: int | None = field(default=None, repr=False)
+
+    def set_ceiling(self, ceiling: int | None) -> None:
+        """The most that a socket buffer may have on the lab's hosts; None: the testbed's own."""
+        if self.lab is None or self.network is None or ceiling == self._ceiling:
+            return
+        most = ceiling or self.network.tcp_buffer
+        for node in self.network.nodes:
+            with kernel.inside(self.lab.namespace(node)):
+                for name, usual in (("tcp_rmem", 131072), ("tcp_wmem", 65536)):
+                    Path(f"/proc/sys/net/ipv4/{name}").write_text(f"4096 {usual} {most}")
+        self._ceiling = ceiling
+
+
+def loopback() -> Place:
+    ends = tuple(End(name, None, "127.0.0.1") for name in ("east", "west"))
+    return Place(LOOPBACK, grids.two_halves(), (ends[0], ends[1]))
+
+
+def inside_lab(testbed: str | None = None) -> Place:
+    """The lab around this process. Each end is the first node of a site; where nodes of the two
+    sites reach each other only over zipper nodes, all nodes take part."""
+    lab = Lab(Path(os.environ["ISTHMUS_LAB"]))
+    facts = lab.facts()
+    if "model" not in facts:
+        raise RunError(f"lab {lab.id} is just being built or taken down")
+    network = work_out(str(facts["testbed"]), Testbed.model_validate(facts["model"]))
+    sites = list(network.segments)
+    if len(sites) < 2:
+        raise UsageError(f"testbed {network.name} has one site; between two is measured")
+    first = [network.of_site(site, "node") for site in sites[:2]]
+    a, b = first[0][0], first[1][0]
+    ends = tuple(
+        End(site, nodes[0].name, nodes[0].name, mpi=network.segments[site].mpi)
+        for site, nodes in zip(sites, first, strict=False)
+    )
+    reached = network.path(a, b) is not None
+    pairs = 1 if reached else min(len(nodes) for nodes in first)
+    grid = grids.load(lab.grid)
+    return Place(testbed or network.name, grid, (ends[0], ends[1]), pairs, reached, lab, network)
+
+
+def of_grid(path: Path, between: str | None) -> Place:
+    """The first two clusters of a grid file, or those that are named ("a,b")."""
+    grid = grids.load(path)
+    names = list(grid.cluster)
+    wanted = between.split(",") if between else names[:2]
+    for name in wanted:
+        if name not in names:
+            near = did_you_mean(name, names)
+            raise UsageError(f"--between: {path} has no cluster '{name}'{near}: {listing(names)}")
+    if len(wanted) != 2 or wanted[0] == wanted[1]:
+        raise UsageError(
+            f"two clusters are needed; {'--between names' if between else f'{path} has'} "
+            f"{listing(wanted)}"
+        )
+    return Place(path.stem, grid, (_end(grid, wanted[0]), _end(grid, wanted[1])))
+
+
+def _end(grid: Grid, cluster: str) -> End:
+    spec = grid.cluster[cluster]
+    gateway = next((g for g in grid.gateway if g.cluster == cluster), None)
+    host = (gateway and gateway.host) or spec.host
+    address, port = "", 0
+    if gateway and gateway.address:
+        address, text = split_address(gateway.address)
+        port = int(text)
+    if not address:
+        address = host.rpartition("@")[2] if host else "127.0.0.1"
+    return End(cluster, host, address, port, spec.prefix, spec.host, spec.mpi)
+
+
+def find_tcpbench() -> Path:
+    """ISTHMUS_PREFIX/bin, else beside isthmusd, the build tree of this checkout, or pip's."""
+    candidates = []
+    if named := os.environ.get("ISTHMUS_PREFIX"):
+        candidates.append(Path(named) / "bin" / "isthmus-tcpbench")
+    source = Path(__file__).parents[3]
+    if (source / "CMakePresets.json").is_file():
+        built = [p for p in source.glob("build/*/**/isthmus-tcpbench") if p.is_file()]
+        candidates += sorted(built, key=lambda p: p.stat().st_mtime, reverse=True)
+    with contextlib.suppress(IsthmusError):
+        candidates.append(find_isthmusd().with_name("isthmus-tcpbench"))
+    candidates.append(Path(sysconfig.get_path("data")) / "bin" / "isthmus-tcpbench")
+    for path in candidates:
+        if os.access(path, os.X_OK):
+            return path
+    raise RunError(
+        f"isthmus-tcpbench, a compiled part of Isthmus, was not found; looked for {candidates[-1]}",
+        "Install Isthmus anew, or set ISTHMUS_PREFIX to the folder with bin/isthmus-tcpbench.",
+    )

@@ -1,0 +1,143 @@
+"""Programs that print a line of JSON for each task: run, watched, and ended."""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+
+from isthmus.bench.results import Run, run_from_json
+from isthmus.bench.tasks import Task
+from isthmus.errors import RunError
+
+_PARTING = 15.0  # seconds to end after the last line
+_MOST_SAID = 600
+
+
+@contextlib.contextmanager
+def started(
+    command: Sequence[str], env: Mapping[str, str] | None, stdin: str | None = None
+) -> Iterator[tuple[subprocess.Popen[bytes], "Said"]]:
+    """The process in a group of its own, all of which is gone afterwards. Its standard input is
+    `stdin` and stays open until then, or is empty."""
+    with tempfile.TemporaryFile() as said:
+        try:
+            process = subprocess.Popen(
+                list(command),
+                stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=said,
+                env=None if env is None else dict(env),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise RunError(f"cannot start {command[0]}: {error.strerror}") from None
+        try:
+            if stdin is not None:
+                assert process.stdin
+                with contextlib.suppress(OSError):
+                    process.stdin.write(stdin.encode())
+                    process.stdin.flush()
+            yield process, Said(said.fileno())
+        finally:
+            _end(process)
+            for stream in (process.stdin, process.stdout):
+                if stream:
+                    with contextlib.suppress(OSError):
+                        stream.close()
+
+
+class Said:
+    """What a process wrote to its standard error."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    def tail(self) -> str:
+        """Its last lines, quoted below a sentence; or nothing."""
+        size = os.fstat(self._fd).st_size
+        text = os.pread(self._fd, _MOST_SAID, max(0, size - _MOST_SAID)).decode(errors="replace")
+        return "".join(f"\n  | {line}" for line in text.strip().splitlines()[-6:])
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    for number, patience in ((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0)):
+        if process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.send_signal(number) if number == signal.SIGTERM else os.killpg(
+                    process.pid, number
+                )
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(patience)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)  # what it has left behind
+
+
+def lines(process: subprocess.Popen[bytes], limits: Iterator[float]) -> Iterator[str]:
+    """Its output, line by line; for each the next of `limits` says how many seconds it may take.
+    Ends with the output. TimeoutError when a line takes longer."""
+    assert process.stdout
+    fd, rest = process.stdout.fileno(), b""
+    deadline = time.monotonic() + next(limits)
+    while True:
+        line, found, after = rest.partition(b"\n")
+        if found:
+            yield line.decode(errors="replace")
+            rest, deadline = after, time.monotonic() + next(limits)
+            continue
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([fd], [], [], left)[0]:
+            raise TimeoutError
+        data = os.read(fd, 1 << 16)
+        if not data:
+            return
+        rest += data
+
+
+def measure(
+    command: Sequence[str],
+    tasks: Sequence[Task],
+    contestant: str,
+    number: int,
+    *,
+    env: Mapping[str, str] | None = None,
+    stdin: str | None = None,
+    start: float = 90.0,
+) -> list[Run]:
+    """Runs a measuring program and gives what it said of each task. RunError when it fails before
+    it has done all. `start` is what it may take to begin, in seconds."""
+    waiting = {task.text for task in tasks}
+    longest = max((task.limit for task in tasks), default=0.0)
+    runs: list[Run] = []
+    limits = iter([start + longest, *[longest] * (len(tasks) + 1000)])
+    with started(command, env, stdin) as (process, said):
+        try:
+            for line in lines(process, limits):
+                if not line.startswith('{"task":'):
+                    continue
+                try:
+                    data = {**json.loads(line), "contestant": contestant, "pass": number}
+                    run = run_from_json(data)
+                except (ValueError, KeyError, TypeError) as error:
+                    raise RunError(f"the measuring program said nonsense: {error}") from None
+                runs.append(run)
+                waiting.discard(run.task.text)
+                if not waiting:
+                    break
+        except (TimeoutError, StopIteration):
+            raise RunError(
+                f"got stuck with {len(waiting)} of {len(tasks)} tasks to do{said.tail()}"
+            ) from None
+        # Some MPIs hang in MPI_Finalize now and then: what was measured stands.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_PARTING)
+        if waiting:
+            raise RunError(
+                f"ended with status {process.returncode} and {len(waiting)} of {len(tasks)} "
+                f"tasks undone{said.tail()}"
+            )
+    return runs

@@ -1,0 +1,95 @@
+"""What a benchmark says on standard output."""
+
+from collections.abc import Callable, Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from isthmus.bench.limits import Verdict
+from isthmus.bench.results import NotMeasuredError, Results
+from isthmus.bench.tasks import KIB, LARGEST, LATENCY_BYTES, MIB
+
+_SHOWN = (64 * KIB, MIB, LARGEST)
+_WIDTH = 160  # where standard output is no terminal
+
+
+def console() -> Console:
+    made = Console()
+    return made if made.is_terminal else Console(width=_WIDTH)
+
+
+def size_text(size: int) -> str:
+    for unit, step in (("MiB", MIB), ("KiB", KIB)):
+        if size >= step and size % step == 0:
+            return f"{size // step} {unit}"
+    return f"{size} B"
+
+
+def _or_dash(figure: Callable[[], str]) -> str:
+    try:
+        return figure()
+    except NotMeasuredError:
+        return "-"
+
+
+def p2p_table(results: Results, name: str, out: Console) -> None:
+    """A row for each contestant: the best of each figure, and the medians below."""
+    variants = sorted({run.variant for run in results.runs})
+    for variant in variants:
+        title = f"Point to point on {name}" + (f", {variant}" if variant else "")
+        table = Table(title=title, title_justify="left")
+        table.add_column("")
+        table.add_column("8 B one way, us", justify="right")
+        for size in _SHOWN:
+            table.add_column(f"{size_text(size)}, Mbit/s", justify="right")
+        for text in ("one way, Mbit/s", "both ways", "8 B messages/s", "8 B beside a stream, us"):
+            table.add_column(text, justify="right")
+        for key in results.measured():
+            table.add_row(results.labels[key], *_row(results, key, variant))
+        out.print(table)
+    out.print("Best of all samples (latencies: the least), medians in brackets.")
+
+
+def _row(results: Results, key: str, variant: str) -> list[str]:
+    def latency() -> str:
+        least = 1e6 * results.one_way(key, LATENCY_BYTES)
+        return f"{least:.1f} ({1e6 * results.median_one_way(key, LATENCY_BYTES):.1f})"
+
+    def bandwidth(size: int) -> str:
+        most = results.bandwidth(key, size)
+        return f"{8e-6 * most:.1f} ({8e-6 * results.median_bandwidth(key, size):.1f})"
+
+    def flow(figure: str) -> str:
+        rates = sorted(results.byte_rates(key, figure, variant))
+        return f"{8e-6 * rates[-1]:.1f} ({8e-6 * rates[len(rates) // 2]:.1f})"
+
+    def rate() -> str:
+        return f"{max(results.message_rates(key, 'rate', variant)):.0f}"
+
+    cells = [_or_dash(latency)]
+    cells += [_or_dash(lambda size=size: bandwidth(size)) for size in _SHOWN]  # type: ignore[misc]
+    cells += [_or_dash(lambda: flow("stream")), _or_dash(lambda: flow("bidirectional"))]
+    cells += [_or_dash(rate), _or_dash(lambda: f"{5e5 * results.loaded(key):.1f}")]
+    return cells
+
+
+def verdict_table(verdicts: Sequence[Verdict], out: Console) -> None:
+    if not verdicts:
+        return
+    table = Table(title="Against the limits", title_justify="left")
+    for column in ("figure", "measured", "wanted", "", ""):
+        table.add_column(column, justify="right" if column in ("measured", "wanted") else "left")
+    for verdict in verdicts:
+        limit = verdict.limit
+        unit = f" {limit.unit}" if limit.unit else ""
+        value = "-" if verdict.value is None else f"{verdict.value:.3f}{unit}"
+        wanted = f"{limit.sense} {limit.value:g}{unit}"
+        word = "ok" if verdict.well else "not measured" if verdict.value is None else "short"
+        style = "" if verdict.well else "bold red"
+        table.add_row(limit.name, value, wanted, word, verdict.note, style=style)
+    out.print(table)
+
+
+def failures(results: Results, out: Console) -> None:
+    for text in results.failures:
+        out.print(f"not measured: {text}", style="yellow", markup=False, highlight=False)

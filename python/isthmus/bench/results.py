@@ -1,0 +1,203 @@
+"""Samples, and the figures that are made of them.
+
+The papers' convention: of latencies the minimum, of bandwidths the maximum; medians beside them.
+Rates are in bytes per second, times in seconds.
+"""
+
+import statistics
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from isthmus.bench import tasks
+from isthmus.bench.tasks import Task
+
+
+class NotMeasuredError(Exception):
+    """A figure has no samples; the text says whose."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one task gave one contestant in one pass. `messages` is empty for round trips."""
+
+    contestant: str
+    round: int
+    task: Task
+    pairs: int
+    seconds: tuple[float, ...]
+    messages: tuple[float, ...] = ()
+    variant: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = {
+            "contestant": self.contestant,
+            "pass": self.round,
+            "task": self.task.text,
+            "pairs": self.pairs,
+            "seconds": list(self.seconds),
+        }
+        if self.messages:
+            found["messages"] = list(self.messages)
+        if self.variant:
+            found["variant"] = self.variant
+        return found
+
+
+def run_from_json(data: dict[str, Any]) -> Run:
+    """ValueError, KeyError or TypeError for what is none."""
+    task = tasks.parse(str(data["task"]))
+    seconds = tuple(float(value) for value in data["seconds"])
+    messages = tuple(float(value) for value in data.get("messages") or ())
+    if task.figure not in ("pingpong", "loaded") and len(seconds) != len(messages):
+        raise ValueError(f"{task.text}: {len(seconds)} times and {len(messages)} counts")
+    if any(value <= 0 for value in seconds):
+        raise ValueError(f"{task.text}: a time that is not positive")
+    return Run(
+        str(data.get("contestant", "")),
+        int(data.get("pass", 0)),
+        task,
+        int(data["pairs"]),
+        seconds,
+        messages,
+        str(data.get("variant", "")),
+    )
+
+
+@dataclass
+class Results:
+    """All that was measured. `labels` names contestants, in the order in which they are shown;
+    `failures` says what could not be measured."""
+
+    labels: dict[str, str] = field(default_factory=dict)
+    runs: list[Run] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "contestants": self.labels,
+            "runs": [run.as_json() for run in self.runs],
+            "failures": self.failures,
+        }
+
+    def merge(self, data: dict[str, Any], variant: str = "") -> None:
+        """Adds what `as_json` gave elsewhere."""
+        self.labels |= data["contestants"]
+        for item in data["runs"]:
+            self.runs.append(run_from_json({**item, "variant": variant}))
+        before = f"{variant}: " if variant else ""
+        self.failures += [before + text for text in data["failures"]]
+
+    def measured(self) -> list[str]:
+        """Contestants with samples."""
+        seen = {run.contestant for run in self.runs}
+        return [key for key in self.labels if key in seen]
+
+    def _of(self, contestant: str, figure: str, variant: str = "") -> Iterable[Run]:
+        for run in self.runs:
+            if (run.contestant, run.task.figure, run.variant) == (contestant, figure, variant):
+                yield run
+
+    def _missing(self, contestant: str, what: str) -> NotMeasuredError:
+        return NotMeasuredError(f"{self.labels.get(contestant, contestant)}: {what} not measured")
+
+    # -- round trips -------------------------------------------------------------------------
+
+    def sizes(self, contestant: str) -> list[int]:
+        return sorted({run.task.bytes for run in self._of(contestant, "pingpong") if run.seconds})
+
+    def round_trips(self, contestant: str, size: int) -> list[float]:
+        """Every sample; never empty."""
+        found = [
+            value
+            for run in self._of(contestant, "pingpong")
+            if run.task.bytes == size
+            for value in run.seconds
+        ]
+        if not found:
+            raise self._missing(contestant, f"a pingpong of {size} B")
+        return found
+
+    def one_way(self, contestant: str, size: int) -> float:
+        return min(self.round_trips(contestant, size)) / 2
+
+    def median_one_way(self, contestant: str, size: int) -> float:
+        return statistics.median(self.round_trips(contestant, size)) / 2
+
+    def bandwidth(self, contestant: str, size: int) -> float:
+        return size / self.one_way(contestant, size)
+
+    def median_bandwidth(self, contestant: str, size: int) -> float:
+        return size / self.median_one_way(contestant, size)
+
+    def best_bandwidth(self, contestant: str) -> float:
+        """Of the pingpong, at whichever size."""
+        sizes = self.sizes(contestant)
+        if not sizes:
+            raise self._missing(contestant, "the pingpong")
+        return max(self.bandwidth(contestant, size) for size in sizes)
+
+    def best_rate(self, contestant: str) -> float:
+        """The most that it got one way, be it in the pingpong or in a stream."""
+        try:
+            stream = self.rate(contestant, "stream")
+        except NotMeasuredError:
+            stream = 0.0
+        return max(stream, self.best_bandwidth(contestant))
+
+    def smallest(self, contestant: str) -> int:
+        sizes = self.sizes(contestant)
+        if not sizes:
+            raise self._missing(contestant, "the pingpong")
+        return sizes[0]
+
+    def loaded(self, contestant: str) -> float:
+        """The median round trip beside a stream."""
+        found = [value for run in self._of(contestant, "loaded") for value in run.seconds]
+        if not found:
+            raise self._missing(contestant, "round trips beside a stream")
+        return statistics.median(found)
+
+    # -- flows -------------------------------------------------------------------------------
+
+    def message_rates(self, contestant: str, figure: str, variant: str = "") -> list[float]:
+        """Messages per second, of all pairs, both ways together."""
+        ways = 2 if figure == "bidirectional" else 1
+        found = [
+            run.pairs * ways * count / seconds
+            for run in self._of(contestant, figure, variant)
+            for count, seconds in zip(run.messages, run.seconds, strict=True)
+        ]
+        if not found:
+            raise self._missing(contestant, f"{variant} {figure}".strip())
+        return found
+
+    def byte_rates(self, contestant: str, figure: str, variant: str = "") -> list[float]:
+        size = next(iter(self._of(contestant, figure, variant)), None)
+        rates = self.message_rates(contestant, figure, variant)
+        assert size
+        return [size.task.bytes * rate for rate in rates]
+
+    def rate(self, contestant: str, figure: str, variant: str = "") -> float:
+        """The best, in bytes per second."""
+        return max(self.byte_rates(contestant, figure, variant))
+
+
+def half_bandwidth_size(results: Results, contestant: str, full: float) -> float:
+    """The message size with which `contestant` reaches half of the bandwidth `full`. Between two
+    sizes the time is taken to grow evenly."""
+    before: tuple[float, float] | None = None
+    for size in results.sizes(contestant):
+        time = results.one_way(contestant, size)
+        if size / time >= full / 2:
+            if before is None:
+                return float(size)
+            slope = (time - before[1]) / (size - before[0])
+            # size / (t0 + slope (size - s0)) = full / 2
+            offset = before[1] - slope * before[0]
+            return min(float(size), full / 2 * offset / (1 - full / 2 * slope))
+        before = (size, time)
+    raise NotMeasuredError(
+        f"{results.labels.get(contestant, contestant)}: half of plain TCP's bandwidth is not "
+        "reached at any size"
+    )

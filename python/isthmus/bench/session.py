@@ -1,0 +1,62 @@
+"""A run of a benchmark: all contestants in turn, several times, so that what changes on the machine
+meanwhile meets them all alike."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from isthmus.bench.contestants import Contestant
+from isthmus.bench.place import Place
+from isthmus.bench.results import Results
+from isthmus.bench.tasks import Task
+from isthmus.errors import IsthmusError
+
+_MOST_FAILURES = 2
+
+
+@dataclass(frozen=True)
+class Entry:
+    """`tasks[i]` is done in pass i; a contestant sits out the passes beyond."""
+
+    contestant: Contestant
+    tasks: Sequence[Sequence[Task]]
+
+
+def measure(
+    place: Place,
+    entries: Sequence[Entry],
+    say: Callable[[str], None],
+    deadline: float | None = None,
+) -> Results:
+    """Never raises for what a contestant does; that is told in `failures`. Nothing is begun after
+    `deadline` (of time.monotonic())."""
+    results = Results({entry.contestant.key: entry.contestant.label for entry in entries})
+    failed: dict[str, int] = {}
+    passes = max((len(entry.tasks) for entry in entries), default=0)
+    late: dict[str, str] = {}
+    try:
+        for number in range(passes):
+            for entry in entries:
+                contestant = entry.contestant
+                if number >= len(entry.tasks) or not entry.tasks[number]:
+                    continue
+                if failed.get(contestant.key, 0) >= _MOST_FAILURES:
+                    continue
+                if deadline is not None and time.monotonic() > deadline:
+                    late[contestant.key] = contestant.label
+                    continue
+                place.set_ceiling(contestant.ceiling)
+                begin = time.monotonic()
+                try:
+                    results.runs += contestant.measure(entry.tasks[number], number)
+                except IsthmusError as error:
+                    failed[contestant.key] = failed.get(contestant.key, 0) + 1
+                    results.failures.append(f"{contestant.label}: {error}")
+                took = time.monotonic() - begin
+                say(f"pass {number + 1} of {passes}: {contestant.label} ({took:.0f} s)")
+    finally:
+        place.set_ceiling(None)
+    for key, label in late.items():
+        if key not in results.measured():
+            results.failures.append(f"{label}: the time was up before its turn")
+    return results

@@ -1,0 +1,75 @@
+"""What the measuring programs are told to do: p2p.c over MPI, isthmus-tcpbench over plain TCP."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+STREAM_BYTES = 1 << 20
+RATE_BYTES = 8
+LATENCY_BYTES = 8
+LARGEST = 64 << 20
+KIB, MIB = 1 << 10, 1 << 20
+GIGABYTE = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Task:
+    """`text` is what the programs read; `limit` bounds, in seconds, how long one may take."""
+
+    figure: str
+    bytes: int
+    rounds: int = 0
+    seconds: float = 0.0
+    total: int = 0
+
+    @property
+    def text(self) -> str:
+        if self.figure == "pingpong":
+            return f"pingpong:{self.bytes}:{self.rounds}"
+        if self.figure == "loaded":
+            return f"loaded:{self.bytes}:{self.total}"
+        return f"{self.figure}:{self.bytes}:{self.rounds}:{self.seconds:g}"
+
+    @property
+    def limit(self) -> float:
+        """At 2 MB/s and a second for each round trip; anything slower has got stuck."""
+        moved = self.total or 2 * self.bytes * (self.rounds + 2)
+        trips = self.rounds + 2 if self.figure == "pingpong" else 10 * self.rounds
+        return 60 + moved / 2e6 + trips + 40 * self.seconds * max(self.rounds, 1)
+
+
+def parse(text: str) -> Task:
+    """The inverse of `Task.text`. ValueError for what is none."""
+    figure, *numbers = text.split(":")
+    if figure == "pingpong":
+        size, rounds = map(int, numbers)
+        return Task(figure, size, rounds)
+    if figure == "loaded":
+        size, total = map(int, numbers)
+        return Task(figure, size, total=total)
+    if figure in ("stream", "bidirectional", "rate"):
+        size_text, rounds_text, seconds = numbers
+        return Task(figure, int(size_text), int(rounds_text), float(seconds))
+    raise ValueError(f"no task: {text}")
+
+
+def pingpongs(sizes: Sequence[int], rounds: int) -> list[Task]:
+    return [Task("pingpong", size, rounds) for size in sizes]
+
+
+def powers_of_two(largest: int = LARGEST) -> list[int]:
+    """1 B to 64 MiB."""
+    return [1 << k for k in range(largest.bit_length())]
+
+
+def flows(rounds: int, seconds: float) -> list[Task]:
+    """One way, both ways, and small messages."""
+    return [
+        Task("stream", STREAM_BYTES, rounds, seconds),
+        Task("bidirectional", STREAM_BYTES, rounds, seconds),
+        Task("rate", RATE_BYTES, rounds, min(seconds, 1.0)),
+    ]
+
+
+def loaded() -> Task:
+    """Small round trips while a gigabyte goes the same way."""
+    return Task("loaded", LATENCY_BYTES, total=GIGABYTE)

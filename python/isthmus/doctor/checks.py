@@ -1,0 +1,285 @@
+"""What the doctor looks at, in this order: each host, the gateways joined as for a run, each
+link."""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from isthmus.agent import Agent, Message
+from isthmus.bench.place import End
+from isthmus.bringup import BringUp, Limits
+from isthmus.command import agent_command, shielded
+from isthmus.doctor import links as probes
+from isthmus.doctor import tcp
+from isthmus.doctor.findings import Finding
+from isthmus.doctor.hosts import HostFacts, NotExaminedError, examine
+from isthmus.doctor.links import Measured, UnreachableError
+from isthmus.errors import IsthmusError, RunError
+from isthmus.grid import Grid, LinkSpec
+from isthmus.placement import Part
+from isthmus.plan import AgentPlan, GatewayPlan, Plan, make_plan, split_address
+from isthmus.relay import Voice
+from isthmus.routes import GatewayLink
+from isthmus.units import parse_rate, parse_time
+from isthmus.version import VERSION
+
+THIS_HOST = "this host"
+_CLOCK_SLACK = 1.0  # seconds
+_USUAL = tcp.Path(1e9, 0.01)  # what a host should be good for, where no grid says more
+_ASSUMED_RATE = 1e9
+_LIMITS = Limits(link=20)
+
+Say = Callable[[Finding], None]
+
+
+def this_host(say: Say) -> None:
+    """Without a grid: is Isthmus whole here, which MPI is there, how far do TCP's buffers go?"""
+    try:
+        facts = examine(None, None)
+    except IsthmusError as error:
+        say(Finding(THIS_HOST, "Isthmus", "fail", error.sentence, error.remedy))
+        return
+    say(_version(THIS_HOST, facts))
+    say(_mpi(THIS_HOST, facts, must=False))
+    for finding in tcp.judge(THIS_HOST, facts.name, facts.tcp, _USUAL):
+        say(finding)
+
+
+def grid(model: Grid, say: Say) -> None:
+    """All clusters and links of a grid. UsageError when its clusters are not joined."""
+    plan = make_plan(model, [Part(["true"], 1, on=name) for name in model.cluster])
+    hosts = _hosts(plan, say)
+    _same_machine(plan, hosts, say)
+    if plan.links and all(facts is not None and facts.version == VERSION for facts in hosts):
+        say(_join(plan))
+    for link in plan.links:
+        _link(plan, hosts, link, say)
+
+
+# -- hosts ----------------------------------------------------------------------------------------
+
+
+def _hosts(plan: Plan, say: Say) -> list[HostFacts | None]:
+    """Of each agent, all at once; None where there is none to speak with."""
+
+    def look(agent: AgentPlan) -> HostFacts | IsthmusError:
+        spec = plan.clusters[agent.cluster].spec
+        try:
+            return examine(agent.host, agent.prefix, spec.mpi, spec.launch)
+        except IsthmusError as error:
+            return error
+
+    with ThreadPoolExecutor(max_workers=16) as pool:
+        found = list(pool.map(look, plan.agents))
+    for agent, facts in zip(plan.agents, found, strict=True):
+        where = plan.where(agent)
+        if isinstance(facts, IsthmusError):
+            what = facts.what if isinstance(facts, NotExaminedError) else "Isthmus"
+            say(Finding(where, what, "fail", facts.sentence, facts.remedy))
+            continue
+        if agent.host:
+            say(Finding(where, "ssh", "ok", f"reached {facts.name} in {facts.took:.1f} s"))
+        say(_version(where, facts))
+        if agent.has_ranks:
+            spec = plan.clusters[agent.cluster].spec
+            say(_mpi(where, facts, must=bool(spec.mpi or spec.launch)))
+        if agent.host:
+            say(_clock(where, facts))
+    return [None if isinstance(facts, IsthmusError) else facts for facts in found]
+
+
+def _version(where: str, facts: HostFacts) -> Finding:
+    arch = facts.machine.get("arch", "?")
+    text = f"version {facts.version} on {facts.name}, {arch}, {facts.cores} cores"
+    if facts.version == VERSION:
+        return Finding(where, "Isthmus", "ok", f"{text}, Linux {facts.kernel}")
+    remedy = (
+        f"Here it is {VERSION}. Install the same version on both, or name another one by 'prefix' "
+        "in the grid file."
+    )
+    return Finding(where, "Isthmus", "fail", text, remedy)
+
+
+def _mpi(where: str, facts: HostFacts, *, must: bool) -> Finding:
+    """Without `mpi` in the grid file, the program itself says which MPI it wants."""
+    found = facts.mpi
+    if "error" in found or not found:
+        text = found.get("error", f"{facts.name} did not say which MPI it has")
+        remedy = found.get("remedy", "")
+        if not must:
+            remedy += "\nA program that is linked with an MPI elsewhere may still find its own."
+        return Finding(where, "MPI", "fail" if must else "warn", text, remedy.strip())
+    if not found.get("library"):
+        text = f"started by {found['launcher']}; the program says which library"
+        return Finding(where, "MPI", "ok", text)
+    name = found.get("version", "").strip().splitlines()
+    label = ": ".join(part.strip() for part in name[0].split(":", 1)) if name else "unknown version"
+    label = label.split(", package", 1)[0]
+    return Finding(where, "MPI", "ok", f"{label}, started by {found['launcher']}")
+
+
+def _clock(where: str, facts: HostFacts) -> Finding:
+    off, doubt = facts.clock, facts.clock_doubt
+    if abs(off) - doubt <= _CLOCK_SLACK:
+        return Finding(where, "clock", "ok", f"within {1e3 * (abs(off) + doubt):.0f} ms of here")
+    way = "ahead of" if off > 0 else "behind"
+    text = f"{abs(off):.1f} s {way} this host: times in messages will not fit together"
+    return Finding(where, "clock", "warn", text, f"On {facts.name}:\nsudo timedatectl set-ntp true")
+
+
+def _same_machine(plan: Plan, hosts: Sequence[HostFacts | None], say: Say) -> None:
+    """As `isthmus run` insists."""
+    ranked = [
+        (agent, facts)
+        for agent, facts in zip(plan.agents, hosts, strict=True)
+        if agent.has_ranks and facts
+    ]
+    for agent, facts in ranked[1:]:
+        for key, what in (
+            ("byteorder", "byte order"),
+            ("long", "size of long"),
+            ("long_double", "size of long double"),
+        ):
+            first, other = ranked[0][1].machine.get(key), facts.machine.get(key)
+            if first != other:
+                where, before = plan.where(agent), plan.where(ranked[0][0])
+                text = f"the {what} is {other} here and {first} in {before}"
+                remedy = "A grid needs clusters of one byte order and one size of each basic type."
+                say(Finding(where, "machine", "fail", text, remedy))
+
+
+# -- gateways -------------------------------------------------------------------------------------
+
+
+def _join(plan: Plan) -> Finding:
+    """Brings up agents and gateways as a run does, but no ranks."""
+    count = len(plan.links)
+    where = f"{len(plan.gateways)} gateways"
+    try:
+        asyncio.run(_bring_up(plan))
+    except IsthmusError as error:
+        return Finding(where, "joined", "fail", error.sentence, error.remedy)
+    links = "1 link" if count == 1 else f"{count} links"
+    return Finding(where, "joined", "ok", f"{links}, authenticated, as for a run")
+
+
+async def _bring_up(plan: Plan) -> None:
+    async def heard(agent: Agent, message: Message, payload: bytes) -> None:
+        if message["op"] in ("error", "fault"):
+            trouble.append(f"{agent.label}: {message.get('message')}")
+
+    def lost(agent: Agent, sentence: str) -> None:
+        trouble.append(sentence)
+
+    trouble: list[str] = []
+    agents = []
+    for spec in plan.agents:
+        role = "agent" if spec.has_ranks else "gateway"
+        command = agent_command(spec.host, spec.prefix, ".", role)
+        command = shielded(command) if spec.host else command
+        agents.append(Agent(plan.where(spec), command, remote=spec.host is not None))
+    steps = BringUp(plan, agents, secrets.token_hex(32), _LIMITS, Voice(verbose=False))
+    try:
+        await asyncio.gather(*(agent.start(heard, lost) for agent in agents))
+        await steps.greet()
+        await steps.configure()
+        await steps.link()
+        if trouble:
+            raise RunError(trouble[0])
+    finally:
+        await asyncio.gather(*(agent.close(_LIMITS.close) for agent in agents))
+
+
+# -- links ----------------------------------------------------------------------------------------
+
+
+def _link(plan: Plan, hosts: Sequence[HostFacts | None], link: GatewayLink, say: Say) -> None:
+    source, target = (_gateway(plan, node) for node in (link.source, link.target))
+    where = f"link {_name(plan, source)} -> {_name(plan, target)}"
+    near, far = hosts[source.agent], hosts[target.agent]
+    if near is None or far is None:
+        say(Finding(where, "port", "fail", "not tried: one of its hosts is not reached"))
+        return
+    names = [far.name]
+    if host := plan.agents[target.agent].host:
+        names.insert(0, host.rpartition("@")[2])
+    try:
+        found = probes.measure(_end(plan, source), _end(plan, target), target, names)
+    except IsthmusError as error:
+        text = f"{near.name} cannot reach it: {error.sentence}"
+        if not isinstance(error, UnreachableError):
+            text = error.sentence
+        say(Finding(where, "port", "fail", text, error.remedy))
+        return
+    say(Finding(where, "port", "ok", f"{near.name} reaches {found.address}"))
+    for finding in _path(where, link.spec, found):
+        say(finding)
+    ends = {
+        near.name: (_mtu_of(near, source, plan), near.tcp),
+        far.name: (_mtu_of(far, target, plan), far.tcp),
+    }
+    if found.mtu:
+        say(tcp.judge_mtu(where, found.mtu, ends))
+    rate = parse_rate(link.spec.rate) if link.spec.rate else max(found.rate, _ASSUMED_RATE)
+    rtt = max(found.rtt, parse_time(link.spec.rtt) if link.spec.rtt else 0.0)
+    for facts in {plan.agents[g.agent].host: hosts[g.agent] for g in (source, target)}.values():
+        assert facts
+        for finding in tcp.judge(where, facts.name, facts.tcp, tcp.Path(rate, rtt)):
+            say(finding)
+
+
+def _path(where: str, spec: LinkSpec, found: Measured) -> list[Finding]:
+    """What was measured, against what the grid file says."""
+    rtt = f"{1e3 * found.rtt:.3g} ms"
+    level, text, remedy = "ok", rtt, ""
+    if spec.rtt:
+        said = parse_time(spec.rtt)
+        text += f" (the grid file says {spec.rtt})"
+        if not 0.67 * said <= found.rtt <= 1.5 * said and abs(found.rtt - said) > 5e-4:
+            level, remedy = "warn", f'In the grid file: rtt = "{rtt}"'
+    findings = [Finding(where, "RTT", "warn" if level == "warn" else "ok", text, remedy)]
+    text = f"{tcp.rough_rate(found.rate)} with one TCP stream"
+    if found.retransmitted:
+        text += f", {found.retransmitted} packets sent again"
+    remedy = ""
+    if spec.rate:
+        said_rate = parse_rate(spec.rate)
+        text += f" (the grid file says {spec.rate})"
+        if found.rate > 1.05 * said_rate:
+            remedy = "The link carries more than 'rate' of the grid file, which Isthmus keeps to."
+        elif found.rate < 0.5 * said_rate:
+            remedy = (
+                "One stream gets less than half of it: losses, small buffers (below) or other "
+                "traffic."
+            )
+    findings.append(Finding(where, "rate", "warn" if remedy else "ok", text, remedy))
+    return findings
+
+
+def _gateway(plan: Plan, node: int) -> GatewayPlan:
+    return next(gateway for gateway in plan.gateways if gateway.node == node)
+
+
+def _name(plan: Plan, gateway: GatewayPlan) -> str:
+    name = plan.clusters[gateway.cluster].name
+    host = plan.agents[gateway.agent].host
+    return f"{name} on {host}" if host else name
+
+
+def _end(plan: Plan, gateway: GatewayPlan) -> End:
+    agent = plan.agents[gateway.agent]
+    name = plan.clusters[gateway.cluster].name
+    return End(name, agent.host, "", prefix=agent.prefix)
+
+
+def _mtu_of(facts: HostFacts, gateway: GatewayPlan, plan: Plan) -> int:
+    """Of the interface that has the gateway's address, else the only one that is not loopback."""
+    wanted = {split_address(text)[0] for text in (gateway.listen, gateway.address) if text}
+    others = []
+    for interface in facts.interfaces:
+        if wanted & set(interface.get("addresses") or []):
+            return int(interface.get("mtu") or 0)
+        if interface.get("name") != "lo":
+            others.append(int(interface.get("mtu") or 0))
+    return others[0] if len(others) == 1 else 0

@@ -1,0 +1,134 @@
+"""A host examined by its own isthmusd, which is started as an agent is."""
+
+import contextlib
+import json
+import shlex
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from isthmus.bench.process import lines, started
+from isthmus.bringup import Limits
+from isthmus.command import agent_command, isthmusd_of
+from isthmus.errors import IsthmusError
+
+_CLOCK_READINGS = 5
+
+
+class NotExaminedError(IsthmusError):
+    """`what` is the finding that it makes: "ssh" or "Isthmus"."""
+
+    def __init__(self, what: str, sentence: str, remedy: str) -> None:
+        super().__init__(sentence, remedy)
+        self.what = what
+
+
+@dataclass(frozen=True)
+class HostFacts:
+    """What isthmusd says of its host. `clock` is how far it is ahead of this host's, in seconds,
+    within `clock_doubt`; `took` is how long it took to get there."""
+
+    name: str
+    version: str
+    kernel: str
+    cores: int
+    machine: dict[str, Any]
+    tcp: dict[str, str]
+    interfaces: list[dict[str, Any]] = field(default_factory=list)
+    mpi: dict[str, str] = field(default_factory=dict)
+    clock: float = 0.0
+    clock_doubt: float = 0.0
+    took: float = 0.0
+
+
+def examine(
+    host: str | None, prefix: str | None, mpi: str | None = None, launch: str | None = None
+) -> HostFacts:
+    """Of an ssh target, or of this host. NotExaminedError says why it cannot be."""
+    begin = time.monotonic()
+    with started(_command(host, prefix, mpi, launch), None, "") as (process, said):
+        said_lines = lines(process, _limits())
+        try:
+            first = _next_json(said_lines)
+        except TimeoutError:
+            raise NotExaminedError(
+                "ssh" if host else "Isthmus",
+                f"no answer within {Limits().start:g} s{said.tail()}",
+                f"Try: ssh {host} true" if host else "",
+            ) from None
+        if first is None:
+            process.wait(10)
+            raise _why_not(host, process.returncode, said.tail())
+        took = time.monotonic() - begin
+        readings = []
+        assert process.stdin
+        with contextlib.suppress(OSError, TimeoutError):
+            for _ in range(_CLOCK_READINGS):
+                before, monotonic = time.time(), time.monotonic()
+                process.stdin.write(b"clock\n")
+                process.stdin.flush()
+                answer = _next_json(said_lines)
+                if answer is None:
+                    break
+                trip = time.monotonic() - monotonic
+                readings.append((trip / 2, float(answer["time"]) - (before + trip / 2)))
+    doubt, offset = min(readings, default=(float("inf"), 0.0))
+    return HostFacts(
+        name=str(first.get("host", host)),
+        version=str(first.get("version")),
+        kernel=str(first.get("kernel")),
+        cores=int(first.get("cores") or 0),
+        machine=dict(first.get("machine") or {}),
+        tcp={str(k): str(v) for k, v in dict(first.get("tcp") or {}).items()},
+        interfaces=list(first.get("interfaces") or []),
+        mpi={str(k): str(v) for k, v in dict(first.get("mpi") or {}).items()},
+        clock=offset,
+        clock_doubt=doubt,
+        took=took,
+    )
+
+
+def _command(
+    host: str | None, prefix: str | None, mpi: str | None, launch: str | None
+) -> list[str]:
+    words = ["examine"]
+    words += ["--mpi", mpi] if mpi else []
+    words += ["--launch", launch] if launch else []
+    if host is None:
+        return [isthmusd_of(prefix, local=True), *words]
+    return agent_command(host, prefix, str(Path.cwd()), shlex.join(words))
+
+
+def _limits() -> Iterator[float]:
+    yield Limits().start
+    while True:
+        yield 10.0
+
+
+def _next_json(said: Iterator[str]) -> dict[str, Any] | None:
+    """Skips what a remote shell prints by itself; None at the end."""
+    for line in said:
+        if line.startswith("{"):
+            with contextlib.suppress(ValueError):
+                found = json.loads(line)
+                if isinstance(found, dict):
+                    return found
+    return None
+
+
+def _why_not(host: str | None, status: int, said: str) -> NotExaminedError:
+    if host and status == 255:
+        return NotExaminedError("ssh", f"ssh could not connect{said}", f"Try: ssh {host} true")
+    if host and status in (126, 127):
+        return NotExaminedError(
+            "Isthmus",
+            f"isthmusd could not be started there{said}",
+            "Install Isthmus there, and name the place by 'prefix' in the grid file.",
+        )
+    return NotExaminedError(
+        "Isthmus",
+        f"isthmusd cannot say what the host has: it ended with status {status}{said}",
+        "Install the same version of Isthmus everywhere.",
+    )

@@ -1,0 +1,98 @@
+"""A link tried with plain TCP between the hosts of its gateways, at the gateway's own port."""
+
+import contextlib
+import json
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from isthmus.bench.place import End
+from isthmus.bench.process import lines, started
+from isthmus.bench.results import Run, run_from_json
+from isthmus.bench.tasks import LATENCY_BYTES, STREAM_BYTES, Task
+from isthmus.errors import IsthmusError
+from isthmus.plan import GatewayPlan, reachable, split_address
+
+_TASKS = (Task("pingpong", LATENCY_BYTES, 20), Task("stream", STREAM_BYTES, 1, 2.0))
+_UP_LIMIT = 40.0
+_STEP_LIMIT = 90.0
+
+
+class UnreachableError(IsthmusError):
+    """The gateway cannot be served or reached."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """`rtt` in seconds, `rate` in bits per second of one stream, `mtu` of the path (0: unknown)."""
+
+    address: str
+    rtt: float
+    rate: float
+    mtu: int
+    retransmitted: int
+
+
+def measure(near: End, far: End, gateway: GatewayPlan, names: Sequence[str]) -> Measured:
+    """From `near` to `far`, which stands for the gateway; `names` are those of its host.
+    UnreachableError says what each address answered."""
+    host, port = split_address(gateway.listen)
+    token = secrets.token_hex(16) + "\n"
+    texts = [task.text for task in _TASKS]
+    serve = [far.tcpbench(), "serve", host, port, *texts]
+    with started(far.command(serve), None, token) as (server, said):
+        try:
+            first = next(lines(server, iter([_UP_LIMIT, 1.0])), "")
+        except TimeoutError:
+            first = ""
+        word, _, actual = first.partition(" ")
+        if word != "listening" or not actual.isdigit():
+            with contextlib.suppress(Exception):
+                server.wait(5)
+            if server.returncode in (126, 127):
+                raise UnreachableError(
+                    "isthmus-tcpbench could not be started there",
+                    "It comes with Isthmus: install it anew, and name the place by 'prefix'.",
+                )
+            raise UnreachableError(
+                f"nothing can listen at {host} port {port} there{said.tail()}",
+                "Give the gateway another 'address' or 'listen' in the grid file.",
+            )
+        answers = []
+        addresses = reachable(gateway, [f"tcp:{host}:{actual}"], names)
+        for address in addresses:
+            try:
+                return _play(near, address, texts, token)
+            except UnreachableError as error:
+                answers.append(error.sentence)
+        raise UnreachableError(
+            "; ".join(answers) or "it has no address that others could use",
+            "Open the port in the firewall of the host that listens, or say by 'address' (and "
+            "'listen') in [[gateway]] how others reach it. The cluster that comes first in the "
+            "grid file connects to the other.",
+        )
+
+
+def _play(near: End, address: str, texts: Sequence[str], token: str) -> Measured:
+    host, port = split_address(address)
+    runs: list[Run] = []
+    path: dict[str, int] = {}
+    play = [near.tcpbench(), "play", "--path", host.strip("[]"), port, *texts]
+    with started(near.command(play), None, token) as (client, said):
+        try:
+            for line in lines(client, iter([_STEP_LIMIT] * 100)):
+                data = json.loads(line) if line.startswith("{") else {}
+                if "task" in data:
+                    runs.append(run_from_json(data))
+                path |= data.get("path") or {}  # of the last
+        except (TimeoutError, ValueError, KeyError, TypeError):
+            stuck = "small messages pass, large ones do not" if runs else "nothing passes"
+            raise UnreachableError(f"{host} port {port}: {stuck}{said.tail()}") from None
+        if len(runs) < len(texts):
+            client.wait(10)
+            why = said.tail().replace("\n  | isthmus-tcpbench: ", "").strip()
+            raise UnreachableError(why or f"cannot connect to {host} port {port}")
+    pingpong, stream = runs
+    rate = 8 * stream.task.bytes * stream.messages[0] / stream.seconds[0]
+    rtt, retransmitted = min(pingpong.seconds), path.get("retransmitted", 0)
+    return Measured(address.removeprefix("tcp:"), rtt, rate, path.get("mtu", 0), retransmitted)

@@ -1,0 +1,145 @@
+"""The kernel's bounds on TCP, against what a path needs: bandwidth x delay."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from isthmus.doctor.findings import Finding
+from isthmus.units import format_bytes, format_rate
+
+_MIB = 1 << 20
+_WAN = 2e-3  # seconds of round trip from which on a path is long
+_LOOPBACK = 65535  # its MTU, as TCP sees it
+_SHARE = 2  # of a buffer, the kernel lets one in so many bytes be under way
+
+
+def rough_rate(rate: float) -> str:
+    """As people say it."""
+    return format_rate(float(f"{rate:.3g}"))
+
+
+@dataclass(frozen=True)
+class Path:
+    """What a stream has to fill: `rate` in bits per second, `rtt` in seconds."""
+
+    rate: float
+    rtt: float
+
+    @property
+    def product(self) -> int:
+        """Bytes under way."""
+        return round(self.rate / 8 * self.rtt)
+
+    def __str__(self) -> str:
+        return f"{rough_rate(self.rate)} at {1e3 * self.rtt:.3g} ms"
+
+
+def triple(settings: Mapping[str, str], name: str) -> tuple[int, int, int] | None:
+    """The three numbers of net.ipv4.tcp_rmem or tcp_wmem."""
+    words = settings.get(f"net.ipv4.{name}", "").split()
+    if len(words) != 3 or not all(word.isdigit() for word in words):
+        return None
+    return int(words[0]), int(words[1]), int(words[2])
+
+
+def most_rate(settings: Mapping[str, str], rtt: float) -> float | None:
+    """Bits per second that one stream gets at most; None when the settings are not known."""
+    found = [triple(settings, name) for name in ("tcp_rmem", "tcp_wmem")]
+    if None in found or rtt <= 0:
+        return None
+    return min(8 * item[2] / _SHARE / rtt for item in found if item)
+
+
+def wanted_ceiling(path: Path) -> int:
+    """A whole power of two of MiB that lets one stream fill the path."""
+    size = 4 * _MIB
+    while size < _SHARE * path.product:
+        size *= 2
+    return size
+
+
+def judge(where: str, host: str, settings: Mapping[str, str], path: Path) -> list[Finding]:
+    """Of one end of a path."""
+    found = [_ceilings(where, host, settings, path)]
+    if path.rtt >= _WAN:
+        found += [_congestion(where, host, settings)]
+    found += _switches(where, host, settings)
+    return found
+
+
+def _ceilings(where: str, host: str, settings: Mapping[str, str], path: Path) -> Finding:
+    what = "TCP buffers"
+    most = most_rate(settings, path.rtt)
+    if most is None:
+        text = f"{host} does not say its net.ipv4.tcp_rmem and tcp_wmem"
+        return Finding(where, what, "warn", text)
+    ceilings = [triple(settings, name) for name in ("tcp_rmem", "tcp_wmem")]
+    receive, send = (item[2] for item in ceilings if item)
+    has = f"{host} has {format_bytes(receive)} to receive and {format_bytes(send)} to send"
+    if most >= path.rate:
+        return Finding(where, what, "ok", f"{has}: enough for {path}")
+    text = (
+        f"{has}: one stream carries about {rough_rate(most)} of {path}, which "
+        f"needs {format_bytes(_SHARE * path.product)}"
+    )
+    return Finding(where, what, "warn", text, f"On {host}:\n" + "\n".join(mending(settings, path)))
+
+
+def mending(settings: Mapping[str, str], path: Path) -> list[str]:
+    """The commands that lift the ceilings which are too low, and no others."""
+    size = wanted_ceiling(path)
+    needed = _SHARE * path.product
+    found = []
+    for name in ("tcp_rmem", "tcp_wmem"):
+        now = triple(settings, name)
+        if now and now[2] < needed:
+            found.append(f"sudo sysctl -w net.ipv4.{name}='{now[0]} {now[1]} {size}'")
+    for name in ("net.core.rmem_max", "net.core.wmem_max"):  # of programs that set their own
+        value = settings.get(name, "")
+        if value.isdigit() and int(value) < needed:
+            found.append(f"sudo sysctl -w {name}={size}")
+    return found
+
+
+def _congestion(where: str, host: str, settings: Mapping[str, str]) -> Finding:
+    what = "congestion control"
+    name = settings.get("net.ipv4.tcp_congestion_control", "")
+    if name in ("reno", "vegas", "westwood"):
+        known = settings.get("net.ipv4.tcp_available_congestion_control", "").split()
+        better = next((other for other in ("bbr", "cubic") if other in known), "cubic")
+        return Finding(
+            where, what, "warn", f"{host} uses {name}, which is slow to fill long paths",
+            f"On {host}:\nsudo sysctl -w net.ipv4.tcp_congestion_control={better}",
+        )  # fmt: skip
+    return Finding(where, what, "ok", f"{host} uses {name or 'one that it does not name'}")
+
+
+def _switches(where: str, host: str, settings: Mapping[str, str]) -> list[Finding]:
+    """What every kernel has on, and nobody should have turned off."""
+    found = []
+    for name, loss in (
+        ("tcp_window_scaling", "no stream has more than 64 KB under way"),
+        ("tcp_sack", "each loss costs many packets"),
+        ("tcp_moderate_rcvbuf", "buffers do not grow with the path"),
+    ):
+        if settings.get(f"net.ipv4.{name}") == "0":
+            remedy = f"On {host}:\nsudo sysctl -w net.ipv4.{name}=1"
+            text = f"{host} has net.ipv4.{name} turned off: {loss}"
+            found.append(Finding(where, "TCP", "warn", text, remedy))
+    return found
+
+
+def judge_mtu(where: str, mtu: int, ends: Mapping[str, tuple[int, Mapping[str, str]]]) -> Finding:
+    """`ends`: for each host its interface's MTU (0: not known) and its settings. A path that is
+    narrower than an end relies on messages which firewalls like to drop."""
+    what = "MTU"
+    wide = [host for host, (own, _) in ends.items() if own > 1500 and _LOOPBACK > mtu < own]
+    careless = [host for host in wide if ends[host][1].get("net.ipv4.tcp_mtu_probing", "0") == "0"]
+    names = ", ".join(f"{host} {own}" for host, (own, _) in ends.items() if own)
+    text = f"{mtu} on the path" + (f" ({names})" if names else "")
+    if careless:
+        remedy = "\n".join(
+            f"On {host}:\nsudo sysctl -w net.ipv4.tcp_mtu_probing=1" for host in careless
+        )
+        text += ": where a firewall drops ICMP, large packets vanish without a word"
+        return Finding(where, what, "warn", text, remedy)
+    return Finding(where, what, "ok", text)

@@ -1,0 +1,243 @@
+"""`isthmus bench`: its command line, the programs that it runs, and its exit status."""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from isthmus import grid as grids
+from isthmus.bench import gridfile, p2p, place, program
+from isthmus.bench.process import measure
+from isthmus.bench.results import Run
+from isthmus.bench.tasks import LATENCY_BYTES, Task
+from isthmus.cli import main
+from isthmus.errors import RunError
+
+# -- the command line -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--testbed", "hablott"], "did you mean 'hablot'?"),
+        (["--testbed", "hablot", "-g", "x.toml"], "exclude each other"),
+        (["--between", "a,b"], "--between is for -g"),
+        (["-g", "/no/such/grid.toml"], "cannot read the grid file"),
+        (["--rounds", "0"], "--rounds"),
+        (["--passes", "none"], "--passes"),
+        (["--mpi", "/no/such/prefix"], "--mpi /no/such/prefix"),
+        (["--only", "nobody"], "no contestant"),
+    ],
+)
+def test_wrong_words_end_in_a_sentence(words, said, capsys):
+    assert main(["bench", "p2p", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_clusters_that_are_not_in_the_grid(tmp_path: Path, capsys):
+    file = tmp_path / "grid.toml"
+    file.write_text("[cluster.lyon]\n[cluster.tsukuba]\n")
+    assert main(["bench", "p2p", "-g", str(file), "--between", "lyon,tsukubo"]) == 2
+    assert "did you mean 'tsukuba'?" in capsys.readouterr().err
+    file.write_text("[cluster.lyon]\n")
+    assert main(["bench", "p2p", "-g", str(file)]) == 2
+    assert "two clusters are needed" in capsys.readouterr().err
+
+
+def test_figures_without_matplotlib(tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert main(["bench", "p2p", "--figures", str(tmp_path / "f")]) == 2
+    assert "needs matplotlib" in capsys.readouterr().err
+
+
+# -- the exit status ------------------------------------------------------------------------------
+
+
+class Fake:
+    """A contestant with an 8 B latency of its own."""
+
+    figures = frozenset({"pingpong"})
+    ceiling = None
+
+    def __init__(self, key: str, one_way: float | None) -> None:
+        self.key = self.label = key
+        self._one_way = one_way
+
+    def measure(self, tasks, number):
+        if self._one_way is None:
+            raise RunError("it broke")
+        return [
+            Run(self.key, number, task, 1, (2 * self._one_way,))
+            for task in tasks
+            if task.bytes == LATENCY_BYTES
+        ]
+
+
+@pytest.fixture
+def contest(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """Runs `isthmus bench p2p --testbed loopback --quick` with such contestants."""
+
+    def run(*contestants: Fake) -> tuple[int, dict]:
+        monkeypatch.setattr(p2p, "contestants", lambda *_: list(contestants))
+        file = tmp_path / "out.json"
+        words = ["bench", "p2p", "--testbed", "loopback", "--quick", "--json", str(file)]
+        return main(words), json.loads(file.read_text())
+
+    return run
+
+
+GOOD = [Fake("tcp", 20e-6), Fake("isthmus", 50e-6), Fake("isthmus-direct", 25e-6)]
+
+
+def test_all_limits_reached(contest):
+    status, data = contest(*GOOD)
+    assert status == 0, data["limits"]
+    assert all(limit["well"] for limit in data["limits"])
+    assert {run["contestant"] for run in data["runs"]} == {c.key for c in GOOD}
+
+
+def test_one_that_falls_short(contest):
+    status, data = contest(GOOD[0], Fake("isthmus", 70e-6), GOOD[2])
+    assert status == 1
+    assert [limit["well"] for limit in data["limits"]] == [True, False]
+
+
+def test_a_contestant_that_breaks_is_told_and_the_others_go_on(contest, capsys):
+    status, data = contest(GOOD[0], Fake("isthmus", None), GOOD[2])
+    assert status == 1
+    assert data["failures"]
+    assert all(text.startswith("isthmus: it broke") for text in data["failures"])
+    assert "it broke" in capsys.readouterr().out
+    assert len(data["failures"]) < 5  # it is not tried in every pass
+
+
+def test_json_that_cannot_be_written(monkeypatch, capsys):
+    monkeypatch.setattr(p2p, "contestants", lambda *_: GOOD)
+    words = ["bench", "p2p", "--testbed", "loopback", "--quick", "--json", "/no/such/folder/x"]
+    assert main(words) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+# -- measuring programs ---------------------------------------------------------------------------
+
+PING = Task("pingpong", 8, 1)
+LINE = '{"task":"pingpong:8:1","pairs":1,"seconds":[0.5]}'
+
+
+def shell(script: str, **more) -> list[Run]:
+    return measure(["/bin/sh", "-c", script], [PING], "x", 3, **more)
+
+
+def test_lines_become_runs():
+    assert shell(f"echo hello; echo '{LINE}'") == [Run("x", 3, PING, 1, (0.5,))]
+
+
+def test_a_program_that_hangs_when_all_is_said_is_ended(monkeypatch):
+    monkeypatch.setattr("isthmus.bench.process._PARTING", 0.2)
+    assert len(shell(f"echo '{LINE}'; exec sleep 600")) == 1
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo why >&2; exit 3", "status 3"),
+        ("echo why >&2; exit 3", "| why"),
+        ("echo '{\"task\":nonsense'", "nonsense"),
+        ("exit 0", "1 of 1 tasks undone"),
+    ],
+)
+def test_a_program_that_fails(script, said):
+    with pytest.raises(RunError, match=said.replace("|", r"\|")):
+        shell(script)
+
+
+def test_a_program_that_gets_stuck(monkeypatch):
+    monkeypatch.setattr(Task, "limit", property(lambda _: 0.1))
+    with pytest.raises(RunError, match="got stuck with 1 of 1"):
+        shell("exec sleep 600", start=0.2)
+
+
+def test_what_a_program_started_is_gone_after_it(tmp_path: Path):
+    note = tmp_path / "pid"
+    shell(f"sleep 600 & echo $! > {note}; echo '{LINE}'")
+    pid = int(note.read_text())
+    deadline = time.monotonic() + 10
+    while Path(f"/proc/{pid}/stat").exists() and time.monotonic() < deadline:
+        if Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z":
+            break
+        time.sleep(0.01)
+    else:
+        assert not Path(f"/proc/{pid}/stat").exists()
+
+
+# -- the program over MPI -------------------------------------------------------------------------
+
+
+def test_no_compiler():
+    with pytest.raises(RunError, match="no MPI compiler '/no/such/mpicc'"):
+        program.prepare("/no/such/mpicc")
+
+
+def test_a_compiler_that_fails(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    mpicc = tmp_path / "mpicc"
+    mpicc.write_text("#!/bin/sh\necho 'p2p.c: it is Monday' >&2\nexit 1\n")
+    mpicc.chmod(0o755)
+    with pytest.raises(RunError, match="it is Monday"):
+        program.prepare(str(mpicc))
+    assert list((tmp_path / "cache").rglob("*.c")) == []
+
+
+def test_compiled_once(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    count = tmp_path / "count"
+    mpicc = tmp_path / "mpicc"
+    mpicc.write_text(
+        f'#!/bin/sh\n[ "$1" = -show ] && exit\necho x >>{count}\n'
+        'while [ "$1" != -o ]; do shift; done; touch "$2"; chmod +x "$2"\n'
+    )
+    mpicc.chmod(0o755)
+    first = program.prepare(str(mpicc))
+    assert first == program.prepare(str(mpicc))
+    assert os.access(first, os.X_OK)
+    assert count.read_text() == "x\n"
+
+
+# -- grid files -----------------------------------------------------------------------------------
+
+GRID = """
+[cluster.lyon]
+host = "me@frontend.lyon.example"
+mpi = "/opt/openmpi"
+slots = 4
+env = { OMP_NUM_THREADS = "4", "A.B" = 'quote " and \\ backslash' }
+[cluster."tsu.kuba"]
+launch = "srun --mpi=pmix -n {n} {command}"
+[[gateway]]
+cluster = "lyon"
+address = "192.0.2.10:7400"
+[[link]]
+between = ["lyon", "tsu.kuba"]
+rate = "10 Gbit/s"
+encrypt = false
+"""
+
+
+def test_a_grid_written_out_is_the_same_grid():
+    grid = grids.parse(GRID, "first")
+    assert grids.parse(gridfile.write(grid), "second") == grid
+
+
+def test_ends_of_a_grid(tmp_path: Path):
+    file = tmp_path / "grid.toml"
+    file.write_text(GRID)
+    near, far = place.of_grid(file, None).ends
+    assert (near.host, near.address, near.port) == ("me@frontend.lyon.example", "192.0.2.10", 7400)
+    assert (far.host, far.address, far.port) == (None, "127.0.0.1", 0)
+    assert [end.cluster for end in place.of_grid(file, "tsu.kuba,lyon").ends] == [
+        "tsu.kuba",
+        "lyon",
+    ]

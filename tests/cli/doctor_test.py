@@ -1,0 +1,271 @@
+"""`isthmus doctor` on this host and on grids of it, whole and broken, with the real isthmusd and a
+real sshd."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from isthmus.errors import RunError
+from isthmus.install import find_isthmusd
+
+ROOT = Path(__file__).parents[2]
+sys.path.append(str(ROOT / "tests" / "faults"))
+
+from faulty import Sshd  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def prefix() -> Path:
+    """Where Isthmus stands, as a cluster's `prefix`."""
+    try:
+        found = find_isthmusd()
+    except RunError as error:
+        pytest.fail(str(error))
+    return found.parents[1]
+
+
+@pytest.fixture(scope="module")
+def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
+    made = Sshd(tmp_path_factory.mktemp("sshd"))
+    yield made
+    made.process.terminate()
+    made.process.wait()
+
+
+class Doctor:
+    """Runs the command on a grid file; `findings` are those of the last run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "grid.toml"
+        self.env = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+        self.env.pop("ISTHMUS_GRID", None)
+        self.findings: list[dict[str, str]] = []
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "isthmus", "doctor", *words], env=self.env,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+
+    def __call__(self, grid: str) -> int:
+        self.file.write_text(grid)
+        done = self.run("-g", str(self.file), "--json")
+        assert done.stderr == ""
+        said = json.loads(done.stdout)
+        self.findings = said["findings"]
+        assert said["ok"] is (done.returncode == 0)
+        return done.returncode
+
+    def of(self, where: str, what: str) -> dict[str, str]:
+        found = [f for f in self.findings if where in f["where"] and f["what"] == what]
+        assert len(found) == 1, self.findings
+        return found[0]
+
+    def level(self, where: str, what: str) -> str:
+        return self.of(where, what)["level"]
+
+
+@pytest.fixture
+def doctor(tmp_path: Path) -> Doctor:
+    return Doctor(tmp_path)
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+# -- this host ------------------------------------------------------------------------------------
+
+
+def test_this_host(doctor):
+    done = doctor.run()
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.startswith("this host\n")
+    assert "Isthmus" in done.stdout
+    assert "TCP buffers" in done.stdout
+
+
+def test_isthmusd_that_is_not_there(doctor, tmp_path):
+    doctor.env["ISTHMUS_PREFIX"] = str(tmp_path)
+    done = doctor.run("--json")
+    assert done.returncode == 1
+    (finding,) = json.loads(done.stdout)["findings"]
+    assert (finding["what"], finding["level"]) == ("Isthmus", "fail")
+    assert str(tmp_path) in finding["text"]
+
+
+def test_grid_file_that_is_wrong(doctor, tmp_path):
+    assert doctor.run("-g", str(tmp_path / "none.toml")).returncode == 2
+    doctor.file.write_text("[cluster.a]\nmpy = '/x'\n")
+    done = doctor.run("-g", str(doctor.file))
+    assert done.returncode == 2
+    assert "did you mean 'mpi'?" in done.stderr
+
+
+# -- grids on this host ---------------------------------------------------------------------------
+
+
+def test_a_whole_grid(doctor):
+    assert doctor("[cluster.east]\n[cluster.west]\n") == 0, doctor.findings
+    for cluster in ("cluster east", "cluster west"):
+        assert doctor.level(cluster, "Isthmus") == "ok"
+        assert doctor.level(cluster, "MPI") == "ok"
+    assert doctor.level("gateways", "joined") == "ok"
+    for what in ("port", "RTT", "rate", "MTU", "TCP buffers"):
+        assert doctor.level("link east -> west", what) == "ok", doctor.findings
+
+
+def test_one_cluster_has_no_links(doctor):
+    assert doctor("[cluster.alone]\n") == 0, doctor.findings
+    assert {finding["where"] for finding in doctor.findings} == {"cluster alone"}
+
+
+def test_prefix_without_mpi(doctor):
+    assert doctor("[cluster.east]\nmpi = '/no/such/mpi'\n[cluster.west]\n") == 1
+    found = doctor.of("cluster east", "MPI")
+    assert found["level"] == "fail"
+    assert "/no/such/mpi" in found["text"]
+    assert "mpi key" in found["remedy"]
+    assert doctor.level("cluster west", "MPI") == "ok"
+
+
+def test_launcher_that_is_not_there(doctor):
+    assert doctor("[cluster.east]\nlaunch = '/no/such/mpirun'\n[cluster.west]\n") == 1
+    assert "/no/such/mpirun" in doctor.of("cluster east", "MPI")["text"]
+
+
+def test_port_that_another_program_has(doctor):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        gateway = f"[[gateway]]\ncluster = 'west'\naddress = '127.0.0.1:{port}'\n"
+        assert doctor(f"[cluster.east]\n[cluster.west]\n{gateway}") == 1
+    assert str(port) in doctor.of("gateways", "joined")["text"]
+    found = doctor.of("link", "port")
+    assert found["level"] == "fail"
+    assert str(port) in found["text"]
+
+
+def test_port_that_is_closed(doctor):
+    """West listens where east does not knock."""
+    listen, knock = free_port(), free_port()
+    gateway = (
+        f"[[gateway]]\ncluster = 'west'\naddress = '127.0.0.1:{knock}'\n"
+        f"listen = '127.0.0.1:{listen}'\n"
+    )
+    assert doctor(f"[cluster.east]\n[cluster.west]\n{gateway}") == 1
+    assert doctor.level("gateways", "joined") == "fail"
+    found = doctor.of("link", "port")
+    assert found["level"] == "fail"
+    assert f"port {knock}" in found["text"]
+    assert "refused" in found["text"]
+    assert "firewall" in found["remedy"]
+
+
+def test_rate_and_rtt_that_are_not_so(doctor):
+    link = "[[link]]\nbetween = ['east', 'west']\nrtt = '240 ms'\nrate = '1 Mbit/s'\n"
+    assert doctor(f"[cluster.east]\n[cluster.west]\n{link}") == 0
+    found = doctor.of("link", "RTT")
+    assert found["level"] == "warn"
+    assert 'rtt = "' in found["remedy"]
+    assert doctor.level("link", "rate") == "warn"
+
+
+def test_buffers_too_small_for_the_link(doctor):
+    """No kernel's ceilings are enough for this."""
+    link = "[[link]]\nbetween = ['east', 'west']\nrtt = '30 s'\nrate = '400 Gbit/s'\n"
+    assert doctor(f"[cluster.east]\n[cluster.west]\n{link}") == 0
+    found = doctor.of("link", "TCP buffers")
+    assert found["level"] == "warn"
+    assert "sudo sysctl -w net.ipv4.tcp_rmem=" in found["remedy"]
+
+
+def test_lines_for_people(doctor):
+    doctor.file.write_text("[cluster.east]\nmpi = '/no/such/mpi'\n[cluster.west]\n")
+    done = doctor.run("-g", str(doctor.file))
+    assert done.returncode == 1
+    assert "cluster east\n" in done.stdout
+    assert any(line.startswith("  fail MPI ") for line in done.stdout.splitlines())
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+# -- over ssh -------------------------------------------------------------------------------------
+
+HERE_AND = "[cluster.here]\nprefix = '{prefix}'\n[cluster.there]\nhost = '{host}'\n"
+
+
+@pytest.fixture
+def remote(doctor: Doctor, sshd: Sshd) -> Doctor:
+    doctor.env["ISTHMUS_SSH"] = sshd.ssh
+    return doctor
+
+
+def wrapped(folder: Path, prefix: Path) -> Path:
+    """A prefix with bin/ of programs that are elsewhere, as in a checkout."""
+    from isthmus.bench.place import find_tcpbench  # noqa: PLC0415
+
+    (folder / "bin").mkdir(parents=True, exist_ok=True)
+    for program in (find_isthmusd(), find_tcpbench()):
+        script = folder / "bin" / program.name
+        script.write_text(f'#!/bin/sh\nexec "{program}" "$@"\n')
+        script.chmod(0o755)
+    return folder
+
+
+def test_a_whole_grid_over_ssh(remote, prefix, tmp_path):
+    there = wrapped(tmp_path / "there", prefix)
+    gateways = "".join(
+        f"[[gateway]]\ncluster = '{name}'\naddress = '127.0.0.1'\n" for name in ("here", "there")
+    )
+    grid = HERE_AND.format(prefix=there, host="site") + f"prefix = '{there}'\n" + gateways
+    assert remote(grid) == 0, remote.findings
+    assert remote.level("cluster there on site", "ssh") == "ok"
+    assert remote.level("cluster there on site", "clock") == "ok"
+    assert remote.level("gateways", "joined") == "ok"
+    assert remote.level("link", "port") == "ok"
+
+
+@pytest.mark.parametrize("host", ["refused", "stranger", "no-such-host.invalid"])
+def test_host_that_is_not_reached(remote, prefix, tmp_path, host):
+    there = wrapped(tmp_path / "there", prefix)
+    assert remote(HERE_AND.format(prefix=there, host=host)) == 1
+    found = remote.of(f"cluster there on {host}", "ssh")
+    assert found["level"] == "fail"
+    assert "ssh could not connect" in found["text"]
+    assert f"ssh {host} true" in found["remedy"]
+    assert remote.level("cluster here", "Isthmus") == "ok"
+    assert "not tried" in remote.of("link", "port")["text"]
+
+
+def test_isthmus_that_is_not_installed_there(remote, prefix, tmp_path):
+    here = wrapped(tmp_path / "here", prefix)
+    grid = HERE_AND.format(prefix=here, host="site") + "prefix = '/no/such/prefix'\n"
+    assert remote(grid) == 1
+    found = remote.of("cluster there on site", "Isthmus")
+    assert found["level"] == "fail"
+    assert "'prefix'" in found["remedy"]
+
+
+def test_another_version_there(remote, prefix, tmp_path):
+    here = wrapped(tmp_path / "here", prefix)
+    other = wrapped(tmp_path / "other", prefix)
+    script = other / "bin" / "isthmusd"
+    script.write_text(
+        '#!/bin/sh\n[ "$1" = examine ] || exit 9\n'
+        'printf \'%s\\n\' \'{"version": "0.0.1", "host": "old", "mpi": {}}\'\n'
+    )
+    grid = HERE_AND.format(prefix=here, host="site") + f"prefix = '{other}'\n"
+    assert remote(grid) == 1
+    found = remote.of("cluster there on site", "Isthmus")
+    assert found["level"] == "fail"
+    assert "0.0.1" in found["text"]
+    assert "same version" in found["remedy"]
