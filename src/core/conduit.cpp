@@ -89,23 +89,24 @@ PacketPtr Conduit::unsequenced(FrameKind kind, std::span<const std::byte> body) 
   return make_packet(header, body, {});
 }
 
-Conduit::Queue* Conduit::next_queue() {
+Conduit::Queue* Conduit::next_queue(bool bulk) {
+  if (!bulk) return express_.empty() ? nullptr : &express_;
   if (express_.empty()) return bulk_.empty() ? nullptr : &bulk_;
   if (bulk_.empty() || express_run_ < kExpressRun) return &express_;
   // Bulk's turn; but Bye goes when nothing else is left.
   return bulk_.packets.front()->kind == FrameKind::Bye ? &express_ : &bulk_;
 }
 
-bool Conduit::may_send_new() const {
-  if (express_.empty() && bulk_.empty()) return false;
+bool Conduit::may_send_new(bool bulk) const {
   // Whichever queue is next, a whole frame fits into the window or waits: what is next must not
   // depend on what fits, or large frames would starve.
-  const Queue* queue = const_cast<Conduit*>(this)->next_queue();
-  return sent_bytes_ + queue->packets.front()->size - peer_consumed_ <= peer_window_;
+  const Queue* queue = const_cast<Conduit*>(this)->next_queue(bulk);
+  return queue != nullptr &&
+         sent_bytes_ + queue->packets.front()->size - peer_consumed_ <= peer_window_;
 }
 
-PacketPtr Conduit::next_new(StreamId id) {
-  Queue* queue = next_queue();
+PacketPtr Conduit::next_new(StreamId id, bool bulk) {
+  Queue* queue = next_queue(bulk);
   express_run_ = queue == &express_ ? express_run_ + 1 : 0;
   auto packet = queue->pop();
   set_sequence(*packet, base_ + sent_.size());
@@ -115,7 +116,8 @@ PacketPtr Conduit::next_new(StreamId id) {
   return packet;
 }
 
-void Conduit::output(StreamId id, Time now, std::size_t limit, std::vector<PacketPtr>& out) {
+void Conduit::output(StreamId id, Time now, std::size_t limit, std::vector<PacketPtr>& out,
+                     bool bulk) {
   const auto found = streams_.find(id);
   if (found == streams_.end()) return;
   now_ = std::max(now_, now);
@@ -140,20 +142,20 @@ void Conduit::output(StreamId id, Time now, std::size_t limit, std::vector<Packe
   }
   if (!stream.hello_received || !dead_.empty()) return;
 
-  const bool data = !again_.empty() || may_send_new();
+  const bool data = (bulk && !again_.empty()) || may_send_new(bulk);
   if (ack_due_ || (data && ack_pending())) put(make_ack());
   if (stream.ping_due) {
     put(unsequenced(FrameKind::Ping, {}));
     stream.ping_due = false;
   }
-  while (bytes < limit && !again_.empty()) {
+  while (bulk && bytes < limit && !again_.empty()) {
     Slot& slot = sent_[*again_.begin() - base_];
     again_.erase(again_.begin());
     slot.stream = id;
     ++counts_.repeated;
     put(slot.packet);
   }
-  while (bytes < limit && may_send_new()) put(next_new(id));
+  while (bytes < limit && may_send_new(bulk)) put(next_new(id, bulk));
 }
 
 bool Conduit::has_output(StreamId id) const {
@@ -162,7 +164,7 @@ bool Conduit::has_output(StreamId id) const {
   const Stream& stream = found->second;
   if (!stream.hello_sent) return true;
   if (!stream.hello_received || !dead_.empty()) return false;
-  return ack_due_ || stream.ping_due || !again_.empty() || may_send_new();
+  return ack_due_ || stream.ping_due || !again_.empty() || may_send_new(true);
 }
 
 // ---- what the peer has received ---------------------------------------------------------------

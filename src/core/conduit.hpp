@@ -105,8 +105,9 @@ class Conduit {
   bool connected() const;
 
   /// Appends packets for the stream to write next: at least one if there is anything, then up
-  /// to about `limit` bytes.
-  void output(StreamId id, Time now, std::size_t limit, std::vector<PacketPtr>& out);
+  /// to about `limit` bytes. Without `bulk` only express frames and what is not sequenced.
+  void output(StreamId id, Time now, std::size_t limit, std::vector<PacketPtr>& out,
+              bool bulk = true);
   bool has_output(StreamId id) const;
 
   enum class Outcome : std::uint8_t {
@@ -175,9 +176,9 @@ class Conduit {
   void enqueue(const FrameHeader& header, std::span<const std::byte> head,
                std::span<const std::byte> payload);
   PacketPtr unsequenced(FrameKind kind, std::span<const std::byte> body) const;
-  Queue* next_queue();
-  bool may_send_new() const;
-  PacketPtr next_new(StreamId id);
+  Queue* next_queue(bool bulk);
+  bool may_send_new(bool bulk) const;
+  PacketPtr next_new(StreamId id, bool bulk);
   bool ack_pending() const;
   PacketPtr make_ack();
   void acknowledged(std::uint64_t first, std::uint64_t last);

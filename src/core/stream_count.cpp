@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace isthmus::core {
 namespace {
@@ -13,8 +14,9 @@ constexpr double kLostShare = 1e-4;
 constexpr int kMostForLosses = 16;
 // More streams must bring this much, or losses are the sign of a link that is full.
 constexpr double kWorthIt = 1.1;
-// Too short a burst says nothing.
+// Too short a burst says nothing: less than this share of a period, or so few seconds.
 constexpr double kBusyEnough = 0.2;
+constexpr double kLongEnough = 0.5;
 
 }  // namespace
 
@@ -26,12 +28,16 @@ int streams_for(double rate, double rtt, double ceiling) {
 int StreamCount::next(int now, const LinkPeriod& period) {
   if (now < 1 || period.seconds <= 0 || period.busy < kBusyEnough * period.seconds) return now;
   if (period.limited > kLimitedShare * period.busy) return std::min(2 * now, kMostStreams);
-  if (period.repeated <= kLostShare * period.sent || now >= kMostForLosses || settled_) return now;
-  const double speed = period.delivered / period.seconds;
-  if (before_ > 0 && speed < kWorthIt * before_) {
-    settled_ = true;
-    return now;
-  }
+  since_.seconds += period.seconds;
+  since_.sent += period.sent;
+  since_.repeated += period.repeated;
+  since_.delivered += period.delivered;
+  if (since_.seconds < kLongEnough || settled_ || now >= kMostForLosses) return now;
+  const LinkPeriod last = std::exchange(since_, {});
+  if (last.repeated <= kLostShare * last.sent) return now;
+  const double speed = last.delivered / last.seconds;
+  settled_ = before_ > 0 && speed < kWorthIt * before_;
+  if (settled_) return now;
   before_ = speed;
   return std::min(2 * now, kMostForLosses);
 }

@@ -29,7 +29,8 @@ class StreamCount {
   int next(int now, const LinkPeriod& period);
 
  private:
-  double before_ = 0;  // bytes/s before the last growth for the sake of losses
+  LinkPeriod since_;   // the periods since the number last grew for the sake of losses
+  double before_ = 0;  // bytes/s before that
   bool settled_ = false;
 };
 

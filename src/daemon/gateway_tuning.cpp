@@ -30,8 +30,7 @@ void Gateway::State::set_rate(Peer& peer, std::uint64_t bytes_per_second) {
   peer.tuning.rate = bytes_per_second;
   std::uint32_t segment = 0;
   for (const auto& [id, figures] : peer.driver->figures()) segment = figures.segment;
-  peer.driver->set_pace(
-      static_cast<std::uint64_t>(net::paced(static_cast<double>(bytes_per_second), segment)));
+  peer.driver->set_pace(net::paced(static_cast<double>(bytes_per_second), segment));
 }
 
 // One period of a link: what has been measured, and what follows from it.

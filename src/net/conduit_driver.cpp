@@ -19,6 +19,10 @@ constexpr std::size_t kReadBuffer = std::size_t{256} * 1024;
 static_assert(kReadBuffer >= core::kHeaderSize + core::kMaxBody);
 // What is taken from the conduit at a time. Small: what is taken can't be overtaken any more.
 constexpr std::size_t kWriteBatch = std::size_t{64} * 1024;
+// What may wait in the kernels' buffers of all streams: 1 ms' worth at 1 Gbit/s, so that the writer
+// can sleep meanwhile; of each no less than lets it be woken in time. With many streams little, or
+// the first ones would take more than they can send while others stand idle.
+constexpr int kUnsent = 128 * 1024, kLeastUnsent = 16 * 1024;
 constexpr int kReadTurns = 8;  // before others on this thread have their turn
 
 }  // namespace
@@ -49,7 +53,11 @@ struct ConduitDriver::Line {
 };
 
 ConduitDriver::ConduitDriver(asio::io_context& io, core::ConduitConfig config, Hooks hooks)
-    : io_(io), conduit_(std::move(config), now()), hooks_(std::move(hooks)), timer_(io) {}
+    : io_(io),
+      conduit_(std::move(config), now()),
+      hooks_(std::move(hooks)),
+      timer_(io),
+      pace_timer_(io) {}
 
 ConduitDriver::~ConduitDriver() { close(); }
 
@@ -62,7 +70,7 @@ void ConduitDriver::attach(std::shared_ptr<Stream> stream, std::span<const std::
   line->stream = std::move(stream);
   line->id = conduit_.stream_up(now());
   lines_.push_back(line);
-  if (pace_ != 0) set_pace(pace_);
+  share_unsent();
   const std::size_t size = std::min(read.size(), kReadBuffer);
   if (size > 0) std::memcpy(line->buffer.get(), read.data(), size);
   line->end = size;
@@ -142,7 +150,12 @@ void ConduitDriver::flush() {
 void ConduitDriver::write(const LinePtr& line) {
   while (!line->blocked && line->up) {
     if (line->packets.empty()) {
-      conduit_.output(line->id, now(), kWriteBatch, taken_);
+      const bool bulk = pace_.may_send(now());
+      conduit_.output(line->id, now(), kWriteBatch, taken_, bulk);
+      if (!bulk && conduit_.has_output(line->id)) arm_pace();
+      if (pace_.limited()) {
+        for (const auto& packet : taken_) pace_.sent(packet->size);
+      }
       line->packets.insert(line->packets.end(), taken_.begin(), taken_.end());
       taken_.clear();
       if (line->packets.empty()) return;
@@ -187,8 +200,8 @@ void ConduitDriver::drop(const LinePtr& line, const std::string& reason) {
   line->up = false;
   line->stream->close();
   std::erase(lines_, line);
+  share_unsent();
   conduit_.stream_down(line->id);
-  if (pace_ != 0) set_pace(pace_);
   const auto self = shared_from_this();
   report();
   if (closed_ || !conduit_.dead().empty()) return;
@@ -241,18 +254,35 @@ std::map<core::StreamId, TcpFigures> ConduitDriver::figures() const {
   return all;
 }
 
-void ConduitDriver::set_pace(std::uint64_t bytes_per_second) {
-  pace_ = bytes_per_second;
+void ConduitDriver::share_unsent() {
+  const int streams = static_cast<int>(std::max<std::size_t>(1, lines_.size()));
   for (const auto& line : lines_) {
-    net::set_pace(line->stream->socket().native_handle(),
-                  bytes_per_second / std::max<std::size_t>(1, lines_.size()));
+    set_unsent(line->stream->socket().native_handle(), std::max(kUnsent / streams, kLeastUnsent));
   }
+}
+
+void ConduitDriver::set_pace(double bytes_per_second) { pace_.set(bytes_per_second, now()); }
+
+// Bulk goes on when the pace allows it.
+void ConduitDriver::arm_pace() {
+  if (pace_armed_) return;
+  pace_armed_ = true;
+  pace_timer_.expires_at(std::chrono::steady_clock::time_point(
+      std::chrono::duration_cast<std::chrono::steady_clock::duration>(pace_.next(now()))));
+  pace_timer_.async_wait([weak = weak_from_this()](const std::error_code& error) {
+    const auto self = weak.lock();
+    if (error || !self || self->closed_) return;
+    self->pace_armed_ = false;
+    self->flush();
+    if (!self->closed_ && self->hooks_.room) self->hooks_.room();
+  });
 }
 
 void ConduitDriver::close() {
   if (closed_) return;
   closed_ = true;
   timer_.cancel();
+  pace_timer_.cancel();
   for (const auto& line : lines_) {
     line->up = false;
     line->stream->close();

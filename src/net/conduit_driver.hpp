@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/conduit.hpp"
+#include "core/pace.hpp"
 #include "net/stream.hpp"
 #include "net/tcp_figures.hpp"
 
@@ -50,9 +51,9 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   std::size_t streams() const { return lines_.size(); }
   /// What the kernel says of each stream that is of TCP.
   std::map<core::StreamId, TcpFigures> figures() const;
-  /// Bytes a second that all streams together may send; 0: as the network takes it. Bounds each
-  /// stream to its share: under load all are in use.
-  void set_pace(std::uint64_t bytes_per_second);
+  /// Bytes a second that all streams together may send; 0: as the network takes it. Small frames
+  /// don't wait for it.
+  void set_pace(double bytes_per_second);
 
  private:
   struct Line;
@@ -64,13 +65,17 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   void took(const LinePtr& line);
   void drop(const LinePtr& line, const std::string& reason);
   void arm();
+  void arm_pace();
+  void share_unsent();
   void report();
 
   asio::io_context& io_;
   core::Conduit conduit_;
   Hooks hooks_;
   std::vector<LinePtr> lines_;
-  std::uint64_t pace_ = 0;
+  core::Pace pace_;
+  asio::steady_timer pace_timer_;
+  bool pace_armed_ = false;
   std::vector<core::PacketPtr> taken_;  // write()'s own, kept for its memory
   asio::steady_timer timer_;
   std::optional<core::Time> armed_;

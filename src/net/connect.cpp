@@ -20,11 +20,6 @@ namespace {
 
 using asio::ip::tcp;
 
-// Bytes that wait in the kernel for their turn to be sent, beyond those in flight. What is there
-// cannot be overtaken by small messages; 128 KiB last 1 ms at 1 Gbit/s, and are enough for the
-// sender to sleep meanwhile.
-constexpr int kUnsent = 128 * 1024;
-
 std::string remedy(const std::error_code& error) {
   if (error == asio::error::connection_refused) {
     return " (nothing listens there; is the gateway running, and is the port right?)";
@@ -86,7 +81,6 @@ void prepare(Socket& socket, bool is_unix) {
   if (is_unix) return;
   const int on = 1;
   ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsent, sizeof kUnsent);
 }
 
 asio::awaitable<std::shared_ptr<Stream>> connect(std::vector<std::string> addresses,

@@ -157,7 +157,7 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
                    p->last_failure);
     };
     peer->driver = std::make_shared<ConduitDriver>(io_, std::move(settings), std::move(hooks));
-    if (link.rate > 0) peer->driver->set_pace(static_cast<std::uint64_t>(paced(link.rate)));
+    if (link.rate > 0) peer->driver->set_pace(paced(link.rate));
   }
   peer->driver->attach(std::move(stream), read);
 }

@@ -25,9 +25,8 @@ std::optional<TcpFigures> tcp_figures(int socket) {
   return figures;
 }
 
-void set_pace(int socket, std::uint64_t bytes_per_second) {
-  const std::uint64_t pace = bytes_per_second == 0 ? ~std::uint64_t{0} : bytes_per_second;
-  ::setsockopt(socket, SOL_SOCKET, SO_MAX_PACING_RATE, &pace, sizeof pace);
+void set_unsent(int socket, int bytes) {
+  ::setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
 }
 
 double paced(double rate, std::uint32_t segment) {
@@ -41,7 +40,7 @@ std::uint64_t tcp_window_ceiling() {
     std::uint64_t least = 0, start = 0, most = 0;
     return file >> least >> start >> most ? most : std::uint64_t{4} << 20;  // Linux's own default
   };
-  return std::min(third("/proc/sys/net/ipv4/tcp_wmem"), third("/proc/sys/net/ipv4/tcp_rmem")) / 2;
+  return std::min(third("/proc/sys/net/ipv4/tcp_wmem"), third("/proc/sys/net/ipv4/tcp_rmem")) / 4;
 }
 
 }  // namespace isthmus::net

@@ -21,8 +21,9 @@ struct TcpFigures {
 /// Nothing when the socket is not of TCP, or gone.
 std::optional<TcpFigures> tcp_figures(int socket);
 
-/// Lets the kernel send at most so many bytes of payload a second; 0: as fast as it likes.
-void set_pace(int socket, std::uint64_t bytes_per_second);
+/// How many bytes may wait in the kernel for their turn to be sent, beyond those in flight. What is
+/// there cannot be overtaken by small messages.
+void set_unsent(int socket, int bytes);
 
 /// The pace, in bytes of payload a second, that stays just under a link's rate on the wire, so that
 /// no queue builds up on the way and small messages pass at once: 1 % costs less than that.
@@ -31,7 +32,8 @@ void set_pace(int socket, std::uint64_t bytes_per_second);
 double paced(double rate, std::uint32_t segment = 0);
 
 /// The largest window that this host's kernel gives one TCP connection, in bytes: the ceilings of
-/// its automatic buffers (net.ipv4.tcp_wmem, net.ipv4.tcp_rmem), of which half carries data.
+/// its automatic buffers (net.ipv4.tcp_wmem, net.ipv4.tcp_rmem), of which a quarter is sure to
+/// carry data: the rest is the kernel's own room and slack.
 std::uint64_t tcp_window_ceiling();
 
 }  // namespace isthmus::net

@@ -1,0 +1,50 @@
+// Keeps a sender under a rate: a bucket of bytes that fills at the rate and may run into debt.
+// Pure; time is given.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace isthmus::core {
+
+class Pace {
+ public:
+  using Time = std::chrono::nanoseconds;
+
+  /// `rate` in bytes a second; 0: as fast as one likes.
+  void set(double rate, Time now) {
+    fill(now);
+    rate_ = rate;
+    // What may go at once after a pause, and makes up for being woken late: 3 ms' worth (a busy
+    // host wakes a process so late; November 2026), and two frames.
+    most_ = std::max(128.0 * 1024, rate * 3e-3);
+    level_ = most_;
+  }
+  bool limited() const { return rate_ > 0; }
+  bool may_send(Time now) {
+    fill(now);
+    return rate_ <= 0 || level_ > 0;
+  }
+  void sent(std::size_t bytes) { level_ -= static_cast<double>(bytes); }
+  /// When may_send() will be true again.
+  Time next(Time now) const {
+    if (rate_ <= 0 || level_ > 0) return now;
+    return now + Time(static_cast<std::int64_t>((1 - level_) / rate_ * 1e9) + 1);
+  }
+
+ private:
+  void fill(Time now) {
+    if (now > filled_) {
+      level_ =
+          std::min(most_, level_ + rate_ * std::chrono::duration<double>(now - filled_).count());
+    }
+    filled_ = std::max(filled_, now);
+  }
+
+  double rate_ = 0, most_ = 0, level_ = 0;
+  Time filled_{};
+};
+
+}  // namespace isthmus::core
