@@ -28,6 +28,7 @@ class PartOptions:
     tag_output: bool = False
     dry_run: bool = False
     stats: bool = False
+    metrics: str | None = None
     verbose: bool = False
 
 
@@ -41,6 +42,7 @@ class RunOptions:
     tag_output: bool
     dry_run: bool
     stats: bool
+    metrics: tuple[str, int] | None
     verbose: bool
 
 
@@ -50,6 +52,7 @@ _OF_THE_RUN = {
     "tag_output": "--tag-output",
     "dry_run": "--dry-run",
     "stats": "--stats",
+    "metrics": "--metrics",
     "verbose": "-v",
 }
 
@@ -82,8 +85,20 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
         tag_output=first.tag_output,
         dry_run=first.dry_run,
         stats=first.stats,
+        metrics=_metrics(first.metrics) if first.metrics is not None else None,
         verbose=first.verbose,
     )
+
+
+def _metrics(text: str) -> tuple[str, int]:
+    """Host and port of `[ADDRESS:]PORT`; without an address only this host can read them."""
+    host, _, port = text.rpartition(":")
+    if not port.isdecimal() or int(port) > 65535:
+        raise UsageError(
+            f"--metrics {text}: '{port}' is no port",
+            "Give a number up to 65535, or ADDRESS:PORT to be reached from elsewhere.",
+        )
+    return host or "127.0.0.1", int(port)
 
 
 def _part(part: PartOptions, environ: Mapping[str, str]) -> Part:

@@ -43,13 +43,20 @@ class BringUp:
     """Call the steps in the order in which they stand. Each raises RunError."""
 
     def __init__(
-        self, plan: Plan, agents: Sequence[Agent], secret: str, limits: Limits, voice: Voice
+        self,
+        plan: Plan,
+        agents: Sequence[Agent],
+        secret: str,
+        limits: Limits,
+        voice: Voice,
+        metrics: tuple[str, int] | None = None,
     ) -> None:
         self._plan = plan
         self._agents = list(zip(plan.agents, agents, strict=True))
         self._secret = secret
         self._limits = limits
         self._voice = voice
+        self._metrics = metrics
         self._listening: dict[int, list[str]] = {}  # gateway -> addresses as the agent said them
 
     # -- hello -------------------------------------------------------------------------------
@@ -110,6 +117,8 @@ class BringUp:
                     )
                 where = ", ".join(self._listening[gateway.node])
                 self._voice.narrate(f"{agent.label}: gateway listens on {where}")
+            if answer.get("metrics"):
+                self._voice.narrate(f"{agent.label}: metrics at {answer['metrics']}")
 
     def _configuration(self, spec: AgentPlan) -> dict[str, object]:
         cluster = self._plan.clusters[spec.cluster]
@@ -129,10 +138,15 @@ class BringUp:
 
     def _settings(self, spec: AgentPlan) -> dict[str, object]:
         """What an agent cannot see by itself."""
+        settings: dict[str, object] = {}
         own = {gateway.node for gateway in spec.gateways}
         if any(link.target in own and not link.spec.encrypt for link in self._plan.links):
-            return {"accept_plain": True}
-        return {}
+            settings["accept_plain"] = True
+        if self._metrics:
+            host, port = self._metrics
+            number = [plan for plan, _ in self._agents].index(spec)
+            settings["metrics"] = f"tcp:{host}:{port + number if port else 0}"
+        return settings
 
     async def inspect(self) -> None:
         """Every program of every cluster must be there and be of an MPI that we have."""

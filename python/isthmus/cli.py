@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from isthmus import grid as grids
 from isthmus import helptext, report
@@ -146,6 +145,17 @@ def run(
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = False,
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            "--metrics",
+            metavar="[ADDRESS:]PORT",
+            help="While the program runs, serve the counters of the links to Prometheus, at "
+            "http://ADDRESS:PORT/metrics on the host of the first cluster's agent; each further "
+            "agent takes the next port. Without ADDRESS: 127.0.0.1. Port 0: any (-v tells which).",
+            rich_help_panel=_WHOLE_RUN,
+        ),
+    ] = None,
     verbose: Annotated[
         bool,
         typer.Option(
@@ -167,6 +177,7 @@ def run(
         tag_output=tag_output,
         dry_run=dry_run,
         stats=stats,
+        metrics=metrics,
         verbose=verbose,
     )
 
@@ -202,10 +213,15 @@ def execute(options: RunOptions) -> int:
         for line in report.dry_run(plan, commands):
             print(line)
         return 0
-    of_run = Options(timeout=options.timeout, tag_output=options.tag_output, stats=options.stats)
+    of_run = Options(
+        timeout=options.timeout,
+        tag_output=options.tag_output,
+        stats=options.stats,
+        metrics=options.metrics,
+    )
     result = run_job(plan, commands, of_run, Voice(options.verbose))
     if options.stats:
-        report.stats_table(plan, result.stats, Console(stderr=True))
+        report.stats_table(plan, result.stats)
     return result.status
 
 

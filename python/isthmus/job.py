@@ -33,6 +33,7 @@ class Options:
     timeout: float | None = None
     tag_output: bool = False
     stats: bool = False
+    metrics: tuple[str, int] | None = None
     limits: Limits = field(default_factory=Limits)
 
 
@@ -60,7 +61,7 @@ class Result:
     """`stats` has what the agents counted, by link, when it was asked for."""
 
     status: int
-    stats: dict[tuple[int, int], dict[str, int]]
+    stats: dict[tuple[int, int], dict[str, float]]
 
 
 class Job:
@@ -103,7 +104,7 @@ class Job:
         timer = None
         if self._options.timeout is not None:
             timer = loop.call_later(self._options.timeout, self._out_of_time)
-        stats: dict[tuple[int, int], dict[str, int]] = {}
+        stats: dict[tuple[int, int], dict[str, float]] = {}
         body = asyncio.create_task(self._life(stats))
         hurry = asyncio.create_task(self._hurry.wait())
         try:
@@ -123,7 +124,7 @@ class Job:
                 loop.remove_signal_handler(number)
         return Result(self._outcome.status if self._outcome else 0, stats)
 
-    async def _life(self, stats: dict[tuple[int, int], dict[str, int]]) -> None:
+    async def _life(self, stats: dict[tuple[int, int], dict[str, float]]) -> None:
         try:
             whole = await self._unless_ending(self._bring_up())
             if whole and await self._unless_ending(self._until_exited()):
@@ -170,6 +171,7 @@ class Job:
             secrets.token_hex(32),
             self._options.limits,
             self._voice,
+            self._options.metrics,
         )
         starting = [m.agent.start(self._heard, self._agent_lost) for m in self._members]
         await asyncio.gather(*starting)
@@ -339,7 +341,7 @@ class Job:
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(gone(), limit)
 
-    async def _collect(self, stats: dict[tuple[int, int], dict[str, int]]) -> None:
+    async def _collect(self, stats: dict[tuple[int, int], dict[str, float]]) -> None:
         """What crossed each direction of each link, as counted by the gateway that sent it."""
         for member in self._members:
             if member.lost or not member.plan.gateways:
@@ -353,7 +355,7 @@ class Job:
                 with contextlib.suppress(KeyError, TypeError, ValueError):
                     key = int(link["from"]), int(link["to"])
                     if key not in stats or key[0] in own:
-                        stats[key] = {k: int(v) for k, v in link.items() if k not in ("from", "to")}
+                        stats[key] = {k: v for k, v in link.items() if k not in ("from", "to")}
 
 
 def _integer(value: object, default: int) -> int:

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from isthmus.plan import Plan
-from isthmus.units import format_bytes
+from isthmus.units import format_bytes, format_rate
 
 
 def _ranks(first: int, size: int) -> str:
@@ -63,20 +63,27 @@ def _gateway(plan: Plan, node: int) -> str:
     return name if len(nodes) == 1 else f"{name}/{nodes.index(node)}"
 
 
-def stats_table(
-    plan: Plan, stats: Mapping[tuple[int, int], Mapping[str, int]], console: Console
-) -> None:
-    """What crossed, a row per direction of each link."""
+def _milliseconds(seconds: float) -> str:
+    return f"{1000 * seconds:.3g} ms" if seconds else ""
+
+
+def stats_table(plan: Plan, stats: Mapping[tuple[int, int], Mapping[str, float]]) -> None:
+    """What crossed, a row per direction of each link, on standard error."""
+    console = Console(stderr=True)
+    console.width = max(console.width, 110)  # rows stay whole in files and narrow windows
     table = Table(title="What crossed the isthmus", title_justify="left")
     table.add_column("link")
-    for column in ("messages", "bytes", "frames", "on the wire"):
+    for column in ("messages", "bytes", "on the wire", "lost", "streams", "RTT", "best rate"):
         table.add_column(column, justify="right")
     for (source, target), count in sorted(stats.items()):
         table.add_row(
             f"{_gateway(plan, source)} -> {_gateway(plan, target)}",
             f"{count.get('messages', 0)}",
             f"{count.get('bytes', 0)}",
-            f"{count.get('frames', 0)}",
-            format_bytes(count.get("wire_bytes", 0)),
+            format_bytes(int(count.get("wire_bytes", 0))),
+            format_bytes(int(count.get("lost_bytes", 0))),
+            f"{count.get('streams', 0):.0f}",
+            _milliseconds(count.get("min_rtt", 0)),
+            format_rate(8 * count["best_rate"]) if count.get("best_rate") else "",
         )
     console.print(table)

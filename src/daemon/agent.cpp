@@ -12,6 +12,7 @@
 #include "daemon/failure.hpp"
 #include "daemon/gateway_set.hpp"
 #include "daemon/host.hpp"
+#include "daemon/metrics.hpp"
 #include "daemon/native_job.hpp"
 #include "daemon/requests.hpp"
 #include "daemon/runtime_dir.hpp"
@@ -64,6 +65,8 @@ class Agent {
   std::unique_ptr<RuntimeDir> runtime_dir_;
   std::unique_ptr<SpawnPlanner> planner_;
   std::unique_ptr<GatewaySet> gateways_;
+  core::World world_;
+  std::unique_ptr<MetricsServer> metrics_;
   Surroundings around_;  // from `link`
   std::unique_ptr<NativeJob> job_;
   bool job_running_ = false;
@@ -139,8 +142,15 @@ void Agent::configure(const ControlMessage& message) {
   runtime_dir_ = std::make_unique<RuntimeDir>(request->job);
   gateways_ =
       std::make_unique<GatewaySet>(context_, *request, runtime_dir_->path(), gateway_events());
+  json configured{{"op", "configured"}, {"gateways", gateways_->listening()}};
+  if (const auto at = request->settings.value("metrics", json()); at.is_string()) {
+    metrics_ = std::make_unique<MetricsServer>(context_, at.get<std::string>(), [this] {
+      return metrics_text(configure_->job, world_, gateways_->counts());
+    });
+    configured["metrics"] = metrics_->address();
+  }
   configure_ = std::move(request);
-  channel_.send({{"op", "configured"}, {"gateways", gateways_->listening()}});
+  channel_.send(std::move(configured));
 }
 
 SpawnPlanner& Agent::planner(const char* op) {
@@ -171,6 +181,7 @@ void Agent::inspect(const ControlMessage& message) {
 void Agent::link(const ControlMessage& message) {
   if (!configure_) throw Failure("The control message \"link\" came before \"configure\".");
   const LinkRequest request = read_link(message.body);
+  world_ = request.world;
   around_ = {core::world_to_json(request.world), request.world.size(),
              runtime_dir_->has_siblings()};
   size_ = 0;

@@ -161,22 +161,28 @@ bool GatewaySet::finished() const {
                      [](const Member& member) { return member.gateway->finished(); });
 }
 
+std::vector<LinkCount> GatewaySet::counts() const {
+  std::vector<LinkCount> all;
+  for (const Member& member : state_->members) {
+    for (const LinkCount& count : member.gateway->counts()) all.push_back(count);
+  }
+  return all;
+}
+
 json GatewaySet::stats() const {
   auto list = json::array();
-  for (const Member& member : state_->members) {
-    for (const LinkCount& count : member.gateway->counts()) {
-      list.push_back({{"from", count.from},
-                      {"to", count.to},
-                      {"messages", count.messages},
-                      {"bytes", count.bytes},
-                      {"frames", count.frames},
-                      {"wire_bytes", count.wire_bytes},
-                      {"streams", count.streams},
-                      {"rtt", static_cast<double>(count.rtt.count()) * 1e-6},
-                      {"min_rtt", static_cast<double>(count.min_rtt.count()) * 1e-6},
-                      {"best_rate", count.best_rate},
-                      {"repeated", count.repeated}});
-    }
+  for (const LinkCount& count : counts()) {
+    list.push_back({{"from", count.from},
+                    {"to", count.to},
+                    {"messages", count.messages},
+                    {"bytes", count.bytes},
+                    {"frames", count.frames},
+                    {"wire_bytes", count.wire_bytes},
+                    {"streams", count.streams},
+                    {"rtt", static_cast<double>(count.rtt.count()) * 1e-6},
+                    {"min_rtt", static_cast<double>(count.min_rtt.count()) * 1e-6},
+                    {"best_rate", count.best_rate},
+                    {"lost_bytes", count.repeated}});
   }
   return list;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/gateway.hpp"
 #include "daemon/requests.hpp"
 
 namespace isthmus::daemon {
@@ -38,6 +39,8 @@ class GatewaySet {
 
   bool joined() const;    ///< all ranks of this cluster have joined
   bool finished() const;  ///< ... and left in good order
+  /// What each link has carried from this side.
+  std::vector<LinkCount> counts() const;
   /// The list of docs/control.md's `stats`.
   nlohmann::json stats() const;
   /// Says goodbye to all; `done` is called within about a second.
