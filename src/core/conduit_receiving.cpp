@@ -1,0 +1,184 @@
+// The receiving half of a conduit: what has arrived, acknowledgements, the window, Hello.
+#include <algorithm>
+#include <utility>
+
+#include "core/conduit.hpp"
+
+namespace isthmus::core {
+namespace {
+
+constexpr std::size_t kMaxGaps = 1U << 16;  // in what has been received
+constexpr std::size_t kAckBytes = 128 * 1024;
+
+}  // namespace
+
+bool Conduit::note_received(std::uint64_t sequence) {
+  if (sequence <= received_) return false;
+  if (sequence == received_ + 1) {
+    received_ = sequence;
+    const auto next = beyond_.begin();
+    if (next != beyond_.end() && next->first == received_ + 1) {
+      received_ = next->second;
+      beyond_.erase(next);
+    }
+    return true;
+  }
+  auto after = beyond_.upper_bound(sequence);
+  if (after != beyond_.begin()) {
+    const auto before = std::prev(after);
+    if (sequence <= before->second) return false;
+    if (sequence == before->second + 1) {
+      before->second = sequence;
+      if (after != beyond_.end() && after->first == sequence + 1) {
+        before->second = after->second;
+        beyond_.erase(after);
+      }
+      return true;
+    }
+  }
+  if (after != beyond_.end() && after->first == sequence + 1) {
+    const std::uint64_t last = after->second;
+    beyond_.erase(after);
+    beyond_.emplace(sequence, last);
+    return true;
+  }
+  beyond_.emplace(sequence, sequence);
+  return true;
+}
+
+void Conduit::consume(std::size_t body) {
+  if (!ack_pending()) ack_at_ = now_ + config_.ack_delay;
+  consumed_ += kHeaderSize + body;
+}
+
+bool Conduit::ack_pending() const {
+  return acked_bytes_ != received_bytes_ || acked_consumed_ != consumed_;
+}
+
+PacketPtr Conduit::make_ack() {
+  Ack ack;
+  ack.received = received_;
+  ack.consumed = consumed_;
+  for (const auto& [first, last] : beyond_) {
+    if (ack.beyond.size() == kMaxAckRanges) break;
+    ack.beyond.emplace_back(first, last);
+  }
+  acked_bytes_ = received_bytes_;
+  acked_consumed_ = consumed_;
+  ack_due_ = false;
+  ack_at_ = {};
+  return unsequenced(FrameKind::Ack, encode_ack(ack));
+}
+
+std::string Conduit::take_hello(Stream& stream, const Decoded& frame) {
+  std::string reason;
+  const auto hello = decode_hello(frame.body, reason);
+  if (!hello) return "sent " + reason;
+  if (hello->version != kProtocolVersion) {
+    return "speaks version " + std::to_string(hello->version) + " of the protocol (Isthmus " +
+           hello->software + "), this side version " + std::to_string(kProtocolVersion) +
+           " (Isthmus " + config_.software + "): install the same release on both";
+  }
+  if (frame.header.source != config_.peer || frame.header.destination != config_.self) {
+    return "said Hello in the name of another node";
+  }
+  if (peer_session_ != 0 && hello->session != peer_session_) {
+    return "has been started anew and has lost what was under way";
+  }
+  if (hello->peer_session != 0 && hello->peer_session != config_.session) {
+    return "resumes a conduit that this side no longer has";
+  }
+  if (hello->window < kHeaderSize + kMaxBody) return "offers a window too small for one frame";
+  Ack ack;
+  ack.received = hello->received;
+  if (auto wrong = take_ack(ack); !wrong.empty()) return wrong;
+  peer_session_ = hello->session;
+  peer_window_ = hello->window;
+  stream.hello_received = true;
+  ack_due_ = true;  // the numbers beyond a gap, and what has been consumed
+  return {};
+}
+
+std::string Conduit::take(Stream& stream, const Decoded& frame, Time now, const Sink& sink,
+                          Outcome& outcome) {
+  const FrameHeader& header = frame.header;
+  outcome = Outcome::Broken;
+  if (header.kind == FrameKind::Refuse) {
+    outcome = Outcome::Refused;
+    std::string reason(reinterpret_cast<const char*>(frame.body.data()),
+                       std::min<std::size_t>(frame.body.size(), 1000));
+    std::replace_if(
+        reason.begin(), reason.end(), [](unsigned char c) { return c < ' '; }, ' ');
+    return reason.empty() ? "no reason given" : reason;
+  }
+  if (!stream.hello_received) {
+    if (header.kind != FrameKind::Hello) return "did not say Hello first";
+    return take_hello(stream, frame);
+  }
+  switch (header.kind) {
+    case FrameKind::Hello:
+      return "said Hello twice on one stream";
+    case FrameKind::Ack: {
+      const auto ack = decode_ack(frame.body);
+      return ack ? take_ack(*ack) : "sent an Ack of the wrong form";
+    }
+    case FrameKind::Ping:
+      ack_due_ = true;
+      return {};
+    default:
+      break;
+  }
+  if (!note_received(header.sequence)) {
+    ++counts_.duplicates;
+    ack_due_ = true;
+    return {};
+  }
+  if (beyond_.size() > kMaxGaps) return "left too many gaps in its frames";
+  if (!ack_pending()) ack_at_ = now + config_.ack_delay;
+  received_bytes_ += frame.size;
+  if (received_bytes_ - consumed_ > config_.window) return "sent more than the window allows";
+  if (header.kind == FrameKind::Bye) {
+    peer_bye_ = header.sequence;
+    ack_due_ = true;
+    consume(header.body_size);
+    return {};
+  }
+  const InFrame in{header.kind, header.source, header.destination, frame.body};
+  if (sink(in, header.hops)) consume(header.body_size);
+  if (received_bytes_ - acked_bytes_ >= kAckBytes) ack_due_ = true;
+  return {};
+}
+
+Conduit::Input Conduit::input(StreamId id, std::span<const std::byte> bytes, Time now,
+                              const Sink& sink) {
+  Input result;
+  const auto found = streams_.find(id);
+  if (found == streams_.end() || !dead_.empty()) {
+    result.used = bytes.size();
+    return result;
+  }
+  now_ = std::max(now_, now);
+  heard_ = now_;
+  Stream& stream = found->second;
+  stream.heard = now_;
+  stream.next_ping = now_ + config_.link_timeout / 4;
+  while (dead_.empty()) {
+    const Decoded frame = decode(bytes.subspan(result.used));
+    if (frame.state == Decoded::State::Incomplete) return result;
+    if (frame.state == Decoded::State::Malformed) {
+      result.outcome = Outcome::Broken;
+      result.reason = "sent " + frame.reason;
+    } else {
+      result.reason = take(stream, frame, now_, sink, result.outcome);
+      result.used += frame.size;
+      if (result.reason.empty()) {
+        result.outcome = Outcome::Good;
+        continue;
+      }
+    }
+    fail(result.reason);
+  }
+  return result;
+}
+
+}  // namespace isthmus::core

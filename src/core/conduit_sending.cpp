@@ -1,0 +1,196 @@
+// The sending half of a conduit: queues, numbering, what is kept until acknowledged.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/conduit.hpp"
+
+namespace isthmus::core {
+namespace {
+
+constexpr int kExpressRun = 16;  // express frames in a row before bulk has its turn
+
+std::shared_ptr<Packet> make_packet(const FrameHeader& header, std::span<const std::byte> head,
+                                    std::span<const std::byte> payload) {
+  auto packet = std::make_shared<Packet>();
+  packet->kind = header.kind;
+  packet->size = kHeaderSize + head.size() + payload.size();
+  packet->data = std::make_unique_for_overwrite<std::byte[]>(packet->size);
+  encode_header(header, packet->data.get());
+  std::byte* body = packet->data.get() + kHeaderSize;
+  if (!head.empty()) std::memcpy(body, head.data(), head.size());
+  if (!payload.empty()) std::memcpy(body + head.size(), payload.data(), payload.size());
+  return packet;
+}
+
+void set_sequence(Packet& packet, std::uint64_t sequence) {
+  for (int i = 0; i < 8; ++i) packet.data[16 + i] = static_cast<std::byte>(sequence >> (8 * i));
+}
+
+}  // namespace
+
+void Conduit::enqueue(const FrameHeader& header, std::span<const std::byte> head,
+                      std::span<const std::byte> payload) {
+  if (bye_wanted_ || !dead_.empty()) return;
+  auto packet = make_packet(header, head, payload);
+  buffered_ += packet->size;
+  (header.body_size <= kExpressBody ? express_ : bulk_).push(std::move(packet));
+}
+
+void Conduit::submit(const OutFrame& frame, std::uint16_t hops) {
+  FrameHeader header;
+  header.kind = frame.kind;
+  header.hops = hops;
+  header.source = frame.source;
+  header.destination = frame.destination;
+  header.body_size = static_cast<std::uint32_t>(frame.head_size + frame.payload.size());
+  enqueue(header, std::span(frame.head).first(frame.head_size), frame.payload);
+}
+
+void Conduit::forward(const InFrame& frame, std::uint16_t hops) {
+  FrameHeader header;
+  header.kind = frame.kind;
+  header.hops = hops;
+  header.source = frame.source;
+  header.destination = frame.destination;
+  header.body_size = static_cast<std::uint32_t>(frame.body.size());
+  enqueue(header, {}, frame.body);
+}
+
+void Conduit::bye() {
+  if (bye_wanted_ || !dead_.empty()) return;
+  FrameHeader header;
+  header.kind = FrameKind::Bye;
+  header.source = config_.self;
+  header.destination = config_.peer;
+  enqueue(header, {}, {});
+  // It is sequenced last: out of the express queue, behind everything.
+  auto packet = std::move(express_.packets.back());
+  express_.packets.pop_back();
+  express_.bytes -= packet->size;
+  bulk_.push(std::move(packet));
+  bye_wanted_ = true;
+}
+
+bool Conduit::flushed() const { return buffered_ == 0; }
+
+PacketPtr Conduit::unsequenced(FrameKind kind, std::span<const std::byte> body) const {
+  FrameHeader header;
+  header.kind = kind;
+  header.source = config_.self;
+  header.destination = config_.peer;
+  header.body_size = static_cast<std::uint32_t>(body.size());
+  return make_packet(header, body, {});
+}
+
+Conduit::Queue* Conduit::next_queue(bool bulk) {
+  if (!bulk) return express_.empty() ? nullptr : &express_;
+  if (express_.empty()) return bulk_.empty() ? nullptr : &bulk_;
+  if (bulk_.empty() || express_run_ < kExpressRun) return &express_;
+  // Bulk's turn; but Bye goes when nothing else is left.
+  return bulk_.packets.front()->kind == FrameKind::Bye ? &express_ : &bulk_;
+}
+
+bool Conduit::may_send_new(bool bulk) const {
+  // Whichever queue is next, a whole frame fits into the window or waits: what is next must not
+  // depend on what fits, or large frames would starve.
+  const Queue* queue = const_cast<Conduit*>(this)->next_queue(bulk);
+  return queue != nullptr &&
+         sent_bytes_ + queue->packets.front()->size - peer_consumed_ <= peer_window_;
+}
+
+PacketPtr Conduit::next_new(StreamId id, bool bulk) {
+  Queue* queue = next_queue(bulk);
+  express_run_ = queue == &express_ ? express_run_ + 1 : 0;
+  auto packet = queue->pop();
+  set_sequence(*packet, base_ + sent_.size());
+  sent_bytes_ += packet->size;
+  if (is_routed(packet->kind)) ++counts_.frames;
+  sent_.push_back({packet, id});
+  return packet;
+}
+
+void Conduit::output(StreamId id, Time now, std::size_t limit, std::vector<PacketPtr>& out,
+                     bool bulk) {
+  const auto found = streams_.find(id);
+  if (found == streams_.end()) return;
+  now_ = std::max(now_, now);
+  Stream& stream = found->second;
+  std::size_t bytes = 0;
+  const auto put = [&](PacketPtr packet) {
+    bytes += packet->size;
+    counts_.wire_bytes += packet->size;
+    out.push_back(std::move(packet));
+  };
+
+  if (!stream.hello_sent) {
+    Hello hello;
+    hello.stream = id;
+    hello.session = config_.session;
+    hello.peer_session = peer_session_;
+    hello.received = received_;
+    hello.window = config_.window;
+    hello.software = config_.software;
+    put(unsequenced(FrameKind::Hello, encode_hello(hello)));
+    stream.hello_sent = true;
+  }
+  if (!stream.hello_received || !dead_.empty()) return;
+
+  const bool data = (bulk && !again_.empty()) || may_send_new(bulk);
+  if (ack_due_ || (data && ack_pending())) put(make_ack());
+  if (stream.ping_due) {
+    put(unsequenced(FrameKind::Ping, {}));
+    stream.ping_due = false;
+  }
+  while (bulk && bytes < limit && !again_.empty()) {
+    Slot& slot = sent_[*again_.begin() - base_];
+    again_.erase(again_.begin());
+    slot.stream = id;
+    ++counts_.repeated;
+    put(slot.packet);
+  }
+  while (bytes < limit && may_send_new(bulk)) put(next_new(id, bulk));
+}
+
+bool Conduit::has_output(StreamId id) const {
+  const auto found = streams_.find(id);
+  if (found == streams_.end()) return false;
+  const Stream& stream = found->second;
+  if (!stream.hello_sent) return true;
+  if (!stream.hello_received || !dead_.empty()) return false;
+  return ack_due_ || stream.ping_due || !again_.empty() || may_send_new(true);
+}
+
+// ---- what the peer has received ---------------------------------------------------------------
+
+void Conduit::acknowledged(std::uint64_t first, std::uint64_t last) {
+  for (std::uint64_t sequence = std::max(first, base_); sequence <= last; ++sequence) {
+    Slot& slot = sent_[sequence - base_];
+    if (!slot.packet) continue;
+    buffered_ -= slot.packet->size;
+    slot.packet.reset();
+    again_.erase(sequence);
+  }
+}
+
+void Conduit::trim() {
+  while (!sent_.empty() && !sent_.front().packet) {
+    sent_.pop_front();
+    ++base_;
+  }
+}
+
+std::string Conduit::take_ack(const Ack& ack) {
+  const std::uint64_t end = base_ + sent_.size();  // first number not yet sent
+  if (ack.received >= end || (!ack.beyond.empty() && ack.beyond.back().second >= end)) {
+    return "acknowledged frames that were never sent";
+  }
+  if (ack.consumed > sent_bytes_) return "consumed more than was sent";
+  acknowledged(base_, ack.received);
+  for (const auto& [first, last] : ack.beyond) acknowledged(first, last);
+  trim();
+  peer_consumed_ = std::max(peer_consumed_, ack.consumed);
+  return {};
+}
+
+}  // namespace isthmus::core
