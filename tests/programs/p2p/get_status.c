@@ -10,7 +10,7 @@
 #define HAVE_GET_STATUS_ARRAYS 0
 #endif
 
-enum { kEach = 4, kGo = 90, kMost = 64 };
+enum { kEach = 4, kGo = 90, kNever = 92, kMost = 64 };
 
 static MPI_Request requests[kMost];
 static MPI_Status statuses[kMost];
@@ -68,6 +68,8 @@ static void watch(int form) {
               active);
         for (int k = 0; k < count; ++k)
           seen(indices[k], &statuses[k], "MPI_Request_get_status_some");
+        /* With some complete, MPICH 5.0 only looks, and does nothing to complete the others. */
+        MPI_Iprobe(MPI_ANY_SOURCE, kNever, WORLD, &flag, MPI_STATUS_IGNORE);
       }
       break;
     case 3:
