@@ -89,7 +89,7 @@ def _ours(
 ) -> list[Contestant]:
     kinds: list[tuple[str, str, Grid, int | None]]
     kinds = [(OURS, "Isthmus, gateways", place.grid, None)]
-    if place.lab:
+    if place.lab and place.open:
         kinds.append((UNTUNED, "Isthmus, small buffers", place.grid, UNTUNED_CEILING))
     reached = gridfile.direct(place.grid) if place.open else None
     if reached:
