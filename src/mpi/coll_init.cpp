@@ -13,6 +13,21 @@ MPI_Datatype significant(const void* buffer, MPI_Datatype type) {
 }
 MPI_Datatype at(bool here, MPI_Datatype type) { return here ? type : MPI_DATATYPE_NULL; }
 
+/// An array of the program's that may be gone when the request is started. Elements that are not
+/// significant are none; a null pointer stays one.
+template <class T>
+class Copied {
+ public:
+  Copied(const T* from, int elements) : given_(from != nullptr) {
+    if (given_) values_.assign(from, from + elements);
+  }
+  const T* get() const { return given_ ? values_.data() : nullptr; }
+
+ private:
+  bool given_;
+  std::vector<T> values_;
+};
+
 template <class Count>
 void add(std::vector<MPI_Datatype>& types, const Count* counts, const MPI_Datatype* more,
          int ranks) {
@@ -34,13 +49,18 @@ int alltoallw_init(const void* sendbuf, const Count* sendcounts, const Place* se
     }
   }
   const bool whole = types.size() == (in_place ? ranks : 2 * ranks);
-  return init_collective(call, request, std::move(types), MPI_OP_NULL,
-                         [=](const MPI_Datatype* kept, const Call& each) {
-                           return forms::alltoall_typed(sendbuf, sendcounts, sendplaces,
-                                                        whole && !in_place ? kept + ranks : nullptr,
-                                                        recvbuf, recvcounts, recvplaces,
-                                                        whole ? kept : nullptr, each);
-                         });
+  const int sent = in_place ? 0 : call.comm->size;
+  return init_collective(
+      call, request, std::move(types), MPI_OP_NULL,
+      [=, sendcounts = Copied(sendcounts, sent), sendplaces = Copied(sendplaces, sent),
+       recvcounts = Copied(recvcounts, call.comm->size),
+       recvplaces = Copied(recvplaces, call.comm->size)](const MPI_Datatype* kept,
+                                                         const Call& each) {
+        return forms::alltoall_typed(sendbuf, sendcounts.get(), sendplaces.get(),
+                                     whole && !in_place ? kept + ranks : nullptr, recvbuf,
+                                     recvcounts.get(), recvplaces.get(), whole ? kept : nullptr,
+                                     each);
+      });
 }
 
 }  // namespace
@@ -84,12 +104,15 @@ ISTHMUS_MPI(Gatherv_init)
  const int* displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
  MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return init_collective({found, "MPI_Gatherv_init"}, request,
-                           {significant(sendbuf, sendtype), at(found->rank == root, recvtype)},
-                           MPI_OP_NULL, [=](const MPI_Datatype* types, const Call& call) {
-                             return forms::gather_placed(sendbuf, sendcount, types[0], recvbuf,
-                                                         recvcounts, displs, types[1], root, call);
-                           });
+    return init_collective(
+        {found, "MPI_Gatherv_init"}, request,
+        {significant(sendbuf, sendtype), at(found->rank == root, recvtype)}, MPI_OP_NULL,
+        [=, recvcounts = Copied(recvcounts, found->rank == root ? found->size : 0),
+         displs = Copied(displs, found->rank == root ? found->size : 0)](const MPI_Datatype* types,
+                                                                         const Call& call) {
+          return forms::gather_placed(sendbuf, sendcount, types[0], recvbuf, recvcounts.get(),
+                                      displs.get(), types[1], root, call);
+        });
   }
   return native.Gatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                              root, comm, info, request);
@@ -113,12 +136,15 @@ ISTHMUS_MPI(Scatterv_init)
  void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
  MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return init_collective({found, "MPI_Scatterv_init"}, request,
-                           {at(found->rank == root, sendtype), significant(recvbuf, recvtype)},
-                           MPI_OP_NULL, [=](const MPI_Datatype* types, const Call& call) {
-                             return forms::scatter_placed(sendbuf, sendcounts, displs, types[0],
-                                                          recvbuf, recvcount, types[1], root, call);
-                           });
+    return init_collective(
+        {found, "MPI_Scatterv_init"}, request,
+        {at(found->rank == root, sendtype), significant(recvbuf, recvtype)}, MPI_OP_NULL,
+        [=, sendcounts = Copied(sendcounts, found->rank == root ? found->size : 0),
+         displs = Copied(displs, found->rank == root ? found->size : 0)](const MPI_Datatype* types,
+                                                                         const Call& call) {
+          return forms::scatter_placed(sendbuf, sendcounts.get(), displs.get(), types[0], recvbuf,
+                                       recvcount, types[1], root, call);
+        });
   }
   return native.Scatterv_init(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                               root, comm, info, request);
@@ -141,12 +167,14 @@ ISTHMUS_MPI(Allgatherv_init)
 (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
  const int* displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return init_collective({found, "MPI_Allgatherv_init"}, request,
-                           {significant(sendbuf, sendtype), recvtype}, MPI_OP_NULL,
-                           [=](const MPI_Datatype* types, const Call& call) {
-                             return forms::allgather_placed(sendbuf, sendcount, types[0], recvbuf,
-                                                            recvcounts, displs, types[1], call);
-                           });
+    return init_collective(
+        {found, "MPI_Allgatherv_init"}, request, {significant(sendbuf, sendtype), recvtype},
+        MPI_OP_NULL,
+        [=, recvcounts = Copied(recvcounts, found->size), displs = Copied(displs, found->size)](
+            const MPI_Datatype* types, const Call& call) {
+          return forms::allgather_placed(sendbuf, sendcount, types[0], recvbuf, recvcounts.get(),
+                                         displs.get(), types[1], call);
+        });
   }
   return native.Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                                 comm, info, request);
@@ -172,9 +200,13 @@ ISTHMUS_MPI(Alltoallv_init)
   if (const auto found = spanning(comm)) {
     return init_collective(
         {found, "MPI_Alltoallv_init"}, request, {significant(sendbuf, sendtype), recvtype},
-        MPI_OP_NULL, [=](const MPI_Datatype* types, const Call& call) {
-          return forms::alltoall_placed(sendbuf, sendcounts, sdispls, types[0], recvbuf, recvcounts,
-                                        rdispls, types[1], call);
+        MPI_OP_NULL,
+        [=, sendcounts = Copied(sendcounts, sendbuf != MPI_IN_PLACE ? found->size : 0),
+         sdispls = Copied(sdispls, sendbuf != MPI_IN_PLACE ? found->size : 0),
+         recvcounts = Copied(recvcounts, found->size),
+         rdispls = Copied(rdispls, found->size)](const MPI_Datatype* types, const Call& call) {
+          return forms::alltoall_placed(sendbuf, sendcounts.get(), sdispls.get(), types[0], recvbuf,
+                                        recvcounts.get(), rdispls.get(), types[1], call);
         });
   }
   return native.Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
@@ -219,8 +251,9 @@ ISTHMUS_MPI(Reduce_scatter_init)
  MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
     return init_collective({found, "MPI_Reduce_scatter_init"}, request, {type}, op,
-                           [=](const MPI_Datatype* types, const Call& call) {
-                             return forms::reduce_scatter_placed(sendbuf, recvbuf, recvcounts,
+                           [=, recvcounts = Copied(recvcounts, found->size)](
+                               const MPI_Datatype* types, const Call& call) {
+                             return forms::reduce_scatter_placed(sendbuf, recvbuf, recvcounts.get(),
                                                                  types[0], op, call);
                            });
   }
@@ -294,12 +327,15 @@ ISTHMUS_MPI(Gatherv_init_c)
  const MPI_Count* recvcounts, const MPI_Aint* displs, MPI_Datatype recvtype, int root,
  MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return init_collective({found, "MPI_Gatherv_init_c"}, request,
-                           {significant(sendbuf, sendtype), at(found->rank == root, recvtype)},
-                           MPI_OP_NULL, [=](const MPI_Datatype* types, const Call& call) {
-                             return forms::gather_placed(sendbuf, sendcount, types[0], recvbuf,
-                                                         recvcounts, displs, types[1], root, call);
-                           });
+    return init_collective(
+        {found, "MPI_Gatherv_init_c"}, request,
+        {significant(sendbuf, sendtype), at(found->rank == root, recvtype)}, MPI_OP_NULL,
+        [=, recvcounts = Copied(recvcounts, found->rank == root ? found->size : 0),
+         displs = Copied(displs, found->rank == root ? found->size : 0)](const MPI_Datatype* types,
+                                                                         const Call& call) {
+          return forms::gather_placed(sendbuf, sendcount, types[0], recvbuf, recvcounts.get(),
+                                      displs.get(), types[1], root, call);
+        });
   }
   return native.Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                                root, comm, info, request);
@@ -324,12 +360,15 @@ ISTHMUS_MPI(Scatterv_init_c)
  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
  MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return init_collective({found, "MPI_Scatterv_init_c"}, request,
-                           {at(found->rank == root, sendtype), significant(recvbuf, recvtype)},
-                           MPI_OP_NULL, [=](const MPI_Datatype* types, const Call& call) {
-                             return forms::scatter_placed(sendbuf, sendcounts, displs, types[0],
-                                                          recvbuf, recvcount, types[1], root, call);
-                           });
+    return init_collective(
+        {found, "MPI_Scatterv_init_c"}, request,
+        {at(found->rank == root, sendtype), significant(recvbuf, recvtype)}, MPI_OP_NULL,
+        [=, sendcounts = Copied(sendcounts, found->rank == root ? found->size : 0),
+         displs = Copied(displs, found->rank == root ? found->size : 0)](const MPI_Datatype* types,
+                                                                         const Call& call) {
+          return forms::scatter_placed(sendbuf, sendcounts.get(), displs.get(), types[0], recvbuf,
+                                       recvcount, types[1], root, call);
+        });
   }
   return native.Scatterv_init_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                                 root, comm, info, request);
@@ -353,12 +392,14 @@ ISTHMUS_MPI(Allgatherv_init_c)
  const MPI_Count* recvcounts, const MPI_Aint* displs, MPI_Datatype recvtype, MPI_Comm comm,
  MPI_Info info, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return init_collective({found, "MPI_Allgatherv_init_c"}, request,
-                           {significant(sendbuf, sendtype), recvtype}, MPI_OP_NULL,
-                           [=](const MPI_Datatype* types, const Call& call) {
-                             return forms::allgather_placed(sendbuf, sendcount, types[0], recvbuf,
-                                                            recvcounts, displs, types[1], call);
-                           });
+    return init_collective(
+        {found, "MPI_Allgatherv_init_c"}, request, {significant(sendbuf, sendtype), recvtype},
+        MPI_OP_NULL,
+        [=, recvcounts = Copied(recvcounts, found->size), displs = Copied(displs, found->size)](
+            const MPI_Datatype* types, const Call& call) {
+          return forms::allgather_placed(sendbuf, sendcount, types[0], recvbuf, recvcounts.get(),
+                                         displs.get(), types[1], call);
+        });
   }
   return native.Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                   recvtype, comm, info, request);
@@ -384,9 +425,13 @@ ISTHMUS_MPI(Alltoallv_init_c)
   if (const auto found = spanning(comm)) {
     return init_collective(
         {found, "MPI_Alltoallv_init_c"}, request, {significant(sendbuf, sendtype), recvtype},
-        MPI_OP_NULL, [=](const MPI_Datatype* types, const Call& call) {
-          return forms::alltoall_placed(sendbuf, sendcounts, sdispls, types[0], recvbuf, recvcounts,
-                                        rdispls, types[1], call);
+        MPI_OP_NULL,
+        [=, sendcounts = Copied(sendcounts, sendbuf != MPI_IN_PLACE ? found->size : 0),
+         sdispls = Copied(sdispls, sendbuf != MPI_IN_PLACE ? found->size : 0),
+         recvcounts = Copied(recvcounts, found->size),
+         rdispls = Copied(rdispls, found->size)](const MPI_Datatype* types, const Call& call) {
+          return forms::alltoall_placed(sendbuf, sendcounts.get(), sdispls.get(), types[0], recvbuf,
+                                        recvcounts.get(), rdispls.get(), types[1], call);
         });
   }
   return native.Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
@@ -431,8 +476,9 @@ ISTHMUS_MPI(Reduce_scatter_init_c)
  MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
     return init_collective({found, "MPI_Reduce_scatter_init_c"}, request, {type}, op,
-                           [=](const MPI_Datatype* types, const Call& call) {
-                             return forms::reduce_scatter_placed(sendbuf, recvbuf, recvcounts,
+                           [=, recvcounts = Copied(recvcounts, found->size)](
+                               const MPI_Datatype* types, const Call& call) {
+                             return forms::reduce_scatter_placed(sendbuf, recvbuf, recvcounts.get(),
                                                                  types[0], op, call);
                            });
   }
