@@ -1,11 +1,11 @@
-"""Pingpong inside a cluster, native against grid, and across a gateway pair against plain TCP.
+"""Pingpong inside a cluster, native against grid. (Across clusters: `isthmus bench p2p`.)
 
 Usage: python bench/run.py [--repeat 7] [--json FILE]
 
 Runs the contestants in turn, several times, and compares medians: a ratio of two figures that
 were measured side by side. Inside a cluster: 8 bytes between ranks 0 and 1 of MPI_COMM_WORLD, as
 a native job of two and as a grid of 2 + 1 (so that both players are in one cluster and
-MPI_COMM_WORLD is a grid communicator). Across: 8 bytes between the clusters of a grid of 1 + 1.
+MPI_COMM_WORLD is a grid communicator).
 """
 
 from __future__ import annotations
@@ -53,11 +53,9 @@ def main() -> None:
     options = parser.parse_args()
 
     contests: list[tuple[str, list[str], list[str]]] = []
-    tcp = build("cc", "tcp_pingpong.c", "tcp_pingpong")
     for library, (compiler, mpirun) in LIBRARIES.items():
         program = build(compiler, "pingpong.c", "pingpong." + compiler.rpartition(".")[2])
         inside = [program, "1", "8", "100000"]
-        across = [program, "1", "8", "2000"]
         contests += [
             (
                 f"8 B inside a cluster, {library}: grid / native",
@@ -76,11 +74,6 @@ def main() -> None:
                     *inside,
                 ],
                 [*mpirun, "-n", "2", *inside],
-            ),
-            (
-                f"8 B across two gateways, {library}: grid / plain TCP",
-                [*ISTHMUS, "-n", "2", *across],
-                [tcp, "8", "2000"],
             ),
         ]
 

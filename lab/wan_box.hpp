@@ -52,6 +52,7 @@ class WanBox {
   BufferPool pool_;  // before what borrows from it
   FileDescriptor a_, b_;
   std::array<Direction, 2> directions_;
+  Nanos last_delivery_ = 0;
   BufferPool::Buffer scratch_;
   ControlSocket control_;
   std::vector<pollfd> polled_;

@@ -246,5 +246,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not hasattr(error, "format_message"):
             raise
         print(f"isthmus: {error.format_message()}", file=sys.stderr)
-        print("  See: isthmus run --help", file=sys.stderr)
+        known = words[:1] if words and words[0] in ("run", "lab", "bench", "doctor") else []
+        print(f"  See: {' '.join(['isthmus', *known, '--help'])}", file=sys.stderr)
         return EXIT_USAGE

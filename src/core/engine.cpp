@@ -41,6 +41,15 @@ bool Engine::cancel(RecvOp& op) {
   return true;
 }
 
+bool Engine::withhold(RecvOp& op) { return state_->matching.withhold(op); }
+
+void Engine::release(RecvOp& op, bool served) {
+  State& s = *state_;
+  s.matching.release(op);
+  if (served) cancel(op);
+  s.match_again(op.context);
+}
+
 std::optional<Envelope> Engine::probe(std::uint64_t context, int source, int tag) const {
   const Incoming* message = state_->matching.find_unexpected(context, source, tag);
   if (message == nullptr) return std::nullopt;

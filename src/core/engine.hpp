@@ -43,6 +43,14 @@ class Engine {
   /// as if never posted (also when it never was). False: it has matched, and will be or is Done.
   bool cancel(RecvOp& op);
 
+  /// For a receive that may also be served elsewhere. False: it has matched, as for cancel. True:
+  /// it keeps its place among the receives, and nothing of its context is matched before
+  /// release(): messages wait unseen, receives are posted. One receive of a context at a time.
+  bool withhold(RecvOp& op);
+  /// Ends that: `op` has been served elsewhere and leaves (state Idle), or stays posted. Then what
+  /// has waited is matched, in posting order.
+  void release(RecvOp& op, bool served);
+
   /// The first unexpected message that (context, source, tag) would match, or nothing.
   std::optional<Envelope> probe(std::uint64_t context, int source, int tag) const;
 

@@ -80,6 +80,17 @@ void Engine::State::sequence(Channel& from, Incoming& message) {
   }
 }
 
+void Engine::State::match_again(std::uint64_t context) {
+  Incoming* next = nullptr;
+  for (Incoming* message = matching.first_unexpected(context); message != nullptr; message = next) {
+    next = Matching::next_unexpected(*message);
+    RecvOp* const op = matching.take_posted(message->envelope());
+    if (op == nullptr) continue;
+    matching.remove_unexpected(*message);
+    bind(channel(message->peer), *message, op);
+  }
+}
+
 bool Engine::State::on_envelope(const InFrame& frame) {
   const std::optional<EnvelopeBody> body = decode_envelope(frame.body);
   if (!body) return false;

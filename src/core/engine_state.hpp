@@ -89,6 +89,8 @@ struct Engine::State {
   void sweep_dropped();
 
   void sequence(Channel& from, Incoming& message);
+  /// Matches the unexpected messages of a context with the receives posted.
+  void match_again(std::uint64_t context);
   void store(Channel& from, Incoming& message, std::uint64_t offset,
              std::span<const std::byte> bytes);
   bool on_envelope(const InFrame& frame);

@@ -29,7 +29,7 @@ Matching::Queues& Matching::queues(std::uint64_t context) {
 
 RecvOp* Matching::take_posted(const Envelope& envelope) {
   const auto found = contexts_.find(envelope.context);
-  if (found == contexts_.end()) return nullptr;
+  if (found == contexts_.end() || found->second.withheld) return nullptr;
   auto& posted = found->second.posted;
   for (RecvOp* op = posted.front(); op != nullptr; op = posted.next(*op)) {
     if (matches(op->source, op->tag, envelope)) {
@@ -48,9 +48,24 @@ bool Matching::unpost(RecvOp& op) {
   return true;
 }
 
+bool Matching::withhold(RecvOp& op) {
+  if (!op.links.linked) return false;
+  queues(op.context).withheld = true;
+  return true;
+}
+
+void Matching::release(const RecvOp& op) { queues(op.context).withheld = false; }
+
+Incoming* Matching::first_unexpected(std::uint64_t context) const {
+  const auto found = contexts_.find(context);
+  return found == contexts_.end() ? nullptr : found->second.unexpected.front();
+}
+
+Incoming* Matching::next_unexpected(const Incoming& message) { return Unexpected::next(message); }
+
 Incoming* Matching::find_unexpected(std::uint64_t context, int source, int tag) const {
   const auto found = contexts_.find(context);
-  if (found == contexts_.end()) return nullptr;
+  if (found == contexts_.end() || found->second.withheld) return nullptr;
   const auto& unexpected = found->second.unexpected;
   for (Incoming* m = unexpected.front(); m != nullptr; m = unexpected.next(*m)) {
     if (matches(source, tag, m->envelope())) return m;

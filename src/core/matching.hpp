@@ -19,15 +19,26 @@ class Matching {
   /// False: it is not posted.
   bool unpost(RecvOp& op);
 
+  /// Until release(), no two in the context of `op` meet: no receive is taken and no message is
+  /// found. False: `op` is not posted. One receive of a context at a time.
+  bool withhold(RecvOp& op);
+  void release(const RecvOp& op);
+
   /// The first unexpected message that matches; null: none.
   Incoming* find_unexpected(std::uint64_t context, int source, int tag) const;
+  /// All unexpected messages of a context, for those that match again after release().
+  Incoming* first_unexpected(std::uint64_t context) const;
+  static Incoming* next_unexpected(const Incoming& message);
   void add_unexpected(Incoming& message);
   void remove_unexpected(Incoming& message);
 
  private:
+  using Posted = IntrusiveList<RecvOp, &RecvOp::links>;
+  using Unexpected = IntrusiveList<Incoming, &Incoming::links>;
   struct Queues {
-    IntrusiveList<RecvOp, &RecvOp::links> posted;
-    IntrusiveList<Incoming, &Incoming::links> unexpected;
+    Posted posted;
+    Unexpected unexpected;
+    bool withheld = false;
   };
   Queues& queues(std::uint64_t context);
 

@@ -161,6 +161,60 @@ TEST_F(Matching, CancelLeavesAReceiveThatHasMatchedButNotEnded) {
   EXPECT_EQ(r.text(), s.bytes);
 }
 
+TEST_F(Matching, AWithheldReceiveKeepsItsPlace) {
+  Recv wild;
+  Recv later(1, 7);
+  to.recv(wild);
+  to.recv(later);
+  ASSERT_TRUE(to.withhold(wild));
+  Recv meanwhile(1);
+  to.recv(meanwhile);
+  Send a("a", 1), b("b", 1), c(std::string(10'000, 'c'), 1), d("d", 1, 5);
+  Recv elsewhere(1, 7, 5);
+  to.recv(elsewhere);
+  for (Send* s : {&a, &b, &c, &d}) from.send(*s);
+  run();
+  EXPECT_TRUE(elsewhere.done());  // of another context
+  EXPECT_FALSE(wild.done() || later.done() || meanwhile.done());
+  EXPECT_FALSE(to.probe(0, kAnySource, kAnyTag));
+  EXPECT_EQ(to.extract(0, kAnySource, kAnyTag), nullptr);
+  to.release(wild, false);
+  run();
+  EXPECT_EQ(wild.text(), "a");
+  EXPECT_EQ(later.text(), "b");
+  EXPECT_EQ(meanwhile.text(), c.bytes);
+  EXPECT_EQ(to.outstanding(), 0U);
+  EXPECT_EQ(to.buffered_bytes(), 0U);
+}
+
+TEST_F(Matching, AReceiveServedElsewhereLeavesItsMessagesToTheNext) {
+  Send early("early", 2);
+  from.send(early);
+  run();
+  Recv wild(1);
+  Recv later(1, 7);
+  to.recv(wild);
+  to.recv(later);
+  ASSERT_TRUE(to.withhold(wild));
+  Recv posted(2);
+  to.recv(posted);
+  EXPECT_FALSE(posted.done());
+  Send a("a", 1), b("b", 1);
+  from.send(a);
+  from.send(b);
+  run();
+  to.release(wild, true);
+  EXPECT_EQ(wild.state.load(), OpState::Idle);
+  EXPECT_EQ(later.text(), "a");
+  EXPECT_EQ(posted.text(), "early");
+  EXPECT_TRUE(to.probe(0, 7, 1));  // b
+  EXPECT_EQ(to.outstanding(), 0U);
+  to.recv(wild);
+  EXPECT_EQ(wild.text(), "b");
+  EXPECT_FALSE(to.withhold(wild));  // it has matched
+  EXPECT_TRUE(wild.done());
+}
+
 TEST_F(Matching, TruncatesAndSaysSo) {
   for (const std::size_t size : {std::size_t{11}, std::size_t{300}, std::size_t{20'000}}) {
     for (const bool posted : {true, false}) {

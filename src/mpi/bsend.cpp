@@ -108,6 +108,15 @@ void drain_buffered(MPI_Comm comm) {
   wait_until([comm] { return buffered_drained(comm); });
 }
 
+void buffer_of_freed(MPI_Comm comm) {
+  const std::lock_guard lock(mutex);
+  const auto at = of_comm.find(key(comm));
+  if (at == of_comm.end()) return;
+  for (auto& [charge, send] : at->second.sends) charge = 0;
+  of_process.sends.splice(of_process.sends.end(), at->second.sends);
+  of_comm.erase(at);
+}
+
 ISTHMUS_MPI(Buffer_attach)(void* buffer, int size) {
   return attached(MPI_COMM_NULL, native.Buffer_attach(buffer, size), buffer, size);
 }

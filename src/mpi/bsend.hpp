@@ -11,5 +11,7 @@ namespace isthmus::face {
 void drain_buffered(MPI_Comm comm);
 /// True when none is left.
 bool buffered_drained(MPI_Comm comm);
+/// The communicator is no more; what its buffer holds will still be sent.
+void buffer_of_freed(MPI_Comm comm);
 
 }  // namespace isthmus::face

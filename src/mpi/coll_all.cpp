@@ -1,7 +1,7 @@
 // MPI-4.1 sections 6.7 and 6.8: gather to all, all to all.
 #include "mpi/coll_blocks.hpp"
 #include "mpi/coll_checks.hpp"
-#include "mpi/collective.hpp"
+#include "mpi/collective_forms.hpp"
 #include "mpi/large_count.hpp"
 #include "mpi/shield.hpp"
 
@@ -54,6 +54,33 @@ int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
   return launch(std::make_unique<Allgather>(call, std::move(mine), std::move(all)), call);
 }
 
+/// With MPI_IN_PLACE, `sent` is what is received.
+int alltoall(const std::vector<Block>& sent, std::vector<Block> received, bool in_place,
+             const Call& call) {
+  OutBlocks out(sent, in_place ? Copy::Always : Copy::IfNeeded);
+  InBlocks in(std::move(received), !call.blocking());
+  const auto me = static_cast<std::size_t>(call.comm->rank);
+  require(out.sizes()[me] == in.sizes()[me], MPI_ERR_TRUNCATE,
+          "a rank's block for itself is not of the size that it is to receive");
+  return launch(std::make_unique<Alltoall>(call, std::move(out), std::move(in)), call);
+}
+
+template <class Count, class Place>
+void check_typed(const GridComm& comm, const Count* counts, const Place* places,
+                 const MPI_Datatype* types) {
+  check_counts(comm, counts);
+  require(places != nullptr, MPI_ERR_ARG, "the displacements are a null pointer");
+  require(types != nullptr, MPI_ERR_ARG, "the datatypes are a null pointer");
+  for (int r = 0; r < comm.size; ++r) {
+    require(counts[r] == 0 || types[r] != MPI_DATATYPE_NULL, MPI_ERR_TYPE,
+            "a datatype is MPI_DATATYPE_NULL");
+  }
+}
+
+}  // namespace
+
+namespace forms {
+
 int allgather_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                    MPI_Count recvcount, MPI_Datatype recvtype, const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
@@ -74,17 +101,6 @@ int allgather_placed(const void* sendbuf, MPI_Count sendcount, MPI_Datatype send
     return allgather(sendbuf, sendcount, sendtype,
                      placed_blocks(recvbuf, counts, places, recvtype, call.comm->size), call);
   });
-}
-
-/// With MPI_IN_PLACE, `sent` is what is received.
-int alltoall(const std::vector<Block>& sent, std::vector<Block> received, bool in_place,
-             const Call& call) {
-  OutBlocks out(sent, in_place ? Copy::Always : Copy::IfNeeded);
-  InBlocks in(std::move(received), !call.blocking());
-  const auto me = static_cast<std::size_t>(call.comm->rank);
-  require(out.sizes()[me] == in.sizes()[me], MPI_ERR_TRUNCATE,
-          "a rank's block for itself is not of the size that it is to receive");
-  return launch(std::make_unique<Alltoall>(call, std::move(out), std::move(in)), call);
 }
 
 int alltoall_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -119,18 +135,6 @@ int alltoall_placed(const void* sendbuf, const Count* sendcounts, const Place* s
 }
 
 template <class Count, class Place>
-void check_typed(const GridComm& comm, const Count* counts, const Place* places,
-                 const MPI_Datatype* types) {
-  check_counts(comm, counts);
-  require(places != nullptr, MPI_ERR_ARG, "the displacements are a null pointer");
-  require(types != nullptr, MPI_ERR_ARG, "the datatypes are a null pointer");
-  for (int r = 0; r < comm.size; ++r) {
-    require(counts[r] == 0 || types[r] != MPI_DATATYPE_NULL, MPI_ERR_TYPE,
-            "a datatype is MPI_DATATYPE_NULL");
-  }
-}
-
-template <class Count, class Place>
 int alltoall_typed(const void* sendbuf, const Count* sendcounts, const Place* sendplaces,
                    const MPI_Datatype* sendtypes, void* recvbuf, const Count* recvcounts,
                    const Place* recvplaces, const MPI_Datatype* recvtypes, const Call& call) {
@@ -147,14 +151,24 @@ int alltoall_typed(const void* sendbuf, const Count* sendcounts, const Place* se
   });
 }
 
-}  // namespace
+// For persistent ones as well.
+template decltype(allgather_placed<int, int>) allgather_placed<int, int>;
+template decltype(alltoall_placed<int, int>) alltoall_placed<int, int>;
+template decltype(alltoall_typed<int, int>) alltoall_typed<int, int>;
+#if ISTHMUS_LARGE_COUNT
+template decltype(allgather_placed<MPI_Count, MPI_Aint>) allgather_placed<MPI_Count, MPI_Aint>;
+template decltype(alltoall_placed<MPI_Count, MPI_Aint>) alltoall_placed<MPI_Count, MPI_Aint>;
+template decltype(alltoall_typed<MPI_Count, MPI_Aint>) alltoall_typed<MPI_Count, MPI_Aint>;
+#endif
+
+}  // namespace forms
 
 ISTHMUS_MPI(Allgather)
 (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
  MPI_Datatype recvtype, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return allgather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                          {found, "MPI_Allgather"});
+    return forms::allgather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                 {found, "MPI_Allgather"});
   }
   return native.Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
@@ -162,8 +176,8 @@ ISTHMUS_MPI(Iallgather)
 (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
  MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return allgather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                          {found, "MPI_Iallgather", request});
+    return forms::allgather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                 {found, "MPI_Iallgather", request});
   }
   return native.Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                            request);
@@ -172,8 +186,8 @@ ISTHMUS_MPI(Allgatherv)
 (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
  const int* displs, MPI_Datatype recvtype, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return allgather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                            {found, "MPI_Allgatherv"});
+    return forms::allgather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                   recvtype, {found, "MPI_Allgatherv"});
   }
   return native.Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                            comm);
@@ -182,8 +196,8 @@ ISTHMUS_MPI(Iallgatherv)
 (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
  const int* displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return allgather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                            {found, "MPI_Iallgatherv", request});
+    return forms::allgather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                   recvtype, {found, "MPI_Iallgatherv", request});
   }
   return native.Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                             comm, request);
@@ -192,8 +206,8 @@ ISTHMUS_MPI(Alltoall)
 (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
  MPI_Datatype recvtype, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return alltoall_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                         {found, "MPI_Alltoall"});
+    return forms::alltoall_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                {found, "MPI_Alltoall"});
   }
   return native.Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
@@ -201,8 +215,8 @@ ISTHMUS_MPI(Ialltoall)
 (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
  MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return alltoall_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                         {found, "MPI_Ialltoall", request});
+    return forms::alltoall_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                {found, "MPI_Ialltoall", request});
   }
   return native.Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                           request);
@@ -211,8 +225,8 @@ ISTHMUS_MPI(Alltoallv)
 (const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
  void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return alltoall_placed(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                           recvtype, {found, "MPI_Alltoallv"});
+    return forms::alltoall_placed(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                  rdispls, recvtype, {found, "MPI_Alltoallv"});
   }
   return native.Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                           recvtype, comm);
@@ -222,8 +236,8 @@ ISTHMUS_MPI(Ialltoallv)
  void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype, MPI_Comm comm,
  MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return alltoall_placed(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                           recvtype, {found, "MPI_Ialltoallv", request});
+    return forms::alltoall_placed(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                  rdispls, recvtype, {found, "MPI_Ialltoallv", request});
   }
   return native.Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                            recvtype, comm, request);
@@ -233,8 +247,8 @@ ISTHMUS_MPI(Alltoallw)
  void* recvbuf, const int* recvcounts, const int* rdispls, const MPI_Datatype* recvtypes,
  MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return alltoall_typed(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                          recvtypes, {found, "MPI_Alltoallw"});
+    return forms::alltoall_typed(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                 rdispls, recvtypes, {found, "MPI_Alltoallw"});
   }
   return native.Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                           recvtypes, comm);
@@ -244,8 +258,8 @@ ISTHMUS_MPI(Ialltoallw)
  void* recvbuf, const int* recvcounts, const int* rdispls, const MPI_Datatype* recvtypes,
  MPI_Comm comm, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return alltoall_typed(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                          recvtypes, {found, "MPI_Ialltoallw", request});
+    return forms::alltoall_typed(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                 rdispls, recvtypes, {found, "MPI_Ialltoallw", request});
   }
   return native.Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                            recvtypes, comm, request);
@@ -256,8 +270,8 @@ ISTHMUS_MPI(Allgather_c)
 (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
  MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return allgather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                          {found, "MPI_Allgather_c"});
+    return forms::allgather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                 {found, "MPI_Allgather_c"});
   }
   return native.Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
@@ -265,8 +279,8 @@ ISTHMUS_MPI(Iallgather_c)
 (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
  MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return allgather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                          {found, "MPI_Iallgather_c", request});
+    return forms::allgather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                 {found, "MPI_Iallgather_c", request});
   }
   return native.Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                              request);
@@ -275,8 +289,8 @@ ISTHMUS_MPI(Allgatherv_c)
 (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
  const MPI_Count* recvcounts, const MPI_Aint* displs, MPI_Datatype recvtype, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return allgather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                            {found, "MPI_Allgatherv_c"});
+    return forms::allgather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                   recvtype, {found, "MPI_Allgatherv_c"});
   }
   return native.Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                              comm);
@@ -286,8 +300,8 @@ ISTHMUS_MPI(Iallgatherv_c)
  const MPI_Count* recvcounts, const MPI_Aint* displs, MPI_Datatype recvtype, MPI_Comm comm,
  MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return allgather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                            {found, "MPI_Iallgatherv_c", request});
+    return forms::allgather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                   recvtype, {found, "MPI_Iallgatherv_c", request});
   }
   return native.Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                               comm, request);
@@ -296,8 +310,8 @@ ISTHMUS_MPI(Alltoall_c)
 (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
  MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return alltoall_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                         {found, "MPI_Alltoall_c"});
+    return forms::alltoall_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                {found, "MPI_Alltoall_c"});
   }
   return native.Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
@@ -305,8 +319,8 @@ ISTHMUS_MPI(Ialltoall_c)
 (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
  MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return alltoall_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                         {found, "MPI_Ialltoall_c", request});
+    return forms::alltoall_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                {found, "MPI_Ialltoall_c", request});
   }
   return native.Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                             request);
@@ -316,8 +330,8 @@ ISTHMUS_MPI(Alltoallv_c)
  void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls, MPI_Datatype recvtype,
  MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return alltoall_placed(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                           recvtype, {found, "MPI_Alltoallv_c"});
+    return forms::alltoall_placed(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                  rdispls, recvtype, {found, "MPI_Alltoallv_c"});
   }
   return native.Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                             recvtype, comm);
@@ -327,8 +341,8 @@ ISTHMUS_MPI(Ialltoallv_c)
  void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls, MPI_Datatype recvtype,
  MPI_Comm comm, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return alltoall_placed(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                           recvtype, {found, "MPI_Ialltoallv_c", request});
+    return forms::alltoall_placed(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                  rdispls, recvtype, {found, "MPI_Ialltoallv_c", request});
   }
   return native.Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                              recvtype, comm, request);
@@ -338,8 +352,8 @@ ISTHMUS_MPI(Alltoallw_c)
  const MPI_Datatype* sendtypes, void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls,
  const MPI_Datatype* recvtypes, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return alltoall_typed(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                          recvtypes, {found, "MPI_Alltoallw_c"});
+    return forms::alltoall_typed(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                 rdispls, recvtypes, {found, "MPI_Alltoallw_c"});
   }
   return native.Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                             recvtypes, comm);
@@ -349,8 +363,8 @@ ISTHMUS_MPI(Ialltoallw_c)
  const MPI_Datatype* sendtypes, void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls,
  const MPI_Datatype* recvtypes, MPI_Comm comm, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return alltoall_typed(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                          recvtypes, {found, "MPI_Ialltoallw_c", request});
+    return forms::alltoall_typed(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                 rdispls, recvtypes, {found, "MPI_Ialltoallw_c", request});
   }
   return native.Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                              recvtypes, comm, request);

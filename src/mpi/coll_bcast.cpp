@@ -3,7 +3,7 @@
 
 #include "mpi/coll_blocks.hpp"
 #include "mpi/coll_checks.hpp"
-#include "mpi/collective.hpp"
+#include "mpi/collective_forms.hpp"
 #include "mpi/large_count.hpp"
 #include "mpi/shield.hpp"
 
@@ -44,6 +44,10 @@ class Bcast final : public Collective {
   InBlocks data_;
 };
 
+}  // namespace
+
+namespace forms {
+
 int barrier(const Call& call) {
   return shielded(call.comm->native, call.function,
                   [&] { return launch(std::make_unique<Barrier>(call), call); });
@@ -58,25 +62,25 @@ int bcast(void* buffer, MPI_Count count, MPI_Datatype type, int root, const Call
   });
 }
 
-}  // namespace
+}  // namespace forms
 
 ISTHMUS_MPI(Barrier)(MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return barrier({found, "MPI_Barrier"});
+    return forms::barrier({found, "MPI_Barrier"});
   }
   return native.Barrier(comm);
 }
 
 ISTHMUS_MPI(Ibarrier)(MPI_Comm comm, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return barrier({found, "MPI_Ibarrier", request});
+    return forms::barrier({found, "MPI_Ibarrier", request});
   }
   return native.Ibarrier(comm, request);
 }
 
 ISTHMUS_MPI(Bcast)(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return bcast(buffer, count, type, root, {found, "MPI_Bcast"});
+    return forms::bcast(buffer, count, type, root, {found, "MPI_Bcast"});
   }
   return native.Bcast(buffer, count, type, root, comm);
 }
@@ -84,7 +88,7 @@ ISTHMUS_MPI(Bcast)(void* buffer, int count, MPI_Datatype type, int root, MPI_Com
 ISTHMUS_MPI(Ibcast)
 (void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return bcast(buffer, count, type, root, {found, "MPI_Ibcast", request});
+    return forms::bcast(buffer, count, type, root, {found, "MPI_Ibcast", request});
   }
   return native.Ibcast(buffer, count, type, root, comm, request);
 }
@@ -92,7 +96,7 @@ ISTHMUS_MPI(Ibcast)
 #if ISTHMUS_LARGE_COUNT
 ISTHMUS_MPI(Bcast_c)(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return bcast(buffer, count, type, root, {found, "MPI_Bcast_c"});
+    return forms::bcast(buffer, count, type, root, {found, "MPI_Bcast_c"});
   }
   return native.Bcast_c(buffer, count, type, root, comm);
 }
@@ -100,7 +104,7 @@ ISTHMUS_MPI(Bcast_c)(void* buffer, MPI_Count count, MPI_Datatype type, int root,
 ISTHMUS_MPI(Ibcast_c)
 (void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return bcast(buffer, count, type, root, {found, "MPI_Ibcast_c", request});
+    return forms::bcast(buffer, count, type, root, {found, "MPI_Ibcast_c", request});
   }
   return native.Ibcast_c(buffer, count, type, root, comm, request);
 }

@@ -34,10 +34,6 @@ void check_blocks(const GridComm& comm, const Count* counts, const Place* places
   require(type != MPI_DATATYPE_NULL, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
 }
 
-inline void check_op(MPI_Op op) {
-  require(op != MPI_OP_NULL, MPI_ERR_OP, "the operation is MPI_OP_NULL");
-}
-
 inline void check_not_in_place(const void* buffer) {
   require(buffer != MPI_IN_PLACE, MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed here");
 }

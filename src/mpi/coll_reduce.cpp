@@ -3,8 +3,9 @@
 
 #include "mpi/coll_blocks.hpp"
 #include "mpi/coll_checks.hpp"
-#include "mpi/collective.hpp"
+#include "mpi/collective_forms.hpp"
 #include "mpi/large_count.hpp"
+#include "mpi/op_types.hpp"
 #include "mpi/reduction.hpp"
 #include "mpi/shield.hpp"
 
@@ -105,12 +106,46 @@ struct Operands {
         copy(sendbuf == MPI_IN_PLACE ? Copy::Always : Copy::IfNeeded) {}
 };
 
+/// Allreduce and Scan.
+template <class Work>
+int reduce_to_all(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                  const Call& call) {
+  return shielded(call.comm->native, call.function, [&] {
+    check_data(count, type);
+    check_op(op, type);
+    check_not_in_place(recvbuf);
+    const Operands in(sendbuf, recvbuf);
+    auto work = std::make_unique<Work>(call, in.buffer, count, type, op, in.copy);
+    work->set_results(call, recvbuf, count, type);
+    return launch(std::move(work), call);
+  });
+}
+
+int reduce_scatter(const void* sendbuf, void* recvbuf, std::vector<std::size_t> counts,
+                   MPI_Datatype type, MPI_Op op, const Call& call) {
+  require(type != MPI_DATATYPE_NULL, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+  check_op(op, type);
+  check_not_in_place(recvbuf);
+  const auto own = static_cast<MPI_Count>(counts[static_cast<std::size_t>(call.comm->rank)]);
+  MPI_Count all = 0;
+  for (const std::size_t count : counts) all += static_cast<MPI_Count>(count);
+  const Operands in(sendbuf, recvbuf);
+  auto work =
+      std::make_unique<ReduceScatter>(std::move(counts), call, in.buffer, all, type, op, in.copy);
+  work->set_results(call, recvbuf, own, type);
+  return launch(std::move(work), call);
+}
+
+}  // namespace
+
+namespace forms {
+
 int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
            int root, const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
     check_root(*call.comm, root);
     check_data(count, type);
-    check_op(op);
+    check_op(op, type);
     const bool at_root = call.comm->rank == root;
     if (at_root) {
       check_not_in_place(recvbuf);
@@ -124,26 +159,11 @@ int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype typ
   });
 }
 
-/// Allreduce and Scan.
-template <class Work>
-int reduce_to_all(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
-                  const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
-    check_data(count, type);
-    check_op(op);
-    check_not_in_place(recvbuf);
-    const Operands in(sendbuf, recvbuf);
-    auto work = std::make_unique<Work>(call, in.buffer, count, type, op, in.copy);
-    work->set_results(call, recvbuf, count, type);
-    return launch(std::move(work), call);
-  });
-}
-
 int exscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
            const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
     check_data(count, type);
-    check_op(op);
+    check_op(op, type);
     check_not_in_place(recvbuf);
     const Operands in(sendbuf, recvbuf);
     auto work = std::make_unique<Exscan>(call, in.buffer, count, type, op, in.copy);
@@ -151,21 +171,6 @@ int exscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype typ
     if (call.comm->rank != 0) work->set_results(call, recvbuf, count, type);
     return launch(std::move(work), call);
   });
-}
-
-int reduce_scatter(const void* sendbuf, void* recvbuf, std::vector<std::size_t> counts,
-                   MPI_Datatype type, MPI_Op op, const Call& call) {
-  require(type != MPI_DATATYPE_NULL, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
-  check_op(op);
-  check_not_in_place(recvbuf);
-  const auto own = static_cast<MPI_Count>(counts[static_cast<std::size_t>(call.comm->rank)]);
-  MPI_Count all = 0;
-  for (const std::size_t count : counts) all += static_cast<MPI_Count>(count);
-  const Operands in(sendbuf, recvbuf);
-  auto work =
-      std::make_unique<ReduceScatter>(std::move(counts), call, in.buffer, all, type, op, in.copy);
-  work->set_results(call, recvbuf, own, type);
-  return launch(std::move(work), call);
 }
 
 template <class Count>
@@ -187,13 +192,29 @@ int reduce_scatter_even(const void* sendbuf, void* recvbuf, MPI_Count count, MPI
   });
 }
 
-}  // namespace
+int allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+              const Call& call) {
+  return reduce_to_all<Allreduce>(sendbuf, recvbuf, count, type, op, call);
+}
+
+int scan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+         const Call& call) {
+  return reduce_to_all<Scan>(sendbuf, recvbuf, count, type, op, call);
+}
+
+// For persistent ones as well.
+template decltype(reduce_scatter_placed<int>) reduce_scatter_placed<int>;
+#if ISTHMUS_LARGE_COUNT
+template decltype(reduce_scatter_placed<MPI_Count>) reduce_scatter_placed<MPI_Count>;
+#endif
+
+}  // namespace forms
 
 ISTHMUS_MPI(Reduce)
 (const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
  MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return reduce(sendbuf, recvbuf, count, type, op, root, {found, "MPI_Reduce"});
+    return forms::reduce(sendbuf, recvbuf, count, type, op, root, {found, "MPI_Reduce"});
   }
   return native.Reduce(sendbuf, recvbuf, count, type, op, root, comm);
 }
@@ -201,14 +222,14 @@ ISTHMUS_MPI(Ireduce)
 (const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
  MPI_Comm comm, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return reduce(sendbuf, recvbuf, count, type, op, root, {found, "MPI_Ireduce", request});
+    return forms::reduce(sendbuf, recvbuf, count, type, op, root, {found, "MPI_Ireduce", request});
   }
   return native.Ireduce(sendbuf, recvbuf, count, type, op, root, comm, request);
 }
 ISTHMUS_MPI(Allreduce)
 (const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return reduce_to_all<Allreduce>(sendbuf, recvbuf, count, type, op, {found, "MPI_Allreduce"});
+    return forms::allreduce(sendbuf, recvbuf, count, type, op, {found, "MPI_Allreduce"});
   }
   return native.Allreduce(sendbuf, recvbuf, count, type, op, comm);
 }
@@ -216,8 +237,7 @@ ISTHMUS_MPI(Iallreduce)
 (const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
  MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return reduce_to_all<Allreduce>(sendbuf, recvbuf, count, type, op,
-                                    {found, "MPI_Iallreduce", request});
+    return forms::allreduce(sendbuf, recvbuf, count, type, op, {found, "MPI_Iallreduce", request});
   }
   return native.Iallreduce(sendbuf, recvbuf, count, type, op, comm, request);
 }
@@ -225,8 +245,8 @@ ISTHMUS_MPI(Reduce_scatter)
 (const void* sendbuf, void* recvbuf, const int* recvcounts, MPI_Datatype type, MPI_Op op,
  MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return reduce_scatter_placed(sendbuf, recvbuf, recvcounts, type, op,
-                                 {found, "MPI_Reduce_scatter"});
+    return forms::reduce_scatter_placed(sendbuf, recvbuf, recvcounts, type, op,
+                                        {found, "MPI_Reduce_scatter"});
   }
   return native.Reduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm);
 }
@@ -234,16 +254,16 @@ ISTHMUS_MPI(Ireduce_scatter)
 (const void* sendbuf, void* recvbuf, const int* recvcounts, MPI_Datatype type, MPI_Op op,
  MPI_Comm comm, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return reduce_scatter_placed(sendbuf, recvbuf, recvcounts, type, op,
-                                 {found, "MPI_Ireduce_scatter", request});
+    return forms::reduce_scatter_placed(sendbuf, recvbuf, recvcounts, type, op,
+                                        {found, "MPI_Ireduce_scatter", request});
   }
   return native.Ireduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm, request);
 }
 ISTHMUS_MPI(Reduce_scatter_block)
 (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return reduce_scatter_even(sendbuf, recvbuf, recvcount, type, op,
-                               {found, "MPI_Reduce_scatter_block"});
+    return forms::reduce_scatter_even(sendbuf, recvbuf, recvcount, type, op,
+                                      {found, "MPI_Reduce_scatter_block"});
   }
   return native.Reduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm);
 }
@@ -251,15 +271,15 @@ ISTHMUS_MPI(Ireduce_scatter_block)
 (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
  MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return reduce_scatter_even(sendbuf, recvbuf, recvcount, type, op,
-                               {found, "MPI_Ireduce_scatter_block", request});
+    return forms::reduce_scatter_even(sendbuf, recvbuf, recvcount, type, op,
+                                      {found, "MPI_Ireduce_scatter_block", request});
   }
   return native.Ireduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm, request);
 }
 ISTHMUS_MPI(Scan)
 (const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return reduce_to_all<Scan>(sendbuf, recvbuf, count, type, op, {found, "MPI_Scan"});
+    return forms::scan(sendbuf, recvbuf, count, type, op, {found, "MPI_Scan"});
   }
   return native.Scan(sendbuf, recvbuf, count, type, op, comm);
 }
@@ -267,14 +287,14 @@ ISTHMUS_MPI(Iscan)
 (const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
  MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return reduce_to_all<Scan>(sendbuf, recvbuf, count, type, op, {found, "MPI_Iscan", request});
+    return forms::scan(sendbuf, recvbuf, count, type, op, {found, "MPI_Iscan", request});
   }
   return native.Iscan(sendbuf, recvbuf, count, type, op, comm, request);
 }
 ISTHMUS_MPI(Exscan)
 (const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return exscan(sendbuf, recvbuf, count, type, op, {found, "MPI_Exscan"});
+    return forms::exscan(sendbuf, recvbuf, count, type, op, {found, "MPI_Exscan"});
   }
   return native.Exscan(sendbuf, recvbuf, count, type, op, comm);
 }
@@ -282,7 +302,7 @@ ISTHMUS_MPI(Iexscan)
 (const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
  MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return exscan(sendbuf, recvbuf, count, type, op, {found, "MPI_Iexscan", request});
+    return forms::exscan(sendbuf, recvbuf, count, type, op, {found, "MPI_Iexscan", request});
   }
   return native.Iexscan(sendbuf, recvbuf, count, type, op, comm, request);
 }
@@ -292,7 +312,7 @@ ISTHMUS_MPI(Reduce_c)
 (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
  MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return reduce(sendbuf, recvbuf, count, type, op, root, {found, "MPI_Reduce_c"});
+    return forms::reduce(sendbuf, recvbuf, count, type, op, root, {found, "MPI_Reduce_c"});
   }
   return native.Reduce_c(sendbuf, recvbuf, count, type, op, root, comm);
 }
@@ -300,14 +320,15 @@ ISTHMUS_MPI(Ireduce_c)
 (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
  MPI_Comm comm, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return reduce(sendbuf, recvbuf, count, type, op, root, {found, "MPI_Ireduce_c", request});
+    return forms::reduce(sendbuf, recvbuf, count, type, op, root,
+                         {found, "MPI_Ireduce_c", request});
   }
   return native.Ireduce_c(sendbuf, recvbuf, count, type, op, root, comm, request);
 }
 ISTHMUS_MPI(Allreduce_c)
 (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return reduce_to_all<Allreduce>(sendbuf, recvbuf, count, type, op, {found, "MPI_Allreduce_c"});
+    return forms::allreduce(sendbuf, recvbuf, count, type, op, {found, "MPI_Allreduce_c"});
   }
   return native.Allreduce_c(sendbuf, recvbuf, count, type, op, comm);
 }
@@ -315,8 +336,8 @@ ISTHMUS_MPI(Iallreduce_c)
 (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
  MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return reduce_to_all<Allreduce>(sendbuf, recvbuf, count, type, op,
-                                    {found, "MPI_Iallreduce_c", request});
+    return forms::allreduce(sendbuf, recvbuf, count, type, op,
+                            {found, "MPI_Iallreduce_c", request});
   }
   return native.Iallreduce_c(sendbuf, recvbuf, count, type, op, comm, request);
 }
@@ -324,8 +345,8 @@ ISTHMUS_MPI(Reduce_scatter_c)
 (const void* sendbuf, void* recvbuf, const MPI_Count* recvcounts, MPI_Datatype type, MPI_Op op,
  MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return reduce_scatter_placed(sendbuf, recvbuf, recvcounts, type, op,
-                                 {found, "MPI_Reduce_scatter_c"});
+    return forms::reduce_scatter_placed(sendbuf, recvbuf, recvcounts, type, op,
+                                        {found, "MPI_Reduce_scatter_c"});
   }
   return native.Reduce_scatter_c(sendbuf, recvbuf, recvcounts, type, op, comm);
 }
@@ -333,8 +354,8 @@ ISTHMUS_MPI(Ireduce_scatter_c)
 (const void* sendbuf, void* recvbuf, const MPI_Count* recvcounts, MPI_Datatype type, MPI_Op op,
  MPI_Comm comm, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return reduce_scatter_placed(sendbuf, recvbuf, recvcounts, type, op,
-                                 {found, "MPI_Ireduce_scatter_c", request});
+    return forms::reduce_scatter_placed(sendbuf, recvbuf, recvcounts, type, op,
+                                        {found, "MPI_Ireduce_scatter_c", request});
   }
   return native.Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, type, op, comm, request);
 }
@@ -342,8 +363,8 @@ ISTHMUS_MPI(Reduce_scatter_block_c)
 (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype type, MPI_Op op,
  MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return reduce_scatter_even(sendbuf, recvbuf, recvcount, type, op,
-                               {found, "MPI_Reduce_scatter_block_c"});
+    return forms::reduce_scatter_even(sendbuf, recvbuf, recvcount, type, op,
+                                      {found, "MPI_Reduce_scatter_block_c"});
   }
   return native.Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, type, op, comm);
 }
@@ -351,15 +372,15 @@ ISTHMUS_MPI(Ireduce_scatter_block_c)
 (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype type, MPI_Op op,
  MPI_Comm comm, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return reduce_scatter_even(sendbuf, recvbuf, recvcount, type, op,
-                               {found, "MPI_Ireduce_scatter_block_c", request});
+    return forms::reduce_scatter_even(sendbuf, recvbuf, recvcount, type, op,
+                                      {found, "MPI_Ireduce_scatter_block_c", request});
   }
   return native.Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, type, op, comm, request);
 }
 ISTHMUS_MPI(Scan_c)
 (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return reduce_to_all<Scan>(sendbuf, recvbuf, count, type, op, {found, "MPI_Scan_c"});
+    return forms::scan(sendbuf, recvbuf, count, type, op, {found, "MPI_Scan_c"});
   }
   return native.Scan_c(sendbuf, recvbuf, count, type, op, comm);
 }
@@ -367,14 +388,14 @@ ISTHMUS_MPI(Iscan_c)
 (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
  MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return reduce_to_all<Scan>(sendbuf, recvbuf, count, type, op, {found, "MPI_Iscan_c", request});
+    return forms::scan(sendbuf, recvbuf, count, type, op, {found, "MPI_Iscan_c", request});
   }
   return native.Iscan_c(sendbuf, recvbuf, count, type, op, comm, request);
 }
 ISTHMUS_MPI(Exscan_c)
 (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return exscan(sendbuf, recvbuf, count, type, op, {found, "MPI_Exscan_c"});
+    return forms::exscan(sendbuf, recvbuf, count, type, op, {found, "MPI_Exscan_c"});
   }
   return native.Exscan_c(sendbuf, recvbuf, count, type, op, comm);
 }
@@ -382,7 +403,7 @@ ISTHMUS_MPI(Iexscan_c)
 (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
  MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return exscan(sendbuf, recvbuf, count, type, op, {found, "MPI_Iexscan_c", request});
+    return forms::exscan(sendbuf, recvbuf, count, type, op, {found, "MPI_Iexscan_c", request});
   }
   return native.Iexscan_c(sendbuf, recvbuf, count, type, op, comm, request);
 }

@@ -3,7 +3,7 @@
 
 #include "mpi/coll_blocks.hpp"
 #include "mpi/coll_checks.hpp"
-#include "mpi/collective.hpp"
+#include "mpi/collective_forms.hpp"
 #include "mpi/large_count.hpp"
 #include "mpi/shield.hpp"
 
@@ -89,6 +89,38 @@ int gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
       call);
 }
 
+int scatter(const std::vector<Block>& sent, void* recvbuf, MPI_Count recvcount,
+            MPI_Datatype recvtype, bool even, int root, const Call& call) {
+  const bool in_place = recvbuf == MPI_IN_PLACE;
+  const bool at_root = call.comm->rank == root;
+  const auto ranks = static_cast<std::size_t>(call.comm->size);
+  OutBlocks all(sent);
+  InBlocks mine;
+  std::size_t discarded = 0;
+  if (in_place) {
+    require(at_root, MPI_ERR_BUFFER, "MPI_IN_PLACE is allowed at the root only");
+    discarded = all.sizes()[static_cast<std::size_t>(root)];
+  } else {
+    check_data(recvcount, recvtype);
+    mine = InBlocks(one_block(recvbuf, recvcount, recvtype), !call.blocking());
+  }
+  coll::Sizes sizes;
+  if (at_root) {
+    sizes = all.sizes();
+    require(in_place || sizes[static_cast<std::size_t>(root)] == mine.bytes().size(),
+            MPI_ERR_TRUNCATE, "the root's own block is not of the size that it is to receive");
+  } else if (even) {
+    sizes.assign(ranks, mine.bytes().size());
+  }
+  return launch(std::make_unique<Scatter>(call, std::move(all), std::move(sizes), std::move(mine),
+                                          discarded, root),
+                call);
+}
+
+}  // namespace
+
+namespace forms {
+
 int gather_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                 MPI_Count recvcount, MPI_Datatype recvtype, int root, const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
@@ -117,34 +149,6 @@ int gather_placed(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     }
     return gather(sendbuf, sendcount, sendtype, std::move(received), false, root, call);
   });
-}
-
-int scatter(const std::vector<Block>& sent, void* recvbuf, MPI_Count recvcount,
-            MPI_Datatype recvtype, bool even, int root, const Call& call) {
-  const bool in_place = recvbuf == MPI_IN_PLACE;
-  const bool at_root = call.comm->rank == root;
-  const auto ranks = static_cast<std::size_t>(call.comm->size);
-  OutBlocks all(sent);
-  InBlocks mine;
-  std::size_t discarded = 0;
-  if (in_place) {
-    require(at_root, MPI_ERR_BUFFER, "MPI_IN_PLACE is allowed at the root only");
-    discarded = all.sizes()[static_cast<std::size_t>(root)];
-  } else {
-    check_data(recvcount, recvtype);
-    mine = InBlocks(one_block(recvbuf, recvcount, recvtype), !call.blocking());
-  }
-  coll::Sizes sizes;
-  if (at_root) {
-    sizes = all.sizes();
-    require(in_place || sizes[static_cast<std::size_t>(root)] == mine.bytes().size(),
-            MPI_ERR_TRUNCATE, "the root's own block is not of the size that it is to receive");
-  } else if (even) {
-    sizes.assign(ranks, mine.bytes().size());
-  }
-  return launch(std::make_unique<Scatter>(call, std::move(all), std::move(sizes), std::move(mine),
-                                          discarded, root),
-                call);
 }
 
 int scatter_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -177,14 +181,22 @@ int scatter_placed(const void* sendbuf, const Count* counts, const Place* places
   });
 }
 
-}  // namespace
+// For persistent ones as well.
+template decltype(gather_placed<int, int>) gather_placed<int, int>;
+template decltype(scatter_placed<int, int>) scatter_placed<int, int>;
+#if ISTHMUS_LARGE_COUNT
+template decltype(gather_placed<MPI_Count, MPI_Aint>) gather_placed<MPI_Count, MPI_Aint>;
+template decltype(scatter_placed<MPI_Count, MPI_Aint>) scatter_placed<MPI_Count, MPI_Aint>;
+#endif
+
+}  // namespace forms
 
 ISTHMUS_MPI(Gather)
 (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
  MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return gather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                       {found, "MPI_Gather"});
+    return forms::gather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                              {found, "MPI_Gather"});
   }
   return native.Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
@@ -192,8 +204,8 @@ ISTHMUS_MPI(Igather)
 (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
  MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return gather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                       {found, "MPI_Igather", request});
+    return forms::gather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                              {found, "MPI_Igather", request});
   }
   return native.Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                         request);
@@ -202,8 +214,8 @@ ISTHMUS_MPI(Gatherv)
 (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
  const int* displs, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return gather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
-                         {found, "MPI_Gatherv"});
+    return forms::gather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                                root, {found, "MPI_Gatherv"});
   }
   return native.Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
                         comm);
@@ -212,8 +224,8 @@ ISTHMUS_MPI(Igatherv)
 (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
  const int* displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return gather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
-                         {found, "MPI_Igatherv", request});
+    return forms::gather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                                root, {found, "MPI_Igatherv", request});
   }
   return native.Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
                          comm, request);
@@ -222,8 +234,8 @@ ISTHMUS_MPI(Scatter)
 (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
  MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return scatter_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                        {found, "MPI_Scatter"});
+    return forms::scatter_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                               {found, "MPI_Scatter"});
   }
   return native.Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
@@ -231,8 +243,8 @@ ISTHMUS_MPI(Iscatter)
 (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
  MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return scatter_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                        {found, "MPI_Iscatter", request});
+    return forms::scatter_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                               {found, "MPI_Iscatter", request});
   }
   return native.Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                          request);
@@ -241,8 +253,8 @@ ISTHMUS_MPI(Scatterv)
 (const void* sendbuf, const int* sendcounts, const int* displs, MPI_Datatype sendtype,
  void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return scatter_placed(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
-                          {found, "MPI_Scatterv"});
+    return forms::scatter_placed(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                                 recvtype, root, {found, "MPI_Scatterv"});
   }
   return native.Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
                          comm);
@@ -252,8 +264,8 @@ ISTHMUS_MPI(Iscatterv)
  void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
  MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return scatter_placed(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
-                          {found, "MPI_Iscatterv", request});
+    return forms::scatter_placed(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                                 recvtype, root, {found, "MPI_Iscatterv", request});
   }
   return native.Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
                           comm, request);
@@ -264,8 +276,8 @@ ISTHMUS_MPI(Gather_c)
 (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
  MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return gather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                       {found, "MPI_Gather_c"});
+    return forms::gather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                              {found, "MPI_Gather_c"});
   }
   return native.Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
@@ -273,8 +285,8 @@ ISTHMUS_MPI(Igather_c)
 (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
  MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return gather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                       {found, "MPI_Igather_c", request});
+    return forms::gather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                              {found, "MPI_Igather_c", request});
   }
   return native.Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                           request);
@@ -284,8 +296,8 @@ ISTHMUS_MPI(Gatherv_c)
  const MPI_Count* recvcounts, const MPI_Aint* displs, MPI_Datatype recvtype, int root,
  MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return gather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
-                         {found, "MPI_Gatherv_c"});
+    return forms::gather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                                root, {found, "MPI_Gatherv_c"});
   }
   return native.Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
                           comm);
@@ -295,8 +307,8 @@ ISTHMUS_MPI(Igatherv_c)
  const MPI_Count* recvcounts, const MPI_Aint* displs, MPI_Datatype recvtype, int root,
  MPI_Comm comm, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return gather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
-                         {found, "MPI_Igatherv_c", request});
+    return forms::gather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                                root, {found, "MPI_Igatherv_c", request});
   }
   return native.Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                            root, comm, request);
@@ -305,8 +317,8 @@ ISTHMUS_MPI(Scatter_c)
 (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
  MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return scatter_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                        {found, "MPI_Scatter_c"});
+    return forms::scatter_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                               {found, "MPI_Scatter_c"});
   }
   return native.Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
@@ -314,8 +326,8 @@ ISTHMUS_MPI(Iscatter_c)
 (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
  MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return scatter_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                        {found, "MPI_Iscatter_c", request});
+    return forms::scatter_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                               {found, "MPI_Iscatter_c", request});
   }
   return native.Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
                            request);
@@ -324,8 +336,8 @@ ISTHMUS_MPI(Scatterv_c)
 (const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* displs, MPI_Datatype sendtype,
  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
-    return scatter_placed(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
-                          {found, "MPI_Scatterv_c"});
+    return forms::scatter_placed(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                                 recvtype, root, {found, "MPI_Scatterv_c"});
   }
   return native.Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                            root, comm);
@@ -335,8 +347,8 @@ ISTHMUS_MPI(Iscatterv_c)
  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
  MPI_Request* request) {
   if (const auto found = spanning(comm)) {
-    return scatter_placed(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
-                          {found, "MPI_Iscatterv_c", request});
+    return forms::scatter_placed(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                                 recvtype, root, {found, "MPI_Iscatterv_c", request});
   }
   return native.Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
                             root, comm, request);

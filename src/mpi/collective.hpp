@@ -54,15 +54,16 @@ class Collective : public Operation {
   coll::Task task_;
 };
 
-/// How a collective was called.
+/// How a collective was called: with neither of the pointers, to block.
 struct Call {
   GridCommRef comm;
   const char* function;
-  MPI_Request* request = nullptr;  ///< where the request goes; null: a blocking call
-  bool blocking() const { return request == nullptr; }
+  MPI_Request* request = nullptr;              ///< where the request goes
+  std::unique_ptr<Operation>* made = nullptr;  ///< where the operation goes, for a persistent one
+  bool blocking() const { return request == nullptr && made == nullptr; }
 };
 
-/// Drives a collective to its end, or hands it out as a request.
+/// Drives a collective to its end, or hands it out.
 int launch(std::unique_ptr<Collective> collective, const Call& call);
 
 /// The grid communicator that an entry is to work on; null: the call is the native library's.

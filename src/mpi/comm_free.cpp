@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mpi/agreement.hpp"
+#include "mpi/bsend.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/held.hpp"
@@ -21,7 +22,10 @@ int unmake(MPI_Comm* comm, NativeFree&& native_free) {
   const MPI_Comm handle = *comm;
   std::lock_guard unmaking(unmaking_mutex());
   const int code = native_free(comm);
-  if (code == MPI_SUCCESS) unregister_comm(handle);
+  if (code == MPI_SUCCESS) {
+    unregister_comm(handle);
+    buffer_of_freed(handle);
+  }
   return code;
 }
 

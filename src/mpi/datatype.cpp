@@ -7,6 +7,7 @@
 
 #include "coll/party.hpp"
 #include "mpi/grid.hpp"
+#include "mpi/grid_request.hpp"
 #include "mpi/large_count.hpp"
 
 namespace isthmus::face {
@@ -19,19 +20,26 @@ void check(int code, const char* what) {
 }
 
 /// Calls `part(first element, elements, first byte, bytes)` so that each part fits the int forms.
+/// An element is at most kMaxInt bytes.
 template <class Part>
 void in_parts(MPI_Count count, std::size_t element, Part&& part) {
-  if (element > kMaxInt) {
-    throw coll::Failure(MPI_ERR_COUNT,
-                        "an element of a datatype with gaps is larger than 2 GiB, which this "
-                        "library's MPI_Pack cannot take");
-  }
   const auto step = static_cast<MPI_Count>(kMaxInt / std::max<std::size_t>(element, 1));
   for (MPI_Count first = 0; first < count; first += step) {
     const MPI_Count n = std::min(step, count - first);
     part(first, n, static_cast<std::size_t>(first) * element,
          static_cast<std::size_t>(n) * element);
   }
+}
+
+/// Copies by a message to self, for elements too large for MPI_Pack: their number fits an int.
+void copy(const void* from, std::size_t elements, MPI_Datatype type, void* to,
+          std::size_t to_elements, MPI_Datatype to_type) {
+  const int tag = SelfTag::acquire();
+  const int code = native.Sendrecv(from, static_cast<int>(elements), type, 0, tag, to,
+                                   static_cast<int>(to_elements), to_type, 0, tag, grid()->self,
+                                   MPI_STATUS_IGNORE);
+  SelfTag::release(tag);
+  check(code, "copying a datatype with gaps failed");
 }
 
 MPI_Aint extent_of(MPI_Datatype type) {
@@ -88,14 +96,18 @@ void pack(const void* buffer, MPI_Count count, MPI_Datatype type, std::span<std:
     return;
   }
 #endif
+  const auto elements = static_cast<std::size_t>(count);
+  const std::size_t element = out.size() / elements;
+  if (element > kMaxInt) {
+    return copy(buffer, elements, type, out.data(), 1, ManyBytes(out.size()).get());
+  }
   const MPI_Aint extent = extent_of(type);
-  in_parts(count, out.size() / static_cast<std::size_t>(count),
-           [&](MPI_Count first, MPI_Count n, std::size_t byte, std::size_t bytes) {
-             int position = 0;
-             check(native.Pack(shifted(buffer, first * extent), static_cast<int>(n), type,
-                               out.data() + byte, static_cast<int>(bytes), &position, self),
-                   "MPI_Pack failed");
-           });
+  in_parts(count, element, [&](MPI_Count first, MPI_Count n, std::size_t byte, std::size_t bytes) {
+    int position = 0;
+    check(native.Pack(shifted(buffer, first * extent), static_cast<int>(n), type, out.data() + byte,
+                      static_cast<int>(bytes), &position, self),
+          "MPI_Pack failed");
+  });
 }
 
 void unpack(std::span<const std::byte> in, void* buffer, MPI_Count count, MPI_Datatype type) {
@@ -114,17 +126,37 @@ void unpack(std::span<const std::byte> in, void* buffer, MPI_Count count, MPI_Da
     return;
   }
 #endif
+  const auto elements = static_cast<std::size_t>(count);
+  const std::size_t element = in.size() / elements;
+  if (element > kMaxInt) {
+    return copy(in.data(), 1, ManyBytes(in.size()).get(), buffer, elements, type);
+  }
   const MPI_Aint extent = extent_of(type);
-  in_parts(count, in.size() / static_cast<std::size_t>(count),
-           [&](MPI_Count first, MPI_Count n, std::size_t byte, std::size_t bytes) {
-             int position = 0;
-             check(native.Unpack(in.data() + byte, static_cast<int>(bytes), &position,
-                                 shifted(buffer, first * extent), static_cast<int>(n), type, self),
-                   "MPI_Unpack failed");
-           });
+  in_parts(count, element, [&](MPI_Count first, MPI_Count n, std::size_t byte, std::size_t bytes) {
+    int position = 0;
+    check(native.Unpack(in.data() + byte, static_cast<int>(bytes), &position,
+                        shifted(buffer, first * extent), static_cast<int>(n), type, self),
+          "MPI_Unpack failed");
+  });
 }
 
 }  // namespace
+
+ManyBytes::ManyBytes(std::uint64_t size) {
+  constexpr std::uint64_t kChunk = 1U << 30;
+  MPI_Datatype chunk = MPI_DATATYPE_NULL;
+  check(native.Type_contiguous(static_cast<int>(kChunk), MPI_BYTE, &chunk),
+        "MPI_Type_contiguous failed");
+  int lengths[] = {static_cast<int>(size / kChunk), static_cast<int>(size % kChunk)};
+  MPI_Aint places[] = {0, static_cast<MPI_Aint>(size / kChunk * kChunk)};
+  MPI_Datatype types[] = {chunk, MPI_BYTE};
+  const int code = native.Type_create_struct(2, lengths, places, types, &type_);
+  isthmus_Type_free(&chunk);
+  check(code, "MPI_Type_create_struct failed");
+  check(native.Type_commit(&type_), "MPI_Type_commit failed");
+}
+
+ManyBytes::~ManyBytes() { isthmus_Type_free(&type_); }
 
 KeptType::KeptType(MPI_Datatype type) : type_(type) {
   if (is_predefined(type)) return;

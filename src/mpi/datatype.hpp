@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -23,6 +24,19 @@ class KeptType {
  private:
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
   bool owned_ = false;
+};
+
+/// `size` bytes as one element, for functions that count in int.
+class ManyBytes {
+ public:
+  explicit ManyBytes(std::uint64_t size);
+  ~ManyBytes();
+  ManyBytes(const ManyBytes&) = delete;
+  ManyBytes& operator=(const ManyBytes&) = delete;
+  MPI_Datatype get() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
 enum class Copy { IfNeeded, Always };

@@ -70,10 +70,10 @@ bool HeldReceives::offer(GridComm& comm, std::size_t index, const MPI_Status& st
     receive.start();
     return true;
   }
-  // The native message stays where it is while the engine is asked: what could take it natively
-  // is held behind the receives here.
+  // While it is looked for natively, the engine must give the receive no message, and none that
+  // could be its own to a later one.
   const bool wildcard = receive.kind == HeldReceive::Kind::Wildcard;
-  if (wildcard && !grid()->endpoint->cancel(receive.op)) {
+  if (wildcard && !grid()->endpoint->withhold(receive.op)) {
     erase(index);
     receive.taken_by_engine();
     return true;
@@ -82,10 +82,9 @@ bool HeldReceives::offer(GridComm& comm, std::size_t index, const MPI_Status& st
   MPI_Message message = MPI_MESSAGE_NULL;
   MPI_Status taken{};
   native.Improbe(status.MPI_SOURCE, status.MPI_TAG, comm.native, &found, &message, &taken);
-  if (found == 0) {  // a receive of another thread, posted at the same time, was quicker
-    if (wildcard) grid()->endpoint->recv(receive.op);
-    return false;
-  }
+  if (wildcard) grid()->endpoint->release(receive.op, found != 0);
+  if (found == 0)
+    return false;  // a receive of another thread, posted at the same time, was quicker
   erase(index);
   translate(comm, &taken);
   receive.take(message, taken);

@@ -17,7 +17,6 @@ namespace {
 /// where the library has no large counts.
 int receive_matched(std::byte* buffer, std::uint64_t size, MPI_Message* message,
                     MPI_Request* request) {
-  constexpr std::uint64_t kChunk = 1U << 30;
   if (fits_int(static_cast<MPI_Count>(size))) {
     return native.Imrecv(buffer, static_cast<int>(size), MPI_BYTE, message, request);
   }
@@ -26,17 +25,7 @@ int receive_matched(std::byte* buffer, std::uint64_t size, MPI_Message* message,
     return native.Imrecv_c(buffer, static_cast<MPI_Count>(size), MPI_BYTE, message, request);
   }
 #endif
-  MPI_Datatype chunk = MPI_DATATYPE_NULL, whole = MPI_DATATYPE_NULL;
-  native.Type_contiguous(static_cast<int>(kChunk), MPI_BYTE, &chunk);
-  int lengths[] = {static_cast<int>(size / kChunk), static_cast<int>(size % kChunk)};
-  MPI_Aint places[] = {0, static_cast<MPI_Aint>(size / kChunk * kChunk)};
-  MPI_Datatype types[] = {chunk, MPI_BYTE};
-  native.Type_create_struct(2, lengths, places, types, &whole);
-  native.Type_commit(&whole);
-  const int code = native.Imrecv(buffer, 1, whole, message, request);
-  isthmus_Type_free(&chunk);
-  isthmus_Type_free(&whole);
-  return code;
+  return native.Imrecv(buffer, 1, ManyBytes(size).get(), message, request);
 }
 
 }  // namespace

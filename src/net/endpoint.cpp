@@ -108,6 +108,14 @@ bool Endpoint::cancel(core::RecvOp& op) {
   return locked([&](core::Engine& engine) { return engine.cancel(op); });
 }
 
+bool Endpoint::withhold(core::RecvOp& op) {
+  return locked([&](core::Engine& engine) { return engine.withhold(op); });
+}
+
+void Endpoint::release(core::RecvOp& op, bool served) {
+  locked([&](core::Engine& engine) { engine.release(op, served); });
+}
+
 std::optional<core::Envelope> Endpoint::probe(std::uint64_t context, int source, int tag) const {
   std::lock_guard lock(mutex_);
   return engine_.probe(context, source, tag);

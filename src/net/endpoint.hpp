@@ -49,12 +49,14 @@ class Endpoint {
   void send(core::SendOp& op);
   void recv(core::RecvOp& op);
   bool cancel(core::RecvOp& op);
+  bool withhold(core::RecvOp& op);
+  void release(core::RecvOp& op, bool served);
   std::optional<core::Envelope> probe(std::uint64_t context, int source, int tag) const;
   std::shared_ptr<core::Extracted> extract(std::uint64_t context, int source, int tag);
   void recv(const std::shared_ptr<core::Extracted>& message, core::RecvOp& op);
 
   /// Runs `f(engine)` while nothing else can touch the engine: arrivals wait. For decisions that
-  /// must be atomic with matching (a wildcard that may also match natively).
+  /// must be atomic with matching.
   template <class F>
   auto locked(F&& f) {
     const Locked lock(*this);

@@ -70,7 +70,7 @@ def run_on_both(isthmus, programs: Path, program: Path, ranks: int, pair: tuple[
             n_west,
             west,
         ]
-    expect_success(isthmus("run", *words))
+    expect_success(isthmus("run", *words, timeout=120))
 
 
 def expect_success(done) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import platform
+import signal
 import sys
 import tempfile
 import time
@@ -90,6 +91,7 @@ def p2p_(
       The figures that Isthmus has to reach there; the exit status is 1 when one falls short.
 
     Without --testbed and -g: inside a lab its two sites, elsewhere this host."""
+    signal.signal(signal.SIGTERM, _leave)
     options = p2p.Options(quick, rounds, passes, tuple(mpi or ()), tuple(only or ()))
     if inside is not None:
         inside.write_text(json.dumps(_measure(inside_lab(), options).as_json()))
@@ -104,6 +106,11 @@ def p2p_(
         place = _place(testbed, grid, between)
         name, results = place.name, _measure(place, options)
     raise typer.Exit(_tell(name, results, json_file, figures_folder, time.monotonic() - begin))
+
+
+def _leave(number: int, _: object) -> None:
+    """Lets everything that was started be ended on the way out."""
+    sys.exit(128 + number)
 
 
 def _check(testbed: str | None, grid: Path | None, between: str | None) -> None:

@@ -36,8 +36,9 @@ def p2p(results: Results, name: str, folder: Path) -> list[Path]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"--figures {folder}: cannot be made: {error.strerror}") from None
-    natives = [key for key in results.measured() if key.startswith("native-")]
-    others = [key for key in results.measured() if key not in natives and results.sizes(key)]
+    curved = [key for key in results.measured() if len(results.sizes(key)) > 1]
+    natives = [key for key in curved if key.startswith("native-")]
+    others = [key for key in curved if key not in natives]
     tuned = [key for key in natives if not key.endswith("-default")]
     plain = [key for key in natives if key not in tuned]
     made: list[Path] = []

@@ -1,7 +1,6 @@
 """Testbeds started for a benchmark: the lab around it, and what it measured brought out."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -15,9 +14,13 @@ def measure_inside(testbed: str, lab: Sequence[str], words: Sequence[str], raw: 
     """Runs `isthmus bench WORDS --inside RAW` in a lab of its own; what it left in `raw`."""
     isthmus = [sys.executable, "-m", "isthmus"]
     command = [*isthmus, "lab", "run", testbed, *lab, "--", *isthmus, "bench", *words]
-    done = subprocess.run([*command, "--inside", str(raw)], env=os.environ, check=False)
-    if done.returncode != 0:
-        raise RunError(f"the benchmark in testbed {testbed} ended with status {done.returncode}")
+    with subprocess.Popen([*command, "--inside", str(raw)]) as inside:
+        try:
+            status = inside.wait()
+        finally:
+            inside.terminate()  # takes the lab down, when this one was interrupted
+    if status != 0:
+        raise RunError(f"the benchmark in testbed {testbed} ended with status {status}")
     try:
         return json.loads(raw.read_text())
     except (OSError, ValueError) as error:

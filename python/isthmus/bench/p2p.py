@@ -28,6 +28,7 @@ from isthmus.grid import Grid
 QUICK_LIMIT = 240.0  # seconds; what has begun then still ends
 _TOOLS = ("tcp", "iperf3")
 _STREAMS = (1, 4)
+_BANDWIDTH_ALONE = ("fatpipe", "lossy")  # testbeds whose limits are of that
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def _ours(
 ) -> list[Contestant]:
     kinds: list[tuple[str, str, Grid, int | None]]
     kinds = [(OURS, "Isthmus, gateways", place.grid, None)]
-    if place.lab:
+    if place.lab and place.open:
         kinds.append((UNTUNED, "Isthmus, small buffers", place.grid, UNTUNED_CEILING))
     reached = gridfile.direct(place.grid) if place.open else None
     if reached:
@@ -170,8 +171,11 @@ def _quick(place: Place, contestant: Contestant) -> list[list[Task]]:
         small = tasks.pingpongs([LATENCY_BYTES], 2000)
         return [[*small, *tasks.pingpongs([LARGEST], 3), *tasks.flows(1, 1.0)]] * 5
     if contestant.ceiling is not None:
-        return [tasks.pingpongs([LARGEST], 2)] if contestant.key != "tcp-untuned" else []
+        wanted = place.name == "hablot" and contestant.key == UNTUNED
+        return [tasks.pingpongs([LARGEST], 2)] if wanted else []
     if _is(contestant, "native"):
+        if place.name != "hablot":
+            return []
         return [
             [
                 *tasks.pingpongs([LATENCY_BYTES], 15),
@@ -183,7 +187,11 @@ def _quick(place: Place, contestant: Contestant) -> list[list[Task]]:
     if _is(contestant, *_TOOLS[1:]):
         return [[Task("stream", tasks.STREAM_BYTES, 1, 3.0)]] * 2
     small = tasks.pingpongs([LATENCY_BYTES], 25)
+    if place.name in _BANDWIDTH_ALONE:
+        return [[*small, Task("stream", tasks.STREAM_BYTES, 2, 3.0)]] * 2
     middle = tasks.pingpongs([64 * KIB, 512 * KIB, MIB, 2 * MIB], 8)
+    if place.name != "hablot":
+        return [[*small, *middle, *tasks.flows(1, 2.0)]] * 2
     one = [*small, *middle, *tasks.pingpongs([LARGEST], 2), *tasks.flows(1, 2.0)]
     return [[*one, tasks.loaded()], one]
 

@@ -6,6 +6,7 @@ import os
 import select
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,8 +23,12 @@ _MOST_SAID = 600
 def started(
     command: Sequence[str], env: Mapping[str, str] | None, stdin: str | None = None
 ) -> Iterator[tuple[subprocess.Popen[bytes], "Said"]]:
-    """The process in a group of its own, all of which is gone afterwards. Its standard input is
-    `stdin` and stays open until then, or is empty."""
+    """The process is gone afterwards, with all that it has started. Its standard input is `stdin`
+    and stays open until then, or is empty.
+
+    At a terminal it stays in the foreground, where ssh can ask for a password; its group then is
+    this process's own, and what it leaves behind cannot be ended as a whole."""
+    alone = not sys.stdin.isatty()
     with tempfile.TemporaryFile() as said:
         try:
             process = subprocess.Popen(
@@ -32,7 +37,7 @@ def started(
                 stdout=subprocess.PIPE,
                 stderr=said,
                 env=None if env is None else dict(env),
-                start_new_session=True,
+                start_new_session=alone,
             )
         except OSError as error:
             raise RunError(f"cannot start {command[0]}: {error.strerror}") from None
@@ -44,7 +49,7 @@ def started(
                     process.stdin.flush()
             yield process, Said(said.fileno())
         finally:
-            _end(process)
+            _end(process, alone)
             for stream in (process.stdin, process.stdout):
                 if stream:
                     with contextlib.suppress(OSError):
@@ -64,17 +69,15 @@ class Said:
         return "".join(f"\n  | {line}" for line in text.strip().splitlines()[-6:])
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    for number, patience in ((signal.SIGTERM, 5.0), (signal.SIGKILL, 5.0)):
+def _end(process: subprocess.Popen[bytes], alone: bool) -> None:
+    for number in (signal.SIGTERM, signal.SIGKILL):
         if process.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.send_signal(number) if number == signal.SIGTERM else os.killpg(
-                    process.pid, number
-                )
+            process.send_signal(number)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(patience)
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)  # what it has left behind
+                process.wait(5)
+    if alone:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def lines(process: subprocess.Popen[bytes], limits: Iterator[float]) -> Iterator[str]:

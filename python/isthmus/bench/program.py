@@ -1,5 +1,5 @@
-"""The measuring program over MPI: one C source, compiled where it runs, by each MPI's own mpicc, at
-its first use."""
+"""Measuring programs over MPI: C sources, compiled where they run, by each MPI's own mpicc, when
+they are first used."""
 
 import hashlib
 import shlex
@@ -9,7 +9,7 @@ from pathlib import Path
 from isthmus.command import ssh_command
 from isthmus.errors import RunError
 
-SOURCE = Path(__file__).with_name("p2p.c")
+P2P = Path(__file__).with_name("p2p.c")
 _LIMIT = 120  # seconds
 _NO_COMPILER = 127
 
@@ -31,11 +31,11 @@ echo "$program"
 """
 
 
-def prepare(mpicc: str, host: str | None = None) -> str:
+def prepare(mpicc: str, host: str | None = None, file: Path = P2P) -> str:
     """Path of the program on `host` (an ssh target; None: here), compiled by `mpicc` unless it
     was before. RunError says what is missing, or what the compiler said."""
-    source = SOURCE.read_bytes()
-    name = f"{SOURCE.stem}-{hashlib.sha256(source).hexdigest()[:12]}"
+    source = file.read_bytes()
+    name = f"{file.stem}-{hashlib.sha256(source).hexdigest()[:12]}"
     command = ["/bin/sh", "-c", _SCRIPT, "sh", mpicc, name]
     where = "this host" if host is None else host
     if host is not None:

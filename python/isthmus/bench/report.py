@@ -33,21 +33,30 @@ def _or_dash(figure: Callable[[], str]) -> str:
 
 
 def p2p_table(results: Results, name: str, out: Console) -> None:
-    """A row for each contestant: the best of each figure, and the medians below."""
+    """A row for each contestant, a column for each figure that anybody was measured by."""
     variants = sorted({run.variant for run in results.runs})
     for variant in variants:
         title = f"Point to point on {name}" + (f", {variant}" if variant else "")
+        rows = [[results.labels[key], *_row(results, key, variant)] for key in results.measured()]
         table = Table(title=title, title_justify="left")
-        table.add_column("")
-        table.add_column("8 B one way, us", justify="right")
-        for size in _SHOWN:
-            table.add_column(f"{size_text(size)}, Mbit/s", justify="right")
-        for text in ("one way, Mbit/s", "both ways", "8 B messages/s", "8 B beside a stream, us"):
-            table.add_column(text, justify="right")
-        for key in results.measured():
-            table.add_row(results.labels[key], *_row(results, key, variant))
+        shown = [i for i in range(len(_COLUMNS)) if any(row[i] != "-" for row in rows)]
+        for i in shown:
+            table.add_column(_COLUMNS[i], justify="right" if i else "left")
+        for row in rows:
+            table.add_row(*(row[i] for i in shown))
         out.print(table)
     out.print("Best of all samples (latencies: the least), medians in brackets.")
+
+
+_COLUMNS = (
+    "",
+    "8 B one way, us",
+    *(f"{size_text(size)}, Mbit/s" for size in _SHOWN),
+    "one way, Mbit/s",
+    "both ways, Mbit/s",
+    "8 B messages/s",
+    "8 B beside a stream, us",
+)
 
 
 def _row(results: Results, key: str, variant: str) -> list[str]:

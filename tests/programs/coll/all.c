@@ -119,7 +119,7 @@ static void test(MPI_Comm comm) {
   int rank, size;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
-  for (mode = 0; mode < 3; ++mode) {
+  for (mode = 0; mode < MODES; ++mode) {
     for (int in_place = 0; in_place < 2; ++in_place) {
       for (int count = 0; count < 4; count += 3) {
         for (int k = 0; k < KINDS * KINDS; ++k) {

@@ -42,6 +42,22 @@ int main(int argc, char** argv) {
   expect_class(MPI_Allgather(a, -1, MPI_INT, b, 1, MPI_INT, comm), MPI_ERR_COUNT, "MPI_Allgather");
   expect_class(MPI_Scan(a, b, 1, MPI_DATATYPE_NULL, MPI_SUM, comm), MPI_ERR_TYPE, "MPI_Scan");
 
+  /* Operations and datatypes that no library brings together, and then one that all do. */
+  double x[2] = {1, 2}, y[2];
+  expect_class(MPI_Allreduce(x, y, 2, MPI_DOUBLE, MPI_BAND, comm), MPI_ERR_OP, "MPI_BAND, double");
+  expect_class(MPI_Reduce(x, y, 2, MPI_DOUBLE, MPI_BXOR, 0, comm), MPI_ERR_OP, "MPI_BXOR, double");
+  expect_class(MPI_Scan(a, b, 1, MPI_INT, MPI_MAXLOC, comm), MPI_ERR_OP, "MPI_MAXLOC, int");
+  expect_class(MPI_Iallreduce(a, b, 1, MPI_FLOAT_INT, MPI_SUM, comm, &request), MPI_ERR_OP,
+               "MPI_SUM, float and int");
+  MPI_Datatype gapped;
+  MPI_Type_vector(2, 1, 2, MPI_INT, &gapped);
+  MPI_Type_commit(&gapped);
+  expect_class(MPI_Reduce_scatter_block(a, b, 1, gapped, MPI_SUM, comm), MPI_ERR_OP,
+               "MPI_SUM, a derived datatype");
+  MPI_Type_free(&gapped);
+  for (int again = 0; again < 2; ++again)
+    expect_class(MPI_Exscan(a, b, 1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS, "MPI_SUM, int");
+
   MPI_Errhandler handler;
   MPI_Comm_create_errhandler(note, &handler);
   MPI_Comm_set_errhandler(comm, handler);

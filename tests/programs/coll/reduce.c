@@ -207,7 +207,7 @@ static void test(MPI_Comm comm) {
   int rank, size;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
-  for (mode = 0; mode < 3; ++mode) {
+  for (mode = 0; mode < MODES; ++mode) {
     for (int c = 0; c < CASES; ++c) {
       with = names[c];
       for (int count = 0; count < 6; count += 5) {

@@ -95,7 +95,7 @@ static void test(MPI_Comm comm) {
   int rank, size;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
-  for (mode = 0; mode < 3; ++mode) {
+  for (mode = 0; mode < MODES; ++mode) {
     RUN(Barrier, Ibarrier, comm);
     for (int root = 0; root < size; ++root) {
       for (int k = 0; k < KINDS * KINDS; ++k) {

@@ -1,0 +1,135 @@
+"""The contestants for real, with small tasks: on this host, and in a lab."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+from isthmus.bench.contestants import IsthmusRun, PlainTcp
+from isthmus.bench.gridfile import write
+from isthmus.bench.place import loopback
+from isthmus.bench.program import prepare
+from isthmus.bench.results import run_from_json
+from isthmus.bench.tasks import MIB, Task
+from isthmus.errors import RunError
+
+PYTHON = str(Path(__file__).parents[2] / "python")
+TASKS = [
+    Task("pingpong", 8, 5),
+    Task("pingpong", 3 * MIB, 2),
+    Task("stream", MIB, 2, 0.05),
+    Task("bidirectional", MIB, 1, 0.05),
+    Task("rate", 8, 1, 0.02),
+    Task("loaded", 8, total=20_000_000),
+]
+MARK = "ISTHMUS_TEST_MARK"
+
+
+def check(runs) -> None:
+    """A run for each task, with as many samples as were wanted."""
+    assert [run.task for run in runs] == TASKS
+    for run in runs:
+        again = run_from_json(run.as_json())
+        assert again == run
+        assert len(run.seconds) == run.task.rounds or run.task.figure == "loaded"
+        assert run.seconds
+
+
+def test_plain_tcp_on_this_host():
+    check(PlainTcp(loopback()).measure(TASKS, 0))
+
+
+def test_isthmus_on_this_host(tmp_path: Path):
+    place, file = loopback(), tmp_path / "grid.toml"
+    file.write_text(write(place.grid))
+    program = prepare("mpicc.openmpi")
+    check(IsthmusRun(place, "isthmus", "Isthmus", file, (program, program)).measure(TASKS, 0))
+
+
+def test_a_program_that_is_not_there(tmp_path: Path):
+    file = tmp_path / "grid.toml"
+    file.write_text(write(loopback().grid))
+    nothing = IsthmusRun(loopback(), "isthmus", "Isthmus", file, ("/no/such", "/no/such"))
+    with pytest.raises(RunError, match="/no/such"):
+        nothing.measure(TASKS, 0)
+
+
+IN_LAB = """
+import json, sys
+from pathlib import Path
+from isthmus.bench import mpis, p2p, session
+from isthmus.bench.place import inside_lab
+from isthmus.bench.tasks import Task, MIB
+tasks = [Task("pingpong", 8, 3), Task("stream", MIB, 1, 0.1)]
+wanted = ("tcp", "tcp-untuned", "isthmus", "native-openmpi4.1-eager")
+place = inside_lab()
+options = p2p.Options(quick=True, only=wanted)
+made = p2p.contestants(place, options, Path(sys.argv[1]), lambda text: None)
+entries = [session.Entry(one, [tasks]) for one in made]
+print(json.dumps(session.measure(place, entries, lambda text: None).as_json()))
+"""
+
+
+def test_in_a_lab(tmp_path: Path):
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        pytest.skip("/dev/net/tun may not be opened here, so there are no labs")
+    lab = ["lab", "run", "hablot", "--nodes", "1", "--", sys.executable, "-c", IN_LAB]
+    done = subprocess.run(
+        [sys.executable, "-m", "isthmus", *lab, str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": PYTHON, "ISTHMUS_LAB_HOME": str(tmp_path / "labs")},
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=200, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["failures"] == []
+    runs = [run_from_json(run) for run in said["runs"]]
+    assert len(runs) == 8
+    one_way = {run.contestant: min(run.seconds) / 2 for run in runs if run.task.bytes == 8}
+    assert len(one_way) == 4
+    assert min(one_way.values()) >= 5.8e-3  # none is quicker than the wire
+    rates = {
+        run.contestant: 8 * MIB * run.messages[0] / run.seconds[0]
+        for run in runs
+        if run.task.figure == "stream"
+    }
+    assert max(rates.values()) <= 1e9
+    assert rates["tcp-untuned"] < 200e6  # 208 KiB, of which half can be under way, each 11.6 ms
+
+
+def marked(mark: str) -> list[str]:
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"{MARK}={mark}".encode() in (entry / "environ").read_bytes():
+                found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+        except OSError:
+            continue
+    return [line for line in found if line]
+
+
+def eventually(condition, what: str) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+
+
+def test_sigterm_leaves_nothing_behind():
+    mark = uuid.uuid4().hex
+    words = ["bench", "p2p", "--testbed", "loopback", "--only", "tcp"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "isthmus", *words],
+        env={**os.environ, "PYTHONPATH": PYTHON, MARK: mark},
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as bench:  # fmt: skip
+        eventually(lambda: any(" play " in line for line in marked(mark)), "it does not play")
+        bench.send_signal(signal.SIGTERM)
+        bench.communicate(timeout=60)
+    assert bench.returncode == 128 + signal.SIGTERM
+    eventually(lambda: not marked(mark), "something is left behind")

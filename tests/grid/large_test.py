@@ -1,0 +1,19 @@
+"""Messages over 2 GiB across clusters. About 13 GB of memory traffic: with --all-libraries only."""
+
+from __future__ import annotations
+
+import mpis
+import pytest
+
+PROGRAM = mpis.ROOT / "tests" / "grid" / "large" / "over_2gib.c"
+
+
+@pytest.mark.timeout(700)
+@pytest.mark.parametrize("library", ["mpich5", "openmpi4"])
+def test_over_2gib(request, isthmus, programs, library):
+    """MPICH 5 has large counts, Open MPI 4 has not."""
+    if not request.config.getoption("--all-libraries"):
+        pytest.skip("takes long: with --all-libraries only")
+    done = isthmus("run", "-n", 2, mpis.ALL[library].build(PROGRAM, programs), timeout=600)
+    assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    assert "passed on 2 ranks" in done.stdout
