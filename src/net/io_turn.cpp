@@ -19,7 +19,7 @@ void IoTurn::run() {
     do {
       uses = uses_;
       stopping_.wait_for(lock, kAside, [this] { return stopped_.load(); });
-    } while (!stopped_ && uses != uses_);
+    } while (!stopped_ && (uses != uses_ || owner_.load() != std::thread::id()));
     wanted_ = false;
   }
 }
