@@ -79,7 +79,7 @@ print(json.dumps(session.measure(place, entries, lambda text: None).as_json()))
 def test_in_a_lab(tmp_path: Path):
     if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
         pytest.skip("/dev/net/tun may not be opened here, so there are no labs")
-    lab = ["lab", "run", "hablot", "--nodes", "1", "--", sys.executable, "-c", IN_LAB]
+    lab = ["lab", "run", "hablot", "--", sys.executable, "-c", IN_LAB]
     done = subprocess.run(
         [sys.executable, "-m", "isthmus", *lab, str(tmp_path)],
         env={**os.environ, "PYTHONPATH": PYTHON, "ISTHMUS_LAB_HOME": str(tmp_path / "labs")},

@@ -145,7 +145,7 @@ class IsthmusRun:
 
 @dataclass(frozen=True)
 class NativeMpi:
-    """A native MPI as one job over both sites of a lab."""
+    """A native MPI as one job over both sites of a lab, a pair of ranks."""
 
     place: Place
     mpi: Mpi
@@ -164,8 +164,8 @@ class NativeMpi:
         return f"{self.mpi.label}, {self.tuning}"
 
     def measure(self, tasks: Sequence[Task], number: int) -> list[Run]:
-        command = [*_ISTHMUS, "lab", "mpirun", "--mpi", self.mpi.name]
-        command += ["-n", str(2 * self.place.pairs), "env"]
+        command = [*_ISTHMUS, "lab", "mpirun", "--interleave", "--mpi", self.mpi.name]
+        command += ["-n", "2", "env"]
         command += [f"{name}={value}" for name, value in self.settings.items()]
         return measure([*command, self.program, *(t.text for t in tasks)], tasks, self.key, number)
 
