@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from isthmus.errors import RunError
+from isthmus.grid import LinkSpec
 from isthmus.install import find_isthmusd
 
 ROOT = Path(__file__).parents[2]
@@ -187,6 +188,14 @@ def test_buffers_too_small_for_the_link(doctor):
     found = doctor.of("link", "TCP buffers")
     assert found["level"] == "warn"
     assert "sudo sysctl -w net.ipv4.tcp_rmem=" in found["remedy"]
+
+
+@pytest.mark.skipif("reach" not in LinkSpec.model_fields, reason="no direct links here")
+def test_direct_links(doctor):
+    link = "[[link]]\nbetween = ['east', 'west']\nreach = 'direct'\n"
+    assert doctor(f"[cluster.east]\n[cluster.west]\n{link}") == 0
+    assert doctor.level("cluster east -> cluster west", "direct") == "ok"
+    assert doctor.level("cluster west -> cluster east", "direct") == "ok"
 
 
 def test_lines_for_people(doctor):

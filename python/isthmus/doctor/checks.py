@@ -53,8 +53,14 @@ def grid(model: Grid, say: Say) -> None:
     _same_machine(plan, hosts, say)
     if plan.links and all(facts is not None and facts.version == VERSION for facts in hosts):
         say(_join(plan))
+    pairs: set[tuple[int, int]] = set()
     for link in plan.links:
         _link(plan, hosts, link, say)
+        pair = _gateway(plan, link.source).cluster, _gateway(plan, link.target).cluster
+        if getattr(link.spec, "reach", "gateway") == "direct" and pair not in pairs:
+            pairs.add(pair)
+            for near, far in (pair, pair[::-1]):
+                _direct(plan, hosts, near, far, say)
 
 
 # -- hosts ----------------------------------------------------------------------------------------
@@ -227,6 +233,32 @@ def _link(plan: Plan, hosts: Sequence[HostFacts | None], link: GatewayLink, say:
         assert facts
         for finding in tcp.judge(where, facts.name, facts.tcp, tcp.Path(rate, rtt)):
             say(finding)
+
+
+def _direct(plan: Plan, hosts: Sequence[HostFacts | None], near: int, far: int, say: Say) -> None:
+    """Whether any port of a host of the one cluster is reached from the other, as processes need
+    it that shall do without gateways. The hosts of the agents stand for all."""
+    ends = []
+    for cluster in (near, far):
+        agent = next(a for a in plan.agents if a.cluster == cluster and a.has_ranks)
+        facts = hosts[plan.agents.index(agent)]
+        if facts is None:
+            return  # told already
+        ends.append((agent, facts, End("", agent.host, "", prefix=agent.prefix)))
+    (_, here, source), (agent, there, target) = ends
+    where = f"{plan.where(ends[0][0])} -> {plan.where(agent)}"
+    local = all(a.host is None for a in plan.agents)
+    listen = "tcp:127.0.0.1:0" if local else "tcp:0.0.0.0:0"
+    port = GatewayPlan(0, far, plan.agents.index(agent), listen, None)
+    names = [agent.host.rpartition("@")[2]] if agent.host else []
+    try:
+        found = probes.measure(source, target, port, [*names, there.name])
+    except IsthmusError as error:
+        text = f"{here.name} does not reach {there.name}: {error.sentence}"
+        remedy = 'Let the firewalls pass all ports between the hosts, or take reach = "direct" out.'
+        say(Finding(where, "direct", "warn", text, remedy))
+        return
+    say(Finding(where, "direct", "ok", f"{here.name} reaches {found.address}"))
 
 
 def _path(where: str, spec: LinkSpec, found: Measured) -> list[Finding]:
