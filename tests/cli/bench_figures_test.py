@@ -200,6 +200,9 @@ def test_the_best_native_mpi_counts():
     (verdict,) = [v for v in judge(limits.of_testbed("hablot"), found) if "native" in v.limit.name]
     assert verdict.value == pytest.approx(1 / 0.9)
     assert "native-quick" in verdict.note
+    found.labels["native-absent"] = "native-absent"
+    (verdict,) = [v for v in judge(limits.of_testbed("hablot"), found) if "native" in v.limit.name]
+    assert "1 native MPIs not measured" in verdict.note
 
 
 @pytest.mark.parametrize(("four", "well"), [(3.7, True), (3.5, False)])

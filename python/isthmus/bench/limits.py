@@ -144,7 +144,11 @@ def _against_natives(results: Results) -> tuple[float, str]:
                 worst = ratio, f"worst at {format_bytes(size)}: {results.labels[best]}"
     if worst is None:
         raise NotMeasuredError("no native MPI was measured")
-    return worst
+    missing = [
+        key for key in results.labels if key.startswith("native-") and not results.sizes(key)
+    ]
+    note = f"; {len(missing)} native MPIs not measured" if missing else ""
+    return worst[0], worst[1] + note
 
 
 LIMITS = (
