@@ -22,9 +22,9 @@ bool pumping = false;              // a callback of the program may bring us her
 constexpr unsigned kSpins = 16;   // looks at the network, about 1 us each
 constexpr unsigned kYields = 64;  // more of them, giving way to others
 // Naps end at once when something of the grid arrives; their length is how late the native library
-// may see something. They double every 16, up to 1.6 ms: never above a tenth of the time waited.
+// may see something. They double every 16, up to 3.2 ms: never above a tenth of the time waited.
 constexpr std::chrono::microseconds kShortestNap{50};
-constexpr unsigned kNapsOfALength = 16, kMostDoublings = 5;
+constexpr unsigned kNapsOfALength = 16, kMostDoublings = 6;
 
 }  // namespace
 

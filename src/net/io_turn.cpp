@@ -1,5 +1,6 @@
 #include "net/io_turn.hpp"
 
+#include <algorithm>
 #include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
 
@@ -16,9 +17,11 @@ void IoTurn::run() {
     }
     std::unique_lock lock(mutex_);
     unsigned uses = 0;
+    auto aside = kAside;
     do {
       uses = uses_;
-      stopping_.wait_for(lock, kAside, [this] { return stopped_.load(); });
+      stopping_.wait_for(lock, aside, [this] { return stopped_.load(); });
+      aside = std::min(2 * aside, kMostAside);
     } while (!stopped_ && (uses != uses_ || owner_.load() != std::thread::id()));
     wanted_ = false;
   }

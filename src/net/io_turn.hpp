@@ -1,7 +1,7 @@
 // Whose turn it is to run an io_context: one thread at a time. It is the I/O thread's, unless a
 // thread of the program waits for the grid or has something to send: then that thread runs it
 // itself, so that no message waits for one thread to wake another. When the program is busy
-// elsewhere the I/O thread takes it back, within kAside.
+// elsewhere the I/O thread takes it back, within kMostAside.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -31,9 +31,10 @@ class IoTurn {
   bool mine() const { return owner_.load() == std::this_thread::get_id(); }
 
  private:
-  // So long may an arrival wait once the program has stopped waiting for the grid. Short against
-  // a wide-area network's delay, long against the cost of looking (about 3 us; November 2026).
-  static constexpr std::chrono::microseconds kAside{500};
+  // So long may an arrival wait once the program has stopped waiting for the grid: it doubles while
+  // the program goes on waiting. Short against a wide-area network's delay, long against the cost
+  // of looking, which disturbs ranks that share the core (about 5 us; November 2026).
+  static constexpr std::chrono::microseconds kAside{500}, kMostAside{2000};
 
   asio::io_context& io_;
   std::mutex turn_;
