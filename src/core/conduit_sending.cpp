@@ -8,6 +8,9 @@
 namespace isthmus::core {
 namespace {
 
+// Bulk leaves so much of the window to express frames, or an eighth of a small one: they must not
+// wait until the other end has passed on what is there.
+constexpr std::uint64_t kExpressWindow = 64 * 1024;
 constexpr int kExpressRun = 16;  // express frames in a row before bulk has its turn
 
 std::shared_ptr<Packet> make_packet(const FrameHeader& header, std::span<const std::byte> head,
@@ -95,8 +98,10 @@ bool Conduit::may_send_new(bool bulk) const {
   // Whichever queue is next, a whole frame fits into the window or waits: what is next must not
   // depend on what fits, or large frames would starve.
   const Queue* queue = const_cast<Conduit*>(this)->next_queue(bulk);
-  return queue != nullptr &&
-         sent_bytes_ + queue->packets.front()->size - peer_consumed_ <= peer_window_;
+  if (queue == nullptr) return false;
+  const std::uint64_t kept = queue == &bulk_ ? std::min(kExpressWindow, peer_window_ / 8) : 0;
+  return sent_bytes_ + queue->packets.front()->size - peer_consumed_ <=
+         std::max(peer_window_ - kept, std::uint64_t{kHeaderSize + kMaxBody});
 }
 
 PacketPtr Conduit::next_new(StreamId id, bool bulk) {

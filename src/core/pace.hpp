@@ -17,9 +17,9 @@ class Pace {
   void set(double rate, Time now) {
     fill(now);
     rate_ = rate;
-    // What may go at once after a pause, and makes up for being woken late: 3 ms' worth (a busy
-    // host wakes a process so late; November 2026), and two frames.
-    most_ = std::max(128.0 * 1024, rate * 3e-3);
+    // What may go at once after a pause, and makes up for being woken late: 2 ms' worth (a busy
+    // host wakes a process so late; November 2026), or two frames.
+    most_ = std::max(128.0 * 1024, rate * 2e-3);
     level_ = most_;
   }
   bool limited() const { return rate_ > 0; }

@@ -52,8 +52,8 @@ TEST(Pace, AfterAPauseABoundedBurst) {
     pace.sent(1000);
     burst += 1000;
   }
-  EXPECT_LE(burst, 376'000U);
-  EXPECT_GE(burst, 375'000U);
+  EXPECT_LE(burst, 251'000U);
+  EXPECT_GE(burst, 250'000U);
 }
 
 }  // namespace

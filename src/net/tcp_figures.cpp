@@ -31,7 +31,7 @@ void set_unsent(int socket, int bytes) {
 
 double paced(double rate, std::uint32_t segment) {
   const double payload = segment == 0 ? 1448 : segment;
-  return 0.99 * rate * payload / (payload + 52);
+  return 0.99 * rate * payload / (payload + 90);
 }
 
 std::uint64_t tcp_window_ceiling() {
