@@ -276,16 +276,16 @@ TEST(Conduit, AReceiverThatConsumesNothingHoldsTheSenderAtItsWindow) {
   wan.conduit(0).output(1, wan.now(), 1U << 30, packets);
   std::size_t bytes = 0;
   for (const auto& packet : packets) bytes += packet->size;
-  // Bulk leaves an eighth of the window, which small frames may use.
+  // Bulk leaves an eighth of the window, which small frames may use until it is bulk's turn.
   EXPECT_LE(bytes, 175'000U + 100);
   EXPECT_GT(bytes, 165'000U);
   EXPECT_FALSE(wan.conduit(0).has_output(1));
   for (int i = 0; i < 100; ++i) wan.submit(0, 1000);
   packets.clear();
   wan.conduit(0).output(1, wan.now(), 1U << 30, packets);
+  EXPECT_GE(packets.size(), 16U);
   for (const auto& packet : packets) bytes += packet->size;
   EXPECT_LE(bytes, 200'000U + 100);
-  EXPECT_GT(bytes, 190'000U);
 }
 
 TEST(Conduit, SmallFramesOvertakeLargeOnesButDoNotStarveThem) {
