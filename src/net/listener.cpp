@@ -47,8 +47,13 @@ std::string describe(const Socket& socket, bool is_unix, bool& loopback) {
   tcp::endpoint endpoint;
   endpoint.resize(generic.size());
   std::memcpy(endpoint.data(), generic.data(), generic.size());
-  loopback = endpoint.address().is_loopback();
-  return to_string(Address{false, {}, endpoint.address().to_string(), endpoint.port()});
+  // A socket for both kinds of addresses shows those of the older kind in the newer one's form.
+  asio::ip::address address = endpoint.address();
+  if (address.is_v6() && address.to_v6().is_v4_mapped()) {
+    address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
+  }
+  loopback = address.is_loopback();
+  return to_string(Address{false, {}, address.to_string(), endpoint.port()});
 }
 
 }  // namespace
