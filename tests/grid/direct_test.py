@@ -1,0 +1,111 @@
+"""Programs of two clusters whose processes reach each other without gateways."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import mpis
+import pytest
+
+GRID = """
+[cluster.east]
+[cluster.west]
+[[link]]
+between = ["east", "west"]
+reach = "direct"
+encrypt = {encrypt}
+"""
+
+
+@pytest.mark.parametrize("encrypt", ["true", "false"])
+@pytest.mark.parametrize("pair", [("openmpi4", "mpich4"), ("mpich5", "mpich5")], ids="+".join)
+@pytest.mark.parametrize("program", ["p2p/modes.c", "p2p/large.c", "coll/all.c"])
+def test_programs(isthmus, programs: Path, tmp_path: Path, program, pair, encrypt) -> None:
+    grid = tmp_path / "grid.toml"
+    grid.write_text(GRID.format(encrypt=encrypt))
+    east, west = (mpis.ALL[name].build(mpis.PROGRAMS / program, programs) for name in pair)
+    done = isthmus(
+        *("run", "-g", grid, "--on", "east", "-n", 2, east, ":", "--on", "west", "-n", 2, west),
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+PINGPONG = """
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+data = bytearray(1 << 20)
+for _ in range(50):
+    if world.rank == 0:
+        world.Send(data, 1)
+        world.Recv(data, 1)
+    else:
+        world.Recv(data, 0)
+        world.Send(data, 0)
+"""
+
+
+def payload(stats: str) -> int:
+    """Bytes of the program that crossed the gateways, by the table of --stats."""
+    rows = re.findall(r"│ \w+ -> \w+ +│ +\d+ │ +(\d+) │", stats)
+    assert len(rows) == 2, stats
+    return sum(map(int, rows))
+
+
+def test_little_is_left_to_the_gateways(isthmus, tmp_path: Path) -> None:
+    program = tmp_path / "pingpong.py"
+    program.write_text(PINGPONG)
+    python = mpis.ALL["mpich5"].python
+    crossed = {}
+    for reach in ("direct", "gateway"):
+        grid = tmp_path / f"{reach}.toml"
+        grid.write_text(GRID.format(encrypt="true").replace('"direct"', f'"{reach}"'))
+        done = isthmus("run", "--stats", "-g", grid, "-n", 2, python, program, timeout=120)
+        assert done.returncode == 0, done.stderr
+        crossed[reach] = payload(done.stderr)
+    assert crossed["gateway"] >= 100 << 20
+    # The first messages go by the gateways, until the conduit stands.
+    assert crossed["direct"] < crossed["gateway"] / 2
+
+
+def two_free_ports() -> int:
+    """The first of two ports in a row, one for each agent."""
+    for port in range(20000, 30000, 7):
+        with contextlib.ExitStack() as stack, contextlib.suppress(OSError):
+            for wanted in (port, port + 1):
+                stack.enter_context(socket.socket()).bind(("127.0.0.1", wanted))
+            return port
+    raise AssertionError("no free ports")
+
+
+def test_metrics_while_the_program_runs(isthmus, tmp_path: Path) -> None:
+    program = tmp_path / "scrape.py"
+    program.write_text(
+        "import sys, urllib.request\n"
+        "from mpi4py import MPI\n"
+        "MPI.COMM_WORLD.allreduce(1)\n"
+        "if MPI.COMM_WORLD.rank == 0:\n"
+        "    print(urllib.request.urlopen(sys.argv[1], timeout=10).read().decode())\n"
+        "MPI.COMM_WORLD.barrier()\n"
+    )
+    python = mpis.ALL["mpich5"].python
+    port = two_free_ports()
+    url = f"http://127.0.0.1:{port}/metrics"
+    done = isthmus("run", "--metrics", port, "-n", 2, python, program, url, timeout=60)
+    assert done.returncode == 0, done.stderr
+    rows = dict(
+        re.findall(
+            r'^isthmus_link_(\w+)\{job="[^"]*",from="east/0",to="west/0"\} (\S+)$',
+            done.stdout,
+            re.MULTILINE,
+        )
+    )
+    assert float(rows["messages_total"]) > 0
+    assert float(rows["streams"]) == 1
+    with pytest.raises(urllib.error.URLError):  # it ends with the job
+        urllib.request.urlopen(url, timeout=5)
