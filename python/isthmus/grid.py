@@ -207,6 +207,8 @@ def _explain(error: dict[str, Any], loc: tuple[int | str, ...]) -> str:
         limit = error["ctx"].get("ge", error["ctx"].get("le"))
         word = "least" if kind == "greater_than_equal" else "most"
         return f"must be at {word} {limit}; it is {value}"
+    if kind == "literal_error":
+        return f"must be {error['ctx']['expected']}; it is {value!r}"
     wanted = {
         "string_type": "a string",
         "int_type": "a whole number",

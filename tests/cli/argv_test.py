@@ -116,3 +116,15 @@ def test_the_grid_file_of_the_environment(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("ISTHMUS_GRID", str(tmp_path / "none.toml"))
     assert main(["run", "--dry-run", "app"]) == 2
     assert "cannot read the grid file" in capsys.readouterr().err
+
+
+def test_metrics_takes_a_port_and_maybe_an_address():
+    assert parse_run(["--metrics", "9400", "x"]).metrics == ("127.0.0.1", 9400)
+    assert parse_run(["--metrics", "0.0.0.0:9400", "x"]).metrics == ("0.0.0.0", 9400)
+    assert parse_run(["x"]).metrics is None
+
+
+@pytest.mark.parametrize("wrong", ["metrics", "127.0.0.1:", "70000", "-1"])
+def test_wrong_metrics(wrong, capsys):
+    assert main(["run", f"--metrics={wrong}", "x"]) == 2
+    assert f"--metrics {wrong}" in capsys.readouterr().err

@@ -111,6 +111,11 @@ def test_everything_that_a_file_may_hold():
         ("[cluster.a]\n[[link]]\nbetween=['a','b']\nrtt = 12", 4, ["link[0].rtt must be a string"]),
         ("[cluster.a]\n[[link]]\nbetween=['a','b']\nrtt = '12'", 4, ["link[0].rtt must be a time"]),
         (
+            "[cluster.a]\n[[link]]\nbetween=['a','b']\nreach = 'far'",
+            4,
+            ["link[0].reach must be 'gateway' or 'direct'; it is 'far'"],
+        ),
+        (
             "[cluster.a]\n[[link]]\nbetween=['a','b']\nstreams = 0",
             4,
             ["streams must be at least 1"],
