@@ -1,0 +1,101 @@
+"""The path between clusters over networks that misbehave: every byte is checked."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from pathlib import Path
+
+import mpis
+import pytest
+from conftest import eventually
+
+# Both directions at once, so many rounds of so many megabytes, each with a content of its own.
+EXCHANGE = """
+import hashlib, sys
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+rounds, size = int(sys.argv[1]), int(sys.argv[2]) << 20
+def content(rank, turn):
+    seed = hashlib.sha256(b"%d %d" % (rank, turn)).digest()
+    return hashlib.shake_128(seed).digest(1 << 20) * (size >> 20)
+got = bytearray(size)
+other = 1 - world.rank
+for turn in range(rounds):
+    world.Sendrecv(content(world.rank, turn), other, turn, got, other, turn)
+    assert got == content(other, turn), f"round {turn} differs"
+    print("round", turn, flush=True)
+"""
+
+
+@pytest.fixture
+def exchange(tmp_path: Path, lab):
+    """exchange(lab words, rounds, MiB, before=shell words) -> a running lab with the program."""
+    program = tmp_path / "exchange.py"
+    program.write_text(EXCHANGE)
+    python = mpis.ALL["mpich5"].python
+
+    def start(words, rounds, size, grid="$ISTHMUS_GRID"):
+        run = (
+            f"{sys.executable} -m isthmus run --stats -g {grid} --on a -n 1 {python} {program} "
+            f"{rounds} {size} : --on b -n 1 {python} {program} {rounds} {size}"
+        )
+        return lab.start("run", "hablot", "--nodes", "1", *words, "--", "sh", "-c", run)
+
+    return start
+
+
+def finish(process, timeout=240):
+    out, err = process.communicate(timeout=timeout)
+    assert process.returncode == 0, out + err
+    return out, err
+
+
+def streams(stats: str) -> list[int]:
+    """Of each direction of the link, by the table of --stats."""
+    rows = [row.split("│") for row in stats.splitlines() if re.search(r"[ab] -> [ab]", row)]
+    assert len(rows) == 2, stats
+    return [int(row[6]) for row in rows]
+
+
+def test_a_link_that_is_cut_for_five_seconds(exchange, lab):
+    process = exchange([], 12, 16)
+    assert process.stdout
+    assert process.stdout.readline().startswith("round")
+    name = lab.folders[0].name
+    assert lab("cut", "a-b", "--lab", name).returncode == 0
+    time.sleep(5)
+    assert lab("restore", "a-b", "--lab", name).returncode == 0
+    out, _ = finish(process)
+    assert "round 11" in out
+
+
+def test_one_percent_of_the_packets_lost(exchange):
+    out, err = finish(exchange(["--set", "wan.loss=0.01"], 4, 8))
+    assert out.count("round 3") == 2
+    assert max(streams(err)) > 1  # one stream alone would be held back by its losses
+
+
+def test_small_buffers_get_as_many_streams_as_fill_the_link(exchange):
+    _, err = finish(exchange(["--set", "tcp.buffer=208 KiB"], 4, 8))
+    assert max(streams(err)) >= 14  # 125 MB/s x 11.6 ms, of which one carries at most 104 KiB
+
+
+def test_without_a_rate_the_streams_grow_with_need(exchange, tmp_path):
+    grid = tmp_path / "grid.toml"
+    bare = f"$(sed '/^rate/d; /^rtt/d' $ISTHMUS_GRID > {grid}; echo {grid})"
+    _, err = finish(exchange(["--set", "tcp.buffer=208 KiB"], 12, 16, grid=bare))
+    assert max(streams(err)) > 1
+
+
+def test_a_link_that_stays_cut_ends_the_job_with_its_name(exchange, lab):
+    process = exchange([], 1000, 16)
+    assert process.stdout
+    assert process.stdout.readline().startswith("round")
+    assert lab("cut", "a-b", "--lab", lab.folders[0].name).returncode == 0
+    _, err = process.communicate(timeout=120)
+    assert process.returncode != 0
+    assert re.search(r'the link from the gateway of cluster "[ab]" to', err), err
+    assert "link_timeout" in err
+    eventually(lambda: not lab.left, "nothing left")
