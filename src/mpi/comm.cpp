@@ -9,12 +9,14 @@
 #include "mpi/entry.hpp"
 #include "mpi/grid.hpp"
 #include "mpi/held.hpp"
+#include "mpi/p2p.hpp"
 
 namespace isthmus::face {
+
+std::atomic<GridComm*> world_comm{nullptr};
 namespace {
 
 CommTable table;
-std::atomic<GridComm*> world{nullptr};
 // Owns what `table` points to; share_comm goes through the object itself. Never destroyed: a
 // program that exits without MPI_Finalize must not free communicators then.
 struct Owners {
@@ -75,7 +77,7 @@ int GridComm::search_native_rank(int r) const {
 }
 
 GridComm* find_comm(MPI_Comm handle) {
-  if (handle == MPI_COMM_WORLD) return world.load(std::memory_order_acquire);
+  if (handle == MPI_COMM_WORLD) return world_comm.load(std::memory_order_acquire);
   return static_cast<GridComm*>(table.find(key(handle)));
 }
 
@@ -93,7 +95,7 @@ GridCommRef register_comm(core::Group group, std::uint64_t context, MPI_Comm han
     owners().comms[comm.get()] = comm;
   }
   if (handle == MPI_COMM_WORLD) {
-    world.store(comm.get(), std::memory_order_release);
+    world_comm.store(comm.get(), std::memory_order_release);
   } else {
     table.insert(key(handle), comm.get());
   }
@@ -104,7 +106,7 @@ void unregister_comm(MPI_Comm handle) {
   GridComm* comm = find_comm(handle);
   if (!comm) return;
   if (handle == MPI_COMM_WORLD) {
-    world.store(nullptr, std::memory_order_release);
+    world_comm.store(nullptr, std::memory_order_release);
   } else {
     table.erase(key(handle));
   }

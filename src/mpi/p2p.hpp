@@ -2,6 +2,7 @@
 // forms share. `Count` is int or MPI_Count throughout.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "mpi/comm.hpp"
@@ -34,6 +35,10 @@ auto native_isend() {
   if constexpr (mode == Mode::Buffered) return ISTHMUS_NATIVE(Ibsend, Count);
   if constexpr (mode == Mode::Ready) return ISTHMUS_NATIVE(Irsend, Count);
 }
+
+/// That of MPI_COMM_WORLD; null while there is no grid. For the blocking calls, of whose time
+/// inside a cluster every nanosecond counts: one load tells whether there is anything to do.
+extern std::atomic<GridComm*> world_comm;
 
 /// The grid communicator that this call is about; null when it is for the native library.
 inline GridComm* grid_comm(MPI_Comm comm) {

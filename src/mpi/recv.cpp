@@ -7,8 +7,8 @@ namespace {
 
 // From another cluster, from anywhere, or from a rank that is none.
 template <class Count>
-int receive_grid(GridComm& g, void* buffer, Count count, MPI_Datatype type, int source, int tag,
-                 MPI_Status* status, const char* function) {
+[[gnu::noinline]] int receive_grid(GridComm& g, void* buffer, Count count, MPI_Datatype type,
+                                   int source, int tag, MPI_Status* status, const char* function) {
   return shielded(g.native, function, [&]() -> int {
     int code = check_rank(g, source, true, function);
     if (code == MPI_SUCCESS) code = check_receive(buffer, count, type, tag, g.native);
@@ -24,8 +24,9 @@ int receive_grid(GridComm& g, void* buffer, Count count, MPI_Datatype type, int 
 
 // While operations of ours need this thread.
 template <class Count>
-int receive_pumping(GridComm* g, void* buffer, Count count, MPI_Datatype type, int source, int tag,
-                    MPI_Comm comm, MPI_Status* status, const char* function) {
+[[gnu::noinline]] int receive_pumping(GridComm* g, void* buffer, Count count, MPI_Datatype type,
+                                      int source, int tag, MPI_Comm comm, MPI_Status* status,
+                                      const char* function) {
   if (g != nullptr) {
     return shielded(comm, function, [&]() -> int {
       int code = MPI_SUCCESS;
@@ -41,22 +42,25 @@ int receive_pumping(GridComm* g, void* buffer, Count count, MPI_Datatype type, i
 template <class Count>
 int receive(void* buffer, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
             MPI_Status* status, const char* function) {
-  GridComm* const g = grid_comm(comm);
-  int local = source;
-  if (g != nullptr) {
-    local = g->native_rank_of(source);
-    if (local < 0) {
-      if (source != MPI_PROC_NULL) {
-        return receive_grid(*g, buffer, count, type, source, tag, status, function);
-      }
-      local = source;
-    }
+  const auto native_recv = ISTHMUS_NATIVE(Recv, Count);
+  GridComm* const world = world_comm.load(std::memory_order_acquire);
+  if (world == nullptr || depth != 0) {
+    return native_recv(buffer, count, type, source, tag, comm, status);
   }
-  if (!may_block()) {
+  GridComm* const g = comm == MPI_COMM_WORLD ? world : find_comm(comm);
+  int local = source;
+  if (g != nullptr && source != MPI_PROC_NULL) {
+    local = g->native_rank_of(source);
+    if (local < 0) return receive_grid(*g, buffer, count, type, source, tag, status, function);
+  }
+  if (!idle()) {
     return receive_pumping(g, buffer, count, type, source, tag, comm, status, function);
   }
-  const int code = ISTHMUS_NATIVE(Recv, Count)(buffer, count, type, local, tag, comm, status);
-  if (g != nullptr && status != MPI_STATUS_IGNORE) status->MPI_SOURCE = source;
+  if (g == nullptr || status == MPI_STATUS_IGNORE) {
+    return native_recv(buffer, count, type, local, tag, comm, status);
+  }
+  const int code = native_recv(buffer, count, type, local, tag, comm, status);
+  status->MPI_SOURCE = source;
   return code;
 }
 

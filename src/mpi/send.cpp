@@ -6,8 +6,8 @@ namespace isthmus::face {
 namespace {
 
 template <Mode mode, class Count>
-int send_remote(GridComm& g, const void* buffer, Count count, MPI_Datatype type, int destination,
-                int tag, const char* function) {
+[[gnu::noinline]] int send_remote(GridComm& g, const void* buffer, Count count, MPI_Datatype type,
+                                  int destination, int tag, const char* function) {
   return shielded(g.native, function, [&]() -> int {
     int code = check_rank(g, destination, false, function);
     if (code == MPI_SUCCESS) code = check_send<mode>(buffer, count, type, tag, g.native);
@@ -23,23 +23,34 @@ int send_remote(GridComm& g, const void* buffer, Count count, MPI_Datatype type,
   });
 }
 
+// While operations of ours need this thread.
 template <Mode mode, class Count>
-int send(const void* buffer, Count count, MPI_Datatype type, int destination, int tag,
-         MPI_Comm comm, const char* function) {
-  if (GridComm* const g = grid_comm(comm)) {
-    const int local = g->native_rank_of(destination);
-    if (local < 0 && destination != MPI_PROC_NULL) {
-      return send_remote<mode>(*g, buffer, count, type, destination, tag, function);
-    }
-    if (local >= 0) destination = local;
-  }
-  if (mode == Mode::Buffered || may_block()) {
-    return native_send<mode, Count>()(buffer, count, type, destination, tag, comm);
-  }
+[[gnu::noinline]] int send_pumping(const void* buffer, Count count, MPI_Datatype type,
+                                   int destination, int tag, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   const int code =
       native_isend<mode, Count>()(buffer, count, type, destination, tag, comm, &request);
   return code == MPI_SUCCESS ? wait_native(&request, MPI_STATUS_IGNORE) : code;
+}
+
+template <Mode mode, class Count>
+int send(const void* buffer, Count count, MPI_Datatype type, int destination, int tag,
+         MPI_Comm comm, const char* function) {
+  GridComm* const world = world_comm.load(std::memory_order_acquire);
+  if (world != nullptr && depth == 0) {
+    if (GridComm* const g = comm == MPI_COMM_WORLD ? world : find_comm(comm)) {
+      const int local = g->native_rank_of(destination);
+      if (local >= 0) {
+        destination = local;
+      } else if (destination != MPI_PROC_NULL) {
+        return send_remote<mode>(*g, buffer, count, type, destination, tag, function);
+      }
+    }
+    if (mode != Mode::Buffered && !idle()) {
+      return send_pumping<mode>(buffer, count, type, destination, tag, comm);
+    }
+  }
+  return native_send<mode, Count>()(buffer, count, type, destination, tag, comm);
 }
 
 template <Mode mode, class Count>
