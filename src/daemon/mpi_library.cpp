@@ -100,7 +100,7 @@ std::string find_libdir() {
 
 std::string find_stub(const MpiLibrary& library, const std::string& libdir) {
   const std::string face = libdir + "/libisthmus-face-" + library.abi + ".so";
-  const std::string stub = libdir + "/libisthmus-" + library.exports + ".so";
+  std::string stub = libdir + "/libisthmus-" + library.exports + ".so";
   std::error_code error;
   for (const std::string& wanted : {face, stub}) {
     if (fs::exists(wanted, error)) continue;

@@ -85,7 +85,7 @@ void NativeJob::hold_output(bool held) {
   read(err_);
 }
 
-void NativeJob::write_stdin(std::string bytes) {
+void NativeJob::write_stdin(const std::string& bytes) {
   if (!stdin_.is_open() || stdin_closing_) return;
   stdin_queue_ += bytes;
   flush_stdin();

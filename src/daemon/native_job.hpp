@@ -34,7 +34,7 @@ class NativeJob {
   NativeJob& operator=(const NativeJob&) = delete;
 
   /// Queues bytes for the launcher's standard input; dropped when nobody reads it any more.
-  void write_stdin(std::string bytes);
+  void write_stdin(const std::string& bytes);
   /// Closes it once everything queued is written.
   void close_stdin();
   std::size_t unwritten_stdin() const { return stdin_queue_.size(); }

@@ -127,7 +127,7 @@ std::optional<MpiLibrary> library_of_elf(const std::string& path, const ElfFile&
         "The libraries of \"" + path + "\" were not resolved within 10 s on " + place(site) + ".",
         "Check the file systems of its library path.");
   }
-  const auto library = library_in_listing(listed.out, path, site);
+  auto library = library_in_listing(listed.out, path, site);
   if (!library && elf.contains("MPI_Init")) {
     throw Failure("\"" + path + "\" on " + place(site) +
                       " has its MPI library linked in statically; Isthmus needs a program linked "

@@ -67,6 +67,7 @@ ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const Surroundings& ar
                     "Build both with the same MPI, or put them into different clusters.");
     }
   }
+  if (chosen == nullptr) throw Failure("The control message \"spawn\" names no program.");
   const auto& settings = configure_.settings;
   const int ranks_here = around.shared_host ? around.world_size : request.size;
   const bool crowded = !inside_allocation() && ranks_here > usable_cores();
