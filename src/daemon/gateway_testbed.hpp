@@ -55,7 +55,7 @@ struct BedOptions {
   int streams = 1;
   std::chrono::milliseconds link_timeout{10'000};
   std::size_t link_bytes = std::size_t{4} << 20;
-  std::vector<core::Direct> direct;
+  std::vector<core::Direct> direct{};
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds handshake_timeout{5'000};
   std::size_t wrong_secret = SIZE_MAX;  // index of a gateway that has another secret

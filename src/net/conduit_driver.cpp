@@ -56,8 +56,8 @@ ConduitDriver::ConduitDriver(asio::io_context& io, core::ConduitConfig config, H
     : io_(io),
       conduit_(std::move(config), now()),
       hooks_(std::move(hooks)),
-      timer_(io),
-      pace_timer_(io) {}
+      pace_timer_(io),
+      timer_(io) {}
 
 ConduitDriver::~ConduitDriver() { close(); }
 
