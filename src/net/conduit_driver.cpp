@@ -205,7 +205,14 @@ void ConduitDriver::drop(const LinePtr& line, const std::string& reason) {
   const auto self = shared_from_this();
   report();
   if (closed_ || !conduit_.dead().empty()) return;
-  if (!conduit_.peer_ended() && hooks_.lost) hooks_.lost(reason);
+  if (!conduit_.peer_ended()) {
+    if (hooks_.lost) hooks_.lost(reason);
+  } else if (hooks_.room) {
+    // What the other end has not acknowledged it no longer needs: whoever waits for that may go on.
+    asio::post(io_, [self] {
+      if (!self->closed_) self->hooks_.room();
+    });
+  }
   if (!closed_) flush();
 }
 
