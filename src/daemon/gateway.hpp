@@ -28,8 +28,8 @@ struct GatewayConfig {
   std::chrono::milliseconds connect_timeout{10'000};
   /// How long a newcomer may take to prove that it knows the secret.
   std::chrono::milliseconds handshake_timeout{5'000};
-  /// Bounds what a link has under way, and what waits here for others, each. Twice bandwidth x delay
-  /// of 10 Gbit/s and 50 ms; what is really in use follows the network's own windows.
+  /// Bounds what a link has under way, and what waits here for others, each. Twice bandwidth x
+  /// delay of 10 Gbit/s and 50 ms; what is really in use follows the network's own windows.
   std::size_t link_bytes = std::size_t{128} << 20;
   /// Serve unencrypted (still authenticated) TCP conduits from other hosts. Needed when a link
   /// of the grid has encryption turned off. Unix sockets and loopback never need it.
