@@ -62,7 +62,9 @@ GridComm::GridComm(core::Group group_, std::uint64_t context_, MPI_Comm native_)
   const auto mine = layout.members(layout.cluster_of(rank));
   members.assign(mine.begin(), mine.end());
   native_rank = layout.index_of(rank);
-  contiguous = members.back() - members.front() + 1 == static_cast<int>(members.size());
+  first_member = members.front();
+  const bool block = members.back() - first_member + 1 == static_cast<int>(members.size());
+  contiguous = block ? static_cast<unsigned>(members.size()) : 0;
 }
 
 GridComm::~GridComm() {

@@ -34,7 +34,9 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   MPI_Comm shadow = MPI_COMM_NULL;  ///< a native duplicate for Isthmus's own traffic, errors return
   int native_rank = 0;
   std::vector<int> members;  ///< native rank -> rank; ascending
-  bool contiguous = false;   ///< members are members[0] + i: translation is an addition
+  /// Where members are first_member + i, so that translation is an addition, their number; else 0.
+  unsigned contiguous = 0;
+  int first_member = 0;
   coll::Layout layout;
   std::optional<CartTopology> cart;
   std::unique_ptr<HeldReceives> held;
@@ -46,11 +48,9 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
 
   /// Native rank of a member of my cluster, or -1 when `r` is in another cluster.
   int native_rank_of(int r) const {
-    if (contiguous) {
-      const int i = r - members.front();
-      return static_cast<unsigned>(i) < members.size() ? i : -1;
-    }
-    return search_native_rank(r);
+    const auto i = static_cast<unsigned>(r) - static_cast<unsigned>(first_member);
+    if (i < contiguous) return static_cast<int>(i);
+    return contiguous > 0 ? -1 : search_native_rank(r);
   }
   int rank_of_native(int n) const { return members[static_cast<std::size_t>(n)]; }
 

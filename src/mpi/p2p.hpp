@@ -44,6 +44,15 @@ extern std::atomic<GridComm*> world_comm;
 inline GridComm* grid_comm(MPI_Comm comm) {
   return depth != 0 || grid() == nullptr ? nullptr : find_comm(comm);
 }
+/// The native rank of a member of this cluster, when all that a blocking call on MPI_COMM_WORLD
+/// needs is the native call with that rank; -1 when there is more to it, or may be. Calls nothing,
+/// so that a caller's arguments stay in their registers and the native call is a jump.
+inline int plain_rank(MPI_Comm comm, int rank) {
+  const GridComm* const world = world_comm.load(std::memory_order_acquire);
+  if (world == nullptr || comm != MPI_COMM_WORLD || depth != 0 || !idle()) return -1;
+  const auto i = static_cast<unsigned>(rank) - static_cast<unsigned>(world->first_member);
+  return i < world->contiguous ? static_cast<int>(i) : -1;
+}
 /// True when a blocking native call may simply block.
 inline bool may_block() { return depth != 0 || grid() == nullptr || idle(); }
 

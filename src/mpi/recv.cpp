@@ -40,28 +40,31 @@ template <class Count>
 }
 
 template <class Count>
-int receive(void* buffer, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-            MPI_Status* status, const char* function) {
-  const auto native_recv = ISTHMUS_NATIVE(Recv, Count);
-  GridComm* const world = world_comm.load(std::memory_order_acquire);
-  if (world == nullptr || depth != 0) {
-    return native_recv(buffer, count, type, source, tag, comm, status);
-  }
-  GridComm* const g = comm == MPI_COMM_WORLD ? world : find_comm(comm);
+[[gnu::noinline]] int receive_anywhere(void* buffer, Count count, MPI_Datatype type, int source,
+                                       int tag, MPI_Comm comm, MPI_Status* status,
+                                       const char* function) {
+  GridComm* const g = grid_comm(comm);
   int local = source;
   if (g != nullptr && source != MPI_PROC_NULL) {
     local = g->native_rank_of(source);
     if (local < 0) return receive_grid(*g, buffer, count, type, source, tag, status, function);
   }
-  if (!idle()) {
+  if (!may_block()) {
     return receive_pumping(g, buffer, count, type, source, tag, comm, status, function);
   }
-  if (g == nullptr || status == MPI_STATUS_IGNORE) {
-    return native_recv(buffer, count, type, local, tag, comm, status);
-  }
-  const int code = native_recv(buffer, count, type, local, tag, comm, status);
-  status->MPI_SOURCE = source;
+  const int code = ISTHMUS_NATIVE(Recv, Count)(buffer, count, type, local, tag, comm, status);
+  if (g != nullptr && status != MPI_STATUS_IGNORE) status->MPI_SOURCE = source;
   return code;
+}
+
+template <class Count>
+int receive(void* buffer, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+            MPI_Status* status, const char* function) {
+  const int local = status == MPI_STATUS_IGNORE ? plain_rank(comm, source) : -1;
+  if (local < 0) {
+    return receive_anywhere(buffer, count, type, source, tag, comm, status, function);
+  }
+  return ISTHMUS_NATIVE(Recv, Count)(buffer, count, type, local, tag, comm, status);
 }
 
 template <class Count>

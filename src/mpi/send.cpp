@@ -34,23 +34,30 @@ template <Mode mode, class Count>
 }
 
 template <Mode mode, class Count>
-int send(const void* buffer, Count count, MPI_Datatype type, int destination, int tag,
-         MPI_Comm comm, const char* function) {
-  GridComm* const world = world_comm.load(std::memory_order_acquire);
-  if (world != nullptr && depth == 0) {
-    if (GridComm* const g = comm == MPI_COMM_WORLD ? world : find_comm(comm)) {
-      const int local = g->native_rank_of(destination);
-      if (local >= 0) {
-        destination = local;
-      } else if (destination != MPI_PROC_NULL) {
-        return send_remote<mode>(*g, buffer, count, type, destination, tag, function);
-      }
-    }
-    if (mode != Mode::Buffered && !idle()) {
-      return send_pumping<mode>(buffer, count, type, destination, tag, comm);
+[[gnu::noinline]] int send_anywhere(const void* buffer, Count count, MPI_Datatype type,
+                                    int destination, int tag, MPI_Comm comm, const char* function) {
+  if (GridComm* const g = grid_comm(comm)) {
+    const int local = g->native_rank_of(destination);
+    if (local >= 0) {
+      destination = local;
+    } else if (destination != MPI_PROC_NULL) {
+      return send_remote<mode>(*g, buffer, count, type, destination, tag, function);
     }
   }
+  if (mode != Mode::Buffered && !may_block()) {
+    return send_pumping<mode>(buffer, count, type, destination, tag, comm);
+  }
   return native_send<mode, Count>()(buffer, count, type, destination, tag, comm);
+}
+
+template <Mode mode, class Count>
+int send(const void* buffer, Count count, MPI_Datatype type, int destination, int tag,
+         MPI_Comm comm, const char* function) {
+  const int local = plain_rank(comm, destination);
+  if (local < 0) {
+    return send_anywhere<mode>(buffer, count, type, destination, tag, comm, function);
+  }
+  return native_send<mode, Count>()(buffer, count, type, local, tag, comm);
 }
 
 template <Mode mode, class Count>
