@@ -1,5 +1,6 @@
 // Each cluster gathers at its leader; the leaders exchange what they gathered; each broadcasts the
 // whole in its cluster.
+#include "coll/implementations.hpp"
 #include "coll/phases.hpp"
 
 namespace isthmus::coll {
@@ -27,7 +28,7 @@ void to_rank_order(const Layout& layout, Bytes packed, const Sizes& offsets, Byt
 
 }  // namespace
 
-Task allgather(Party& party, ConstBytes mine, Bytes all, Sizes sizes) {
+Task allgather_magpie(Party& party, ConstBytes mine, Bytes all, Sizes sizes, Parameters) {
   const Layout& layout = party.layout();
   const Sizes offsets = offsets_of(sizes);
   if (offsets.back() == 0) co_return;

@@ -1,10 +1,12 @@
 // Every block to another cluster is a message of its own, all under way at once; the blocks within
 // the cluster go by the native alltoall.
+#include "coll/implementations.hpp"
 #include "coll/phases.hpp"
 
 namespace isthmus::coll {
 
-Task alltoall(Party& party, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes) {
+Task alltoall_direct(Party& party, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes,
+                     Parameters) {
   const Layout& layout = party.layout();
   const int here = my_cluster(party);
   const Sizes from = offsets_of(out_sizes);

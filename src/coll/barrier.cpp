@@ -1,9 +1,10 @@
 // Everyone in the cluster has come; the leaders tell each other; everyone goes.
+#include "coll/implementations.hpp"
 #include "coll/phases.hpp"
 
 namespace isthmus::coll {
 
-Task barrier(Party& party) {
+Task barrier_magpie(Party& party, Parameters) {
   const Layout& layout = party.layout();
   {
     Pending here = party.local_barrier();

@@ -1,5 +1,6 @@
 // Each cluster gathers at its leader (the root's at the root); the leaders send one message each
 // to the root.
+#include "coll/implementations.hpp"
 #include "coll/phases.hpp"
 
 namespace isthmus::coll {
@@ -38,7 +39,7 @@ Task gather_at_root(Party& party, ConstBytes mine, Bytes all, const Sizes& offse
 
 }  // namespace
 
-Task gather(Party& party, ConstBytes mine, Bytes all, Sizes sizes, int root) {
+Task gather_magpie(Party& party, ConstBytes mine, Bytes all, Sizes sizes, int root, Parameters) {
   const Layout& layout = party.layout();
   if (party.rank() == root) {
     const Sizes offsets = offsets_of(sizes);

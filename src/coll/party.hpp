@@ -68,12 +68,23 @@ class Reduction {
   virtual void combine(ConstBytes in, Bytes inout, std::size_t count) = 0;
 };
 
+struct Choice;   // choose.hpp
+struct Forced;   // forced.hpp
+struct Network;  // network.hpp
+struct Problem;  // algorithm.hpp
+
 class Party {
  public:
   virtual ~Party() = default;
 
   virtual int rank() const = 0;
   virtual const Layout& layout() const = 0;
+
+  // ---- what the choice of an algorithm depends on; the same on all ranks ------------------
+  virtual const Network& network() const;  ///< default: that of an unmeasured grid
+  virtual const Forced& forced() const;    ///< algorithms asked for; default: none
+  /// Told of every choice.
+  virtual void chosen(const Problem& problem, const Choice& choice);
 
   // ---- messages to any rank of the communicator, own cluster's too -------------------------
   // Between a pair of ranks, messages with one tag arrive in order. The memory must stay until

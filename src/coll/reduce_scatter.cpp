@@ -1,5 +1,6 @@
 // Each cluster reduces the whole vector to its leader; the leaders send each other only the blocks
 // of the other's members, combine in cluster order and scatter in their clusters.
+#include "coll/implementations.hpp"
 #include "coll/phases.hpp"
 
 namespace isthmus::coll {
@@ -102,8 +103,8 @@ Task exchange_contributions(Party& party, ConstBytes in, const Cut& cut,
 
 }  // namespace
 
-Task reduce_scatter(Party& party, ConstBytes in, Bytes out, std::vector<std::size_t> counts,
-                    Reduction& reduction) {
+Task reduce_scatter_magpie(Party& party, ConstBytes in, Bytes out, std::vector<std::size_t> counts,
+                           Reduction& reduction, Parameters) {
   const Cut cut(counts, reduction);
   if (cut.offsets.back() == 0) co_return;
   const Layout& layout = party.layout();

@@ -1,6 +1,7 @@
 // Where clusters are blocks of ranks: the native scan in each; the last rank of a cluster, which
 // has its total, sends it to the leaders of all later clusters, and each of those broadcasts what
 // comes before its cluster. Where they interleave: every leader gets all contributions.
+#include "coll/implementations.hpp"
 #include "coll/phases.hpp"
 
 namespace isthmus::coll {
@@ -71,7 +72,8 @@ Task scan_in_rank_order(Party& party, ConstBytes in, Bytes out, std::size_t coun
 
 }  // namespace
 
-Task scan(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction) {
+Task scan_magpie(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction,
+                 Parameters) {
   if (reduction.packed_size(count) == 0) co_return;
   if (!party.layout().blocks()) {
     co_await scan_in_rank_order(party, in, out, count, reduction, false, kTagScan);
@@ -86,7 +88,8 @@ Task scan(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& 
   if (before.size() > 0) reduction.combine(before.bytes(), out, count);
 }
 
-Task exscan(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction) {
+Task exscan_magpie(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction,
+                   Parameters) {
   if (reduction.packed_size(count) == 0) co_return;
   const Layout& layout = party.layout();
   if (!layout.blocks()) {

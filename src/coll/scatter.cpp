@@ -1,5 +1,6 @@
 // The root sends every other cluster's blocks to its leader as one message, while it scatters
 // natively in its own cluster; the leaders scatter in theirs.
+#include "coll/implementations.hpp"
 #include "coll/phases.hpp"
 
 namespace isthmus::coll {
@@ -25,7 +26,7 @@ Task scatter_from_root(Party& party, ConstBytes all, const Sizes& offsets, const
 
 }  // namespace
 
-Task scatter(Party& party, ConstBytes all, Sizes sizes, Bytes mine, int root) {
+Task scatter_magpie(Party& party, ConstBytes all, Sizes sizes, Bytes mine, int root, Parameters) {
   const Layout& layout = party.layout();
   if (party.rank() == root) {
     const Sizes offsets = offsets_of(sizes);

@@ -1,5 +1,6 @@
 // Each cluster reduces to its leader (the root's to the root); the leaders send their partial
 // results to the root, which combines them in cluster order.
+#include "coll/implementations.hpp"
 #include "coll/phases.hpp"
 
 namespace isthmus::coll {
@@ -16,8 +17,8 @@ Task reduce_in_rank_order(Party& party, ConstBytes in, Bytes out, std::size_t co
 
 }  // namespace
 
-Task reduce(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction,
-            int root) {
+Task reduce_magpie(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction,
+                   int root, Parameters) {
   if (reduction.packed_size(count) == 0) co_return;
   if (!by_cluster(party, reduction)) {
     co_await reduce_in_rank_order(party, in, out, count, reduction, root);

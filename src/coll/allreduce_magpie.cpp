@@ -1,5 +1,6 @@
 // Each cluster reduces to its leader; the leaders exchange their partial results and each combines
 // all of them in cluster order, so every cluster computes the same bits; each broadcasts.
+#include "coll/implementations.hpp"
 #include "coll/phases.hpp"
 
 namespace isthmus::coll {
@@ -47,7 +48,8 @@ Task exchange_contributions(Party& party, ConstBytes in, Bytes out, std::size_t 
 
 }  // namespace
 
-Task allreduce(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction) {
+Task allreduce_magpie(Party& party, ConstBytes in, Bytes out, std::size_t count,
+                      Reduction& reduction, Parameters) {
   if (reduction.packed_size(count) == 0) co_return;
   if (by_cluster(party, reduction)) {
     co_await exchange_partials(party, in, out, count, reduction);

@@ -1,10 +1,11 @@
 // The root sends to the other clusters' leaders at once, while its own cluster's native broadcast
 // runs; each leader broadcasts in its cluster (MagPIe).
+#include "coll/implementations.hpp"
 #include "coll/phases.hpp"
 
 namespace isthmus::coll {
 
-Task bcast(Party& party, Bytes data, int root) {
+Task bcast_magpie(Party& party, Bytes data, int root, Parameters) {
   if (data.empty()) co_return;
   const Layout& layout = party.layout();
   const int home = layout.cluster_of(root);

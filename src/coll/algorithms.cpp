@@ -1,0 +1,62 @@
+// The table of algorithms: one row each. docs/collectives.md describes them.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "coll/cost.hpp"
+#include "coll/implementations.hpp"
+
+namespace isthmus::coll {
+namespace {
+
+constexpr Demands kNothing{};
+constexpr Heeds kNone{};
+constexpr std::string_view kMagPIe = "Kielmann et al., MagPIe, PPoPP 1999";
+
+constexpr std::array kTable{
+    // kind, name, demands, heeds, cost, run, source
+    Algorithm{Kind::Barrier, "magpie", kNothing, kNone, cost_barrier_magpie, barrier_magpie,
+              kMagPIe},
+    Algorithm{Kind::Bcast, "magpie", kNothing, kNone, cost_bcast_magpie, bcast_magpie, kMagPIe},
+    Algorithm{Kind::Gather, "magpie", kNothing, kNone, cost_gather_magpie, gather_magpie, kMagPIe},
+    Algorithm{Kind::Scatter, "magpie", kNothing, kNone, cost_gather_magpie, scatter_magpie,
+              kMagPIe},
+    Algorithm{Kind::Allgather, "magpie", kNothing, kNone, cost_allgather_magpie, allgather_magpie,
+              kMagPIe},
+    Algorithm{Kind::Alltoall, "direct", kNothing, kNone, cost_alltoall_direct, alltoall_direct, ""},
+    Algorithm{Kind::Reduce, "magpie", kNothing, kNone, cost_reduce_magpie, reduce_magpie, kMagPIe},
+    Algorithm{Kind::Allreduce, "magpie", kNothing, kNone, cost_allreduce_magpie, allreduce_magpie,
+              kMagPIe},
+    Algorithm{Kind::ReduceScatter, "magpie", kNothing, kNone, cost_reduce_scatter_magpie,
+              reduce_scatter_magpie, kMagPIe},
+    Algorithm{Kind::Scan, "magpie", kNothing, kNone, cost_scan_magpie, scan_magpie, kMagPIe},
+    Algorithm{Kind::Exscan, "magpie", kNothing, kNone, cost_scan_magpie, exscan_magpie, kMagPIe},
+};
+
+}  // namespace
+
+std::span<const Algorithm> algorithms() { return kTable; }
+
+const Algorithm* find_algorithm(Kind kind, std::string_view name) {
+  const auto found = std::find_if(kTable.begin(), kTable.end(), [&](const Algorithm& row) {
+    return row.kind == kind && row.name == name;
+  });
+  return found == kTable.end() ? nullptr : &*found;
+}
+
+std::string names_of_algorithms(Kind kind) {
+  std::string names;
+  for (const Algorithm& row : kTable) {
+    if (row.kind == kind) names += (names.empty() ? "" : ", ") + std::string(row.name);
+  }
+  return names;
+}
+
+std::string_view name_of(Kind kind) {
+  constexpr std::array<std::string_view, kKinds> kNames{
+      "barrier", "bcast",     "gather",         "scatter", "allgather", "alltoall",
+      "reduce",  "allreduce", "reduce_scatter", "scan",    "exscan"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace isthmus::coll

@@ -1,0 +1,37 @@
+#include "coll/choose.hpp"
+
+namespace isthmus::coll {
+
+bool fits(const Algorithm& algorithm, const Setting& setting) {
+  const Demands& demands = algorithm.demands;
+  const bool commutative = setting.problem.commutative;
+  if (demands.commutative && !commutative && !setting.layout.blocks()) return false;
+  if (demands.only_commutative && !commutative) return false;
+  if (demands.clusters && setting.layout.clusters() < 2) return false;
+  return !demands.known_bytes || setting.problem.bytes.has_value();
+}
+
+Choice choose(const Setting& setting, const Forced& forced) {
+  const Forced::Wish& wish = forced.of(setting.problem.kind);
+  if (wish.algorithm != nullptr && fits(*wish.algorithm, setting)) {
+    return {wish.algorithm, wish.parameters};
+  }
+  Choice best;
+  double least = 0;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (algorithm.kind != setting.problem.kind || !fits(algorithm, setting)) continue;
+    const double cost = algorithm.cost(setting, {});
+    if (best.algorithm != nullptr && cost >= least) continue;
+    best.algorithm = &algorithm;
+    least = cost;
+  }
+  return best;
+}
+
+Choice choose(Party& party, const Problem& problem) {
+  const Choice choice = choose(Setting{party.layout(), party.network(), problem}, party.forced());
+  party.chosen(problem, choice);
+  return choice;
+}
+
+}  // namespace isthmus::coll

@@ -1,0 +1,125 @@
+#include "coll/cost.hpp"
+
+#include <algorithm>
+
+namespace isthmus::coll {
+
+double wan_rate(const Network& network, int senders) {
+  const int ways = network.paths == 0 ? senders : std::min(senders, network.paths);
+  return std::min(network.wan_bandwidth, std::max(ways, 1) * network.link_bandwidth);
+}
+
+int largest_cluster(const Layout& layout) {
+  std::size_t most = 1;
+  for (int c = 0; c < layout.clusters(); ++c) most = std::max(most, layout.members(c).size());
+  return static_cast<int>(most);
+}
+
+int rounds(int number) {
+  int needed = 0;
+  while ((1 << needed) < number) ++needed;
+  return needed;
+}
+
+double link_time(const Network& network, std::size_t bytes) {
+  return static_cast<double>(bytes) / network.link_bandwidth;
+}
+
+namespace {
+
+/// A tree of whole messages, or twice the message in halving steps, whichever is quicker.
+double tree_or_halving(const Network& network, int members, std::size_t bytes) {
+  if (members < 2) return 0;
+  const double hop = network.link_latency + network.message_cost;
+  const double whole = link_time(network, bytes);
+  const double tree = rounds(members) * (hop + whole);
+  const double halving = 2 * rounds(members) * hop + 2 * whole * (members - 1) / members;
+  return std::min(tree, halving);
+}
+
+/// One message of `bytes` to each other cluster, by one member.
+double far_message(const Setting& setting, std::size_t bytes) {
+  const int others = setting.layout.clusters() - 1;
+  if (others == 0) return 0;
+  const Network& network = setting.network;
+  const double size = static_cast<double>(bytes);
+  const double out = std::max(size / wan_rate(network, 1), size * others / network.link_bandwidth);
+  return network.wan_latency + network.message_cost * others + out;
+}
+
+}  // namespace
+
+double native_bcast(const Network& network, int members, std::size_t bytes) {
+  return tree_or_halving(network, members, bytes);
+}
+
+double native_reduce(const Network& network, int members, std::size_t bytes) {
+  return tree_or_halving(network, members, bytes);
+}
+
+double native_gather(const Network& network, int members, std::size_t bytes) {
+  if (members < 2) return 0;
+  return rounds(members) * (network.link_latency + network.message_cost) +
+         link_time(network, bytes) * (members - 1) / members;
+}
+
+double native_allgather(const Network& network, int members, std::size_t bytes) {
+  return native_gather(network, members, bytes);
+}
+
+double cost_barrier_magpie(const Setting& setting, const Parameters&) {
+  const int members = largest_cluster(setting.layout);
+  return 2 * native_bcast(setting.network, members, 0) + far_message(setting, 0);
+}
+
+double cost_bcast_magpie(const Setting& setting, const Parameters&) {
+  const int members = largest_cluster(setting.layout);
+  return far_message(setting, setting.bytes()) +
+         native_bcast(setting.network, members, setting.bytes());
+}
+
+double cost_gather_magpie(const Setting& setting, const Parameters&) {
+  const int members = largest_cluster(setting.layout);
+  const auto share = setting.bytes() * static_cast<std::size_t>(members) /
+                     static_cast<std::size_t>(setting.layout.size());
+  return native_gather(setting.network, members, share) + far_message(setting, share);
+}
+
+double cost_allgather_magpie(const Setting& setting, const Parameters&) {
+  const int members = largest_cluster(setting.layout);
+  return cost_gather_magpie(setting, {}) + native_bcast(setting.network, members, setting.bytes());
+}
+
+double cost_alltoall_direct(const Setting& setting, const Parameters&) {
+  return setting.network.wan_latency + setting.layout.size() * setting.network.message_cost +
+         link_time(setting.network, setting.bytes());
+}
+
+double cost_reduce_magpie(const Setting& setting, const Parameters&) {
+  const int members = largest_cluster(setting.layout);
+  return native_reduce(setting.network, members, setting.bytes()) +
+         far_message(setting, setting.bytes());
+}
+
+double cost_allreduce_magpie(const Setting& setting, const Parameters&) {
+  const int members = largest_cluster(setting.layout);
+  return cost_reduce_magpie(setting, {}) + native_bcast(setting.network, members, setting.bytes());
+}
+
+double cost_reduce_scatter_magpie(const Setting& setting, const Parameters&) {
+  const int members = largest_cluster(setting.layout);
+  const auto clusters = static_cast<std::size_t>(setting.layout.clusters());
+  return native_reduce(setting.network, members, setting.bytes()) +
+         far_message(setting, setting.bytes() / clusters) +
+         native_gather(setting.network, members, setting.bytes() / clusters);
+}
+
+double cost_scan_magpie(const Setting& setting, const Parameters&) {
+  const int members = largest_cluster(setting.layout);
+  const double step = setting.network.link_latency + setting.network.message_cost +
+                      link_time(setting.network, setting.bytes());
+  return (members - 1) * step + far_message(setting, setting.bytes()) +
+         native_bcast(setting.network, members, setting.bytes());
+}
+
+}  // namespace isthmus::coll

@@ -1,0 +1,37 @@
+// The estimated times of algorithms, in seconds, and the parts they are made of. Each formula
+// stands in docs/collectives.md. Estimates need only order the algorithms: they leave out what all
+// have in common.
+#pragma once
+
+#include "coll/algorithm.hpp"
+
+namespace isthmus::coll {
+
+/// Bytes a second that `senders` members of a cluster reach together, to one other cluster.
+double wan_rate(const Network& network, int senders);
+/// Most members of any cluster.
+int largest_cluster(const Layout& layout);
+/// ceil(log2(number)), 0 for 1.
+int rounds(int number);
+/// Seconds that `bytes` take over one member's link.
+double link_time(const Network& network, std::size_t bytes);
+
+/// The native collectives of a cluster with `members`: trees for small messages, halving or
+/// pipelines for large ones.
+double native_bcast(const Network& network, int members, std::size_t bytes);
+double native_reduce(const Network& network, int members, std::size_t bytes);
+/// `bytes`: all blocks together.
+double native_gather(const Network& network, int members, std::size_t bytes);
+double native_allgather(const Network& network, int members, std::size_t bytes);
+
+double cost_barrier_magpie(const Setting&, const Parameters&);
+double cost_bcast_magpie(const Setting&, const Parameters&);
+double cost_gather_magpie(const Setting&, const Parameters&);  ///< scatter too
+double cost_allgather_magpie(const Setting&, const Parameters&);
+double cost_alltoall_direct(const Setting&, const Parameters&);
+double cost_reduce_magpie(const Setting&, const Parameters&);
+double cost_allreduce_magpie(const Setting&, const Parameters&);
+double cost_reduce_scatter_magpie(const Setting&, const Parameters&);
+double cost_scan_magpie(const Setting&, const Parameters&);  ///< exscan too
+
+}  // namespace isthmus::coll

@@ -1,0 +1,27 @@
+// Every algorithm's function, for the table. Arguments as in collectives.hpp; each file says what
+// its algorithm does and where it is from.
+#pragma once
+
+#include "coll/collectives.hpp"
+#include "coll/parameters.hpp"
+
+namespace isthmus::coll {
+
+Task barrier_magpie(Party&, Parameters);
+
+Task bcast_magpie(Party&, Bytes data, int root, Parameters);
+
+Task gather_magpie(Party&, ConstBytes mine, Bytes all, Sizes sizes, int root, Parameters);
+Task scatter_magpie(Party&, ConstBytes all, Sizes sizes, Bytes mine, int root, Parameters);
+Task allgather_magpie(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
+Task alltoall_direct(Party&, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes, Parameters);
+
+Task reduce_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, int root,
+                   Parameters);
+Task allreduce_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+Task reduce_scatter_magpie(Party&, ConstBytes in, Bytes out, std::vector<std::size_t> counts,
+                           Reduction&, Parameters);
+Task scan_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+Task exscan_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+
+}  // namespace isthmus::coll
