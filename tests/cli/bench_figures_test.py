@@ -3,15 +3,16 @@
 import pytest
 
 from isthmus.bench import limits
-from isthmus.bench.limits import LIMITS, Limit, judge
+from isthmus.bench.limits import LIMITS
 from isthmus.bench.results import (
-    NotMeasuredError,
     Results,
     Run,
     half_bandwidth_size,
     run_from_json,
 )
+from isthmus.bench.samples import NotMeasuredError
 from isthmus.bench.tasks import LARGEST, MIB, Task, parse, powers_of_two
+from isthmus.bench.verdicts import Limit, judge
 
 DELAY, RATE = 0.0058, 125e6  # of a wire: one way, and bytes per second
 

@@ -65,6 +65,7 @@ import json, sys
 from pathlib import Path
 from isthmus.bench import mpis, p2p, session
 from isthmus.bench.place import inside_lab
+from isthmus.bench.results import Results
 from isthmus.bench.tasks import Task, MIB
 tasks = [Task("pingpong", 8, 3), Task("stream", MIB, 1, 0.1)]
 wanted = ("tcp", "tcp-untuned", "isthmus", "native-openmpi4.1-eager")
@@ -72,7 +73,9 @@ place = inside_lab()
 options = p2p.Options(quick=True, only=wanted)
 made = p2p.contestants(place, options, Path(sys.argv[1]), lambda text: None)
 entries = [session.Entry(one, [tasks]) for one in made]
-print(json.dumps(session.measure(place, entries, lambda text: None).as_json()))
+results = Results()
+session.measure(place, entries, results, lambda text: None)
+print(json.dumps(results.as_json()))
 """
 
 

@@ -11,7 +11,7 @@ import pytest
 from isthmus import grid as grids
 from isthmus.bench import gridfile, p2p, place, program
 from isthmus.bench.process import measure
-from isthmus.bench.results import Run
+from isthmus.bench.results import Run, run_from_json
 from isthmus.bench.tasks import LATENCY_BYTES, Task
 from isthmus.cli import main
 from isthmus.errors import RunError
@@ -128,7 +128,7 @@ LINE = '{"task":"pingpong:8:1","pairs":1,"seconds":[0.5]}'
 
 
 def shell(script: str, **more) -> list[Run]:
-    return measure(["/bin/sh", "-c", script], [PING], "x", 3, **more)
+    return measure(["/bin/sh", "-c", script], [PING], "x", 3, run_from_json, **more)
 
 
 def test_lines_become_runs():

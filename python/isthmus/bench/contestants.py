@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from isthmus.bench import session
 from isthmus.bench.mpis import Mpi
 from isthmus.bench.place import Place
 from isthmus.bench.process import lines, measure, started
-from isthmus.bench.results import Run
+from isthmus.bench.results import Run, run_from_json
 from isthmus.bench.tasks import Task
 from isthmus.errors import RunError
 
@@ -20,19 +21,11 @@ _IPERF_PORT = 5201
 _ISTHMUS = [sys.executable, "-m", "isthmus"]
 
 
-class Contestant(Protocol):
-    """`ceiling` is what the kernel's socket buffers are limited to; None: as the place has it.
-    `figures` are those that it can show."""
+class Contestant(session.Contestant[Task, Run], Protocol):
+    """`figures` are those that it can show."""
 
     @property
-    def key(self) -> str: ...
-    @property
-    def label(self) -> str: ...
-    @property
-    def ceiling(self) -> int | None: ...
-    @property
     def figures(self) -> frozenset[str]: ...
-    def measure(self, tasks: Sequence[Task], number: int) -> list[Run]: ...
 
 
 ALL_FIGURES = frozenset({"pingpong", "stream", "bidirectional", "rate", "loaded"})
@@ -63,7 +56,7 @@ class PlainTcp:
             if word != "listening" or not port.isdigit():
                 raise RunError(f"the listening end did not come up{said.tail()}")
             play = [near.tcpbench(), "play", far.address, port, *texts]
-            return measure(near.command(play), tasks, self.key, number, stdin=token)
+            return measure(near.command(play), tasks, self.key, number, run_from_json, stdin=token)
 
 
 @dataclass(frozen=True)
@@ -140,7 +133,7 @@ class IsthmusRun:
             command += [":"] if end is self.place.ends[1] else []
             command += ["--on", end.cluster, "-n", str(self.place.pairs), program]
             command += [task.text for task in tasks]
-        return measure(command, tasks, self.key, number)
+        return measure(command, tasks, self.key, number, run_from_json)
 
 
 @dataclass(frozen=True)
@@ -167,7 +160,13 @@ class NativeMpi:
         command = [*_ISTHMUS, "lab", "mpirun", "--interleave", "--mpi", self.mpi.name]
         command += ["-n", "2", "env"]
         command += [f"{name}={value}" for name, value in self.settings.items()]
-        return measure([*command, self.program, *(t.text for t in tasks)], tasks, self.key, number)
+        return measure(
+            [*command, self.program, *(t.text for t in tasks)],
+            tasks,
+            self.key,
+            number,
+            run_from_json,
+        )
 
 
 _FOUR_MB = 4 << 20  # what Hablot et al. gave every MPI

@@ -1,6 +1,7 @@
 """Grid files written out again, with changes, for contestants that need their own."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -44,6 +45,15 @@ def direct(grid: Grid) -> Grid | None:
             for entry in entries.values() if isinstance(entries, dict) else entries:
                 entry["reach"] = "direct"
     return parse_grid(write(Grid.model_validate(data)), "direct") if known else None
+
+
+def with_gateways(grid: Grid, gateways: Sequence[GatewaySpec]) -> Grid:
+    """The same grid with these gateways alone."""
+    data = json.loads(grid.model_dump_json(exclude_none=True, exclude_defaults=True))
+    data["gateway"] = [
+        json.loads(gateway.model_dump_json(exclude_none=True)) for gateway in gateways
+    ]
+    return parse_grid(write(Grid.model_validate(data)), "gateways")
 
 
 def _keys(model: BaseModel, but: set[str]) -> list[tuple[str, Any]]:

@@ -1,55 +1,15 @@
 """The figures that a release has to reach, on the testbeds where they are measured."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable
 
-from isthmus.bench.results import NotMeasuredError, Results, half_bandwidth_size
+from isthmus.bench.results import Results, half_bandwidth_size
+from isthmus.bench.samples import NotMeasuredError
 from isthmus.bench.tasks import LARGEST, LATENCY_BYTES
+from isthmus.bench.verdicts import Limit
 from isthmus.units import format_bytes
 
 Figure = Callable[[Results], tuple[float, str]]
 OURS, DIRECT, UNTUNED, TCP = "isthmus", "isthmus-direct", "isthmus-untuned", "tcp"
-
-
-@dataclass(frozen=True)
-class Limit:
-    """`figure` gives the value and a note; `unit` is empty for ratios."""
-
-    testbed: str
-    name: str
-    sense: Literal["at least", "at most"]
-    value: float
-    figure: Figure
-    unit: str = ""
-
-    def holds(self, value: float) -> bool:
-        return value >= self.value if self.sense == "at least" else value <= self.value
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """`value` None: not measured, and `note` says why."""
-
-    limit: Limit
-    value: float | None
-    note: str
-
-    @property
-    def well(self) -> bool:
-        return self.value is not None and self.limit.holds(self.value)
-
-
-def judge(limits: Sequence[Limit], results: Results) -> list[Verdict]:
-    found = []
-    for limit in limits:
-        try:
-            value, note = limit.figure(results)
-        except NotMeasuredError as error:
-            found.append(Verdict(limit, None, str(error)))
-        else:
-            found.append(Verdict(limit, value, note))
-    return found
 
 
 # -- the figures ----------------------------------------------------------------------------------
@@ -183,5 +143,5 @@ LIMITS = (
 )  # fmt: skip
 
 
-def of_testbed(testbed: str) -> list[Limit]:
+def of_testbed(testbed: str) -> list[Limit[Results]]:
     return [limit for limit in LIMITS if limit.testbed == testbed]

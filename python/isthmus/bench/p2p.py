@@ -1,6 +1,5 @@
 """The plan of `isthmus bench p2p`: which contestants do which tasks in which passes."""
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -20,6 +19,7 @@ from isthmus.bench.mpis import Mpi
 from isthmus.bench.place import LOOPBACK, Place
 from isthmus.bench.place import UNTUNED as UNTUNED_CEILING
 from isthmus.bench.program import prepare
+from isthmus.bench.results import Run
 from isthmus.bench.session import Entry
 from isthmus.bench.tasks import KIB, LARGEST, LATENCY_BYTES, MIB, Task
 from isthmus.errors import IsthmusError, UsageError
@@ -44,7 +44,7 @@ class Options:
 
 def entries(
     place: Place, options: Options, folder: Path, say: Callable[[str], None]
-) -> list[Entry]:
+) -> list[Entry[Task, Run]]:
     """`folder` is for grid files, and lives as long as the entries. UsageError when nothing is
     left to measure."""
     found = [
@@ -204,7 +204,3 @@ def variants(testbed: str) -> list[tuple[str, list[str]]]:
         counts = (1, 2, 4)
         return [(f"{n} zipper node{'s' if n > 1 else ''}", ["--zippers", str(n)]) for n in counts]
     return [("", ["--nodes", "1"])]
-
-
-def inside() -> bool:
-    return "ISTHMUS_LAB" in os.environ

@@ -119,6 +119,17 @@ def of_grid(path: Path, between: str | None) -> Place:
     return Place(path.stem, grid, (_end(grid, wanted[0]), _end(grid, wanted[1])))
 
 
+def end_of(place: Place, cluster: str) -> End:
+    """Any cluster of the place's grid, also beyond the two that are its ends."""
+    for end in place.ends:
+        if end.cluster == cluster:
+            return end
+    if place.network is not None:
+        node = place.network.of_site(cluster, "node")[0].name
+        return End(cluster, node, node, mpi=place.network.segments[cluster].mpi)
+    return _end(place.grid, cluster)
+
+
 def _end(grid: Grid, cluster: str) -> End:
     spec = grid.cluster[cluster]
     gateway = next((g for g in grid.gateway if g.cluster == cluster), None)

@@ -9,10 +9,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
 
-from isthmus.bench.results import Run, run_from_json
-from isthmus.bench.tasks import Task
 from isthmus.errors import RunError
 
 _PARTING = 15.0  # seconds to end after the last line
@@ -101,21 +100,40 @@ def lines(process: subprocess.Popen[bytes], limits: Iterator[float]) -> Iterator
         rest += data
 
 
+class Doable(Protocol):
+    """A task: what the program reads, and the most seconds that it may take."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def limit(self) -> float: ...
+
+
+class Done(Protocol):
+    @property
+    def task(self) -> Doable: ...
+
+
+DoneT = TypeVar("DoneT", bound=Done)
+
+
 def measure(
     command: Sequence[str],
-    tasks: Sequence[Task],
+    tasks: Sequence[Doable],
     contestant: str,
     number: int,
+    read: Callable[[dict[str, Any]], DoneT],
     *,
     env: Mapping[str, str] | None = None,
     stdin: str | None = None,
     start: float = 90.0,
-) -> list[Run]:
-    """Runs a measuring program and gives what it said of each task. RunError when it fails before
-    it has done all. `start` is what it may take to begin, in seconds."""
+) -> list[DoneT]:
+    """Runs a measuring program and gives what it said of each task, which `read` makes of a line's
+    data, the contestant and the pass. RunError when it fails before it has done all. `start` is
+    what it may take to begin, in seconds."""
     waiting = {task.text for task in tasks}
     longest = max((task.limit for task in tasks), default=0.0)
-    runs: list[Run] = []
+    runs: list[DoneT] = []
     limits = iter([start + longest, *[longest] * (len(tasks) + 1000)])
     with started(command, env, stdin) as (process, said):
         try:
@@ -124,7 +142,7 @@ def measure(
                     continue
                 try:
                     data = {**json.loads(line), "contestant": contestant, "pass": number}
-                    run = run_from_json(data)
+                    run = read(data)
                 except (ValueError, KeyError, TypeError) as error:
                     raise RunError(f"the measuring program said nonsense: {error}") from None
                 runs.append(run)

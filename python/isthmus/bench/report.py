@@ -1,13 +1,15 @@
 """What a benchmark says on standard output."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from isthmus.bench.limits import Verdict
-from isthmus.bench.results import NotMeasuredError, Results
+from isthmus.bench.results import Results
+from isthmus.bench.samples import NotMeasuredError, Samples
 from isthmus.bench.tasks import KIB, LARGEST, LATENCY_BYTES, MIB
+from isthmus.bench.verdicts import Verdict
 
 _SHOWN = (64 * KIB, MIB, LARGEST)
 _WIDTH = 160  # where standard output is no terminal
@@ -99,6 +101,6 @@ def verdict_table(verdicts: Sequence[Verdict], out: Console) -> None:
     out.print(table)
 
 
-def failures(results: Results, out: Console) -> None:
+def failures(results: Samples[Any], out: Console) -> None:
     for text in results.failures:
         out.print(f"not measured: {text}", style="yellow", markup=False, highlight=False)

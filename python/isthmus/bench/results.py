@@ -6,15 +6,12 @@ Rates are in bytes per second, times in seconds.
 
 import statistics
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from isthmus.bench import tasks
+from isthmus.bench.samples import NotMeasuredError, Samples
 from isthmus.bench.tasks import Task
-
-
-class NotMeasuredError(Exception):
-    """A figure has no samples; the text says whose."""
 
 
 @dataclass(frozen=True)
@@ -65,33 +62,12 @@ def run_from_json(data: dict[str, Any]) -> Run:
 
 
 @dataclass
-class Results:
-    """All that was measured. `labels` names contestants, in the order in which they are shown;
-    `failures` says what could not be measured."""
+class Results(Samples[Run]):
+    """Of point to point, with its figures."""
 
-    labels: dict[str, str] = field(default_factory=dict)
-    runs: list[Run] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "contestants": self.labels,
-            "runs": [run.as_json() for run in self.runs],
-            "failures": self.failures,
-        }
-
-    def merge(self, data: dict[str, Any], variant: str = "") -> None:
-        """Adds what `as_json` gave elsewhere."""
-        self.labels |= data["contestants"]
-        for item in data["runs"]:
-            self.runs.append(run_from_json({**item, "variant": variant}))
-        before = f"{variant}: " if variant else ""
-        self.failures += [before + text for text in data["failures"]]
-
-    def measured(self) -> list[str]:
-        """Contestants with samples."""
-        seen = {run.contestant for run in self.runs}
-        return [key for key in self.labels if key in seen]
+    @staticmethod
+    def read(data: dict[str, Any]) -> Run:
+        return run_from_json(data)
 
     def _of(self, contestant: str, figure: str, variant: str = "") -> Iterable[Run]:
         for run in self.runs:

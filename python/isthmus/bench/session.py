@@ -4,33 +4,50 @@ meanwhile meets them all alike."""
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
 
-from isthmus.bench.contestants import Contestant
 from isthmus.bench.place import Place
-from isthmus.bench.results import Results
-from isthmus.bench.tasks import Task
+from isthmus.bench.samples import Sample, Samples
 from isthmus.errors import IsthmusError
 
 _MOST_FAILURES = 2
 
+TaskT = TypeVar("TaskT")
+TaskT_contra = TypeVar("TaskT_contra", contravariant=True)
+SampleT = TypeVar("SampleT", bound=Sample)
+SampleT_co = TypeVar("SampleT_co", bound=Sample, covariant=True)
+
+
+class Contestant(Protocol[TaskT_contra, SampleT_co]):
+    """`ceiling` is what the kernel's socket buffers are limited to; None: as the place has it."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def label(self) -> str: ...
+    @property
+    def ceiling(self) -> int | None: ...
+    def measure(self, tasks: Sequence[TaskT_contra], number: int) -> Sequence[SampleT_co]: ...
+
 
 @dataclass(frozen=True)
-class Entry:
+class Entry(Generic[TaskT, SampleT]):
     """`tasks[i]` is done in pass i; a contestant sits out the passes beyond."""
 
-    contestant: Contestant
-    tasks: Sequence[Sequence[Task]]
+    contestant: Contestant[TaskT, SampleT]
+    tasks: Sequence[Sequence[TaskT]]
 
 
 def measure(
     place: Place,
-    entries: Sequence[Entry],
+    entries: Sequence[Entry[Any, SampleT]],
+    results: Samples[SampleT],
     say: Callable[[str], None],
     deadline: float | None = None,
-) -> Results:
+) -> None:
     """Never raises for what a contestant does; that is told in `failures`. Nothing is begun after
     `deadline` (of time.monotonic())."""
-    results = Results({entry.contestant.key: entry.contestant.label for entry in entries})
+    results.labels |= {entry.contestant.key: entry.contestant.label for entry in entries}
     failed: dict[str, int] = {}
     passes = max((len(entry.tasks) for entry in entries), default=0)
     late: dict[str, str] = {}
@@ -59,4 +76,3 @@ def measure(
     for key, label in late.items():
         if key not in results.measured():
             results.failures.append(f"{label}: the time was up before its turn")
-    return results

@@ -1,0 +1,144 @@
+"""The command `isthmus bench coll`."""
+
+import json
+import signal
+import tempfile
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isthmus.bench import common, labs, report, session
+from isthmus.bench.coll import plan
+from isthmus.bench.coll.contestants import measure_wires
+from isthmus.bench.coll.report import coll_tables
+from isthmus.bench.coll.results import CollResults
+from isthmus.bench.common import (
+    InsideOption,
+    JsonOption,
+    MpiOption,
+    PassesOption,
+    TestbedOption,
+)
+from isthmus.bench.place import Place, inside_lab
+from isthmus.errors import IsthmusError, UsageError
+from isthmus.lab import testbed as testbeds
+from isthmus.units import parse_size
+
+
+def coll(
+    testbed: TestbedOption = None,
+    grid: Annotated[
+        Path | None,
+        typer.Option("-g", "--grid", metavar="FILE", help="Measure over the clusters of a grid."),
+    ] = None,
+    n: Annotated[
+        int | None,
+        typer.Option("-n", min=2, metavar="N", help="Ranks, placed as 'isthmus run' places them."),
+    ] = None,
+    repetitions: Annotated[
+        int,
+        typer.Option("--repetitions", min=1, metavar="N", help="Of each task, in all passes."),
+    ] = 10,
+    passes: PassesOption = 2,
+    mpi: MpiOption = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Only these contestants, such as isthmus-direct, 'native-*-default'; may be "
+            "repeated.",
+        ),
+    ] = None,
+    collective: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only these, such as bcast, 'all*', ibcast; repeatable."),
+    ] = None,
+    size: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SIZE", help="Only these, such as '256 KiB'; may be repeated."),
+    ] = None,
+    algorithm: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CHOICE",
+            help="Also Isthmus, direct, with this choice in ISTHMUS_COLL, such as bcast=farfirst; "
+            "may be repeated.",
+        ),
+    ] = None,
+    json_file: JsonOption = None,
+    inside: InsideOption = None,
+) -> None:
+    """Collectives over all ranks: times until the last rank is done, over message sizes.
+
+    [bold]isthmus bench coll --testbed matsuda --collective bcast --size '3.2 MB'[/bold]
+      Isthmus and all native MPIs, beside what the wires allow.
+
+    Without --testbed and -g: inside a lab all of its sites, elsewhere this host."""
+    signal.signal(signal.SIGTERM, common.leave)
+    options = plan.Options(
+        repetitions,
+        passes,
+        n,
+        tuple(mpi or ()),
+        tuple(only or ()),
+        tuple(collective or ()),
+        tuple(_size(text) for text in size or ()),
+        tuple(algorithm or ()),
+    )
+    if inside is not None:
+        inside.write_text(json.dumps(_measure(inside_lab(), options).as_json()))
+        return
+    common.check(testbed, grid)
+    begin = time.monotonic()
+    if testbed is not None and common.in_labs(testbed):
+        name, results = _in_labs(testbed, options)
+    else:
+        place = common.place(testbed, grid)
+        name, results = place.name, _measure(place, options)
+    out = report.console()
+    coll_tables(results, name, out)
+    raise typer.Exit(common.finish(name, results, [], json_file, out, time.monotonic() - begin))
+
+
+def _size(text: str) -> int:
+    try:
+        found = parse_size(text)
+    except ValueError as error:
+        raise UsageError(f"--size {text}: {error}") from None
+    if found % 8:
+        raise UsageError(f"--size {text}: sums are of doubles, so sizes are multiples of 8 bytes")
+    return found
+
+
+def _measure(place: Place, options: plan.Options) -> CollResults:
+    results = CollResults()
+    with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
+        entries = plan.entries(place, options, Path(folder), common.say)
+        try:
+            results.wires[""] = measure_wires(place)
+        except IsthmusError as error:
+            common.say(f"no bounds: {error}")
+        session.measure(place, entries, results, common.say)
+    return results
+
+
+def _in_labs(testbed: str, options: plan.Options) -> tuple[str, CollResults]:
+    name, _ = testbeds.load(testbed)
+    words = ["coll", "--repetitions", str(options.repetitions), "--passes", str(options.passes)]
+    words += ["-n", str(options.n)] if options.n else []
+    words += common.again(
+        [
+            ("--mpi", options.mpis),
+            ("--only", options.only),
+            ("--collective", options.collectives),
+            ("--size", [f"{size} B" for size in options.sizes]),
+            ("--algorithm", options.algorithms),
+        ]
+    )
+    results = CollResults()
+    with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
+        raw = Path(folder) / "raw.json"
+        results.merge(labs.measure_inside(testbed, [], words, raw))
+    return name, results

@@ -1,0 +1,98 @@
+"""Who plays the collectives: one program over all clusters."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from isthmus.bench.coll.bounds import Wires
+from isthmus.bench.coll.results import CollRun, run_from_json
+from isthmus.bench.coll.tasks import CollTask
+from isthmus.bench.contestants import PlainTcp
+from isthmus.bench.mpis import Mpi
+from isthmus.bench.place import End, Place
+from isthmus.bench.process import measure
+from isthmus.bench.tasks import LATENCY_BYTES, STREAM_BYTES, Task
+from isthmus.errors import RunError
+
+_ISTHMUS = [sys.executable, "-m", "isthmus"]
+_START_LIMIT = 180.0  # seconds that all ranks have to come up
+
+
+@dataclass(frozen=True)
+class Block:
+    """The ranks of a cluster, and the program compiled there."""
+
+    cluster: str
+    ranks: int
+    program: str
+
+
+@dataclass(frozen=True)
+class IsthmusWorld:
+    """`isthmus run` over all clusters. `choices` is for ISTHMUS_COLL; only `collectives` are then
+    measured."""
+
+    key: str
+    label: str
+    grid: Path
+    blocks: tuple[Block, ...]
+    choices: str = ""
+    collectives: frozenset[str] | None = None
+    ceiling: int | None = None
+
+    def measure(self, tasks: Sequence[CollTask], number: int) -> list[CollRun]:
+        command = [*_ISTHMUS, "run", "-g", str(self.grid)]
+        words = [blocks_word(self.blocks), *(task.text for task in tasks)]
+        for i, block in enumerate(self.blocks):
+            command += [":"] if i else []
+            command += ["--on", block.cluster, "-n", str(block.ranks)]
+            command += ["-x", f"ISTHMUS_COLL={self.choices}"] if self.choices else []
+            command += [block.program, *words]
+        return measure(command, tasks, self.key, number, run_from_json, start=_START_LIMIT)
+
+
+@dataclass(frozen=True)
+class NativeWorld:
+    """A native MPI as one job over all sites of a lab."""
+
+    key: str
+    label: str
+    mpi: Mpi
+    program: str
+    blocks: tuple[Block, ...]
+    settings: Mapping[str, str] = field(default_factory=dict)
+    collectives: frozenset[str] | None = None
+    ceiling: int | None = None
+
+    def measure(self, tasks: Sequence[CollTask], number: int) -> list[CollRun]:
+        ranks = sum(block.ranks for block in self.blocks)
+        command = [*_ISTHMUS, "lab", "mpirun", "--mpi", self.mpi.name, "-n", str(ranks), "env"]
+        command += [f"{name}={value}" for name, value in self.settings.items()]
+        command += [self.program, blocks_word(self.blocks), *(task.text for task in tasks)]
+        return measure(command, tasks, self.key, number, run_from_json, start=_START_LIMIT)
+
+
+def blocks_word(blocks: Sequence[Block]) -> str:
+    return "blocks=" + ",".join(str(block.ranks) for block in blocks)
+
+
+def measure_wires(place: Place) -> Wires:
+    """Plain TCP: bandwidth between two nodes of the first site, half a round trip between the first
+    two. Only in labs, where there are nodes to measure between. RunError where it fails."""
+    if place.network is None:
+        raise RunError("what nodes' links carry is measured in labs alone")
+    near, _ = place.ends
+    nodes = place.network.of_site(near.cluster, "node")
+    if len(nodes) < 2:
+        raise RunError(f"site {near.cluster} has a single node, so its links carry nothing")
+    beside = End(near.cluster, nodes[1].name, nodes[1].name)
+    stream = Task("stream", STREAM_BYTES, 3, 1.5)
+    ping = Task("pingpong", LATENCY_BYTES, 20)
+    inside = PlainTcp(replace(place, ends=(near, beside))).measure([stream], 0)[0]
+    across = PlainTcp(place).measure([ping], 0)[0]
+    rates = [
+        stream.bytes * count / seconds
+        for count, seconds in zip(inside.messages, inside.seconds, strict=True)
+    ]
+    return Wires(max(rates), min(across.seconds) / 2)

@@ -1,0 +1,106 @@
+"""Native MPIs as peers: as they come, and with the algorithms that do best where the wide area is
+long and fast."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from isthmus.bench.contestants import tunings
+from isthmus.bench.mpis import Mpi
+
+
+@dataclass(frozen=True)
+class Setting:
+    """`collectives` None: all. `best` are settings that a quick run does not leave out."""
+
+    name: str
+    environment: Mapping[str, str]
+    collectives: frozenset[str] | None = None
+    best: bool = False
+
+
+def settings(mpi: Mpi) -> list[Setting]:
+    made = [Setting("default", {}, best=True)]
+    eager = tunings(mpi)["eager"]
+    if mpi.family == "openmpi":
+        return made + [_open_mpi(one, eager) for one in _OPEN_MPI]
+    return made + [_mpich(one, eager) for one in _MPICH]
+
+
+@dataclass(frozen=True)
+class _Forced:
+    """`algorithms` by collective; `more` are further variables."""
+
+    name: str
+    algorithms: Mapping[str, str]
+    more: Mapping[str, str] = field(default_factory=dict)
+    best: bool = False
+
+
+# Numbers of coll/tuned's algorithms, which are the same in 4.1 and 5.0:
+#   bcast 3 pipeline, 9 scatter-ring-allgather; allreduce 4 ring, 6 Rabenseifner; reduce 3 pipeline,
+#   7 Rabenseifner; allgather 1 linear, 4 ring; alltoall 1 linear; gather 1 linear, 3 linear with
+#   synchronisation; scatter 1 linear, 3 linear with non-blocking sends; reduce_scatter 2 recursive
+#   halving, 3 ring; barrier 4 Bruck.
+_OPEN_MPI = (
+    _Forced(
+        "forced",
+        {
+            "bcast": "3", "allreduce": "6", "reduce": "3", "allgather": "1", "allgatherv": "1",
+            "alltoall": "1", "alltoallv": "1", "gather": "1", "scatter": "3",
+            "reduce_scatter": "2", "barrier": "4",
+        },
+        {
+            "coll_tuned_bcast_algorithm_segmentsize": "16384",
+            "coll_tuned_reduce_algorithm_segmentsize": "16384",
+        },
+        best=True,
+    ),
+    _Forced(
+        "forced-ring",
+        {"bcast": "9", "allreduce": "4", "reduce": "7", "allgather": "4", "reduce_scatter": "3"},
+    ),
+    _Forced(
+        "forced-64k",
+        {"bcast": "3", "reduce": "3"},
+        {
+            "coll_tuned_bcast_algorithm_segmentsize": "65536",
+            "coll_tuned_reduce_algorithm_segmentsize": "65536",
+        },
+    ),
+)  # fmt: skip
+
+_MPICH = (
+    _Forced(
+        "forced",
+        {
+            "bcast": "pipelined_tree", "allreduce": "reduce_scatter_allgather",
+            "reduce": "reduce_scatter_gather", "allgather": "ring", "alltoall": "scattered",
+            "reduce_scatter": "recursive_halving", "barrier": "k_dissemination",
+        },
+        {
+            "MPIR_CVAR_BCAST_TREE_TYPE": "kary",
+            "MPIR_CVAR_BCAST_TREE_KVAL": "1",
+            "MPIR_CVAR_BCAST_TREE_PIPELINE_CHUNK_SIZE": "16384",
+        },
+        best=True,
+    ),
+    _Forced(
+        "forced-ring",
+        {"bcast": "scatter_ring_allgather", "allreduce": "ring", "reduce_scatter": "pairwise"},
+    ),
+)  # fmt: skip
+
+
+def _open_mpi(forced: _Forced, eager: Mapping[str, str]) -> Setting:
+    environment = {**eager, "OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
+    for collective, number in forced.algorithms.items():
+        environment[f"OMPI_MCA_coll_tuned_{collective}_algorithm"] = number
+    environment |= {f"OMPI_MCA_{name}": value for name, value in forced.more.items()}
+    return Setting(forced.name, environment, frozenset(forced.algorithms), forced.best)
+
+
+def _mpich(forced: _Forced, eager: Mapping[str, str]) -> Setting:
+    environment = {**eager, **forced.more}
+    for collective, name in forced.algorithms.items():
+        environment[f"MPIR_CVAR_{collective.upper()}_INTRA_ALGORITHM"] = name
+    return Setting(forced.name, environment, frozenset(forced.algorithms), forced.best)

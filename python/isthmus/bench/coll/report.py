@@ -1,0 +1,70 @@
+"""The tables of `isthmus bench coll`."""
+
+from collections.abc import Callable
+
+from rich.console import Console
+from rich.table import Table
+
+from isthmus.bench.coll.results import CollResults
+from isthmus.bench.report import size_text
+from isthmus.bench.samples import NotMeasuredError
+
+
+def coll_tables(results: CollResults, name: str, out: Console) -> None:
+    """For each variant a row for each collective and size, a column for each contestant."""
+    for variant in dict.fromkeys(run.variant for run in results.runs):
+        keys = [
+            key
+            for key in results.labels
+            if any(run.contestant == key and run.variant == variant for run in results.runs)
+        ]
+        title = f"Collectives on {name}" + (f", {variant}" if variant else "") + ", ms"
+        table = Table(title=title, title_justify="left")
+        table.add_column("")
+        table.add_column("bound", justify="right")
+        for key in keys:
+            table.add_column(results.labels[key], justify="right")
+        for cell in results.cells(variant):
+            table.add_row(*_row(results, keys, cell, variant))
+        out.print(table)
+        if variant in results.wires:
+            wires = results.wires[variant]
+            out.print(
+                f"Bounds are of a node's link with {8e-6 * wires.bandwidth:.1f} Mbit/s of TCP "
+                f"payload, and {1e3 * wires.delay:.2f} ms one way over the wide area."
+            )
+    out.print(
+        "Medians of executions, each until the last rank was done; in brackets until half of the "
+        "ranks were."
+    )
+
+
+def _row(
+    results: CollResults, keys: list[str], cell: tuple[str, int, bool], variant: str
+) -> list[str]:
+    collective, size, interleaved = cell
+    title = collective if collective.endswith("barrier") else f"{collective} {_size(size)}"
+    row = [title + (", interleaved" if interleaved else "")]
+
+    def one(key: str) -> str:
+        last = results.time(key, collective, size, interleaved, variant)
+        middle = results.middle(key, collective, size, interleaved, variant)
+        return f"{_ms(last)} ({_ms(middle)})"
+
+    row.append(_or_dash(lambda: _ms(results.bound(collective, size, variant))))
+    return row + [_or_dash(lambda key=key: one(key)) for key in keys]  # type: ignore[misc]
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:g} MB" if size % 100_000 == 0 and size else size_text(size)
+
+
+def _ms(seconds: float) -> str:
+    return f"{1e3 * seconds:.4g}" if seconds < 1 else f"{1e3 * seconds:.0f}"
+
+
+def _or_dash(figure: Callable[[], str]) -> str:
+    try:
+        return figure()
+    except NotMeasuredError:
+        return "-"

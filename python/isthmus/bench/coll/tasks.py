@@ -1,0 +1,72 @@
+"""What coll.c is told to do."""
+
+import re
+from dataclasses import dataclass
+
+KIB, MIB = 1 << 10, 1 << 20
+SUMS = ("reduce", "allreduce", "reduce_scatter_block", "reduce_scatter", "scan", "exscan")
+MESSAGE = ("bcast", "reduce", "allreduce", "scan", "exscan")  # bytes are those of the message
+BLOCKS = (  # bytes are those of each rank's block
+    "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "alltoall", "alltoallv",
+    "reduce_scatter_block", "reduce_scatter",
+)  # fmt: skip
+COLLECTIVES = ("barrier", *MESSAGE, *BLOCKS)
+SIZES = (8, 64, 512, 4 * KIB, 32 * KIB, 256 * KIB, MIB, 3_200_000, 8 * MIB, 32_000_000)
+BLOCK_SIZES = (8, 64, 512, 4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 2_000_000)
+
+_SLOWEST = 500e3  # bytes per second; what is slower has got stuck
+_TEXT = re.compile(r"([a-z_]+)(@interleaved)?:(\d+):(\d+)(?::(\d+))?")
+
+
+@dataclass(frozen=True)
+class CollTask:
+    """`collective` begins with "i" for the non-blocking form, and so does "interleaved", where the
+    clusters' ranks are taken in turn. `text` is what the program reads; `limit` bounds, in seconds,
+    how long it may take."""
+
+    collective: str
+    bytes: int
+    repetitions: int
+    interleaved: bool = False
+    tests: int | None = None
+
+    @property
+    def text(self) -> str:
+        order = "@interleaved" if self.interleaved else ""
+        tests = "" if self.tests is None else f":{self.tests}"
+        return f"{self.collective}{order}:{self.bytes}:{self.repetitions}{tests}"
+
+    @property
+    def blocking(self) -> str:
+        """The collective's name without the "i"."""
+        return self.collective if self.collective in COLLECTIVES else self.collective[1:]
+
+    @property
+    def limit(self) -> float:
+        moved = self.bytes * (16 if self.blocking in BLOCKS else 1)
+        times = (self.repetitions + 2) * (3 if self.blocking != self.collective else 1)
+        return 60 + times * (1 + moved / _SLOWEST)
+
+
+def parse(text: str) -> CollTask:
+    """The inverse of `CollTask.text`. ValueError for what is none."""
+    found = _TEXT.fullmatch(text)
+    if not found:
+        raise ValueError(f"no task: {text}")
+    task = CollTask(
+        found[1],
+        int(found[2 + 1]),
+        int(found[4]),
+        found[2] is not None,
+        None if found[5] is None else int(found[5]),
+    )
+    if task.blocking not in COLLECTIVES:
+        raise ValueError(f"no collective: {task.collective}")
+    return task
+
+
+def sizes_of(collective: str) -> tuple[int, ...]:
+    """All that are measured."""
+    if collective == "barrier":
+        return (0,)
+    return BLOCK_SIZES if collective in BLOCKS else SIZES

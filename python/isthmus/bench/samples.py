@@ -1,0 +1,56 @@
+"""What a benchmark gathers, of whatever kind its samples are."""
+
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+
+class NotMeasuredError(Exception):
+    """A figure has no samples; the text says whose."""
+
+
+class Sample(Protocol):
+    """What one task gave one contestant in one pass, in one variant of the testbed."""
+
+    @property
+    def contestant(self) -> str: ...
+    @property
+    def variant(self) -> str: ...
+    def as_json(self) -> dict[str, Any]: ...
+
+
+SampleT = TypeVar("SampleT", bound=Sample)
+
+
+@dataclass
+class Samples(Generic[SampleT]):
+    """All that was measured. `labels` names contestants, in the order in which they are shown;
+    `failures` says what could not be measured."""
+
+    labels: dict[str, str] = field(default_factory=dict)
+    runs: list[SampleT] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    @staticmethod
+    def read(data: dict[str, Any]) -> SampleT:
+        """The inverse of a sample's `as_json`."""
+        raise NotImplementedError
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "contestants": self.labels,
+            "runs": [run.as_json() for run in self.runs],
+            "failures": self.failures,
+        }
+
+    def merge(self, data: dict[str, Any], variant: str = "") -> None:
+        """Adds what `as_json` gave elsewhere."""
+        self.labels |= data["contestants"]
+        for item in data["runs"]:
+            self.runs.append(self.read({**item, "variant": variant}))
+        before = f"{variant}: " if variant else ""
+        self.failures += [before + text for text in data["failures"]]
+
+    def measured(self) -> list[str]:
+        """Contestants with samples."""
+        seen = {run.contestant for run in self.runs}
+        return [key for key in self.labels if key in seen]
