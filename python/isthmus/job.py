@@ -219,6 +219,9 @@ class Job:
                 if extra and "MPI_Abort" not in extra:
                     said += f": {extra}"
                 self._end((code & 0xFF) or 1, said, _ABORT)
+            case "notice":
+                said = f"{agent.label}: {message.get('message')}"
+                (self._voice.warn if message.get("warning") else self._voice.narrate)(said)
             case "fault":
                 code = _integer(message.get("code"), 1)
                 said = str(message.get("message") or "the agent reports a fault without a reason")

@@ -117,6 +117,9 @@ class Voice:
     def say(self, sentence: str) -> None:
         print(f"isthmus: {sentence}", file=sys.stderr, flush=True)
 
+    def warn(self, sentence: str) -> None:
+        self.say(f"warning: {sentence}")
+
     def narrate(self, sentence: str) -> None:
         if self.verbose:
             self.say(sentence)

@@ -141,6 +141,9 @@ class Conduit {
   /// Why the conduit is dead; empty while it is alive.
   const std::string& dead() const { return dead_; }
   void fail(std::string reason);
+  /// For a dead conduit: the routed frames that were submitted and not acknowledged. Those that
+  /// were sent may have arrived.
+  void salvage(const std::function<void(const InFrame& frame)>& take) const;
   const ConduitCounts& counts() const { return counts_; }
   const ConduitConfig& config() const { return config_; }
 

@@ -143,7 +143,7 @@ std::string Conduit::take(Stream& stream, const Decoded& frame, Time now, const 
     consume(header.body_size);
     return {};
   }
-  const InFrame in{header.kind, header.source, header.destination, frame.body};
+  const InFrame in{header.kind, header.source, header.destination, frame.body, header.flags};
   if (sink(in, header.hops)) consume(header.body_size);
   if (received_bytes_ - acked_bytes_ >= kAckBytes) ack_due_ = true;
   return {};

@@ -43,6 +43,7 @@ void Conduit::enqueue(const FrameHeader& header, std::span<const std::byte> head
 void Conduit::submit(const OutFrame& frame, std::uint16_t hops) {
   FrameHeader header;
   header.kind = frame.kind;
+  header.flags = frame.flags;
   header.hops = hops;
   header.source = frame.source;
   header.destination = frame.destination;
@@ -53,6 +54,7 @@ void Conduit::submit(const OutFrame& frame, std::uint16_t hops) {
 void Conduit::forward(const InFrame& frame, std::uint16_t hops) {
   FrameHeader header;
   header.kind = frame.kind;
+  header.flags = frame.flags;
   header.hops = hops;
   header.source = frame.source;
   header.destination = frame.destination;
@@ -73,6 +75,18 @@ void Conduit::bye() {
   express_.bytes -= packet->size;
   bulk_.push(std::move(packet));
   bye_wanted_ = true;
+}
+
+void Conduit::salvage(const std::function<void(const InFrame&)>& take) const {
+  const auto hand_over = [&](const std::shared_ptr<Packet>& packet) {
+    if (!packet || !is_routed(packet->kind)) return;
+    const FrameHeader header = read_header(packet->data.get());
+    take({header.kind, header.source, header.destination, packet->bytes().subspan(kHeaderSize),
+          header.flags});
+  };
+  for (const Slot& slot : sent_) hand_over(slot.packet);
+  for (const auto& packet : express_.packets) hand_over(packet);
+  for (const auto& packet : bulk_.packets) hand_over(packet);
 }
 
 bool Conduit::flushed() const { return buffered_ == 0; }

@@ -91,6 +91,7 @@ bool Engine::deliver(const InFrame& frame) {
   if (frame.destination != s.self || frame.source == kNobody || is_gateway(frame.source)) {
     return false;
   }
+  if (frame.flags != 0) s.repeats = true;
   try {
     switch (frame.kind) {
       case FrameKind::Envelope:

@@ -68,7 +68,9 @@ class Engine {
   // ---- the network's side -------------------------------------------------------------------
 
   /// A routed frame has arrived. Never throws and never trusts a length: false when the frame is
-  /// malformed or breaks the protocol (the caller ends the conduit and says so).
+  /// malformed or breaks the protocol (the caller ends the conduit and says so). A frame that has
+  /// been delivered before breaks it, until one that is kRepeated has come: from then on any may
+  /// come twice, and the second does nothing.
   [[nodiscard]] bool deliver(const InFrame& frame);
 
   /// Writes the next frame to be sent into `out`; false when there is none now. Small frames

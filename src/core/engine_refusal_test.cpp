@@ -108,6 +108,16 @@ TEST_F(Refusal, MoreBytesThanTheMessageHas) {
   EXPECT_FALSE(piece(0, 100, 11));
 }
 
+TEST_F(Refusal, BytesThatHaveComeBefore) {
+  engine.recv(op);
+  EXPECT_TRUE(envelope(0, 500, 400, 50));
+  EXPECT_FALSE(piece(0, 49, 2));
+  EXPECT_TRUE(piece(0, 100, 20));
+  EXPECT_FALSE(piece(0, 90, 11));
+  EXPECT_FALSE(piece(0, 119, 1));
+  EXPECT_TRUE(piece(0, 120, 1));
+}
+
 TEST_F(Refusal, PiecesOfMessagesThatHaveEnded) {
   engine.recv(op);
   EXPECT_TRUE(envelope(0, 500, 500, 200));
@@ -151,7 +161,8 @@ TEST_F(Refusal, CreditNobodyCanHave) {
   EXPECT_FALSE(deliver(FrameKind::Credit, CreditBody{65}));
   EXPECT_FALSE(deliver(FrameKind::Credit, CreditBody{~0ULL}));
   EXPECT_TRUE(deliver(FrameKind::Credit, CreditBody{64}));
-  EXPECT_FALSE(deliver(FrameKind::Credit, CreditBody{1}));
+  EXPECT_TRUE(deliver(FrameKind::Credit, CreditBody{1})) << "overtaken by the total before";
+  EXPECT_FALSE(deliver(FrameKind::Credit, CreditBody{65}));
 }
 
 TEST_F(Refusal, GrantsNobodyWaitsFor) {

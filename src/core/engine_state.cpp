@@ -96,6 +96,7 @@ bool Engine::State::on_envelope(const InFrame& frame) {
   if (!body) return false;
   const auto payload = frame.body.subspan(EnvelopeBody::kSize);
   Channel& from = channel(frame.source);
+  if (repeats && from.in.has(*body)) return true;
 
   RecvOp* op = nullptr;
   if (from.in.is_whole(*body, payload.size())) op = matching.take_posted(body->envelope);
@@ -129,6 +130,7 @@ bool Engine::State::on_piece(const InFrame& frame) {
   if (!body) return false;
   const auto payload = frame.body.subspan(PieceBody::kSize);
   Channel& from = channel(frame.source);
+  if (repeats && from.in.has(*body, payload.size())) return true;
   Incoming* message = from.in.accept(*body, payload.size());
   if (message == nullptr) return false;
   store(from, *message, body->offset, payload);
@@ -143,7 +145,7 @@ bool Engine::State::on_grant(const InFrame& frame) {
   Channel& to = found->second;
   if (!to.out.credit(body->credit)) return false;
   SendOp* op = to.out.grant(body->number);
-  if (op == nullptr) return false;
+  if (op == nullptr) return repeats && to.out.has_sent(body->number);
   if (op != lent && Outbound::finished(*op)) finish(*op);
   activate(to);
   return true;

@@ -112,6 +112,7 @@ struct Engine::State {
   std::size_t since_piece = 0;  // payload bytes sent in envelopes since the last piece
   std::size_t outstanding = 0;
   std::uint64_t events = 0;
+  bool repeats = false;  // a frame has been sent another way: any may come twice
   const std::shared_ptr<Dropped> dropped = std::make_shared<Dropped>();
 };
 

@@ -59,6 +59,7 @@ class Simulation {
     limits_.piece = 1 + limits_.window / 16 + below(300);
     delay_ = 1 + below(200);
     shuffled_ = below(4) != 0;
+    repeating_ = below(3) == 0;
     nodes_.resize(2 + below(3));
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       nodes_[i].engine = std::make_unique<Engine>(static_cast<NodeId>(i), limits_);
@@ -90,6 +91,7 @@ class Simulation {
     FrameKind kind;
     NodeId source, destination;
     std::vector<std::byte> body;
+    std::uint8_t flags = 0;
   };
 
   std::size_t below(std::size_t n) { return n == 0 ? 0 : random_() % n; }
@@ -237,7 +239,15 @@ class Simulation {
       std::vector<std::byte> body(out.head.begin(), out.head.begin() + out.head_size);
       body.insert(body.end(), out.payload.begin(), out.payload.end());
       const std::uint64_t when = now_ + (shuffled_ ? below(delay_) : delay_);
-      wire_.emplace(when, Frame{out.kind, out.source, out.destination, std::move(body)});
+      const Frame frame{out.kind, out.source, out.destination, std::move(body)};
+      // A way that is lost: what went there comes again on another one, and may have arrived.
+      const bool again = repeating_ && below(4) == 0;
+      if (again) {
+        Frame repeated = frame;
+        repeated.flags = kRepeated;
+        wire_.emplace(when + below(3 * delay_), std::move(repeated));
+      }
+      if (!again || below(2) == 0) wire_.emplace(when, frame);
       any = true;
     }
     if (below(2) == 0) engine.payload_copied();
@@ -251,7 +261,9 @@ class Simulation {
     const Frame frame = std::move(first->second);
     wire_.erase(first);
     Engine& engine = *nodes_[frame.destination].engine;
-    ASSERT_TRUE(engine.deliver({frame.kind, frame.source, frame.destination, frame.body}));
+    ASSERT_TRUE(
+        engine.deliver({frame.kind, frame.source, frame.destination, frame.body, frame.flags}))
+        << (frame.flags == 0 ? "a frame" : "a repeated frame");
     ASSERT_LE(engine.figures(frame.source).buffered, limits_.window);
     check_done();
   }
@@ -410,6 +422,7 @@ class Simulation {
   Limits limits_;
   std::size_t delay_ = 1;
   bool shuffled_ = true;
+  bool repeating_ = false;
   std::vector<Node> nodes_;
   std::map<std::pair<NodeId, NodeId>, std::uint64_t> numbers_;
   std::multimap<std::uint64_t, Frame> wire_;

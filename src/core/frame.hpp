@@ -35,6 +35,12 @@ inline constexpr std::size_t kMaxBody = 64 * 1024 + 64;
 /// wait.
 inline constexpr std::size_t kExpressBody = 1024;
 
+/// Of routed frames, whose way has been lost (docs/protocol.md, "When a way is lost").
+enum FrameFlag : std::uint8_t {
+  kReturned = 1,  ///< on its way back to its source, which sends it another way
+  kRepeated = 2,  ///< sent another way; it may have arrived before
+};
+
 /// One frame to be sent. `head` holds the fixed part of the body, `payload` the rest; `payload`
 /// is only borrowed and must stay valid until the conduit has copied it (which it does before
 /// `Conduit::submit` returns).
@@ -45,6 +51,7 @@ struct OutFrame {
   std::array<std::byte, 64> head{};
   std::size_t head_size = 0;
   std::span<const std::byte> payload;
+  std::uint8_t flags = 0;
 };
 
 /// One frame received. `body` is only valid during the call that hands it over.
@@ -53,6 +60,7 @@ struct InFrame {
   NodeId source = kNobody;
   NodeId destination = kNobody;
   std::span<const std::byte> body;
+  std::uint8_t flags = 0;
 };
 
 }  // namespace isthmus::core

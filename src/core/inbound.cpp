@@ -9,6 +9,9 @@ namespace isthmus::core {
 
 namespace {
 
+// Pieces come nearly in order. So many gaps are those of a peer that means harm.
+constexpr std::size_t kMaxGaps = std::size_t{1} << 16;
+
 void place(RecvOp* op, std::uint64_t offset, std::span<const std::byte> bytes) {
   if (op == nullptr || bytes.empty() || offset >= op->capacity) return;
   const std::size_t room = op->capacity - static_cast<std::size_t>(offset);
@@ -25,6 +28,18 @@ bool Inbound::is_whole(const EnvelopeBody& body, std::size_t payload) const {
 void Inbound::pass(const EnvelopeBody& body) {
   due_ += charge(body);
   ++next_;
+}
+
+bool Inbound::has(const EnvelopeBody& body) const {
+  if (body.number < next_) return true;
+  const auto found = messages_.find(body.number);
+  return found != messages_.end() && found->second.stage != Stage::Early;
+}
+
+bool Inbound::has(const PieceBody& piece, std::size_t payload) const {
+  const auto found = messages_.find(piece.number);
+  if (found == messages_.end()) return piece.number < next_;
+  return found->second.arrived.contains(piece.offset, piece.offset + payload);
 }
 
 Incoming* Inbound::announce(const EnvelopeBody& body, std::size_t payload) {
@@ -70,6 +85,9 @@ Incoming* Inbound::accept(const PieceBody& piece, std::size_t payload) {
     held_ += kMessageCharge;
   }
   Incoming& message = found->second;
+  if (message.arrived.size() > kMaxGaps || message.arrived.overlaps(piece.offset, end)) {
+    return nullptr;
+  }
   if (message.stage == Stage::Early) {
     if (end > window_ || !room_for(payload)) return nullptr;
     held_ += payload;
@@ -87,6 +105,7 @@ Incoming* Inbound::accept(const PieceBody& piece, std::size_t payload) {
 }
 
 void Inbound::store(Incoming& message, std::uint64_t offset, std::span<const std::byte> bytes) {
+  message.arrived.add(offset, offset + bytes.size());
   if (message.stage == Stage::Matched) {
     place(message.op, offset, bytes);
     if (offset < message.body.ahead) {
@@ -137,12 +156,12 @@ Incoming* Inbound::find(std::uint64_t number) {
 }
 
 bool Inbound::next_reply(BodyHead& head, std::size_t& size) {
-  const std::uint64_t credit = std::exchange(due_, 0);
+  told_ += std::exchange(due_, 0);
   if (grants_.empty()) {
-    size = encode(CreditBody{.credit = credit}, head);
+    size = encode(CreditBody{.credit = told_}, head);
     return false;
   }
-  size = encode(GrantBody{.number = grants_.front(), .credit = credit}, head);
+  size = encode(GrantBody{.number = grants_.front(), .credit = told_}, head);
   grants_.pop_front();
   return true;
 }

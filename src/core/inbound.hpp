@@ -18,6 +18,7 @@
 #include "core/intrusive_list.hpp"
 #include "core/message.hpp"
 #include "core/message_body.hpp"
+#include "core/ranges.hpp"
 
 namespace isthmus::core {
 
@@ -48,6 +49,7 @@ struct Incoming {
   std::uint64_t granted_arrived = 0;
   std::unique_ptr<std::byte[], Free> buffer;  ///< of body.ahead bytes, once needed
   std::vector<Chunk> early;
+  Ranges arrived;  ///< of its bytes
   Links<Incoming> links;
 
   const Envelope& envelope() const { return body.envelope; }
@@ -64,6 +66,10 @@ class Inbound {
   /// small ones; it needs no Incoming if a receive takes it: then call pass().
   bool is_whole(const EnvelopeBody& body, std::size_t payload) const;
   void pass(const EnvelopeBody& body);
+
+  /// The frame has arrived before.
+  bool has(const EnvelopeBody& body) const;
+  bool has(const PieceBody& piece, std::size_t payload) const;
 
   /// Takes in an envelope; its payload, of that many bytes, is to be stored afterwards.
   [[nodiscard]] Incoming* announce(const EnvelopeBody& body, std::size_t payload);
@@ -106,6 +112,7 @@ class Inbound {
   std::uint64_t next_ = 0;     // number of the message that is next in order
   std::size_t held_ = 0;       // charged and not yet free
   std::size_t due_ = 0;        // free and not yet told
+  std::uint64_t told_ = 0;     // free and told, ever
   std::size_t buffered_ = 0;   // payload bytes in our memory
   std::size_t uncharged_ = 0;  // messages, neither matched nor charged
   std::unordered_map<std::uint64_t, Incoming> messages_;

@@ -36,10 +36,11 @@ struct PieceBody {
 struct GrantBody {
   static constexpr std::size_t kSize = 16;
   std::uint64_t number = 0;
-  std::uint64_t credit = 0;  ///< as CreditBody
+  std::uint64_t credit = 0;  ///< as in CreditBody
 };
 
-/// So much of the window is free again.
+/// So much of the window has become free again since the beginning: a total, so that it may come
+/// late, or twice.
 struct CreditBody {
   static constexpr std::size_t kSize = 8;
   std::uint64_t credit = 0;

@@ -75,9 +75,11 @@ SendOp* Outbound::grant(std::uint64_t number) {
   return &op;
 }
 
-bool Outbound::credit(std::uint64_t bytes) {
-  if (bytes > window_ - left_) return false;
-  left_ += static_cast<std::size_t>(bytes);
+bool Outbound::credit(std::uint64_t total) {
+  if (total <= credited_) return true;  // overtaken by a later one
+  if (total - credited_ > window_ - left_) return false;
+  left_ += static_cast<std::size_t>(total - credited_);
+  credited_ = total;
   return true;
 }
 

@@ -35,13 +35,16 @@ class Outbound {
 
   /// The receiver has matched a message. Null: there is none that waits for it.
   [[nodiscard]] SendOp* grant(std::uint64_t number);
-  /// False: more than has been used.
-  [[nodiscard]] bool credit(std::uint64_t bytes);
+  /// A message of this number has been sent.
+  bool has_sent(std::uint64_t number) const { return number < next_number_; }
+  /// `total` bytes are free again, ever. False: more than has been used.
+  [[nodiscard]] bool credit(std::uint64_t total);
   std::size_t window_left() const { return left_; }
 
  private:
   std::size_t window_, piece_;
   std::size_t left_;
+  std::uint64_t credited_ = 0;
   std::uint64_t next_number_ = 0;
   IntrusiveList<SendOp, &SendOp::links> unannounced_;
   IntrusiveList<SendOp, &SendOp::links> ready_;  // announced, with bytes that may go

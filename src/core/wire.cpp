@@ -66,6 +66,18 @@ void encode_header(const FrameHeader& header, std::byte* out) {
   store(out + 16, header.sequence, 8);
 }
 
+FrameHeader read_header(const std::byte* bytes) {
+  FrameHeader header;
+  header.body_size = static_cast<std::uint32_t>(load(bytes, 4));
+  header.kind = static_cast<FrameKind>(load(bytes + 4, 1));
+  header.flags = static_cast<std::uint8_t>(load(bytes + 5, 1));
+  header.hops = static_cast<std::uint16_t>(load(bytes + 6, 2));
+  header.source = static_cast<NodeId>(load(bytes + 8, 4));
+  header.destination = static_cast<NodeId>(load(bytes + 12, 4));
+  header.sequence = load(bytes + 16, 8);
+  return header;
+}
+
 Decoded decode(std::span<const std::byte> bytes) {
   Decoded result;
   if (bytes.size() < kHeaderSize) {
@@ -73,13 +85,7 @@ Decoded decode(std::span<const std::byte> bytes) {
     return result;
   }
   FrameHeader& header = result.header;
-  header.body_size = static_cast<std::uint32_t>(load(bytes.data(), 4));
-  header.kind = static_cast<FrameKind>(load(bytes.data() + 4, 1));
-  header.flags = static_cast<std::uint8_t>(load(bytes.data() + 5, 1));
-  header.hops = static_cast<std::uint16_t>(load(bytes.data() + 6, 2));
-  header.source = static_cast<NodeId>(load(bytes.data() + 8, 4));
-  header.destination = static_cast<NodeId>(load(bytes.data() + 12, 4));
-  header.sequence = load(bytes.data() + 16, 8);
+  header = read_header(bytes.data());
 
   const char* name = name_of(header.kind);
   if (name == nullptr) {
@@ -89,7 +95,7 @@ Decoded decode(std::span<const std::byte> bytes) {
     return malformed(std::string(name) + " frame of " + std::to_string(header.body_size) +
                      " bytes, more than the " + std::to_string(kMaxBody) + " allowed");
   }
-  if (header.flags != 0) {
+  if (header.flags > (is_routed(header.kind) ? kRepeated : 0)) {
     return malformed(std::string(name) + " frame with unknown flags " +
                      std::to_string(header.flags));
   }

@@ -27,7 +27,7 @@ inline constexpr std::uint16_t kMaxHops = 16;
 struct FrameHeader {
   std::uint32_t body_size = 0;
   FrameKind kind{};
-  std::uint8_t flags = 0;  ///< none defined: zero
+  std::uint8_t flags = 0;  ///< of routed frames: zero or one FrameFlag; of others zero
   std::uint16_t hops = 0;  ///< conduits it may still cross after this one
   NodeId source = kNobody;
   NodeId destination = kNobody;
@@ -46,6 +46,8 @@ constexpr bool is_routed(FrameKind kind) {
 const char* name_of(FrameKind kind);
 
 void encode_header(const FrameHeader& header, std::byte* out);
+/// Reads kHeaderSize bytes and checks nothing.
+FrameHeader read_header(const std::byte* bytes);
 
 /// What decode() found at the beginning of some bytes.
 struct Decoded {

@@ -68,7 +68,11 @@ TEST(Wire, RefusesWhatNoFrameMayHave) {
   h.kind = static_cast<FrameKind>(99);
   EXPECT_THAT(decode(encoded(h)).reason, testing::HasSubstr("unknown kind 99"));
   h = piece();
-  h.flags = 1;
+  h.flags = kReturned | kRepeated;
+  EXPECT_THAT(decode(encoded(h)).reason, testing::HasSubstr("flags"));
+  h.flags = kRepeated;
+  EXPECT_EQ(decode(encoded(h)).header.flags, kRepeated);
+  h.kind = FrameKind::Control;
   EXPECT_THAT(decode(encoded(h)).reason, testing::HasSubstr("flags"));
   h = piece();
   h.sequence = 0;

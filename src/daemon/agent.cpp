@@ -264,6 +264,9 @@ GatewaySetEvents Agent::gateway_events() {
     if (stopping_) return;
     channel_.send({{"op", "fault"}, {"message", text}, {"code", code}});
   };
+  events.notice = [this](const std::string& text, bool warning) {
+    if (!stopping_) channel_.send({{"op", "notice"}, {"message", text}, {"warning", warning}});
+  };
   return events;
 }
 

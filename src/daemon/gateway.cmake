@@ -3,6 +3,7 @@ isthmus_test(NAME gateway_test
   SOURCES
     gateway_test.cpp
     gateway_direct_test.cpp
+    gateway_failover_test.cpp
     gateway_faults_test.cpp
     gateway_links_test.cpp
   LIBS isthmus_daemon)

@@ -71,6 +71,8 @@ class Gateway {
     std::function<void(int rank, int code, const std::string& message)> abort;
     /// Something broke, here or elsewhere; the message says what and where.
     std::function<void(const std::string& message, int code)> fault;
+    /// A link is lost for good, and the job goes on over others.
+    std::function<void(const std::string& sentence)> warning;
     /// Somebody knocked who was not let in (no secret, another version, ...): for a log.
     std::function<void(const std::string& sentence)> rejected;
   };

@@ -31,6 +31,10 @@ void Gateway::State::control(Peer& from, const core::InFrame& frame) {
     if (core::is_gateway(from.node)) learn_link(from, *body);
     return;
   }
+  if (body->what == ControlBody::What::Lost) {
+    if (core::is_gateway(from.node)) learn_lost(from, *body);
+    return;
+  }
   if (faulted) return;
   faulted = true;
   spread(*body, from.node);

@@ -19,43 +19,54 @@ bool Gateway::State::take(Peer& from, const core::InFrame& frame, std::uint16_t 
   if (faulted) return true;
   std::string trouble;
   PeerPtr to;
-  if (!core::is_gateway(from.node) && frame.source != from.node) {
+  core::InFrame routed = frame;
+  if (!core::is_gateway(from.node) &&
+      (frame.source != from.node || (frame.flags & core::kReturned) != 0)) {
     trouble = name(from.node) + " sent in the name of rank " + std::to_string(frame.source);
   } else if (hops == 0) {
     trouble = "the routes go in a circle: a message from rank " + std::to_string(frame.source) +
               " to rank " + std::to_string(frame.destination) + " has crossed " +
               std::to_string(core::kMaxHops) + " conduits";
+  } else if (frame.flags == 0 && unreachable.empty()) {
+    to = next_hop(frame.destination, trouble);
   } else {
-    to = next_hop(frame, trouble);
+    to = redirect(from.node, routed, hops, trouble);
   }
   if (!trouble.empty()) {
     fault(trouble);
     return true;
   }
-  if (to->left || to->driver->closed()) return true;  // credits that come too late
-  --hops;
+  return pass_on(*to, from.node, routed, static_cast<std::uint16_t>(hops - 1));
+}
+
+// True: done with. False: kept until there is room.
+bool Gateway::State::pass_on(Peer& to, core::NodeId from, const core::InFrame& frame,
+                             std::uint16_t hops) {
+  if (to.left || to.driver->closed()) return true;  // credits that come too late
   const bool bulk = frame.body.size() > core::kExpressBody;
-  if ((!bulk || to->turns.empty()) && to->driver->conduit().can_accept(bulk)) {
-    forward(*to, frame, hops);
+  if ((!bulk || to.turns.empty()) && to.driver->conduit().can_accept(bulk)) {
+    forward(to, frame, hops);
     return true;
   }
-  auto& queue = to->held[from.node];
-  if (queue.empty()) to->turns.push_back(from.node);
-  queue.push_back(
-      {frame.kind, frame.source, frame.destination, hops, {frame.body.begin(), frame.body.end()}});
+  auto& queue = to.held[from];
+  if (queue.empty()) to.turns.push_back(from);
+  queue.push_back({frame.kind,
+                   frame.source,
+                   frame.destination,
+                   hops,
+                   frame.flags,
+                   {frame.body.begin(), frame.body.end()}});
   return false;
 }
 
-Gateway::State::PeerPtr Gateway::State::next_hop(const core::InFrame& frame,
-                                                 std::string& trouble) const {
-  const core::NodeId destination = frame.destination;
-  if (!world || destination >= static_cast<core::NodeId>(world->size())) {
-    trouble = "rank " + std::to_string(frame.source) + " sent to rank " +
-              std::to_string(destination) + ", which is not of this grid";
+// The neighbour by which a process is reached.
+Gateway::State::PeerPtr Gateway::State::next_hop(core::NodeId process, std::string& trouble) const {
+  if (!world || process >= static_cast<core::NodeId>(world->size())) {
+    trouble = "a message is for rank " + std::to_string(process) + ", which is not of this grid";
     return nullptr;
   }
-  const std::size_t index = world->cluster_of(static_cast<int>(destination));
-  core::NodeId node = destination;
+  const std::size_t index = world->cluster_of(static_cast<int>(process));
+  core::NodeId node = process;
   if (index != cluster) {
     const auto route = next.find(index);
     if (route == next.end()) {
@@ -97,7 +108,7 @@ void Gateway::State::release(Peer& to) {
     } else {
       to.turns.push_back(node);
     }
-    forward(to, {frame.kind, frame.source, frame.destination, frame.body}, frame.hops);
+    forward(to, {frame.kind, frame.source, frame.destination, frame.body, frame.flags}, frame.hops);
     const auto from = peers.find(node);
     if (from == peers.end()) continue;
     from->second->driver->conduit().consume(frame.body.size());

@@ -157,7 +157,7 @@ void Gateway::State::dead(Peer& peer, const std::string& reason) {
     check_closed();
     return;
   }
-  if (peer.left) return;
+  if (peer.left || faulted) return;
   std::string sentence;
   if (core::is_gateway(peer.node)) {
     const auto mine = dialled.find(peer.node);
@@ -168,6 +168,7 @@ void Gateway::State::dead(Peer& peer, const std::string& reason) {
       }
       if (!mine->second.up) links_settled(sentence);
     }
+    if (give_up(peer, sentence)) return;
   } else {
     sentence = "the connection of " + name(peer.node) + " is lost: it " + reason;
   }

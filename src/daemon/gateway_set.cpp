@@ -22,6 +22,8 @@ std::chrono::milliseconds seconds_or(const json& settings, const char* key,
   return std::chrono::milliseconds(static_cast<std::int64_t>(found->get<double>() * 1000));
 }
 
+constexpr int kMostRejected = 20;  // that are told
+
 struct Member {
   core::NodeId node;
   std::vector<std::string> addresses;
@@ -33,6 +35,7 @@ struct Member {
 struct GatewaySet::State {
   GatewaySetEvents events;
   std::vector<Member> members;
+  int rejected = 0;
 
   void once_joined() {
     if (const auto tell = std::exchange(events.joined, nullptr)) tell();
@@ -45,6 +48,12 @@ struct GatewaySet::State {
     }
     events.abort = nullptr;
     if (const auto tell = std::exchange(events.fault, nullptr)) tell(message, code);
+  }
+  // Whoever scans ports must not fill anybody's log.
+  void once_rejected(const std::string& message) {
+    if (!events.notice || rejected > kMostRejected) return;
+    const bool last = rejected++ == kMostRejected;
+    events.notice(last ? "further connections that are turned away are not told" : message, false);
   }
   void once_abort(int rank, int code, const std::string& message) {
     events.fault = nullptr;
@@ -76,6 +85,10 @@ GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& reques
     heard.fault = [state, node = own.node](const std::string& message, int code) {
       state->once_fault(node, message, code);
     };
+    heard.warning = [state](const std::string& message) {
+      if (state->events.notice) state->events.notice(message, true);
+    };
+    heard.rejected = [state](const std::string& message) { state->once_rejected(message); };
     auto gateway = std::make_unique<Gateway>(context, std::move(config), std::move(heard));
     std::vector<std::string> addresses{"unix:" + folder + "/gateway" +
                                        std::to_string(state_->members.size())};

@@ -18,6 +18,8 @@ struct GatewaySetEvents {
   std::function<void()> joined;  ///< all ranks of this cluster have joined
   std::function<void(int rank, int code, const std::string& message)> abort;
   std::function<void(const std::string& message, int code)> fault;
+  /// Any number of times. A warning: the job goes on, but not as it should.
+  std::function<void(const std::string& message, bool warning)> notice;
 };
 
 class GatewaySet {

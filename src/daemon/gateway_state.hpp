@@ -27,6 +27,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
     core::NodeId source = core::kNobody;
     core::NodeId destination = core::kNobody;
     std::uint16_t hops = 0;
+    std::uint8_t flags = 0;
     std::vector<std::byte> body;
   };
 
@@ -46,6 +47,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
     std::shared_ptr<net::ConduitDriver> driver;
     bool joined = false;     // a process: said that it is connected to all gateways here
     bool left = false;       // said Bye
+    bool lost = false;       // a gateway: the link to it is given up
     bool unflushed = false;  // in State::unflushed
     std::string where;
     // What waits for room towards this peer, by the peer it came from; those take turns.
@@ -85,13 +87,23 @@ struct Gateway::State : std::enable_shared_from_this<State> {
 
   // gateway_forward.cpp: frames
   bool take(Peer& from, const core::InFrame& frame, std::uint16_t hops);
-  PeerPtr next_hop(const core::InFrame& frame, std::string& trouble) const;
+  PeerPtr next_hop(core::NodeId node, std::string& trouble) const;
+  bool pass_on(Peer& to, core::NodeId from, const core::InFrame& frame, std::uint16_t hops);
   void forward(Peer& to, const core::InFrame& frame, std::uint16_t hops);
   void release(Peer& to);
   void drop_held(Peer& to);
   void flush_later(Peer& peer);
   void flush();
   void progress(Peer& peer);
+
+  // gateway_failover.cpp: ways that are lost
+  bool give_up(Peer& peer, const std::string& sentence);
+  core::NodeId other_way(std::size_t cluster) const;
+  bool lose_way(std::size_t cluster, const std::string& sentence);
+  void learn_lost(Peer& from, const net::ControlBody& body);
+  void salvage(Peer& peer);
+  PeerPtr redirect(core::NodeId from, core::InFrame& frame, std::uint16_t& hops,
+                   std::string& trouble) const;
 
   // gateway_links.cpp: conduits opened from this side
   void open_links(std::vector<GatewayLink> links, std::function<void(const std::string&)> done);
@@ -119,6 +131,10 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   std::optional<core::World> world;
   std::size_t cluster = 0;  // index of mine, once the world is known
   std::map<std::size_t, core::NodeId> next;
+  // Clusters that a neighbour has said it does not reach any more; those that this gateway does not
+  // reach, with the reason.
+  std::set<std::pair<core::NodeId, std::size_t>> lost_there;
+  std::map<std::size_t, std::string> unreachable;
 
   std::map<core::NodeId, PeerPtr> peers;
   std::vector<PeerPtr> unflushed;

@@ -122,7 +122,9 @@ class Testbed {
         for (const std::size_t other : linked(i, mine + 1)) {
           GatewayLink link;
           link.to = node(other);
-          link.addresses = {link_address_.empty() ? addresses_[other][0] : link_address_};
+          const auto instead = link_addresses_.find(other);
+          link.addresses = {instead == link_addresses_.end() ? addresses_[other][0]
+                                                             : instead->second};
           link.encrypt = options_.encrypt;
           link.streams = options_.streams;
           links.push_back(link);
@@ -189,6 +191,7 @@ class Testbed {
     return on_io([&] { return gateways_[i]->counts(); });
   }
   Awaited<std::string>& rejected(std::size_t i) { return *rejected_[i]; }
+  std::string warning(std::size_t i) { return warnings_[i]->get(); }
   const std::vector<std::string>& addresses(std::size_t i) const { return addresses_[i]; }
   const core::World& world() const { return world_; }
   asio::io_context& io() { return io_; }
@@ -196,8 +199,10 @@ class Testbed {
   void route(std::vector<std::map<std::size_t, core::NodeId>> next) {
     wrong_routes_ = std::move(next);
   }
-  /// Links go to this address instead of the gateway's own.
-  void link_to(std::string address) { link_address_ = std::move(address); }
+  /// Links to a gateway go to this address instead of its own.
+  void link_to(std::string address, std::size_t target = 1) {
+    link_addresses_[target] = std::move(address);
+  }
   static core::NodeId node(std::size_t i) {
     return core::kFirstGateway + static_cast<core::NodeId>(i);
   }
@@ -244,6 +249,7 @@ class Testbed {
       gateways_.resize(i + 1);
       gateway_faults_.push_back(std::make_unique<Awaited<std::string>>());
       rejected_.push_back(std::make_unique<Awaited<std::string>>());
+      warnings_.push_back(std::make_unique<Awaited<std::string>>());
     }
     GatewayConfig config;
     config.node = node(i);
@@ -260,6 +266,7 @@ class Testbed {
       gateway_faults_[i]->set("abort " + std::to_string(rank) + " " + std::to_string(code) + " " +
                               message);
     };
+    events.warning = [this, i](const std::string& sentence) { warnings_[i]->set(sentence); };
     events.rejected = [this, i](const std::string& sentence) { rejected_[i]->set(sentence); };
     gateways_[i] = std::make_unique<Gateway>(io_, config, events);
     return gateways_[i]->listen({"tcp:127.0.0.1:0", "unix:" + folder_ + "/g" + std::to_string(i)});
@@ -294,7 +301,7 @@ class Testbed {
 
   BedOptions options_;
   std::string folder_;
-  std::string link_address_;
+  std::map<std::size_t, std::string> link_addresses_;
   std::vector<std::map<std::size_t, core::NodeId>> wrong_routes_;
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);
@@ -304,7 +311,7 @@ class Testbed {
   std::vector<std::vector<std::size_t>> of_cluster_;  // gateways of each cluster
   std::vector<std::vector<std::string>> addresses_;
   std::vector<std::unique_ptr<Gateway>> gateways_;
-  std::vector<std::unique_ptr<Awaited<std::string>>> gateway_faults_, rejected_;
+  std::vector<std::unique_ptr<Awaited<std::string>>> gateway_faults_, rejected_, warnings_;
   std::vector<std::unique_ptr<net::Endpoint>> endpoints_;
   std::vector<std::unique_ptr<Awaited<std::string>>> faults_;
 };

@@ -22,6 +22,9 @@ std::vector<std::byte> encode_control(const ControlBody& body) {
     case ControlBody::What::Fault:
       value["fault"] = {{"code", body.code}, {"message", message}};
       break;
+    case ControlBody::What::Lost:
+      value["lost"] = {{"cluster", body.cluster}, {"message", message}};
+      break;
     case ControlBody::What::Link:
       value["link"] = {{"rate", body.rate}, {"streams", body.streams}};
       break;
@@ -53,6 +56,12 @@ std::optional<ControlBody> decode_control(std::span<const std::byte> bytes) {
       body.what = ControlBody::What::Link;
       body.rate = value.at("link").at("rate").get<std::uint64_t>();
       body.streams = value.at("link").at("streams").get<int>();
+      return body;
+    }
+    if (value.contains("lost")) {
+      body.what = ControlBody::What::Lost;
+      body.cluster = value.at("lost").at("cluster").get<std::size_t>();
+      body.message = value.at("lost").at("message").get<std::string>();
       return body;
     }
     const bool abort = value.contains("abort");

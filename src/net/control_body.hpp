@@ -12,19 +12,21 @@
 
 namespace isthmus::net {
 
-/// One of: somebody has joined; a rank aborted; something broke; how to use the link.
+/// One of: somebody has joined; a rank aborted; something broke; how to use the link; the sender
+/// does not reach a cluster any more.
 struct ControlBody {
-  enum class What { Joined, Abort, Fault, Link } what = What::Fault;
+  enum class What { Joined, Abort, Fault, Link, Lost } what = What::Fault;
   /// Joined: a process, which is connected to all gateways of its cluster; or a gateway, all of
   /// whose processes have joined.
   core::NodeId node = core::kNobody;
   int rank = -1;        ///< Abort
   int code = 1;         ///< Abort, Fault: exit status
-  std::string message;  ///< Abort, Fault
+  std::string message;  ///< Abort, Fault; Lost: why
   /// Link, from the end that opens its streams: bytes a second that it carries each way; else 0.
   std::uint64_t rate = 0;
   /// Link, to the end that opens its streams: so many would be good; else 0.
   int streams = 0;
+  std::size_t cluster = 0;  ///< Lost
 };
 
 std::vector<std::byte> encode_control(const ControlBody& body);

@@ -33,7 +33,8 @@ Endpoint::Io::Io(Endpoint& owner, EndpointConfig settings, FaultHandler handler)
   }
   const std::size_t mine = config.world.cluster_of(config.world_rank);
   for (const auto& gateway : config.world.gateways) {
-    if (gateway.cluster == mine) gates.push_back({gateway, nullptr});
+    if (gateway.cluster != mine) continue;
+    gates.emplace_back().gateway = gateway;
   }
   if (gates.empty()) {
     throw std::runtime_error("cluster \"" + config.world.clusters[mine].name +
@@ -56,9 +57,14 @@ void Endpoint::Io::make_direct() {
     frame.source = static_cast<core::NodeId>(config.world_rank);
     frame.destination = to;
     frame.payload = body;
-    Gate& gate = gates[to % gates.size()];
-    gate.driver->conduit().submit(frame);
-    gate.driver->flush();
+    const std::size_t cluster = config.world.cluster_of(static_cast<int>(to));
+    for (std::size_t i = 0; i < gates.size(); ++i) {
+      Gate& gate = gates[(to + i) % gates.size()];
+      if (gate.lost.contains(cluster)) continue;
+      gate.driver->conduit().submit(frame);
+      gate.driver->flush();
+      return;
+    }
   };
   hooks.fault = [this](const std::string& sentence) { tell_fault(sentence); };
   direct = std::make_shared<Direct>(io, config.world, static_cast<core::NodeId>(config.world_rank),
@@ -203,8 +209,12 @@ ConduitDriver* Endpoint::Io::way_to(core::NodeId peer, bool bulk) {
     return driver->conduit().can_accept(bulk) ? driver : nullptr;
   }
   ConduitDriver* best = nullptr;
+  const std::size_t cluster =
+      gates.size() > 1 ? config.world.cluster_of(static_cast<int>(peer)) : 0;
   for (std::size_t i = 0; i < gates.size(); ++i) {
-    ConduitDriver* const driver = gates[(peer + i) % gates.size()].driver.get();
+    const Gate& gate = gates[(peer + i) % gates.size()];
+    ConduitDriver* const driver = gate.driver.get();
+    if (!gate.lost.empty() && gate.lost.contains(cluster)) continue;
     if (!driver->conduit().can_accept(bulk)) continue;
     if (best == nullptr || driver->conduit().backlog() < best->conduit().backlog()) best = driver;
   }
@@ -226,7 +236,9 @@ bool Endpoint::Io::flushed() const {
 
 void Endpoint::Io::pump() {
   if (!open) return;
-  bool more = true;
+  bool more = send_again();
+  if (more) flush();
+  more = true;
   while (more) {
     more = pump_some();
     flush();
@@ -272,7 +284,8 @@ bool Endpoint::Io::deliver(const core::InFrame& frame) {
 
 bool Endpoint::Io::take(std::size_t index, const core::InFrame& frame) {
   if (core::is_routed(frame.kind)) {
-    return deliver(frame);
+    if ((frame.flags & core::kReturned) == 0) return deliver(frame);
+    take_back(index, frame);
   } else if (frame.kind == core::FrameKind::Ready) {
     gates[index].ready = true;
     if (std::all_of(gates.begin(), gates.end(), [](const Gate& gate) { return gate.ready; })) {
@@ -282,14 +295,62 @@ bool Endpoint::Io::take(std::size_t index, const core::InFrame& frame) {
       changed.notify_all();
     }
   } else {
-    take_control(frame);
+    take_control(index, frame);
   }
   return true;
 }
 
-void Endpoint::Io::take_control(const core::InFrame& frame) {
+// ---- ways that are lost (docs/protocol.md) ------------------------------------------------------
+
+void Endpoint::Io::lose(std::size_t index, std::size_t cluster, const std::string& why) {
+  if (!gates[index].lost.insert(cluster).second) return;
+  const bool none = std::all_of(gates.begin(), gates.end(), [cluster](const Gate& gate) {
+    return gate.lost.contains(cluster);
+  });
+  if (none) tell_fault(why);
+}
+
+void Endpoint::Io::take_back(std::size_t index, const core::InFrame& frame) {
+  if (frame.source != static_cast<core::NodeId>(config.world_rank) ||
+      frame.destination >= static_cast<core::NodeId>(config.world.size())) {
+    tell_fault(name(gates[index]) + " returned what rank " + std::to_string(config.world_rank) +
+               " has not sent");
+    return;
+  }
+  const std::size_t cluster = config.world.cluster_of(static_cast<int>(frame.destination));
+  lose(index, cluster,
+       name(gates[index]) + " has lost its way to cluster \"" +
+           config.world.clusters[cluster].name + "\"");
+  returned.push_back({frame.kind, frame.destination, {frame.body.begin(), frame.body.end()}});
+}
+
+// Before anything new. True: something went.
+bool Endpoint::Io::send_again() {
+  bool moved = false;
+  while (!returned.empty()) {
+    const Returned& again = returned.front();
+    ConduitDriver* const way = way_to(again.destination, again.body.size() > core::kExpressBody);
+    if (way == nullptr) break;
+    core::OutFrame frame;
+    frame.kind = again.kind;
+    frame.source = static_cast<core::NodeId>(config.world_rank);
+    frame.destination = again.destination;
+    frame.payload = again.body;
+    frame.flags = core::kRepeated;
+    way->conduit().submit(frame);
+    returned.pop_front();
+    moved = true;
+  }
+  return moved;
+}
+
+void Endpoint::Io::take_control(std::size_t index, const core::InFrame& frame) {
   const auto body = decode_control(frame.body);
   if (!body) return;
+  if (body->what == ControlBody::What::Lost) {
+    if (body->cluster < config.world.clusters.size()) lose(index, body->cluster, body->message);
+    return;
+  }
   if (body->what == ControlBody::What::Abort) {
     fault("rank " + std::to_string(body->rank) + " called MPI_Abort with code " +
               std::to_string(body->code) + (body->message.empty() ? "" : ": " + body->message),
@@ -310,7 +371,7 @@ void Endpoint::Io::progress() {
   if (phase != Phase::Leaving) return;
   {
     std::lock_guard hold(endpoint.mutex_);
-    if (endpoint.engine_.has_output()) return;
+    if (endpoint.engine_.has_output() || !returned.empty()) return;
   }
   for (auto& gate : gates) gate.driver->conduit().bye();
   direct->bye();

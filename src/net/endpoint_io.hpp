@@ -3,6 +3,8 @@
 
 #include <asio/io_context.hpp>
 #include <condition_variable>
+#include <deque>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -33,6 +35,13 @@ struct Endpoint::Io {
     std::shared_ptr<ConduitDriver> driver;
     bool connected = false;
     bool ready = false;
+    std::set<std::size_t> lost;  // clusters that it does not reach any more
+  };
+  /// A frame that came back, since its way is lost.
+  struct Returned {
+    core::FrameKind kind{};
+    core::NodeId destination = core::kNobody;
+    std::vector<std::byte> body;
   };
 
   void connect(std::size_t gate);
@@ -43,11 +52,15 @@ struct Endpoint::Io {
   bool pump_some();
   /// The conduit that takes such a frame to a peer now; null: none does.
   ConduitDriver* way_to(core::NodeId peer, bool bulk);
+  /// A gateway does not reach a cluster any more.
+  void lose(std::size_t gate, std::size_t cluster, const std::string& why);
+  void take_back(std::size_t gate, const core::InFrame& frame);
+  bool send_again();
   void flush();
   bool flushed() const;
   bool take(std::size_t gate, const core::InFrame& frame);
   bool deliver(const core::InFrame& frame);
-  void take_control(const core::InFrame& frame);
+  void take_control(std::size_t gate, const core::InFrame& frame);
   void progress();
   void say(const ControlBody& body);
   void fault(const std::string& sentence, int code);
@@ -63,7 +76,8 @@ struct Endpoint::Io {
   unsigned naps = 0;  // those that have ended
   std::vector<Gate> gates;
   std::shared_ptr<Direct> direct;
-  bool open = false;  // all gates are ready: frames flow
+  std::deque<Returned> returned;  // no more than gateways hold for us
+  bool open = false;              // all gates are ready: frames flow
   std::atomic<bool> woken{false};
   std::thread thread;
   int pid = 0;  // of the process that has the thread
