@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from isthmus.bench.coll import plan
+from isthmus.bench.coll import roster
+from isthmus.bench.coll.options import Options
 from isthmus.bench.coll.results import run_from_json
 from isthmus.bench.coll.tasks import COLLECTIVES, CollTask
 from isthmus.bench.place import loopback
@@ -22,8 +23,8 @@ TASKS = [
 
 
 def test_isthmus_on_this_host(tmp_path: Path):
-    options = plan.Options(n=5, mpis=("openmpi",), only=(plan.DIRECT,))
-    (one,) = plan.contestants(loopback(), options, tmp_path, lambda text: None)
+    options = Options(n=5, mpis=("openmpi",), only=(roster.DIRECT,))
+    (one,) = roster.contestants(loopback(), options, tmp_path, lambda text: None)
     assert [block.ranks for block in one.blocks] == [3, 2]
     runs = one.measure(TASKS, 1)
     assert [run.task for run in runs] == TASKS

@@ -1,14 +1,21 @@
 """`isthmus bench coll`: tasks, figures and plans, without running anything."""
 
+from pathlib import Path
+
 import pytest
 
 from isthmus.bench import gridfile
-from isthmus.bench.coll import plan, tasks
+from isthmus.bench.coll import figures, plan, roster, tasks, variants
 from isthmus.bench.coll.bounds import Wires, bound
-from isthmus.bench.coll.contestants import Block, IsthmusWorld, blocks_word
+from isthmus.bench.coll.contestants import Block, IsthmusWorld, NativeWorld, blocks_word
+from isthmus.bench.coll.limits import LIMITS
+from isthmus.bench.coll.options import Options
+from isthmus.bench.coll.peers import settings
 from isthmus.bench.coll.results import CollResults, CollRun, run_from_json
 from isthmus.bench.coll.tasks import KIB, MIB, CollTask, parse
+from isthmus.bench.mpis import Mpi
 from isthmus.bench.samples import NotMeasuredError
+from isthmus.bench.verdicts import Verdict, judge
 from isthmus.cli import main
 from isthmus.errors import UsageError
 from isthmus.grid import GatewaySpec
@@ -95,6 +102,7 @@ def test_overlap():
     task = CollTask("ibcast", 8, 1, tests=0)
     half = run("x", task, 1.0, computing=1.0, overlapped=(1.5,))
     assert results(half).overlap("x", "ibcast", 8) == pytest.approx(0.5)
+    assert results(half).overlaps() == [("ibcast", 8, 0)]
     none = run("x", task, 1.0, computing=1.0, overlapped=(2.5,))
     assert results(none).overlap("x", "ibcast", 8) == 0
     with pytest.raises(NotMeasuredError):
@@ -133,28 +141,138 @@ def world(**more) -> IsthmusWorld:
 
 
 def test_what_is_asked_for_alone_is_measured():
-    options = plan.Options(
-        repetitions=5, passes=2, collectives=("barrier", "ib*"), sizes=(8, 64 * KIB)
-    )
+    options = Options(repetitions=5, passes=2, collectives=("barrier", "ib*"), sizes=(8, 64 * KIB))
     made = plan.passes(world(), options)
     assert len(made) == 2
     assert [task.text for task in made[0]] == [
         "barrier:0:3",
         "ibarrier:0:3:0",
+        "ibarrier:0:3:50",
         "ibcast:8:3:0",
+        "ibcast:8:3:50",
         "ibcast:65536:3:0",
+        "ibcast:65536:3:50",
     ]
 
 
 def test_a_choice_of_algorithms_is_measured_by_its_collectives():
-    options = plan.Options(sizes=(8,))
+    options = Options(sizes=(8,))
     made = plan.passes(world(collectives=frozenset({"bcast", "reduce"})), options)
     assert [task.collective for task in made[0]] == ["bcast", "reduce"]
 
 
 def test_an_unknown_collective():
     with pytest.raises(UsageError, match="no collective is called so"):
-        plan.passes(world(), plan.Options(collectives=("bkast",)))
+        plan.passes(world(), Options(collectives=("bkast",)))
+
+
+def test_choices_of_scatter_are_measured_by_all_its_forms():
+    made = plan.passes(world(collectives=frozenset({"reduce_scatter"})), Options(sizes=(8,)))
+    assert [task.collective for task in made[0]] == ["reduce_scatter_block", "reduce_scatter"]
+
+
+def test_interleaved_ranks_are_measured_besides():
+    made = plan.passes(world(), Options(collectives=("bcast",), sizes=(8,), interleaved=True))
+    assert [task.interleaved for task in made[0]] == [False, True]
+
+
+def native(key: str, setting: str) -> NativeWorld:
+    mpi = Mpi(key, key, key, "openmpi" if "openmpi" in key else "mpich", "mpicc")
+    found = {one.name: one for one in settings(mpi)}
+    return NativeWorld(f"native-{key}-{setting}", key, mpi, "p", (), found[setting])
+
+
+def test_a_quick_run_measures_what_the_limits_need():
+    """Judged by a world where everything takes as long as the wires need."""
+    made = CollResults(wires={"": WIRES, variants.LOSSY: WIRES})
+    contestants = [
+        *(IsthmusWorld(key, key, None, (), choices=text)  # type: ignore[arg-type]
+          for key, text in [("isthmus-direct", ""), (roster.paper(roster.OLDER), "x"),
+                            *((roster.paper(f"senders={n}"), "x") for n in roster.SENDERS)]),
+        native("openmpi4.1", "default"), native("mpich5.0", "forced"),
+    ]  # fmt: skip
+    for variant in ("", variants.LOSSY):
+        for one in contestants:
+            made.labels[one.key] = one.label
+            for tasks_ in plan.passes(one, Options(quick=True, variant=variant)):
+                for task in tasks_:
+                    time = bound(task.blocking, task.bytes, 16, WIRES)
+                    made.runs.append(run(one.key, task, time, variant=variant))
+    verdicts = judge(LIMITS, made)
+    assert len(verdicts) == len(LIMITS) == 14
+    assert [verdict.note for verdict in verdicts if not verdict.well] == []
+
+
+@pytest.mark.parametrize("key", ["openmpi4.1", "openmpi5.0", "mpich4.0", "mpich5.0"])
+def test_forced_algorithms_are_measured_by_their_collectives(key):
+    made = plan.passes(native(key, "forced"), Options(sizes=(8,)))
+    assert {"bcast", "allreduce", "allgather"} <= {task.collective for task in made[0]}
+    assert "scan" not in {task.collective for task in made[0]}
+
+
+def test_variants_of_a_testbed():
+    assert variants.of_testbed("hablot", False, ()) == [("", [])]
+    quick = variants.of_testbed("matsuda", True, ())
+    assert quick == [("", []), (variants.LOSSY, ["--set", "wan.loss=0.05%"])]
+    assert len(variants.of_testbed("matsuda", False, ())) > 2
+    assert variants.of_testbed("matsuda", True, ("plain",)) == [("", [])]
+    with pytest.raises(UsageError, match=r"'plain', '0\.05 % loss'"):
+        variants.of_testbed("matsuda", False, ("los",))
+
+
+# -- limits ---------------------------------------------------------------------------------------
+
+
+def judged(name: str, found: CollResults) -> Verdict:
+    (limit,) = [limit for limit in LIMITS if limit.name == name]
+    return judge([limit], found)[0]
+
+
+def test_the_worst_size_counts():
+    bounds = {size: bound("bcast", size, 16, WIRES) for size in plan.LARGE}
+    runs = [run("isthmus-direct", CollTask("bcast", size, 1), t) for size, t in bounds.items()]
+    assert judged("1 to 32 MB bcast over its bound", results(*runs)).well
+    slow = run("isthmus-direct", CollTask("bcast", MIB, 1), 1.2 * bounds[MIB])
+    verdict = judged("1 to 32 MB bcast over its bound", results(slow, *runs[1:]))
+    assert verdict.value == pytest.approx(1.2)
+    assert "1 MiB: 1.200" in verdict.note
+    assert not judged("1 to 32 MB bcast over its bound", results(*runs[1:])).well
+
+
+def test_peers_with_whatever_setting():
+    task = CollTask("bcast", 8, 1)
+    found = results(
+        run("isthmus-direct", task, 0.1), run("native-a", task, 0.2), run("native-b", task, 0.08)
+    )
+    verdict = judged("any collective over the best native one", found)
+    assert verdict.value == pytest.approx(1.25)
+    assert "bcast 8 B, native-b" in verdict.note
+    assert judged("any collective over the best native one", results()).value is None
+
+
+def test_the_papers_gains_have_to_grow():
+    times = {"two-level": 3.0, "senders=1": 3.0, "senders=2": 2.5, "senders=4": 2.2}
+    runs = [
+        run(roster.paper(name), CollTask("bcast", 32_000_000, 1), time)
+        for name, time in times.items()
+    ]
+    eight = [run(roster.paper("senders=8"), CollTask("bcast", 32_000_000, 1), t) for t in (2, 2.3)]
+    name = "32 MB bcast of the paper: twice the senders over once"
+    verdict = judged(name, results(*runs, eight[0]))
+    assert verdict.well
+    assert "8: 1.50" in verdict.note
+    assert not judged(name, results(*runs, eight[1])).well
+
+
+def test_beyond_the_delay():
+    tasks_ = [CollTask("barrier", 0, 1), CollTask("bcast", 8, 1), CollTask("allreduce", 8, 1)]
+    runs = [run("isthmus-direct", task, 0.0105) for task in tasks_]
+    verdict = judged("8 B barrier, bcast, allreduce beyond the delay", results(*runs))
+    assert verdict.value == pytest.approx(0.5)
+    slow = run("isthmus-direct", tasks_[2], 0.0115)
+    assert not judged(
+        "8 B barrier, bcast, allreduce beyond the delay", results(*runs[:2], slow)
+    ).well
 
 
 def test_blocks():
@@ -169,6 +287,23 @@ def test_gateways_on_nodes():
     assert changed.cluster == grid.cluster
 
 
+def test_figures(tmp_path: Path):
+    pytest.importorskip("matplotlib")
+    runs = [
+        run(key, CollTask(collective, size, 1), 0.1 + size / rate)
+        for key, rate in (("isthmus-direct", 2e6), ("native-a", 1e6), (roster.paper("flat"), 5e5))
+        for collective in ("bcast", "gather")
+        for size in (8, MIB, 32_000_000)
+    ]
+    runs.append(run("isthmus-direct", CollTask("barrier", 0, 1), 0.1))
+    paths = figures.coll(results(*runs), "matsuda", tmp_path / "f")
+    names = sorted(path.name for path in paths if path.suffix == ".png")
+    assert names == [
+        "matsuda-bcast-throughput.png", "matsuda-bcast.png", "matsuda-gather.png",
+    ]  # fmt: skip
+    assert all(path.stat().st_size > 1000 for path in paths)
+
+
 # -- the command line -----------------------------------------------------------------------------
 
 
@@ -180,6 +315,7 @@ def test_gateways_on_nodes():
         (["--size", "12"], "must be a size"),
         (["--size", "12 B"], "multiples of 8"),
         (["-n", "1"], "-n"),
+        (["--variant", "plain"], "--variant is for --testbed"),
         (["--only", "nobody"], "nothing is left to measure"),
         (["--collective", "bkast"], "no collective is called so"),
     ],

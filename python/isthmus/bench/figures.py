@@ -14,29 +14,35 @@ _TICKS = 4  # powers of two between marks of the size axis
 
 def check() -> None:
     """UsageError where matplotlib is missing."""
-    _pyplot()
+    pyplot()
 
 
-def _pyplot() -> Any:
+def pyplot() -> Any:
+    """matplotlib's, without a screen; UsageError where it is missing."""
     try:
         import matplotlib  # noqa: PLC0415  (of use to this command alone, and slow to load)
 
         matplotlib.use("Agg")
-        from matplotlib import pyplot  # noqa: PLC0415
+        from matplotlib import pyplot as found  # noqa: PLC0415
     except ImportError:
         raise UsageError(
             "--figures needs matplotlib, which is not installed here",
             "pip install matplotlib, or leave --figures out: --json has every sample.",
         ) from None
-    return pyplot
+    return found
 
 
-def p2p(results: Results, name: str, folder: Path) -> list[Path]:
-    """Draws what was measured; the paths, each as PNG and SVG."""
+def folder_for(folder: Path) -> None:
+    """Makes it where it is missing."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"--figures {folder}: cannot be made: {error.strerror}") from None
+
+
+def p2p(results: Results, name: str, folder: Path) -> list[Path]:
+    """Draws what was measured; the paths, each as PNG and SVG."""
+    folder_for(folder)
     curved = [key for key in results.measured() if len(results.sizes(key)) > 1]
     natives = [key for key in curved if key.startswith("native-")]
     others = [key for key in curved if key not in natives]
@@ -58,11 +64,12 @@ def p2p(results: Results, name: str, folder: Path) -> list[Path]:
     return made
 
 
-def _save(pyplot: Any, figure: Any, path: Path) -> list[Path]:
+def save(plot: Any, figure: Any, path: Path) -> list[Path]:
+    """As PNG and SVG; closes the figure."""
     files = [path.with_name(f"{path.name}.{kind}") for kind in ("png", "svg")]
     for file in files:
         figure.savefig(file, dpi=150, bbox_inches="tight")
-    pyplot.close(figure)
+    plot.close(figure)
     return files
 
 
@@ -83,8 +90,8 @@ def _size_axis(axes: Any, sizes: Sequence[int]) -> None:
 
 
 def _curves(results: Results, keys: Sequence[str], title: str, path: Path) -> list[Path]:
-    pyplot = _pyplot()
-    figure, axes = pyplot.subplots(figsize=(8, 5))
+    plot = pyplot()
+    figure, axes = plot.subplots(figsize=(8, 5))
     every: set[int] = set()
     for key in keys:
         sizes = results.sizes(key)
@@ -96,12 +103,12 @@ def _curves(results: Results, keys: Sequence[str], title: str, path: Path) -> li
     axes.set_ylim(bottom=0)
     axes.set_title(title)
     axes.legend(fontsize="small")
-    return _save(pyplot, figure, path)
+    return save(plot, figure, path)
 
 
 def _latencies(results: Results, keys: Sequence[str], name: str, path: Path) -> list[Path]:
-    pyplot = _pyplot()
-    figure, axes = pyplot.subplots(figsize=(8, 5))
+    plot = pyplot()
+    figure, axes = plot.subplots(figsize=(8, 5))
     every: set[int] = set()
     for key in keys:
         sizes = results.sizes(key)
@@ -113,7 +120,7 @@ def _latencies(results: Results, keys: Sequence[str], name: str, path: Path) -> 
     axes.set_ylabel("half a round trip, ms (the least)")
     axes.set_title(f"Pingpong on {name}")
     axes.legend(fontsize="small")
-    return _save(pyplot, figure, path)
+    return save(plot, figure, path)
 
 
 def _flow_rates(results: Results, key: str) -> dict[tuple[str, str], float]:
@@ -129,10 +136,10 @@ def _flow_rates(results: Results, key: str) -> dict[tuple[str, str], float]:
 
 
 def _bars(results: Results, keys: Sequence[str], name: str, path: Path) -> list[Path]:
-    pyplot = _pyplot()
+    plot = pyplot()
     bars = [(key, at, rate) for key in keys for at, rate in _flow_rates(results, key).items()]
     texts = {"stream": "one way", "bidirectional": "both ways"}
-    figure, axes = pyplot.subplots(figsize=(8, 0.4 + 0.32 * len(bars)))
+    figure, axes = plot.subplots(figsize=(8, 0.4 + 0.32 * len(bars)))
     labels = [
         ", ".join(filter(None, (results.labels[key], texts[figure_], variant)))
         for key, (figure_, variant), _ in bars
@@ -144,4 +151,4 @@ def _bars(results: Results, keys: Sequence[str], name: str, path: Path) -> list[
     axes.set_xlabel("Mbit/s (the best round)")
     axes.set_title(f"Bandwidth on {name}")
     axes.grid(visible=True, axis="x", alpha=0.3)
-    return _save(pyplot, figure, path)
+    return save(plot, figure, path)

@@ -1,14 +1,11 @@
 """The figures that a release has to reach, on the testbeds where they are measured."""
 
-from collections.abc import Callable
-
 from isthmus.bench.results import Results, half_bandwidth_size
 from isthmus.bench.samples import NotMeasuredError
 from isthmus.bench.tasks import LARGEST, LATENCY_BYTES
-from isthmus.bench.verdicts import Limit
+from isthmus.bench.verdicts import Figure, Limit
 from isthmus.units import format_bytes
 
-Figure = Callable[[Results], tuple[float, str]]
 OURS, DIRECT, UNTUNED, TCP = "isthmus", "isthmus-direct", "isthmus-untuned", "tcp"
 
 
@@ -19,7 +16,7 @@ def _megabits(rate: float) -> str:
     return f"{8 * rate / 1e6:.1f}"
 
 
-def _over_tcp(contestant: str) -> Figure:
+def _over_tcp(contestant: str) -> Figure[Results]:
     def figure(results: Results) -> tuple[float, str]:
         ours = results.bandwidth(contestant, LARGEST)
         best = results.best_rate(TCP)
@@ -67,7 +64,7 @@ def _over_tcp_stream(results: Results) -> tuple[float, str]:
     return ours / plain, f"{_megabits(ours)} and {_megabits(plain)} Mbit/s"
 
 
-def _added(contestant: str, gateways: int) -> Figure:
+def _added(contestant: str, gateways: int) -> Figure[Results]:
     def figure(results: Results) -> tuple[float, str]:
         ours = 1e6 * results.one_way(contestant, LATENCY_BYTES)
         plain = 1e6 * results.one_way(TCP, LATENCY_BYTES)
@@ -80,7 +77,7 @@ def _added(contestant: str, gateways: int) -> Figure:
     return figure
 
 
-def _scaling(zippers: int) -> Figure:
+def _scaling(zippers: int) -> Figure[Results]:
     def figure(results: Results) -> tuple[float, str]:
         one = results.rate(OURS, "stream", "1 zipper node")
         more = results.rate(OURS, "stream", f"{zippers} zipper nodes")

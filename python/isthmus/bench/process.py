@@ -100,6 +100,14 @@ def lines(process: subprocess.Popen[bytes], limits: Iterator[float]) -> Iterator
         rest += data
 
 
+class BrokenOffError(RunError):
+    """Some tasks were done before it broke off: `runs`."""
+
+    def __init__(self, message: str, runs: Sequence[Any]) -> None:
+        super().__init__(message)
+        self.runs = list(runs)
+
+
 class Doable(Protocol):
     """A task: what the program reads, and the most seconds that it may take."""
 
@@ -129,8 +137,8 @@ def measure(
     start: float = 90.0,
 ) -> list[DoneT]:
     """Runs a measuring program and gives what it said of each task, which `read` makes of a line's
-    data, the contestant and the pass. RunError when it fails before it has done all. `start` is
-    what it may take to begin, in seconds."""
+    data, the contestant and the pass. BrokenOffError when it fails before it has done all. `start`
+    is what it may take to begin, in seconds."""
     waiting = {task.text for task in tasks}
     longest = max((task.limit for task in tasks), default=0.0)
     runs: list[DoneT] = []
@@ -150,15 +158,16 @@ def measure(
                 if not waiting:
                     break
         except (TimeoutError, StopIteration):
-            raise RunError(
-                f"got stuck with {len(waiting)} of {len(tasks)} tasks to do{said.tail()}"
+            raise BrokenOffError(
+                f"got stuck with {len(waiting)} of {len(tasks)} tasks to do{said.tail()}", runs
             ) from None
         # Some MPIs hang in MPI_Finalize now and then: what was measured stands.
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_PARTING)
         if waiting:
-            raise RunError(
+            raise BrokenOffError(
                 f"ended with status {process.returncode} and {len(waiting)} of {len(tasks)} "
-                f"tasks undone{said.tail()}"
+                f"tasks undone{said.tail()}",
+                runs,
             )
     return runs

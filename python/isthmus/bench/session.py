@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from isthmus.bench.place import Place
+from isthmus.bench.process import BrokenOffError
 from isthmus.bench.samples import Sample, Samples
 from isthmus.errors import IsthmusError
 
@@ -67,6 +68,8 @@ def measure(
                 try:
                     results.runs += contestant.measure(entry.tasks[number], number)
                 except IsthmusError as error:
+                    if isinstance(error, BrokenOffError):
+                        results.runs += error.runs
                     failed[contestant.key] = failed.get(contestant.key, 0) + 1
                     results.failures.append(f"{contestant.label}: {error}")
                 took = time.monotonic() - begin

@@ -7,6 +7,7 @@ from typing import Any, Generic, Literal, TypeVar
 from isthmus.bench.samples import NotMeasuredError
 
 ResultsT = TypeVar("ResultsT")
+Figure = Callable[[ResultsT], tuple[float, str]]
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Limit(Generic[ResultsT]):
     name: str
     sense: Literal["at least", "at most"]
     value: float
-    figure: Callable[[ResultsT], tuple[float, str]]
+    figure: Figure[ResultsT]
     unit: str = ""
 
     def holds(self, value: float) -> bool:

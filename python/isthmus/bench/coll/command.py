@@ -4,17 +4,21 @@ import json
 import signal
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from isthmus.bench import common, labs, report, session
-from isthmus.bench.coll import plan
+from isthmus.bench import figures as p2p_figures
+from isthmus.bench.coll import figures, limits, plan, variants
 from isthmus.bench.coll.contestants import measure_wires
+from isthmus.bench.coll.options import Options
 from isthmus.bench.coll.report import coll_tables
 from isthmus.bench.coll.results import CollResults
 from isthmus.bench.common import (
+    FiguresOption,
     InsideOption,
     JsonOption,
     MpiOption,
@@ -22,6 +26,7 @@ from isthmus.bench.common import (
     TestbedOption,
 )
 from isthmus.bench.place import Place, inside_lab
+from isthmus.bench.verdicts import judge
 from isthmus.errors import IsthmusError, UsageError
 from isthmus.lab import testbed as testbeds
 from isthmus.units import parse_size
@@ -37,6 +42,10 @@ def coll(
         int | None,
         typer.Option("-n", min=2, metavar="N", help="Ranks, placed as 'isthmus run' places them."),
     ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="Only what the limits need, in less than ten minutes."),
+    ] = False,
     repetitions: Annotated[
         int,
         typer.Option("--repetitions", min=1, metavar="N", help="Of each task, in all passes."),
@@ -67,17 +76,36 @@ def coll(
             "may be repeated.",
         ),
     ] = None,
+    interleaved: Annotated[
+        bool,
+        typer.Option(
+            "--interleaved", help="Also with communicators whose ranks alternate between clusters."
+        ),
+    ] = False,
+    variant: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Only these variants of the testbed, such as plain, '0.05 % loss'; may be "
+            "repeated. Without it: all, with --quick those that the limits need.",
+        ),
+    ] = None,
     json_file: JsonOption = None,
+    figures_folder: FiguresOption = None,
     inside: InsideOption = None,
 ) -> None:
     """Collectives over all ranks: times until the last rank is done, over message sizes.
+
+    [bold]isthmus bench coll --testbed matsuda --quick[/bold]
+      The figures that Isthmus has to reach there; the exit status is 1 when one falls short.
 
     [bold]isthmus bench coll --testbed matsuda --collective bcast --size '3.2 MB'[/bold]
       Isthmus and all native MPIs, beside what the wires allow.
 
     Without --testbed and -g: inside a lab all of its sites, elsewhere this host."""
     signal.signal(signal.SIGTERM, common.leave)
-    options = plan.Options(
+    options = Options(
+        quick,
         repetitions,
         passes,
         n,
@@ -86,11 +114,18 @@ def coll(
         tuple(collective or ()),
         tuple(_size(text) for text in size or ()),
         tuple(algorithm or ()),
+        interleaved,
+        tuple(variant or ()),
     )
     if inside is not None:
+        options = replace(options, variant=options.variants[0] if options.variants else "")
         inside.write_text(json.dumps(_measure(inside_lab(), options).as_json()))
         return
     common.check(testbed, grid)
+    if variant and not common.in_labs(testbed):
+        raise UsageError("--variant is for --testbed, where a lab is started for each")
+    if figures_folder is not None:
+        p2p_figures.check()
     begin = time.monotonic()
     if testbed is not None and common.in_labs(testbed):
         name, results = _in_labs(testbed, options)
@@ -99,7 +134,12 @@ def coll(
         name, results = place.name, _measure(place, options)
     out = report.console()
     coll_tables(results, name, out)
-    raise typer.Exit(common.finish(name, results, [], json_file, out, time.monotonic() - begin))
+    verdicts = judge(limits.of_testbed(name) if quick else [], results)
+    status = common.finish(name, results, verdicts, json_file, out, time.monotonic() - begin)
+    if figures_folder is not None:
+        for path in figures.coll(results, name, figures_folder):
+            out.print(f"drawn: {path}")
+    raise typer.Exit(status)
 
 
 def _size(text: str) -> int:
@@ -112,7 +152,8 @@ def _size(text: str) -> int:
     return found
 
 
-def _measure(place: Place, options: plan.Options) -> CollResults:
+def _measure(place: Place, options: Options) -> CollResults:
+    deadline = time.monotonic() + plan.QUICK_LIMIT if options.quick else None
     results = CollResults()
     with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
         entries = plan.entries(place, options, Path(folder), common.say)
@@ -120,13 +161,15 @@ def _measure(place: Place, options: plan.Options) -> CollResults:
             results.wires[""] = measure_wires(place)
         except IsthmusError as error:
             common.say(f"no bounds: {error}")
-        session.measure(place, entries, results, common.say)
+        session.measure(place, entries, results, common.say, deadline)
     return results
 
 
-def _in_labs(testbed: str, options: plan.Options) -> tuple[str, CollResults]:
+def _in_labs(testbed: str, options: Options) -> tuple[str, CollResults]:
     name, _ = testbeds.load(testbed)
     words = ["coll", "--repetitions", str(options.repetitions), "--passes", str(options.passes)]
+    words += ["--quick"] if options.quick else []
+    words += ["--interleaved"] if options.interleaved else []
     words += ["-n", str(options.n)] if options.n else []
     words += common.again(
         [
@@ -139,6 +182,10 @@ def _in_labs(testbed: str, options: plan.Options) -> tuple[str, CollResults]:
     )
     results = CollResults()
     with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
-        raw = Path(folder) / "raw.json"
-        results.merge(labs.measure_inside(testbed, [], words, raw))
+        for variant, lab in variants.of_testbed(testbed, options.quick, options.variants):
+            raw = Path(folder) / "raw.json"
+            told = ["--variant", variant] if variant else []
+            common.say(f"testbed {name}{f', {variant}' if variant else ''}")
+            found = labs.measure_inside(testbed, lab, [*words, *told], raw)
+            results.merge(found, variant)
     return name, results

@@ -1,11 +1,12 @@
 """Who plays the collectives: one program over all clusters."""
 
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from isthmus.bench.coll.bounds import Wires
+from isthmus.bench.coll.peers import Setting
 from isthmus.bench.coll.results import CollRun, run_from_json
 from isthmus.bench.coll.tasks import CollTask
 from isthmus.bench.contestants import PlainTcp
@@ -61,14 +62,17 @@ class NativeWorld:
     mpi: Mpi
     program: str
     blocks: tuple[Block, ...]
-    settings: Mapping[str, str] = field(default_factory=dict)
-    collectives: frozenset[str] | None = None
+    setting: Setting
     ceiling: int | None = None
+
+    @property
+    def collectives(self) -> frozenset[str] | None:
+        return self.setting.collectives
 
     def measure(self, tasks: Sequence[CollTask], number: int) -> list[CollRun]:
         ranks = sum(block.ranks for block in self.blocks)
         command = [*_ISTHMUS, "lab", "mpirun", "--mpi", self.mpi.name, "-n", str(ranks), "env"]
-        command += [f"{name}={value}" for name, value in self.settings.items()]
+        command += [f"{name}={value}" for name, value in self.setting.environment.items()]
         command += [self.program, blocks_word(self.blocks), *(task.text for task in tasks)]
         return measure(command, tasks, self.key, number, run_from_json, start=_START_LIMIT)
 

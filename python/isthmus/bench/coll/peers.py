@@ -23,7 +23,7 @@ def settings(mpi: Mpi) -> list[Setting]:
     eager = tunings(mpi)["eager"]
     if mpi.family == "openmpi":
         return made + [_open_mpi(one, eager) for one in _OPEN_MPI]
-    return made + [_mpich(one, eager) for one in _MPICH]
+    return made + [_mpich(one, eager) for one in (_OLD_MPICH if _is_old(mpi) else _MPICH)]
 
 
 @dataclass(frozen=True)
@@ -69,26 +69,33 @@ _OPEN_MPI = (
     ),
 )  # fmt: skip
 
+# MPICH before 4.2 has the tree cut into segments in its non-blocking bcast alone.
+_TREE = {"TREE_TYPE": "kary", "TREE_KVAL": "1", "TREE_PIPELINE_CHUNK_SIZE": "16384"}
+_CHAIN = {f"MPIR_CVAR_BCAST_{name}": value for name, value in _TREE.items()}
+_OLD_CHAIN = {f"MPIR_CVAR_IBCAST_{name}": value for name, value in _TREE.items()}
+_MPICH_ALL = {
+    "allreduce": "reduce_scatter_allgather", "reduce": "reduce_scatter_gather",
+    "allgather": "ring", "alltoall": "scattered", "reduce_scatter": "recursive_halving",
+    "reduce_scatter_block": "recursive_halving",
+}  # fmt: skip
+_MPICH_OTHERS = {
+    "bcast": "scatter_ring_allgather", "allreduce": "recursive_doubling", "allgather": "brucks",
+    "alltoall": "pairwise", "reduce": "binomial", "reduce_scatter": "pairwise",
+    "reduce_scatter_block": "pairwise",
+}  # fmt: skip
 _MPICH = (
+    _Forced("forced", {"bcast": "pipelined_tree", **_MPICH_ALL}, _CHAIN, best=True),
+    _Forced("forced-2", _MPICH_OTHERS),
+)
+_OLD_MPICH = (
     _Forced(
         "forced",
-        {
-            "bcast": "pipelined_tree", "allreduce": "reduce_scatter_allgather",
-            "reduce": "reduce_scatter_gather", "allgather": "ring", "alltoall": "scattered",
-            "reduce_scatter": "recursive_halving", "barrier": "k_dissemination",
-        },
-        {
-            "MPIR_CVAR_BCAST_TREE_TYPE": "kary",
-            "MPIR_CVAR_BCAST_TREE_KVAL": "1",
-            "MPIR_CVAR_BCAST_TREE_PIPELINE_CHUNK_SIZE": "16384",
-        },
+        {"bcast": "nb", **_MPICH_ALL},
+        {**_OLD_CHAIN, "MPIR_CVAR_IBCAST_INTRA_ALGORITHM": "tsp_tree"},
         best=True,
     ),
-    _Forced(
-        "forced-ring",
-        {"bcast": "scatter_ring_allgather", "allreduce": "ring", "reduce_scatter": "pairwise"},
-    ),
-)  # fmt: skip
+    _Forced("forced-2", _MPICH_OTHERS),
+)
 
 
 def _open_mpi(forced: _Forced, eager: Mapping[str, str]) -> Setting:
@@ -104,3 +111,8 @@ def _mpich(forced: _Forced, eager: Mapping[str, str]) -> Setting:
     for collective, name in forced.algorithms.items():
         environment[f"MPIR_CVAR_{collective.upper()}_INTRA_ALGORITHM"] = name
     return Setting(forced.name, environment, frozenset(forced.algorithms), forced.best)
+
+
+def _is_old(mpi: Mpi) -> bool:
+    major, minor = (int(number) for number in mpi.key.removeprefix("mpich").split("."))
+    return (major, minor) < (4, 2)

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from isthmus.bench.coll.results import CollResults
-from isthmus.bench.report import size_text
+from isthmus.bench.coll.tasks import size_text
 from isthmus.bench.samples import NotMeasuredError
 
 
@@ -33,17 +33,38 @@ def coll_tables(results: CollResults, name: str, out: Console) -> None:
                 f"Bounds are of a node's link with {8e-6 * wires.bandwidth:.1f} Mbit/s of TCP "
                 f"payload, and {1e3 * wires.delay:.2f} ms one way over the wide area."
             )
+        _overlaps(results, keys, name, variant, out)
     out.print(
         "Medians of executions, each until the last rank was done; in brackets until half of the "
         "ranks were."
     )
 
 
+def _overlaps(results: CollResults, keys: list[str], name: str, variant: str, out: Console) -> None:
+    found = results.overlaps(variant)
+    if not found:
+        return
+    table = Table(title=f"Overlap with computing on {name}", title_justify="left")
+    table.add_column("")
+    for key in keys:
+        table.add_column(results.labels[key], justify="right")
+    for collective, size, tests in found:
+        title = f"{collective} {size_text(size)}, {tests} MPI_Test"
+
+        def one(
+            key: str, collective: str = collective, size: int = size, tests: int = tests
+        ) -> str:
+            return f"{100 * results.overlap(key, collective, size, tests, variant):.0f} %"
+
+        table.add_row(title, *(_or_dash(lambda key=key: one(key)) for key in keys))  # type: ignore[misc]
+    out.print(table)
+
+
 def _row(
     results: CollResults, keys: list[str], cell: tuple[str, int, bool], variant: str
 ) -> list[str]:
     collective, size, interleaved = cell
-    title = collective if collective.endswith("barrier") else f"{collective} {_size(size)}"
+    title = collective if collective.endswith("barrier") else f"{collective} {size_text(size)}"
     row = [title + (", interleaved" if interleaved else "")]
 
     def one(key: str) -> str:
@@ -53,10 +74,6 @@ def _row(
 
     row.append(_or_dash(lambda: _ms(results.bound(collective, size, variant))))
     return row + [_or_dash(lambda key=key: one(key)) for key in keys]  # type: ignore[misc]
-
-
-def _size(size: int) -> str:
-    return f"{size / 1e6:g} MB" if size % 100_000 == 0 and size else size_text(size)
 
 
 def _ms(seconds: float) -> str:

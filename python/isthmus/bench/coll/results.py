@@ -165,12 +165,25 @@ class CollResults(Samples[CollRun]):
         blocking = CollTask(collective, size, 1).blocking
         return bound(blocking, size, ranks, self.wires[variant])
 
-    def overlap(self, contestant: str, collective: str, size: int, variant: str = "") -> float:
-        """The share of a non-blocking collective's time that computing hides."""
-        runs = self.runs_of(contestant, collective, size, False, variant)
+    def overlaps(self, variant: str = "") -> list[tuple[str, int, int]]:
+        """Collective, size and calls of MPI_Test of all non-blocking forms, each once."""
+        return sorted(
+            {
+                (run.task.collective, run.task.bytes, run.task.tests or 0)
+                for run in self.runs
+                if run.variant == variant and run.overlapped
+            }
+        )
+
+    def overlap(
+        self, contestant: str, collective: str, size: int, tests: int = 0, variant: str = ""
+    ) -> float:
+        """The share of a non-blocking collective's time that computing hides, with so many calls of
+        MPI_Test meanwhile."""
         found = [
             1 - (value - run.computing) / statistics.median(run.seconds)
-            for run in runs
+            for run in self.runs_of(contestant, collective, size, False, variant)
+            if (run.task.tests or 0) == tests
             for value in run.overlapped
         ]
         if not found:

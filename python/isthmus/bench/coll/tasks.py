@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from isthmus.bench import report
+
 KIB, MIB = 1 << 10, 1 << 20
 SUMS = ("reduce", "allreduce", "reduce_scatter_block", "reduce_scatter", "scan", "exscan")
 MESSAGE = ("bcast", "reduce", "allreduce", "scan", "exscan")  # bytes are those of the message
@@ -55,7 +57,7 @@ def parse(text: str) -> CollTask:
         raise ValueError(f"no task: {text}")
     task = CollTask(
         found[1],
-        int(found[2 + 1]),
+        int(found[3]),
         int(found[4]),
         found[2] is not None,
         None if found[5] is None else int(found[5]),
@@ -63,6 +65,24 @@ def parse(text: str) -> CollTask:
     if task.blocking not in COLLECTIVES:
         raise ValueError(f"no collective: {task.collective}")
     return task
+
+
+def size_text(size: int) -> str:
+    """Also of decimal sizes: "3.2 MB"."""
+    if size and size % 100_000 == 0:
+        return f"{size / 1e6:g} MB"
+    return report.size_text(size)
+
+
+def kind_of(collective: str) -> str:
+    """What ISTHMUS_COLL calls it: forms with a count for each rank have no name of their own."""
+    return {
+        "gatherv": "gather",
+        "scatterv": "scatter",
+        "allgatherv": "allgather",
+        "alltoallv": "alltoall",
+        "reduce_scatter_block": "reduce_scatter",
+    }.get(collective, collective)
 
 
 def sizes_of(collective: str) -> tuple[int, ...]:

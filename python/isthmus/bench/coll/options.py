@@ -1,0 +1,21 @@
+"""What is to be measured."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Options:
+    """Of the command line. Empty: all. `variant` is that of the testbed, where this is inside."""
+
+    quick: bool = False
+    repetitions: int = 10
+    passes: int = 2
+    n: int | None = None
+    mpis: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    collectives: tuple[str, ...] = ()
+    sizes: tuple[int, ...] = ()
+    algorithms: tuple[str, ...] = ()
+    interleaved: bool = False
+    variants: tuple[str, ...] = ()
+    variant: str = ""

@@ -1,0 +1,155 @@
+"""Who takes part in `isthmus bench coll`."""
+
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+
+from isthmus.bench import gridfile, mpis
+from isthmus.bench.coll import peers
+from isthmus.bench.coll.contestants import Block, IsthmusWorld, NativeWorld
+from isthmus.bench.coll.options import Options
+from isthmus.bench.mpis import Mpi
+from isthmus.bench.place import Place, end_of
+from isthmus.bench.program import COLL, prepare
+from isthmus.errors import IsthmusError
+from isthmus.grid import GatewaySpec, Grid
+from isthmus.placement import Part
+from isthmus.placement import place as place_ranks
+
+OURS, DIRECT = "isthmus", "isthmus-direct"
+GATEWAYS = (1, 2, 4)
+SENDERS = (1, 2, 4, 8)
+Contestant = IsthmusWorld | NativeWorld
+
+# The algorithms of Matsuda et al. and those that they compare with.
+OLDER, FLAT = "two-level", "flat"
+_PAPERS = {
+    OLDER: ("farfirst, two-tier", "bcast=farfirst,allreduce=two-tier"),
+    FLAT: ("van de Geijn, Rabenseifner", "bcast=van-de-geijn,allreduce=rabenseifner"),
+    **{
+        f"senders={n}": (
+            f"the same over the WAN, n = {n}",
+            f"bcast=van-de-geijn-wan:senders={n},allreduce=rabenseifner-wan:senders={n}",
+        )
+        for n in SENDERS
+    },
+}
+
+
+def paper(name: str) -> str:
+    """The key of a contestant with the paper's algorithms: OLDER, FLAT or senders=N."""
+    return f"{DIRECT}/{name}"
+
+
+def contestants(
+    place: Place, options: Options, folder: Path, say: Callable[[str], None]
+) -> list[Contestant]:
+    """Those that can run at this place. What cannot is said. `folder` is for grid files, and lives
+    as long as the contestants."""
+
+    def wanted(key: str) -> bool:
+        return not options.only or any(fnmatch(key, pattern) for pattern in options.only)
+
+    natives = mpis.find(options.mpis)
+    ours = _ours(place, natives, options, folder, wanted)
+    found: list[Contestant] = [one for one in ours if not one.choices]
+    if place.lab and place.open:
+        found += _natives(place, natives, options.n, wanted, say)
+    return [*found, *(one for one in ours if one.choices)]
+
+
+def _ours(
+    place: Place,
+    natives: Sequence[Mpi],
+    options: Options,
+    folder: Path,
+    wanted: Callable[[str], bool],
+) -> list[IsthmusWorld]:
+    kinds: list[tuple[str, str, Grid, str]] = []
+    direct = gridfile.direct(place.grid) if place.open else None
+    if direct:
+        kinds.append((DIRECT, "Isthmus, direct", direct, ""))
+    kinds.append((OURS, "Isthmus, gateways", place.grid, ""))
+    for count in GATEWAYS:
+        if gateways := _on_nodes(place, count):
+            label = f"Isthmus, {count} gateway{'s' if count > 1 else ''} on nodes"
+            grid = gridfile.with_gateways(place.grid, gateways)
+            kinds.append((f"{OURS}-{count}", label, grid, ""))
+    chosen = [(text, f"Isthmus, {text}", text) for text in options.algorithms]
+    if direct and place.lab:
+        chosen += [(name, label, text) for name, (label, text) in _PAPERS.items()]
+    for name, label, text in chosen:
+        kinds.append((f"{DIRECT}/{name}", label, direct or place.grid, text))
+    kinds = [kind for kind in kinds if wanted(kind[0])]
+    if not kinds:
+        return []
+    blocks = _blocks(place, options.n, natives)
+    made = []
+    for i, (key, label, grid, choices) in enumerate(kinds):
+        file = folder / f"{i}.toml"
+        file.write_text(gridfile.write(grid))
+        made.append(IsthmusWorld(key, label, file, blocks, choices, named_in(choices)))
+    return made
+
+
+def named_in(choices: str) -> frozenset[str] | None:
+    """The collectives that a text for ISTHMUS_COLL is about; None: not any."""
+    names = [choice.partition("=")[0].strip() for choice in choices.split(",") if choice]
+    return frozenset(names) or None
+
+
+def _on_nodes(place: Place, count: int) -> list[GatewaySpec]:
+    """So many gateways of each cluster on its first nodes; none where it has fewer."""
+    made = []
+    for cluster in place.grid.cluster if place.network else ():
+        assert place.network
+        nodes = place.network.of_site(cluster, "node")[:count]
+        if len(nodes) < count:
+            return []
+        made += [
+            GatewaySpec(cluster=cluster, host=node.name, address=node.ports[0].address)
+            for node in nodes
+        ]
+    return made
+
+
+def _blocks(place: Place, n: int | None, natives: Sequence[Mpi]) -> tuple[Block, ...]:
+    """Ranks are placed as `isthmus run -n` places them."""
+    programs: dict[tuple[str, str | None], str] = {}
+    made = []
+    for block in place_ranks(place.grid.cluster, [Part(["coll"], n)]):
+        end = end_of(place, block.cluster)
+        mpicc = f"{end.mpi}/bin/mpicc" if end.mpi else "mpicc"
+        if not end.mpi and not end.compile_on and natives:
+            mpicc = natives[0].mpicc
+        at = (mpicc, end.compile_on)
+        if at not in programs:
+            programs[at] = prepare(mpicc, end.compile_on, COLL)
+        made.append(Block(block.cluster, block.size, programs[at]))
+    return tuple(made)
+
+
+def _natives(
+    place: Place,
+    natives: Sequence[Mpi],
+    n: int | None,
+    wanted: Callable[[str], bool],
+    say: Callable[[str], None],
+) -> list[NativeWorld]:
+    blocks = tuple(
+        Block(block.cluster, block.size, "")
+        for block in place_ranks(place.grid.cluster, [Part(["coll"], n)])
+    )
+    made: list[NativeWorld] = []
+    for mpi in natives:
+        for setting in peers.settings(mpi):
+            key, label = f"native-{mpi.key}-{setting.name}", f"{mpi.label}, {setting.name}"
+            if not wanted(key):
+                continue
+            try:
+                program = prepare(mpi.mpicc, None, COLL)
+            except IsthmusError as error:
+                say(f"{label} is left out: {error}")
+                continue
+            made.append(NativeWorld(key, label, mpi, program, blocks, setting))
+    return made

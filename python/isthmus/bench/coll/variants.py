@@ -1,0 +1,35 @@
+"""Testbeds with something changed, in which collectives are measured too."""
+
+from collections.abc import Sequence
+from fnmatch import fnmatch
+
+from isthmus.errors import UsageError
+
+PLAIN, LOSSY, UNEQUAL, UNDELAYED = "", "0.05 % loss", "12 + 4 nodes", "no delay"
+
+# What `isthmus lab run --set` changes.
+_VARIANTS = {
+    "matsuda": {
+        PLAIN: [],
+        LOSSY: ["wan.loss=0.05%"],
+        UNEQUAL: ["site.a.nodes=12", "site.b.nodes=4"],
+        UNDELAYED: ["wan.delay=none"],
+    }
+}
+_QUICK = (PLAIN, LOSSY)
+
+
+def of_testbed(testbed: str, quick: bool, wanted: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """The labs that it stands for: a variant's name, and options of `isthmus lab run`. `wanted` are
+    patterns; without them all, or those that a quick run has."""
+    known = _VARIANTS.get(testbed, {PLAIN: []})
+    names = [name for name in known if not quick or name in _QUICK]
+    if wanted:
+        called = {name: name or "plain" for name in known}
+        names = [n for n in known if any(fnmatch(called[n], pattern) for pattern in wanted)]
+        if not names:
+            raise UsageError(
+                f"--variant {' '.join(wanted)}: {testbed} has no such; there are "
+                + ", ".join(f"'{name}'" for name in called.values())
+            )
+    return [(name, [word for key in known[name] for word in ("--set", key)]) for name in names]
