@@ -19,12 +19,12 @@ void cut_under_load(Testbed& bed, std::vector<std::shared_ptr<Proxy>> proxies) {
       return 0;
     });
   });
-  for (int i = 0; i < 3; ++i) flood(bed);
+  for (int i = 0; i < 3; ++i) flood(bed, 1);
   cutter.join();
 }
 
 TEST(Failover, OneOfTwoLinksBetweenTwoClusters) {
-  Testbed bed({.sizes = {2, 2}, .gateways = {2, 2}, .link_timeout = 500ms});
+  Testbed bed({.sizes = {2, 2}, .gateways = {2, 2}, .link_timeout = 2s});
   const auto proxy = Proxy::make(bed, 2);
   bed.link_to(proxy->address(), 2);
   ASSERT_EQ(bed.link(), "");
@@ -34,13 +34,13 @@ TEST(Failover, OneOfTwoLinksBetweenTwoClusters) {
                                         "cluster \"c1\" (" +
                                         proxy->address() + ") is lost"));
   EXPECT_THAT(bed.warning(2), HasSubstr("other ways"));
-  flood(bed);
+  flood(bed, 1);
   bed.leave_all();
   for (int r = 0; r < 4; ++r) EXPECT_FALSE(bed.faulted(r));
 }
 
 TEST(Failover, OneGatewayThatHasLostOneOfTwoPartners) {
-  Testbed bed({.sizes = {2, 1}, .gateways = {1, 2}, .link_timeout = 500ms});
+  Testbed bed({.sizes = {2, 1}, .gateways = {1, 2}, .link_timeout = 2s});
   const auto proxy = Proxy::make(bed, 1);
   bed.link_to(proxy->address(), 1);
   ASSERT_EQ(bed.link(), "");
@@ -52,20 +52,20 @@ TEST(Failover, OneGatewayThatHasLostOneOfTwoPartners) {
 }
 
 TEST(Failover, InTheMiddleOfAChain) {
-  Testbed bed({.sizes = {1, 1, 1}, .gateways = {1, 2, 2}, .link_timeout = 500ms});
+  Testbed bed({.sizes = {1, 1, 1}, .gateways = {1, 2, 2}, .link_timeout = 2s});
   const auto proxy = Proxy::make(bed, 3);
   bed.link_to(proxy->address(), 3);
   ASSERT_EQ(bed.link(), "");
   bed.join();
   cut_under_load(bed, {proxy});
   EXPECT_THAT(bed.warning(1), HasSubstr("is lost"));
-  flood(bed);
+  flood(bed, 1);
   bed.leave_all();
   for (int r = 0; r < 3; ++r) EXPECT_FALSE(bed.faulted(r));
 }
 
 TEST(Failover, TheLastWayThatIsLostEndsTheJob) {
-  Testbed bed({.sizes = {1, 1}, .gateways = {2, 2}, .link_timeout = 500ms});
+  Testbed bed({.sizes = {1, 1}, .gateways = {2, 2}, .link_timeout = 2s});
   const auto first = Proxy::make(bed, 2), second = Proxy::make(bed, 3);
   bed.link_to(first->address(), 2);
   bed.link_to(second->address(), 3);

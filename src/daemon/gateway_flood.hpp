@@ -9,7 +9,6 @@
 namespace isthmus::daemon {
 
 inline constexpr std::size_t kFlood = 3'000'000;
-inline constexpr int kFloods = 4;
 
 inline std::vector<std::byte> flood_bytes(int rank) {
   std::vector<std::byte> bytes(kFlood);
@@ -19,19 +18,19 @@ inline std::vector<std::byte> flood_bytes(int rank) {
   return bytes;
 }
 
-/// Everybody sends to everybody at once, in both directions, far more than all buffers hold; every
-/// byte is checked.
-inline void flood(Testbed& bed) {
+/// Everybody sends so many messages to everybody at once, in both directions: with four, far more
+/// than all buffers hold. Every byte is checked.
+inline void flood(Testbed& bed, int messages = 4) {
   std::vector<std::future<void>> ranks;
   for (int me = 0; me < bed.world().size(); ++me) {
-    ranks.push_back(std::async(std::launch::async, [&bed, me] {
+    ranks.push_back(std::async(std::launch::async, [&bed, me, messages] {
       std::vector<std::unique_ptr<core::SendOp>> sends;
       std::vector<std::unique_ptr<core::RecvOp>> recvs;
       std::vector<std::vector<std::byte>> buffers;
       const auto data = flood_bytes(me);
       for (int other = 0; other < bed.world().size(); ++other) {
         if (other == me) continue;
-        for (int i = 0; i < kFloods; ++i) {
+        for (int i = 0; i < messages; ++i) {
           auto send = std::make_unique<core::SendOp>();
           send->peer = static_cast<core::NodeId>(other);
           send->envelope = {1, me, i, kFlood};

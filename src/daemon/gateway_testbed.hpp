@@ -236,6 +236,7 @@ class Testbed {
     for (;;) {
       const auto seen = rank(r).events();
       if (op.done()) return;
+      if (faulted(r)) FAIL() << "rank " << r << ": " << fault(r);
       if (std::chrono::steady_clock::now() > limit) {
         FAIL() << "rank " << r << " waited for 60 s";
       }

@@ -187,13 +187,13 @@ def test_fault_is_told_once(pair):
 def test_warnings_are_told_and_the_job_goes_on(pair):
     lost = {"say": {"op": "notice", "message": "the link 0 - 0 is lost", "warning": True}}
     knock = {"say": {"op": "notice", "message": "10.1.1.1: wrong secret", "warning": False}}
-    east, west = spawned(knock, lost, exits()), spawned(exits())
-    done = pair(east, west).run("-n", "2", "x")
+    grid = pair(spawned(knock, lost, exits()), spawned(exits()))
+    done = grid.run("-n", "2", "x")
     assert (done.returncode, done.stderr) == (
         0,
         "isthmus: warning: cluster east: the link 0 - 0 is lost\n",
     )
-    assert "10.1.1.1: wrong secret" in pair(east, west).run("-v", "-n", "2", "x").stderr
+    assert "10.1.1.1: wrong secret" in grid.run("-v", "-n", "2", "x").stderr
 
 
 def test_fault_because_of_a_rank_has_the_status_of_the_rank(pair):
