@@ -10,7 +10,7 @@ import pytest
 
 from isthmus import grid as grids
 from isthmus.bench import gridfile, p2p, place, program
-from isthmus.bench.process import measure
+from isthmus.bench.process import BrokenOffError, measure
 from isthmus.bench.results import Run, run_from_json
 from isthmus.bench.tasks import LATENCY_BYTES, Task
 from isthmus.cli import main
@@ -152,6 +152,16 @@ def test_a_program_that_hangs_when_all_is_said_is_ended(monkeypatch):
 def test_a_program_that_fails(script, said):
     with pytest.raises(RunError, match=said.replace("|", r"\|")):
         shell(script)
+
+
+def test_what_was_done_before_a_failure_counts(contest, monkeypatch):
+    class Half(Fake):
+        def measure(self, tasks, number):
+            raise BrokenOffError("it broke", super().measure(tasks, number))
+
+    _, data = contest(Half("tcp", 20e-6), *GOOD[1:])
+    assert "tcp" in {run["contestant"] for run in data["runs"]}
+    assert data["failures"]
 
 
 def test_a_program_that_gets_stuck(monkeypatch):

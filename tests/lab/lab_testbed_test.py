@@ -10,7 +10,7 @@ from isthmus.lab.grid import grid_toml
 from isthmus.lab.network import Network, work_out
 from isthmus.units import format_rate, parse_rate, parse_size
 
-SHIPPED = {"hablot", "matsuda", "zipper", "chain", "fatpipe", "lossy", "walled"}
+SHIPPED = {"hablot", "matsuda", "zipper", "chain", "fatpipe", "lossy", "trio", "walled"}
 
 
 def network(name: str, nodes: int | None = None, zippers: int | None = None) -> Network:

@@ -27,7 +27,7 @@ from isthmus.bench.common import (
 )
 from isthmus.bench.place import Place, inside_lab
 from isthmus.bench.verdicts import judge
-from isthmus.errors import IsthmusError, UsageError
+from isthmus.errors import IsthmusError, RunError, UsageError
 from isthmus.lab import testbed as testbeds
 from isthmus.units import parse_size
 
@@ -186,6 +186,8 @@ def _in_labs(testbed: str, options: Options) -> tuple[str, CollResults]:
             raw = Path(folder) / "raw.json"
             told = ["--variant", variant] if variant else []
             common.say(f"testbed {name}{f', {variant}' if variant else ''}")
-            found = labs.measure_inside(testbed, lab, [*words, *told], raw)
-            results.merge(found, variant)
+            try:
+                results.merge(labs.measure_inside(testbed, lab, [*words, *told], raw), variant)
+            except RunError as error:  # the other variants stand
+                results.failures.append(str(error))
     return name, results
