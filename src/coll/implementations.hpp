@@ -8,12 +8,19 @@
 namespace isthmus::coll {
 
 Task barrier_magpie(Party&, Parameters);
+Task barrier_counterparts(Party&, Parameters);
 
 Task bcast_magpie(Party&, Bytes data, int root, Parameters);
 
 Task gather_magpie(Party&, ConstBytes mine, Bytes all, Sizes sizes, int root, Parameters);
+Task gather_direct(Party&, ConstBytes mine, Bytes all, Sizes sizes, int root, Parameters);
 Task scatter_magpie(Party&, ConstBytes all, Sizes sizes, Bytes mine, int root, Parameters);
+Task scatter_direct(Party&, ConstBytes all, Sizes sizes, Bytes mine, int root, Parameters);
 Task allgather_magpie(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
+Task allgather_intervals(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
+/// Blocks of one size only.
+Task alltoall_combined(Party&, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes,
+                       Parameters);
 Task alltoall_direct(Party&, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes, Parameters);
 
 Task reduce_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, int root,
@@ -21,7 +28,16 @@ Task reduce_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reductio
 Task allreduce_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task reduce_scatter_magpie(Party&, ConstBytes in, Bytes out, std::vector<std::size_t> counts,
                            Reduction&, Parameters);
+Task reduce_scatter_direct(Party&, ConstBytes in, Bytes out, std::vector<std::size_t> counts,
+                           Reduction&, Parameters);
+/// Partial results of clusters: commutative operations, or clusters that are blocks of ranks.
+Task reduce_scatter_intervals(Party&, ConstBytes in, Bytes out, std::vector<std::size_t> counts,
+                              Reduction&, Parameters);
+Task scan_chain(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task scan_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+Task scan_transpose(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+Task exscan_chain(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task exscan_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+Task exscan_transpose(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 
 }  // namespace isthmus::coll

@@ -72,7 +72,10 @@ Pending MemoryParty::send(int rank, int tag, ConstBytes data) {
   message->ready = grid_.soon();
   const bool crosses = layout().cluster_of(rank) != layout().cluster_of(rank_);
   message->depth = depth + (crosses ? 1 : 0);
-  if (crosses) ++grid_.crossings_;
+  if (crosses) {
+    ++grid_.crossings_;
+    grid_.bytes_crossed_ += data.size();
+  }
   auto& lane = grid_.lanes_[{rank_, rank, tag}];
   lane.messages[lane.sent++] = message;
   return Pending(std::make_unique<MemorySend>(grid_, message, eager));

@@ -75,8 +75,9 @@ class MemoryGrid {
   void run(const std::function<Task(Party&)>& body);
 
   const Layout& layout() const { return layout_; }
-  int depth() const;                            ///< the largest of all ranks
-  int crossings() const { return crossings_; }  ///< messages between clusters
+  int depth() const;                                            ///< the largest of all ranks
+  int crossings() const { return crossings_; }                  ///< messages between clusters
+  std::size_t bytes_crossed() const { return bytes_crossed_; }  ///< in those
 
  private:
   friend class MemoryParty;
@@ -107,6 +108,7 @@ class MemoryGrid {
   std::uint64_t tick_ = 0;
   std::uint64_t last_progress_ = 0;
   int crossings_ = 0;
+  std::size_t bytes_crossed_ = 0;
   std::string breach_;
 };
 

@@ -1,0 +1,78 @@
+// What a cluster's members hold together is cut into as many intervals of one size as another
+// cluster has members; each gets its interval straight from those who hold it, so every byte
+// crosses once, over all members' links at the same time, and then a native allgather of the
+// intervals spreads them in the cluster. Meanwhile each cluster's own blocks are spread likewise.
+// After van de Geijn's broadcast (scatter, copy, allgather), with every rank a root; for equal
+// blocks and clusters it is the allgather of Traeff's hierarchical collectives with all members
+// as leaders.
+#include "coll/cut.hpp"
+#include "coll/implementations.hpp"
+#include "coll/phases.hpp"
+
+namespace isthmus::coll {
+namespace {
+
+/// My interval of another cluster's blocks, and how it reaches the rest of mine.
+struct Portion {
+  Portion(const Layout& layout, int cluster, Bytes all, const Sizes& offsets, Sizes intervals_,
+          std::size_t me)
+      : intervals(std::move(intervals_)),
+        interval(intervals[me]),
+        target(layout, cluster, all, offsets) {}
+  Sizes intervals;  // by member of my cluster
+  Buffer interval;
+  TargetPortion target;
+  std::vector<Pending> arrivals;
+  Pending spread;
+};
+
+}  // namespace
+
+Task allgather_intervals(Party& party, ConstBytes mine, Bytes all, Sizes sizes, Parameters) {
+  const Layout& layout = party.layout();
+  const Sizes offsets = offsets_of(sizes);
+  if (offsets.back() == 0) co_return;
+  const int here = my_cluster(party), clusters = layout.clusters();
+  const auto me = static_cast<std::size_t>(my_index(party));
+  const Sizes local = sizes_in(layout, here, sizes);
+  const Sizes own = offsets_of(local);
+
+  std::vector<Portion> portions;
+  portions.reserve(static_cast<std::size_t>(clusters));
+  std::vector<Pending> sends;
+  for (int step = 1; step < clusters; ++step) {
+    const int to = (here + step) % clusters, from = (here + clusters - step) % clusters;
+    const auto there = layout.members(to), theirs = layout.members(from);
+    for_each_overlap(offsets_of(even_cut(own.back(), there.size())), own[me], own[me + 1],
+                     [&](std::size_t i, std::size_t first, std::size_t last) {
+                       sends.push_back(party.send(there[i], kTagAllgather,
+                                                  mine.subspan(first - own[me], last - first)));
+                     });
+    const Sizes blocks = offsets_of(sizes_in(layout, from, sizes));
+    auto& portion = portions.emplace_back(layout, from, all, offsets,
+                                          even_cut(blocks.back(), local.size()), me);
+    const std::size_t begin = offsets_of(portion.intervals)[me];
+    for_each_overlap(
+        blocks, begin, begin + portion.interval.size(),
+        [&](std::size_t i, std::size_t first, std::size_t last) {
+          portion.arrivals.push_back(party.recv(
+              theirs[i], kTagAllgather, portion.interval.part(first - begin, last - first)));
+        });
+  }
+  TargetPortion blocks_here(layout, here, all, offsets);
+  Pending spread_here = party.local_allgather(mine, blocks_here.bytes(), local);
+  for (Portion& portion : portions) {
+    for (auto& p : portion.arrivals) co_await p;
+    portion.spread =
+        party.local_allgather(portion.interval.bytes(), portion.target.bytes(), portion.intervals);
+  }
+  co_await spread_here;
+  blocks_here.store();
+  for (Portion& portion : portions) {
+    co_await portion.spread;
+    portion.target.store();
+  }
+  for (auto& p : sends) co_await p;
+}
+
+}  // namespace isthmus::coll

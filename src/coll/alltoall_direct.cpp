@@ -1,0 +1,69 @@
+// Every block to another cluster is a message of its own, straight to its rank; the blocks within
+// the cluster go by the native alltoall. Those that have to cross go first, and each member begins
+// with another receiver, so that nobody is hit by all at once.
+#include <deque>
+
+#include "coll/implementations.hpp"
+#include "coll/phases.hpp"
+
+namespace isthmus::coll {
+namespace {
+
+/// Messages that a rank has on their way to other clusters at a time.
+constexpr std::size_t kUnderWay = 64;
+
+/// The ranks of other clusters, from the next cluster's counterpart on: each step of all members
+/// together hits each receiver alike.
+std::vector<int> receivers(const Party& party) {
+  const Layout& layout = party.layout();
+  std::vector<int> ranks;
+  for (int k = 1; k < layout.clusters(); ++k) {
+    const auto there = layout.members((my_cluster(party) + k) % layout.clusters());
+    for (std::size_t i = 0; i < there.size(); ++i) {
+      ranks.push_back(there[(static_cast<std::size_t>(my_index(party)) + i) % there.size()]);
+    }
+  }
+  return ranks;
+}
+
+}  // namespace
+
+Task alltoall_direct(Party& party, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes,
+                     Parameters) {
+  const Layout& layout = party.layout();
+  const int here = my_cluster(party);
+  const Sizes from = offsets_of(out_sizes), to = offsets_of(in_sizes);
+
+  std::vector<Pending> arrivals;
+  for (int rank = 0; rank < layout.size(); ++rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    if (layout.cluster_of(rank) == here || in_sizes[r] == 0) continue;
+    arrivals.push_back(party.recv(rank, kTagAlltoall, in.subspan(to[r], in_sizes[r])));
+  }
+  const std::vector<int> ranks = receivers(party);
+  std::deque<Pending> sends;
+  std::size_t next = 0;
+  const auto fill = [&] {
+    for (; next < ranks.size() && sends.size() < kUnderWay; ++next) {
+      const auto r = static_cast<std::size_t>(ranks[next]);
+      if (out_sizes[r] == 0) continue;
+      sends.push_back(party.send(ranks[next], kTagAlltoall, out.subspan(from[r], out_sizes[r])));
+    }
+  };
+  fill();
+  SourcePortion source(layout, here, out, from);
+  TargetPortion target(layout, here, in, to);
+  const Sizes local_out = sizes_in(layout, here, out_sizes);
+  const Sizes local_in = sizes_in(layout, here, in_sizes);
+  Pending within = party.local_alltoall(source.bytes(), local_out, target.bytes(), local_in);
+  while (!sends.empty()) {
+    co_await sends.front();
+    sends.pop_front();
+    fill();
+  }
+  for (auto& p : arrivals) co_await p;
+  co_await within;
+  target.store();
+}
+
+}  // namespace isthmus::coll
