@@ -149,7 +149,7 @@ class DataAlgorithmsByShape : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(DataAlgorithmsByShape, EveryShape) {
   std::uint64_t seed = 1000 * GetParam();
-  const auto shapes = all_shapes(4);
+  const auto shapes = all_shapes(3);
   for (std::size_t i = GetParam(); i < shapes.size(); i += kParts) {
     const Shape& shape = shapes[i];
     SCOPED_TRACE(name_of(shape));

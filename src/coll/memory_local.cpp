@@ -20,11 +20,11 @@ struct MemoryParty::LocalCall {
   std::function<void(std::size_t i, const LocalPart& part)> read;
 };
 
-struct MemoryLocal : Operation {
+struct MemoryLocal : MemoryProgress {
   MemoryLocal(MemoryGrid& grid_, MemoryParty& party_, std::shared_ptr<LocalSlot> slot_,
               std::size_t me_, std::vector<std::size_t> needs_,
               std::function<void(std::size_t, const LocalPart&)> read_, bool eager_)
-      : grid(grid_),
+      : MemoryProgress(grid_),
         party(party_),
         slot(std::move(slot_)),
         me(me_),
@@ -36,25 +36,28 @@ struct MemoryLocal : Operation {
     if (!done) grid.breach(slot->what + " was dropped before it was done");
   }
   bool poll() override {
-    if (done) return true;
-    if (grid.tick_ < ready) return false;
+    progress();
+    if (done) party.depth = std::max(party.depth, depth);
+    return done;
+  }
+  void progress() override {
+    if (done || grid.tick_ < ready) return;
     if (!has_read) {
       for (const std::size_t i : needs) {
-        if (!slot->parts[i].joined) return false;
+        if (!slot->parts[i].joined) return;
       }
       for (const std::size_t i : needs) {
         auto& part = slot->parts[i];
         if (read) read(i, part);
-        party.depth = std::max(party.depth, part.depth);
+        depth = std::max(depth, part.depth);
         if (i != me) --part.readers;
       }
       has_read = true;
     }
-    if (!eager && slot->parts[me].readers > 0) return false;
+    if (!eager && slot->parts[me].readers > 0) return;
     grid.last_progress_ = grid.tick_;
-    return done = true;
+    done = true;
   }
-  MemoryGrid& grid;
   MemoryParty& party;
   std::shared_ptr<LocalSlot> slot;
   std::size_t me;
@@ -62,6 +65,7 @@ struct MemoryLocal : Operation {
   std::function<void(std::size_t, const LocalPart&)> read;
   bool eager;
   std::uint64_t ready;
+  int depth = 0;
   bool has_read = false, done = false;
 };
 

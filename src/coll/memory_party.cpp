@@ -28,34 +28,42 @@ struct MemorySend : Operation {
   bool seen = false;
 };
 
-struct MemoryRecv : Operation {
+MemoryProgress::MemoryProgress(MemoryGrid& grid_) : grid(grid_) { grid.under_way_.push_back(this); }
+MemoryProgress::~MemoryProgress() { std::erase(grid.under_way_, this); }
+
+struct MemoryRecv : MemoryProgress {
   MemoryRecv(MemoryGrid& grid_, MemoryParty& party_, MemoryGrid::Lane& lane_, Bytes data_)
-      : grid(grid_), party(party_), lane(lane_), number(lane_.posted++), data(data_) {}
+      : MemoryProgress(grid_), party(party_), lane(lane_), number(lane_.posted++), data(data_) {}
   ~MemoryRecv() override {
     if (!done) grid.breach("a receive was dropped before it was done");
   }
   bool poll() override {
-    if (done) return true;
+    progress();
+    if (done) party.depth = std::max(party.depth, depth);
+    return done;
+  }
+  void progress() override {
+    if (done) return;
     const auto found = lane.messages.find(number);
-    if (found == lane.messages.end() || grid.tick_ < found->second->ready) return false;
+    if (found == lane.messages.end() || grid.tick_ < found->second->ready) return;
     auto& message = *found->second;
     if (message.data.size() != data.size()) {
       grid.breach("a message of " + std::to_string(message.data.size()) +
                   " bytes met a receive of " + std::to_string(data.size()));
-      return false;
+      return;
     }
     copy(message.data, data);
     message.taken = true;
-    party.depth = std::max(party.depth, message.depth);
+    depth = message.depth;
     lane.messages.erase(found);
     grid.last_progress_ = grid.tick_;
-    return done = true;
+    done = true;
   }
-  MemoryGrid& grid;
   MemoryParty& party;
   MemoryGrid::Lane& lane;
   std::size_t number;
   Bytes data;
+  int depth = 0;
   bool done = false;
 };
 
@@ -116,6 +124,7 @@ void MemoryGrid::run(const std::function<Task(Party&)>& body) {
       running.pop_back();
       last_progress_ = tick_;
     }
+    if (!under_way_.empty()) under_way_[random_() % under_way_.size()]->progress();
     if (!breach_.empty()) throw std::logic_error(breach_);
     if (tick_ - last_progress_ > 2000 + 100 * running.size()) {
       std::string ranks;

@@ -19,6 +19,15 @@ namespace isthmus::coll {
 
 class MemoryGrid;
 
+/// An operation that gets on by itself once it has begun, as MPI's do while their process is in
+/// any call of MPI: nobody need ask for it.
+struct MemoryProgress : Operation {
+  explicit MemoryProgress(MemoryGrid& grid);
+  ~MemoryProgress() override;
+  virtual void progress() = 0;
+  MemoryGrid& grid;
+};
+
 /// One member's part in a local collective.
 struct LocalPart {
   bool joined = false;
@@ -84,6 +93,7 @@ class MemoryGrid {
   friend struct MemorySend;
   friend struct MemoryRecv;
   friend struct MemoryLocal;
+  friend struct MemoryProgress;
   struct Message {
     ConstBytes data;
     std::vector<std::byte> copy;
@@ -105,6 +115,7 @@ class MemoryGrid {
   std::vector<MemoryParty> parties_;
   std::map<std::tuple<int, int, int>, Lane> lanes_;
   std::vector<std::map<std::size_t, std::shared_ptr<LocalSlot>>> slots_;  // by cluster
+  std::vector<MemoryProgress*> under_way_;
   std::uint64_t tick_ = 0;
   std::uint64_t last_progress_ = 0;
   int crossings_ = 0;
