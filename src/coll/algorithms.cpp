@@ -13,24 +13,48 @@ constexpr Demands kNothing{};
 constexpr Heeds kNone{};
 constexpr std::string_view kMagPIe = "Kielmann et al., MagPIe, PPoPP 1999";
 
+constexpr std::string_view kLanes =
+    "after Traeff and Hunold, Multi-lane Communication, CLUSTER 2020";
+constexpr std::string_view kPrefix = "Sanders and Traeff, Parallel Prefix, EuroPVM/MPI 2006";
+constexpr Demands kKnownBytes{.known_bytes = true};
+constexpr Demands kPartials{.commutative = true};
+constexpr Heeds kSegment{.segment = true};
+
 constexpr std::array kTable{
     // kind, name, demands, heeds, cost, run, source
     Algorithm{Kind::Barrier, "magpie", kNothing, kNone, cost_barrier_magpie, barrier_magpie,
               kMagPIe},
+    Algorithm{Kind::Barrier, "counterparts", kNothing, kNone, cost_barrier_counterparts,
+              barrier_counterparts, kLanes},
     Algorithm{Kind::Bcast, "magpie", kNothing, kNone, cost_bcast_magpie, bcast_magpie, kMagPIe},
     Algorithm{Kind::Gather, "magpie", kNothing, kNone, cost_gather_magpie, gather_magpie, kMagPIe},
+    Algorithm{Kind::Gather, "direct", kNothing, kNone, cost_gather_direct, gather_direct, ""},
     Algorithm{Kind::Scatter, "magpie", kNothing, kNone, cost_gather_magpie, scatter_magpie,
               kMagPIe},
+    Algorithm{Kind::Scatter, "direct", kNothing, kNone, cost_gather_direct, scatter_direct, ""},
     Algorithm{Kind::Allgather, "magpie", kNothing, kNone, cost_allgather_magpie, allgather_magpie,
               kMagPIe},
+    Algorithm{Kind::Allgather, "intervals", kNothing, kNone, cost_allgather_intervals,
+              allgather_intervals, kLanes},
+    Algorithm{Kind::Alltoall, "combined", kKnownBytes, kNone, cost_alltoall_combined,
+              alltoall_combined, kMagPIe},
     Algorithm{Kind::Alltoall, "direct", kNothing, kNone, cost_alltoall_direct, alltoall_direct, ""},
     Algorithm{Kind::Reduce, "magpie", kNothing, kNone, cost_reduce_magpie, reduce_magpie, kMagPIe},
     Algorithm{Kind::Allreduce, "magpie", kNothing, kNone, cost_allreduce_magpie, allreduce_magpie,
               kMagPIe},
     Algorithm{Kind::ReduceScatter, "magpie", kNothing, kNone, cost_reduce_scatter_magpie,
               reduce_scatter_magpie, kMagPIe},
+    Algorithm{Kind::ReduceScatter, "direct", kNothing, kNone, cost_reduce_scatter_direct,
+              reduce_scatter_direct, ""},
+    Algorithm{Kind::ReduceScatter, "intervals", kPartials, kNone, cost_reduce_scatter_intervals,
+              reduce_scatter_intervals, kLanes},
     Algorithm{Kind::Scan, "magpie", kNothing, kNone, cost_scan_magpie, scan_magpie, kMagPIe},
+    Algorithm{Kind::Scan, "chain", kNothing, kSegment, cost_scan_chain, scan_chain, kPrefix},
+    Algorithm{Kind::Scan, "transpose", kNothing, kNone, cost_scan_transpose, scan_transpose, ""},
     Algorithm{Kind::Exscan, "magpie", kNothing, kNone, cost_scan_magpie, exscan_magpie, kMagPIe},
+    Algorithm{Kind::Exscan, "chain", kNothing, kSegment, cost_scan_chain, exscan_chain, kPrefix},
+    Algorithm{Kind::Exscan, "transpose", kNothing, kNone, cost_scan_transpose, exscan_transpose,
+              ""},
 };
 
 }  // namespace

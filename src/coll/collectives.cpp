@@ -20,6 +20,12 @@ Problem problem_of(Kind kind, const Reduction& reduction, std::size_t count) {
   return {kind, reduction.packed_size(count), reduction.commutative()};
 }
 
+/// All blocks together, where every rank knows.
+std::optional<std::size_t> known_total(const Sizes& sizes, Blocks blocks) {
+  if (blocks == Blocks::Uneven) return std::nullopt;
+  return total(sizes);
+}
+
 }  // namespace
 
 Task barrier(Party& party) { return start<RunBarrier>(party, {Kind::Barrier, 0, true}); }
@@ -28,14 +34,14 @@ Task bcast(Party& party, Bytes data, int root) {
   return start<RunBcast>(party, {Kind::Bcast, data.size(), true}, data, root);
 }
 
-Task gather(Party& party, ConstBytes mine, Bytes all, Sizes sizes, int root) {
-  return start<RunGather>(party, {Kind::Gather, std::nullopt, true}, mine, all, std::move(sizes),
-                          root);
+Task gather(Party& party, ConstBytes mine, Bytes all, Sizes sizes, int root, Blocks blocks) {
+  const Problem problem{Kind::Gather, known_total(sizes, blocks), true};
+  return start<RunGather>(party, problem, mine, all, std::move(sizes), root);
 }
 
-Task scatter(Party& party, ConstBytes all, Sizes sizes, Bytes mine, int root) {
-  return start<RunScatter>(party, {Kind::Scatter, std::nullopt, true}, all, std::move(sizes), mine,
-                           root);
+Task scatter(Party& party, ConstBytes all, Sizes sizes, Bytes mine, int root, Blocks blocks) {
+  const Problem problem{Kind::Scatter, known_total(sizes, blocks), true};
+  return start<RunScatter>(party, problem, all, std::move(sizes), mine, root);
 }
 
 Task allgather(Party& party, ConstBytes mine, Bytes all, Sizes sizes) {
@@ -43,9 +49,10 @@ Task allgather(Party& party, ConstBytes mine, Bytes all, Sizes sizes) {
                              std::move(sizes));
 }
 
-Task alltoall(Party& party, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes) {
-  return start<RunAlltoall>(party, {Kind::Alltoall, std::nullopt, true}, out, std::move(out_sizes),
-                            in, std::move(in_sizes));
+Task alltoall(Party& party, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes,
+              Blocks blocks) {
+  const Problem problem{Kind::Alltoall, known_total(out_sizes, blocks), true};
+  return start<RunAlltoall>(party, problem, out, std::move(out_sizes), in, std::move(in_sizes));
 }
 
 Task reduce(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction,

@@ -17,15 +17,22 @@ using Sizes = std::vector<std::size_t>;
 Task barrier(Party& party);
 Task bcast(Party& party, Bytes data, int root);
 
+/// Even: all blocks are of one size, which every rank knows, so that it can decide on the
+/// algorithm.
+enum class Blocks { Uneven, Even };
+
 /// `all` matters at the root only, and so may `sizes`: elsewhere it is empty on every rank (they
 /// know their own contribution alone), or given on every rank, which saves a local phase.
 /// `mine` and `all` do not overlap (callers copy for MPI_IN_PLACE); so for allgather, alltoall.
-Task gather(Party& party, ConstBytes mine, Bytes all, Sizes sizes, int root);
-Task scatter(Party& party, ConstBytes all, Sizes sizes, Bytes mine, int root);
+Task gather(Party& party, ConstBytes mine, Bytes all, Sizes sizes, int root,
+            Blocks blocks = Blocks::Uneven);
+Task scatter(Party& party, ConstBytes all, Sizes sizes, Bytes mine, int root,
+             Blocks blocks = Blocks::Uneven);
 /// Every rank knows all sizes.
 Task allgather(Party& party, ConstBytes mine, Bytes all, Sizes sizes);
 /// Blocks by rank, concatenated. out_sizes[r] equals in_sizes[me] of rank r.
-Task alltoall(Party& party, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes);
+Task alltoall(Party& party, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes,
+              Blocks blocks = Blocks::Uneven);
 
 /// `out` matters at the root only. `in` and `out` do not overlap (callers copy for MPI_IN_PLACE).
 Task reduce(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction,

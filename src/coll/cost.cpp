@@ -37,7 +37,8 @@ double tree_or_halving(const Network& network, int members, std::size_t bytes) {
   return std::min(tree, halving);
 }
 
-/// One message of `bytes` to each other cluster, by one member.
+}  // namespace
+
 double far_message(const Setting& setting, std::size_t bytes) {
   const int others = setting.layout.clusters() - 1;
   if (others == 0) return 0;
@@ -46,8 +47,6 @@ double far_message(const Setting& setting, std::size_t bytes) {
   const double out = std::max(size / wan_rate(network, 1), size * others / network.link_bandwidth);
   return network.wan_latency + network.message_cost * others + out;
 }
-
-}  // namespace
 
 double native_bcast(const Network& network, int members, std::size_t bytes) {
   return tree_or_halving(network, members, bytes);
@@ -67,32 +66,10 @@ double native_allgather(const Network& network, int members, std::size_t bytes) 
   return native_gather(network, members, bytes);
 }
 
-double cost_barrier_magpie(const Setting& setting, const Parameters&) {
-  const int members = largest_cluster(setting.layout);
-  return 2 * native_bcast(setting.network, members, 0) + far_message(setting, 0);
-}
-
 double cost_bcast_magpie(const Setting& setting, const Parameters&) {
   const int members = largest_cluster(setting.layout);
   return far_message(setting, setting.bytes()) +
          native_bcast(setting.network, members, setting.bytes());
-}
-
-double cost_gather_magpie(const Setting& setting, const Parameters&) {
-  const int members = largest_cluster(setting.layout);
-  const auto share = setting.bytes() * static_cast<std::size_t>(members) /
-                     static_cast<std::size_t>(setting.layout.size());
-  return native_gather(setting.network, members, share) + far_message(setting, share);
-}
-
-double cost_allgather_magpie(const Setting& setting, const Parameters&) {
-  const int members = largest_cluster(setting.layout);
-  return cost_gather_magpie(setting, {}) + native_bcast(setting.network, members, setting.bytes());
-}
-
-double cost_alltoall_direct(const Setting& setting, const Parameters&) {
-  return setting.network.wan_latency + setting.layout.size() * setting.network.message_cost +
-         link_time(setting.network, setting.bytes());
 }
 
 double cost_reduce_magpie(const Setting& setting, const Parameters&) {
@@ -104,22 +81,6 @@ double cost_reduce_magpie(const Setting& setting, const Parameters&) {
 double cost_allreduce_magpie(const Setting& setting, const Parameters&) {
   const int members = largest_cluster(setting.layout);
   return cost_reduce_magpie(setting, {}) + native_bcast(setting.network, members, setting.bytes());
-}
-
-double cost_reduce_scatter_magpie(const Setting& setting, const Parameters&) {
-  const int members = largest_cluster(setting.layout);
-  const auto clusters = static_cast<std::size_t>(setting.layout.clusters());
-  return native_reduce(setting.network, members, setting.bytes()) +
-         far_message(setting, setting.bytes() / clusters) +
-         native_gather(setting.network, members, setting.bytes() / clusters);
-}
-
-double cost_scan_magpie(const Setting& setting, const Parameters&) {
-  const int members = largest_cluster(setting.layout);
-  const double step = setting.network.link_latency + setting.network.message_cost +
-                      link_time(setting.network, setting.bytes());
-  return (members - 1) * step + far_message(setting, setting.bytes()) +
-         native_bcast(setting.network, members, setting.bytes());
 }
 
 }  // namespace isthmus::coll

@@ -15,6 +15,16 @@ int largest_cluster(const Layout& layout);
 int rounds(int number);
 /// Seconds that `bytes` take over one member's link.
 double link_time(const Network& network, std::size_t bytes);
+/// Latency of a native tree, or of an exchange in as many rounds, among `members`.
+double native_latency(const Network& network, int members);
+/// What `messages` of a cluster's members to another cluster cost where they share gateways.
+double queueing(const Network& network, int messages);
+/// Every member's link carries `link_bytes` each way; `far_bytes` go from one cluster to another,
+/// all members sending.
+double all_at_once(const Setting& setting, double link_bytes, double far_bytes);
+
+/// One message of `bytes` to each other cluster, all from one member.
+double far_message(const Setting& setting, std::size_t bytes);
 
 /// The native collectives of a cluster with `members`: trees for small messages, halving or
 /// pipelines for large ones.
@@ -24,14 +34,26 @@ double native_reduce(const Network& network, int members, std::size_t bytes);
 double native_gather(const Network& network, int members, std::size_t bytes);
 double native_allgather(const Network& network, int members, std::size_t bytes);
 
-double cost_barrier_magpie(const Setting&, const Parameters&);
 double cost_bcast_magpie(const Setting&, const Parameters&);
-double cost_gather_magpie(const Setting&, const Parameters&);  ///< scatter too
-double cost_allgather_magpie(const Setting&, const Parameters&);
-double cost_alltoall_direct(const Setting&, const Parameters&);
 double cost_reduce_magpie(const Setting&, const Parameters&);
 double cost_allreduce_magpie(const Setting&, const Parameters&);
+
+// cost_blocks.cpp
+double cost_barrier_magpie(const Setting&, const Parameters&);
+double cost_barrier_counterparts(const Setting&, const Parameters&);
+double cost_gather_magpie(const Setting&, const Parameters&);  ///< scatter too
+double cost_gather_direct(const Setting&, const Parameters&);  ///< scatter too
+double cost_allgather_magpie(const Setting&, const Parameters&);
+double cost_allgather_intervals(const Setting&, const Parameters&);
+double cost_alltoall_combined(const Setting&, const Parameters&);
+double cost_alltoall_direct(const Setting&, const Parameters&);
+
+// cost_scans.cpp
 double cost_reduce_scatter_magpie(const Setting&, const Parameters&);
-double cost_scan_magpie(const Setting&, const Parameters&);  ///< exscan too
+double cost_reduce_scatter_direct(const Setting&, const Parameters&);
+double cost_reduce_scatter_intervals(const Setting&, const Parameters&);
+double cost_scan_magpie(const Setting&, const Parameters&);  ///< exscan too, as the next ones
+double cost_scan_chain(const Setting&, const Parameters&);
+double cost_scan_transpose(const Setting&, const Parameters&);
 
 }  // namespace isthmus::coll

@@ -2,13 +2,14 @@
 // before it, applies its own elements and passes the segment on while the next one arrives. Every
 // link carries the vector once each way, so a long vector takes little more than one transfer;
 // every border between clusters on the way costs a delay. Keeps rank order.
-// The linear pipeline of Fraigniaud and Lazard's survey, as Open MPI's pipelined scans.
+// The linear pipeline that Sanders and Traeff compare with (Parallel Prefix (Scan) Algorithms for
+// MPI, EuroPVM/MPI 2006).
 #include <algorithm>
-#include <cmath>
 #include <deque>
 
 #include "coll/implementations.hpp"
 #include "coll/phases.hpp"
+#include "coll/pipeline.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -18,16 +19,9 @@ constexpr std::size_t kWindow = 32;
 
 /// The vector in segments of whole elements.
 struct Segments {
-  Segments(std::size_t count_, std::size_t bytes, const Reduction& reduction, std::size_t ranks)
-      : count(count_) {
-    const auto whole = static_cast<double>(reduction.packed_size(count));
-    // Each message costs about as much time as kFixed bytes, once per segment and once per rank
-    // while the pipeline fills.
-    constexpr double kFixed = 1200;
-    const double best = std::sqrt(whole * kFixed / static_cast<double>(ranks));
-    const double wanted =
-        bytes > 0 ? static_cast<double>(bytes) : std::clamp(best, 2048.0, 65536.0);
-    const double elements = static_cast<double>(count) * wanted / whole;
+  Segments(std::size_t count_, std::size_t bytes, std::size_t whole) : count(count_) {
+    const double elements =
+        static_cast<double>(count) * static_cast<double>(bytes) / static_cast<double>(whole);
     each = std::max<std::size_t>(1, static_cast<std::size_t>(elements));
     number = (count + each - 1) / each;
   }
@@ -48,8 +42,10 @@ Task run(Party& party, Chain chain, Parameters parameters) {
   const int rank = party.rank(), ranks = party.layout().size();
   Reduction& reduction = chain.reduction;
   if (chain.in.empty()) co_return;
-  const Segments segments(chain.count, parameters.segment, reduction,
-                          static_cast<std::size_t>(ranks));
+  const std::size_t wanted = parameters.segment > 0
+                                 ? parameters.segment
+                                 : pipeline_segment(chain.in.size(), ranks, party.network());
+  const Segments segments(chain.count, wanted, chain.in.size());
   const std::size_t whole = reduction.packed_size(segments.each);
   const auto size = [&](std::size_t s) { return reduction.packed_size(segments.elements(s)); };
   const auto in = [&](std::size_t s) { return chain.in.subspan(s * whole, size(s)); };

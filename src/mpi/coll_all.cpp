@@ -25,17 +25,21 @@ class Allgather final : public Collective {
 
 class Alltoall final : public Collective {
  public:
-  Alltoall(const Call& call, OutBlocks out, InBlocks in)
-      : Collective(call.comm, call.function), out_(std::move(out)), in_(std::move(in)) {}
+  Alltoall(const Call& call, OutBlocks out, InBlocks in, coll::Blocks blocks)
+      : Collective(call.comm, call.function),
+        out_(std::move(out)),
+        in_(std::move(in)),
+        blocks_(blocks) {}
 
  private:
   coll::Task start(coll::Party& party) override {
-    return coll::alltoall(party, out_.bytes(), out_.sizes(), in_.bytes(), in_.sizes());
+    return coll::alltoall(party, out_.bytes(), out_.sizes(), in_.bytes(), in_.sizes(), blocks_);
   }
   void finish() override { in_.finish(); }
 
   OutBlocks out_;
   InBlocks in_;
+  coll::Blocks blocks_;
 };
 
 int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -56,13 +60,13 @@ int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
 
 /// With MPI_IN_PLACE, `sent` is what is received.
 int alltoall(const std::vector<Block>& sent, std::vector<Block> received, bool in_place,
-             const Call& call) {
+             coll::Blocks blocks, const Call& call) {
   OutBlocks out(sent, in_place ? Copy::Always : Copy::IfNeeded);
   InBlocks in(std::move(received), !call.blocking());
   const auto me = static_cast<std::size_t>(call.comm->rank);
   require(out.sizes()[me] == in.sizes()[me], MPI_ERR_TRUNCATE,
           "a rank's block for itself is not of the size that it is to receive");
-  return launch(std::make_unique<Alltoall>(call, std::move(out), std::move(in)), call);
+  return launch(std::make_unique<Alltoall>(call, std::move(out), std::move(in), blocks), call);
 }
 
 template <class Count, class Place>
@@ -113,7 +117,7 @@ int alltoall_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     const int ranks = call.comm->size;
     auto received = even_blocks(recvbuf, recvcount, recvtype, ranks);
     const auto sent = in_place ? received : even_blocks(sendbuf, sendcount, sendtype, ranks);
-    return alltoall(sent, std::move(received), in_place, call);
+    return alltoall(sent, std::move(received), in_place, coll::Blocks::Even, call);
   });
 }
 
@@ -130,7 +134,7 @@ int alltoall_placed(const void* sendbuf, const Count* sendcounts, const Place* s
     auto received = placed_blocks(recvbuf, recvcounts, recvplaces, recvtype, ranks);
     const auto sent =
         in_place ? received : placed_blocks(sendbuf, sendcounts, sendplaces, sendtype, ranks);
-    return alltoall(sent, std::move(received), in_place, call);
+    return alltoall(sent, std::move(received), in_place, coll::Blocks::Uneven, call);
   });
 }
 
@@ -147,7 +151,7 @@ int alltoall_typed(const void* sendbuf, const Count* sendcounts, const Place* se
     auto received = typed_blocks(recvbuf, recvcounts, recvplaces, recvtypes, ranks);
     const auto sent =
         in_place ? received : typed_blocks(sendbuf, sendcounts, sendplaces, sendtypes, ranks);
-    return alltoall(sent, std::move(received), in_place, call);
+    return alltoall(sent, std::move(received), in_place, coll::Blocks::Uneven, call);
   });
 }
 

@@ -13,32 +13,36 @@ namespace {
 class Gather final : public Collective {
  public:
   /// `all` and `sizes` as coll::gather wants them.
-  Gather(const Call& call, OutBlocks mine, InBlocks all, coll::Sizes sizes, int root)
+  Gather(const Call& call, OutBlocks mine, InBlocks all, coll::Sizes sizes, coll::Blocks blocks,
+         int root)
       : Collective(call.comm, call.function),
         mine_(std::move(mine)),
         all_(std::move(all)),
         sizes_(std::move(sizes)),
+        blocks_(blocks),
         root_(root) {}
 
  private:
   coll::Task start(coll::Party& party) override {
-    return coll::gather(party, mine_.bytes(), all_.bytes(), sizes_, root_);
+    return coll::gather(party, mine_.bytes(), all_.bytes(), sizes_, root_, blocks_);
   }
   void finish() override { all_.finish(); }
 
   OutBlocks mine_;
   InBlocks all_;
   coll::Sizes sizes_;
+  coll::Blocks blocks_;
   int root_;
 };
 
 class Scatter final : public Collective {
  public:
-  Scatter(const Call& call, OutBlocks all, coll::Sizes sizes, InBlocks mine, std::size_t discarded,
-          int root)
+  Scatter(const Call& call, OutBlocks all, coll::Sizes sizes, coll::Blocks blocks, InBlocks mine,
+          std::size_t discarded, int root)
       : Collective(call.comm, call.function),
         all_(std::move(all)),
         sizes_(std::move(sizes)),
+        blocks_(blocks),
         mine_(std::move(mine)),
         root_(root) {
     if (discarded > 0) own_block_ = std::make_unique_for_overwrite<std::byte[]>(discarded);
@@ -48,12 +52,13 @@ class Scatter final : public Collective {
  private:
   coll::Task start(coll::Party& party) override {
     const coll::Bytes mine = own_block_ ? discarded_ : mine_.bytes();
-    return coll::scatter(party, all_.bytes(), sizes_, mine, root_);
+    return coll::scatter(party, all_.bytes(), sizes_, mine, root_, blocks_);
   }
   void finish() override { mine_.finish(); }
 
   OutBlocks all_;
   coll::Sizes sizes_;
+  coll::Blocks blocks_;
   InBlocks mine_;
   std::unique_ptr<std::byte[]> own_block_;  // the root's with MPI_IN_PLACE: it stays where it is
   coll::Bytes discarded_;
@@ -76,6 +81,7 @@ int gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
     mine = OutBlocks(one_block(sendbuf, sendcount, sendtype));
   }
   InBlocks all(std::move(received), !call.blocking());
+  const auto blocks = even ? coll::Blocks::Even : coll::Blocks::Uneven;
   coll::Sizes sizes;
   if (at_root) {
     sizes = all.sizes();
@@ -84,9 +90,9 @@ int gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
   } else if (even) {
     sizes.assign(ranks, mine.bytes().size());
   }
-  return launch(
-      std::make_unique<Gather>(call, std::move(mine), std::move(all), std::move(sizes), root),
-      call);
+  return launch(std::make_unique<Gather>(call, std::move(mine), std::move(all), std::move(sizes),
+                                         blocks, root),
+                call);
 }
 
 int scatter(const std::vector<Block>& sent, void* recvbuf, MPI_Count recvcount,
@@ -104,6 +110,7 @@ int scatter(const std::vector<Block>& sent, void* recvbuf, MPI_Count recvcount,
     check_data(recvcount, recvtype);
     mine = InBlocks(one_block(recvbuf, recvcount, recvtype), !call.blocking());
   }
+  const auto blocks = even ? coll::Blocks::Even : coll::Blocks::Uneven;
   coll::Sizes sizes;
   if (at_root) {
     sizes = all.sizes();
@@ -112,8 +119,8 @@ int scatter(const std::vector<Block>& sent, void* recvbuf, MPI_Count recvcount,
   } else if (even) {
     sizes.assign(ranks, mine.bytes().size());
   }
-  return launch(std::make_unique<Scatter>(call, std::move(all), std::move(sizes), std::move(mine),
-                                          discarded, root),
+  return launch(std::make_unique<Scatter>(call, std::move(all), std::move(sizes), blocks,
+                                          std::move(mine), discarded, root),
                 call);
 }
 

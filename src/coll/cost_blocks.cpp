@@ -1,0 +1,101 @@
+// Estimated times of the collectives that move blocks.
+#include <algorithm>
+
+#include "coll/cost.hpp"
+
+namespace isthmus::coll {
+
+double native_latency(const Network& network, int members) {
+  return rounds(members) * (network.link_latency + network.message_cost);
+}
+
+double queueing(const Network& network, int messages) {
+  return network.paths == 0 ? 0 : messages * network.message_cost / network.paths;
+}
+
+double all_at_once(const Setting& setting, double link_bytes, double far_bytes) {
+  const Network& network = setting.network;
+  const double links = link_bytes / network.link_bandwidth;
+  if (setting.layout.clusters() == 1) return links;
+  const double far = far_bytes / wan_rate(network, largest_cluster(setting.layout));
+  return network.wan_latency + std::max(links, far);
+}
+
+namespace {
+
+struct Shape {
+  explicit Shape(const Setting& setting)
+      : ranks(setting.layout.size()),
+        members(largest_cluster(setting.layout)),
+        others(setting.layout.clusters() - 1),
+        bytes(static_cast<double>(setting.bytes())) {}
+  int ranks, members, others;
+  double bytes;
+};
+
+}  // namespace
+
+double cost_barrier_magpie(const Setting& setting, const Parameters&) {
+  const int members = largest_cluster(setting.layout);
+  return 2 * native_bcast(setting.network, members, 0) + far_message(setting, 0);
+}
+
+double cost_barrier_counterparts(const Setting& setting, const Parameters&) {
+  const Shape shape(setting);
+  return native_latency(setting.network, shape.members) +
+         2 * shape.others * setting.network.message_cost +
+         queueing(setting.network, shape.members) + all_at_once(setting, 0, 0);
+}
+
+double cost_gather_magpie(const Setting& setting, const Parameters&) {
+  const int members = largest_cluster(setting.layout);
+  const auto share = setting.bytes() * static_cast<std::size_t>(members) /
+                     static_cast<std::size_t>(setting.layout.size());
+  return native_gather(setting.network, members, share) + far_message(setting, share);
+}
+
+double cost_gather_direct(const Setting& setting, const Parameters&) {
+  const Shape shape(setting);
+  // Not known: as if long, since a leader in between costs long blocks more than it saves short
+  // ones. Beyond a thousand ranks it does not.
+  if (!setting.problem.bytes && shape.ranks <= 1024) return 0;
+  const int far = shape.ranks - shape.members;
+  const double far_bytes = shape.bytes * far / shape.ranks;
+  return far * setting.network.message_cost +
+         all_at_once(setting, shape.bytes * (shape.ranks - 1) / shape.ranks, far_bytes);
+}
+
+double cost_allgather_magpie(const Setting& setting, const Parameters&) {
+  const int members = largest_cluster(setting.layout);
+  return cost_gather_magpie(setting, {}) + native_bcast(setting.network, members, setting.bytes());
+}
+
+double cost_allgather_intervals(const Setting& setting, const Parameters&) {
+  const Shape shape(setting);
+  const double far_bytes = shape.bytes * shape.members / shape.ranks;
+  return std::max(shape.others, 1) * native_latency(setting.network, shape.members) +
+         2 * shape.others * setting.network.message_cost +
+         queueing(setting.network, shape.members) +
+         all_at_once(setting, shape.bytes * (shape.ranks - 1) / shape.ranks, far_bytes);
+}
+
+double cost_alltoall_direct(const Setting& setting, const Parameters&) {
+  const Shape shape(setting);
+  const double far_bytes = shape.bytes / shape.ranks * shape.members * shape.members;
+  return (shape.ranks - 1) * setting.network.message_cost +
+         queueing(setting.network, shape.members * shape.members) +
+         all_at_once(setting, shape.bytes * (shape.ranks - 1) / shape.ranks, far_bytes);
+}
+
+double cost_alltoall_combined(const Setting& setting, const Parameters&) {
+  const Shape shape(setting);
+  const auto share = setting.bytes() / static_cast<std::size_t>(shape.ranks) *
+                     static_cast<std::size_t>(shape.members * shape.members);
+  const auto all = share * static_cast<std::size_t>(shape.others);
+  // The leader copies every block twice, which takes some nanoseconds each.
+  const double copies = 20e-9 * shape.members * shape.ranks;
+  return 2 * native_gather(setting.network, shape.members, all) + far_message(setting, share) +
+         copies;
+}
+
+}  // namespace isthmus::coll
