@@ -1,0 +1,74 @@
+// What the cost model chooses of the collectives that move blocks, and of scans.
+#include <gtest/gtest.h>
+
+#include "coll/choose.hpp"
+#include "coll/testing.hpp"
+
+namespace isthmus::coll {
+namespace {
+
+std::string_view chosen(Kind kind, const Shape& shape, const Network& network,
+                        std::optional<std::size_t> bytes, bool commutative = true) {
+  const Layout layout(shape);
+  return choose({layout, network, {kind, bytes, commutative}}, Forced{}).algorithm->name;
+}
+
+Shape blocks(std::size_t members) {
+  Shape shape(members, 0);
+  shape.insert(shape.end(), members, 1);
+  return shape;
+}
+
+Shape dealt(std::size_t members) {
+  Shape shape;
+  for (std::size_t i = 0; i < 2 * members; ++i) shape.push_back(static_cast<int>(i % 2));
+  return shape;
+}
+
+/// Links of 100 Mbit/s, 10 ms apart, each rank with its own way out.
+Network slow_links() {
+  Network network;
+  network.wan_latency = 10e-3;
+  network.wan_bandwidth = 117e6;
+  network.link_bandwidth = 11.9e6;
+  return network;
+}
+
+constexpr std::size_t kLong = std::size_t{16} << 20;
+
+TEST(ChoiceOfBlocks, LongMessagesGoOverAllLinks) {
+  const Network network = slow_links();
+  EXPECT_EQ(chosen(Kind::Allgather, blocks(8), network, kLong), "intervals");
+  EXPECT_EQ(chosen(Kind::ReduceScatter, blocks(8), network, kLong), "intervals");
+  EXPECT_EQ(chosen(Kind::Gather, blocks(8), network, kLong), "direct");
+  EXPECT_EQ(chosen(Kind::Scatter, blocks(8), network, kLong), "direct");
+  EXPECT_EQ(chosen(Kind::Alltoall, blocks(8), network, kLong), "direct");
+  EXPECT_EQ(chosen(Kind::Scan, blocks(8), network, kLong), "chain");
+}
+
+TEST(ChoiceOfBlocks, ManySmallBlocksAreCombined) {
+  const Network network;
+  EXPECT_EQ(chosen(Kind::Alltoall, blocks(500), network, 1000 * 8), "combined");
+  EXPECT_EQ(chosen(Kind::Gather, blocks(500), network, 1000 * 8), "magpie");
+  // Unless their sizes are unknown.
+  EXPECT_EQ(chosen(Kind::Alltoall, blocks(500), network, std::nullopt), "direct");
+  EXPECT_EQ(chosen(Kind::Gather, blocks(500), network, std::nullopt), "direct");
+}
+
+TEST(ChoiceOfBlocks, OrderIsKeptWhereClustersInterleave) {
+  const Network network = slow_links();
+  EXPECT_EQ(chosen(Kind::ReduceScatter, dealt(8), network, kLong, true), "intervals");
+  EXPECT_EQ(chosen(Kind::ReduceScatter, dealt(8), network, kLong, false), "direct");
+  EXPECT_EQ(chosen(Kind::Scan, dealt(8), network, 200'000), "transpose");
+}
+
+TEST(ChoiceOfBlocks, GatewaysShareTheWayOut) {
+  Network network;
+  network.paths = 1;
+  EXPECT_EQ(chosen(Kind::Barrier, blocks(500), network, 0), "magpie");
+  network.paths = 0;
+  EXPECT_EQ(chosen(Kind::Barrier, blocks(500), network, 0), "counterparts");
+}
+
+}  // namespace
+}  // namespace isthmus::coll
