@@ -41,7 +41,8 @@ def exchange(tmp_path: Path, lab):
             f"{sys.executable} -m isthmus run --stats -g {grid} --on a -n 1 {python} {program} "
             f"{rounds} {size} : --on b -n 1 {python} {program} {rounds} {size}"
         )
-        return lab.start("run", "hablot", "--nodes", "1", *words, "--", "sh", "-c", run)
+        nodes = [] if "--nodes" in words else ["--nodes", "1"]
+        return lab.start("run", "hablot", *nodes, *words, "--", "sh", "-c", run)
 
     return start
 
@@ -69,6 +70,44 @@ def test_a_link_that_is_cut_for_five_seconds(exchange, lab):
     assert lab("restore", "a-b", "--lab", name).returncode == 0
     out, _ = finish(process)
     assert "round 11" in out
+
+
+# Resets every connection of the link's gateways, twice a second, and says how many in all.
+RESET = """
+there=$(getent ahostsv4 b0 | awk 'NR == 1 {{ print $1 }}')
+total=0
+for _ in $(seq {turns}); do
+  sleep 0.5
+  for pair in $(ss -tnpHO state established dst $there | awk '/isthmusd/ {{ print $3 "," $4 }}'); do
+    ss -KtH src "${{pair%,*}}" dst "${{pair#*,}}" >/dev/null && total=$((total + 1))
+  done
+done
+echo $total
+"""
+
+
+def test_connections_that_are_reset_again_and_again(exchange, lab):
+    process = exchange([], 80, 16)
+    assert process.stdout
+    assert process.stdout.readline().startswith("round")
+    name = lab.folders[0].name
+    done = lab("exec", "--lab", name, "--on", "a0", "--", "sh", "-c", RESET.format(turns=8))
+    assert done.returncode == 0, (done.stderr, process.communicate())
+    assert int(done.stdout) >= 8, "this kernel does not let connections be reset (INET_DIAG)"
+    out, _ = finish(process)
+    assert out.count("round 79") == 2
+
+
+def test_one_of_two_gateways_loses_its_link_for_good(exchange, lab):
+    process = exchange(["--nodes", "2", "--set", "site.*.gateways=2"], 60, 16)
+    assert process.stdout
+    assert process.stdout.readline().startswith("round")
+    hole = "ip route add blackhole $(getent ahostsv4 b1 | awk 'NR == 1 { print $1 }')"
+    done = lab("exec", "--lab", lab.folders[0].name, "--on", "a1", "--", "sh", "-c", hole)
+    assert done.returncode == 0, done.stderr
+    out, err = finish(process)
+    assert out.count("round 59") == 2
+    assert re.search(r'warning: .*the link from gateway 0 of cluster "a" to gateway 0 of', err), err
 
 
 def test_one_percent_of_the_packets_lost(exchange):
