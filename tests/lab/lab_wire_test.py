@@ -29,6 +29,66 @@ for turn in range(rounds):
 """
 
 
+# Rank 0 sleeps until told while all others but the last two send to it, who meanwhile exchange what
+# they have and then wake it. What each process has used at most, in MiB, is printed at the end.
+SLEEPER = """
+import os, sys, time
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+rank, last = world.rank, world.size - 1
+messages, seconds, bell = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
+size = 1 << 20
+def content(sender, number):
+    return bytes([sender, number % 251]) * (size // 2)
+def most(pid):
+    fields = dict(line.split(":", 1) for line in open(f"/proc/{pid}/status"))
+    return fields["Name"].strip(), int(fields["VmHWM"].split()[0]) // 1024
+got = bytearray(size)
+world.Barrier()
+if rank == 0:
+    deadline = time.monotonic() + seconds
+    while not os.path.exists(bell) or time.monotonic() < deadline:
+        time.sleep(0.05)
+    for number in range(messages):
+        for sender in range(1, last - 1):
+            world.Recv(got, sender, number)
+            assert got == content(sender, number), (sender, number)
+elif rank < last - 1:
+    for number in range(messages):
+        world.Send(content(rank, number), 0, number)
+else:
+    rates = []
+    for turn in range(1 + round(seconds)):
+        begin = time.monotonic()
+        for number in range(64):
+            world.Sendrecv(content(rank, number), 2 * last - 1 - rank, 0, got)
+        rates.append(64 / (time.monotonic() - begin))
+    if rank == last:
+        print("bystanders:", min(rates), max(rates), "MiB/s", flush=True)
+        open(bell, "w").close()
+print("most", rank, most("self")[1], flush=True)
+world.Barrier()
+if rank == 0:
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            name, used = most(pid)
+        except (OSError, KeyError):
+            continue
+        if name == "isthmusd":
+            print("most isthmusd", used, flush=True)
+"""
+
+
+def sleeper(lab, folder, senders, messages, seconds):
+    """The lab's process; ranks 0 and the last in site b, all others in a."""
+    program, bell = folder / "sleeper.py", folder / "bell"
+    program.write_text(SLEEPER)
+    words = f"{mpis.ALL['mpich5'].python} {program} {messages} {seconds} {bell}"
+    parts = f"--on b -n 1 {words} : --on a -n {senders + 1} {words} : --on b -n 1 {words}"
+    run = f"{sys.executable} -m isthmus run -g $ISTHMUS_GRID {parts}"
+    return lab.start("run", "hablot", "--set", f"site.*.slots={senders + 1}", "--", "sh", "-c", run)
+
+
 @pytest.fixture
 def exchange(tmp_path: Path, lab):
     """exchange(lab words, rounds, MiB, before=shell words) -> a running lab with the program."""
@@ -108,6 +168,18 @@ def test_one_of_two_gateways_loses_its_link_for_good(exchange, lab):
     out, err = finish(process)
     assert out.count("round 59") == 2
     assert re.search(r'warning: .*the link from gateway 0 of cluster "a" to gateway 0 of', err), err
+
+
+def test_a_receiver_that_sleeps_stops_nobody_else_and_fills_no_memory(lab, tmp_path):
+    out, _ = finish(sleeper(lab, tmp_path, senders=4, messages=100, seconds=0))
+    ranks = {int(r): int(m) for r, m in re.findall(r"most (\d+) (\d+)", out)}
+    assert sorted(ranks) == list(range(7))
+    # Of the 400 MiB that wait the receiver holds its share of windows; the rest is not sent.
+    own = min(ranks.values())
+    assert max(ranks.values()) < own + 256 + 30, ranks
+    gateways = [int(m) for m in re.findall(r"most isthmusd (\d+)", out)]
+    assert len(gateways) >= 2
+    assert max(gateways) < 2 * 128 + 7 * 8 + 30, gateways
 
 
 def test_one_percent_of_the_packets_lost(exchange):
