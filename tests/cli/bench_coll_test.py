@@ -176,6 +176,12 @@ def test_interleaved_ranks_are_measured_besides():
     assert [task.interleaved for task in made[0]] == [False, True]
 
 
+def test_without_a_choice_bcast_and_allreduce_are_interleaved_too():
+    made = plan.passes(world(), Options())
+    mixed = {task.collective for task in made[0] if task.interleaved}
+    assert mixed == {"bcast", "allreduce"}
+
+
 def native(key: str, setting: str) -> NativeWorld:
     mpi = Mpi(key, key, key, "openmpi" if "openmpi" in key else "mpich", "mpicc")
     found = {one.name: one for one in settings(mpi)}

@@ -134,7 +134,7 @@ def coll(
         name, results = place.name, _measure(place, options)
     out = report.console()
     coll_tables(results, name, out)
-    verdicts = judge(limits.of_testbed(name) if quick else [], results)
+    verdicts = judge(limits.of_testbed(name) if quick or not options.narrowed else [], results)
     status = common.finish(name, results, verdicts, json_file, out, time.monotonic() - begin)
     if figures_folder is not None:
         for path in figures.coll(results, name, figures_folder):

@@ -19,3 +19,8 @@ class Options:
     interleaved: bool = False
     variants: tuple[str, ...] = ()
     variant: str = ""
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether it is less than everything."""
+        return bool(self.only or self.collectives or self.sizes or self.variants)

@@ -76,7 +76,8 @@ def _full(options: Options) -> list[list[CollTask]]:
         for size in options.sizes or tasks.sizes_of(blocking):
             task = CollTask(collective, 0 if blocking == "barrier" else size, each)
             made += [task] if blocking == collective else _overlapped(task)
-            if options.interleaved and blocking == collective:
+            mixed = options.interleaved or (not options.narrowed and collective in _MAIN)
+            if mixed and blocking == collective:
                 made.append(replace(task, interleaved=True))
     return [list(dict.fromkeys(made))] * options.passes
 
@@ -102,20 +103,19 @@ def _quick(contestant: Contestant, options: Options, on_one_host: bool) -> list[
         if not contestant.setting.best:
             return []
         large = [CollTask(name, size, 2) for name in _MAIN for size in LARGE[:2]]
-        return [[*_small(4), *_middle(3), *large, *_blocks(2), *_others(2)]]
+        return [[*_small(4), *_middle(3), *large, *_blocks(2), *_mixed(2), *_others(2)]]
     if contestant.key == DIRECT:
         large = [
             CollTask(name, size, repetitions)
             for name in _MAIN
             for size, repetitions in zip(LARGE, (4, 3, 2, 1), strict=True)
         ]
-        mixed = [CollTask(name, 256 * KIB, 4, True) for name in _MAIN]
-        mixed += [CollTask(name, 3_200_000, 2, True) for name in _MAIN]
         overlapped = [
             task for name in _MAIN for task in _overlapped(CollTask(f"i{name}", 3_200_000, 2))
         ]
         small = [*_small(10), *_middle(6), *_blocks(6)]
-        return [[*small, *large, *mixed, *_others(3), *overlapped], [*small, *large, *mixed]]
+        again = [*small, *large, *_mixed(4)]
+        return [[*again, *_others(3), *overlapped], again]
     if contestant.choices and contestant.key != paper(FLAT):
         return [[CollTask(name, 32_000_000, 1) for name in _MAIN]]
     return []
@@ -136,6 +136,12 @@ def _middle(repetitions: int) -> list[CollTask]:
 
 def _blocks(repetitions: int) -> list[CollTask]:
     return [CollTask(name, 64 * KIB, repetitions) for name in ("alltoall", "allgather")]
+
+
+def _mixed(repetitions: int) -> Iterable[CollTask]:
+    for name in _MAIN:
+        yield CollTask(name, 256 * KIB, repetitions, True)
+        yield CollTask(name, 3_200_000, 2, True)
 
 
 def _others(repetitions: int) -> Iterable[CollTask]:
