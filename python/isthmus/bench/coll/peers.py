@@ -38,16 +38,16 @@ class _Forced:
 
 # Numbers of coll/tuned's algorithms, which are the same in 4.1 and 5.0:
 #   bcast 3 pipeline, 9 scatter-ring-allgather; allreduce 4 ring, 6 Rabenseifner; reduce 3 pipeline,
-#   7 Rabenseifner; allgather 1 linear, 4 ring; alltoall 1 linear; gather 1 linear, 3 linear with
-#   synchronisation; scatter 1 linear, 3 linear with non-blocking sends; reduce_scatter 2 recursive
-#   halving, 3 ring; barrier 4 Bruck.
+#   7 Rabenseifner; allgather 3 recursive doubling, 4 ring; allgatherv 3 ring; alltoall 1 linear;
+#   gather 1 linear; scatter 3 linear with non-blocking sends; reduce_scatter 2 recursive halving,
+#   3 ring; reduce_scatter_block 3 recursive halving; barrier 4 Bruck.
 _OPEN_MPI = (
     _Forced(
         "forced",
         {
-            "bcast": "3", "allreduce": "6", "reduce": "3", "allgather": "1", "allgatherv": "1",
+            "bcast": "3", "allreduce": "6", "reduce": "3", "allgather": "3", "allgatherv": "3",
             "alltoall": "1", "alltoallv": "1", "gather": "1", "scatter": "3",
-            "reduce_scatter": "2", "barrier": "4",
+            "reduce_scatter": "2", "reduce_scatter_block": "3", "barrier": "4",
         },
         {
             "coll_tuned_bcast_algorithm_segmentsize": "16384",
