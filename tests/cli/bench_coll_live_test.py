@@ -92,3 +92,27 @@ def test_words_that_are_no_task(word: str, tmp_path: Path):
     )
     assert done.returncode != 0
     assert f'"{word}": ' in done.stderr
+
+
+def test_in_a_lab(tmp_path: Path, monkeypatch, capfd):
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        pytest.skip("/dev/net/tun may not be opened here, so there are no labs")
+    monkeypatch.setenv("ISTHMUS_LAB_HOME", str(tmp_path / "labs"))
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "python"))
+    file, contestants = tmp_path / "out.json", ("isthmus-direct", "native-openmpi4.1-forced")
+    words = ["bench", "coll", "--testbed", "hablot", "--mpi", "openmpi", "--json", str(file)]
+    words += [word for name in contestants for word in ("--only", name)]
+    words += ["--repetitions", "2", "--passes", "1", "--size", "8 B", "--interleaved"]
+    assert main([*words, "--collective", "bcast", "--collective", "barrier"]) == 0
+    assert "bcast 8 B, interleaved" in capfd.readouterr().out
+    data = json.loads(file.read_text())
+    assert data["failures"] == []
+    runs = [run_from_json(run) for run in data["runs"]]
+    assert len(runs) == 8
+    assert {run.contestant for run in runs} == set(contestants)
+    for run in runs:
+        assert run.ranks == 4
+        assert min(run.seconds) >= 5.8e-3  # none is quicker than the wire
+    assert data["wires"][""]["delay"] >= 5.8e-3
+    assert data["wires"][""]["bandwidth"] > 0
+    assert data["machines"][""]["late"] >= 0

@@ -9,6 +9,7 @@ from isthmus.bench.coll import figures, plan, roster, tasks, variants
 from isthmus.bench.coll.bounds import Wires, bound
 from isthmus.bench.coll.contestants import Block, IsthmusWorld, NativeWorld, blocks_word
 from isthmus.bench.coll.limits import LIMITS
+from isthmus.bench.coll.machine import Machine
 from isthmus.bench.coll.options import Options
 from isthmus.bench.coll.peers import settings
 from isthmus.bench.coll.results import CollResults, CollRun, run_from_json
@@ -116,8 +117,10 @@ def test_bounds_of_non_blocking_forms():
 
 def test_results_survive_json_and_get_their_variant():
     one = run("x", CollTask("ibcast", 8, 1, tests=3), 1.0, computing=1.0, overlapped=(1.5,))
-    merged = CollResults()
-    merged.merge(results(one).as_json(), "loss")
+    merged, found = CollResults(), results(one)
+    found.machines[""] = Machine(load=3.0, cores=2, late=0.001)
+    merged.merge(found.as_json(), "loss")
+    assert merged.machines == {"loss": Machine(load=3.0, cores=2, late=0.001)}
     assert merged.runs == [run_from_json({**one.as_json(), "variant": "loss"})]
     assert merged.wires == {"loss": WIRES}
     assert merged.time("x", "ibcast", 8, variant="loss") == 1.0

@@ -37,13 +37,13 @@ def run(network: Network, lab: Lab, seconds: float, every: bool, as_json: bool) 
     """Measures, prints, and gives the exit status."""
     with measure.answering(network, lab):
         pairs = measure.pairs(network, lab)
-    late = _lateness(network, lab)
+    late = lateness(network, lab)
     findings = _of_pairs(network, pairs, every)
     if seconds > 0:
         for source, target in measure.flows(network):
             flow = measure.flow(network, lab, source, target, seconds)
             findings.append(_of_flow(network, flow))
-        late = max(late, _lateness(network, lab))
+        late = max(late, lateness(network, lab))
         findings += _of_losses(network, lab)
     load = os.getloadavg()[0]
     busy = late > BUSY or load > (os.cpu_count() or 1)
@@ -58,7 +58,8 @@ def run(network: Network, lab: Lab, seconds: float, every: bool, as_json: bool) 
     return int(wrong)
 
 
-def _lateness(network: Network, lab: Lab) -> float:
+def lateness(network: Network, lab: Lab) -> float:
+    """The most seconds that a WAN link was late in delivering, until now."""
     states = [wan.ask(lab, link.name, op="get") for link in network.links]
     return max(
         (state[way]["late"]["most"] for state in states for way in ("ab", "ba")), default=0.0

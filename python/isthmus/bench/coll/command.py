@@ -1,6 +1,7 @@
 """The command `isthmus bench coll`."""
 
 import json
+import os
 import signal
 import tempfile
 import time
@@ -14,6 +15,7 @@ from isthmus.bench import common, labs, report, session
 from isthmus.bench import figures as p2p_figures
 from isthmus.bench.coll import figures, limits, plan, variants
 from isthmus.bench.coll.contestants import measure_wires
+from isthmus.bench.coll.machine import examine
 from isthmus.bench.coll.options import Options
 from isthmus.bench.coll.report import coll_tables
 from isthmus.bench.coll.results import CollResults
@@ -154,7 +156,7 @@ def _size(text: str) -> int:
 
 def _measure(place: Place, options: Options) -> CollResults:
     deadline = time.monotonic() + plan.QUICK_LIMIT if options.quick else None
-    results = CollResults()
+    results, load = CollResults(), os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
         entries = plan.entries(place, options, Path(folder), common.say)
         try:
@@ -162,6 +164,8 @@ def _measure(place: Place, options: Options) -> CollResults:
         except IsthmusError as error:
             common.say(f"no bounds: {error}")
         session.measure(place, entries, results, common.say, deadline)
+    if machine := examine(place, load):
+        results.machines[""] = machine
     return results
 
 

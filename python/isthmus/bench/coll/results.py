@@ -9,6 +9,7 @@ from typing import Any
 
 from isthmus.bench.coll import tasks
 from isthmus.bench.coll.bounds import Wires, bound, wires_from_json
+from isthmus.bench.coll.machine import Machine, machine_from_json
 from isthmus.bench.coll.tasks import CollTask
 from isthmus.bench.samples import NotMeasuredError, Samples
 
@@ -71,9 +72,11 @@ def run_from_json(data: dict[str, Any]) -> CollRun:
 
 @dataclass
 class CollResults(Samples[CollRun]):
-    """`wires` are what was measured of them, by variant of the testbed."""
+    """`wires` are what was measured of them, by variant of the testbed; `machines` how busy the
+    machine was, if this was a lab."""
 
     wires: dict[str, Wires] = field(default_factory=dict)
+    machines: dict[str, Machine] = field(default_factory=dict)
 
     @staticmethod
     def read(data: dict[str, Any]) -> CollRun:
@@ -81,12 +84,15 @@ class CollResults(Samples[CollRun]):
 
     def as_json(self) -> dict[str, Any]:
         wires = {variant: found.as_json() for variant, found in self.wires.items()}
-        return {**super().as_json(), "wires": wires}
+        machines = {variant: found.as_json() for variant, found in self.machines.items()}
+        return {**super().as_json(), "wires": wires, "machines": machines}
 
     def merge(self, data: dict[str, Any], variant: str = "") -> None:
         super().merge(data, variant)
         for found in data["wires"].values():
             self.wires[variant] = wires_from_json(found)
+        for found in data["machines"].values():
+            self.machines[variant] = machine_from_json(found)
 
     # -- what there is -----------------------------------------------------------------------
 

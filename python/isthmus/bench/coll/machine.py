@@ -1,0 +1,41 @@
+"""How busy the machine under a lab was: whether its figures prove anything."""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from isthmus.bench.place import Place
+from isthmus.errors import IsthmusError
+from isthmus.lab.check import lateness
+
+
+@dataclass(frozen=True)
+class Machine:
+    """`load` of others, when the measurement began, on so many cores; `late`: the most seconds that
+    an emulated link was late in delivering."""
+
+    load: float
+    cores: int
+    late: float
+
+    @property
+    def sentence(self) -> str:
+        busy = f"The machine had a load of {self.load:.1f} on {self.cores} cores when this began"
+        return f"{busy}; the WAN's boxes were at most {1e3 * self.late:.2f} ms late."
+
+    def as_json(self) -> dict[str, Any]:
+        return {"load": self.load, "cores": self.cores, "late": self.late}
+
+
+def machine_from_json(data: dict[str, Any]) -> Machine:
+    return Machine(float(data["load"]), int(data["cores"]), float(data["late"]))
+
+
+def examine(place: Place, load: float) -> Machine | None:
+    """At the end of a measurement that began with this load. None where there is no lab."""
+    if place.lab is None or place.network is None:
+        return None
+    try:
+        return Machine(load, os.cpu_count() or 1, lateness(place.network, place.lab))
+    except IsthmusError:
+        return None
