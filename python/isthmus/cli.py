@@ -19,6 +19,9 @@ from isthmus.job import Options, run_job
 from isthmus.lab.commands import lab_app
 from isthmus.plan import make_plan
 from isthmus.relay import Voice
+from isthmus.tune import store
+from isthmus.tune.commands import tune
+from isthmus.tune.measure import settings
 from isthmus.version import VERSION
 
 app = typer.Typer(
@@ -185,6 +188,7 @@ def run(
 app.add_typer(lab_app)
 app.add_typer(bench_app)
 app.command()(doctor)
+app.command()(tune)
 
 
 def parse_run(words: Sequence[str]) -> RunOptions:
@@ -202,6 +206,9 @@ def execute(options: RunOptions) -> int:
     """Runs, or says what would be run. The exit status."""
     file = options.grid or os.environ.get("ISTHMUS_GRID")
     grid = grids.load(Path(file)) if file else grids.two_halves()
+    voice = Voice(options.verbose)
+    if file:
+        _apply_tuning(Path(file), options, voice)
     plan = make_plan(grid, options.parts)
     commands = []
     for agent in plan.agents:
@@ -219,10 +226,22 @@ def execute(options: RunOptions) -> int:
         stats=options.stats,
         metrics=options.metrics,
     )
-    result = run_job(plan, commands, of_run, Voice(options.verbose))
+    result = run_job(plan, commands, of_run, voice)
     if options.stats:
         report.stats_table(plan, result.stats)
     return result.status
+
+
+def _apply_tuning(grid: Path, options: RunOptions, voice: Voice) -> None:
+    """What `isthmus tune` has measured of the grid, for all ranks, unless the user gives them
+    ISTHMUS_NETWORK."""
+    stored = store.read(grid)
+    if stored.trouble:
+        voice.warn(stored.trouble)
+    if any("ISTHMUS_NETWORK" in part.env for part in options.parts):
+        return
+    for part in options.parts:
+        part.env.update(settings(stored.network, os.environ))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -246,6 +265,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not hasattr(error, "format_message"):
             raise
         print(f"isthmus: {error.format_message()}", file=sys.stderr)
-        known = words[:1] if words and words[0] in ("run", "lab", "bench", "doctor") else []
+        known = words[:1] if words and words[0] in ("run", "lab", "bench", "doctor", "tune") else []
         print(f"  See: {' '.join(['isthmus', *known, '--help'])}", file=sys.stderr)
         return EXIT_USAGE

@@ -7,6 +7,19 @@ from pathlib import Path
 
 from isthmus.errors import RunError
 
+_SANITIZED = ("asan", "tsan", "ubsan")
+
+
+def built(name: str) -> list[Path]:
+    """Files of this name in the build trees of this checkout, the newest first. Not those that were
+    built with sanitizers: they cannot be loaded into other programs, and measure nothing."""
+    source = Path(__file__).parents[2]
+    if not (source / "CMakePresets.json").is_file():
+        return []
+    trees = [tree for tree in source.glob("build/*") if tree.name not in _SANITIZED]
+    found = [path for tree in trees for path in tree.glob(f"**/{name}") if path.is_file()]
+    return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
+
 
 def _candidates() -> list[Path]:
     if named := os.environ.get("ISTHMUS_PREFIX"):
@@ -40,9 +53,7 @@ def find_isthmusd() -> Path:
 def find_nospin() -> Path:
     """The library that makes native MPI ranks sleep where they would spin."""
     folders = [find_isthmusd().parent.parent / "lib" / "isthmus"]
-    source = Path(__file__).parents[2]
-    if (source / "CMakePresets.json").is_file():
-        folders += [path.parent for path in source.glob("build/*/lab/libisthmus_nospin.so")]
+    folders += [path.parent for path in built("libisthmus_nospin.so")]
     if named := os.environ.get("ISTHMUS_PREFIX"):
         folders.insert(0, Path(named) / "lib" / "isthmus")
     for folder in folders:

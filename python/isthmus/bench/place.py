@@ -12,7 +12,7 @@ from isthmus import grid as grids
 from isthmus.command import ssh_command
 from isthmus.errors import IsthmusError, RunError, UsageError, did_you_mean, listing
 from isthmus.grid import Grid
-from isthmus.install import find_isthmusd
+from isthmus.install import built, find_isthmusd
 from isthmus.lab import kernel
 from isthmus.lab.network import Network, work_out
 from isthmus.lab.registry import Lab
@@ -148,10 +148,7 @@ def find_tcpbench() -> Path:
     candidates = []
     if named := os.environ.get("ISTHMUS_PREFIX"):
         candidates.append(Path(named) / "bin" / "isthmus-tcpbench")
-    source = Path(__file__).parents[3]
-    if (source / "CMakePresets.json").is_file():
-        built = [p for p in source.glob("build/*/**/isthmus-tcpbench") if p.is_file()]
-        candidates += sorted(built, key=lambda p: p.stat().st_mtime, reverse=True)
+    candidates += built("isthmus-tcpbench")
     with contextlib.suppress(IsthmusError):
         candidates.append(find_isthmusd().with_name("isthmus-tcpbench"))
     candidates.append(Path(sysconfig.get_path("data")) / "bin" / "isthmus-tcpbench")

@@ -7,7 +7,7 @@ import sysconfig
 from pathlib import Path
 
 from isthmus.errors import IsthmusError, RunError
-from isthmus.install import find_isthmusd, find_nospin
+from isthmus.install import built, find_isthmusd, find_nospin
 
 _PACKAGES = {"ip": "iproute2", "tc": "iproute2", "nsenter": "util-linux", "unshare": "util-linux"}
 
@@ -17,10 +17,7 @@ def find_wanbox() -> Path:
     candidates = []
     if named := os.environ.get("ISTHMUS_PREFIX"):
         candidates.append(Path(named) / "bin" / "isthmus-wanbox")
-    source = Path(__file__).parents[3]
-    if (source / "CMakePresets.json").is_file():
-        built = [p for p in source.glob("build/*/**/isthmus-wanbox") if p.is_file()]
-        candidates += sorted(built, key=lambda p: p.stat().st_mtime, reverse=True)
+    candidates += built("isthmus-wanbox")
     with contextlib.suppress(IsthmusError):
         candidates.append(find_isthmusd().with_name("isthmus-wanbox"))
     candidates.append(Path(sysconfig.get_path("data")) / "bin" / "isthmus-wanbox")

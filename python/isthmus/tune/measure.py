@@ -1,0 +1,53 @@
+"""Runs the measuring program over a grid."""
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from isthmus.bench.program import prepare
+from isthmus.errors import RunError
+from isthmus.grid import ClusterSpec, Grid
+from isthmus.tune.figures import Figures, parse
+
+_PROGRAM = Path(__file__).with_name("tune.c")
+_MOST = 16  # ranks of a cluster, without -n
+_LIMIT = 300.0  # seconds
+
+
+def ranks_for(spec: ClusterSpec, n: int | None) -> int:
+    """How many ranks of a cluster take part: as many as asked for, else its slots."""
+    if n is not None:
+        return min(n, spec.slots) if spec.slots else n
+    return min(spec.slots or 2, _MOST)
+
+
+def measure(file: Path, grid: Grid, n: int | None, mpicc: str) -> Figures:
+    """One run. RunError when it fails."""
+    command = [sys.executable, "-m", "isthmus", "run", "-g", str(file)]
+    for i, (name, spec) in enumerate(grid.cluster.items()):
+        own = f"{spec.mpi}/bin/mpicc" if spec.mpi else mpicc
+        program = prepare(own, spec.host, _PROGRAM)
+        command += [":"] if i else []
+        command += ["--on", name, "-n", str(ranks_for(spec, n)), *_plain(), program]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_LIMIT, check=False)
+    except subprocess.TimeoutExpired:
+        raise RunError(f"measuring took more than {_LIMIT:.0f} s") from None
+    if done.returncode != 0:
+        said = "".join(f"\n  | {line}" for line in done.stderr.strip().splitlines()[-6:])
+        raise RunError(f"the measuring run ended with status {done.returncode}{said}")
+    lines = [line for line in done.stdout.splitlines() if line.startswith('{"clusters"')]
+    if not lines:
+        raise RunError("the measuring run printed no figures")
+    return parse(lines[0])
+
+
+def _plain() -> list[str]:
+    """Nothing that was tuned before."""
+    return ["-x", "ISTHMUS_NETWORK="]
+
+
+def settings(network: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables of a part: what was measured, unless the user says otherwise."""
+    return {} if not network or "ISTHMUS_NETWORK" in environment else {"ISTHMUS_NETWORK": network}

@@ -1,0 +1,66 @@
+"""The file beside a grid file that holds what `isthmus tune` measured: GRID.tune.json."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from isthmus.errors import RunError
+from isthmus.tune.figures import Figures
+from isthmus.version import VERSION
+
+
+def path_for(grid: Path) -> Path:
+    return grid.with_suffix(".tune.json")
+
+
+def write(grid: Path, figures: Figures, when: str) -> Path:
+    path = path_for(grid)
+    data = {
+        "isthmus": VERSION,
+        "when": when,
+        "grid": _mark(grid),
+        "network": figures.network(),
+        "measured": figures.model_dump(),
+    }
+    try:
+        path.write_text(json.dumps(data, indent=1) + "\n")
+    except OSError as error:
+        raise RunError(
+            f"{path} cannot be written: {error.strerror}", "Name another grid file's folder."
+        ) from None
+    return path
+
+
+@dataclass(frozen=True)
+class Stored:
+    """`network` is for ISTHMUS_NETWORK; `trouble` says why there is none though there is a file."""
+
+    network: str = ""
+    trouble: str = ""
+
+
+def read(grid: Path) -> Stored:
+    path = path_for(grid)
+    try:
+        data = json.loads(path.read_text())
+        network, mark = str(data["network"]), str(data["grid"])
+    except FileNotFoundError:
+        return Stored()
+    except OSError as error:
+        return Stored(trouble=f"{path} cannot be read: {error.strerror}")
+    except (ValueError, KeyError, TypeError):
+        return Stored(trouble=f"{path} is not what isthmus tune wrote; tune the grid again")
+    if mark != _mark(grid):
+        return Stored(
+            trouble=f"{grid} has changed since isthmus tune measured it, so {path.name} is not "
+            "used; tune the grid again"
+        )
+    return Stored(network)
+
+
+def _mark(grid: Path) -> str:
+    """Changes with what the grid file says, comments and blank lines aside."""
+    lines = (line.strip() for line in grid.read_text().splitlines())
+    text = "\n".join(line for line in lines if line and not line.startswith("#"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
