@@ -1,5 +1,5 @@
 # Tests of the gateway and of endpoints that meet there.
-isthmus_test(NAME gateway_test
+isthmus_test(NAME gateway_test THREADS
   SOURCES
     gateway_test.cpp
     gateway_direct_test.cpp
