@@ -43,14 +43,14 @@ Task allgather_intervals(Party& party, ConstBytes mine, Bytes all, Sizes sizes, 
   for (int step = 1; step < clusters; ++step) {
     const int to = (here + step) % clusters, from = (here + clusters - step) % clusters;
     const auto there = layout.members(to), theirs = layout.members(from);
-    for_each_overlap(offsets_of(even_cut(own.back(), there.size())), own[me], own[me + 1],
+    for_each_overlap(offsets_of(even_sizes(own.back(), there.size())), own[me], own[me + 1],
                      [&](std::size_t i, std::size_t first, std::size_t last) {
                        sends.push_back(party.send(there[i], kTagAllgather,
                                                   mine.subspan(first - own[me], last - first)));
                      });
     const Sizes blocks = offsets_of(sizes_in(layout, from, sizes));
     auto& portion = portions.emplace_back(layout, from, all, offsets,
-                                          even_cut(blocks.back(), local.size()), me);
+                                          even_sizes(blocks.back(), local.size()), me);
     const std::size_t begin = offsets_of(portion.intervals)[me];
     for_each_overlap(
         blocks, begin, begin + portion.interval.size(),

@@ -19,6 +19,9 @@ double link_time(const Network& network, std::size_t bytes);
 double native_latency(const Network& network, int members);
 /// What `messages` of a cluster's members to another cluster cost where they share gateways.
 double queueing(const Network& network, int messages);
+/// What it is worth to keep `far_bytes` off a wide-area network, even where links are narrower: it
+/// gets in the way of others.
+double crowding(const Setting& setting, double far_bytes);
 /// Every member's link carries `link_bytes` each way; `far_bytes` go from one cluster to another,
 /// all members sending.
 double all_at_once(const Setting& setting, double link_bytes, double far_bytes);
@@ -44,6 +47,7 @@ double cost_barrier_counterparts(const Setting&, const Parameters&);
 double cost_gather_magpie(const Setting&, const Parameters&);  ///< scatter too
 double cost_gather_direct(const Setting&, const Parameters&);  ///< scatter too
 double cost_allgather_magpie(const Setting&, const Parameters&);
+double cost_allgather_counterparts(const Setting&, const Parameters&);
 double cost_allgather_intervals(const Setting&, const Parameters&);
 double cost_alltoall_combined(const Setting&, const Parameters&);
 double cost_alltoall_direct(const Setting&, const Parameters&);
@@ -54,6 +58,7 @@ double cost_reduce_scatter_direct(const Setting&, const Parameters&);
 double cost_reduce_scatter_intervals(const Setting&, const Parameters&);
 double cost_scan_magpie(const Setting&, const Parameters&);  ///< exscan too, as the next ones
 double cost_scan_chain(const Setting&, const Parameters&);
+double cost_scan_counterparts(const Setting&, const Parameters&);
 double cost_scan_transpose(const Setting&, const Parameters&);
 
 }  // namespace isthmus::coll

@@ -13,6 +13,10 @@ double queueing(const Network& network, int messages) {
   return network.paths == 0 ? 0 : messages * network.message_cost / network.paths;
 }
 
+double crowding(const Setting& setting, double far_bytes) {
+  return far_bytes / wan_rate(setting.network, largest_cluster(setting.layout)) / 5;
+}
+
 double all_at_once(const Setting& setting, double link_bytes, double far_bytes) {
   const Network& network = setting.network;
   const double links = link_bytes / network.link_bandwidth;
@@ -70,6 +74,16 @@ double cost_gather_direct(const Setting& setting, const Parameters&) {
 double cost_allgather_magpie(const Setting& setting, const Parameters&) {
   const int members = largest_cluster(setting.layout);
   return cost_gather_magpie(setting, {}) + native_bcast(setting.network, members, setting.bytes());
+}
+
+double cost_allgather_counterparts(const Setting& setting, const Parameters&) {
+  const Shape shape(setting);
+  const double share = shape.bytes * shape.members / shape.ranks;
+  return native_allgather(setting.network, shape.members, static_cast<std::size_t>(share)) +
+         2 * shape.others * setting.network.message_cost +
+         queueing(setting.network, shape.members) +
+         all_at_once(setting, share * shape.others, share * shape.members) +
+         crowding(setting, share * (shape.members - 1));
 }
 
 double cost_allgather_intervals(const Setting& setting, const Parameters&) {

@@ -15,11 +15,9 @@ double cost_reduce_scatter_magpie(const Setting& setting, const Parameters&) {
 }
 
 double cost_reduce_scatter_direct(const Setting& setting, const Parameters& parameters) {
-  // Whole vectors cross. Even where links are the narrow place, that gets in the way of others.
-  const int members = largest_cluster(setting.layout);
-  const auto all = static_cast<double>(setting.bytes()) * members * members;
-  const double far = all / setting.layout.size() / wan_rate(setting.network, members);
-  return cost_alltoall_direct(setting, parameters) + far / 20;
+  const int members = largest_cluster(setting.layout);  // whole vectors cross
+  const double far = static_cast<double>(setting.bytes()) / setting.layout.size() * members;
+  return cost_alltoall_direct(setting, parameters) + crowding(setting, far * (members - 1));
 }
 
 double cost_reduce_scatter_intervals(const Setting& setting, const Parameters&) {
@@ -58,6 +56,15 @@ double cost_scan_chain(const Setting& setting, const Parameters& parameters) {
   return borders(layout) * network.wan_latency + (layout.size() - 1) * hop +
          steps * std::max(2 * network.message_cost + link_time(network, segment),
                           static_cast<double>(segment) / wan_rate(network, 1));
+}
+
+double cost_scan_counterparts(const Setting& setting, const Parameters& parameters) {
+  const auto ranks = static_cast<std::size_t>(setting.layout.size());
+  const Setting whole{
+      setting.layout, setting.network, {Kind::Allgather, setting.bytes() * ranks, true}};
+  // Combining is about as quick as this.
+  const double combining = static_cast<double>(setting.bytes() * ranks) / 1e9;
+  return cost_allgather_counterparts(whole, parameters) + combining;
 }
 
 double cost_scan_transpose(const Setting& setting, const Parameters& parameters) {

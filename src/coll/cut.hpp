@@ -9,7 +9,7 @@
 namespace isthmus::coll {
 
 /// `whole` cut into `parts` sizes that differ by at most 1.
-inline Sizes even_cut(std::size_t whole, std::size_t parts) {
+inline Sizes even_sizes(std::size_t whole, std::size_t parts) {
   Sizes sizes(parts, whole / parts);
   for (std::size_t i = 0; i < whole % parts; ++i) ++sizes[i];
   return sizes;

@@ -77,7 +77,8 @@ void check_scatter_direct(const Shape& shape, std::uint64_t seed, int root, cons
             bytes_outside(grid.layout(), grid.layout().cluster_of(root), sizes));
 }
 
-void check_allgather_intervals(const Shape& shape, std::uint64_t seed, const Sizes& sizes) {
+void check_allgather(RunAllgather algorithm, const Shape& shape, std::uint64_t seed,
+                     const Sizes& sizes) {
   MemoryGrid grid(shape, seed);
   const Data want = concatenated(sizes, 0);
   PerRank mine, all(shape.size(), Data(want.size()));
@@ -86,10 +87,11 @@ void check_allgather_intervals(const Shape& shape, std::uint64_t seed, const Siz
   }
   grid.run([&](Party& party) {
     const auto r = as_index(party.rank());
-    return allgather_intervals(party, mine[r], all[r], sizes, {});
+    return algorithm(party, mine[r], all[r], sizes, Parameters{});
   });
   for (const Data& got : all) EXPECT_EQ(got, want);
   EXPECT_LE(grid.depth(), 1);
+  if (algorithm != &allgather_intervals) return;
   // Every byte crosses once to each other cluster.
   EXPECT_EQ(grid.bytes_crossed(), want.size() * (as_index(grid.layout().clusters()) - 1));
 }
@@ -159,7 +161,8 @@ TEST_P(DataAlgorithmsByShape, EveryShape) {
     check_barrier_counterparts(shape, ++seed);
     check_gather_direct(shape, ++seed, root, sizes);
     check_scatter_direct(shape, ++seed, root, sizes);
-    check_allgather_intervals(shape, ++seed, sizes);
+    check_allgather(allgather_counterparts, shape, ++seed, sizes);
+    check_allgather(allgather_intervals, shape, ++seed, sizes);
     check_alltoall(alltoall_direct, shape, ++seed, 3, uneven);
     check_alltoall(alltoall_combined, shape, ++seed, 3, false);
     if (HasFailure()) return;
@@ -180,7 +183,8 @@ TEST(DataAlgorithms, EveryRootAndSize) {
           check_gather_direct(shape, ++seed, root, sizes);
           check_scatter_direct(shape, ++seed, root, sizes);
         }
-        check_allgather_intervals(shape, ++seed, sizes);
+        check_allgather(allgather_counterparts, shape, ++seed, sizes);
+        check_allgather(allgather_intervals, shape, ++seed, sizes);
         check_alltoall(alltoall_direct, shape, ++seed, base, uneven);
         if (!uneven) check_alltoall(alltoall_combined, shape, ++seed, base, false);
       }
@@ -188,7 +192,8 @@ TEST(DataAlgorithms, EveryRootAndSize) {
     // One rank holds everything.
     Sizes lone(shape.size(), 0);
     lone.back() = 1000;
-    check_allgather_intervals(shape, ++seed, lone);
+    check_allgather(allgather_counterparts, shape, ++seed, lone);
+    check_allgather(allgather_intervals, shape, ++seed, lone);
     if (HasFailure()) return;
   }
 }
@@ -202,7 +207,8 @@ TEST(DataAlgorithms, ManyOrdersOfEvents) {
     check_barrier_counterparts(shape, seed);
     check_gather_direct(shape, seed, root, sizes);
     check_scatter_direct(shape, seed, root, sizes);
-    check_allgather_intervals(shape, seed, sizes);
+    check_allgather(allgather_counterparts, shape, seed, sizes);
+    check_allgather(allgather_intervals, shape, seed, sizes);
     check_alltoall(alltoall_direct, shape, seed, 5, true);
     check_alltoall(alltoall_combined, shape, seed, 5, false);
     if (HasFailure()) return;

@@ -17,6 +17,7 @@ Task gather_direct(Party&, ConstBytes mine, Bytes all, Sizes sizes, int root, Pa
 Task scatter_magpie(Party&, ConstBytes all, Sizes sizes, Bytes mine, int root, Parameters);
 Task scatter_direct(Party&, ConstBytes all, Sizes sizes, Bytes mine, int root, Parameters);
 Task allgather_magpie(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
+Task allgather_counterparts(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
 Task allgather_intervals(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
 /// Blocks of one size only.
 Task alltoall_combined(Party&, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes,
@@ -26,6 +27,8 @@ Task alltoall_direct(Party&, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in
 Task reduce_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, int root,
                    Parameters);
 Task allreduce_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+Task allreduce_counterparts(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
+                            Parameters);
 Task reduce_scatter_magpie(Party&, ConstBytes in, Bytes out, std::vector<std::size_t> counts,
                            Reduction&, Parameters);
 Task reduce_scatter_direct(Party&, ConstBytes in, Bytes out, std::vector<std::size_t> counts,
@@ -34,9 +37,12 @@ Task reduce_scatter_direct(Party&, ConstBytes in, Bytes out, std::vector<std::si
 Task reduce_scatter_intervals(Party&, ConstBytes in, Bytes out, std::vector<std::size_t> counts,
                               Reduction&, Parameters);
 Task scan_chain(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+Task scan_counterparts(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task scan_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task scan_transpose(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task exscan_chain(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+Task exscan_counterparts(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
+                         Parameters);
 Task exscan_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task exscan_transpose(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 

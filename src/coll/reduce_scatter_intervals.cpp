@@ -63,7 +63,7 @@ Task reduce_scatter_intervals(Party& party, ConstBytes in, Bytes out,
   for (int c = 0; c < clusters; ++c) {
     if (c == here) continue;
     const auto theirs = layout.members(c);
-    for_each_overlap(offsets_of(even_cut(own.back(), theirs.size())), own[me], own[me + 1],
+    for_each_overlap(offsets_of(even_sizes(own.back(), theirs.size())), own[me], own[me + 1],
                      [&](std::size_t i, std::size_t first, std::size_t last) {
                        const auto place =
                            partial_of(c).subspan(reduction.packed_size(first - own[me]),
@@ -76,7 +76,7 @@ Task reduce_scatter_intervals(Party& party, ConstBytes in, Bytes out,
   const auto exchange = [&](int step) {
     const int c = (here + step) % clusters;
     const Sizes cut =
-        c == here ? own_counts : even_cut(total(sizes_in(layout, c, counts)), members);
+        c == here ? own_counts : even_sizes(total(sizes_in(layout, c, counts)), members);
     shares.emplace_back(party, reduction, c, in, offsets, cut);
   };
   for (int step = 1; step <= clusters; ++step) {
@@ -92,7 +92,7 @@ Task reduce_scatter_intervals(Party& party, ConstBytes in, Bytes out,
     }
     const auto there = layout.members(c);
     const Sizes blocks = offsets_of(sizes_in(layout, c, counts));
-    const std::size_t begin = offsets_of(even_cut(blocks.back(), members))[me];
+    const std::size_t begin = offsets_of(even_sizes(blocks.back(), members))[me];
     for_each_overlap(
         blocks, begin, begin + share.count,
         [&](std::size_t i, std::size_t first, std::size_t last) {

@@ -73,7 +73,8 @@ int borders(const Shape& shape) {
 template <class T>
 void check_scan(RunToAll algorithm, const Shape& shape, std::uint64_t seed, std::size_t count,
                 std::size_t segment = 0) {
-  const bool exclusive = algorithm == &exscan_chain || algorithm == &exscan_transpose;
+  const bool exclusive = algorithm == &exscan_counterparts || algorithm == &exscan_chain ||
+                         algorithm == &exscan_transpose;
   const bool chain = algorithm == &exscan_chain || algorithm == &scan_chain;
   Trial<T> run(shape, seed, count);
   Parameters parameters;
@@ -87,7 +88,8 @@ void check_scan(RunToAll algorithm, const Shape& shape, std::uint64_t seed, std:
                                  : contribution<T>(99, count);  // untouched
     EXPECT_EQ(run.out[as_index(r)], want) << "rank " << r;
   }
-  EXPECT_LE(run.grid.depth(), chain ? borders(shape) : 2);
+  const bool twice = algorithm == &exscan_transpose || algorithm == &scan_transpose;
+  EXPECT_LE(run.grid.depth(), chain ? borders(shape) : twice ? 2 : 1);
   if (chain) {
     EXPECT_EQ(run.grid.bytes_crossed(), count * sizeof(T) * as_index(borders(shape)));
   }
@@ -103,6 +105,8 @@ void check_all(const Shape& shape, std::uint64_t& seed, std::size_t count, bool 
     check_scan<T>(scan_chain, shape, ++seed, count, segment);
     check_scan<T>(exscan_chain, shape, ++seed, count, segment);
   }
+  check_scan<T>(scan_counterparts, shape, ++seed, count);
+  check_scan<T>(exscan_counterparts, shape, ++seed, count);
   check_scan<T>(scan_transpose, shape, ++seed, count);
   check_scan<T>(exscan_transpose, shape, ++seed, count);
 }
@@ -149,6 +153,30 @@ TEST(ReductionAlgorithms, ManyOrdersOfEvents) {
     SCOPED_TRACE(seed);
     check_all<Affine>(shape, seed, 3, true);
     check_all<Affine>(blocks, seed, 3, true);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(ReductionAlgorithms, AllreduceOfEverybodysGivesTheSameBitsEverywhere) {
+  std::uint64_t seed = 4'000'000;
+  for (const Shape& shape : typical_shapes()) {
+    SCOPED_TRACE(name_of(shape));
+    const int last = static_cast<int>(shape.size()) - 1;
+    Trial<Affine> exact(shape, ++seed, 3);
+    exact.grid.run([&](Party& party) {
+      return allreduce_counterparts(party, exact.in_of(party), exact.out_of(party), 3,
+                                    exact.reduction, Parameters{});
+    });
+    for (const auto& got : exact.out) EXPECT_EQ(got, expected<Affine>(0, last, 3));
+    EXPECT_LE(exact.grid.depth(), 1);
+    Trial<Float> rounded(shape, ++seed, 3);
+    rounded.grid.run([&](Party& party) {
+      return allreduce_counterparts(party, rounded.in_of(party), rounded.out_of(party), 3,
+                                    rounded.reduction, Parameters{});
+    });
+    for (const auto& got : rounded.out) {
+      EXPECT_EQ(std::memcmp(got.data(), rounded.out[0].data(), 3 * sizeof(Float)), 0);
+    }
     if (HasFailure()) return;
   }
 }

@@ -10,7 +10,7 @@ namespace {
 
 struct Intervals {
   Intervals(const Party& party, std::size_t count, const Reduction& reduction)
-      : counts(even_cut(count, static_cast<std::size_t>(party.layout().size()))) {
+      : counts(even_sizes(count, static_cast<std::size_t>(party.layout().size()))) {
     for (const std::size_t n : counts) sizes.push_back(reduction.packed_size(n));
     const auto me = static_cast<std::size_t>(party.rank());
     mine = counts[me];
