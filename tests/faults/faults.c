@@ -1,4 +1,5 @@
-/* Goes wrong on purpose: faults MODE [RANK]. Prints "up" from rank 0 when all have joined. */
+/* Goes wrong on purpose: faults MODE [RANK]. Prints "up" from rank 0 when all have joined. With
+ * MODE fine and a file named after RANK, all goes on when that file is there. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@ int main(int argc, char** argv) {
     printf("up %d\n", size);
     fflush(stdout);
   }
+  while (argc > 3 && rank == chosen && access(argv[3], F_OK) != 0) usleep(10000);
   if (rank == chosen) {
     if (!strcmp(mode, "abort")) MPI_Abort(MPI_COMM_WORLD, 42);
     if (!strcmp(mode, "kill")) raise(SIGKILL);

@@ -1,13 +1,15 @@
 """Clusters with several gateways each: by the way of all of them, and what goes wrong with one."""
 
 import os
+import random
 import signal
+import socket
 import subprocess
 from pathlib import Path
 
 import pytest
 from conftest import COMPILERS
-from faulty import Grid, check
+from faulty import Grid, check, free_port
 
 
 def gateways(**counts: int) -> str:
@@ -64,6 +66,45 @@ def test_one_of_two_on_a_host_of_its_own(remote: Grid, prefix, exchange):
     remote.write(with_one_there(prefix))
     done = remote.run("-g", "grid.toml", "-n", 4, "--timeout", 60, exchange)
     assert (done.returncode, done.stdout) == (0, "4 ranks, 0 bytes wrong\n"), done.stderr
+
+
+def knock(port: int, said: bytes, patience: float = 5) -> bytes:
+    """What the gateway answers to a stranger before it hangs up."""
+    with socket.create_connection(("127.0.0.1", port), timeout=patience) as stranger:
+        heard = b""
+        try:
+            stranger.sendall(said)
+            stranger.shutdown(socket.SHUT_WR)
+            while more := stranger.recv(4096):
+                heard += more
+        except OSError:  # reset: what was said was too much
+            pass
+        return heard
+
+
+def test_strangers_are_turned_away_told_of_and_do_no_harm(grid: Grid, program, tmp_path):
+    port, bell = free_port(), tmp_path / "bell"
+    grid.write(
+        "[cluster.east]\n[cluster.west]\n"
+        f"[[gateway]]\ncluster = 'east'\naddress = '127.0.0.1:{port}'\n"
+    )
+    words = ["-v", "-g", "grid.toml", "-n", 4, program("ompi"), "fine", 0, bell]
+    hello = b"ISTHMUS\n" + bytes([1, 5]) + b"other" + bytes(32)
+    with grid.start(*words) as running:
+        assert running.stdout.readline() == "up 4\n"
+        assert b"HTTP" not in knock(port, b"GET / HTTP/1.0\r\n\r\n")
+        knock(port, bytes(random.Random(1).randbytes(100_000)))
+        knock(port, b"\x16\x03\x01\x02\x00\x01\x00" + bytes(200))  # half a TLS greeting
+        knock(port, hello[:20])
+        assert knock(port, hello)[:1] == b"\x01"  # another job
+        for _ in range(30):  # a port scan
+            socket.create_connection(("127.0.0.1", port)).close()
+        bell.touch()
+        _, err = running.communicate(timeout=60)
+    assert running.returncode == 0, err
+    assert err.count("cluster east: tcp:127.0.0.1:") == 20
+    assert 'job "other"' in err, err
+    assert "further connections that are turned away are not told" in err
 
 
 def test_one_of_two_is_killed(remote: Grid, prefix, program):
