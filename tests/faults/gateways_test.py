@@ -103,7 +103,7 @@ def test_strangers_are_turned_away_told_of_and_do_no_harm(grid: Grid, program, t
         _, err = running.communicate(timeout=60)
     assert running.returncode == 0, err
     assert err.count("cluster east: tcp:127.0.0.1:") == 20
-    assert 'job "other"' in err, err
+    assert "another job" in err, err
     assert "further connections that are turned away are not told" in err
 
 
