@@ -23,7 +23,7 @@ TASKS = [
 
 
 def test_isthmus_on_this_host(tmp_path: Path):
-    options = Options(n=5, mpis=("openmpi",), only=(roster.DIRECT,))
+    options = Options(n=5, mpis=("openmpi",), only=(roster.DIRECT,), tune=False)
     (one,) = roster.contestants(loopback(), options, tmp_path, lambda text: None)
     assert [block.ranks for block in one.blocks] == [3, 2]
     runs = one.measure(TASKS, 1)
@@ -43,7 +43,9 @@ def test_the_command(tmp_path: Path, capsys):
     words = ["bench", "coll", "--testbed", "loopback", "-n", "2", "--only", "isthmus"]
     words += ["--collective", "bcast", "--size", "4 KiB", "--repetitions", "2", "--passes", "1"]
     assert main([*words, "--mpi", "openmpi", "--json", str(file)]) == 0
-    assert "bcast 4 KiB" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "bcast 4 KiB" in said.out
+    assert "tuned: wan-latency=" in said.err
     data = json.loads(file.read_text())
     assert [run["task"] for run in data["runs"]] == ["bcast:4096:2"]
     assert data["failures"] == []
@@ -101,6 +103,7 @@ def test_in_a_lab(tmp_path: Path, monkeypatch, capfd):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "python"))
     file, contestants = tmp_path / "out.json", ("isthmus-direct", "native-openmpi4.1-forced")
     words = ["bench", "coll", "--testbed", "hablot", "--mpi", "openmpi", "--json", str(file)]
+    words += ["--no-tune"]
     words += [word for name in contestants for word in ("--only", name)]
     words += ["--repetitions", "2", "--passes", "1", "--size", "8 B", "--interleaved"]
     assert main([*words, "--collective", "bcast", "--collective", "barrier"]) == 0

@@ -84,6 +84,14 @@ def coll(
             "--interleaved", help="Also with communicators whose ranks alternate between clusters."
         ),
     ] = False,
+    tune: Annotated[
+        bool,
+        typer.Option(
+            "--tune/--no-tune",
+            help="Measure the grid for Isthmus's choice of algorithms first, as 'isthmus tune' "
+            "does.",
+        ),
+    ] = True,
     variant: Annotated[
         list[str] | None,
         typer.Option(
@@ -117,6 +125,7 @@ def coll(
         tuple(_size(text) for text in size or ()),
         tuple(algorithm or ()),
         interleaved,
+        tune,
         tuple(variant or ()),
     )
     if inside is not None:
@@ -174,6 +183,7 @@ def _in_labs(testbed: str, options: Options) -> tuple[str, CollResults]:
     words = ["coll", "--repetitions", str(options.repetitions), "--passes", str(options.passes)]
     words += ["--quick"] if options.quick else []
     words += ["--interleaved"] if options.interleaved else []
+    words += [] if options.tune else ["--no-tune"]
     words += ["-n", str(options.n)] if options.n else []
     words += common.again(
         [

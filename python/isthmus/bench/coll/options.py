@@ -17,6 +17,7 @@ class Options:
     sizes: tuple[int, ...] = ()
     algorithms: tuple[str, ...] = ()
     interleaved: bool = False
+    tune: bool = True
     variants: tuple[str, ...] = ()
     variant: str = ""
 

@@ -8,6 +8,7 @@ from isthmus.bench import gridfile, mpis
 from isthmus.bench.coll import peers
 from isthmus.bench.coll.contestants import Block, IsthmusWorld, NativeWorld
 from isthmus.bench.coll.options import Options
+from isthmus.bench.coll.tuning import tune
 from isthmus.bench.mpis import Mpi
 from isthmus.bench.place import Place, end_of
 from isthmus.bench.program import COLL, prepare
@@ -51,7 +52,7 @@ def contestants(
         return not options.only or any(fnmatch(key, pattern) for pattern in options.only)
 
     natives = mpis.find(options.mpis)
-    ours = _ours(place, natives, options, folder, wanted)
+    ours = _ours(place, natives, options, folder, wanted, say)
     found: list[Contestant] = [one for one in ours if not one.choices]
     if place.lab and place.open:
         found += _natives(place, natives, options.n, wanted, say)
@@ -64,6 +65,7 @@ def _ours(
     options: Options,
     folder: Path,
     wanted: Callable[[str], bool],
+    say: Callable[[str], None],
 ) -> list[IsthmusWorld]:
     kinds: list[tuple[str, str, Grid, str]] = []
     direct = gridfile.direct(place.grid) if place.open else None
@@ -84,12 +86,23 @@ def _ours(
     if not kinds:
         return []
     blocks = _blocks(place, options.n, natives)
+    files: dict[str, Path] = {}
     made = []
-    for i, (key, label, grid, choices) in enumerate(kinds):
-        file = folder / f"{i}.toml"
-        file.write_text(gridfile.write(grid))
-        made.append(IsthmusWorld(key, label, file, blocks, choices, named_in(choices)))
+    for key, label, grid, choices in kinds:
+        text = gridfile.write(grid)
+        if text not in files:
+            files[text] = folder / f"{len(files)}.toml"
+            files[text].write_text(text)
+            if options.tune:
+                passes = 1 if options.quick else 2
+                tune(files[text], grid, _mpicc(natives), passes, say)
+        made.append(IsthmusWorld(key, label, files[text], blocks, choices, named_in(choices)))
     return made
+
+
+def _mpicc(natives: Sequence[Mpi]) -> str:
+    """For clusters whose MPI the grid file does not name."""
+    return natives[0].mpicc if natives else "mpicc"
 
 
 def named_in(choices: str) -> frozenset[str] | None:
@@ -120,8 +133,8 @@ def _blocks(place: Place, n: int | None, natives: Sequence[Mpi]) -> tuple[Block,
     for block in place_ranks(place.grid.cluster, [Part(["coll"], n)]):
         end = end_of(place, block.cluster)
         mpicc = f"{end.mpi}/bin/mpicc" if end.mpi else "mpicc"
-        if not end.mpi and not end.compile_on and natives:
-            mpicc = natives[0].mpicc
+        if not end.mpi and not end.compile_on:
+            mpicc = _mpicc(natives)
         at = (mpicc, end.compile_on)
         if at not in programs:
             programs[at] = prepare(mpicc, end.compile_on, COLL)
