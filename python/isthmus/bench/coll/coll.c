@@ -27,8 +27,8 @@
 enum { ROOT = 0, MOST_BLOCKS = 64, CLOCK_ROUNDS = 8, CLOCK_TAG = 1, IDENTITY = 96 };
 static const double LONG = 2.0;       /* seconds: an execution that needs no warming up before it */
 static const double NAP = 5e-4;       /* seconds between looks at the network while waiting */
-static const double MOST_GAP = 4.0;   /* the same, where ranks came late */
 static const double LEAST_GAP = 2e-3; /* seconds between repetitions, beyond what agreeing takes */
+static const double MOST_GAP = 4.0;   /* the same, where ranks came late */
 
 /* What a collective does with the buffers; sums are of doubles. */
 enum Kind { NOTHING, COPY, COLLECT, SPREAD, EXCHANGE, SUM, SUM_BLOCKS, PREFIX, PREFIX_BEFORE };
