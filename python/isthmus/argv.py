@@ -57,6 +57,10 @@ _OF_THE_RUN = {
 }
 
 
+# Variables of Isthmus's own that all ranks must have alike, without -x.
+_PASSED_ON = ("ISTHMUS_COLL", "ISTHMUS_NETWORK")
+
+
 def split_parts(words: Sequence[str]) -> list[list[str]]:
     """At each word that is `:`. There is at least one part; parts may be empty."""
     parts: list[list[str]] = [[]]
@@ -106,7 +110,8 @@ def _part(part: PartOptions, environ: Mapping[str, str]) -> Part:
         argv=part.argv,
         n=part.n,
         on=part.on,
-        env=dict(_export(text, environ) for text in part.exports),
+        env={name: environ[name] for name in _PASSED_ON if name in environ}
+        | dict(_export(text, environ) for text in part.exports),
         wdir=part.wdir,
     )
 

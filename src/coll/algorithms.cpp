@@ -10,7 +10,12 @@ namespace isthmus::coll {
 namespace {
 
 constexpr Demands kNothing{};
+/// By cluster: partial results of clusters stand for their ranks.
+constexpr Demands kRankOrder{.commutative = true};
 constexpr Heeds kNone{};
+constexpr Heeds kSegment{.segment = true};
+constexpr Heeds kSenders{.senders = true};
+constexpr std::string_view kMatsuda = "Matsuda et al., CLUSTER 2006";
 constexpr std::string_view kMagPIe = "Kielmann et al., MagPIe, PPoPP 1999";
 
 constexpr std::string_view kLanes =
@@ -27,6 +32,14 @@ constexpr std::array kTable{
     Algorithm{Kind::Barrier, "counterparts", kNothing, kNone, cost_barrier_counterparts,
               barrier_counterparts, kLanes},
     Algorithm{Kind::Bcast, "magpie", kNothing, kNone, cost_bcast_magpie, bcast_magpie, kMagPIe},
+    Algorithm{Kind::Bcast, "farfirst", kNothing, kNone, cost_bcast_farfirst, bcast_farfirst,
+              kMatsuda},
+    Algorithm{Kind::Bcast, "van-de-geijn", kNothing, kNone, cost_bcast_van_de_geijn,
+              bcast_van_de_geijn, "Barnett et al., SC 1994"},
+    Algorithm{Kind::Bcast, "van-de-geijn-wan", kNothing, kSenders, cost_bcast_van_de_geijn_wan,
+              bcast_van_de_geijn_wan, kMatsuda},
+    Algorithm{Kind::Bcast, "striped", kNothing, kSegment, cost_bcast_striped, bcast_striped,
+              "after den Burger et al., SC 2005"},
     Algorithm{Kind::Gather, "magpie", kNothing, kNone, cost_gather_magpie, gather_magpie, kMagPIe},
     Algorithm{Kind::Gather, "direct", kNothing, kNone, cost_gather_direct, gather_direct, ""},
     Algorithm{Kind::Scatter, "magpie", kNothing, kNone, cost_gather_magpie, scatter_magpie,
@@ -42,10 +55,20 @@ constexpr std::array kTable{
               alltoall_combined, kMagPIe},
     Algorithm{Kind::Alltoall, "direct", kNothing, kNone, cost_alltoall_direct, alltoall_direct, ""},
     Algorithm{Kind::Reduce, "magpie", kNothing, kNone, cost_reduce_magpie, reduce_magpie, kMagPIe},
+    Algorithm{Kind::Reduce, "striped", kRankOrder, kSegment, cost_reduce_striped, reduce_striped,
+              "the striped broadcast, mirrored"},
     Algorithm{Kind::Allreduce, "magpie", kNothing, kNone, cost_allreduce_magpie, allreduce_magpie,
               kMagPIe},
     Algorithm{Kind::Allreduce, "counterparts", kNothing, kNone, cost_scan_counterparts,
               allreduce_counterparts, ""},
+    Algorithm{Kind::Allreduce, "two-tier", kRankOrder, kNone, cost_allreduce_two_tier,
+              allreduce_two_tier, kMatsuda},
+    Algorithm{Kind::Allreduce, "rabenseifner", kNothing, kNone, cost_allreduce_rabenseifner,
+              allreduce_rabenseifner, "Rabenseifner, ICCS 2004"},
+    Algorithm{Kind::Allreduce, "rabenseifner-wan", kRankOrder, kSenders,
+              cost_allreduce_rabenseifner_wan, allreduce_rabenseifner_wan, kMatsuda},
+    Algorithm{Kind::Allreduce, "pipelined", kRankOrder, kSegment, cost_allreduce_pipelined,
+              allreduce_pipelined, "after Rabenseifner and Matsuda et al."},
     Algorithm{Kind::ReduceScatter, "magpie", kNothing, kNone, cost_reduce_scatter_magpie,
               reduce_scatter_magpie, kMagPIe},
     Algorithm{Kind::ReduceScatter, "direct", kNothing, kNone, cost_reduce_scatter_direct,

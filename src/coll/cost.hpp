@@ -41,6 +41,17 @@ double cost_bcast_magpie(const Setting&, const Parameters&);
 double cost_reduce_magpie(const Setting&, const Parameters&);
 double cost_allreduce_magpie(const Setting&, const Parameters&);
 
+// cost_wide.cpp
+double cost_bcast_farfirst(const Setting&, const Parameters&);
+double cost_bcast_van_de_geijn(const Setting&, const Parameters&);
+double cost_bcast_van_de_geijn_wan(const Setting&, const Parameters&);
+double cost_bcast_striped(const Setting&, const Parameters&);
+double cost_reduce_striped(const Setting&, const Parameters&);
+double cost_allreduce_two_tier(const Setting&, const Parameters&);
+double cost_allreduce_rabenseifner(const Setting&, const Parameters&);
+double cost_allreduce_rabenseifner_wan(const Setting&, const Parameters&);
+double cost_allreduce_pipelined(const Setting&, const Parameters&);
+
 // cost_blocks.cpp
 double cost_barrier_magpie(const Setting&, const Parameters&);
 double cost_barrier_counterparts(const Setting&, const Parameters&);

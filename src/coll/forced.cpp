@@ -5,26 +5,10 @@
 #include <stdexcept>
 #include <string>
 
+#include "coll/text.hpp"
+
 namespace isthmus::coll {
 namespace {
-
-/// The text up to `separator`, taken off its front with the separator.
-std::string_view next(std::string_view& rest, char separator) {
-  const std::size_t end = std::min(rest.find(separator), rest.size());
-  const std::string_view part = rest.substr(0, end);
-  rest.remove_prefix(std::min(end + 1, rest.size()));
-  return part;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\n");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\n") - first + 1);
-}
-
-[[noreturn]] void refuse(const std::string& sentence) { throw std::invalid_argument(sentence); }
-
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 Kind kind_named(std::string_view name) {
   std::string known;

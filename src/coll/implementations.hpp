@@ -11,6 +11,10 @@ Task barrier_magpie(Party&, Parameters);
 Task barrier_counterparts(Party&, Parameters);
 
 Task bcast_magpie(Party&, Bytes data, int root, Parameters);
+Task bcast_farfirst(Party&, Bytes data, int root, Parameters);
+Task bcast_van_de_geijn(Party&, Bytes data, int root, Parameters);
+Task bcast_van_de_geijn_wan(Party&, Bytes data, int root, Parameters);
+Task bcast_striped(Party&, Bytes data, int root, Parameters);
 
 Task gather_magpie(Party&, ConstBytes mine, Bytes all, Sizes sizes, int root, Parameters);
 Task gather_direct(Party&, ConstBytes mine, Bytes all, Sizes sizes, int root, Parameters);
@@ -26,9 +30,19 @@ Task alltoall_direct(Party&, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in
 
 Task reduce_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, int root,
                    Parameters);
+Task reduce_striped(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, int root,
+                    Parameters);
 Task allreduce_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task allreduce_counterparts(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
                             Parameters);
+Task allreduce_two_tier(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
+                        Parameters);
+Task allreduce_rabenseifner(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
+                            Parameters);
+Task allreduce_rabenseifner_wan(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
+                                Parameters);
+Task allreduce_pipelined(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
+                         Parameters);
 Task reduce_scatter_magpie(Party&, ConstBytes in, Bytes out, std::vector<std::size_t> counts,
                            Reduction&, Parameters);
 Task reduce_scatter_direct(Party&, ConstBytes in, Bytes out, std::vector<std::size_t> counts,

@@ -2,6 +2,8 @@
 // must choose alike.
 #pragma once
 
+#include <string_view>
+
 namespace isthmus::coll {
 
 /// Latencies in seconds, one way; bandwidths in bytes a second, each way. The defaults stand for a
@@ -17,5 +19,11 @@ struct Network {
   /// every member has its own.
   int paths = 0;
 };
+
+/// Reads changes to `base`, as in
+///   wan-latency=10ms,wan-rate=1G,link-latency=50us,link-rate=100M,message-cost=10us,paths=2
+/// with rates in bits a second (K, M, G: powers of 1000) and latencies one way. Throws
+/// std::invalid_argument with a sentence that says what is wrong and what is allowed.
+Network parse_network(std::string_view text, Network base);
 
 }  // namespace isthmus::coll

@@ -23,6 +23,12 @@ enum Tag : int {
   kTagScan,
   kTagExscan,
   kTagExscanShift,
+  kTagBcastCopy,
+  kTagBcastSpread,
+  kTagReduceCopy,
+  kTagReduceResult,
+  kTagAllreduceCopy,
+  kTagAllreduceSpread,
 };
 
 inline int my_cluster(const Party& party) { return party.layout().cluster_of(party.rank()); }

@@ -118,17 +118,22 @@ void agree_on_limits() {
   struct Mine {
     int tag_upper_bound;
     int universe_size;  // of the cluster; the number of its ranks where it is not known
-    std::size_t cluster;
+    std::size_t settings_mark;
   };
   agreed.native_tag_upper_bound = world_attribute(MPI_TAG_UB).value_or(32'767);
   agreed.tag_upper_bound = agreed.native_tag_upper_bound;
   const Grid& here = *grid();
   const int universe = world_attribute(MPI_UNIVERSE_SIZE).value_or(0);
-  const std::vector<Mine> all = tell_all(
-      here.world_comm,
-      Mine{agreed.native_tag_upper_bound, std::max(universe, here.local_size()), here.cluster});
+  const std::vector<Mine> all =
+      tell_all(here.world_comm, Mine{agreed.native_tag_upper_bound,
+                                     std::max(universe, here.local_size()), here.settings_mark});
   for (const Mine& each : all) {
     agreed.tag_upper_bound = std::min(agreed.tag_upper_bound, each.tag_upper_bound);
+    if (each.settings_mark != all.front().settings_mark) {
+      throw std::runtime_error(
+          "ISTHMUS_COLL or ISTHMUS_NETWORK is not the same on all ranks: give them to all with "
+          "`isthmus run -x NAME=VALUE`");
+    }
   }
   for (const core::Cluster& cluster : here.world.clusters) {
     agreed.universe_size += all[static_cast<std::size_t>(cluster.first)].universe_size;

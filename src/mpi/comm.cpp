@@ -57,6 +57,7 @@ MPI_Comm make_shadow(MPI_Comm comm) {
 
 GridComm::GridComm(core::Group group_, std::uint64_t context_, MPI_Comm native_)
     : context(context_), group(std::move(group_)), native(native_), layout(clusters_of(group)) {
+  forced = grid()->forced;
   size = group.size();
   rank = group.rank_of(grid()->rank).value();
   const auto mine = layout.members(layout.cluster_of(rank));

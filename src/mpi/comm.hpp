@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "coll/forced.hpp"
 #include "coll/party.hpp"
 #include "core/group.hpp"
 #include "mpi/native.hpp"
@@ -38,6 +39,7 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   unsigned contiguous = 0;
   int first_member = 0;
   coll::Layout layout;
+  coll::Forced forced;  ///< algorithms of collectives asked for
   std::optional<CartTopology> cart;
   std::unique_ptr<HeldReceives> held;
   std::unique_ptr<CollectiveQueue> collectives;

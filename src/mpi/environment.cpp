@@ -23,6 +23,11 @@ std::string required(const char* name) {
   return value;
 }
 
+std::string optional(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -82,6 +87,8 @@ Environment read_environment() {
   e.job = required("ISTHMUS_JOB");
   e.world = required("ISTHMUS_WORLD");
   e.cluster = required("ISTHMUS_CLUSTER");
+  e.collectives = optional("ISTHMUS_COLL");
+  e.networks = optional("ISTHMUS_NETWORK");
   const std::string first = required("ISTHMUS_FIRST");
   const auto parsed = std::from_chars(first.data(), first.data() + first.size(), e.first);
   if (parsed.ec != std::errc() || parsed.ptr != first.data() + first.size() || e.first < 0) {

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <stdexcept>
 #include <thread>
 
@@ -42,6 +44,41 @@ std::size_t cluster_named(const core::World& world, const std::string& name) {
   throw std::runtime_error("ISTHMUS_CLUSTER is '" + name + "', which is not in ISTHMUS_WORLD");
 }
 
+/// What is known of the networks without measuring: what the grid file says of the links.
+coll::Network network_of(const core::World& world) {
+  coll::Network network;
+  const std::size_t clusters = world.clusters.size();
+  double longest = 0;
+  double slowest = 0;
+  for (const core::Direct& link : world.direct) {
+    longest = std::max(longest, link.rtt / 2);
+    if (link.rate > 0 && (slowest <= 0 || link.rate < slowest)) slowest = link.rate;
+  }
+  if (longest > 0) network.wan_latency = longest;
+  if (slowest > 0) network.wan_bandwidth = slowest;
+  if (world.direct.size() >= clusters * (clusters - 1) / 2) return network;
+  std::vector<int> gateways(clusters, 0);
+  for (const core::Gateway& gateway : world.gateways) ++gateways[gateway.cluster];
+  network.paths = std::max(1, *std::min_element(gateways.begin(), gateways.end()));
+  return network;
+}
+
+/// The variables about collectives.
+void read_settings(Grid& grid, const Environment& environment) {
+  try {
+    grid.forced = coll::parse_forced(environment.collectives);
+  } catch (const std::invalid_argument& wrong) {
+    throw std::runtime_error(std::string("ISTHMUS_COLL is wrong: ") + wrong.what());
+  }
+  try {
+    grid.network = coll::parse_network(environment.networks, network_of(grid.world));
+  } catch (const std::invalid_argument& wrong) {
+    throw std::runtime_error(std::string("ISTHMUS_NETWORK is wrong: ") + wrong.what());
+  }
+  grid.settings_mark =
+      std::hash<std::string>{}(environment.collectives + '\n' + environment.networks);
+}
+
 std::unique_ptr<Grid> make_grid(Environment environment) {
   auto made = std::make_unique<Grid>();
   made->world = core::world_from_json(environment.world);
@@ -64,6 +101,7 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
         "uses, or as many times as it was told to");
   }
   made->rank = made->first() + native_rank;
+  read_settings(*made, environment);
   if (made->world.clusters.size() < 2) return nullptr;
 
   native.Comm_dup(MPI_COMM_SELF, &made->self);

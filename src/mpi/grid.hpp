@@ -4,6 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "coll/forced.hpp"
+#include "coll/network.hpp"
 #include "core/world.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/native.hpp"
@@ -19,6 +21,9 @@ struct Grid {
   MPI_Comm self = MPI_COMM_NULL;            ///< private duplicate of MPI_COMM_SELF
   MPI_Group native_world = MPI_GROUP_NULL;  ///< the native world's group
   GridCommRef world_comm;
+  coll::Network network;          ///< what the choice of collective algorithms goes by
+  coll::Forced forced;            ///< algorithms asked for on all communicators
+  std::size_t settings_mark = 0;  ///< of the texts that the two came from: the same on all ranks
 
   int first() const { return world.clusters[cluster].first; }
   int local_size() const { return world.clusters[cluster].size; }

@@ -4,6 +4,7 @@
 
 #include "coll/buffer.hpp"
 #include "mpi/comm.hpp"
+#include "mpi/grid.hpp"
 #include "mpi/party_operation.hpp"
 
 namespace isthmus::face {
@@ -49,6 +50,8 @@ void* at(void* elements, std::size_t first, MPI_Aint extent) {
 
 int FaceParty::rank() const { return comm_.rank; }
 const coll::Layout& FaceParty::layout() const { return comm_.layout; }
+const coll::Network& FaceParty::network() const { return grid()->network; }
+const coll::Forced& FaceParty::forced() const { return comm_.forced; }
 bool FaceParty::alone() const { return comm_.members.size() == 1; }
 
 Pending FaceParty::send(int rank, int tag, ConstBytes data) {

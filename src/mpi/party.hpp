@@ -15,6 +15,8 @@ class FaceParty final : public coll::Party {
 
   int rank() const override;
   const coll::Layout& layout() const override;
+  const coll::Network& network() const override;
+  const coll::Forced& forced() const override;
   coll::Pending send(int rank, int tag, coll::ConstBytes data) override;
   coll::Pending recv(int rank, int tag, coll::Bytes data) override;
   coll::Pending local_barrier() override;

@@ -1,0 +1,116 @@
+// The message in segments along striped trees (stripes.hpp): every member's link and all streams
+// between the clusters are busy at once. After den Burger, Kielmann and Bal, "Balanced
+// Multicasting", SC 2005 (several trees over clusters), with the trees' depth held at two inside
+// a cluster.
+#include <deque>
+
+#include "coll/concurrent.hpp"
+#include "coll/implementations.hpp"
+#include "coll/phases.hpp"
+#include "coll/segment_size.hpp"
+#include "coll/segments.hpp"
+#include "coll/stripes.hpp"
+
+namespace isthmus::coll {
+namespace {
+
+constexpr std::size_t kPosted = 8;   // receives at a time from one source
+constexpr std::size_t kUnsent = 64;  // sends under way of one forwarding task
+
+/// One rank's part.
+class Striped {
+ public:
+  Striped(Party& party, Bytes data, int root, std::size_t segment)
+      : party_(party), data_(data), cut_(data.size(), segment), stripes_(party.layout(), root) {}
+
+  Task run() {
+    if (party_.rank() == stripes_.root()) {
+      co_await send_all();
+      co_return;
+    }
+    // One task for each source in the cluster, one for all in other clusters together.
+    std::vector<int> lanes;
+    const int here = my_cluster(party_);
+    for (const int rank : party_.layout().members(here)) {
+      if (rank != party_.rank()) lanes.push_back(rank);
+    }
+    if (here != party_.layout().cluster_of(stripes_.root())) lanes.push_back(kElsewhere);
+    std::vector<Task> receiving;
+    for (const int lane : lanes) receiving.push_back(receive(lane));
+    Pending all = all_of(std::move(receiving));
+    co_await all;
+  }
+
+ private:
+  static constexpr int kElsewhere = -1;
+
+  Bytes segment(std::size_t k) const { return cut_.of(data_, k); }
+
+  int lane_of(std::size_t k) const {
+    const int source = stripes_.source(party_.rank(), k);
+    return party_.layout().cluster_of(source) == my_cluster(party_) ? source : kElsewhere;
+  }
+
+  /// The first segment of the lane from k on.
+  std::size_t next_of(int lane, std::size_t k) const {
+    while (k < cut_.count() && lane_of(k) != lane) ++k;
+    return k;
+  }
+
+  void forward(std::size_t k, std::deque<Pending>& sends) {
+    for (const int target : stripes_.targets(party_.rank(), k)) {
+      sends.push_back(party_.send(target, kTagBcast, segment(k)));
+    }
+  }
+
+  Task send_all() {
+    std::deque<Pending> sends;
+    for (std::size_t k = 0; k < cut_.count(); ++k) {
+      forward(k, sends);
+      while (sends.size() > kUnsent) {
+        co_await sends.front();
+        sends.pop_front();
+      }
+    }
+    for (auto& p : sends) co_await p;
+  }
+
+  Task receive(int lane) {
+    std::deque<std::pair<std::size_t, Pending>> posted;
+    std::deque<Pending> sends;
+    std::size_t next = next_of(lane, 0);
+    while (true) {
+      while (posted.size() < kPosted && next < cut_.count()) {
+        const int source = stripes_.source(party_.rank(), next);
+        posted.emplace_back(next, party_.recv(source, kTagBcast, segment(next)));
+        next = next_of(lane, next + 1);
+      }
+      if (posted.empty()) break;
+      co_await posted.front().second;
+      forward(posted.front().first, sends);
+      posted.pop_front();
+      while (!sends.empty() && (sends.size() > kUnsent || sends.front().done())) {
+        co_await sends.front();
+        sends.pop_front();
+      }
+    }
+    for (auto& p : sends) co_await p;
+  }
+
+  Party& party_;
+  Bytes data_;
+  Segments cut_;
+  Stripes stripes_;
+};
+
+}  // namespace
+
+Task bcast_striped(Party& party, Bytes data, int root, Parameters parameters) {
+  if (data.empty()) co_return;
+  const std::size_t segment =
+      striped_segment(party.layout(), party.network(), data.size(), parameters);
+  Striped mine(party, data, root, segment);
+  co_await mine.run();
+}
+
+}  // namespace isthmus::coll

@@ -1,0 +1,38 @@
+#include "coll/segment_size.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "coll/cost.hpp"
+
+namespace isthmus::coll {
+namespace {
+
+/// The size between `least` and `most` that makes the filling of the pipeline, `depth` segments
+/// long, cost what the handling of all segments does.
+std::size_t balanced(const Network& network, std::size_t bytes, double depth, std::size_t least,
+                     std::size_t most) {
+  // depth * s / B + bytes / s * message_cost is least where both are equal.
+  const double best =
+      std::sqrt(static_cast<double>(bytes) * network.message_cost * network.link_bandwidth / depth);
+  const double rounded = std::exp2(std::round(std::log2(std::max(best, 1.0))));
+  return std::clamp(static_cast<std::size_t>(rounded), least, most);
+}
+
+}  // namespace
+
+std::size_t striped_segment(const Layout& layout, const Network& network, std::size_t bytes,
+                            const Parameters& parameters) {
+  if (parameters.segment > 0) return parameters.segment;
+  return balanced(network, bytes, largest_cluster(layout) + 1.0, 2048, 65536);
+}
+
+std::size_t pipelined_segment(const Layout& layout, const Network& network, std::size_t bytes,
+                              const Parameters& parameters) {
+  if (parameters.segment > 0) return parameters.segment;
+  const auto members = static_cast<std::size_t>(largest_cluster(layout));
+  return balanced(network, bytes, 2.0 / static_cast<double>(members), 4096 * members,
+                  65536 * members);
+}
+
+}  // namespace isthmus::coll
