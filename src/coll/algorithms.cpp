@@ -23,7 +23,6 @@ constexpr std::string_view kLanes =
 constexpr std::string_view kPrefix = "Sanders and Traeff, Parallel Prefix, EuroPVM/MPI 2006";
 constexpr Demands kKnownBytes{.known_bytes = true};
 constexpr Demands kPartials{.commutative = true};
-constexpr Heeds kSegment{.segment = true};
 
 constexpr std::array kTable{
     // kind, name, demands, heeds, cost, run, source

@@ -25,6 +25,7 @@ void Collective::leave() {
   if (left_) return;
   left_ = true;
   const std::lock_guard lock(progress_mutex);
+  if (started_) grid_comm_->collectives->party_.ended();
   std::erase(grid_comm_->collectives->waiting_, this);
 }
 
@@ -36,6 +37,7 @@ bool Collective::advance() {
       task_ = start(queue.party_);
       started_ = true;
     }
+    queue.party_.test_requests();
     if (!task_.step()) return false;
     finish();
   } catch (const coll::Failure& failure) {

@@ -3,9 +3,10 @@
 #include <algorithm>
 
 #include "coll/buffer.hpp"
+#include "coll/choose.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/grid.hpp"
-#include "mpi/party_operation.hpp"
+#include "mpi/progress.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -25,10 +26,6 @@ void in_pieces(std::size_t size, std::size_t piece, Each&& each) {
     each(first, static_cast<int>(std::min(piece, size - first)));
     first += piece;
   } while (first < size);
-}
-
-std::unique_ptr<PhaseOperation> operation(const char* what) {
-  return std::make_unique<PhaseOperation>(what);
 }
 
 ByteBlocks one(std::size_t size) { return ByteBlocks(Sizes(&size, 1)); }
@@ -52,6 +49,25 @@ int FaceParty::rank() const { return comm_.rank; }
 const coll::Layout& FaceParty::layout() const { return comm_.layout; }
 const coll::Network& FaceParty::network() const { return grid()->network; }
 const coll::Forced& FaceParty::forced() const { return comm_.forced; }
+
+void FaceParty::chosen(const coll::Problem& problem, const coll::Choice&) {
+  // Less is over before a nap ends.
+  constexpr std::size_t kStream = 64 << 10;
+  if (streams_ || problem.bytes.value_or(0) < kStream) return;
+  streams_ = true;
+  streaming_collectives.fetch_add(1, std::memory_order_relaxed);
+}
+
+void FaceParty::ended() {
+  if (!streams_) return;
+  streams_ = false;
+  streaming_collectives.fetch_sub(1, std::memory_order_relaxed);
+}
+
+std::unique_ptr<PhaseOperation> FaceParty::operation(const char* what) {
+  return std::make_unique<PhaseOperation>(what, requests_);
+}
+
 bool FaceParty::alone() const { return comm_.members.size() == 1; }
 
 Pending FaceParty::send(int rank, int tag, ConstBytes data) {

@@ -4,6 +4,7 @@
 
 #include "coll/party.hpp"
 #include "mpi/native.hpp"
+#include "mpi/party_operation.hpp"
 
 namespace isthmus::face {
 
@@ -17,6 +18,13 @@ class FaceParty final : public coll::Party {
   const coll::Layout& layout() const override;
   const coll::Network& network() const override;
   const coll::Forced& forced() const override;
+  void chosen(const coll::Problem& problem, const coll::Choice& choice) override;
+
+  /// Looks at the native requests of the collective under way.
+  void test_requests() { requests_.test(); }
+  /// The collective under way has ended.
+  void ended();
+
   coll::Pending send(int rank, int tag, coll::ConstBytes data) override;
   coll::Pending recv(int rank, int tag, coll::Bytes data) override;
   coll::Pending local_barrier() override;
@@ -37,8 +45,11 @@ class FaceParty final : public coll::Party {
 
  private:
   bool alone() const;
+  std::unique_ptr<PhaseOperation> operation(const char* what);
 
   GridComm& comm_;
+  PhaseRequests requests_;
+  bool streams_ = false;  // the collective under way is one of streams
 };
 
 }  // namespace isthmus::face

@@ -27,10 +27,32 @@ struct ByteBlocks {
 #endif
 };
 
-/// Native requests under way on a shadow, and what they need until they are done.
+class PhaseOperation;
+
+/// The native requests that a collective waits for, tested together: one look at the native
+/// library's network however many there are.
+class PhaseRequests {
+ public:
+  void add(MPI_Request request, PhaseOperation& owner);
+  /// Tells the owners of those that are done.
+  void test();
+  /// Hands back what is left of the owner's.
+  std::vector<MPI_Request> remove(const PhaseOperation& owner);
+
+ private:
+  void drop(std::size_t place);
+
+  std::vector<MPI_Request> requests_;
+  std::vector<PhaseOperation*> owners_;
+  std::vector<int> done_;
+  std::vector<MPI_Status> statuses_;
+};
+
+/// Native requests under way on a shadow, and what they need until they are done. Looked at alone
+/// once, with all others from then on.
 class PhaseOperation final : public coll::Operation {
  public:
-  explicit PhaseOperation(const char* what) : what_(what) {}
+  PhaseOperation(const char* what, PhaseRequests& together) : what_(what), together_(together) {}
   ~PhaseOperation() override;
   bool poll() override;
 
@@ -42,6 +64,8 @@ class PhaseOperation final : public coll::Operation {
   }
   /// For receives: their message must fill them.
   void expect(std::size_t bytes) { expected_ = bytes; }
+  /// One of the requests handed to PhaseRequests is done.
+  void ended(int code, const MPI_Status& status);
 
   ByteBlocks out, in;
   TypedElements operands, results;  ///< of reductions
@@ -49,10 +73,16 @@ class PhaseOperation final : public coll::Operation {
 
  private:
   void check(int code) const;
+  void check_size(const MPI_Status& status) const;
 
   const char* what_;
-  std::vector<MPI_Request> requests_;
+  PhaseRequests& together_;
+  std::vector<MPI_Request> requests_;  // before they are looked at for the first time
   std::size_t expected_ = SIZE_MAX;
+  std::size_t under_way_ = 0;  // handed over
+  std::size_t pieces_ = 1;
+  int code_ = MPI_SUCCESS;
+  MPI_Status status_{};
   bool done_ = false;
 };
 

@@ -12,6 +12,7 @@
 namespace isthmus::face {
 
 std::atomic<int> active_operations{0};
+std::atomic<int> streaming_collectives{0};
 std::recursive_mutex progress_mutex;
 
 namespace {
@@ -24,6 +25,7 @@ constexpr unsigned kYields = 64;  // more of them, giving way to others
 // Naps end at once when something of the grid arrives; their length is how late the native library
 // may see something. They double every 16, up to 3.2 ms: never above a tenth of the time waited.
 constexpr std::chrono::microseconds kShortestNap{50};
+constexpr std::chrono::microseconds kStreamNap{100};
 constexpr unsigned kNapsOfALength = 16, kMostDoublings = 6;
 
 }  // namespace
@@ -77,6 +79,11 @@ void Backoff::pause() {
   int found = 0;
   native.Iprobe(0, 0, g->self, &found, MPI_STATUS_IGNORE);
   const std::uint32_t now = g->endpoint->events();
+  if (streaming_collectives.load(std::memory_order_relaxed) > 0) {
+    idle_rounds_ = 0;
+    g->endpoint->wait_event(now, kStreamNap);
+    return;
+  }
   if (now != seen_) {
     seen_ = now;
     idle_rounds_ = 0;

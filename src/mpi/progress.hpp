@@ -14,6 +14,11 @@ namespace isthmus::face {
 extern std::atomic<int> active_operations;
 inline bool idle() { return active_operations.load(std::memory_order_relaxed) == 0; }
 
+/// Collectives under way that move much data in many messages. Whoever waits then naps after each
+/// look: data keeps coming meanwhile, and ranks may share cores with each other and with the
+/// kernel's work on all these messages.
+extern std::atomic<int> streaming_collectives;
+
 /// Guards the face's tables of operations, held receives and collective queues. Recursive: user
 /// callbacks under it may call MPI.
 extern std::recursive_mutex progress_mutex;
