@@ -83,7 +83,7 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
                 )
     first = parts[0]
     return RunOptions(
-        parts=[_part(part, environ) for part in parts],
+        parts=[_part(part, environ, first.stats) for part in parts],
         grid=first.grid,
         timeout=first.timeout,
         tag_output=first.tag_output,
@@ -105,12 +105,13 @@ def _metrics(text: str) -> tuple[str, int]:
     return host or "127.0.0.1", int(port)
 
 
-def _part(part: PartOptions, environ: Mapping[str, str]) -> Part:
+def _part(part: PartOptions, environ: Mapping[str, str], stats: bool) -> Part:
     return Part(
         argv=part.argv,
         n=part.n,
         on=part.on,
         env={name: environ[name] for name in _PASSED_ON if name in environ}
+        | ({"ISTHMUS_STATS": "1"} if stats else {})
         | dict(_export(text, environ) for text in part.exports),
         wdir=part.wdir,
     )

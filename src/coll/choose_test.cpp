@@ -63,5 +63,60 @@ TEST(Forced, ComplaintsListWhatIsAllowed) {
   EXPECT_NE(complaint("bcast=auto:segment=1K").find("name an algorithm"), std::string::npos);
 }
 
+TEST(Forced, ReadsSizesAndNumbers) {
+  const Forced forced =
+      parse_forced("bcast=striped:segment=16K,allreduce=rabenseifner-wan:senders=3");
+  EXPECT_EQ(forced.of(Kind::Bcast).parameters.segment, 16384U);
+  EXPECT_EQ(forced.of(Kind::Allreduce).parameters.senders, 3);
+  EXPECT_NE(complaint("bcast=striped:segment=0").find("give bytes"), std::string::npos);
+  EXPECT_NE(complaint("bcast=striped:segment=9999999G").find("give bytes"), std::string::npos);
+  EXPECT_NE(complaint("bcast=striped:senders=2").find("which heeds segment"), std::string::npos);
+  EXPECT_NE(complaint("allreduce=rabenseifner-wan:senders=2K").find("number"), std::string::npos);
+}
+
+TEST(Choice, AnAlgorithmThatDoesNotFitGivesWay) {
+  const Layout dealt(std::vector<int>{0, 1, 0, 1});
+  const Forced forced = parse_forced("allreduce=pipelined:segment=8K");
+  const Network network;
+  const Choice fits = choose({dealt, network, {Kind::Allreduce, 1000, true}}, forced);
+  EXPECT_EQ(fits.algorithm->name, "pipelined");
+  EXPECT_EQ(fits.parameters.segment, 8192U);
+  const Choice other = choose({dealt, network, {Kind::Allreduce, 1000, false}}, forced);
+  EXPECT_NE(other.algorithm->name, "pipelined");
+}
+
+/// Two clusters of 8 nodes of 100 Mbit/s, 1 Gbit/s and 10 ms between them.
+TEST(Choice, LongAndFastNetworks) {
+  std::vector<int> shape(16, 0);
+  std::fill(shape.begin() + 8, shape.end(), 1);
+  const Layout layout(shape);
+  const Network network = parse_network("wan-latency=10ms,wan-rate=1G,link-rate=100M", {});
+  const auto name = [&](Kind kind, std::size_t bytes) {
+    return std::string(choose({layout, network, {kind, bytes, true}}, {}).algorithm->name);
+  };
+  EXPECT_EQ(name(Kind::Bcast, 8), "magpie");
+  EXPECT_EQ(name(Kind::Allreduce, 8), "magpie");
+  for (const std::size_t bytes :
+       {std::size_t{1} << 18, std::size_t{1} << 20, std::size_t{1} << 25}) {
+    EXPECT_EQ(name(Kind::Bcast, bytes), "striped") << bytes;
+    EXPECT_EQ(name(Kind::Reduce, bytes), "striped") << bytes;
+    EXPECT_EQ(name(Kind::Allreduce, bytes), "pipelined") << bytes;
+  }
+}
+
+TEST(Network, ReadsTextAndComplains) {
+  const Network network =
+      parse_network("wan-latency=10ms, link-rate=100M,link-latency=50us,paths=2", {});
+  EXPECT_DOUBLE_EQ(network.wan_latency, 0.01);
+  EXPECT_DOUBLE_EQ(network.link_bandwidth, 12.5e6);
+  EXPECT_DOUBLE_EQ(network.link_latency, 50e-6);
+  EXPECT_EQ(network.paths, 2);
+  EXPECT_DOUBLE_EQ(network.wan_bandwidth, Network{}.wan_bandwidth);
+  for (const char* wrong : {"wan-latency=10", "wan-rate=-1G", "link-rate=", "paths=x", "paths=",
+                            "speed=1G", "wan-rate=1GB", "wan-latency=nanms", "message-cost=infs"}) {
+    EXPECT_THROW(parse_network(wrong, {}), std::invalid_argument) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace isthmus::coll

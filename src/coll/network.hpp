@@ -14,7 +14,7 @@ struct Network {
   double link_latency = 30e-6;     ///< between two members of a cluster
   double link_bandwidth = 1.25e9;  ///< of one member's link
   /// Software's time to send or receive one message by itself, outside of native collectives.
-  double message_cost = 10e-6;
+  double message_cost = 20e-6;
   /// Ways out of a cluster that bytes can take at the same time, each a link: its gateways. 0:
   /// every member has its own.
   int paths = 0;

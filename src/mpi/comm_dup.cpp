@@ -5,6 +5,7 @@
 #include "mpi/agreement.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/comm.hpp"
+#include "mpi/comm_info.hpp"
 #include "mpi/duplication.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/making.hpp"
@@ -15,13 +16,18 @@ namespace {
 
 /// `copy(handle, &result)` duplicates natively.
 template <class Copy>
-int duplicate(const GridCommRef& parent, MPI_Comm comm, MPI_Comm* newcomm, const char* function,
-              Copy&& copy) {
+int duplicate(const GridCommRef& parent, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm,
+              const char* function, Copy&& copy) {
   return shielded(comm, function, [&] {
+    const coll::Forced forced = forced_by(info, parent->forced);
     const std::uint64_t context = agree_on_context(parent);
     MPI_Comm result = MPI_COMM_NULL;
     if (const int code = copy(comm, &result); code != MPI_SUCCESS) return code;
-    return finish_comm(parent->group, context, result, parent->cart, newcomm);
+    const int code = finish_comm(parent->group, context, result, parent->cart, newcomm);
+    if (GridComm* const made = find_comm(*newcomm); code == MPI_SUCCESS && made != nullptr) {
+      made->forced = forced;
+    }
+    return code;
   });
 }
 
@@ -60,7 +66,7 @@ ISTHMUS_MPI(Comm_dup)(MPI_Comm comm, MPI_Comm* newcomm) {
     settle_handles();
     return code;
   }
-  return duplicate(parent, comm, newcomm, "MPI_Comm_dup", native.Comm_dup);
+  return duplicate(parent, comm, MPI_INFO_NULL, newcomm, "MPI_Comm_dup", native.Comm_dup);
 }
 
 ISTHMUS_MPI(Comm_dup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
@@ -71,7 +77,7 @@ ISTHMUS_MPI(Comm_dup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm)
     return code;
   }
   return duplicate(
-      parent, comm, newcomm, "MPI_Comm_dup_with_info",
+      parent, comm, info, newcomm, "MPI_Comm_dup_with_info",
       [info](MPI_Comm from, MPI_Comm* to) { return native.Comm_dup_with_info(from, info, to); });
 }
 

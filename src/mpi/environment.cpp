@@ -89,6 +89,7 @@ Environment read_environment() {
   e.cluster = required("ISTHMUS_CLUSTER");
   e.collectives = optional("ISTHMUS_COLL");
   e.networks = optional("ISTHMUS_NETWORK");
+  e.stats = !optional("ISTHMUS_STATS").empty();
   const std::string first = required("ISTHMUS_FIRST");
   const auto parsed = std::from_chars(first.data(), first.data() + first.size(), e.first);
   if (parsed.ec != std::errc() || parsed.ptr != first.data() + first.size() || e.first < 0) {

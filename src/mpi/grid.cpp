@@ -75,6 +75,7 @@ void read_settings(Grid& grid, const Environment& environment) {
   } catch (const std::invalid_argument& wrong) {
     throw std::runtime_error(std::string("ISTHMUS_NETWORK is wrong: ") + wrong.what());
   }
+  grid.stats = environment.stats;
   grid.settings_mark =
       std::hash<std::string>{}(environment.collectives + '\n' + environment.networks);
 }
@@ -163,6 +164,10 @@ void leave_grid() {
   const std::unique_ptr<Grid> leaving(grid());
   if (!leaving) return;
   const Inside inside;
+  if (leaving->stats && leaving->rank == 0) {
+    const std::string table = leaving->choices.table();
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, table.data(), table.size());
+  }
   try {
     grid_barrier(*leaving);
     leaving->world_comm.reset();

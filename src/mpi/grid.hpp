@@ -7,6 +7,7 @@
 #include "coll/forced.hpp"
 #include "coll/network.hpp"
 #include "core/world.hpp"
+#include "mpi/choices.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/native.hpp"
 #include "net/endpoint.hpp"
@@ -24,6 +25,8 @@ struct Grid {
   coll::Network network;          ///< what the choice of collective algorithms goes by
   coll::Forced forced;            ///< algorithms asked for on all communicators
   std::size_t settings_mark = 0;  ///< of the texts that the two came from: the same on all ranks
+  bool stats = false;             ///< rank 0 prints `choices` in the end
+  Choices choices;                ///< under the progress lock
 
   int first() const { return world.clusters[cluster].first; }
   int local_size() const { return world.clusters[cluster].size; }

@@ -50,7 +50,8 @@ const coll::Layout& FaceParty::layout() const { return comm_.layout; }
 const coll::Network& FaceParty::network() const { return grid()->network; }
 const coll::Forced& FaceParty::forced() const { return comm_.forced; }
 
-void FaceParty::chosen(const coll::Problem& problem, const coll::Choice&) {
+void FaceParty::chosen(const coll::Problem& problem, const coll::Choice& choice) {
+  grid()->choices.count(problem, choice);
   // Less is over before a nap ends.
   constexpr std::size_t kStream = 64 << 10;
   if (streams_ || problem.bytes.value_or(0) < kStream) return;
