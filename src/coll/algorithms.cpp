@@ -22,7 +22,6 @@ constexpr std::string_view kLanes =
     "after Traeff and Hunold, Multi-lane Communication, CLUSTER 2020";
 constexpr std::string_view kPrefix = "Sanders and Traeff, Parallel Prefix, EuroPVM/MPI 2006";
 constexpr Demands kKnownBytes{.known_bytes = true};
-constexpr Demands kPartials{.commutative = true};
 
 constexpr std::array kTable{
     // kind, name, demands, heeds, cost, run, source
@@ -72,7 +71,7 @@ constexpr std::array kTable{
               reduce_scatter_magpie, kMagPIe},
     Algorithm{Kind::ReduceScatter, "direct", kNothing, kNone, cost_reduce_scatter_direct,
               reduce_scatter_direct, ""},
-    Algorithm{Kind::ReduceScatter, "intervals", kPartials, kNone, cost_reduce_scatter_intervals,
+    Algorithm{Kind::ReduceScatter, "intervals", kRankOrder, kNone, cost_reduce_scatter_intervals,
               reduce_scatter_intervals, kLanes},
     Algorithm{Kind::Scan, "magpie", kNothing, kNone, cost_scan_magpie, scan_magpie, kMagPIe},
     Algorithm{Kind::Scan, "chain", kNothing, kSegment, cost_scan_chain, scan_chain, kPrefix},
