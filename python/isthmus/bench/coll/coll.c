@@ -16,7 +16,9 @@
  * is away from MPI but for TESTS calls of MPI_Test. It sleeps then: on a machine whose ranks share
  * cores, ranks that compute would be measured as waiting for one another.
  *
- * The first execution is not counted, and its result is checked; where it took long it counts. */
+ * The first execution is not counted, and its result is checked; where it took long it counts.
+ *
+ * All in one file, for each MPI's own mpicc compiles it where it runs. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
