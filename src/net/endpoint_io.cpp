@@ -202,25 +202,6 @@ void Endpoint::Io::connected(std::size_t index) {
 
 // ---- frames -----------------------------------------------------------------------------------
 
-// The direct conduit where there is one; else the gateway with the least to pass on, of those that
-// take such a frame.
-ConduitDriver* Endpoint::Io::way_to(core::NodeId peer, bool bulk) {
-  if (ConduitDriver* const driver = direct->to(peer)) {
-    return driver->conduit().can_accept(bulk) ? driver : nullptr;
-  }
-  ConduitDriver* best = nullptr;
-  const std::size_t cluster =
-      gates.size() > 1 ? config.world.cluster_of(static_cast<int>(peer)) : 0;
-  for (std::size_t i = 0; i < gates.size(); ++i) {
-    const Gate& gate = gates[(peer + i) % gates.size()];
-    ConduitDriver* const driver = gate.driver.get();
-    if (!gate.lost.empty() && gate.lost.contains(cluster)) continue;
-    if (!driver->conduit().can_accept(bulk)) continue;
-    if (best == nullptr || driver->conduit().backlog() < best->conduit().backlog()) best = driver;
-  }
-  return best;
-}
-
 void Endpoint::Io::flush() {
   for (auto& gate : gates) {
     if (gate.driver) gate.driver->flush();
@@ -298,50 +279,6 @@ bool Endpoint::Io::take(std::size_t index, const core::InFrame& frame) {
     take_control(index, frame);
   }
   return true;
-}
-
-// ---- ways that are lost (docs/protocol.md) ------------------------------------------------------
-
-void Endpoint::Io::lose(std::size_t index, std::size_t cluster, const std::string& why) {
-  if (!gates[index].lost.insert(cluster).second) return;
-  const bool none = std::all_of(gates.begin(), gates.end(), [cluster](const Gate& gate) {
-    return gate.lost.contains(cluster);
-  });
-  if (none) tell_fault(why);
-}
-
-void Endpoint::Io::take_back(std::size_t index, const core::InFrame& frame) {
-  if (frame.source != static_cast<core::NodeId>(config.world_rank) ||
-      frame.destination >= static_cast<core::NodeId>(config.world.size())) {
-    tell_fault(name(gates[index]) + " returned what rank " + std::to_string(config.world_rank) +
-               " has not sent");
-    return;
-  }
-  const std::size_t cluster = config.world.cluster_of(static_cast<int>(frame.destination));
-  lose(index, cluster,
-       name(gates[index]) + " has lost its way to cluster \"" +
-           config.world.clusters[cluster].name + "\"");
-  returned.push_back({frame.kind, frame.destination, {frame.body.begin(), frame.body.end()}});
-}
-
-// Before anything new. True: something went.
-bool Endpoint::Io::send_again() {
-  bool moved = false;
-  while (!returned.empty()) {
-    const Returned& again = returned.front();
-    ConduitDriver* const way = way_to(again.destination, again.body.size() > core::kExpressBody);
-    if (way == nullptr) break;
-    core::OutFrame frame;
-    frame.kind = again.kind;
-    frame.source = static_cast<core::NodeId>(config.world_rank);
-    frame.destination = again.destination;
-    frame.payload = again.body;
-    frame.flags = core::kRepeated;
-    way->conduit().submit(frame);
-    returned.pop_front();
-    moved = true;
-  }
-  return moved;
 }
 
 void Endpoint::Io::take_control(std::size_t index, const core::InFrame& frame) {
