@@ -1,13 +1,12 @@
 // What a cluster's members hold together is cut into as many intervals of one size as another
 // cluster has members; each gets its interval straight from those who hold it, so every byte
-// crosses once, over all members' links at the same time, and then a native allgather of the
-// intervals spreads them in the cluster. Meanwhile each cluster's own blocks are spread likewise.
-// After van de Geijn's broadcast (scatter, copy, allgather), with every rank a root; for equal
-// blocks and clusters it is the allgather of Traeff's hierarchical collectives with all members
-// as leaders.
+// crosses once, over all members' links at the same time, and then spreads in the cluster.
+// Meanwhile each cluster's own blocks are spread likewise. After van de Geijn's broadcast (scatter,
+// copy, allgather), with every rank a root; for equal blocks and clusters it is the allgather of
+// Traeff's hierarchical collectives with all members as leaders.
 #include "coll/cut.hpp"
 #include "coll/implementations.hpp"
-#include "coll/phases.hpp"
+#include "coll/pairwise.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -23,8 +22,29 @@ struct Portion {
   Buffer interval;
   TargetPortion target;
   std::vector<Pending> arrivals;
-  Pending spread;
 };
+
+/// Blocks up to this size are left to the native allgather.
+constexpr std::size_t kNative = 8 << 10;
+
+/// An allgather in my cluster; all members give the sizes.
+Task spread_blocks(Party& party, ConstBytes mine, Bytes all, const Sizes& sizes, int tag) {
+  if (*std::max_element(sizes.begin(), sizes.end()) <= kNative) {
+    Pending spread = party.local_allgather(mine, all, sizes);
+    co_await spread;
+    co_return;
+  }
+  const Sizes offsets = offsets_of(sizes);
+  std::vector<Bytes> places;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    places.push_back(all.subspan(offsets[i], sizes[i]));
+  }
+  copy(mine, places[static_cast<std::size_t>(my_index(party))]);
+  std::vector<Pending> arrivals = receive_from_members(party, places, tag);
+  std::vector<ConstBytes> same(sizes.size(), mine);
+  co_await send_to_members(party, std::move(same), tag);
+  for (auto& p : arrivals) co_await p;
+}
 
 }  // namespace
 
@@ -60,16 +80,13 @@ Task allgather_intervals(Party& party, ConstBytes mine, Bytes all, Sizes sizes, 
         });
   }
   TargetPortion blocks_here(layout, here, all, offsets);
-  Pending spread_here = party.local_allgather(mine, blocks_here.bytes(), local);
+  co_await spread_blocks(party, mine, blocks_here.bytes(), local, kTagAllgather);
+  blocks_here.store();
+  int tag = kTagAllgatherSpread;
   for (Portion& portion : portions) {
     for (auto& p : portion.arrivals) co_await p;
-    portion.spread =
-        party.local_allgather(portion.interval.bytes(), portion.target.bytes(), portion.intervals);
-  }
-  co_await spread_here;
-  blocks_here.store();
-  for (Portion& portion : portions) {
-    co_await portion.spread;
+    co_await spread_blocks(party, portion.interval.bytes(), portion.target.bytes(),
+                           portion.intervals, tag++);
     portion.target.store();
   }
   for (auto& p : sends) co_await p;

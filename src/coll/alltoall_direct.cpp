@@ -1,10 +1,10 @@
-// Every block to another cluster is a message of its own, straight to its rank; the blocks within
-// the cluster go by the native alltoall. Those that have to cross go first, and each member begins
-// with another receiver, so that nobody is hit by all at once.
+// Every block is a message of its own, straight to its rank. Those that have to cross go first, all
+// at once; those within the cluster fill what they leave of the links, a few at a time. Each member
+// begins with another receiver, so that nobody is hit by all at once.
 #include <deque>
 
 #include "coll/implementations.hpp"
-#include "coll/phases.hpp"
+#include "coll/pairwise.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -51,19 +51,25 @@ Task alltoall_direct(Party& party, ConstBytes out, Sizes out_sizes, Bytes in, Si
     }
   };
   fill();
-  SourcePortion source(layout, here, out, from);
-  TargetPortion target(layout, here, in, to);
-  const Sizes local_out = sizes_in(layout, here, out_sizes);
-  const Sizes local_in = sizes_in(layout, here, in_sizes);
-  Pending within = party.local_alltoall(source.bytes(), local_out, target.bytes(), local_in);
+  const auto members = layout.members(here);
+  std::vector<ConstBytes> blocks;
+  std::vector<Bytes> places;
+  for (const int rank : members) {
+    const auto r = static_cast<std::size_t>(rank);
+    blocks.push_back(out.subspan(from[r], out_sizes[r]));
+    places.push_back(in.subspan(to[r], in_sizes[r]));
+  }
+  const auto me = static_cast<std::size_t>(my_index(party));
+  copy(blocks[me], places[me]);
+  std::vector<Pending> within = receive_from_members(party, places, kTagAlltoall);
+  co_await send_to_members(party, std::move(blocks), kTagAlltoall);
   while (!sends.empty()) {
     co_await sends.front();
     sends.pop_front();
     fill();
   }
   for (auto& p : arrivals) co_await p;
-  co_await within;
-  target.store();
+  for (auto& p : within) co_await p;
 }
 
 }  // namespace isthmus::coll

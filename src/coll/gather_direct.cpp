@@ -1,10 +1,37 @@
-// Every rank of another cluster sends its block straight to the root: each byte crosses once and
-// passes through nobody's memory in between. The root's own cluster gathers natively meanwhile.
+// Every rank sends its block straight to the root: each byte crosses once and passes through
+// nobody's memory in between. Those that have to cross come unasked; the members of the root's own
+// cluster are called one after the other and fill what those leave of the root's link: all at once
+// they would overrun it, and wait for lost packets longer than for their turn.
 #include "coll/implementations.hpp"
-#include "coll/phases.hpp"
+#include "coll/pairwise.hpp"
 
 namespace isthmus::coll {
 namespace {
+
+/// Members of the root's cluster wait with more than this until they are called.
+constexpr std::size_t kUncalled = 16 << 10;
+/// So many of them send at a time.
+constexpr std::size_t kSenders = 2;
+
+/// Calls the members whose blocks (by local index) are long, a few at a time; `arrivals` are those
+/// of all members, in the order of receive_from_members.
+Task call_members(Party& party, const std::vector<Bytes>& places, std::vector<Pending>& arrivals) {
+  const auto members = party.layout().members(my_cluster(party));
+  const auto me = static_cast<std::size_t>(my_index(party));
+  std::vector<Pending> calls;
+  std::vector<Pending*> called;
+  auto arrival = arrivals.begin();
+  for (std::size_t step = 1; step < members.size(); ++step) {
+    const std::size_t from = (me + members.size() - step) % members.size();
+    if (places[from].empty()) continue;
+    Pending& block = *arrival++;
+    if (places[from].size() <= kUncalled) continue;
+    if (called.size() >= kSenders) co_await *called[called.size() - kSenders];
+    calls.push_back(party.send(members[from], kTagGather, {}));
+    called.push_back(&block);
+  }
+  for (auto& p : calls) co_await p;
+}
 
 Task gather_at_root(Party& party, ConstBytes mine, Bytes all, const Sizes& sizes) {
   const Layout& layout = party.layout();
@@ -16,11 +43,16 @@ Task gather_at_root(Party& party, ConstBytes mine, Bytes all, const Sizes& sizes
     if (layout.cluster_of(rank) == here || sizes[r] == 0) continue;
     pending.push_back(party.recv(rank, kTagGather, all.subspan(offsets[r], sizes[r])));
   }
-  TargetPortion portion(layout, here, all, offsets);
-  const Sizes local = sizes_in(layout, here, sizes);
-  pending.push_back(party.local_gather(mine, portion.bytes(), local, my_index(party)));
+  std::vector<Bytes> places;
+  for (const int rank : layout.members(here)) {
+    const auto r = static_cast<std::size_t>(rank);
+    places.push_back(all.subspan(offsets[r], sizes[r]));
+  }
+  copy(mine, places[static_cast<std::size_t>(my_index(party))]);
+  std::vector<Pending> within = receive_from_members(party, places, kTagGather);
+  co_await call_members(party, places, within);
+  for (auto& p : within) co_await p;
   for (auto& p : pending) co_await p;
-  portion.store();
 }
 
 }  // namespace
@@ -31,12 +63,12 @@ Task gather_direct(Party& party, ConstBytes mine, Bytes all, Sizes sizes, int ro
     co_await gather_at_root(party, mine, all, sizes);
     co_return;
   }
-  Pending given;
-  if (my_cluster(party) == layout.cluster_of(root)) {
-    given = party.local_gather(mine, {}, {}, layout.index_of(root));
-  } else if (!mine.empty()) {
-    given = party.send(root, kTagGather, mine);
+  if (mine.empty()) co_return;
+  if (my_cluster(party) == layout.cluster_of(root) && mine.size() > kUncalled) {
+    Pending call = party.recv(root, kTagGather, {});
+    co_await call;
   }
+  Pending given = party.send(root, kTagGather, mine);
   co_await given;
 }
 

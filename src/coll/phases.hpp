@@ -29,6 +29,7 @@ enum Tag : int {
   kTagReduceResult,
   kTagAllreduceCopy,
   kTagAllreduceSpread,
+  kTagAllgatherSpread = 1 << 14,  ///< and on, one for each cluster
 };
 
 inline int my_cluster(const Party& party) { return party.layout().cluster_of(party.rank()); }

@@ -1,10 +1,10 @@
-// The root sends every rank of another cluster its block straight: each byte crosses once and
-// passes through nobody's memory in between. Those that have to cross go first; the root's own
-// cluster scatters natively while they are under way.
+// The root sends every rank its block straight: each byte crosses once and passes through nobody's
+// memory in between. Those that have to cross go first, all at once; those within the cluster fill
+// what they leave of the root's link.
 #include <deque>
 
 #include "coll/implementations.hpp"
-#include "coll/phases.hpp"
+#include "coll/pairwise.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -16,8 +16,6 @@ Task scatter_from_root(Party& party, ConstBytes all, const Sizes& sizes, Bytes m
   const Layout& layout = party.layout();
   const int here = my_cluster(party);
   const Sizes offsets = offsets_of(sizes);
-  const SourcePortion portion(layout, here, all, offsets);
-  const Sizes local = sizes_in(layout, here, sizes);
   std::deque<Pending> sends;
   int next = 0;
   const auto fill = [&] {
@@ -28,29 +26,29 @@ Task scatter_from_root(Party& party, ConstBytes all, const Sizes& sizes, Bytes m
     }
   };
   fill();
-  Pending scattered = party.local_scatter(portion.bytes(), local, mine, my_index(party));
+  std::vector<ConstBytes> blocks;
+  for (const int rank : layout.members(here)) {
+    const auto r = static_cast<std::size_t>(rank);
+    blocks.push_back(all.subspan(offsets[r], sizes[r]));
+  }
+  copy(blocks[static_cast<std::size_t>(my_index(party))], mine);
+  co_await send_to_members(party, std::move(blocks), kTagScatter);
   while (!sends.empty()) {
     co_await sends.front();
     sends.pop_front();
     fill();
   }
-  co_await scattered;
 }
 
 }  // namespace
 
 Task scatter_direct(Party& party, ConstBytes all, Sizes sizes, Bytes mine, int root, Parameters) {
-  const Layout& layout = party.layout();
   if (party.rank() == root) {
     co_await scatter_from_root(party, all, sizes, mine);
     co_return;
   }
-  Pending taken;
-  if (my_cluster(party) == layout.cluster_of(root)) {
-    taken = party.local_scatter({}, {}, mine, layout.index_of(root));
-  } else if (!mine.empty()) {
-    taken = party.recv(root, kTagScatter, mine);
-  }
+  if (mine.empty()) co_return;
+  Pending taken = party.recv(root, kTagScatter, mine);
   co_await taken;
 }
 
