@@ -1,21 +1,29 @@
 #include "coll/pairwise.hpp"
 
+#include <algorithm>
+
 namespace isthmus::coll {
 namespace {
 
-// Enough to keep a link of 10 Gbit/s busy over 100 us, and 10 ms of one of 100 Mbit/s.
-constexpr std::size_t kBytes = 128 << 10, kLeast = 2, kMost = 64;
+// What a link carries in 5 ms may be queued before it. More makes TCP's connections to other
+// clusters think that their path is full (scatter of 256 KiB over links of 100 Mbit/s: 350 ms with
+// one message at a time, 500 to 1000 with two or four; November 2026).
+constexpr double kQueued = 5e-3;
+constexpr double kFewest = 64 << 10, kMostBytes = 8 << 20;
+constexpr std::size_t kMost = 64;
 
 }  // namespace
+
+FewSends::FewSends(const Network& network)
+    : limit_(static_cast<std::size_t>(
+          std::clamp(network.link_bandwidth * kQueued, kFewest, kMostBytes))) {}
 
 void FewSends::add(Pending send, std::size_t bytes) {
   sends_.push_back({std::move(send), bytes});
   bytes_ += bytes;
 }
 
-bool FewSends::room() const {
-  return sends_.size() < kLeast || (bytes_ < kBytes && sends_.size() < kMost);
-}
+bool FewSends::room() const { return sends_.empty() || (bytes_ < limit_ && sends_.size() < kMost); }
 
 void FewSends::drop_oldest() {
   bytes_ -= sends_.front().bytes;
@@ -36,7 +44,7 @@ std::vector<Pending> receive_from_members(Party& party, const std::vector<Bytes>
 Task send_to_members(Party& party, std::vector<ConstBytes> data, int tag) {
   const auto members = party.layout().members(my_cluster(party));
   const auto me = static_cast<std::size_t>(my_index(party));
-  FewSends sends;
+  FewSends sends(party.network());
   for (std::size_t step = 1; step < members.size(); ++step) {
     const std::size_t to = (me + step) % members.size();
     if (data[to].empty()) continue;

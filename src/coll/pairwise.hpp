@@ -3,6 +3,7 @@
 // clusters, and what several send to one member at a time is lost before its link.
 #pragma once
 
+#include "coll/network.hpp"
 #include "coll/phases.hpp"
 
 namespace isthmus::coll {
@@ -17,6 +18,7 @@ Task send_to_members(Party& party, std::vector<ConstBytes> data, int tag);
 /// Sends of one member that are under way in its cluster.
 class FewSends {
  public:
+  explicit FewSends(const Network& network);
   /// There must be room.
   void add(Pending send, std::size_t bytes);
   bool room() const;
@@ -30,7 +32,7 @@ class FewSends {
     std::size_t bytes;
   };
   std::vector<Send> sends_;
-  std::size_t bytes_ = 0;
+  std::size_t limit_, bytes_ = 0;
 };
 
 }  // namespace isthmus::coll
