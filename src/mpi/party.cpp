@@ -52,9 +52,10 @@ const coll::Forced& FaceParty::forced() const { return comm_.forced; }
 
 void FaceParty::chosen(const coll::Problem& problem, const coll::Choice& choice) {
   grid()->choices.count(problem, choice);
-  // Less is over before a nap ends.
+  // Less is over before a nap ends; native collectives go through many short steps instead.
   constexpr std::size_t kStream = 64 << 10;
-  if (streams_ || problem.bytes.value_or(0) < kStream) return;
+  const bool streams = choice.algorithm->heeds.segment && problem.bytes.value_or(0) >= kStream;
+  if (streams_ || !streams) return;
   streams_ = true;
   streaming_collectives.fetch_add(1, std::memory_order_relaxed);
 }
