@@ -7,12 +7,13 @@
 namespace isthmus::coll {
 
 /// Latencies in seconds, one way; bandwidths in bytes a second, each way. The defaults stand for a
-/// grid that nobody has measured: clusters of 10 Gbit/s, joined by 1 Gbit/s over some 1000 km.
+/// grid that nobody has measured: 1 Gbit/s everywhere, some 1000 km between clusters. Links that
+/// are really slower cost more by a wrong choice than faster ones.
 struct Network {
-  double wan_latency = 5e-3;       ///< between clusters
-  double wan_bandwidth = 125e6;    ///< between two clusters, all their senders together
-  double link_latency = 30e-6;     ///< between two members of a cluster
-  double link_bandwidth = 1.25e9;  ///< of one member's link
+  double wan_latency = 5e-3;      ///< between clusters
+  double wan_bandwidth = 125e6;   ///< between two clusters, all their senders together
+  double link_latency = 30e-6;    ///< between two members of a cluster
+  double link_bandwidth = 125e6;  ///< of one member's link
   /// Software's time to send or receive one message by itself, outside of native collectives.
   double message_cost = 20e-6;
   /// Ways out of a cluster that bytes can take at the same time, each a link: its gateways. 0:
