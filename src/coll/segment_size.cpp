@@ -9,13 +9,14 @@ namespace isthmus::coll {
 namespace {
 
 /// The size from `least` to `most`, a power of two, that makes the filling of the pipeline, `depth`
-/// segments long, cost what the handling of all segments does; but never does filling take more
-/// than a 16th of the time of the whole, whatever the links' bandwidth really is.
-std::size_t balanced(const Network& network, std::size_t bytes, double depth, std::size_t least,
-                     std::size_t most) {
+/// segments long, cost what the handling of all segments, `messages` each, does; but never does
+/// filling take more than a 16th of the time of the whole, whatever the links' bandwidth really is.
+std::size_t balanced(const Network& network, std::size_t bytes, double depth, double messages,
+                     std::size_t least, std::size_t most) {
   const double size = static_cast<double>(bytes);
-  // depth * s / B + bytes / s * message_cost is least where both are equal.
-  const double best = std::sqrt(size * network.message_cost * network.link_bandwidth / depth);
+  // depth * s / B + bytes / s * messages * message_cost is least where both are equal.
+  const double best =
+      std::sqrt(size * messages * network.message_cost * network.link_bandwidth / depth);
   const double bounded = std::max(1.0, std::min(best, size / 16 / depth));
   const double rounded = std::exp2(std::floor(std::log2(bounded) + 0.25));
   return std::clamp(static_cast<std::size_t>(rounded), least, most);
@@ -26,14 +27,15 @@ std::size_t balanced(const Network& network, std::size_t bytes, double depth, st
 std::size_t striped_segment(const Layout& layout, const Network& network, std::size_t bytes,
                             const Parameters& parameters) {
   if (parameters.segment > 0) return parameters.segment;
-  return balanced(network, bytes, largest_cluster(layout) + 1.0, 4096, 65536);
+  return balanced(network, bytes, largest_cluster(layout) + 1.0, 1, 4096, 65536);
 }
 
 std::size_t pipelined_segment(const Layout& layout, const Network& network, std::size_t bytes,
                               const Parameters& parameters) {
   if (parameters.segment > 0) return parameters.segment;
   const auto members = static_cast<std::size_t>(largest_cluster(layout));
-  return balanced(network, bytes, 1, 4096 * members, 65536 * members);
+  return balanced(network, bytes, 1, 4.0 * static_cast<double>(members), 4096 * members,
+                  65536 * members);
 }
 
 }  // namespace isthmus::coll
