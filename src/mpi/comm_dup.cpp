@@ -44,16 +44,18 @@ int native_idup_with_info(const Table& table, MPI_Comm comm, MPI_Info info, MPI_
 }
 
 template <class Copy>
-int duplicate_later(const GridCommRef& parent, MPI_Comm comm, MPI_Comm* newcomm,
+int duplicate_later(const GridCommRef& parent, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm,
                     MPI_Request* request, const char* function, Copy&& copy) {
   return shielded(comm, function, [&] {
+    const coll::Forced forced = forced_by(info, parent->forced);
     MPI_Comm result = MPI_COMM_NULL;
     MPI_Request copied = MPI_REQUEST_NULL;
     Duplication::await_turn(*parent);
     if (const int code = copy(&result, &copied); code != MPI_SUCCESS) return code;
     settle_handles();
     *newcomm = result;
-    return make_request(std::make_unique<Duplication>(parent, function, result, copied), request);
+    return make_request(std::make_unique<Duplication>(parent, function, result, copied, forced),
+                        request);
   });
 }
 
@@ -88,7 +90,7 @@ ISTHMUS_MPI(Comm_idup)(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
     settle_handles();
     return code;
   }
-  return duplicate_later(parent, comm, newcomm, request, "MPI_Comm_idup",
+  return duplicate_later(parent, comm, MPI_INFO_NULL, newcomm, request, "MPI_Comm_idup",
                          [&](MPI_Comm* result, MPI_Request* copied) {
                            return native.Comm_idup(comm, result, copied);
                          });
@@ -102,7 +104,7 @@ ISTHMUS_MPI(Comm_idup_with_info)
     settle_handles();
     return code;
   }
-  return duplicate_later(parent, comm, newcomm, request, "MPI_Comm_idup_with_info",
+  return duplicate_later(parent, comm, info, newcomm, request, "MPI_Comm_idup_with_info",
                          [&](MPI_Comm* result, MPI_Request* copied) {
                            return native_idup_with_info(native, comm, info, result, copied);
                          });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "coll/collectives.hpp"
@@ -53,11 +54,12 @@ coll::Task duplicate(coll::Party& party, coll::Bytes context, MPI_Comm parent_sh
 }  // namespace
 
 Duplication::Duplication(const GridCommRef& parent, const char* function, MPI_Comm made,
-                         MPI_Request copied)
+                         MPI_Request copied, coll::Forced forced)
     : Collective(parent, function),
       made_(made),
       copied_(copied),
-      context_(parent->rank == 0 ? fresh_context() : 0) {
+      context_(parent->rank == 0 ? fresh_context() : 0),
+      forced_(std::move(forced)) {
   const std::lock_guard lock(under_way_mutex);
   under_way.push_back(parent.get());
 }
@@ -89,6 +91,7 @@ void Duplication::finish() {
   done();
   const GridCommRef made = register_comm(grid_comm().group, context_, made_, shadow_);
   made->cart = grid_comm().cart;
+  made->forced = forced_;
 }
 
 }  // namespace isthmus::face

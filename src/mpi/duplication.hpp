@@ -11,11 +11,12 @@
 namespace isthmus::face {
 
 /// Ends when the native duplication `copied` of the parent's handle, which gives `made`, has ended
-/// and `made` is a grid communicator. Nothing in it waits natively: its parts come to their ends
-/// while the program does other things.
+/// and `made` is a grid communicator with these choices of algorithms. Nothing in it waits
+/// natively: its parts come to their ends while the program does other things.
 class Duplication final : public Collective {
  public:
-  Duplication(const GridCommRef& parent, const char* function, MPI_Comm made, MPI_Request copied);
+  Duplication(const GridCommRef& parent, const char* function, MPI_Comm made, MPI_Request copied,
+              coll::Forced forced);
   ~Duplication() override;
 
   /// Returns when another native duplication of the handle may begin. Open MPI 4.1 and 5.0 let
@@ -31,6 +32,7 @@ class Duplication final : public Collective {
   MPI_Request copied_;
   std::uint64_t context_;
   MPI_Comm shadow_ = MPI_COMM_NULL;
+  coll::Forced forced_;
   bool done_ = false;
 };
 

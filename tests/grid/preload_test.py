@@ -85,7 +85,9 @@ def test_mpi4py_without_a_grid(name: str) -> None:
     mpi = mpis.ALL[name]
     library = Path(str(mpi.python)).parents[1] / "lib"
     library /= "libmpi.so.40" if name == "openmpi5" else "libmpi.so.12"
-    code = "from mpi4py import MPI; c = MPI.COMM_WORLD; print(c.rank, c.size, c.allreduce(1))"
+    # A line in one write, or those of two ranks may mix.
+    line = r"f'{c.rank} {c.size} {c.allreduce(1)}\n'"
+    code = f"import os; from mpi4py import MPI; c = MPI.COMM_WORLD; os.write(1, {line}.encode())"
     command = [mpi.mpirun, "-n", 2, "--", mpi.python, "-c", code]
     done = start(command, [stub(mpi)], ISTHMUS_LIBMPI=str(library))
     assert lines(done) == ["0 2 2", "1 2 2"]
