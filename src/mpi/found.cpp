@@ -36,8 +36,8 @@ Found look_far(const GridComm& g, int source, int tag, Take take) {
 Found look_near(GridComm& g, int source, int tag, Take take, int* code) {
   const int local = source == MPI_ANY_SOURCE ? MPI_ANY_SOURCE : g.native_rank_of(source);
   std::unique_lock lock(progress_mutex, std::defer_lock);
-  const bool held = !idle();
-  if (held) lock.lock();
+  // Another thread may begin to hold receives at any time.
+  if (threads_multiple() || !idle()) lock.lock();
   Found found;
   int flag = 0;
   for (;;) {
