@@ -21,7 +21,7 @@ from isthmus.plan import make_plan
 from isthmus.relay import Voice
 from isthmus.tune import store
 from isthmus.tune.commands import tune
-from isthmus.tune.measure import settings
+from isthmus.tune.figures import of_links
 from isthmus.version import VERSION
 
 app = typer.Typer(
@@ -209,7 +209,7 @@ def execute(options: RunOptions) -> int:
     grid = grids.load(Path(file)) if file else grids.two_halves()
     voice = Voice(options.verbose)
     if file:
-        _apply_tuning(Path(file), options, voice)
+        _tell_networks(Path(file), grid, options, voice)
     plan = make_plan(grid, options.parts)
     commands = []
     for agent in plan.agents:
@@ -233,16 +233,16 @@ def execute(options: RunOptions) -> int:
     return result.status
 
 
-def _apply_tuning(grid: Path, options: RunOptions, voice: Voice) -> None:
-    """What `isthmus tune` has measured of the grid, for all ranks, unless the user gives them
-    ISTHMUS_NETWORK."""
-    stored = store.read(grid)
+def _tell_networks(file: Path, grid: grids.Grid, options: RunOptions, voice: Voice) -> None:
+    """Completes ISTHMUS_NETWORK of all ranks: what the grid file says of its links, then what
+    `isthmus tune` has measured or the user says instead. Later entries count."""
+    stored = store.read(file)
     if stored.trouble:
         voice.warn(stored.trouble)
-    if any("ISTHMUS_NETWORK" in part.env for part in options.parts):
-        return
     for part in options.parts:
-        part.env.update(settings(stored.network, os.environ))
+        own = part.env.get("ISTHMUS_NETWORK", stored.network)
+        if text := ",".join(filter(None, (of_links(grid), own))):
+            part.env["ISTHMUS_NETWORK"] = text
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -35,7 +35,7 @@ for signal N, or N where the native launcher says so, as MPICH's) or the code of
 file; 1 when the run could not start or a part of the grid broke.
 
 [bold]Environment.[/bold] ISTHMUS_GRID: the grid file to use \
-without -g. ISTHMUS_NETWORK, ISTHMUS_COLL (give them to the ranks with -x): what the choice of \
+without -g. ISTHMUS_NETWORK, ISTHMUS_COLL (passed on to all ranks): what the choice of \
 collective algorithms goes by, instead of what 'isthmus tune' measured; and choices by name. \
 ISTHMUS_PREFIX: where Isthmus is installed, with isthmusd in its bin. \
 ISTHMUS_SSH: the ssh command. ISTHMUS_START_TIMEOUT: seconds that agents have to start (60). \

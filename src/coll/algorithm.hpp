@@ -51,10 +51,8 @@ struct Setting {
 
 /// What an algorithm demands; all that are set must hold.
 struct Demands {
-  bool commutative = false;       ///< the operation, or clusters that are blocks of ranks
-  bool only_commutative = false;  ///< the operation, however clusters lie
-  bool clusters = false;          ///< two clusters at least
-  bool known_bytes = false;       ///< Problem::bytes
+  bool commutative = false;  ///< the operation, or clusters that are blocks of ranks
+  bool known_bytes = false;  ///< Problem::bytes
 };
 
 /// Parameters that an algorithm heeds.

@@ -10,8 +10,6 @@
 namespace isthmus::coll {
 namespace {
 
-std::size_t as_index(int rank) { return static_cast<std::size_t>(rank); }
-
 std::vector<Parameters> parameters_for(const Algorithm& row) {
   std::vector<Parameters> all{{}};
   if (row.heeds.segment) all = {{1, 0}, {7, 0}, {64, 0}, {}};

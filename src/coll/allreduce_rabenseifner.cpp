@@ -8,6 +8,8 @@
 // rabenseifner-wan: reduce-scatter in each cluster, an exchange and reduction of the parts between
 // the clusters by n senders of each at once, allgather in each cluster (the same, section 2.3).
 // Others hand their parts to the senders, and get them back.
+#include <numeric>
+
 #include "coll/counterparts.hpp"
 #include "coll/halving.hpp"
 #include "coll/implementations.hpp"
@@ -59,8 +61,8 @@ std::vector<int> list_of(std::span<const int> ranks) { return {ranks.begin(), ra
 Task allreduce_rabenseifner(Party& party, ConstBytes in, Bytes out, std::size_t count,
                             Reduction& reduction, Parameters) {
   if (reduction.packed_size(count) == 0) co_return;
-  std::vector<int> all;
-  for (int r = 0; r < party.layout().size(); ++r) all.push_back(r);
+  std::vector<int> all(static_cast<std::size_t>(party.layout().size()));
+  std::iota(all.begin(), all.end(), 0);
   copy(in, out);
   co_await reduce_by_halving(party, all, out, count, reduction, kTagAllreduce);
   const auto shares = shares_after_reduce(all, count, reduction.packed_size(1));
@@ -80,6 +82,7 @@ Task allreduce_two_tier(Party& party, ConstBytes in, Bytes out, std::size_t coun
   co_await redistribute(party, out, reduced, whole(leader, out.size()), kTagAllreduceCopy);
   if (is_leader(party)) {
     std::vector<int> leaders;
+    leaders.reserve(static_cast<std::size_t>(layout.clusters()));
     for (int c = 0; c < layout.clusters(); ++c) leaders.push_back(layout.leader(c));
     const Share everything{leader, 0, out.size()};
     co_await exchange_and_reduce(party, out, everything, leaders, reduction, kTagAllreduceCopy);
@@ -116,6 +119,7 @@ Task allreduce_rabenseifner_wan(Party& party, ConstBytes in, Bytes out, std::siz
   for (std::size_t s = 0; s < exchanged.size(); ++s) {
     if (exchanged[s].rank != party.rank()) continue;
     std::vector<int> counterparts;
+    counterparts.reserve(at_senders.size());
     for (const auto& cluster : at_senders) counterparts.push_back(cluster[s].rank);
     co_await exchange_and_reduce(party, out, exchanged[s], counterparts, reduction,
                                  kTagAllreduceCopy);

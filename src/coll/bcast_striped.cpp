@@ -36,6 +36,7 @@ class Striped {
     }
     if (here != party_.layout().cluster_of(stripes_.root())) lanes.push_back(kElsewhere);
     std::vector<Task> receiving;
+    receiving.reserve(lanes.size());
     for (const int lane : lanes) receiving.push_back(receive(lane));
     Pending all = all_of(std::move(receiving));
     co_await all;

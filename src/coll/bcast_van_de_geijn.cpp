@@ -8,6 +8,8 @@
 // van-de-geijn-wan: scatter in the root's cluster, a copy of the scattered parts to every other
 // cluster by n senders at once, allgather in each (the same, sections 2.2 to 2.5). Others hand
 // their parts to the senders; the receivers hand them on to their clusters' members.
+#include <numeric>
+
 #include "coll/concurrent.hpp"
 #include "coll/counterparts.hpp"
 #include "coll/halving.hpp"
@@ -28,8 +30,8 @@ Task scatter_and_gather(Party& party, Bytes data, std::vector<int> ranks, int ro
 }  // namespace
 
 Task bcast_van_de_geijn(Party& party, Bytes data, int root, Parameters) {
-  std::vector<int> all;
-  for (int r = 0; r < party.layout().size(); ++r) all.push_back(r);
+  std::vector<int> all(static_cast<std::size_t>(party.layout().size()));
+  std::iota(all.begin(), all.end(), 0);
   if (!data.empty()) co_await scatter_and_gather(party, data, all, root);
 }
 

@@ -6,8 +6,6 @@ bool fits(const Algorithm& algorithm, const Setting& setting) {
   const Demands& demands = algorithm.demands;
   const bool commutative = setting.problem.commutative;
   if (demands.commutative && !commutative && !setting.layout.blocks()) return false;
-  if (demands.only_commutative && !commutative) return false;
-  if (demands.clusters && setting.layout.clusters() < 2) return false;
   return !demands.known_bytes || setting.problem.bytes.has_value();
 }
 

@@ -52,7 +52,8 @@ double cost_scan_chain(const Setting& setting, const Parameters& parameters) {
   const std::size_t segment = std::min(wanted, std::max<std::size_t>(setting.bytes(), 1));
   const double step = network.message_cost + link_time(network, segment);
   const double hop = step + network.link_latency;
-  const auto steps = static_cast<double>((setting.bytes() + segment - 1) / segment);
+  const std::size_t segments = (setting.bytes() + segment - 1) / segment;
+  const auto steps = static_cast<double>(segments);
   return borders(layout) * network.wan_latency + (layout.size() - 1) * hop +
          steps * std::max(2 * network.message_cost + link_time(network, segment),
                           static_cast<double>(segment) / wan_rate(network, 1));

@@ -4,32 +4,10 @@
 
 #include "coll/algorithm.hpp"
 #include "coll/implementations.hpp"
-#include "coll/memory_party.hpp"
 #include "coll/testing.hpp"
 
 namespace isthmus::coll {
 namespace {
-
-using Data = std::vector<std::byte>;
-using PerRank = std::vector<Data>;
-
-std::size_t as_index(int rank) { return static_cast<std::size_t>(rank); }
-
-/// Sizes by rank: equal ones, or uneven ones with empty blocks among them.
-Sizes sizes_for(std::size_t ranks, std::size_t base, bool uneven) {
-  Sizes sizes;
-  for (std::size_t r = 0; r < ranks; ++r) sizes.push_back(uneven ? base * ((r * 2 + 1) % 4) : base);
-  return sizes;
-}
-
-Data concatenated(const Sizes& sizes, int to) {
-  Data all;
-  for (std::size_t r = 0; r < sizes.size(); ++r) {
-    const Data block = pattern(sizes[r], static_cast<int>(r), to);
-    all.insert(all.end(), block.begin(), block.end());
-  }
-  return all;
-}
 
 /// The bytes of ranks outside of `cluster`.
 std::size_t bytes_outside(const Layout& layout, int cluster, const Sizes& sizes) {

@@ -1,7 +1,9 @@
 #include "coll/network.hpp"
 
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <string>
 
 #include "coll/text.hpp"
 
@@ -18,12 +20,13 @@ constexpr Unit kRates[] = {{"K", 1e3}, {"M", 1e6}, {"G", 1e9}};  // bits
 /// A number and one of the units; NaN for anything else.
 template <std::size_t N>
 double amount(std::string_view text, const Unit (&units)[N]) {
-  const std::string copy(text);
-  char* end = nullptr;
-  const double value = std::strtod(copy.c_str(), &end);
-  if (end == copy.c_str() || !(value > 0) || !std::isfinite(value)) return NAN;
+  double value = 0;  // whatever the program's locale takes for a decimal point
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value);
+  if (parsed.ec != std::errc() || !(value > 0) || !std::isfinite(value)) return NAN;
+  const std::string_view rest(parsed.ptr, static_cast<std::size_t>(end - parsed.ptr));
   for (const Unit& unit : units) {
-    if (unit.name == end) return value * unit.factor;
+    if (unit.name == rest) return value * unit.factor;
   }
   return NAN;
 }

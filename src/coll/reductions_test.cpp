@@ -2,34 +2,10 @@
 // that is not, against a sequential reduction in rank order.
 #include <gtest/gtest.h>
 
-#include "coll/memory_party.hpp"
 #include "coll/testing.hpp"
 
 namespace isthmus::coll {
 namespace {
-
-std::size_t as_index(int rank) { return static_cast<std::size_t>(rank); }
-
-template <class T>
-struct Trial {
-  Trial(const Shape& shape, std::uint64_t seed, std::size_t count)
-      : ranks(shape.size()), grid(shape, seed) {
-    for (int r = 0; r < static_cast<int>(ranks); ++r) {
-      in.push_back(contribution<T>(r, count));
-      out.push_back(contribution<T>(99, count));
-    }
-  }
-  ConstBytes in_of(const Party& party) {
-    return std::as_bytes(std::span(in[as_index(party.rank())]));
-  }
-  Bytes out_of(const Party& party) {
-    return std::as_writable_bytes(std::span(out[as_index(party.rank())]));
-  }
-  std::size_t ranks;
-  MemoryGrid grid;
-  TestReduction<T> reduction;
-  std::vector<std::vector<T>> in, out;
-};
 
 template <class T>
 void check_reduce(const Shape& shape, std::uint64_t seed, std::size_t count, int root) {

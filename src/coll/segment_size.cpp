@@ -1,6 +1,7 @@
 #include "coll/segment_size.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "coll/cost.hpp"
@@ -17,9 +18,12 @@ std::size_t balanced(const Network& network, std::size_t bytes, double depth, do
   // depth * s / B + bytes / s * messages * message_cost is least where both are equal.
   const double best =
       std::sqrt(size * messages * network.message_cost * network.link_bandwidth / depth);
-  const double bounded = std::max(1.0, std::min(best, size / 16 / depth));
-  const double rounded = std::exp2(std::floor(std::log2(bounded) + 0.25));
-  return std::clamp(static_cast<std::size_t>(rounded), least, most);
+  const double bounded = std::clamp(std::min(best, size / 16 / depth), 1.0, 1e12);
+  // Up from 2^(n - 1/4) to 2^n, else down. All ranks must get the same size: no function of libm
+  // but sqrt gives the same bits everywhere.
+  constexpr double kQuarter = 1.189207115002721;
+  const auto rounded = std::bit_floor(static_cast<std::size_t>(bounded * kQuarter));
+  return std::clamp(rounded, least, most);
 }
 
 }  // namespace

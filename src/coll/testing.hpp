@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "coll/collectives.hpp"
+#include "coll/memory_party.hpp"
 
 namespace isthmus::coll {
 
@@ -146,5 +147,48 @@ std::vector<T> expected(int first, int last, std::size_t count) {
   }
   return result;
 }
+
+inline std::size_t as_index(int rank) { return static_cast<std::size_t>(rank); }
+
+using Data = std::vector<std::byte>;
+using PerRank = std::vector<Data>;
+
+/// Sizes by rank: equal ones, or uneven ones with empty blocks among them.
+inline Sizes sizes_for(std::size_t ranks, std::size_t base, bool uneven) {
+  Sizes sizes;
+  for (std::size_t r = 0; r < ranks; ++r) sizes.push_back(uneven ? base * ((r * 2 + 1) % 4) : base);
+  return sizes;
+}
+
+inline Data concatenated(const Sizes& sizes, int to) {
+  Data all;
+  for (std::size_t r = 0; r < sizes.size(); ++r) {
+    const Data block = pattern(sizes[r], static_cast<int>(r), to);
+    all.insert(all.end(), block.begin(), block.end());
+  }
+  return all;
+}
+
+/// A reduction under test: what each rank gives, and room for what it gets.
+template <class T>
+struct Trial {
+  Trial(const Shape& shape, std::uint64_t seed, std::size_t count)
+      : ranks(shape.size()), grid(shape, seed) {
+    for (int r = 0; r < static_cast<int>(ranks); ++r) {
+      in.push_back(contribution<T>(r, count));
+      out.push_back(contribution<T>(99, count));
+    }
+  }
+  ConstBytes in_of(const Party& party) {
+    return std::as_bytes(std::span(in[as_index(party.rank())]));
+  }
+  Bytes out_of(const Party& party) {
+    return std::as_writable_bytes(std::span(out[as_index(party.rank())]));
+  }
+  std::size_t ranks;
+  MemoryGrid grid;
+  TestReduction<T> reduction;
+  std::vector<std::vector<T>> in, out;
+};
 
 }  // namespace isthmus::coll

@@ -16,7 +16,6 @@ using net::ControlBody;
 // False: there is no other way, and the job is over.
 bool Gateway::State::give_up(Peer& peer, const std::string& sentence) {
   if (!ready || faulted) return false;  // news of who has joined may have been lost
-  peer.lost = true;
   std::vector<std::size_t> clusters;
   for (const auto& [index, node] : next) {
     if (node == peer.node) clusters.push_back(index);
@@ -34,7 +33,7 @@ bool Gateway::State::give_up(Peer& peer, const std::string& sentence) {
 core::NodeId Gateway::State::other_way(std::size_t index) const {
   const std::size_t through = world->cluster_of_node(next.at(index));
   for (const auto& [node, peer] : peers) {
-    if (core::is_gateway(node) && !peer->lost && !peer->left && !peer->driver->closed() &&
+    if (core::is_gateway(node) && !peer->left && !peer->driver->closed() &&
         peer->driver->conduit().connected() && world->cluster_of_node(node) == through &&
         !lost_there.contains({node, index})) {
       return node;

@@ -200,7 +200,7 @@ json GatewaySet::stats() const {
   return list;
 }
 
-void GatewaySet::close(std::function<void()> done) {
+void GatewaySet::close(const std::function<void()>& done) {
   if (state_->members.empty()) return done();
   auto left = std::make_shared<std::size_t>(state_->members.size());
   for (Member& member : state_->members) {

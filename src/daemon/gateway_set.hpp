@@ -46,7 +46,7 @@ class GatewaySet {
   /// The list of docs/control.md's `stats`.
   nlohmann::json stats() const;
   /// Says goodbye to all; `done` is called within about a second.
-  void close(std::function<void()> done);
+  void close(const std::function<void()>& done);
 
  private:
   struct State;

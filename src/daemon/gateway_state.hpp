@@ -47,7 +47,6 @@ struct Gateway::State : std::enable_shared_from_this<State> {
     std::shared_ptr<net::ConduitDriver> driver;
     bool joined = false;     // a process: said that it is connected to all gateways here
     bool left = false;       // said Bye
-    bool lost = false;       // a gateway: the link to it is given up
     bool unflushed = false;  // in State::unflushed
     std::string where;
     // What waits for room towards this peer, by the peer it came from; those take turns.

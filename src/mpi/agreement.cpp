@@ -118,7 +118,7 @@ void agree_on_limits() {
   struct Mine {
     int tag_upper_bound;
     int universe_size;  // of the cluster; the number of its ranks where it is not known
-    std::size_t settings_mark;
+    std::uint64_t settings_mark;
   };
   agreed.native_tag_upper_bound = world_attribute(MPI_TAG_UB).value_or(32'767);
   agreed.tag_upper_bound = agreed.native_tag_upper_bound;

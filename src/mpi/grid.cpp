@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <functional>
 #include <stdexcept>
 #include <thread>
 
@@ -44,23 +43,22 @@ std::size_t cluster_named(const core::World& world, const std::string& name) {
   throw std::runtime_error("ISTHMUS_CLUSTER is '" + name + "', which is not in ISTHMUS_WORLD");
 }
 
-/// What is known of the networks without measuring: what the grid file says of the links.
+/// What the world says of the networks. The launcher says the rest in ISTHMUS_NETWORK.
 coll::Network network_of(const core::World& world) {
   coll::Network network;
   const std::size_t clusters = world.clusters.size();
-  double longest = 0;
-  double slowest = 0;
-  for (const core::Direct& link : world.direct) {
-    longest = std::max(longest, link.rtt / 2);
-    if (link.rate > 0 && (slowest <= 0 || link.rate < slowest)) slowest = link.rate;
-  }
-  if (longest > 0) network.wan_latency = longest;
-  if (slowest > 0) network.wan_bandwidth = slowest;
   if (world.direct.size() >= clusters * (clusters - 1) / 2) return network;
   std::vector<int> gateways(clusters, 0);
   for (const core::Gateway& gateway : world.gateways) ++gateways[gateway.cluster];
   network.paths = std::max(1, *std::min_element(gateways.begin(), gateways.end()));
   return network;
+}
+
+/// The same number on hosts of every kind: FNV-1a.
+std::uint64_t mark_of(const std::string& text) {
+  std::uint64_t mark = 0xCBF2'9CE4'8422'2325;
+  for (const char c : text) mark = (mark ^ static_cast<unsigned char>(c)) * 0x100'0000'01B3;
+  return mark;
 }
 
 /// The variables about collectives.
@@ -76,8 +74,7 @@ void read_settings(Grid& grid, const Environment& environment) {
     throw std::runtime_error(std::string("ISTHMUS_NETWORK is wrong: ") + wrong.what());
   }
   grid.stats = environment.stats;
-  grid.settings_mark =
-      std::hash<std::string>{}(environment.collectives + '\n' + environment.networks);
+  grid.settings_mark = mark_of(environment.collectives + '\n' + environment.networks);
 }
 
 std::unique_ptr<Grid> make_grid(Environment environment) {

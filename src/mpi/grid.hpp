@@ -22,11 +22,11 @@ struct Grid {
   MPI_Comm self = MPI_COMM_NULL;            ///< private duplicate of MPI_COMM_SELF
   MPI_Group native_world = MPI_GROUP_NULL;  ///< the native world's group
   GridCommRef world_comm;
-  coll::Network network;          ///< what the choice of collective algorithms goes by
-  coll::Forced forced;            ///< algorithms asked for on all communicators
-  std::size_t settings_mark = 0;  ///< of the texts that the two came from: the same on all ranks
-  bool stats = false;             ///< rank 0 prints `choices` in the end
-  Choices choices;                ///< under the progress lock
+  coll::Network network;            ///< what the choice of collective algorithms goes by
+  coll::Forced forced;              ///< algorithms asked for on all communicators
+  std::uint64_t settings_mark = 0;  ///< of the texts that the two came from: the same on all ranks
+  bool stats = false;               ///< rank 0 prints `choices` in the end
+  Choices choices;                  ///< under the progress lock
 
   int first() const { return world.clusters[cluster].first; }
   int local_size() const { return world.clusters[cluster].size; }

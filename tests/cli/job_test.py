@@ -65,7 +65,8 @@ def test_what_agents_are_told(pair):
         {"node": first, "cluster": 0, "addresses": []},
         {"node": second, "cluster": 1, "addresses": ["unix:/tmp/x", "tcp:127.0.0.1:9000"]},
     ]
-    assert east.told("spawn")["parts"] == [{"n": 1, "argv": ["prog"], "env": {"A": "b"}}]
+    env = {"A": "b", "ISTHMUS_NETWORK": "wan-rate=8000.0M"}
+    assert east.told("spawn")["parts"] == [{"n": 1, "argv": ["prog"], "env": env}]
     assert east.told("spawn")["tag_output"] is True
 
 

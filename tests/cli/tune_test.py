@@ -73,7 +73,21 @@ def test_the_user_has_the_last_word(tuned, how):
     env = {} if how else {"ISTHMUS_NETWORK": "wan-rate=1M"}
     done = tuned.run("-n", "2", *how, "x", env=env)
     assert done.returncode == 0, done.stderr
-    assert figures().network() not in given(tuned)
+    assert given(tuned) == ["wan-rate=1M"] * 2
+
+
+def test_what_the_grid_file_says_of_links_comes_first(pair):
+    scenario = {"on": {"spawn": [{"say": {"op": "spawned"}}, EXIT]}}
+    grid = pair(scenario, json.loads(json.dumps(scenario)))
+    grid.extra = '[[link]]\nbetween = ["east", "west"]\nrate = "1 Gbit/s"\nrtt = "20 ms"'
+    links = "wan-latency=10000.000us,wan-rate=1000.0M"
+    grid.run("-n", "2", "x")
+    assert given(grid) == [links] * 2
+    store.write(grid.file, figures(), "today")
+    for one in grid.installs.values():
+        (one.home / "heard.jsonl").unlink()
+    grid.run("-n", "2", "x")
+    assert given(grid) == [f"{links},{figures().network()}"] * 2
 
 
 def test_a_grid_file_that_has_changed_is_told(tuned):

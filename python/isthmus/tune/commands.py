@@ -52,7 +52,7 @@ def tune(
     Of each cluster: latency and bandwidth of a rank's link, and what a message costs. Of each pair
     of clusters: latency, and the bandwidth of all senders together. What is found is kept beside
     the grid file, as GRID.tune.json, and used by each `isthmus run` with that file until the file
-    changes. ISTHMUS_NETWORK, given to the ranks with -x, takes its place."""
+    changes. ISTHMUS_NETWORK in the environment of `isthmus run` takes its place."""
     named = grid or os.environ.get("ISTHMUS_GRID")
     if not named:
         raise UsageError(

@@ -7,6 +7,8 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from isthmus.errors import RunError
+from isthmus.grid import Grid
+from isthmus.units import parse_rate, parse_time
 
 
 class ClusterFigures(BaseModel):
@@ -40,7 +42,18 @@ class Figures(BaseModel):
             "link-rate": _rate(_least(c.rate for c in self.clusters)),
             "message-cost": _time(max((c.message for c in self.clusters), default=0)),
         }
-        return ",".join(f"{key}={value}" for key, value in keys.items() if value)
+        return _entries(keys)
+
+
+def of_links(grid: Grid) -> str:
+    """What a grid file says of its links, for ISTHMUS_NETWORK: the longest and the slowest."""
+    times = [parse_time(link.rtt) / 2 for link in grid.link if link.rtt]
+    rates = [parse_rate(link.rate) / 8 for link in grid.link if link.rate]
+    keys = {
+        "wan-latency": _time(max(times, default=0)),
+        "wan-rate": _rate(_least(rates)),
+    }
+    return _entries(keys)
 
 
 def parse(text: str) -> Figures:
@@ -66,6 +79,10 @@ def _best(same: Sequence[Any]) -> Any:
         if key in found:
             found[key] = pick(getattr(one, key) for one in same)
     return type(same[0])(**found)
+
+
+def _entries(keys: dict[str, str]) -> str:
+    return ",".join(f"{key}={value}" for key, value in keys.items() if value)
 
 
 def _least(rates: Iterable[float]) -> float:

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 from isthmus.bench.program import prepare
@@ -29,7 +28,8 @@ def measure(file: Path, grid: Grid, n: int | None, mpicc: str) -> Figures:
         own = f"{spec.mpi}/bin/mpicc" if spec.mpi else mpicc
         program = prepare(own, spec.host, _PROGRAM)
         command += [":"] if i else []
-        command += ["--on", name, "-n", str(ranks_for(spec, n)), *_plain(), program]
+        # Nothing that was tuned before.
+        command += ["--on", name, "-n", str(ranks_for(spec, n)), "-x", "ISTHMUS_NETWORK=", program]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_LIMIT, check=False)
     except subprocess.TimeoutExpired:
@@ -41,13 +41,3 @@ def measure(file: Path, grid: Grid, n: int | None, mpicc: str) -> Figures:
     if not lines:
         raise RunError("the measuring run printed no figures")
     return parse(lines[0])
-
-
-def _plain() -> list[str]:
-    """Nothing that was tuned before."""
-    return ["-x", "ISTHMUS_NETWORK="]
-
-
-def settings(network: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables of a part: what was measured, unless the user says otherwise."""
-    return {} if not network or "ISTHMUS_NETWORK" in environment else {"ISTHMUS_NETWORK": network}
