@@ -15,12 +15,22 @@ std::size_t limit(const SendOp& op) {
   return op.granted ? op.data.size() : op.ahead;
 }
 
+// The first and the last `piece` bytes of a message travel in this many frames.
+constexpr std::size_t kFine = 4;
+
 }  // namespace
 
 Outbound::Outbound(const Limits& limits)
     : window_(limits.window),
       piece_(std::clamp<std::size_t>(limits.piece, 1, kMaxBody - BodyHead().size())),
       left_(limits.window) {}
+
+// A hop passes on whole frames: the first has left the last hop when the first small frame is
+// there, and the message is there a small frame's time after the last hop has begun to get it.
+std::size_t Outbound::cut(const SendOp& op) const {
+  const bool within = op.sent >= piece_ && op.data.size() - op.sent > piece_;
+  return within ? piece_ : (piece_ + kFine - 1) / kFine;
+}
 
 void Outbound::push(SendOp& op) {
   op.number = next_number_++;
@@ -48,7 +58,7 @@ SendOp& Outbound::next_envelope(bool bulky, BodyHead& head, std::size_t& head_si
   body.ahead = op.ahead;
   body.waits = op.waits;
   head_size = encode(body, head);
-  payload = op.data.first(std::min(op.ahead, piece_));
+  payload = op.data.first(std::min(op.ahead, cut(op)));
   if (!bulky && EnvelopeBody::kSize + payload.size() > kExpressBody) payload = {};
   op.sent = payload.size();
   if (op.sent < op.ahead) ready_.push_back(op);
@@ -59,7 +69,7 @@ SendOp& Outbound::next_piece(BodyHead& head, std::size_t& head_size,
                              std::span<const std::byte>& payload) {
   SendOp& op = *ready_.front();
   head_size = encode(PieceBody{.number = op.number, .offset = op.sent}, head);
-  payload = op.data.subspan(op.sent, std::min(piece_, limit(op) - op.sent));
+  payload = op.data.subspan(op.sent, std::min(cut(op), limit(op) - op.sent));
   op.sent += payload.size();
   if (op.sent == limit(op)) ready_.erase(op);
   return op;

@@ -42,6 +42,8 @@ class Outbound {
   std::size_t window_left() const { return left_; }
 
  private:
+  std::size_t cut(const SendOp& op) const;
+
   std::size_t window_, piece_;
   std::size_t left_;
   std::uint64_t credited_ = 0;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/post.hpp>
@@ -19,7 +20,9 @@
 namespace isthmus::net {
 namespace {
 
-constexpr int kBatch = 32;  // frames moved while the engine is held
+// Frames moved, and bytes copied, before the wire gets them; few at first, while it may be idle.
+constexpr std::size_t kBatch = 32;
+constexpr std::size_t kFirstBytes = 16 * 1024, kBatchBytes = 64 * 1024;
 constexpr int kAttempts = 3;
 
 }  // namespace
@@ -217,31 +220,35 @@ bool Endpoint::Io::flushed() const {
 
 void Endpoint::Io::pump() {
   if (!open) return;
-  bool more = send_again();
-  if (more) flush();
-  more = true;
-  while (more) {
-    more = pump_some();
-    flush();
-  }
+  if (!returned.empty() && send_again()) flush();
+  std::size_t bytes = kFirstBytes;
+  while (pump_some(bytes)) bytes = kBatchBytes;
 }
 
-// True: there may be more.
-bool Endpoint::Io::pump_some() {
+// About so many bytes at most. True: there may be more.
+bool Endpoint::Io::pump_some(std::size_t bytes) {
   const core::Engine::Room room = [this](core::NodeId peer, bool bulk) {
     return way_to(peer, bulk) != nullptr;
   };
-  std::lock_guard lock(endpoint.mutex_);
-  core::Engine& engine = endpoint.engine_;
-  core::OutFrame frame;
-  int moved = 0;
-  while (moved < kBatch && engine.next_frame(frame, room)) {
-    const bool bulk = frame.head_size + frame.payload.size() > core::kExpressBody;
-    way_to(frame.destination, bulk)->conduit().submit(frame);
-    ++moved;
+  std::array<ConduitDriver*, kBatch> ways;
+  std::size_t moved = 0;
+  {
+    std::lock_guard lock(endpoint.mutex_);
+    core::Engine& engine = endpoint.engine_;
+    core::OutFrame frame;
+    for (std::size_t sum = 0; moved < kBatch && sum < bytes && engine.next_frame(frame, room);) {
+      const std::size_t body = frame.head_size + frame.payload.size();
+      ConduitDriver* const way = way_to(frame.destination, body > core::kExpressBody);
+      way->conduit().submit(frame);
+      ways[moved++] = way;
+      sum += body;
+    }
+    engine.payload_copied();
+    endpoint.publish(static_cast<std::uint32_t>(engine.events()));
   }
-  engine.payload_copied();
-  endpoint.publish(static_cast<std::uint32_t>(engine.events()));
+  for (std::size_t i = 0; i < moved; ++i) {
+    if (i == 0 || ways[i] != ways[i - 1]) ways[i]->flush();
+  }
   return moved > 0;
 }
 

@@ -49,7 +49,7 @@ struct Endpoint::Io {
   void connected(std::size_t gate);
   /// Moves frames from the engine to the conduits while they have room.
   void pump();
-  bool pump_some();
+  bool pump_some(std::size_t bytes);
   /// The conduit that takes such a frame to a peer now; null: none does.
   ConduitDriver* way_to(core::NodeId peer, bool bulk);
   /// A gateway does not reach a cluster any more.

@@ -206,7 +206,9 @@ Stream::Moved TlsStream::write(std::span<const iovec> from) {
       offset = 0;
     }
     if (!encrypt(record, moved)) break;
-    if (records_.size() < kRecords && !from.empty()) continue;
+    // The first record leaves while the next are being encrypted.
+    const bool leads = moved.bytes <= kRecord;
+    if (!leads && records_.size() < kRecords && !from.empty()) continue;
     const Moved sent = send_records();
     moved.wait = sent.wait;
     moved.error = sent.error;

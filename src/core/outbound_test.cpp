@@ -1,0 +1,63 @@
+#include "core/outbound.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace isthmus::core {
+namespace {
+
+constexpr std::size_t kPiece = 64 * 1024;
+
+// The payloads of the frames that a message of so many bytes is cut into.
+std::vector<std::size_t> cut(std::size_t size, std::size_t window) {
+  Outbound outbound({.window = window, .piece = kPiece});
+  const std::vector<std::byte> data(size);
+  SendOp op;
+  op.data = data;
+  outbound.push(op);
+  BodyHead head;
+  std::size_t head_size = 0;
+  std::span<const std::byte> payload;
+  outbound.next_envelope(true, head, head_size, payload);
+  EXPECT_EQ(payload.data(), data.data());
+  std::vector<std::size_t> sizes{payload.size()};
+  std::size_t sum = payload.size();
+  while (sum < size) {
+    if (!outbound.has_piece()) {
+      EXPECT_EQ(outbound.grant(0), &op);
+    }
+    outbound.next_piece(head, head_size, payload);
+    EXPECT_EQ(payload.data(), data.data() + sum);
+    sum += payload.size();
+    sizes.push_back(payload.size());
+  }
+  EXPECT_TRUE(Outbound::finished(op));
+  return sizes;
+}
+
+TEST(Outbound, LargeMessagesBeginAndEndInSmallFrames) {
+  constexpr std::size_t kSmall = kPiece / 4;
+  const auto sizes = cut(10 * kPiece, 64 * kPiece);
+  ASSERT_EQ(sizes.size(), 4U + 8U + 4U);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    EXPECT_EQ(sizes[i], i < 4 || i >= 12 ? kSmall : kPiece) << i;
+  }
+  EXPECT_EQ(cut(kSmall, 64 * kPiece), std::vector<std::size_t>{kSmall});
+  EXPECT_EQ(cut(2 * kSmall + 1, 64 * kPiece), (std::vector<std::size_t>{kSmall, kSmall, 1}));
+}
+
+TEST(Outbound, NoFrameCrossesWhatMayGoUnasked) {
+  const std::size_t window = 3 * kPiece;
+  const std::size_t ahead = window - kMessageCharge - window / 8;
+  std::size_t sum = 0;
+  bool met = false;
+  for (const std::size_t size : cut(10 * kPiece, window)) {
+    sum += size;
+    met = met || sum == ahead;
+  }
+  EXPECT_TRUE(met);
+}
+
+}  // namespace
+}  // namespace isthmus::core
