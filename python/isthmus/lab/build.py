@@ -90,6 +90,9 @@ def _make_namespace(lab: Lab, name: str) -> None:
         _write_sysctl("ipv4/conf/default/rp_filter", "0")
         if name.startswith("switch-"):
             _write_sysctl("ipv4/ip_forward", "1")
+            # Where the kernel has it: what crosses a switch goes through no firewall.
+            for table in ("iptables", "ip6tables", "arptables"):
+                _write_sysctl(f"bridge/bridge-nf-call-{table}", "0")
     finally:
         for fd in home.values():
             kernel.set_namespace(fd, 0)
@@ -98,7 +101,7 @@ def _make_namespace(lab: Lab, name: str) -> None:
 
 def _write_sysctl(name: str, value: str) -> None:
     path = Path("/proc/sys/net") / name
-    if path.exists() or not name.startswith("ipv6"):
+    if path.exists() or not name.startswith(("ipv6", "bridge")):
         path.write_text(value)
 
 
