@@ -30,6 +30,7 @@ constexpr std::array kTable{
     Algorithm{Kind::Barrier, "counterparts", kNothing, kNone, cost_barrier_counterparts,
               barrier_counterparts, kLanes},
     Algorithm{Kind::Bcast, "magpie", kNothing, kNone, cost_bcast_magpie, bcast_magpie, kMagPIe},
+    Algorithm{Kind::Bcast, "direct", kNothing, kNone, cost_bcast_direct, bcast_direct, ""},
     Algorithm{Kind::Bcast, "farfirst", kNothing, kNone, cost_bcast_farfirst, bcast_farfirst,
               kMatsuda},
     Algorithm{Kind::Bcast, "van-de-geijn", kNothing, kNone, cost_bcast_van_de_geijn,

@@ -21,29 +21,38 @@ struct Portion {
   Sizes intervals;  // by member of my cluster
   Buffer interval;
   TargetPortion target;
+  int tag = 0;
   std::vector<Pending> arrivals;
 };
 
 /// Blocks up to this size are left to the native allgather.
 constexpr std::size_t kNative = 8 << 10;
 
-/// An allgather in my cluster; all members give the sizes.
-Task spread_blocks(Party& party, ConstBytes mine, Bytes all, const Sizes& sizes, int tag) {
-  if (*std::max_element(sizes.begin(), sizes.end()) <= kNative) {
-    Pending spread = party.local_allgather(mine, all, sizes);
-    co_await spread;
-    co_return;
-  }
+bool left_to_native(const Sizes& sizes) {
+  return *std::max_element(sizes.begin(), sizes.end()) <= kNative;
+}
+
+// Two halves of an allgather in my cluster, whose members give all sizes.
+
+std::vector<Pending> receive_blocks(Party& party, Bytes all, const Sizes& sizes, int tag) {
+  if (left_to_native(sizes)) return {};
   const Sizes offsets = offsets_of(sizes);
   std::vector<Bytes> places;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     places.push_back(all.subspan(offsets[i], sizes[i]));
   }
-  copy(mine, places[static_cast<std::size_t>(my_index(party))]);
-  std::vector<Pending> arrivals = receive_from_members(party, places, tag);
-  std::vector<ConstBytes> same(sizes.size(), mine);
-  co_await send_to_members(party, std::move(same), tag);
-  for (auto& p : arrivals) co_await p;
+  return receive_from_members(party, places, tag);
+}
+
+Task send_blocks(Party& party, ConstBytes mine, Bytes all, const Sizes& sizes, int tag) {
+  if (left_to_native(sizes)) {
+    Pending spread = party.local_allgather(mine, all, sizes);
+    co_await spread;
+    co_return;
+  }
+  const auto me = static_cast<std::size_t>(my_index(party));
+  copy(mine, all.subspan(offsets_of(sizes)[me], sizes[me]));
+  co_await send_to_members(party, std::vector<ConstBytes>(sizes.size(), mine), tag);
 }
 
 }  // namespace
@@ -79,16 +88,25 @@ Task allgather_intervals(Party& party, ConstBytes mine, Bytes all, Sizes sizes, 
               theirs[i], kTagAllgather, portion.interval.part(first - begin, last - first)));
         });
   }
+  // All receives now: nobody who is ahead waits for another to come so far.
   TargetPortion blocks_here(layout, here, all, offsets);
-  co_await spread_blocks(party, mine, blocks_here.bytes(), local, kTagAllgather);
-  blocks_here.store();
   int tag = kTagAllgatherSpread;
+  auto spread = receive_blocks(party, blocks_here.bytes(), local, kTagAllgather);
+  for (Portion& portion : portions) {
+    portion.tag = tag++;
+    for (auto& p : receive_blocks(party, portion.target.bytes(), portion.intervals, portion.tag)) {
+      spread.push_back(std::move(p));
+    }
+  }
+  co_await send_blocks(party, mine, blocks_here.bytes(), local, kTagAllgather);
   for (Portion& portion : portions) {
     for (auto& p : portion.arrivals) co_await p;
-    co_await spread_blocks(party, portion.interval.bytes(), portion.target.bytes(),
-                           portion.intervals, tag++);
-    portion.target.store();
+    co_await send_blocks(party, portion.interval.bytes(), portion.target.bytes(), portion.intervals,
+                         portion.tag);
   }
+  for (auto& p : spread) co_await p;
+  blocks_here.store();
+  for (Portion& portion : portions) portion.target.store();
   for (auto& p : sends) co_await p;
 }
 

@@ -72,6 +72,16 @@ double cost_bcast_magpie(const Setting& setting, const Parameters&) {
          native_bcast(setting.network, members, setting.bytes());
 }
 
+double cost_bcast_direct(const Setting& setting, const Parameters&) {
+  const Network& network = setting.network;
+  const int members = largest_cluster(setting.layout);
+  const auto far = static_cast<double>(setting.layout.size() - members);
+  const double bytes = far * static_cast<double>(setting.bytes());
+  const double out = bytes / std::min(wan_rate(network, 1), network.link_bandwidth);
+  return std::max(network.wan_latency + network.message_cost * far + out,
+                  native_bcast(network, members, setting.bytes()));
+}
+
 double cost_reduce_magpie(const Setting& setting, const Parameters&) {
   const int members = largest_cluster(setting.layout);
   return native_reduce(setting.network, members, setting.bytes()) +

@@ -38,6 +38,7 @@ double native_gather(const Network& network, int members, std::size_t bytes);
 double native_allgather(const Network& network, int members, std::size_t bytes);
 
 double cost_bcast_magpie(const Setting&, const Parameters&);
+double cost_bcast_direct(const Setting&, const Parameters&);
 double cost_reduce_magpie(const Setting&, const Parameters&);
 double cost_allreduce_magpie(const Setting&, const Parameters&);
 

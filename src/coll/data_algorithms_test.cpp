@@ -201,5 +201,24 @@ TEST(DataAlgorithms, MoreReceiversThanMayBeUnderWay) {
   check_alltoall(alltoall_direct, shape, 3, 2, true);
 }
 
+TEST(DataAlgorithms, LongBlocks) {
+  const Shape shape{0, 0, 0, 1, 1, 1, 1};
+  // On both sides of where messages are cut and members called.
+  const std::vector<Sizes> mixes{{300'000, 0, 33'000, 262'144, 262'145, 16'385, 1},
+                                 Sizes(shape.size(), 65'536)};
+  std::uint64_t seed = 3'000'000;
+  for (const Sizes& sizes : mixes) {
+    for (int root = 0; root < static_cast<int>(shape.size()); ++root) {
+      check_gather_direct(shape, ++seed, root, sizes);
+      check_scatter_direct(shape, ++seed, root, sizes);
+    }
+    check_allgather(allgather_intervals, shape, ++seed, sizes);
+  }
+  for (const std::size_t base : {40'000U, 100'000U}) {
+    check_alltoall(alltoall_direct, shape, ++seed, base, false);
+    check_alltoall(alltoall_direct, shape, ++seed, base, true);
+  }
+}
+
 }  // namespace
 }  // namespace isthmus::coll

@@ -3,7 +3,7 @@
 // cluster are called one after the other and fill what those leave of the root's link: all at once
 // they would overrun it, and wait for lost packets longer than for their turn.
 #include "coll/implementations.hpp"
-#include "coll/pairwise.hpp"
+#include "coll/phases.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -13,24 +13,29 @@ constexpr std::size_t kUncalled = 16 << 10;
 /// So many of them send at a time.
 constexpr std::size_t kSenders = 2;
 
-/// Calls the members whose blocks (by local index) are long, a few at a time; `arrivals` are those
-/// of all members, in the order of receive_from_members.
-Task call_members(Party& party, const std::vector<Bytes>& places, std::vector<Pending>& arrivals) {
+/// Receives the members' blocks (by local index), and calls those whose blocks are long, a few at a
+/// time.
+Task receive_and_call(Party& party, const std::vector<Bytes>& places) {
   const auto members = party.layout().members(my_cluster(party));
   const auto me = static_cast<std::size_t>(my_index(party));
-  std::vector<Pending> calls;
-  std::vector<Pending*> called;
-  auto arrival = arrivals.begin();
+  std::vector<Pending> arrivals;
+  std::vector<int> callers;  // of each arrival; -1: is not called
   for (std::size_t step = 1; step < members.size(); ++step) {
     const std::size_t from = (me + members.size() - step) % members.size();
     if (places[from].empty()) continue;
-    Pending& block = *arrival++;
-    if (places[from].size() <= kUncalled) continue;
+    arrivals.push_back(party.recv(members[from], kTagGather, places[from]));
+    callers.push_back(places[from].size() > kUncalled ? members[from] : -1);
+  }
+  std::vector<Pending> calls;
+  std::vector<Pending*> called;
+  for (std::size_t i = 0; i < arrivals.size(); ++i) {
+    if (callers[i] < 0) continue;
     if (called.size() >= kSenders) co_await *called[called.size() - kSenders];
-    calls.push_back(party.send(members[from], kTagGather, {}));
-    called.push_back(&block);
+    calls.push_back(party.send(callers[i], kTagGather, {}));
+    called.push_back(&arrivals[i]);
   }
   for (auto& p : calls) co_await p;
+  for (auto& p : arrivals) co_await p;
 }
 
 Task gather_at_root(Party& party, ConstBytes mine, Bytes all, const Sizes& sizes) {
@@ -49,9 +54,7 @@ Task gather_at_root(Party& party, ConstBytes mine, Bytes all, const Sizes& sizes
     places.push_back(all.subspan(offsets[r], sizes[r]));
   }
   copy(mine, places[static_cast<std::size_t>(my_index(party))]);
-  std::vector<Pending> within = receive_from_members(party, places, kTagGather);
-  co_await call_members(party, places, within);
-  for (auto& p : within) co_await p;
+  co_await receive_and_call(party, places);
   for (auto& p : pending) co_await p;
 }
 

@@ -11,6 +11,7 @@ Task barrier_magpie(Party&, Parameters);
 Task barrier_counterparts(Party&, Parameters);
 
 Task bcast_magpie(Party&, Bytes data, int root, Parameters);
+Task bcast_direct(Party&, Bytes data, int root, Parameters);
 Task bcast_farfirst(Party&, Bytes data, int root, Parameters);
 Task bcast_van_de_geijn(Party&, Bytes data, int root, Parameters);
 Task bcast_van_de_geijn_wan(Party&, Bytes data, int root, Parameters);

@@ -8,11 +8,16 @@
 
 namespace isthmus::coll {
 
+/// Appends the receives of what send_to_members sends from another member.
+void receive_from_member(Party& party, int rank, Bytes place, int tag,
+                         std::vector<Pending>& arrivals);
+
 /// Receives from the other members of my cluster; by local index, my own and empty ones are left
 /// out.
 std::vector<Pending> receive_from_members(Party& party, const std::vector<Bytes>& places, int tag);
 
-/// Sends to the other members, beginning with the next one; likewise.
+/// Sends to the other members, beginning with the next one, long blocks in several messages;
+/// likewise.
 Task send_to_members(Party& party, std::vector<ConstBytes> data, int tag);
 
 /// Sends of one member that are under way in its cluster.

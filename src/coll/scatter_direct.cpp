@@ -48,8 +48,13 @@ Task scatter_direct(Party& party, ConstBytes all, Sizes sizes, Bytes mine, int r
     co_return;
   }
   if (mine.empty()) co_return;
-  Pending taken = party.recv(root, kTagScatter, mine);
-  co_await taken;
+  std::vector<Pending> taken;
+  if (my_cluster(party) == party.layout().cluster_of(root)) {
+    receive_from_member(party, root, mine, kTagScatter, taken);
+  } else {
+    taken.push_back(party.recv(root, kTagScatter, mine));
+  }
+  for (auto& p : taken) co_await p;
 }
 
 }  // namespace isthmus::coll
