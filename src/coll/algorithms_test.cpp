@@ -35,6 +35,7 @@ void check_bcast(const Algorithm& row, Parameters p, const Shape& shape, std::ui
   for (const auto& got : data) EXPECT_EQ(got, pattern(size, root, 0));
   if (row.name == "van-de-geijn") return;  // knows nothing of clusters
   EXPECT_LE(grid.depth(), 1);
+  if (row.name == "direct") return;  // crosses several times rather than wait
   EXPECT_EQ(grid.bytes_crossed(), size * as_index(grid.layout().clusters() - 1));
 }
 

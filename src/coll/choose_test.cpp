@@ -94,7 +94,7 @@ TEST(Choice, LongAndFastNetworks) {
   const auto name = [&](Kind kind, std::size_t bytes) {
     return std::string(choose({layout, network, {kind, bytes, true}}, {}).algorithm->name);
   };
-  EXPECT_EQ(name(Kind::Bcast, 8), "magpie");
+  EXPECT_EQ(name(Kind::Bcast, 8), "direct");
   EXPECT_NE(name(Kind::Allreduce, 8), "pipelined");
   for (const std::size_t bytes :
        {std::size_t{1} << 18, std::size_t{1} << 20, std::size_t{1} << 25}) {
@@ -102,6 +102,14 @@ TEST(Choice, LongAndFastNetworks) {
     EXPECT_EQ(name(Kind::Reduce, bytes), "striped") << bytes;
     EXPECT_EQ(name(Kind::Allreduce, bytes), "pipelined") << bytes;
   }
+}
+
+TEST(Choice, ABroadcastToManyGoesByLeaders) {
+  std::vector<int> shape(1000, 0);
+  std::fill(shape.begin() + 500, shape.end(), 1);
+  const Network network = parse_network("wan-latency=10ms,wan-rate=1G,link-rate=100M", {});
+  const auto chosen = choose({Layout(shape), network, {Kind::Bcast, 8, true}}, {});
+  EXPECT_EQ(chosen.algorithm->name, "magpie");
 }
 
 TEST(Network, ReadsTextAndComplains) {
