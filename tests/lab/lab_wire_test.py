@@ -29,8 +29,8 @@ for turn in range(rounds):
 """
 
 
-# Rank 0 sleeps until told while all others but the last two send to it, who meanwhile exchange what
-# they have and then wake it. What each process has used at most, in MiB, is printed at the end.
+# Rank 0 sleeps until told while all from rank 2 on but the last send to it; rank 1 and the last, in
+# different clusters, meanwhile exchange what they have and then wake it. What each process has used at most, in MiB, is printed at the end.
 SLEEPER = """
 import os, sys, time
 from mpi4py import MPI
@@ -50,10 +50,10 @@ if rank == 0:
     while not os.path.exists(bell) or time.monotonic() < deadline:
         time.sleep(0.05)
     for number in range(messages):
-        for sender in range(1, last - 1):
+        for sender in range(2, last):
             world.Recv(got, sender, number)
             assert got == content(sender, number), (sender, number)
-elif rank < last - 1:
+elif 1 < rank < last:
     for number in range(messages):
         world.Send(content(rank, number), 0, number)
 else:
@@ -61,7 +61,7 @@ else:
     for turn in range(1 + round(seconds)):
         begin = time.monotonic()
         for number in range(64):
-            world.Sendrecv(content(rank, number), 2 * last - 1 - rank, 0, got)
+            world.Sendrecv(content(rank, number), last + 1 - rank, 0, got)
         rates.append(64 / (time.monotonic() - begin))
     if rank == last:
         print("bystanders:", min(rates), max(rates), "MiB/s", flush=True)
@@ -80,11 +80,11 @@ if rank == 0:
 
 
 def sleeper(lab, folder, senders, messages, seconds):
-    """The lab's process; ranks 0 and the last in site b, all others in a."""
+    """The lab's process; ranks 0 and 1 in site b, all others in a."""
     program, bell = folder / "sleeper.py", folder / "bell"
     program.write_text(SLEEPER)
     words = f"{mpis.ALL['mpich5'].python} {program} {messages} {seconds} {bell}"
-    parts = f"--on b -n 1 {words} : --on a -n {senders + 1} {words} : --on b -n 1 {words}"
+    parts = f"--on b -n 2 {words} : --on a -n {senders + 1} {words}"
     run = f"{sys.executable} -m isthmus run -g $ISTHMUS_GRID {parts}"
     return lab.start("run", "hablot", "--set", f"site.*.slots={senders + 1}", "--", "sh", "-c", run)
 
