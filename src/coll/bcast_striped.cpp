@@ -3,6 +3,8 @@
 // Multicasting", SC 2005 (several trees over clusters), with the trees' depth held at two inside
 // a cluster.
 #include <deque>
+#include <utility>
+#include <vector>
 
 #include "coll/concurrent.hpp"
 #include "coll/implementations.hpp"
@@ -16,6 +18,9 @@ namespace {
 
 constexpr std::size_t kPosted = 8;   // receives at a time from one source
 constexpr std::size_t kUnsent = 64;  // sends under way of one forwarding task
+// So many of a relay's last segments wait to be spread until all have crossed: the way through the
+// other cluster is the longer one, and what a link has queued for its own cluster lies before it.
+constexpr std::size_t kHeldBack = 2;
 
 /// One rank's part.
 class Striped {
@@ -58,10 +63,30 @@ class Striped {
     return k;
   }
 
+  bool is_here(int rank) const { return party_.layout().cluster_of(rank) == my_cluster(party_); }
+
+  /// Whether a relay is to send segment k to its own cluster only when its last one has crossed.
+  bool holds_back(std::size_t k) const {
+    return party_.rank() != stripes_.root() && is_here(stripes_.root()) &&
+           party_.layout().clusters() > 1 && k + kHeldBack * stripes_.relays() >= cut_.count() &&
+           k + stripes_.relays() < cut_.count();
+  }
+
   void forward(std::size_t k, std::deque<Pending>& sends) {
-    for (const int target : stripes_.targets(party_.rank(), k)) {
-      sends.push_back(party_.send(target, kTagBcast, segment(k)));
+    const auto targets = stripes_.targets(party_.rank(), k);
+    if (targets.empty()) return;
+    for (const int target : targets) {
+      if (is_here(target)) {
+        held_.emplace_back(k, target);
+      } else {
+        sends.push_back(party_.send(target, kTagBcast, segment(k)));
+      }
     }
+    if (holds_back(k)) return;
+    for (const auto& [held, target] : held_) {
+      sends.push_back(party_.send(target, kTagBcast, segment(held)));
+    }
+    held_.clear();
   }
 
   Task send_all() {
@@ -102,6 +127,7 @@ class Striped {
   Bytes data_;
   Segments cut_;
   Stripes stripes_;
+  std::vector<std::pair<std::size_t, int>> held_;  // segments and targets
 };
 
 }  // namespace

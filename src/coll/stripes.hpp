@@ -18,6 +18,7 @@ class Stripes {
  public:
   Stripes(const Layout& layout, int root);
 
+  std::size_t relays() const { return relays_.size(); }
   /// The root itself where it is alone in its cluster.
   int relay(std::size_t k) const { return relays_[k % relays_.size()]; }
   int entry(int cluster, std::size_t k) const {
