@@ -37,6 +37,10 @@ double native_reduce(const Network& network, int members, std::size_t bytes);
 double native_gather(const Network& network, int members, std::size_t bytes);
 double native_allgather(const Network& network, int members, std::size_t bytes);
 
+/// What a native collective takes longer after a wait for another cluster: processes look for
+/// native messages less and less often meanwhile, up to a tenth of the wait apart.
+double noticed_late(const Setting&);
+
 double cost_bcast_magpie(const Setting&, const Parameters&);
 double cost_bcast_direct(const Setting&, const Parameters&);
 double cost_reduce_magpie(const Setting&, const Parameters&);

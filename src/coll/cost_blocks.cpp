@@ -89,7 +89,7 @@ double cost_allgather_counterparts(const Setting& setting, const Parameters&) {
 double cost_allgather_intervals(const Setting& setting, const Parameters&) {
   const Shape shape(setting);
   const double far_bytes = shape.bytes * shape.members / shape.ranks;
-  return std::max(shape.others, 1) * native_latency(setting.network, shape.members) +
+  return (shape.others + 1) * native_latency(setting.network, shape.members) +
          2 * shape.others * setting.network.message_cost +
          queueing(setting.network, shape.members) +
          all_at_once(setting, shape.bytes * (shape.ranks - 1) / shape.ranks, far_bytes);
@@ -99,7 +99,7 @@ double cost_alltoall_direct(const Setting& setting, const Parameters&) {
   const Shape shape(setting);
   constexpr double kHeaders = 80;  // of each message
   const double far_bytes = (shape.bytes / shape.ranks + kHeaders) * shape.members * shape.members;
-  return (shape.ranks - 1) * setting.network.message_cost +
+  return 2 * (shape.ranks - 1) * setting.network.message_cost +
          queueing(setting.network, shape.members * shape.members) +
          all_at_once(setting, shape.bytes * (shape.ranks - 1) / shape.ranks, far_bytes);
 }

@@ -28,6 +28,10 @@ def test_of_clusters_and_pairs_the_worst_counts():
     )
 
 
+def test_a_message_costs_what_one_alone_does():
+    assert "message-cost=9.000us" in figures(message=9e-6).network()
+
+
 def test_of_runs_the_best_counts():
     worse = figures(latency=0.02, rate=10e6)
     assert best([worse, figures()]) == best([figures(), worse]) == figures()

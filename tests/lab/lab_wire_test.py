@@ -30,7 +30,8 @@ for turn in range(rounds):
 
 
 # Rank 0 sleeps until told while all from rank 2 on but the last send to it; rank 1 and the last, in
-# different clusters, meanwhile exchange what they have and then wake it. What each process has used at most, in MiB, is printed at the end.
+# different clusters, meanwhile exchange what they have and then wake it. What each process has used
+# at most, in MiB, is printed at the end.
 SLEEPER = """
 import os, sys, time
 from mpi4py import MPI

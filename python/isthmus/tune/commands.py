@@ -82,7 +82,7 @@ def _show(figures: Figures) -> None:
     for pair in figures.pairs:
         names = " and ".join(pair.between)
         senders = f"{pair.senders} each"
-        table.add_row(names, senders, _time(pair.latency), _rate(pair.rate), "")
+        table.add_row(names, senders, _time(pair.latency), _rate(pair.rate), _time(pair.message))
     Console().print(table)
 
 

@@ -26,6 +26,7 @@ class PairFigures(BaseModel):
     latency: float = Field(ge=0)
     rate: float = Field(ge=0)
     senders: int
+    message: float = Field(default=0, ge=0)
 
 
 class Figures(BaseModel):
@@ -35,12 +36,13 @@ class Figures(BaseModel):
     def network(self) -> str:
         """For ISTHMUS_NETWORK (docs/collectives.md). Of several clusters or pairs the worst, since
         a collective waits for the last; of several runs see `best`."""
+        every: list[ClusterFigures | PairFigures] = [*self.clusters, *self.pairs]
         keys = {
             "wan-latency": _time(max((p.latency for p in self.pairs), default=0)),
             "wan-rate": _rate(_least(p.rate for p in self.pairs)),
             "link-latency": _time(max((c.latency for c in self.clusters), default=0)),
             "link-rate": _rate(_least(c.rate for c in self.clusters)),
-            "message-cost": _time(max((c.message for c in self.clusters), default=0)),
+            "message-cost": _time(max((x.message for x in every), default=0)),
         }
         return _entries(keys)
 

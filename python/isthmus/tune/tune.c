@@ -1,10 +1,11 @@
 /* Measures the networks of a grid, as collectives use them. One process per rank; ranks of one
  * cluster have the same ISTHMUS_CLUSTER. Rank 0 prints one line of JSON:
  *   {"clusters": [{"name", "ranks", "latency", "rate", "message"}],
- *    "pairs": [{"between": [name, name], "latency", "rate", "senders"}]}
+ *    "pairs": [{"between": [name, name], "latency", "rate", "senders", "message"}]}
  * latency: seconds one way of 8 B; rate: bytes a second of 1 MiB messages, in a cluster over one
  * rank's link (another host's, if there is one), between two clusters of all senders together;
- * message: seconds per 8 B message of a stream of them. 0: cannot be measured there. */
+ * message: seconds per 8 B message, in a cluster of a stream of them, between two clusters of one
+ * sent alone. 0: cannot be measured there. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,6 +76,31 @@ static double stream(int a, int b, int bytes, int count, int window) {
   return count > in_first ? (last - first) / (count - in_first) : 0;
 }
 
+static int compare(const void* a, const void* b) {
+  const double x = *(const double*)a, y = *(const double*)b;
+  return (x > y) - (x < y);
+}
+
+/* What it costs `a` to send a message while nothing else is under way: the median, known to `a`. */
+static double alone(int a, int b) {
+  enum { SENDS = 21 };
+  double each[SENDS] = {0};
+  char byte[8] = {0};
+  for (int i = 0; i < SENDS; ++i) {
+    const struct timespec pause = {0, 2 * 1000 * 1000};
+    if (rank == b) {
+      MPI_Recv(byte, 8, MPI_BYTE, a, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      continue;
+    }
+    nanosleep(&pause, NULL);
+    const double begin = MPI_Wtime();
+    MPI_Send(byte, 8, MPI_BYTE, b, TAG, MPI_COMM_WORLD);
+    each[i] = MPI_Wtime() - begin;
+  }
+  qsort(each, SENDS, sizeof each[0], compare);
+  return each[SENDS / 2];
+}
+
 /* How many messages take about kSeconds, from what a few took at `b`. Known to both. */
 static int enough(int a, int b, int bytes, int window) {
   int count = 2 * window;
@@ -110,8 +136,8 @@ static void measure_cluster(int a, int b, double figures[3]) {
 }
 
 /* Between two clusters: the i-th members send to each other. Known to all. */
-static void measure_pair(const int* from, const int* to, int senders, double figures[2]) {
-  double mine[2] = {0, 0};
+static void measure_pair(const int* from, const int* to, int senders, double figures[3]) {
+  double mine[3] = {0, 0, 0};
   int partner = -1, sends = 0;
   for (int i = 0; i < senders; ++i) {
     if (rank == from[i]) partner = to[i], sends = 1;
@@ -120,8 +146,8 @@ static void measure_pair(const int* from, const int* to, int senders, double fig
   const int a = sends ? rank : partner, b = sends ? partner : rank;
   nap_barrier();
   if (rank == from[0] || rank == to[0]) {
-    const double half = latency(from[0], to[0], 10);
-    if (rank == from[0]) mine[0] = half;
+    const double half = latency(from[0], to[0], 10), lone = alone(from[0], to[0]);
+    if (rank == from[0]) mine[0] = half, mine[2] = lone;
   }
   nap_barrier();
   int count = 0;
@@ -132,7 +158,7 @@ static void measure_pair(const int* from, const int* to, int senders, double fig
     if (rank == b && each > 0) mine[1] = BIG / each;
   }
   nap_barrier();
-  MPI_Allreduce(mine, figures, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(mine, figures, 3, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
 int main(int argc, char** argv) {
@@ -180,13 +206,13 @@ int main(int argc, char** argv) {
     for (int b = a + 1; b < clusters; ++b) {
       const int *of_a = members + a * size, *of_b = members + b * size;
       const int senders = counts[a] < counts[b] ? counts[a] : counts[b];
-      double figures[2];
+      double figures[3];
       measure_pair(of_a, of_b, senders, figures);
       if (rank == 0) {
         printf("%s{\"between\": [\"%s\", \"%s\"], ", a + b > 1 ? ", " : "", all[of_a[0]][0],
                all[of_b[0]][0]);
-        printf("\"latency\": %.9g, \"rate\": %.9g, \"senders\": %d}", figures[0], figures[1],
-               senders);
+        printf("\"latency\": %.9g, \"rate\": %.9g, \"senders\": %d, \"message\": %.9g}",
+               figures[0], figures[1], senders, figures[2]);
       }
     }
   }
