@@ -144,8 +144,8 @@ def run(
         bool,
         typer.Option(
             "--stats",
-            help="At the end, show how much crossed each link, and the algorithms of collectives "
-            "that were chosen (on standard error).",
+            help="At the end, show how much crossed each link, and what went without gateways, and "
+            "the algorithms of collectives that were chosen (on standard error).",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = False,

@@ -57,11 +57,19 @@ class Member:
 
 
 @dataclass
+class Stats:
+    """What crossed: by pair of gateways; by pair of clusters, from process to process."""
+
+    links: dict[tuple[int, int], dict[str, float]] = field(default_factory=dict)
+    direct: dict[tuple[int, int], dict[str, float]] = field(default_factory=dict)
+
+
+@dataclass
 class Result:
-    """`stats` has what the agents counted, by link, when it was asked for."""
+    """`stats` has what the agents counted, when it was asked for."""
 
     status: int
-    stats: dict[tuple[int, int], dict[str, float]]
+    stats: Stats
 
 
 class Job:
@@ -104,7 +112,7 @@ class Job:
         timer = None
         if self._options.timeout is not None:
             timer = loop.call_later(self._options.timeout, self._out_of_time)
-        stats: dict[tuple[int, int], dict[str, float]] = {}
+        stats = Stats()
         body = asyncio.create_task(self._life(stats))
         hurry = asyncio.create_task(self._hurry.wait())
         try:
@@ -124,7 +132,7 @@ class Job:
                 loop.remove_signal_handler(number)
         return Result(self._outcome.status if self._outcome else 0, stats)
 
-    async def _life(self, stats: dict[tuple[int, int], dict[str, float]]) -> None:
+    async def _life(self, stats: Stats) -> None:
         try:
             whole = await self._unless_ending(self._bring_up())
             if whole and await self._unless_ending(self._until_exited()):
@@ -344,7 +352,7 @@ class Job:
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(gone(), limit)
 
-    async def _collect(self, stats: dict[tuple[int, int], dict[str, float]]) -> None:
+    async def _collect(self, stats: Stats) -> None:
         """What crossed each direction of each link, as counted by the gateway that sent it."""
         for member in self._members:
             if member.lost or not member.plan.gateways:
@@ -357,8 +365,15 @@ class Job:
             for link in answer.get("links") or []:
                 with contextlib.suppress(KeyError, TypeError, ValueError):
                     key = int(link["from"]), int(link["to"])
-                    if key not in stats or key[0] in own:
-                        stats[key] = {k: v for k, v in link.items() if k not in ("from", "to")}
+                    if key not in stats.links or key[0] in own:
+                        stats.links[key] = {
+                            k: v for k, v in link.items() if k not in ("from", "to")
+                        }
+            for count in answer.get("direct") or []:
+                with contextlib.suppress(KeyError, TypeError, ValueError):
+                    sums = stats.direct.setdefault((member.plan.cluster, int(count["to"])), {})
+                    for name in ("conduits", "messages", "bytes", "wire_bytes"):
+                        sums[name] = sums.get(name, 0) + int(count[name])
 
 
 def _integer(value: object, default: int) -> int:

@@ -1,11 +1,12 @@
 """What `--dry-run` and `--stats` print."""
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.table import Table
 
+from isthmus.job import Stats
 from isthmus.plan import Plan
 from isthmus.units import format_bytes, format_rate
 
@@ -67,15 +68,16 @@ def _milliseconds(seconds: float) -> str:
     return f"{1000 * seconds:.3g} ms" if seconds else ""
 
 
-def stats_table(plan: Plan, stats: Mapping[tuple[int, int], Mapping[str, float]]) -> None:
-    """What crossed, a row per direction of each link, on standard error."""
+def stats_table(plan: Plan, stats: Stats) -> None:
+    """What crossed, a row per direction of each link, on standard error; then what went from
+    process to process, by clusters."""
     console = Console(stderr=True)
     console.width = max(console.width, 110)  # rows stay whole in files and narrow windows
     table = Table(title="What crossed the isthmus", title_justify="left")
     table.add_column("link")
     for column in ("messages", "bytes", "on the wire", "lost", "streams", "RTT", "best rate"):
         table.add_column(column, justify="right")
-    for (source, target), count in sorted(stats.items()):
+    for (source, target), count in sorted(stats.links.items()):
         table.add_row(
             f"{_gateway(plan, source)} -> {_gateway(plan, target)}",
             f"{count.get('messages', 0)}",
@@ -85,5 +87,13 @@ def stats_table(plan: Plan, stats: Mapping[tuple[int, int], Mapping[str, float]]
             f"{count.get('streams', 0):.0f}",
             _milliseconds(count.get("min_rtt", 0)),
             format_rate(8 * count["best_rate"]) if count.get("best_rate") else "",
+        )
+    for (source, target), count in sorted(stats.direct.items()):
+        conduits = int(count["conduits"])
+        table.add_row(
+            f"{plan.clusters[source].name} -> {plan.clusters[target].name}, direct ({conduits})",
+            f"{count['messages']:.0f}",
+            f"{count['bytes']:.0f}",
+            format_bytes(int(count["wire_bytes"])),
         )
     console.print(table)

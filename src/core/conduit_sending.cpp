@@ -48,6 +48,9 @@ void Conduit::submit(const OutFrame& frame, std::uint16_t hops) {
   header.source = frame.source;
   header.destination = frame.destination;
   header.body_size = static_cast<std::uint32_t>(frame.head_size + frame.payload.size());
+  const bool begins = frame.kind == FrameKind::Envelope;
+  if (begins) ++counts_.messages;
+  if (begins || frame.kind == FrameKind::Piece) counts_.bytes += frame.payload.size();
   enqueue(header, std::span(frame.head).first(frame.head_size), frame.payload);
 }
 

@@ -242,7 +242,9 @@ void Agent::kill(const ControlMessage&) {
 }
 
 void Agent::stats(const ControlMessage&) {
-  channel_.send({{"op", "stats"}, {"links", gateways_ ? gateways_->stats() : json::array()}});
+  channel_.send({{"op", "stats"},
+                 {"links", gateways_ ? gateways_->stats() : json::array()},
+                 {"direct", gateways_ ? gateways_->direct_stats() : json::array()}});
 }
 
 void Agent::end(const ControlMessage&) {

@@ -73,6 +73,8 @@ void Gateway::close(std::function<void()> done) { state_->close(std::move(done))
 bool Gateway::joined() const { return state_->all_joined(); }
 bool Gateway::finished() const { return state_->all_left(); }
 
+const std::map<std::size_t, net::DirectCount>& Gateway::crossed() const { return state_->crossed; }
+
 std::vector<LinkCount> Gateway::counts() const {
   std::vector<LinkCount> counts;
   for (const auto& [node, peer] : state_->peers) {

@@ -14,6 +14,7 @@
 
 #include "core/ids.hpp"
 #include "core/world.hpp"
+#include "net/control_body.hpp"
 
 namespace isthmus::daemon {
 
@@ -105,6 +106,8 @@ class Gateway {
   bool joined() const;    ///< every rank of this cluster has joined
   bool finished() const;  ///< every rank of this cluster has joined and left in good order
   std::vector<LinkCount> counts() const;
+  /// What processes of this cluster that have left have sent to each other one without gateways.
+  const std::map<std::size_t, net::DirectCount>& crossed() const;
 
  private:
   struct State;

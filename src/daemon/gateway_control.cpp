@@ -35,6 +35,10 @@ void Gateway::State::control(Peer& from, const core::InFrame& frame) {
     if (core::is_gateway(from.node)) learn_lost(from, *body);
     return;
   }
+  if (body->what == ControlBody::What::Crossed) {
+    if (!core::is_gateway(from.node)) learn_crossed(*body);
+    return;
+  }
   if (faulted) return;
   faulted = true;
   spread(*body, from.node);
@@ -44,6 +48,15 @@ void Gateway::State::control(Peer& from, const core::InFrame& frame) {
   } else if (events.fault) {
     events.fault(body->message, body->code);
   }
+}
+
+void Gateway::State::learn_crossed(const ControlBody& body) {
+  if (!world || body.cluster >= world->clusters.size()) return;
+  net::DirectCount& count = crossed[body.cluster];
+  count.conduits += body.crossed.conduits;
+  count.messages += body.crossed.messages;
+  count.bytes += body.crossed.bytes;
+  count.wire_bytes += body.crossed.wire_bytes;
 }
 
 void Gateway::State::learn_joined(core::NodeId gateway, core::NodeId from) {

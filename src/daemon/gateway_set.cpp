@@ -200,6 +200,20 @@ json GatewaySet::stats() const {
   return list;
 }
 
+json GatewaySet::direct_stats() const {
+  auto list = json::array();
+  for (const Member& member : state_->members) {
+    for (const auto& [cluster, count] : member.gateway->crossed()) {
+      list.push_back({{"to", cluster},
+                      {"conduits", count.conduits},
+                      {"messages", count.messages},
+                      {"bytes", count.bytes},
+                      {"wire_bytes", count.wire_bytes}});
+    }
+  }
+  return list;
+}
+
 void GatewaySet::close(const std::function<void()>& done) {
   if (state_->members.empty()) return done();
   auto left = std::make_shared<std::size_t>(state_->members.size());

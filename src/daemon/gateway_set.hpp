@@ -43,8 +43,9 @@ class GatewaySet {
   bool finished() const;  ///< ... and left in good order
   /// What each link has carried from this side.
   std::vector<LinkCount> counts() const;
-  /// The list of docs/control.md's `stats`.
+  /// The lists of docs/control.md's `stats`.
   nlohmann::json stats() const;
+  nlohmann::json direct_stats() const;
   /// Says goodbye to all; `done` is called within about a second.
   void close(const std::function<void()>& done);
 

@@ -79,6 +79,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   // gateway_control.cpp: what is told to all
   void control(Peer& from, const core::InFrame& frame);
   void tell(Peer& peer, core::FrameKind kind, std::span<const std::byte> body);
+  void learn_crossed(const net::ControlBody& body);
   void learn_joined(core::NodeId gateway, core::NodeId from);
   void check_ready();
   void spread(const net::ControlBody& body, core::NodeId except);
@@ -134,6 +135,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   // reach, with the reason.
   std::set<std::pair<core::NodeId, std::size_t>> lost_there;
   std::map<std::size_t, std::string> unreachable;
+  std::map<std::size_t, net::DirectCount> crossed;  // by cluster, of processes that have left
 
   std::map<core::NodeId, PeerPtr> peers;
   std::vector<PeerPtr> unflushed;

@@ -25,6 +25,13 @@ std::vector<std::byte> encode_control(const ControlBody& body) {
     case ControlBody::What::Lost:
       value["lost"] = {{"cluster", body.cluster}, {"message", message}};
       break;
+    case ControlBody::What::Crossed:
+      value["crossed"] = {{"cluster", body.cluster},
+                          {"conduits", body.crossed.conduits},
+                          {"messages", body.crossed.messages},
+                          {"bytes", body.crossed.bytes},
+                          {"wire_bytes", body.crossed.wire_bytes}};
+      break;
     case ControlBody::What::Link:
       value["link"] = {{"rate", body.rate}, {"streams", body.streams}};
       break;
@@ -62,6 +69,16 @@ std::optional<ControlBody> decode_control(std::span<const std::byte> bytes) {
       body.what = ControlBody::What::Lost;
       body.cluster = value.at("lost").at("cluster").get<std::size_t>();
       body.message = value.at("lost").at("message").get<std::string>();
+      return body;
+    }
+    if (value.contains("crossed")) {
+      const json& inner = value.at("crossed");
+      body.what = ControlBody::What::Crossed;
+      body.cluster = inner.at("cluster").get<std::size_t>();
+      body.crossed.conduits = inner.at("conduits").get<std::uint64_t>();
+      body.crossed.messages = inner.at("messages").get<std::uint64_t>();
+      body.crossed.bytes = inner.at("bytes").get<std::uint64_t>();
+      body.crossed.wire_bytes = inner.at("wire_bytes").get<std::uint64_t>();
       return body;
     }
     const bool abort = value.contains("abort");

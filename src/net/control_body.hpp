@@ -12,10 +12,18 @@
 
 namespace isthmus::net {
 
+/// What has crossed direct conduits.
+struct DirectCount {
+  std::uint64_t conduits = 0;
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;       ///< of the program's payload
+  std::uint64_t wire_bytes = 0;  ///< with headers, acknowledgements and repetitions, without TLS
+};
+
 /// One of: somebody has joined; a rank aborted; something broke; how to use the link; the sender
-/// does not reach a cluster any more.
+/// does not reach a cluster any more; what it has sent to a cluster without gateways.
 struct ControlBody {
-  enum class What { Joined, Abort, Fault, Link, Lost } what = What::Fault;
+  enum class What { Joined, Abort, Fault, Link, Lost, Crossed } what = What::Fault;
   /// Joined: a process, which is connected to all gateways of its cluster; or a gateway, all of
   /// whose processes have joined.
   core::NodeId node = core::kNobody;
@@ -26,7 +34,8 @@ struct ControlBody {
   std::uint64_t rate = 0;
   /// Link, to the end that opens its streams: so many would be good; else 0.
   int streams = 0;
-  std::size_t cluster = 0;  ///< Lost
+  std::size_t cluster = 0;  ///< Lost, Crossed
+  DirectCount crossed{};    ///< Crossed
 };
 
 std::vector<std::byte> encode_control(const ControlBody& body);

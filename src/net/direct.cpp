@@ -192,6 +192,20 @@ asio::awaitable<void> Direct::dialling(std::shared_ptr<Direct> self, PeerPtr pee
 
 // ---- the end ------------------------------------------------------------------------------------
 
+std::map<std::size_t, DirectCount> Direct::counts() const {
+  std::map<std::size_t, DirectCount> all;
+  for (const auto& [node, peer] : peers_) {
+    if (!peer->driver) continue;
+    const core::ConduitCounts& sent = peer->driver->conduit().counts();
+    DirectCount& count = all[world_.cluster_of_node(node)];
+    ++count.conduits;
+    count.messages += sent.messages;
+    count.bytes += sent.bytes;
+    count.wire_bytes += sent.wire_bytes;
+  }
+  return all;
+}
+
 void Direct::flush() {
   for (const auto& [node, peer] : peers_) {
     if (peer->driver) peer->driver->flush();

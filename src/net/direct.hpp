@@ -18,6 +18,7 @@
 
 #include "core/world.hpp"
 #include "net/conduit_driver.hpp"
+#include "net/control_body.hpp"
 #include "net/credentials.hpp"
 #include "net/listener.hpp"
 
@@ -53,6 +54,8 @@ class Direct : public std::enable_shared_from_this<Direct> {
   ConduitDriver* to(core::NodeId peer);
   void take_invite(core::NodeId from, const Invite& invite);
 
+  /// What this process has sent, by the receivers' cluster.
+  std::map<std::size_t, DirectCount> counts() const;
   void flush();
   void bye();
   bool flushed() const;

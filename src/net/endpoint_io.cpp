@@ -12,6 +12,7 @@
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
 #include <stdexcept>
+#include <utility>
 
 #include "net/connect.hpp"
 #include "net/handshake.hpp"
@@ -317,6 +318,7 @@ void Endpoint::Io::progress() {
     std::lock_guard hold(endpoint.mutex_);
     if (endpoint.engine_.has_output() || !returned.empty()) return;
   }
+  tell_crossed();
   for (auto& gate : gates) gate.driver->conduit().bye();
   direct->bye();
   if (flushed()) {
@@ -333,14 +335,32 @@ void Endpoint::Io::progress() {
 void Endpoint::Io::say(const ControlBody& body) {
   const auto bytes = encode_control(body);
   for (auto& gate : gates) {
-    if (!gate.driver || gate.driver->closed()) continue;
-    core::OutFrame frame;
-    frame.kind = core::FrameKind::Control;
-    frame.source = static_cast<core::NodeId>(config.world_rank);
-    frame.destination = gate.gateway.node;
-    frame.payload = bytes;
-    gate.driver->conduit().submit(frame);
-    gate.driver->flush();
+    if (gate.driver && !gate.driver->closed()) say_to(gate, bytes);
+  }
+}
+
+void Endpoint::Io::say_to(Gate& gate, std::span<const std::byte> bytes) {
+  core::OutFrame frame;
+  frame.kind = core::FrameKind::Control;
+  frame.source = static_cast<core::NodeId>(config.world_rank);
+  frame.destination = gate.gateway.node;
+  frame.payload = bytes;
+  gate.driver->conduit().submit(frame);
+  gate.driver->flush();
+}
+
+// Once, to one gateway: what it counts is the cluster's.
+void Endpoint::Io::tell_crossed() {
+  const auto open_gate = std::find_if(gates.begin(), gates.end(), [](const Gate& gate) {
+    return gate.driver && !gate.driver->closed();
+  });
+  if (std::exchange(told_crossed, true) || open_gate == gates.end()) return;
+  for (const auto& [cluster, count] : direct->counts()) {
+    ControlBody body;
+    body.what = ControlBody::What::Crossed;
+    body.cluster = cluster;
+    body.crossed = count;
+    say_to(*open_gate, encode_control(body));
   }
 }
 

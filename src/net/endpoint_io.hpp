@@ -63,6 +63,8 @@ struct Endpoint::Io {
   void take_control(std::size_t gate, const core::InFrame& frame);
   void progress();
   void say(const ControlBody& body);
+  void say_to(Gate& gate, std::span<const std::byte> body);
+  void tell_crossed();
   void fault(const std::string& sentence, int code);
   void tell_fault(const std::string& sentence);
   std::string name(const Gate& gate) const;
@@ -78,6 +80,7 @@ struct Endpoint::Io {
   std::shared_ptr<Direct> direct;
   std::deque<Returned> returned;  // no more than gateways hold for us
   bool open = false;              // all gates are ready: frames flow
+  bool told_crossed = false;
   std::atomic<bool> woken{false};
   std::thread thread;
   int pid = 0;  // of the process that has the thread

@@ -142,6 +142,7 @@ def hablot(ours_delay: float, ours_rate: float, **more: float) -> Results:
     found = [
         *pingpongs("tcp", wire_times(DELAY, RATE, sizes)),
         *pingpongs("isthmus", ours, 1.0),
+        *pingpongs("isthmus-direct", ours),
         *pingpongs("isthmus-untuned", ours),
         *pingpongs("native-x-default", wire_times(DELAY, RATE, [8, LARGEST])),
         flow("isthmus", "stream", 1.0, count),
@@ -194,13 +195,15 @@ def test_the_best_native_mpi_counts():
     sizes = [8, LARGEST]
     ours = wire_times(DELAY, RATE, sizes)
     found = results(
-        *pingpongs("isthmus", ours),
+        *pingpongs("isthmus-direct", ours),
+        *pingpongs("isthmus", {size: 1.5 * t for size, t in ours.items()}),
         *pingpongs("native-slow", {size: 2 * t for size, t in ours.items()}),
         *pingpongs("native-quick", {size: 0.9 * t for size, t in ours.items()}),
     )
     (verdict,) = [v for v in judge(limits.of_testbed("hablot"), found) if "native" in v.limit.name]
     assert verdict.value == pytest.approx(1 / 0.9)
     assert "native-quick" in verdict.note
+    assert "through two gateways 1.667" in verdict.note
     found.labels["native-absent"] = "native-absent"
     (verdict,) = [v for v in judge(limits.of_testbed("hablot"), found) if "native" in v.limit.name]
     assert "1 native MPIs not measured" in verdict.note

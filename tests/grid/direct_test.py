@@ -57,6 +57,13 @@ def payload(stats: str) -> int:
     return sum(map(int, rows))
 
 
+def direct_payload(stats: str) -> int:
+    """Bytes of the program that went from process to process."""
+    rows = re.findall(r"│ \w+ -> \w+, direct \(1\) +│ +\d+ │ +(\d+) │", stats)
+    assert len(rows) == 2, stats
+    return sum(map(int, rows))
+
+
 def test_little_is_left_to_the_gateways(isthmus, tmp_path: Path) -> None:
     program = tmp_path / "pingpong.py"
     program.write_text(PINGPONG)
@@ -68,6 +75,10 @@ def test_little_is_left_to_the_gateways(isthmus, tmp_path: Path) -> None:
         done = isthmus("run", "--stats", "-g", grid, "-n", 2, python, program, timeout=120)
         assert done.returncode == 0, done.stderr
         crossed[reach] = payload(done.stderr)
+        if reach == "direct":
+            assert crossed[reach] + direct_payload(done.stderr) >= 100 << 20
+        else:
+            assert ", direct" not in done.stderr
     assert crossed["gateway"] >= 100 << 20
     # The first messages go by the gateways, until the conduit stands.
     assert crossed["direct"] < crossed["gateway"] / 2

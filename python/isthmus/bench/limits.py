@@ -112,7 +112,7 @@ def _worst_size(results: Results, contestant: str) -> tuple[float, str]:
             if worst is None or ratio > worst[0]:
                 worst = ratio, f"worst at {format_bytes(size)}: {results.labels[best]}"
     if worst is None:
-        raise NotMeasuredError(f"{contestant} and no native MPI were measured at one size")
+        raise NotMeasuredError(f"{contestant}: not measured at a size at which a native MPI was")
     return worst
 
 
