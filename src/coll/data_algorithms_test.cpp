@@ -214,6 +214,14 @@ TEST(DataAlgorithms, LongBlocks) {
     }
     check_allgather(allgather_intervals, shape, ++seed, sizes);
   }
+  // In a large cluster the longest of them are not cut.
+  Shape large(150, 0);
+  large.push_back(1);
+  Sizes sizes(large.size(), 0);
+  sizes[3] = sizes[150] = 300'000;
+  sizes[149] = 262'144;
+  check_scatter_direct(large, ++seed, 1, sizes);
+  check_gather_direct(large, ++seed, 1, sizes);
   for (const std::size_t base : {40'000U, 100'000U}) {
     check_alltoall(alltoall_direct, shape, ++seed, base, false);
     check_alltoall(alltoall_direct, shape, ++seed, base, true);

@@ -13,16 +13,18 @@ constexpr double kQueued = 5e-3;
 constexpr double kFewest = 96 << 10, kMostBytes = 8 << 20;
 constexpr std::size_t kMost = 64;
 
-// Blocks of up to kCut bytes travel in messages that native libraries send unasked. Asking takes
-// two messages that wait behind what links have queued for other clusters (alltoall of 64 KiB over
-// 16 links of 100 Mbit/s: 138 ms in one piece, 120 in these; November 2026); of long blocks it is a
-// small part.
-constexpr std::size_t kUnasked = 32 << 10, kCut = 256 << 10;
+// Blocks travel in messages that native libraries send unasked. Asking takes two messages that wait
+// behind what links have queued for other clusters (alltoall of 64 KiB over 16 links of 100 Mbit/s:
+// 138 ms in one piece, 120 in these; November 2026). Not blocks of which so many messages would
+// have to be awaited at a time; nor, in large clusters, those of more than kFewPieces.
+constexpr std::size_t kUnasked = 32 << 10;
+constexpr std::size_t kMostPieces = 1024, kFewPieces = 8;
 
-/// Calls each(offset, size) for the messages of a block.
+/// Calls each(offset, size) for the messages of a block between two of so many members.
 template <class Each>
-void cut(std::size_t size, Each&& each) {
-  const std::size_t most = size > kCut ? size : kUnasked;
+void cut(std::size_t size, std::size_t members, Each&& each) {
+  const std::size_t pieces = std::max(kMostPieces / members, kFewPieces);
+  const std::size_t most = size > pieces * kUnasked ? size : kUnasked;
   for (std::size_t at = 0; at < size; at += most) each(at, std::min(most, size - at));
 }
 
@@ -46,7 +48,8 @@ void FewSends::drop_oldest() {
 
 void receive_from_member(Party& party, int rank, Bytes place, int tag,
                          std::vector<Pending>& arrivals) {
-  cut(place.size(), [&](std::size_t at, std::size_t size) {
+  const std::size_t members = party.layout().members(my_cluster(party)).size();
+  cut(place.size(), members, [&](std::size_t at, std::size_t size) {
     arrivals.push_back(party.recv(rank, tag, place.subspan(at, size)));
   });
 }
@@ -69,7 +72,7 @@ Task send_to_members(Party& party, std::vector<ConstBytes> data, int tag) {
   std::vector<std::pair<int, ConstBytes>> messages;
   for (std::size_t step = 1; step < members.size(); ++step) {
     const std::size_t to = (me + step) % members.size();
-    cut(data[to].size(), [&](std::size_t at, std::size_t size) {
+    cut(data[to].size(), members.size(), [&](std::size_t at, std::size_t size) {
       messages.emplace_back(members[to], data[to].subspan(at, size));
     });
   }
