@@ -15,8 +15,8 @@ constexpr std::size_t kMost = 64;
 
 // Blocks travel in messages that native libraries send unasked. Asking takes two messages that wait
 // behind what links have queued for other clusters (alltoall of 64 KiB over 16 links of 100 Mbit/s:
-// 138 ms in one piece, 120 in these; November 2026). Not blocks of which so many messages would
-// have to be awaited at a time; nor, in large clusters, those of more than kFewPieces.
+// 138 ms in one piece, 120 in these; November 2026). Longer blocks go whole: those of more pieces
+// than leave a member with kMostPieces receives in all, but kFewPieces are always allowed.
 constexpr std::size_t kUnasked = 32 << 10;
 constexpr std::size_t kMostPieces = 1024, kFewPieces = 8;
 
