@@ -125,7 +125,13 @@ class Conduit {
   /// True: consumed. False: the sink has kept a copy and somebody calls consume() later.
   using Sink = std::function<bool(const InFrame& frame, std::uint16_t hops)>;
   /// `bytes` begins where the last call's `used` ended. The sink may call submit() and consume().
-  Input input(StreamId id, std::span<const std::byte> bytes, Time now, const Sink& sink);
+  /// The last `placed` bytes of the first frame have come and are elsewhere (see arriving).
+  Input input(StreamId id, std::span<const std::byte> bytes, Time now, const Sink& sink,
+              std::size_t placed = 0);
+  /// The frame whose first `bytes` have come, so that the rest can be read to where it belongs:
+  /// `body` is what there is of it, `placed` what is still to come. Nothing: not known yet, not a
+  /// routed frame, or one that has come before.
+  std::optional<InFrame> arriving(StreamId id, std::span<const std::byte> bytes) const;
 
   /// A frame with `body` bytes that the sink has kept takes no more room.
   void consume(std::size_t body);
@@ -188,6 +194,7 @@ class Conduit {
   PacketPtr make_ack();
   void acknowledged(std::uint64_t first, std::uint64_t last);
   void trim();
+  bool has_received(std::uint64_t sequence) const;
   bool note_received(std::uint64_t sequence);
   std::string take_hello(Stream& stream, const Decoded& frame);
   std::string take_ack(const Ack& ack);

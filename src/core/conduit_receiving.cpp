@@ -12,6 +12,12 @@ constexpr std::size_t kAckBytes = 128 * 1024;
 
 }  // namespace
 
+bool Conduit::has_received(std::uint64_t sequence) const {
+  if (sequence <= received_) return true;
+  const auto after = beyond_.upper_bound(sequence);
+  return after != beyond_.begin() && sequence <= std::prev(after)->second;
+}
+
 bool Conduit::note_received(std::uint64_t sequence) {
   if (sequence <= received_) return false;
   if (sequence == received_ + 1) {
@@ -135,7 +141,7 @@ std::string Conduit::take(Stream& stream, const Decoded& frame, Time now, const 
   }
   if (beyond_.size() > kMaxGaps) return "left too many gaps in its frames";
   if (!ack_pending()) ack_at_ = now + config_.ack_delay;
-  received_bytes_ += frame.size;
+  received_bytes_ += kHeaderSize + header.body_size;
   if (received_bytes_ - consumed_ > config_.window) return "sent more than the window allows";
   if (header.kind == FrameKind::Bye) {
     peer_bye_ = header.sequence;
@@ -143,14 +149,19 @@ std::string Conduit::take(Stream& stream, const Decoded& frame, Time now, const 
     consume(header.body_size);
     return {};
   }
-  const InFrame in{header.kind, header.source, header.destination, frame.body, header.flags};
+  const InFrame in{.kind = header.kind,
+                   .source = header.source,
+                   .destination = header.destination,
+                   .body = frame.body,
+                   .flags = header.flags,
+                   .placed = header.body_size - frame.body.size()};
   if (sink(in, header.hops)) consume(header.body_size);
   if (received_bytes_ - acked_bytes_ >= kAckBytes) ack_due_ = true;
   return {};
 }
 
 Conduit::Input Conduit::input(StreamId id, std::span<const std::byte> bytes, Time now,
-                              const Sink& sink) {
+                              const Sink& sink, std::size_t placed) {
   Input result;
   const auto found = streams_.find(id);
   if (found == streams_.end() || !dead_.empty()) {
@@ -163,7 +174,7 @@ Conduit::Input Conduit::input(StreamId id, std::span<const std::byte> bytes, Tim
   stream.heard = now_;
   stream.next_ping = now_ + config_.link_timeout / 4;
   while (dead_.empty()) {
-    const Decoded frame = decode(bytes.subspan(result.used));
+    const Decoded frame = decode(bytes.subspan(result.used), std::exchange(placed, 0));
     if (frame.state == Decoded::State::Incomplete) return result;
     if (frame.state == Decoded::State::Malformed) {
       result.outcome = Outcome::Broken;
@@ -179,6 +190,22 @@ Conduit::Input Conduit::input(StreamId id, std::span<const std::byte> bytes, Tim
     fail(result.reason);
   }
   return result;
+}
+
+std::optional<InFrame> Conduit::arriving(StreamId id, std::span<const std::byte> bytes) const {
+  const auto found = streams_.find(id);
+  if (found == streams_.end() || !found->second.hello_received || !dead_.empty()) return {};
+  if (bytes.size() < kHeaderSize) return {};
+  const Decoded frame = decode(bytes);
+  const FrameHeader& header = frame.header;
+  if (frame.state != Decoded::State::Incomplete || !is_routed(header.kind)) return {};
+  if (has_received(header.sequence)) return {};
+  return InFrame{.kind = header.kind,
+                 .source = header.source,
+                 .destination = header.destination,
+                 .body = bytes.subspan(kHeaderSize),
+                 .flags = header.flags,
+                 .placed = frame.size - bytes.size()};
 }
 
 }  // namespace isthmus::core

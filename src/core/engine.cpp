@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/engine_state.hpp"
+#include "core/message_body.hpp"
 
 namespace isthmus::core {
 
@@ -108,6 +109,16 @@ bool Engine::deliver(const InFrame& frame) {
   } catch (const std::bad_alloc&) {
     return false;
   }
+}
+
+std::span<std::byte> Engine::place(const InFrame& beginning) {
+  const State& s = *state_;
+  if (beginning.kind != FrameKind::Piece || beginning.destination != s.self) return {};
+  const auto found = state_->channels.find(beginning.source);
+  const std::optional<PieceBody> piece = decode_piece(beginning.body, beginning.placed);
+  if (!piece || found == state_->channels.end()) return {};
+  const std::size_t body = beginning.body.size() + beginning.placed;
+  return found->second.in.place(*piece, body - PieceBody::kSize);
 }
 
 bool Engine::next_frame(OutFrame& out, const Room& room) {

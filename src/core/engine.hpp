@@ -73,6 +73,14 @@ class Engine {
   /// come twice, and the second does nothing.
   [[nodiscard]] bool deliver(const InFrame& frame);
 
+  /// The memory of the receive that the last bytes of an arriving Piece belong to, so that they can
+  /// be read straight to there: `body` is what has come of it, `placed` how much is missing. Empty:
+  /// its message has no receive yet, or none with room for all of the piece; the frame is to be
+  /// read whole. The memory is the receive's until the next call of deliver() (another frame may
+  /// bring the same bytes and complete it): ask again then. When all has come, deliver() the frame
+  /// with its payload `placed`, wherever that went last.
+  std::span<std::byte> place(const InFrame& beginning);
+
   /// Writes the next frame to be sent into `out`; false when there is none now. Small frames
   /// (grants, credits, envelopes of small messages) come before pieces of large ones; large ones
   /// take turns between peers. `out.payload` borrows from the operation until the next call of

@@ -126,12 +126,18 @@ void Engine::State::store(Channel& from, Incoming& message, std::uint64_t offset
 }
 
 bool Engine::State::on_piece(const InFrame& frame) {
-  const std::optional<PieceBody> body = decode_piece(frame.body);
+  const std::optional<PieceBody> body = decode_piece(frame.body, frame.placed);
   if (!body) return false;
-  const auto payload = frame.body.subspan(PieceBody::kSize);
+  std::span<const std::byte> payload = frame.body.subspan(PieceBody::kSize);
   Channel& from = channel(frame.source);
-  if (repeats && from.in.has(*body, payload.size())) return true;
-  Incoming* message = from.in.accept(*body, payload.size());
+  const std::size_t size = payload.size() + frame.placed;
+  if (repeats && from.in.has(*body, size)) return true;
+  if (frame.placed > 0) {
+    if (!payload.empty()) return false;
+    payload = from.in.place(*body, size);
+    if (payload.empty()) return false;
+  }
+  Incoming* message = from.in.accept(*body, size);
   if (message == nullptr) return false;
   store(from, *message, body->offset, payload);
   activate(from);

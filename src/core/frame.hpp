@@ -61,6 +61,7 @@ struct InFrame {
   NodeId destination = kNobody;
   std::span<const std::byte> body;
   std::uint8_t flags = 0;
+  std::size_t placed = 0;  ///< bytes after `body`, which are where Engine::place said
 };
 
 }  // namespace isthmus::core

@@ -12,10 +12,12 @@ namespace {
 // Pieces come nearly in order. So many gaps are those of a peer that means harm.
 constexpr std::size_t kMaxGaps = std::size_t{1} << 16;
 
-void place(RecvOp* op, std::uint64_t offset, std::span<const std::byte> bytes) {
+void put(RecvOp* op, std::uint64_t offset, std::span<const std::byte> bytes) {
   if (op == nullptr || bytes.empty() || offset >= op->capacity) return;
+  std::byte* const to = op->buffer + offset;
+  if (bytes.data() == to) return;  // placed already
   const std::size_t room = op->capacity - static_cast<std::size_t>(offset);
-  std::memcpy(op->buffer + offset, bytes.data(), std::min(bytes.size(), room));
+  std::memcpy(to, bytes.data(), std::min(bytes.size(), room));
 }
 
 }  // namespace
@@ -107,7 +109,7 @@ Incoming* Inbound::accept(const PieceBody& piece, std::size_t payload) {
 void Inbound::store(Incoming& message, std::uint64_t offset, std::span<const std::byte> bytes) {
   message.arrived.add(offset, offset + bytes.size());
   if (message.stage == Stage::Matched) {
-    place(message.op, offset, bytes);
+    put(message.op, offset, bytes);
     if (offset < message.body.ahead) {
       message.ahead_arrived += bytes.size();
       free(bytes.size());
@@ -132,14 +134,23 @@ void Inbound::store(Incoming& message, std::uint64_t offset, std::span<const std
   buffered_ += bytes.size();
 }
 
+std::span<std::byte> Inbound::place(const PieceBody& piece, std::size_t payload) {
+  const Incoming* const message = find(piece.number);
+  if (message == nullptr || message->op == nullptr || payload == 0) return {};
+  const RecvOp& op = *message->op;
+  if (piece.offset > op.capacity || payload > op.capacity - piece.offset) return {};
+  if (accept(piece, payload) == nullptr) return {};
+  return {op.buffer + piece.offset, payload};
+}
+
 void Inbound::bind(Incoming& message, RecvOp* op) {
   message.stage = Stage::Matched;
   message.op = op;
   if (message.buffer) {
-    place(op, 0, {message.buffer.get(), static_cast<std::size_t>(message.body.ahead)});
+    put(op, 0, {message.buffer.get(), static_cast<std::size_t>(message.body.ahead)});
     message.buffer.reset();
   }
-  for (const Incoming::Chunk& chunk : message.early) place(op, chunk.offset, chunk.bytes);
+  for (const Incoming::Chunk& chunk : message.early) put(op, chunk.offset, chunk.bytes);
   message.early = {};
   const auto arrived = static_cast<std::size_t>(message.ahead_arrived);
   buffered_ -= arrived;

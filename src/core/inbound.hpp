@@ -78,6 +78,9 @@ class Inbound {
   /// Whom a piece is for, checked and ready for store().
   [[nodiscard]] Incoming* accept(const PieceBody& piece, std::size_t payload);
   void store(Incoming& message, std::uint64_t offset, std::span<const std::byte> bytes);
+  /// Where a piece's bytes go that are not stored yet: into the receive that its message has, which
+  /// has room for all of them. Else nothing.
+  std::span<std::byte> place(const PieceBody& piece, std::size_t payload);
 
   /// Gives a message its receive (null: none, drop it) and moves what has arrived there.
   void bind(Incoming& message, RecvOp* op);

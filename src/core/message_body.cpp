@@ -93,13 +93,17 @@ std::optional<EnvelopeBody> decode_envelope(std::span<const std::byte> bytes) {
   return body;
 }
 
-std::optional<PieceBody> decode_piece(std::span<const std::byte> bytes) {
-  if (bytes.size() <= PieceBody::kSize) return std::nullopt;  // an empty piece says nothing
+std::optional<PieceBody> decode_piece(std::span<const std::byte> bytes, std::size_t placed) {
+  // An empty piece says nothing.
+  if (bytes.size() < PieceBody::kSize || bytes.size() + placed == PieceBody::kSize) {
+    return std::nullopt;
+  }
   Reader reader(bytes);
   PieceBody body;
   body.number = reader.u64();
   body.offset = reader.u64();
-  if (body.offset + (bytes.size() - PieceBody::kSize) < body.offset) return std::nullopt;
+  const std::size_t payload = bytes.size() - PieceBody::kSize + placed;
+  if (body.offset + payload < body.offset) return std::nullopt;
   return body;
 }
 

@@ -52,9 +52,10 @@ std::size_t encode(const PieceBody& body, BodyHead& head);
 std::size_t encode(const GrantBody& body, BodyHead& head);
 std::size_t encode(const CreditBody& body, BodyHead& head);
 
-/// Nothing: malformed. What follows the first kSize bytes of an envelope or a piece is payload.
+/// Nothing: malformed. What follows the first kSize bytes of an envelope or a piece is payload; of
+/// a piece's the last `placed` bytes are elsewhere.
 std::optional<EnvelopeBody> decode_envelope(std::span<const std::byte> body);
-std::optional<PieceBody> decode_piece(std::span<const std::byte> body);
+std::optional<PieceBody> decode_piece(std::span<const std::byte> body, std::size_t placed = 0);
 std::optional<GrantBody> decode_grant(std::span<const std::byte> body);
 std::optional<CreditBody> decode_credit(std::span<const std::byte> body);
 

@@ -78,7 +78,7 @@ FrameHeader read_header(const std::byte* bytes) {
   return header;
 }
 
-Decoded decode(std::span<const std::byte> bytes) {
+Decoded decode(std::span<const std::byte> bytes, std::size_t placed) {
   Decoded result;
   if (bytes.size() < kHeaderSize) {
     result.size = kHeaderSize;
@@ -103,10 +103,11 @@ Decoded decode(std::span<const std::byte> bytes) {
     return malformed(std::string(name) + " frame with sequence number " +
                      std::to_string(header.sequence));
   }
-  result.size = kHeaderSize + header.body_size;
+  const std::size_t body = header.body_size - std::min<std::size_t>(placed, header.body_size);
+  result.size = kHeaderSize + body;
   if (bytes.size() < result.size) return result;
   result.state = Decoded::State::Frame;
-  result.body = bytes.subspan(kHeaderSize, header.body_size);
+  result.body = bytes.subspan(kHeaderSize, body);
   return result;
 }
 

@@ -60,8 +60,9 @@ struct Decoded {
 
 /// Reads the frame at the beginning of `bytes`. Checks all that can be known from the frame
 /// alone: kind, size against kMaxBody, flags, sequence. Never needs more than
-/// kHeaderSize + kMaxBody bytes.
-Decoded decode(std::span<const std::byte> bytes);
+/// kHeaderSize + kMaxBody bytes. The last `placed` bytes of its body are elsewhere; what follows
+/// the others is the next frame.
+Decoded decode(std::span<const std::byte> bytes, std::size_t placed = 0);
 
 /// Writes and reads the fixed-size fields of bodies.
 class Writer {

@@ -240,10 +240,11 @@ asio::awaitable<void> say(asio::io_context& io, std::string address, std::vector
     const iovec out{bytes.data(), bytes.size()};
     if (stream->write({&out, 1}).bytes != bytes.size()) throw std::runtime_error("not written");
     std::array<std::byte, 2000> in{};
-    net::Stream::Moved moved = stream->read(in);
+    const iovec into{in.data(), in.size()};
+    net::Stream::Moved moved = stream->read({&into, 1});
     while (moved.bytes == 0 && !moved.error) {
       co_await stream->socket().async_wait(net::Socket::wait_read, asio::use_awaitable);
-      moved = stream->read(in);
+      moved = stream->read({&into, 1});
     }
     result->set(moved.error ? moved.error.message()
                             : std::string(reinterpret_cast<const char*>(in.data()), moved.bytes));

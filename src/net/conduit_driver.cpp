@@ -24,6 +24,9 @@ constexpr std::size_t kWriteBatch = std::size_t{64} * 1024;
 // the first ones would take more than they can send while others stand idle.
 constexpr int kUnsent = 128 * 1024, kLeastUnsent = 16 * 1024;
 constexpr int kReadTurns = 8;  // before others on this thread have their turn
+// Of a frame that lacks so many bytes they are read to where they belong, and with them a little of
+// what follows: enough to know where that belongs in turn.
+constexpr std::size_t kLeastLanded = 4096, kBehindLanded = 1024;
 
 }  // namespace
 
@@ -45,6 +48,9 @@ struct ConduitDriver::Line {
   core::StreamId id = 0;
   std::unique_ptr<std::byte[]> buffer = std::make_unique_for_overwrite<std::byte[]>(kReadBuffer);
   std::size_t begin = 0, end = 0;  // unread bytes in buffer
+  // Of the frame at `begin` the last `landing` bytes are in place; `landed` of them have come.
+  std::size_t landing = 0, landed = 0;
+  bool landing_next = false;  // the last frame has landed, so the next may
   bool up = true;
   bool greeted = false;
   bool blocked = false;                 // waits until the stream can take more
@@ -73,9 +79,8 @@ void ConduitDriver::attach(std::shared_ptr<Stream> stream, std::span<const std::
   share_unsent();
   const std::size_t size = std::min(read.size(), kReadBuffer);
   if (size > 0) std::memcpy(line->buffer.get(), read.data(), size);
-  line->end = size;
   const auto self = shared_from_this();
-  if (size > 0) took(line);
+  if (size > 0) took(line, size);
   if (line->up) this->read(line);
   if (!closed_) flush();
 }
@@ -87,15 +92,16 @@ void ConduitDriver::read(const LinePtr& line) {
       line->end -= line->begin;
       line->begin = 0;
     }
-    const auto moved =
-        line->stream->read({line->buffer.get() + line->end, kReadBuffer - line->end});
+    std::array<iovec, 2> into{iovec{}, {line->buffer.get() + line->end, kReadBuffer - line->end}};
+    if (line->landing > 0) into[0] = landing(line);
+    if (line->landing > 0 || line->landing_next) into[1].iov_len = kBehindLanded;
+    const auto moved = line->stream->read(std::span(into).subspan(line->landing > 0 ? 0 : 1));
     if (moved.error) {
       drop(line,
            moved.error == asio::error::eof ? "it closed the connection" : moved.error.message());
       return;
     }
-    line->end += moved.bytes;
-    if (moved.bytes > 0) took(line);
+    if (moved.bytes > 0) took(line, moved.bytes);
     if (!line->up || closed_) return;
     if (moved.wait == Stream::Wait::None) continue;
     line->stream->wait(moved.wait, [self = shared_from_this(), line](const std::error_code&) {
@@ -108,12 +114,48 @@ void ConduitDriver::read(const LinePtr& line) {
   });
 }
 
-// Bytes have arrived: hands their frames on.
-void ConduitDriver::took(const LinePtr& line) {
+// Where what is missing of the landing frame is to be read to. When it is not wanted any more, its
+// message having been completed by another frame, that is a part of the buffer that nothing needs.
+iovec ConduitDriver::landing(const LinePtr& line) {
+  const std::span<const std::byte> head(line->buffer.get() + line->begin, line->end - line->begin);
+  const auto frame = conduit_.arriving(line->id, head);
+  std::byte* place = line->buffer.get() + kReadBuffer - line->landing;
+  if (frame) {
+    const auto wanted = hooks_.place(*frame);
+    if (!wanted.empty()) place = wanted.data();
+  }
+  return {place + line->landed, line->landing - line->landed};
+}
+
+// Lets the frame that has come in part land, if it can.
+void ConduitDriver::land(const LinePtr& line) {
   const std::span<const std::byte> bytes(line->buffer.get() + line->begin, line->end - line->begin);
-  const auto result = conduit_.input(line->id, bytes, now(), hooks_.frame);
+  const auto frame = conduit_.arriving(line->id, bytes);
+  if (!frame || frame->placed < kLeastLanded) return;
+  const auto place = hooks_.place(*frame);
+  if (place.size() < frame->placed) return;
+  line->landing = place.size();
+  line->landed = place.size() - frame->placed;
+  if (line->landed > 0) std::memcpy(place.data(), bytes.last(line->landed).data(), line->landed);
+  line->end -= line->landed;
+}
+
+// So many bytes have arrived: hands their frames on.
+void ConduitDriver::took(const LinePtr& line, std::size_t bytes) {
+  const std::size_t landed = std::min(bytes, line->landing - line->landed);
+  line->landed += landed;
+  line->end += bytes - landed;
+  const bool whole = line->landing > 0 && line->landed == line->landing;
+  const std::size_t placed = whole ? std::exchange(line->landing, line->landed = 0) : 0;
+  const std::span<const std::byte> unread(line->buffer.get() + line->begin,
+                                          line->end - line->begin);
+  const auto result = conduit_.input(line->id, unread, now(), hooks_.frame, placed);
   line->begin += result.used;
   if (closed_) return;
+  if (result.used > 0) line->landing_next = whole;
+  if (line->landing == 0 && hooks_.place && result.outcome == core::Conduit::Outcome::Good) {
+    land(line);
+  }
   if (result.outcome == core::Conduit::Outcome::Broken) {
     // Tell the other end, then go.
     line->up = false;

@@ -25,7 +25,9 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
  public:
   /// None is called after close().
   struct Hooks {
-    core::Conduit::Sink frame;        ///< as core::Conduit::Sink
+    core::Conduit::Sink frame;  ///< as core::Conduit::Sink
+    /// As core::Engine::place. None: all frames are read whole.
+    std::function<std::span<std::byte>(const core::InFrame& beginning)> place;
     std::function<void()> progress;   ///< after every read: there may be room to submit
     std::function<void()> room;       ///< a stream took more after it had been full
     std::function<void()> connected;  ///< a stream has heard the peer's Hello
@@ -62,7 +64,9 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   void read(const LinePtr& line);
   void write(const LinePtr& line);
   void write_some(const LinePtr& line, std::span<const iovec> parts);
-  void took(const LinePtr& line);
+  iovec landing(const LinePtr& line);
+  void land(const LinePtr& line);
+  void took(const LinePtr& line, std::size_t bytes);
   void drop(const LinePtr& line, const std::string& reason);
   void arm();
   void arm_pace();

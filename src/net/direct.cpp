@@ -142,6 +142,11 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
     hooks.frame = [this, p](const core::InFrame& frame, std::uint16_t) {
       return hooks_.frame(p->node, frame);
     };
+    if (hooks_.place) {
+      hooks.place = [this, p](const core::InFrame& beginning) {
+        return hooks_.place(p->node, beginning);
+      };
+    }
     hooks.progress = hooks.room = [this] { hooks_.progress(); };
     hooks.connected = [p] { p->connected = true; };
     hooks.lost = [this, p](const std::string& reason) {

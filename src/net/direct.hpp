@@ -37,6 +37,7 @@ class Direct : public std::enable_shared_from_this<Direct> {
  public:
   struct Hooks {
     std::function<bool(core::NodeId from, const core::InFrame& frame)> frame;
+    std::function<std::span<std::byte>(core::NodeId from, const core::InFrame& beginning)> place;
     std::function<void()> progress;  ///< there may be room, or something may have been flushed
     std::function<void(core::NodeId to, std::vector<std::byte> invite)> invite;
     std::function<void(const std::string& sentence)> fault;

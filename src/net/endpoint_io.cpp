@@ -54,6 +54,9 @@ void Endpoint::Io::make_direct() {
                std::to_string(frame.source));
     return true;
   };
+  hooks.place = [this](core::NodeId from, const core::InFrame& beginning) {
+    return beginning.source == from ? place(beginning) : std::span<std::byte>{};
+  };
   hooks.progress = [this] { progress(); };
   hooks.invite = [this](core::NodeId to, const std::vector<std::byte>& body) {
     core::OutFrame frame;
@@ -177,6 +180,7 @@ void Endpoint::Io::attach(std::size_t index, std::shared_ptr<Stream> stream) {
   hooks.frame = [this, index](const core::InFrame& frame, std::uint16_t) {
     return take(index, frame);
   };
+  hooks.place = [this](const core::InFrame& beginning) { return place(beginning); };
   hooks.progress = hooks.room = [this] { progress(); };
   hooks.connected = [this, index] { connected(index); };
   const auto gone = [this, index](const std::string& reason) {
@@ -269,6 +273,13 @@ bool Endpoint::Io::deliver(const core::InFrame& frame) {
                std::to_string(frame.source) + " that breaks the protocol");
   }
   return true;
+}
+
+// The memory stays the receive's while this thread has its turn: only arrivals complete it.
+std::span<std::byte> Endpoint::Io::place(const core::InFrame& beginning) {
+  if ((beginning.flags & core::kReturned) != 0) return {};
+  std::lock_guard lock(endpoint.mutex_);
+  return endpoint.engine_.place(beginning);
 }
 
 bool Endpoint::Io::take(std::size_t index, const core::InFrame& frame) {

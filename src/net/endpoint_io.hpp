@@ -60,6 +60,7 @@ struct Endpoint::Io {
   bool flushed() const;
   bool take(std::size_t gate, const core::InFrame& frame);
   bool deliver(const core::InFrame& frame);
+  std::span<std::byte> place(const core::InFrame& beginning);
   void take_control(std::size_t gate, const core::InFrame& frame);
   void progress();
   void say(const ControlBody& body);

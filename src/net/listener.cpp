@@ -28,8 +28,9 @@ constexpr std::size_t kMaxHello = 512;
 
 // At least one byte, or throws.
 asio::awaitable<std::size_t> read_some(Stream& stream, std::span<std::byte> into) {
+  const iovec part{into.data(), into.size()};
   while (true) {
-    const Stream::Moved moved = stream.read(into);
+    const Stream::Moved moved = stream.read({&part, 1});
     if (moved.error) throw std::system_error(moved.error);
     if (moved.bytes > 0) co_return moved.bytes;
     if (moved.wait == Stream::Wait::Readable) {

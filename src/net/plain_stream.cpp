@@ -6,17 +6,29 @@
 #include <asio/error.hpp>
 #include <cerrno>
 #include <climits>
+#include <numeric>
 
 namespace isthmus::net {
+namespace {
 
-Stream::Moved PlainStream::read(std::span<std::byte> into) {
-  const ssize_t n = ::recv(socket().native_handle(), into.data(), into.size(), MSG_DONTWAIT);
+std::size_t total(std::span<const iovec> parts) {
+  return std::accumulate(parts.begin(), parts.end(), std::size_t{0},
+                         [](std::size_t sum, const iovec& part) { return sum + part.iov_len; });
+}
+
+}  // namespace
+
+Stream::Moved PlainStream::read(std::span<const iovec> into) {
+  msghdr message{};
+  message.msg_iov = const_cast<iovec*>(into.data());
+  message.msg_iovlen = std::min<std::size_t>(into.size(), IOV_MAX);
+  const ssize_t n = ::recvmsg(socket().native_handle(), &message, MSG_DONTWAIT);
   if (n < 0) return blocked_or_failed(errno, Wait::Readable);
   Moved moved;
   moved.bytes = static_cast<std::size_t>(n);
   if (n == 0) {
     moved.error = asio::error::eof;
-  } else if (moved.bytes < into.size()) {
+  } else if (moved.bytes < total(into)) {
     moved.wait = Wait::Readable;  // that was all there is
   }
   return moved;

@@ -8,7 +8,7 @@ namespace isthmus::net {
 class PlainStream final : public Stream {
  public:
   using Stream::Stream;
-  Moved read(std::span<std::byte> into) override;
+  Moved read(std::span<const iovec> into) override;
   Moved write(std::span<const iovec> from) override;
 };
 

@@ -32,7 +32,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  virtual Moved read(std::span<std::byte> into) = 0;
+  /// Fills `into` in order.
+  virtual Moved read(std::span<const iovec> into) = 0;
   /// May take bytes that it has yet to write: with `wait` set, call again when that is there, even
   /// with nothing more to write.
   virtual Moved write(std::span<const iovec> from) = 0;

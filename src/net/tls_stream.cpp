@@ -143,22 +143,26 @@ asio::awaitable<std::error_code> TlsStream::handshake() {
   }
 }
 
-Stream::Moved TlsStream::read(std::span<std::byte> into) {
+Stream::Moved TlsStream::read(std::span<const iovec> into) {
   Moved moved;
-  while (moved.bytes < into.size()) {
-    ERR_clear_error();
-    std::size_t n = 0;
-    const int result = SSL_read_ex(ssl_, into.data() + moved.bytes, into.size() - moved.bytes, &n);
-    if (result == 1) {
-      moved.bytes += n;
-      continue;
+  for (const iovec& part : into) {
+    for (std::size_t filled = 0; filled < part.iov_len;) {
+      ERR_clear_error();
+      std::size_t n = 0;
+      const int result = SSL_read_ex(ssl_, static_cast<std::byte*>(part.iov_base) + filled,
+                                     part.iov_len - filled, &n);
+      if (result == 1) {
+        moved.bytes += n;
+        filled += n;
+        continue;
+      }
+      if (SSL_get_error(ssl_, result) == SSL_ERROR_WANT_READ) {
+        moved.wait = Wait::Readable;
+      } else if (moved.bytes == 0) {
+        moved.error = failure(result);
+      }
+      return moved;  // an error behind bytes is met again by the next call
     }
-    if (SSL_get_error(ssl_, result) == SSL_ERROR_WANT_READ) {
-      moved.wait = Wait::Readable;
-    } else if (moved.bytes == 0) {
-      moved.error = failure(result);
-    }
-    break;  // an error behind bytes is met again by the next call
   }
   return moved;
 }

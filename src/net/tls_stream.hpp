@@ -21,7 +21,7 @@ class TlsStream final : public Stream {
   asio::awaitable<std::error_code> handshake();
   SSL* ssl() { return ssl_; }
 
-  Moved read(std::span<std::byte> into) override;
+  Moved read(std::span<const iovec> into) override;
   Moved write(std::span<const iovec> from) override;
 
  private:

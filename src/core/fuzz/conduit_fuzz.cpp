@@ -1,13 +1,16 @@
 // Whatever bytes a peer sends, a conduit and the engine behind it must survive: no crash, no read
 // beyond the end, no memory beyond the limits. The first byte says how the rest is cut into reads;
 // a good Hello comes before when its lowest bit is set, so that later states are reached quickly.
+// A receive is posted, and what the engine has a place for is put there.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "core/conduit.hpp"
 #include "core/engine.hpp"
+#include "core/message_body.hpp"
 
 using namespace isthmus::core;
 
@@ -20,6 +23,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   config.session = 1;
   Conduit conduit(config, Time::zero());
   Engine engine(0);
+  std::vector<std::byte> memory(3000);
+  RecvOp op;
+  op.buffer = memory.data();
+  op.capacity = memory.size();
+  engine.recv(op);
+  std::size_t landing = 0;  // bytes of the first frame in `unread` that are to be placed
   const StreamId stream = conduit.stream_up(Time::zero());
   bool broken = false;
   const auto sink = [&](const InFrame& frame, std::uint16_t) {
@@ -48,12 +57,25 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto part = all.subspan(at, std::min(chunk, size - at));
     unread.insert(unread.end(), part.begin(), part.end());
     now += std::chrono::milliseconds(1);
-    const auto result = conduit.input(stream, unread, now, sink);
+    std::size_t placed = 0;
+    if (landing > 0) {
+      const auto begin = unread.begin() + kHeaderSize + PieceBody::kSize;
+      if (unread.end() - begin < static_cast<std::ptrdiff_t>(landing)) continue;
+      const std::span head(unread.begin(), begin);
+      const auto frame = conduit.arriving(stream, head);
+      const auto place = frame ? engine.place(*frame) : std::span<std::byte>{};
+      if (!place.empty() && place.size() != landing) std::abort();
+      std::copy_n(begin, place.size(), place.begin());
+      placed = std::exchange(landing, 0);
+      unread.erase(begin, begin + static_cast<std::ptrdiff_t>(placed));
+    }
+    const auto result = conduit.input(stream, unread, now, sink, placed);
     if (result.used > unread.size()) std::abort();
     if ((result.outcome == Conduit::Outcome::Good) != result.reason.empty()) std::abort();
     unread.erase(unread.begin(), unread.begin() + static_cast<std::ptrdiff_t>(result.used));
     // What is not yet a whole frame is never more than one.
     if (conduit.dead().empty() && unread.size() >= kHeaderSize + kMaxBody + chunk) std::abort();
+    if (const auto frame = conduit.arriving(stream, unread)) landing = engine.place(*frame).size();
     std::vector<PacketPtr> packets;
     conduit.output(stream, now, 1U << 20, packets);
     (void)conduit.tick(now);

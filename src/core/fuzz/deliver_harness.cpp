@@ -1,7 +1,9 @@
 #include "core/fuzz/deliver_harness.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <vector>
@@ -87,7 +89,20 @@ class Harness {
     return deliver(kind, bytes);
   }
   bool deliver(FrameKind kind, std::span<const std::byte> body) {
-    const bool ok = engine_.deliver({kind, input_.byte() % kPeers, kSelf, body});
+    InFrame frame{
+        .kind = kind, .source = input_.byte() % kPeers, .destination = kSelf, .body = body};
+    frame.body = body.first(std::min(body.size(), PieceBody::kSize));
+    frame.placed = body.size() - frame.body.size();
+    const auto place = engine_.place(frame);
+    if (place.empty()) {
+      frame.body = body;
+      frame.placed = 0;
+    } else {
+      require(place.size() == frame.placed, "a place of another size");
+      std::memcpy(place.data(), body.last(frame.placed).data(), frame.placed);
+    }
+    const bool ok = engine_.deliver(frame);
+    require(ok || place.empty(), "what was placed is refused");
     accepted_ += ok;
     return ok;
   }
