@@ -3,10 +3,29 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
 
 namespace isthmus::net {
 
 using nlohmann::json;
+
+namespace {
+
+// The library would convert any number, whether it fits or not.
+template <class T>
+T number(const json& value) {
+  if (value.is_number_unsigned() && std::in_range<T>(value.get<std::uint64_t>())) {
+    return static_cast<T>(value.get<std::uint64_t>());
+  }
+  if (value.is_number_integer() && !value.is_number_unsigned() &&
+      std::in_range<T>(value.get<std::int64_t>())) {
+    return static_cast<T>(value.get<std::int64_t>());
+  }
+  throw std::out_of_range("not a number of its kind");
+}
+
+}  // namespace
 
 std::vector<std::byte> encode_control(const ControlBody& body) {
   json value;
@@ -56,40 +75,40 @@ std::optional<ControlBody> decode_control(std::span<const std::byte> bytes) {
     ControlBody body;
     if (value.contains("joined")) {
       body.what = ControlBody::What::Joined;
-      body.node = value.at("joined").get<core::NodeId>();
+      body.node = number<core::NodeId>(value.at("joined"));
       return body;
     }
     if (value.contains("link")) {
       body.what = ControlBody::What::Link;
-      body.rate = value.at("link").at("rate").get<std::uint64_t>();
-      body.streams = value.at("link").at("streams").get<int>();
+      body.rate = number<std::uint64_t>(value.at("link").at("rate"));
+      body.streams = number<int>(value.at("link").at("streams"));
       return body;
     }
     if (value.contains("lost")) {
       body.what = ControlBody::What::Lost;
-      body.cluster = value.at("lost").at("cluster").get<std::size_t>();
+      body.cluster = number<std::size_t>(value.at("lost").at("cluster"));
       body.message = value.at("lost").at("message").get<std::string>();
       return body;
     }
     if (value.contains("crossed")) {
       const json& inner = value.at("crossed");
       body.what = ControlBody::What::Crossed;
-      body.cluster = inner.at("cluster").get<std::size_t>();
-      body.crossed.conduits = inner.at("conduits").get<std::uint64_t>();
-      body.crossed.messages = inner.at("messages").get<std::uint64_t>();
-      body.crossed.bytes = inner.at("bytes").get<std::uint64_t>();
-      body.crossed.wire_bytes = inner.at("wire_bytes").get<std::uint64_t>();
+      body.cluster = number<std::size_t>(inner.at("cluster"));
+      body.crossed.conduits = number<std::uint64_t>(inner.at("conduits"));
+      body.crossed.messages = number<std::uint64_t>(inner.at("messages"));
+      body.crossed.bytes = number<std::uint64_t>(inner.at("bytes"));
+      body.crossed.wire_bytes = number<std::uint64_t>(inner.at("wire_bytes"));
       return body;
     }
     const bool abort = value.contains("abort");
     if (!abort && !value.contains("fault")) return std::nullopt;
     const json& inner = value.at(abort ? "abort" : "fault");
     body.what = abort ? ControlBody::What::Abort : ControlBody::What::Fault;
-    body.code = inner.at("code").get<int>();
+    body.code = number<int>(inner.at("code"));
     body.message = inner.at("message").get<std::string>();
-    if (abort) body.rank = inner.at("rank").get<int>();
+    if (abort) body.rank = number<int>(inner.at("rank"));
     return body;
-  } catch (const json::exception&) {
+  } catch (const std::exception&) {
     return std::nullopt;
   }
 }

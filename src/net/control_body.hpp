@@ -27,9 +27,9 @@ struct ControlBody {
   /// Joined: a process, which is connected to all gateways of its cluster; or a gateway, all of
   /// whose processes have joined.
   core::NodeId node = core::kNobody;
-  int rank = -1;        ///< Abort
-  int code = 1;         ///< Abort, Fault: exit status
-  std::string message;  ///< Abort, Fault; Lost: why
+  int rank = -1;          ///< Abort
+  int code = 1;           ///< Abort, Fault: exit status
+  std::string message{};  ///< Abort, Fault; Lost: why
   /// Link, from the end that opens its streams: bytes a second that it carries each way; else 0.
   std::uint64_t rate = 0;
   /// Link, to the end that opens its streams: so many would be good; else 0.
