@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -58,6 +59,15 @@ def test_ceilings_of_socket_buffers(lab):
     script = "cat /proc/sys/net/ipv4/tcp_rmem /proc/sys/net/ipv4/tcp_wmem"
     done = lab(*SMALL, "--set", "tcp.buffer=208 KiB", "--on", "b1", "--", "sh", "-c", script)
     assert [line.split()[2] for line in done.stdout.splitlines()] == ["212992"] * 2, done.stderr
+
+
+def test_nodes_behind_shaped_links_send_large_super_packets(lab):
+    script = "cat /proc/sys/net/ipv4/tcp_min_tso_segs; ip -d link show dev eth0"
+    done = lab(*SMALL, "--set", "site.b.link=100 Mbit/s", "--on", "b1", "--", "sh", "-c", script)
+    segments, link = done.stdout.split("\n", 1)
+    most = int(re.search(r"gso_max_size (\d+)", link).group(1))
+    assert int(segments) > 2, done.stderr
+    assert int(segments) * 1500 <= most
 
 
 def test_no_route_leads_out(lab):
