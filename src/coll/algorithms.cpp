@@ -39,6 +39,8 @@ constexpr std::array kTable{
               bcast_van_de_geijn_wan, kMatsuda},
     Algorithm{Kind::Bcast, "striped", kNothing, kSegment, cost_bcast_striped, bcast_striped,
               "after den Burger et al., SC 2005"},
+    Algorithm{Kind::Bcast, "chained", kNothing, kSegment, cost_bcast_chained, bcast_chained,
+              "striped, passed on from cluster to cluster"},
     Algorithm{Kind::Gather, "magpie", kNothing, kNone, cost_gather_magpie, gather_magpie, kMagPIe},
     Algorithm{Kind::Gather, "direct", kNothing, kNone, cost_gather_direct, gather_direct, ""},
     Algorithm{Kind::Scatter, "magpie", kNothing, kNone, cost_gather_magpie, scatter_magpie,

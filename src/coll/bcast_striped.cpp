@@ -2,7 +2,9 @@
 // between the clusters are busy at once. After den Burger, Kielmann and Bal, "Balanced
 // Multicasting", SC 2005 (several trees over clusters), with the trees' depth held at two inside
 // a cluster.
+#include <compare>
 #include <deque>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -25,40 +27,49 @@ constexpr std::size_t kHeldBack = 2;
 /// One rank's part.
 class Striped {
  public:
-  Striped(Party& party, Bytes data, int root, std::size_t segment)
-      : party_(party), data_(data), cut_(data.size(), segment), stripes_(party.layout(), root) {}
+  Striped(Party& party, Bytes data, int root, std::size_t segment, bool chained)
+      : party_(party),
+        data_(data),
+        cut_(data.size(), segment),
+        stripes_(party.layout(), root, chained) {}
 
   Task run() {
     if (party_.rank() == stripes_.root()) {
       co_await send_all();
       co_return;
     }
-    // One task for each source in the cluster, one for all in other clusters together.
-    std::vector<int> lanes;
-    const int here = my_cluster(party_);
-    for (const int rank : party_.layout().members(here)) {
-      if (rank != party_.rank()) lanes.push_back(rank);
-    }
-    if (here != party_.layout().cluster_of(stripes_.root())) lanes.push_back(kElsewhere);
+    std::set<Lane> lanes;
+    for (std::size_t k = 0; k < cut_.count(); ++k) lanes.insert(lane_of(k));
     std::vector<Task> receiving;
     receiving.reserve(lanes.size());
-    for (const int lane : lanes) receiving.push_back(receive(lane));
+    for (const Lane& lane : lanes) receiving.push_back(receive(lane));
     Pending all = all_of(std::move(receiving));
     co_await all;
   }
 
  private:
+  /// What comes one after the other, and is waited for so: from one source in the cluster, or from
+  /// all elsewhere that are so many crossings from the root.
+  struct Lane {
+    int source;  // a rank, or kElsewhere
+    int crossings;
+    auto operator<=>(const Lane&) const = default;
+  };
   static constexpr int kElsewhere = -1;
 
   Bytes segment(std::size_t k) const { return cut_.of(data_, k); }
 
-  int lane_of(std::size_t k) const {
+  Lane lane_of(std::size_t k) const {
     const int source = stripes_.source(party_.rank(), k);
-    return party_.layout().cluster_of(source) == my_cluster(party_) ? source : kElsewhere;
+    return {is_here(source) ? source : kElsewhere, stripes_.crossings(source, k)};
   }
 
+  /// Of the messages of segment k that `source` sends. Segments that have crossed more often may be
+  /// overtaken by later ones.
+  int tag(int source, std::size_t k) const { return kTagBcastFrom + stripes_.crossings(source, k); }
+
   /// The first segment of the lane from k on.
-  std::size_t next_of(int lane, std::size_t k) const {
+  std::size_t next_of(const Lane& lane, std::size_t k) const {
     while (k < cut_.count() && lane_of(k) != lane) ++k;
     return k;
   }
@@ -79,12 +90,12 @@ class Striped {
       if (is_here(target)) {
         held_.emplace_back(k, target);
       } else {
-        sends.push_back(party_.send(target, kTagBcast, segment(k)));
+        sends.push_back(party_.send(target, tag(party_.rank(), k), segment(k)));
       }
     }
     if (holds_back(k)) return;
     for (const auto& [held, target] : held_) {
-      sends.push_back(party_.send(target, kTagBcast, segment(held)));
+      sends.push_back(party_.send(target, tag(party_.rank(), held), segment(held)));
     }
     held_.clear();
   }
@@ -101,14 +112,14 @@ class Striped {
     for (auto& p : sends) co_await p;
   }
 
-  Task receive(int lane) {
+  Task receive(Lane lane) {
     std::deque<std::pair<std::size_t, Pending>> posted;
     std::deque<Pending> sends;
     std::size_t next = next_of(lane, 0);
     while (true) {
       while (posted.size() < kPosted && next < cut_.count()) {
         const int source = stripes_.source(party_.rank(), next);
-        posted.emplace_back(next, party_.recv(source, kTagBcast, segment(next)));
+        posted.emplace_back(next, party_.recv(source, tag(source, next), segment(next)));
         next = next_of(lane, next + 1);
       }
       if (posted.empty()) break;
@@ -132,12 +143,24 @@ class Striped {
 
 }  // namespace
 
-Task bcast_striped(Party& party, Bytes data, int root, Parameters parameters) {
+namespace {
+
+Task along_stripes(Party& party, Bytes data, int root, Parameters parameters, bool chained) {
   if (data.empty()) co_return;
   const std::size_t segment =
       striped_segment(party.layout(), party.network(), data.size(), parameters);
-  Striped mine(party, data, root, segment);
+  Striped mine(party, data, root, segment, chained);
   co_await mine.run();
+}
+
+}  // namespace
+
+Task bcast_striped(Party& party, Bytes data, int root, Parameters parameters) {
+  return along_stripes(party, data, root, parameters, false);
+}
+
+Task bcast_chained(Party& party, Bytes data, int root, Parameters parameters) {
+  return along_stripes(party, data, root, parameters, true);
 }
 
 }  // namespace isthmus::coll

@@ -126,5 +126,17 @@ TEST(Network, ReadsTextAndComplains) {
   }
 }
 
+TEST(Choice, AmongThreeClustersOnlyTheLongestBroadcastsGoFromClusterToCluster) {
+  const Layout layout(Shape{0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2});
+  Network network;
+  network.wan_latency = 10e-3;
+  network.link_bandwidth = 12e6;
+  const auto name = [&](std::size_t bytes) {
+    return choose({layout, network, {Kind::Bcast, bytes, true}}, {}).algorithm->name;
+  };
+  EXPECT_EQ(name(256 << 10), "striped");  // a quarter of it takes a link 5 ms
+  EXPECT_EQ(name(4 << 20), "chained");
+}
+
 }  // namespace
 }  // namespace isthmus::coll

@@ -51,6 +51,7 @@ double cost_bcast_farfirst(const Setting&, const Parameters&);
 double cost_bcast_van_de_geijn(const Setting&, const Parameters&);
 double cost_bcast_van_de_geijn_wan(const Setting&, const Parameters&);
 double cost_bcast_striped(const Setting&, const Parameters&);
+double cost_bcast_chained(const Setting&, const Parameters&);
 double cost_reduce_striped(const Setting&, const Parameters&);
 double cost_allreduce_two_tier(const Setting&, const Parameters&);
 double cost_allreduce_rabenseifner(const Setting&, const Parameters&);

@@ -62,18 +62,35 @@ double cost_bcast_van_de_geijn_wan(const Setting& setting, const Parameters& par
          far_copy(setting, setting.bytes(), senders_of(setting, parameters));
 }
 
-double cost_bcast_striped(const Setting& setting, const Parameters& parameters) {
+namespace {
+
+int further_clusters(const Setting& setting) { return std::max(0, setting.layout.clusters() - 2); }
+
+/// Along stripes, when every member's link carries `load` times the message.
+double striped(const Setting& setting, const Parameters& parameters, double load) {
   const Network& network = setting.network;
   const int members = largest_cluster(setting.layout);
   const std::size_t bytes = setting.bytes();
   const std::size_t segment = striped_segment(setting.layout, network, bytes, parameters);
   const double segments = static_cast<double>(bytes) / static_cast<double>(segment);
-  const double links = link_time(network, bytes) * std::max(1, setting.layout.clusters() - 1);
+  const double links = link_time(network, bytes) * load;
   const double wires = static_cast<double>(bytes) / wan_rate(network, members);
   const double handling = segments * 2 * network.message_cost;
   const double fill = (members + 1) * (link_time(network, std::min(segment, bytes)));
   return network.wan_latency + 2 * network.link_latency + std::max({links, wires, handling}) +
          fill + (members + 2) * network.message_cost;
+}
+
+}  // namespace
+
+double cost_bcast_striped(const Setting& setting, const Parameters& parameters) {
+  // A relay's link carries one more crossing for each further cluster.
+  const int relays = std::max(1, smallest_cluster(setting.layout) - 1);
+  return striped(setting, parameters, 1 + static_cast<double>(further_clusters(setting)) / relays);
+}
+
+double cost_bcast_chained(const Setting& setting, const Parameters& parameters) {
+  return striped(setting, parameters, 1) + further_clusters(setting) * setting.network.wan_latency;
 }
 
 double cost_reduce_striped(const Setting& setting, const Parameters& parameters) {

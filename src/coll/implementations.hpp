@@ -16,6 +16,7 @@ Task bcast_farfirst(Party&, Bytes data, int root, Parameters);
 Task bcast_van_de_geijn(Party&, Bytes data, int root, Parameters);
 Task bcast_van_de_geijn_wan(Party&, Bytes data, int root, Parameters);
 Task bcast_striped(Party&, Bytes data, int root, Parameters);
+Task bcast_chained(Party&, Bytes data, int root, Parameters);
 
 Task gather_magpie(Party&, ConstBytes mine, Bytes all, Sizes sizes, int root, Parameters);
 Task gather_direct(Party&, ConstBytes mine, Bytes all, Sizes sizes, int root, Parameters);

@@ -29,6 +29,7 @@ enum Tag : int {
   kTagReduceResult,
   kTagAllreduceCopy,
   kTagAllreduceSpread,
+  kTagBcastFrom = 1 << 13,        ///< and on, one for each cluster on the way
   kTagAllgatherSpread = 1 << 14,  ///< and on, one for each cluster
 };
 

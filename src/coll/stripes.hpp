@@ -5,7 +5,9 @@
 //   entry --> its cluster's other members
 //
 // so each byte leaves the root once, crosses once to each cluster, and all members' links carry
-// equal parts of the forwarding: each about the message once in and once out.
+// equal parts of the forwarding: each about the message once in and once out. With more than two
+// clusters a relay's link would carry more; chained, it sends to one entry only, which passes the
+// segment on to the next cluster's, beginning with another cluster in each round of the relays.
 #pragma once
 
 #include <vector>
@@ -16,7 +18,7 @@ namespace isthmus::coll {
 
 class Stripes {
  public:
-  Stripes(const Layout& layout, int root);
+  Stripes(const Layout& layout, int root, bool chained = false);
 
   std::size_t relays() const { return relays_.size(); }
   /// The root itself where it is alone in its cluster.
@@ -27,15 +29,24 @@ class Stripes {
   }
   /// Whom `rank` has segment k from; -1 for the root.
   int source(int rank, std::size_t k) const;
+  /// How often segment k has crossed between clusters when `rank` has it.
+  int crossings(int rank, std::size_t k) const;
   /// Whom `rank` passes segment k on to, those in other clusters first.
   std::vector<int> targets(int rank, std::size_t k) const;
   const Layout& layout() const { return layout_; }
   int root() const { return root_; }
 
  private:
+  /// The entry that has segment k `step` crossings after the relay.
+  int entry_at(std::size_t step, std::size_t k) const;
+  /// Chained, after how many crossings `cluster` has segment k, less one.
+  std::size_t step_of(int cluster, std::size_t k) const;
+
   const Layout& layout_;
   int root_, home_;
+  bool chained_;
   std::vector<int> relays_;
+  std::vector<int> others_;  // clusters
 };
 
 }  // namespace isthmus::coll
