@@ -50,7 +50,7 @@ struct ConduitDriver::Line {
   std::size_t begin = 0, end = 0;  // unread bytes in buffer
   // Of the frame at `begin` the last `landing` bytes are in place; `landed` of them have come.
   std::size_t landing = 0, landed = 0;
-  bool landing_next = false;  // the last frame has landed, so the next may
+  bool landing_next = false;  // a frame has just landed, so the next may
   bool up = true;
   bool greeted = false;
   bool blocked = false;                 // waits until the stream can take more
@@ -152,7 +152,7 @@ void ConduitDriver::took(const LinePtr& line, std::size_t bytes) {
   const auto result = conduit_.input(line->id, unread, now(), hooks_.frame, placed);
   line->begin += result.used;
   if (closed_) return;
-  if (result.used > 0) line->landing_next = whole;
+  line->landing_next = whole;
   if (line->landing == 0 && hooks_.place && result.outcome == core::Conduit::Outcome::Good) {
     land(line);
   }
