@@ -45,8 +45,8 @@ packages:
 build: $(BUILD)/.stamp  ## build, and install the `isthmus` command into .venv/isthmus
 
 $(BUILD)/.stamp: $(SOURCES) | setup
-	$(BIN)/pip install -q --no-build-isolation --no-deps -C build-dir=$(BUILD) \
-	  -C cmake.define.ISTHMUS_TESTS=ON .
+	$(BIN)/pip install -q --no-build-isolation --no-deps --config-settings build-dir=$(BUILD) \
+	  --config-settings cmake.define.ISTHMUS_TESTS=ON .
 	touch $@
 
 demo: build  ## one unmodified program over two clusters, one Open MPI, one MPICH
