@@ -2,7 +2,6 @@
 // between the clusters are busy at once. After den Burger, Kielmann and Bal, "Balanced
 // Multicasting", SC 2005 (several trees over clusters), with the trees' depth held at two inside
 // a cluster.
-#include <compare>
 #include <deque>
 #include <set>
 #include <utility>
@@ -49,12 +48,8 @@ class Striped {
 
  private:
   /// What comes one after the other, and is waited for so: from one source in the cluster, or from
-  /// all elsewhere that are so many crossings from the root.
-  struct Lane {
-    int source;  // a rank, or kElsewhere
-    int crossings;
-    auto operator<=>(const Lane&) const = default;
-  };
+  /// all elsewhere that are so many crossings from the root. A rank or kElsewhere; the crossings.
+  using Lane = std::pair<int, int>;
   static constexpr int kElsewhere = -1;
 
   Bytes segment(std::size_t k) const { return cut_.of(data_, k); }

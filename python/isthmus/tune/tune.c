@@ -211,8 +211,8 @@ int main(int argc, char** argv) {
       if (rank == 0) {
         printf("%s{\"between\": [\"%s\", \"%s\"], ", a + b > 1 ? ", " : "", all[of_a[0]][0],
                all[of_b[0]][0]);
-        printf("\"latency\": %.9g, \"rate\": %.9g, \"senders\": %d, \"message\": %.9g}",
-               figures[0], figures[1], senders, figures[2]);
+        printf("\"latency\": %.9g, \"rate\": %.9g, \"senders\": %d, \"message\": %.9g}", figures[0],
+               figures[1], senders, figures[2]);
       }
     }
   }
