@@ -193,9 +193,9 @@ Conduit::Input Conduit::input(StreamId id, std::span<const std::byte> bytes, Tim
 }
 
 std::optional<InFrame> Conduit::arriving(StreamId id, std::span<const std::byte> bytes) const {
+  if (bytes.size() < kHeaderSize || !dead_.empty()) return {};
   const auto found = streams_.find(id);
-  if (found == streams_.end() || !found->second.hello_received || !dead_.empty()) return {};
-  if (bytes.size() < kHeaderSize) return {};
+  if (found == streams_.end() || !found->second.hello_received) return {};
   const Decoded frame = decode(bytes);
   const FrameHeader& header = frame.header;
   if (frame.state != Decoded::State::Incomplete || !is_routed(header.kind)) return {};

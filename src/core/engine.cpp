@@ -112,11 +112,11 @@ bool Engine::deliver(const InFrame& frame) {
 }
 
 std::span<std::byte> Engine::place(const InFrame& beginning) {
-  const State& s = *state_;
+  State& s = *state_;
   if (beginning.kind != FrameKind::Piece || beginning.destination != s.self) return {};
-  const auto found = state_->channels.find(beginning.source);
+  const auto found = s.channels.find(beginning.source);
   const std::optional<PieceBody> piece = decode_piece(beginning.body, beginning.placed);
-  if (!piece || found == state_->channels.end()) return {};
+  if (!piece || found == s.channels.end()) return {};
   const std::size_t body = beginning.body.size() + beginning.placed;
   return found->second.in.place(*piece, body - PieceBody::kSize);
 }

@@ -1,6 +1,7 @@
 // Thousands of random programs over engines joined by a network that delays and reorders frames
 // at will, in virtual time. What must hold is checked against the standard's own words, not
-// against a second implementation of matching.
+// against a second implementation of matching. One file: programs, network and checks are of one
+// simulation, which they all read and change.
 #include "core/engine.hpp"
 
 #include <gtest/gtest.h>

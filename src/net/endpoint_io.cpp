@@ -6,17 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <asio/co_spawn.hpp>
-#include <asio/detached.hpp>
-#include <asio/post.hpp>
-#include <asio/redirect_error.hpp>
-#include <asio/use_awaitable.hpp>
 #include <stdexcept>
 #include <utility>
-
-#include "net/connect.hpp"
-#include "net/handshake.hpp"
-#include "net/software.hpp"
 
 namespace isthmus::net {
 namespace {
@@ -24,7 +15,6 @@ namespace {
 // Frames moved, and bytes copied, before the wire gets them; few at first, while it may be idle.
 constexpr std::size_t kBatch = 32;
 constexpr std::size_t kFirstBytes = 16 * 1024, kBatchBytes = 64 * 1024;
-constexpr int kAttempts = 3;
 
 }  // namespace
 
@@ -134,78 +124,6 @@ std::string Endpoint::Io::name(const Gate& gate) const {
   text += "of cluster \"" + config.world.clusters[gate.gateway.cluster].name;
   return text + "\" (" +
          (gate.gateway.addresses.empty() ? "no address" : gate.gateway.addresses[0]) + ")";
-}
-
-// ---- joining ----------------------------------------------------------------------------------
-
-void Endpoint::Io::connect(std::size_t gate) {
-  asio::co_spawn(
-      io,
-      [](Io* self, std::size_t index) -> asio::awaitable<void> {
-        std::string why;
-        const auto addresses = self->gates[index].gateway.addresses;
-        const Credentials credentials{self->config.job, self->config.secret};
-        const ConnectOptions options;
-        for (int attempt = 0; attempt < kAttempts; ++attempt) {
-          if (attempt > 0) {
-            asio::steady_timer pause(self->io, std::chrono::milliseconds(200));
-            co_await pause.async_wait(asio::use_awaitable);
-          }
-          try {
-            auto stream = co_await net::connect(addresses, credentials, options);
-            self->attach(index, std::move(stream));
-            co_return;
-          } catch (const Refusal& e) {
-            why = e.what();
-            break;
-          } catch (const std::exception& e) {
-            why = e.what();
-          }
-        }
-        self->tell_fault("rank " + std::to_string(self->config.world_rank) +
-                         " cannot join the grid at " + self->name(self->gates[index]) + ": " + why);
-      }(this, gate),
-      asio::detached);
-}
-
-void Endpoint::Io::attach(std::size_t index, std::shared_ptr<Stream> stream) {
-  core::ConduitConfig settings;
-  settings.self = static_cast<core::NodeId>(config.world_rank);
-  settings.peer = gates[index].gateway.node;
-  settings.session = random_session();
-  settings.software = software();
-  settings.link_timeout =
-      stream->where().starts_with("unix:") ? core::Time::zero() : core::Time(kProcessTimeout);
-  ConduitDriver::Hooks hooks;
-  hooks.frame = [this, index](const core::InFrame& frame, std::uint16_t) {
-    return take(index, frame);
-  };
-  hooks.place = [this](const core::InFrame& beginning) { return place(beginning); };
-  hooks.progress = hooks.room = [this] { progress(); };
-  hooks.connected = [this, index] { connected(index); };
-  const auto gone = [this, index](const std::string& reason) {
-    tell_fault("rank " + std::to_string(config.world_rank) + " has lost " + name(gates[index]) +
-               ": " + reason);
-  };
-  hooks.lost = gone;
-  hooks.dead = gone;
-  hooks.ended = [gone] { gone("it has closed while the program was running"); };
-  auto driver = std::make_shared<ConduitDriver>(io, std::move(settings), std::move(hooks));
-  gates[index].driver = driver;
-  driver->attach(std::move(stream));
-}
-
-// Others may send here by the way of any gateway. So no gateway hears that this process has joined
-// before all know it.
-void Endpoint::Io::connected(std::size_t index) {
-  gates[index].connected = true;
-  if (!std::all_of(gates.begin(), gates.end(), [](const Gate& gate) { return gate.connected; })) {
-    return;
-  }
-  ControlBody body;
-  body.what = ControlBody::What::Joined;
-  body.node = static_cast<core::NodeId>(config.world_rank);
-  say(body);
 }
 
 // ---- frames -----------------------------------------------------------------------------------
