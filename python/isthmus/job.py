@@ -210,7 +210,7 @@ class Job:
         match message["op"]:
             case "output":
                 assert self._output
-                await self._output.put(2 if message.get("fd") == 2 else 1, payload)
+                await self._output.put(id(agent), 2 if message.get("fd") == 2 else 1, payload)
             case "joined":
                 # A gateway that is not beside the ranks' agent knows it alone.
                 for other in self._ranked:

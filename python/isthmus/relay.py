@@ -3,34 +3,40 @@ or writes slowly, must not keep the launcher from hearing signals and agents."""
 
 import asyncio
 import contextlib
+import math
 import os
 import queue
 import sys
 import threading
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Hashable
+
+from isthmus.lines import Lines
 
 _CHUNK = 1 << 16
 _QUEUED = 64
 
 
 class OutputRelay:
-    """Writes in the order of `put`. A reader that went away (SIGPIPE) calls `on_broken` once, and
-    all later output is dropped."""
+    """Writes in the order of `put`, but for lines that others had begun (`Lines`). A reader that
+    went away (SIGPIPE) calls `on_broken` once, and all later output is dropped."""
 
     def __init__(self, on_broken: Callable[[], None]) -> None:
         self._loop = asyncio.get_running_loop()
         self._space = asyncio.Semaphore(_QUEUED)
-        self._queue: queue.SimpleQueue[tuple[int, bytes] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[tuple[Hashable, int, bytes] | None] = queue.SimpleQueue()
+        self._lines = Lines()
         self._on_broken = on_broken
         self._drained = asyncio.Event()
         self._broken = False
         self._thread = threading.Thread(target=self._write_all, daemon=True)
         self._thread.start()
 
-    async def put(self, fd: int, data: bytes) -> None:
-        """Returns at once while less than a bounded number of chunks waits to be written."""
+    async def put(self, source: Hashable, fd: int, data: bytes) -> None:
+        """Returns at once while less than a bounded number of chunks waits to be written. `source`
+        tells whose lines these are."""
         await self._space.acquire()
-        self._queue.put((fd, data))
+        self._queue.put((source, fd, data))
 
     async def drain(self) -> None:
         """Returns when all is written; no `put` after this."""
@@ -38,25 +44,39 @@ class OutputRelay:
         await self._drained.wait()
 
     def _write_all(self) -> None:
-        while item := self._queue.get():
-            if not self._broken:
-                try:
-                    _write(*item)
-                except OSError:
-                    self._broken = True
-                    self._tell(self._on_broken)
-            self._tell(self._space.release)
+        more = True
+        while more:
+            before = len(self._lines)
+            with contextlib.suppress(queue.Empty):
+                item = self._queue.get(timeout=self._patience())
+                more = item is not None
+                if item:
+                    self._lines.put(*item)
+                    before += 1
+            for fd, data in self._lines.ready(time.monotonic() if more else math.inf):
+                self._write(fd, data)
+            for _ in range(before - len(self._lines)):
+                self._tell(self._space.release)
         self._tell(self._drained.set)
+
+    def _patience(self) -> float | None:
+        deadline = self._lines.deadline()
+        return None if deadline is None else max(0.0, deadline - time.monotonic())
+
+    def _write(self, fd: int, data: bytes) -> None:
+        if self._broken:
+            return
+        try:
+            view = memoryview(data)
+            while view:
+                view = view[os.write(fd, view) :]
+        except OSError:
+            self._broken = True
+            self._tell(self._on_broken)
 
     def _tell(self, what: Callable[[], None]) -> None:
         with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits any more
             self._loop.call_soon_threadsafe(what)
-
-
-def _write(fd: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]
 
 
 def stdin_is_ours() -> bool:
