@@ -63,7 +63,7 @@ double native_gather(const Network& network, int members, std::size_t bytes) {
 }
 
 double native_allgather(const Network& network, int members, std::size_t bytes) {
-  return native_gather(network, members, bytes);
+  return exchange_latency(network, members) + link_time(network, bytes) * (members - 1) / members;
 }
 
 double noticed_late(const Setting& setting) {
@@ -97,6 +97,13 @@ double cost_allreduce_magpie(const Setting& setting, const Parameters&) {
   const int members = largest_cluster(setting.layout);
   return cost_reduce_magpie(setting, {}) + noticed_late(setting) +
          native_bcast(setting.network, members, setting.bytes());
+}
+
+double cost_allreduce_fan(const Setting& setting, const Parameters&) {
+  const auto bytes = static_cast<double>(setting.bytes());
+  const int far = setting.layout.size() - largest_cluster(setting.layout);
+  const double more = bytes * (far - setting.layout.clusters() + 1);
+  return cost_of_fan(setting, bytes, bytes) + crowding(setting, more);
 }
 
 }  // namespace isthmus::coll

@@ -15,8 +15,10 @@ int largest_cluster(const Layout& layout);
 int rounds(int number);
 /// Seconds that `bytes` take over one member's link.
 double link_time(const Network& network, std::size_t bytes);
-/// Latency of a native tree, or of an exchange in as many rounds, among `members`.
+/// Latency of a native tree among `members`.
 double native_latency(const Network& network, int members);
+/// Of a native exchange in as many rounds, in each of which everybody sends and receives.
+double exchange_latency(const Network& network, int members);
 /// What `messages` of a cluster's members to another cluster cost where they share gateways.
 double queueing(const Network& network, int messages);
 /// What it is worth to keep `far_bytes` off a wide-area network, even where links are narrower: it
@@ -37,6 +39,9 @@ double native_reduce(const Network& network, int members, std::size_t bytes);
 double native_gather(const Network& network, int members, std::size_t bytes);
 double native_allgather(const Network& network, int members, std::size_t bytes);
 
+/// Of what fan.hpp makes: `in` bytes from each member to its leader, `out` from there to each rank.
+double cost_of_fan(const Setting& setting, double in, double out);
+
 /// What a native collective takes longer after a wait for another cluster: processes look for
 /// native messages less and less often meanwhile, up to a tenth of the wait apart.
 double noticed_late(const Setting&);
@@ -45,6 +50,7 @@ double cost_bcast_magpie(const Setting&, const Parameters&);
 double cost_bcast_direct(const Setting&, const Parameters&);
 double cost_reduce_magpie(const Setting&, const Parameters&);
 double cost_allreduce_magpie(const Setting&, const Parameters&);
+double cost_allreduce_fan(const Setting&, const Parameters&);
 
 // cost_wide.cpp
 double cost_bcast_farfirst(const Setting&, const Parameters&);
@@ -61,10 +67,12 @@ double cost_allreduce_pipelined(const Setting&, const Parameters&);
 // cost_blocks.cpp
 double cost_barrier_magpie(const Setting&, const Parameters&);
 double cost_barrier_counterparts(const Setting&, const Parameters&);
+double cost_barrier_fan(const Setting&, const Parameters&);
 double cost_gather_magpie(const Setting&, const Parameters&);  ///< scatter too
 double cost_gather_direct(const Setting&, const Parameters&);  ///< scatter too
 double cost_allgather_magpie(const Setting&, const Parameters&);
 double cost_allgather_counterparts(const Setting&, const Parameters&);
+double cost_allgather_fan(const Setting&, const Parameters&);
 double cost_allgather_intervals(const Setting&, const Parameters&);
 double cost_alltoall_combined(const Setting&, const Parameters&);
 double cost_alltoall_direct(const Setting&, const Parameters&);
@@ -72,10 +80,12 @@ double cost_alltoall_direct(const Setting&, const Parameters&);
 // cost_scans.cpp
 double cost_reduce_scatter_magpie(const Setting&, const Parameters&);
 double cost_reduce_scatter_direct(const Setting&, const Parameters&);
+double cost_reduce_scatter_fan(const Setting&, const Parameters&);
 double cost_reduce_scatter_intervals(const Setting&, const Parameters&);
 double cost_scan_magpie(const Setting&, const Parameters&);  ///< exscan too, as the next ones
 double cost_scan_chain(const Setting&, const Parameters&);
 double cost_scan_counterparts(const Setting&, const Parameters&);
+double cost_scan_fan(const Setting&, const Parameters&);
 double cost_scan_transpose(const Setting&, const Parameters&);
 
 }  // namespace isthmus::coll

@@ -9,6 +9,10 @@ double native_latency(const Network& network, int members) {
   return rounds(members) * (network.link_latency + network.message_cost);
 }
 
+double exchange_latency(const Network& network, int members) {
+  return rounds(members) * (network.link_latency + 2 * network.message_cost);
+}
+
 double queueing(const Network& network, int messages) {
   return network.paths == 0 ? 0 : messages * network.message_cost / network.paths;
 }
@@ -46,9 +50,23 @@ double cost_barrier_magpie(const Setting& setting, const Parameters&) {
 
 double cost_barrier_counterparts(const Setting& setting, const Parameters&) {
   const Shape shape(setting);
-  return native_latency(setting.network, shape.members) +
+  return exchange_latency(setting.network, shape.members) +
          2 * shape.others * setting.network.message_cost +
          queueing(setting.network, shape.members) + all_at_once(setting, 0, 0);
+}
+
+double cost_of_fan(const Setting& setting, double in, double out) {
+  const Network& network = setting.network;
+  const int members = largest_cluster(setting.layout);
+  const int far = setting.layout.size() - members;
+  const double messages = network.stream_cost * (members - 1 + setting.layout.size() - 1);
+  const double at_leader = in * (members - 1) / network.link_bandwidth;
+  return network.link_latency + network.message_cost + messages + queueing(network, far) +
+         at_leader + all_at_once(setting, out * (setting.layout.size() - 1), out * far);
+}
+
+double cost_barrier_fan(const Setting& setting, const Parameters&) {
+  return cost_of_fan(setting, 0, 0);
 }
 
 double cost_gather_magpie(const Setting& setting, const Parameters&) {
@@ -84,6 +102,13 @@ double cost_allgather_counterparts(const Setting& setting, const Parameters&) {
          queueing(setting.network, shape.members) +
          all_at_once(setting, share * shape.others, share * shape.members) +
          crowding(setting, share * (shape.members - 1));
+}
+
+double cost_allgather_fan(const Setting& setting, const Parameters&) {
+  const Shape shape(setting);
+  const double share = shape.bytes * shape.members / shape.ranks;
+  return cost_of_fan(setting, shape.bytes / shape.ranks, share) +
+         crowding(setting, share * (shape.ranks - shape.members - shape.others));
 }
 
 double cost_allgather_intervals(const Setting& setting, const Parameters&) {

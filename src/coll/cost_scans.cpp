@@ -20,6 +20,11 @@ double cost_reduce_scatter_direct(const Setting& setting, const Parameters& para
   return cost_alltoall_direct(setting, parameters) + crowding(setting, far * (members - 1));
 }
 
+double cost_reduce_scatter_fan(const Setting& setting, const Parameters&) {
+  const auto bytes = static_cast<double>(setting.bytes());
+  return cost_of_fan(setting, bytes, bytes / setting.layout.size());
+}
+
 double cost_reduce_scatter_intervals(const Setting& setting, const Parameters&) {
   const Network& network = setting.network;
   const int ranks = setting.layout.size(), members = largest_cluster(setting.layout);
@@ -59,13 +64,27 @@ double cost_scan_chain(const Setting& setting, const Parameters& parameters) {
                           static_cast<double>(segment) / wan_rate(network, 1));
 }
 
+namespace {
+
+/// Of the vectors of all ranks, about as quick as this.
+double combining(const Setting& setting) {
+  return static_cast<double>(setting.bytes()) * setting.layout.size() / 1e9;
+}
+
+}  // namespace
+
 double cost_scan_counterparts(const Setting& setting, const Parameters& parameters) {
   const auto ranks = static_cast<std::size_t>(setting.layout.size());
   const Setting whole{
       setting.layout, setting.network, {Kind::Allgather, setting.bytes() * ranks, true}};
-  // Combining is about as quick as this.
-  const double combining = static_cast<double>(setting.bytes() * ranks) / 1e9;
-  return cost_allgather_counterparts(whole, parameters) + combining;
+  return cost_allgather_counterparts(whole, parameters) + combining(setting);
+}
+
+double cost_scan_fan(const Setting& setting, const Parameters& parameters) {
+  const auto ranks = static_cast<std::size_t>(setting.layout.size());
+  const Setting whole{
+      setting.layout, setting.network, {Kind::Allgather, setting.bytes() * ranks, true}};
+  return cost_allgather_fan(whole, parameters) + combining(setting);
 }
 
 double cost_scan_transpose(const Setting& setting, const Parameters& parameters) {

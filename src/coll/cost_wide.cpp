@@ -75,7 +75,7 @@ double striped(const Setting& setting, const Parameters& parameters, double load
   const double segments = static_cast<double>(bytes) / static_cast<double>(segment);
   const double links = link_time(network, bytes) * load;
   const double wires = static_cast<double>(bytes) / wan_rate(network, members);
-  const double handling = segments * 2 * network.message_cost;
+  const double handling = segments * 2 * network.stream_cost;
   const double fill = (members + 1) * (link_time(network, std::min(segment, bytes)));
   return network.wan_latency + 2 * network.link_latency + std::max({links, wires, handling}) +
          fill + (members + 2) * network.message_cost;
@@ -134,15 +134,16 @@ double cost_allreduce_pipelined(const Setting& setting, const Parameters& parame
   const double inside = link_time(network, bytes) * (members - 1) / members;
   const double links = link_time(network, bytes) * (layout.clusters() - 1) / fewest;
   const double wires = static_cast<double>(bytes) / wan_rate(network, fewest);
-  const double one = 4 * members * network.message_cost;  // a segment's messages
+  const double messages = 4 * members;  // of a segment
   // What crosses does so under the reduce-scatter, but for the last segment.
   const double crossing = std::max(links, wires);
   const double number = std::max(segments, 1.0);
   const double late = std::max(crossing - inside, crossing / number);
   // The first segments' gathers run while the last ones cross.
   const double gather = std::max(inside, network.wan_latency + inside / number);
-  const double through = std::max(inside + late + gather, segments * one + network.wan_latency);
-  return 2 * network.link_latency + one + through;
+  const double through = std::max(inside + late + gather,
+                                  segments * messages * network.stream_cost + network.wan_latency);
+  return 2 * network.link_latency + messages * network.message_cost + through;
 }
 
 }  // namespace isthmus::coll

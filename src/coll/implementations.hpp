@@ -9,6 +9,7 @@ namespace isthmus::coll {
 
 Task barrier_magpie(Party&, Parameters);
 Task barrier_counterparts(Party&, Parameters);
+Task barrier_fan(Party&, Parameters);
 
 Task bcast_magpie(Party&, Bytes data, int root, Parameters);
 Task bcast_direct(Party&, Bytes data, int root, Parameters);
@@ -24,6 +25,7 @@ Task scatter_magpie(Party&, ConstBytes all, Sizes sizes, Bytes mine, int root, P
 Task scatter_direct(Party&, ConstBytes all, Sizes sizes, Bytes mine, int root, Parameters);
 Task allgather_magpie(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
 Task allgather_counterparts(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
+Task allgather_fan(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
 Task allgather_intervals(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
 /// Blocks of one size only.
 Task alltoall_combined(Party&, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes,
@@ -37,6 +39,7 @@ Task reduce_striped(Party&, ConstBytes in, Bytes out, std::size_t count, Reducti
 Task allreduce_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task allreduce_counterparts(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
                             Parameters);
+Task allreduce_fan(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task allreduce_two_tier(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
                         Parameters);
 Task allreduce_rabenseifner(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
@@ -49,16 +52,20 @@ Task reduce_scatter_magpie(Party&, ConstBytes in, Bytes out, std::vector<std::si
                            Reduction&, Parameters);
 Task reduce_scatter_direct(Party&, ConstBytes in, Bytes out, std::vector<std::size_t> counts,
                            Reduction&, Parameters);
+Task reduce_scatter_fan(Party&, ConstBytes in, Bytes out, std::vector<std::size_t> counts,
+                        Reduction&, Parameters);
 /// Partial results of clusters: commutative operations, or clusters that are blocks of ranks.
 Task reduce_scatter_intervals(Party&, ConstBytes in, Bytes out, std::vector<std::size_t> counts,
                               Reduction&, Parameters);
 Task scan_chain(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task scan_counterparts(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+Task scan_fan(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task scan_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task scan_transpose(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task exscan_chain(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task exscan_counterparts(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
                          Parameters);
+Task exscan_fan(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task exscan_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task exscan_transpose(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 

@@ -45,6 +45,7 @@ Network parse_network(std::string_view text, Network base) {
     if (key == "wan-latency") time = &base.wan_latency;
     if (key == "link-latency") time = &base.link_latency;
     if (key == "message-cost") time = &base.message_cost;
+    if (key == "stream-cost") time = &base.stream_cost;
     if (key == "wan-rate") rate = &base.wan_bandwidth;
     if (key == "link-rate") rate = &base.link_bandwidth;
     if (time != nullptr) {
@@ -61,8 +62,8 @@ Network parse_network(std::string_view text, Network base) {
       base.paths = std::atoi(std::string(value).c_str());
     } else {
       refuse(quoted(entry) +
-             " is not known: set wan-latency, wan-rate, link-latency, link-rate, message-cost or "
-             "paths");
+             " is not known: set wan-latency, wan-rate, link-latency, link-rate, message-cost, "
+             "stream-cost or paths");
     }
   }
   return base;

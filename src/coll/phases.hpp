@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "coll/parameters.hpp"
 #include "coll/portion.hpp"
 
 namespace isthmus::coll {
@@ -61,5 +62,11 @@ Task learn_sizes(Party& party, std::size_t mine, Sizes& sizes);
 /// `to`'s cluster (at `to` itself), or all when `to` is -1. `all` holds them in rank order and is
 /// allocated where they arrive. For reductions in rank order over interleaved clusters.
 Task collect_contributions(Party& party, ConstBytes mine, Buffer& all, int to, int tag);
+
+/// short_vectors.cpp: every rank's vector on all ranks, by `allgather`, and those of ranks 0 to
+/// `last` combined into `out`, in rank order. -1: none.
+using Allgather = Task (*)(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
+Task prefix(Allgather allgather, Party& party, ConstBytes in, Bytes out, std::size_t count,
+            Reduction& reduction, int last);
 
 }  // namespace isthmus::coll

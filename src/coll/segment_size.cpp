@@ -13,9 +13,6 @@ namespace {
 // 100 Mbit/s, broadcasts of 1 MiB and allreduces of 3.2 MB took a tenth longer with 4 KiB (two
 // processors for all, November 2026). 8 KiB are one packet to a network card that cuts them itself.
 constexpr std::size_t kLeast = 8192, kMost = 65536;
-// A message in a stream costs this part of what a lone one does, which wakes processes (2.5 to 5 us
-// where `isthmus tune` has measured 46; November 2026).
-constexpr double kInStream = 0.1;
 
 /// The size from `least` to `most`, a power of two, that makes the filling of the pipeline, `depth`
 /// segments long, cost what the handling of all segments, `messages` each, does; but never does
@@ -24,8 +21,8 @@ std::size_t balanced(const Network& network, std::size_t bytes, double depth, do
                      std::size_t least, std::size_t most) {
   const double size = static_cast<double>(bytes);
   // depth * s / B + bytes / s * messages * cost is least where both are equal.
-  const double cost = kInStream * network.message_cost;
-  const double best = std::sqrt(size * messages * cost * network.link_bandwidth / depth);
+  const double cost = messages * network.stream_cost;
+  const double best = std::sqrt(size * cost * network.link_bandwidth / depth);
   const double bounded = std::clamp(std::min(best, size / 16 / depth), 1.0, 1e12);
   // Up from 2^(n - 1/4) to 2^n, else down. All ranks must get the same size: no function of libm
   // but sqrt gives the same bits everywhere.

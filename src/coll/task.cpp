@@ -20,4 +20,11 @@ bool Task::step() {
   return true;
 }
 
+bool Task::block() {
+  if (finished()) return false;
+  auto& promise = handle_.promise();
+  if (promise.child != nullptr) return promise.child->block();
+  return promise.waiting != nullptr && promise.waiting->block();
+}
+
 }  // namespace isthmus::coll

@@ -24,6 +24,9 @@ class Operation {
  public:
   virtual ~Operation() = default;
   virtual bool poll() = 0;
+  /// Sleeps until poll() has something new to say, where only this process's own cluster can bring
+  /// that about. False: cannot, nothing was done.
+  virtual bool block() { return false; }
 };
 
 /// Owns an operation; co_await it (as an lvalue or an rvalue) to wait for its end. An empty one
@@ -33,6 +36,7 @@ class Pending {
   Pending() = default;
   explicit Pending(std::unique_ptr<Operation> operation) : operation_(std::move(operation)) {}
   bool done() { return !operation_ || operation_->poll(); }
+  bool block() { return operation_ && operation_->block(); }
 
   struct Awaiter {
     Pending& pending;
@@ -99,6 +103,8 @@ class [[nodiscard]] Task {
   /// Runs as far as possible without waiting. True when finished. Rethrows what the collective
   /// threw (then it is finished).
   bool step();
+  /// After a step: blocks in the one operation that the next step needs (Operation::block).
+  bool block();
 
   struct Awaiter {
     Task& task;

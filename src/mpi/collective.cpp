@@ -52,6 +52,8 @@ bool Collective::advance() {
   return true;
 }
 
+bool Collective::block() { return started_ && !left_ && task_.block(); }
+
 int launch(std::unique_ptr<Collective> collective, const Call& call) {
   if (call.made != nullptr) {
     *call.made = std::move(collective);

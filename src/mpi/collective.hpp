@@ -38,6 +38,7 @@ class Collective : public Operation {
   Collective(GridCommRef comm, const char* function);
   ~Collective() override;
   bool advance() final;
+  bool block() final;
 
  protected:
   virtual coll::Task start(coll::Party& party) = 0;

@@ -102,6 +102,16 @@ bool PhaseOperation::poll() {
   return true;
 }
 
+bool PhaseOperation::block() {
+  if (under_way_ == 0) return false;
+  for (MPI_Request& request : together_.remove(*this)) {
+    MPI_Status status{};
+    const int code = native.Wait(&request, &status);
+    ended(code, status);
+  }
+  return true;
+}
+
 PhaseOperation::~PhaseOperation() {
   if (under_way_ > 0) {
     const auto left = together_.remove(*this);

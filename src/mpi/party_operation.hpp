@@ -55,6 +55,7 @@ class PhaseOperation final : public coll::Operation {
   PhaseOperation(const char* what, PhaseRequests& together) : what_(what), together_(together) {}
   ~PhaseOperation() override;
   bool poll() override;
+  bool block() override;
 
   /// Calls start(request pointer), which returns an MPI error code.
   template <class Start>

@@ -70,6 +70,8 @@ void pump() {
   pumping = false;
 }
 
+bool Backoff::long_since() const { return idle_rounds_ >= kYields; }
+
 void Backoff::pause() {
   pump();
   const Grid* const g = grid();

@@ -33,6 +33,8 @@ void pump();
 class Backoff {
  public:
   void pause();
+  /// Nothing has happened for so long that pauses are naps.
+  bool long_since() const;
 
  private:
   unsigned idle_rounds_ = 0;

@@ -81,6 +81,14 @@ void PersistentReceive::start() {
   native.Start(&handle);
 }
 
+namespace {
+
+/// Where all that this process waits for is its own cluster's to do, and that takes long, the
+/// native library waits for it: it sees what comes at once, where pauses look less and less often.
+bool wait_natively(Operation& op) { return idle() && !threads_multiple() && op.block(); }
+
+}  // namespace
+
 int complete(Operation& op, MPI_Status* status, const char* function) {
   Backoff backoff;
   for (;;) {
@@ -89,6 +97,7 @@ int complete(Operation& op, MPI_Status* status, const char* function) {
     } else {
       const std::lock_guard lock(progress_mutex);
       if (step(op)) break;
+      if (backoff.long_since() && wait_natively(op)) continue;
     }
     backoff.pause();
   }

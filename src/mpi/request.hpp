@@ -31,6 +31,9 @@ class Operation {
   /// Called by whoever holds the progress lock. Cheap. True once finished (then `result` is set
   /// and the program's buffers are as MPI promises), and never called again.
   virtual bool advance() = 0;
+  /// After an advance(), where nothing else of this process needs one: sleeps in the native library
+  /// until advance() has something to do. False: it may not, nothing was done.
+  virtual bool block() { return false; }
   /// MPI_Cancel: best effort; success shows in result.cancelled.
   virtual void cancel() {}
   Result result;

@@ -24,12 +24,12 @@ def figures(**of_pair: float) -> Figures:
 def test_of_clusters_and_pairs_the_worst_counts():
     assert figures().network() == (
         "wan-latency=10000.000us,wan-rate=760.0M,link-latency=70.000us,link-rate=88.0M,"
-        "message-cost=2.000us"
+        "message-cost=2.000us,stream-cost=2.000us"
     )
 
 
 def test_a_message_costs_what_one_alone_does():
-    assert "message-cost=9.000us" in figures(message=9e-6).network()
+    assert "message-cost=9.000us,stream-cost=2.000us" in figures(message=9e-6).network()
 
 
 def test_of_runs_the_best_counts():

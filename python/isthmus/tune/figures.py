@@ -43,6 +43,7 @@ class Figures(BaseModel):
             "link-latency": _time(max((c.latency for c in self.clusters), default=0)),
             "link-rate": _rate(_least(c.rate for c in self.clusters)),
             "message-cost": _time(max((x.message for x in every), default=0)),
+            "stream-cost": _time(max((c.message for c in self.clusters), default=0)),
         }
         return _entries(keys)
 

@@ -1,0 +1,29 @@
+// Each leader collects its cluster's blocks and sends all of them to every rank. For very short
+// blocks and few ranks (fan.hpp).
+#include "coll/fan.hpp"
+#include "coll/implementations.hpp"
+
+namespace isthmus::coll {
+
+Task allgather_fan(Party& party, ConstBytes mine, Bytes all, Sizes sizes, Parameters) {
+  const Layout& layout = party.layout();
+  const Sizes offsets = offsets_of(sizes);
+  if (offsets.back() == 0) co_return;
+  const int here = my_cluster(party);
+  std::vector<TargetPortion> portions;
+  portions.reserve(static_cast<std::size_t>(layout.clusters()));
+  std::vector<Pending> pending;
+  for (int c = 0; c < layout.clusters(); ++c) {
+    const Bytes place = portions.emplace_back(layout, c, all, offsets).bytes();
+    if (place.empty() || layout.leader(c) == party.rank()) continue;
+    pending.push_back(party.recv(layout.leader(c), kTagAllgather, place));
+  }
+  const Bytes own = portions[static_cast<std::size_t>(here)].bytes();
+  co_await fan_in(party, mine, own, sizes_in(layout, here, sizes), kTagAllgather);
+  const auto whole = [&](int) { return ConstBytes(own); };
+  fan_out(party, kTagAllgather, whole, pending);
+  for (auto& p : pending) co_await p;
+  for (auto& portion : portions) portion.store();
+}
+
+}  // namespace isthmus::coll

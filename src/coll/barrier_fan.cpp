@@ -1,0 +1,22 @@
+// The members of a cluster tell its leader that they have come, each leader tells all ranks, and a
+// rank goes when it has heard of all leaders. For few ranks (fan.hpp).
+#include "coll/fan.hpp"
+#include "coll/implementations.hpp"
+
+namespace isthmus::coll {
+
+Task barrier_fan(Party& party, Parameters) {
+  const Layout& layout = party.layout();
+  std::vector<Pending> pending;
+  for (int c = 0; c < layout.clusters(); ++c) {
+    if (layout.leader(c) == party.rank()) continue;
+    pending.push_back(party.recv(layout.leader(c), kTagBarrier, {}));
+  }
+  const Sizes nothing(layout.members(my_cluster(party)).size(), 0);
+  co_await fan_in(party, {}, {}, nothing, kTagBarrier, true);
+  const auto empty = [](int) { return ConstBytes{}; };
+  fan_out(party, kTagBarrier, empty, pending, true);
+  for (auto& p : pending) co_await p;
+}
+
+}  // namespace isthmus::coll
