@@ -56,6 +56,7 @@ constexpr std::array kTable{
               allgather_intervals, kLanes},
     Algorithm{Kind::Alltoall, "combined", kKnownBytes, kNone, cost_alltoall_combined,
               alltoall_combined, kMagPIe},
+    Algorithm{Kind::Alltoall, "fan", kKnownBytes, kNone, cost_alltoall_fan, alltoall_fan, ""},
     Algorithm{Kind::Alltoall, "direct", kNothing, kNone, cost_alltoall_direct, alltoall_direct, ""},
     Algorithm{Kind::Reduce, "magpie", kNothing, kNone, cost_reduce_magpie, reduce_magpie, kMagPIe},
     Algorithm{Kind::Reduce, "striped", kRankOrder, kSegment, cost_reduce_striped, reduce_striped,

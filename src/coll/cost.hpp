@@ -75,6 +75,7 @@ double cost_allgather_counterparts(const Setting&, const Parameters&);
 double cost_allgather_fan(const Setting&, const Parameters&);
 double cost_allgather_intervals(const Setting&, const Parameters&);
 double cost_alltoall_combined(const Setting&, const Parameters&);
+double cost_alltoall_fan(const Setting&, const Parameters&);
 double cost_alltoall_direct(const Setting&, const Parameters&);
 
 // cost_scans.cpp

@@ -129,6 +129,12 @@ double cost_alltoall_direct(const Setting& setting, const Parameters&) {
          all_at_once(setting, shape.bytes * (shape.ranks - 1) / shape.ranks, far_bytes);
 }
 
+double cost_alltoall_fan(const Setting& setting, const Parameters&) {
+  const Shape shape(setting);
+  const double copies = 10e-9 * shape.members * shape.ranks;
+  return cost_of_fan(setting, shape.bytes, shape.bytes / shape.ranks * shape.members) + copies;
+}
+
 double cost_alltoall_combined(const Setting& setting, const Parameters&) {
   const Shape shape(setting);
   const auto share = setting.bytes() / static_cast<std::size_t>(shape.ranks) *

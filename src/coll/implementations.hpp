@@ -30,6 +30,8 @@ Task allgather_intervals(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parame
 /// Blocks of one size only.
 Task alltoall_combined(Party&, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes,
                        Parameters);
+/// Blocks of one size only.
+Task alltoall_fan(Party&, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes, Parameters);
 Task alltoall_direct(Party&, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes, Parameters);
 
 Task reduce_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, int root,
