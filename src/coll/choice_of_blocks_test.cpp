@@ -46,6 +46,20 @@ TEST(ChoiceOfBlocks, LongMessagesGoOverAllLinks) {
   EXPECT_EQ(chosen(Kind::Scan, blocks(8), network, kLong), "chain");
 }
 
+TEST(ChoiceOfBlocks, VeryShortOnesFanOutToFewRanks) {
+  const Network network = slow_links();
+  for (const Kind kind : {Kind::Barrier, Kind::Allgather, Kind::Alltoall, Kind::Allreduce,
+                          Kind::ReduceScatter, Kind::Scan, Kind::Exscan}) {
+    const bool of_all = kind == Kind::Allgather || kind == Kind::Alltoall;
+    const std::size_t bytes = kind == Kind::Barrier ? 0 : of_all ? 16 * 8 : 8;
+    EXPECT_EQ(chosen(kind, blocks(8), network, bytes), "fan") << name_of(kind);
+    EXPECT_NE(chosen(kind, blocks(500), network, of_all ? 1000 * 8 : bytes), "fan")
+        << name_of(kind);
+    if (kind == Kind::Barrier) continue;
+    EXPECT_NE(chosen(kind, blocks(8), network, kLong), "fan") << name_of(kind);
+  }
+}
+
 TEST(ChoiceOfBlocks, ManySmallBlocksAreCombined) {
   const Network network;
   EXPECT_EQ(chosen(Kind::Alltoall, blocks(500), network, 1000 * 8), "combined");

@@ -113,15 +113,17 @@ TEST(Choice, ABroadcastToManyGoesByLeaders) {
 }
 
 TEST(Network, ReadsTextAndComplains) {
-  const Network network =
-      parse_network("wan-latency=10ms, link-rate=100M,link-latency=50us,paths=2", {});
+  const Network network = parse_network(
+      "wan-latency=10ms, link-rate=100M,link-latency=50us,stream-cost=3us,paths=2", {});
   EXPECT_DOUBLE_EQ(network.wan_latency, 0.01);
   EXPECT_DOUBLE_EQ(network.link_bandwidth, 12.5e6);
   EXPECT_DOUBLE_EQ(network.link_latency, 50e-6);
+  EXPECT_DOUBLE_EQ(network.stream_cost, 3e-6);
   EXPECT_EQ(network.paths, 2);
   EXPECT_DOUBLE_EQ(network.wan_bandwidth, Network{}.wan_bandwidth);
-  for (const char* wrong : {"wan-latency=10", "wan-rate=-1G", "link-rate=", "paths=x", "paths=",
-                            "speed=1G", "wan-rate=1GB", "wan-latency=nanms", "message-cost=infs"}) {
+  for (const char* wrong :
+       {"wan-latency=10", "wan-rate=-1G", "link-rate=", "paths=x", "paths=", "speed=1G",
+        "wan-rate=1GB", "wan-latency=nanms", "message-cost=infs", "stream-cost=2"}) {
     EXPECT_THROW(parse_network(wrong, {}), std::invalid_argument) << wrong;
   }
 }

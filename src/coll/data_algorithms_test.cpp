@@ -74,6 +74,12 @@ void check_allgather(RunAllgather algorithm, const Shape& shape, std::uint64_t s
   EXPECT_EQ(grid.bytes_crossed(), want.size() * (as_index(grid.layout().clusters()) - 1));
 }
 
+/// Messages from each leader to all ranks of other clusters.
+int fanned(const Shape& shape) {
+  const Layout layout(shape);
+  return (layout.clusters() - 1) * layout.size();
+}
+
 int pairs_of_clusters(const Layout& layout) { return layout.clusters() * (layout.clusters() - 1); }
 
 void check_alltoall(RunAlltoall algorithm, const Shape& shape, std::uint64_t seed, std::size_t base,
@@ -105,18 +111,21 @@ void check_alltoall(RunAlltoall algorithm, const Shape& shape, std::uint64_t see
   EXPECT_EQ(in, want);
   EXPECT_LE(grid.depth(), 1);
   EXPECT_EQ(grid.bytes_crossed(), crossing);
+  if (algorithm == &alltoall_fan) {
+    EXPECT_EQ(grid.crossings(), base > 0 ? fanned(shape) : 0);
+  }
   if (algorithm == &alltoall_combined) {
     EXPECT_EQ(grid.crossings(), base > 0 ? pairs_of_clusters(grid.layout()) : 0);
   }
 }
 
-void check_barrier_counterparts(const Shape& shape, std::uint64_t seed) {
+void check_barrier(RunBarrier algorithm, const Shape& shape, std::uint64_t seed) {
   MemoryGrid grid(shape, seed);
   std::size_t arrived = 0;
   bool early = false;
   grid.run([&](Party& party) -> Task {
     ++arrived;
-    co_await barrier_counterparts(party, {});
+    co_await algorithm(party, {});
     if (arrived != shape.size()) early = true;
   });
   EXPECT_FALSE(early);
@@ -136,13 +145,16 @@ TEST_P(DataAlgorithmsByShape, EveryShape) {
     const int root = static_cast<int>(seed % shape.size());
     const bool uneven = seed % 2 == 0;
     const Sizes sizes = sizes_for(shape.size(), 1 + seed % 7, uneven);
-    check_barrier_counterparts(shape, ++seed);
+    check_barrier(barrier_counterparts, shape, ++seed);
+    check_barrier(barrier_fan, shape, ++seed);
     check_gather_direct(shape, ++seed, root, sizes);
     check_scatter_direct(shape, ++seed, root, sizes);
     check_allgather(allgather_counterparts, shape, ++seed, sizes);
+    check_allgather(allgather_fan, shape, ++seed, sizes);
     check_allgather(allgather_intervals, shape, ++seed, sizes);
     check_alltoall(alltoall_direct, shape, ++seed, 3, uneven);
     check_alltoall(alltoall_combined, shape, ++seed, 3, false);
+    check_alltoall(alltoall_fan, shape, ++seed, 3, false);
     if (HasFailure()) return;
   }
 }
@@ -162,15 +174,18 @@ TEST(DataAlgorithms, EveryRootAndSize) {
           check_scatter_direct(shape, ++seed, root, sizes);
         }
         check_allgather(allgather_counterparts, shape, ++seed, sizes);
+        check_allgather(allgather_fan, shape, ++seed, sizes);
         check_allgather(allgather_intervals, shape, ++seed, sizes);
         check_alltoall(alltoall_direct, shape, ++seed, base, uneven);
         if (!uneven) check_alltoall(alltoall_combined, shape, ++seed, base, false);
+        if (!uneven) check_alltoall(alltoall_fan, shape, ++seed, base, false);
       }
     }
     // One rank holds everything.
     Sizes lone(shape.size(), 0);
     lone.back() = 1000;
     check_allgather(allgather_counterparts, shape, ++seed, lone);
+    check_allgather(allgather_fan, shape, ++seed, lone);
     check_allgather(allgather_intervals, shape, ++seed, lone);
     if (HasFailure()) return;
   }
@@ -182,13 +197,16 @@ TEST(DataAlgorithms, ManyOrdersOfEvents) {
     SCOPED_TRACE(seed);
     const Sizes sizes = sizes_for(shape.size(), 4, true);
     const int root = static_cast<int>(seed % shape.size());
-    check_barrier_counterparts(shape, seed);
+    check_barrier(barrier_counterparts, shape, seed);
+    check_barrier(barrier_fan, shape, seed);
     check_gather_direct(shape, seed, root, sizes);
     check_scatter_direct(shape, seed, root, sizes);
     check_allgather(allgather_counterparts, shape, seed, sizes);
+    check_allgather(allgather_fan, shape, seed, sizes);
     check_allgather(allgather_intervals, shape, seed, sizes);
     check_alltoall(alltoall_direct, shape, seed, 5, true);
     check_alltoall(alltoall_combined, shape, seed, 5, false);
+    check_alltoall(alltoall_fan, shape, seed, 5, false);
     if (HasFailure()) return;
   }
 }

@@ -49,8 +49,8 @@ int borders(const Shape& shape) {
 template <class T>
 void check_scan(RunToAll algorithm, const Shape& shape, std::uint64_t seed, std::size_t count,
                 std::size_t segment = 0) {
-  const bool exclusive = algorithm == &exscan_counterparts || algorithm == &exscan_chain ||
-                         algorithm == &exscan_transpose;
+  const bool exclusive = algorithm == &exscan_counterparts || algorithm == &exscan_fan ||
+                         algorithm == &exscan_chain || algorithm == &exscan_transpose;
   const bool chain = algorithm == &exscan_chain || algorithm == &scan_chain;
   Trial<T> run(shape, seed, count);
   Parameters parameters;
@@ -74,6 +74,7 @@ void check_scan(RunToAll algorithm, const Shape& shape, std::uint64_t seed, std:
 template <class T>
 void check_all(const Shape& shape, std::uint64_t& seed, std::size_t count, bool uneven) {
   check_reduce_scatter<T>(reduce_scatter_direct, shape, ++seed, count, uneven);
+  check_reduce_scatter<T>(reduce_scatter_fan, shape, ++seed, count, uneven);
   if (T::kCommutative || Layout(shape).blocks()) {
     check_reduce_scatter<T>(reduce_scatter_intervals, shape, ++seed, count, uneven);
   }
@@ -83,6 +84,8 @@ void check_all(const Shape& shape, std::uint64_t& seed, std::size_t count, bool 
   }
   check_scan<T>(scan_counterparts, shape, ++seed, count);
   check_scan<T>(exscan_counterparts, shape, ++seed, count);
+  check_scan<T>(scan_fan, shape, ++seed, count);
+  check_scan<T>(exscan_fan, shape, ++seed, count);
   check_scan<T>(scan_transpose, shape, ++seed, count);
   check_scan<T>(exscan_transpose, shape, ++seed, count);
 }

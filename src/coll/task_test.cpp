@@ -47,6 +47,34 @@ Task forgiving(Switch& s, std::string& log) {
   }
 }
 
+/// A Flip that can be waited for: block() turns it on.
+struct Alarm final : Flip {
+  using Flip::Flip;
+  bool block() override { return state.on = true; }
+};
+
+Task first_one_then_the_other(Switch& alarm, Switch& flip) {
+  Pending p(std::make_unique<Alarm>(alarm));
+  co_await p;
+  co_await wait_for(flip);
+}
+
+Task nested(Switch& alarm, Switch& flip) { co_await first_one_then_the_other(alarm, flip); }
+
+TEST(Task, BlocksInWhatItsNextStepNeedsWhereThatCan) {
+  Switch alarm, flip;
+  Task task = nested(alarm, flip);
+  EXPECT_FALSE(task.block());  // has not begun
+  EXPECT_FALSE(task.step());
+  EXPECT_TRUE(task.block());
+  EXPECT_TRUE(alarm.on);
+  EXPECT_FALSE(task.step());
+  EXPECT_FALSE(task.block());  // a Flip cannot
+  flip.on = true;
+  EXPECT_TRUE(task.step());
+  EXPECT_FALSE(task.block());
+}
+
 TEST(Task, RunsWhenSteppedAndSuspendsUntilAnOperationIsDone) {
   Switch s;
   std::string log;
