@@ -18,13 +18,15 @@ class _Piece:
 
 class Lines:
     """The source whose line is unfinished has the floor until it ends the line, or for `KEEP`
-    seconds since the line began. What others say meanwhile waits, in its order. Every source's own
-    bytes keep their order, over all its descriptors; a lone source never waits."""
+    seconds since the line began; a line that lasts longer never has it again. What others say
+    meanwhile waits, in its order. Every source's own bytes keep their order, over all its
+    descriptors; a lone source never waits."""
 
     def __init__(self) -> None:
         self._waiting: deque[_Piece] = deque()
         self._holder: Hashable | None = None
         self._until = 0.0
+        self._slow: set[Hashable] = set()  # whose unfinished line has had its time
 
     def __len__(self) -> int:
         """Pieces that wait."""
@@ -35,7 +37,7 @@ class Lines:
         return self._until if self._waiting else None
 
     def put(self, source: Hashable, fd: int, data: bytes) -> None:
-        """`source`: whatever tells one agent from another, but None."""
+        """`source`: whatever tells one agent from another, but None. `data` is not empty."""
         self._waiting.append(_Piece(source, fd, data))
 
     def ready(self, now: float) -> Iterator[tuple[int, bytes]]:
@@ -47,14 +49,17 @@ class Lines:
                 self._last(piece, piece.data[end:])
                 yield piece.fd, piece.data[:end]
                 continue
+            if end:
+                self._slow.discard(piece.source)
             if end == len(piece.data):
                 self._holder = None
-            elif end or not going_on:
+            elif end or not (going_on or piece.source in self._slow):
                 self._holder, self._until = piece.source, now + KEEP
             yield piece.fd, piece.data
 
     def _next(self, now: float) -> _Piece | None:
         if self._holder is not None and now >= self._until:
+            self._slow.add(self._holder)
             self._holder = None
         for piece in self._waiting:
             if self._holder in (None, piece.source):

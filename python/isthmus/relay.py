@@ -35,6 +35,8 @@ class OutputRelay:
     async def put(self, source: Hashable, fd: int, data: bytes) -> None:
         """Returns at once while less than a bounded number of chunks waits to be written. `source`
         tells whose lines these are."""
+        if not data:
+            return
         await self._space.acquire()
         self._queue.put((source, fd, data))
 

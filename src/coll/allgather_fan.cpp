@@ -13,12 +13,10 @@ Task allgather_fan(Party& party, ConstBytes mine, Bytes all, Sizes sizes, Parame
   std::vector<TargetPortion> portions;
   portions.reserve(static_cast<std::size_t>(layout.clusters()));
   std::vector<Pending> pending;
-  for (int c = 0; c < layout.clusters(); ++c) {
-    const Bytes place = portions.emplace_back(layout, c, all, offsets).bytes();
-    if (place.empty() || layout.leader(c) == party.rank()) continue;
-    pending.push_back(party.recv(layout.leader(c), kTagAllgather, place));
-  }
-  const Bytes own = portions[static_cast<std::size_t>(here)].bytes();
+  for (int c = 0; c < layout.clusters(); ++c) portions.emplace_back(layout, c, all, offsets);
+  const auto place = [&](int c) { return portions[static_cast<std::size_t>(c)].bytes(); };
+  receive_from_leaders(party, kTagAllgather, place, pending);
+  const Bytes own = place(here);
   co_await fan_in(party, mine, own, sizes_in(layout, here, sizes), kTagAllgather);
   const auto whole = [&](int) { return ConstBytes(own); };
   fan_out(party, kTagAllgather, whole, pending);

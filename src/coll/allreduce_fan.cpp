@@ -14,15 +14,12 @@ Task of_partials(Party& party, ConstBytes in, Bytes out, std::size_t count, Redu
   const auto members = layout.members(my_cluster(party)).size();
   Buffer partials(clusters * size), vectors(is_leader(party) ? members * size : 0);
   std::vector<Pending> pending;
-  for (int c = 0; c < layout.clusters(); ++c) {
-    if (layout.leader(c) == party.rank()) continue;
-    const Bytes partial = partials.part(static_cast<std::size_t>(c) * size, size);
-    pending.push_back(party.recv(layout.leader(c), kTagAllreduce, partial));
-  }
+  const auto place = [&](int c) { return partials.part(static_cast<std::size_t>(c) * size, size); };
+  receive_from_leaders(party, kTagAllreduce, place, pending);
   co_await fan_in(party, in, vectors.bytes(), Sizes(members, size), kTagAllreduce);
   Bytes here;
   if (is_leader(party)) {
-    here = partials.part(static_cast<std::size_t>(my_cluster(party)) * size, size);
+    here = place(my_cluster(party));
     copy(fold(reduction, vectors, size, members, count), here);
   }
   const auto partial = [&](int) { return ConstBytes(here); };

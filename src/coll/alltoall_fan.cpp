@@ -22,11 +22,9 @@ Task alltoall_fan(Party& party, ConstBytes out, Sizes out_sizes, Bytes in, Sizes
   std::vector<TargetPortion> portions;
   portions.reserve(static_cast<std::size_t>(layout.clusters()));
   std::vector<Pending> pending;
-  for (int c = 0; c < layout.clusters(); ++c) {
-    const Bytes place = portions.emplace_back(layout, c, in, to).bytes();
-    if (layout.leader(c) == party.rank()) continue;
-    pending.push_back(party.recv(layout.leader(c), kTagAlltoall, place));
-  }
+  for (int c = 0; c < layout.clusters(); ++c) portions.emplace_back(layout, c, in, to);
+  const auto place = [&](int c) { return portions[static_cast<std::size_t>(c)].bytes(); };
+  receive_from_leaders(party, kTagAlltoall, place, pending);
   Buffer given(is_leader(party) ? members * out.size() : 0), parts(given.size());
   co_await fan_in(party, out, given.bytes(), Sizes(members, out.size()), kTagAlltoall);
   const auto part_of = [&](int rank) {
@@ -38,8 +36,7 @@ Task alltoall_fan(Party& party, ConstBytes out, Sizes out_sizes, Bytes in, Sizes
     return ConstBytes(part);
   };
   if (is_leader(party)) {
-    const auto here = static_cast<std::size_t>(my_cluster(party));
-    copy(part_of(party.rank()), portions[here].bytes());
+    copy(part_of(party.rank()), place(my_cluster(party)));
     fan_out(party, kTagAlltoall, part_of, pending);
   }
   for (auto& p : pending) co_await p;

@@ -8,10 +8,8 @@ namespace isthmus::coll {
 Task barrier_fan(Party& party, Parameters) {
   const Layout& layout = party.layout();
   std::vector<Pending> pending;
-  for (int c = 0; c < layout.clusters(); ++c) {
-    if (layout.leader(c) == party.rank()) continue;
-    pending.push_back(party.recv(layout.leader(c), kTagBarrier, {}));
-  }
+  const auto nowhere = [](int) { return Bytes{}; };
+  receive_from_leaders(party, kTagBarrier, nowhere, pending, true);
   const Sizes nothing(layout.members(my_cluster(party)).size(), 0);
   co_await fan_in(party, {}, {}, nothing, kTagBarrier, true);
   const auto empty = [](int) { return ConstBytes{}; };

@@ -2,6 +2,16 @@
 
 namespace isthmus::coll {
 
+void receive_from_leaders(Party& party, int tag, const std::function<Bytes(int cluster)>& place,
+                          std::vector<Pending>& pending, bool empty_too) {
+  const Layout& layout = party.layout();
+  for (int c = 0; c < layout.clusters(); ++c) {
+    const Bytes data = place(c);
+    if (layout.leader(c) == party.rank() || (data.empty() && !empty_too)) continue;
+    pending.push_back(party.recv(layout.leader(c), tag, data));
+  }
+}
+
 Task fan_in(Party& party, ConstBytes mine, Bytes own, Sizes local, int tag, bool empty_too) {
   const auto members = party.layout().members(my_cluster(party));
   std::vector<Pending> pending;

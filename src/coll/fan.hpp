@@ -1,8 +1,8 @@
 // What the collectives for very short messages are made of: the members of a cluster send theirs to
 // its leader, which sends what it makes of them straight to every rank of the other clusters and,
-// while those messages cross, to its own. One message in and one out for all but the leaders, and
-// nothing left to be done in a cluster once the others' have come: nobody waits for the rounds of a
-// native collective on either side of the delay. One tag serves both ways.
+// while those messages cross, to its own. All but the leaders send one message and get one of each
+// leader, and nothing is left to be done in a cluster once the others' have come: nobody waits for
+// the rounds of a native collective on either side of the delay. One tag serves both ways.
 #pragma once
 
 #include <functional>
@@ -11,6 +11,11 @@
 #include "coll/phases.hpp"
 
 namespace isthmus::coll {
+
+/// Appends the receives of what the leaders send this rank: cluster c's in `place(c)`. A leader
+/// gets nothing of itself; nothing comes where the place is empty, but with `empty_too`.
+void receive_from_leaders(Party& party, int tag, const std::function<Bytes(int cluster)>& place,
+                          std::vector<Pending>& pending, bool empty_too = false);
 
 /// Ends at a leader when all members' blocks are in `own`, one after the other (`local`: their
 /// sizes); elsewhere when the own one is sent. `empty_too`: members with nothing send that.

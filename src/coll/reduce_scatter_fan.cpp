@@ -12,15 +12,11 @@ Task of_partials(Party& party, ConstBytes in, Bytes out, const Sizes& offsets, s
   const Layout& layout = party.layout();
   const std::size_t size = out.size();
   const auto clusters = static_cast<std::size_t>(layout.clusters());
-  const auto here = static_cast<std::size_t>(my_cluster(party));
   const auto members = layout.members(my_cluster(party)).size();
   Buffer blocks(clusters * size), vectors(is_leader(party) ? members * in.size() : 0);
   std::vector<Pending> pending;
-  for (int c = 0; c < layout.clusters(); ++c) {
-    if (layout.leader(c) == party.rank() || size == 0) continue;
-    const Bytes block = blocks.part(static_cast<std::size_t>(c) * size, size);
-    pending.push_back(party.recv(layout.leader(c), kTagReduceScatter, block));
-  }
+  const auto place = [&](int c) { return blocks.part(static_cast<std::size_t>(c) * size, size); };
+  receive_from_leaders(party, kTagReduceScatter, place, pending);
   co_await fan_in(party, in, vectors.bytes(), Sizes(members, in.size()), kTagReduceScatter);
   Bytes partial;
   const auto block_of = [&](int rank) {
@@ -29,7 +25,7 @@ Task of_partials(Party& party, ConstBytes in, Bytes out, const Sizes& offsets, s
   };
   if (is_leader(party)) {
     partial = fold(reduction, vectors, in.size(), members, count_in);
-    copy(block_of(party.rank()), blocks.part(here * size, size));
+    copy(block_of(party.rank()), place(my_cluster(party)));
     fan_out(party, kTagReduceScatter, block_of, pending);
   }
   for (auto& p : pending) co_await p;

@@ -97,8 +97,8 @@ int complete(Operation& op, MPI_Status* status, const char* function) {
     } else {
       const std::lock_guard lock(progress_mutex);
       if (step(op)) break;
-      if (backoff.long_since() && wait_natively(op)) continue;
     }
+    if (backoff.long_since() && wait_natively(op)) continue;
     backoff.pause();
   }
   const Result& result = op.result;

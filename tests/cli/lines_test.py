@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import re
 
 from isthmus.lines import KEEP, Lines
 from isthmus.relay import OutputRelay
@@ -56,25 +57,34 @@ def test_nobody_waits_for_longer_than_that():
     assert lines.deadline() is None
 
 
+def test_a_line_that_had_its_time_does_not_hold_the_others_again():
+    lines = Lines()
+    put(lines, "a", ".", now=0.0)
+    assert put(lines, "b", "b1\n", now=KEEP) == "b1\n"
+    assert put(lines, "a", ".", now=KEEP) == "."
+    assert put(lines, "b", "b2\n", now=KEEP) == "b2\n"
+    assert put(lines, "a", "\nnext", now=KEEP) == "\nnext"
+    assert put(lines, "b", "b3\n", now=KEEP) == ""
+
+
 def test_every_byte_comes_out_once_and_in_the_order_of_its_source():
     chance = random.Random(5)
     for _ in range(200):
         lines, now, sent, got = Lines(), 0.0, {}, []
-        for _ in range(60):
+        for number in range(60):
             source, fd = chance.choice("abc"), chance.choice((1, 2))
-            text = "".join(
-                chance.choice((source, source, "\n")) for _ in range(chance.randint(1, 6))
-            )
-            sent[source] = sent.get(source, "") + f"{fd}{text}"
-            lines.put(source, fd, f"{fd}{text}".encode())
+            words = [f"{source}{number}.{i};" for i in range(chance.randint(1, 4))]
+            sent.setdefault(source, []).extend((fd, word) for word in words)
+            text = chance.choice(("", "\n")).join(words) + chance.choice(("", "", "\n"))
+            lines.put(source, fd, text.encode())
             now += chance.random() * KEEP / 4
-            got += [(fd, data.decode()) for fd, data in lines.ready(now)]
-        got += [(fd, data.decode()) for fd, data in lines.ready(float("inf"))]
+            got += lines.ready(now)
+        got += lines.ready(float("inf"))
         assert len(lines) == 0
-        assert sum(len(data) for _, data in got) == sum(map(len, sent.values()))
-        for source, text in sent.items():
-            mine = "".join(c for _, data in got for c in data if c == source)
-            assert mine == "".join(c for c in text if c == source)
+        words = [(fd, word) for fd, data in got for word in re.findall(r"\w+\.\d;", data.decode())]
+        assert len(words) == sum(map(len, sent.values()))
+        for source, said_by_it in sent.items():
+            assert [(fd, word) for fd, word in words if word.startswith(source)] == said_by_it
 
 
 def test_the_relay_keeps_lines_whole(capfd, monkeypatch):
