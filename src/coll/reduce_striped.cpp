@@ -15,6 +15,12 @@
 namespace isthmus::coll {
 namespace {
 
+// A rank's results leave on its link behind the operands that it has sent before. So it sends no
+// more than two rounds, one to each collector, beyond those of which it has collected its own
+// segment, and a round and a half while the pipeline fills. On 16 nodes of 100 Mbit/s a reduction
+// of 256 KiB takes 47.6 ms without, 43.0 with two rounds always and 41.2 with one and a half; of
+// 3.2 MB, 320, 300 and 305 (November 2026).
+constexpr std::size_t kFirstRounds = 4;
 constexpr std::size_t kAhead = 4;    // segments that a rank collects at a time
 constexpr std::size_t kUnsent = 64;  // operands under way from one rank
 constexpr std::size_t kPosted = 32;  // results that the root awaits at a time
@@ -39,8 +45,8 @@ class StripedReduce {
 
   Task run() {
     std::vector<Task> parts;
+    parts.push_back(collect());  // before contribute(), which waits for it
     parts.push_back(contribute());
-    parts.push_back(collect());
     if (me_ == root_ && stripes_.relay(0) != root_) parts.push_back(receive());
     Pending all = all_of(std::move(parts));
     co_await all;
@@ -57,14 +63,25 @@ class StripedReduce {
   int collector(std::size_t k) const {
     return here_ == home_ ? stripes_.relay(k) : stripes_.entry(here_, k);
   }
+  /// One segment of so many is each one's: a round.
+  std::size_t collectors() const {
+    return here_ == home_ ? stripes_.relays() : layout_.members(here_).size();
+  }
   /// Whether `rank`'s operands go to the collector of its cluster.
   bool takes_part(int rank) const { return rank != root_ || !root_adds_last_; }
 
   Task contribute() {
     if (!takes_part(me_)) co_return;
     std::deque<Pending> sends;
+    const std::size_t round = collectors();
     for (std::size_t k = 0; k < cut_.count(); ++k) {
       if (collector(k) == me_) continue;
+      const std::size_t lead = k < kFirstRounds * round ? round * 3 / 2 : round * 2;
+      if (me_ != root_ && k >= lead) {
+        Pending turn =
+            until([this, least = (k - lead) / round + 1] { return collected_ >= least; });
+        co_await turn;
+      }
       sends.push_back(party_.send(collector(k), kTagReduce, operand(k)));
       while (sends.size() > kUnsent) {
         co_await sends.front();
@@ -151,6 +168,7 @@ class StripedReduce {
       if (ahead.empty()) break;
       for (auto& p : ahead.front().arrivals) co_await p;
       finish(ahead.front());
+      ++collected_;
       leaving.push_back(std::move(ahead.front()));
       ahead.pop_front();
       while (leaving.size() > kAhead) {
@@ -186,6 +204,7 @@ class StripedReduce {
   Segments cut_;  // in elements
   Stripes stripes_;
   int root_, me_, here_, home_;
+  std::size_t collected_ = 0;  // segments
   bool root_adds_last_;
 };
 
