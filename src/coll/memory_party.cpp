@@ -70,8 +70,18 @@ struct MemoryRecv : MemoryProgress {
 const Layout& MemoryParty::layout() const { return grid_.layout(); }
 
 Pending MemoryParty::send(int rank, int tag, ConstBytes data) {
+  return send(rank, tag, data, grid_.chance(50));
+}
+
+Pending MemoryParty::send_synchronous(int rank, int tag, ConstBytes data) {
+  if (layout().cluster_of(rank) != layout().cluster_of(rank_)) {
+    grid_.breach("a synchronous send to another cluster");
+  }
+  return send(rank, tag, data, false);
+}
+
+Pending MemoryParty::send(int rank, int tag, ConstBytes data, bool eager) {
   auto message = std::make_shared<MemoryGrid::Message>();
-  const bool eager = grid_.chance(50);
   message->data = data;
   if (eager) {
     message->copy.assign(data.begin(), data.end());

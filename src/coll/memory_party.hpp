@@ -50,6 +50,7 @@ class MemoryParty : public Party {
   int rank() const override { return rank_; }
   const Layout& layout() const override;
   Pending send(int rank, int tag, ConstBytes data) override;
+  Pending send_synchronous(int rank, int tag, ConstBytes data) override;
   Pending recv(int rank, int tag, Bytes data) override;
   Pending local_barrier() override;
   Pending local_bcast(Bytes data, int root) override;
@@ -70,6 +71,7 @@ class MemoryParty : public Party {
  private:
   struct LocalCall;  // memory_local.cpp
   Pending local(LocalCall call);
+  Pending send(int rank, int tag, ConstBytes data, bool eager);
   MemoryGrid& grid_;
   int rank_;
   std::size_t local_calls_ = 0;

@@ -78,10 +78,20 @@ Pending FaceParty::send(int rank, int tag, ConstBytes data) {
     const core::Envelope envelope{comm_.collective_context(), comm_.rank, tag, data.size()};
     return Pending(std::make_unique<RemoteSend>(comm_.group.world_rank(rank), envelope, data));
   }
+  return send_here(native.Isend, local, tag, data);
+}
+
+Pending FaceParty::send_synchronous(int rank, int tag, ConstBytes data) {
+  return send_here(native.Issend, comm_.native_rank_of(rank), tag, data);
+}
+
+Pending FaceParty::send_here(decltype(&MPI_Isend) native_send, int native_rank, int tag,
+                             ConstBytes data) {
   auto op = operation("send");
   in_pieces(data.size(), kPiece, [&](std::size_t first, int size) {
     op->start([&](MPI_Request* request) {
-      return native.Isend(data.data() + first, size, MPI_BYTE, local, tag, comm_.shadow, request);
+      return native_send(data.data() + first, size, MPI_BYTE, native_rank, tag, comm_.shadow,
+                         request);
     });
   });
   return Pending(std::move(op));

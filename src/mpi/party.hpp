@@ -26,6 +26,7 @@ class FaceParty final : public coll::Party {
   void ended();
 
   coll::Pending send(int rank, int tag, coll::ConstBytes data) override;
+  coll::Pending send_synchronous(int rank, int tag, coll::ConstBytes data) override;
   coll::Pending recv(int rank, int tag, coll::Bytes data) override;
   coll::Pending local_barrier() override;
   coll::Pending local_bcast(coll::Bytes data, int root) override;
@@ -45,6 +46,8 @@ class FaceParty final : public coll::Party {
 
  private:
   bool alone() const;
+  coll::Pending send_here(decltype(&MPI_Isend) native_send, int native_rank, int tag,
+                          coll::ConstBytes data);
   std::unique_ptr<PhaseOperation> operation(const char* what);
 
   GridComm& comm_;
