@@ -32,7 +32,7 @@ Task scatter_from_root(Party& party, ConstBytes all, const Sizes& sizes, Bytes m
     blocks.push_back(all.subspan(offsets[r], sizes[r]));
   }
   copy(blocks[static_cast<std::size_t>(my_index(party))], mine);
-  co_await send_to_members(party, std::move(blocks), kTagScatter);
+  co_await send_by_turns(party, std::move(blocks), kTagScatter);
   while (!sends.empty()) {
     co_await sends.front();
     sends.pop_front();
