@@ -101,7 +101,7 @@ class Striped {
 
   Task send_all() {
     const bool relayed = stripes_.relay(0) != stripes_.root();
-    const std::size_t most = relayed ? std::max(kToRelays, stripes_.relays() + 1) : kUnsent;
+    std::size_t most = relayed ? std::max(kToRelays, stripes_.relays() + 1) : kUnsent;
     std::deque<Pending> sends;
     for (std::size_t k = 0; k < cut_.count(); ++k) {
       if (relayed) {
@@ -110,10 +110,11 @@ class Striped {
       } else {
         forward(k, sends);
       }
-      while (sends.size() >= most) {
-        co_await sends.front();
-        sends.pop_front();
-      }
+      if (sends.size() < most) continue;
+      co_await sends.front();
+      while (!sends.empty() && sends.front().done()) sends.pop_front();
+      // All have gone: whoever drives this looks too seldom for so few.
+      if (sends.empty()) most = std::min(2 * most, std::max(most, kUnsent));
     }
     for (auto& p : sends) co_await p;
   }
