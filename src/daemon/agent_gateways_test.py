@@ -1,0 +1,124 @@
+"""isthmusd agents with gateways, linked to each other."""
+# ruff: noqa: PT009, PTH110, PTH120, PTH208
+# unittest and os: CTest runs this with whatever Python the build has.
+
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(__file__))
+from agent_case import FIRST_GATEWAY, SECRET, SINGLE, AgentCase
+from agent_client import DEADLINE
+
+
+class GatewayTest(AgentCase):
+    """Agents with gateways, linked to each other."""
+
+    NODES = [FIRST_GATEWAY, FIRST_GATEWAY + 1]
+
+    def open_gateways(self, secrets=(SECRET, SECRET)):
+        self.agents, self.addresses = [], []
+        for name, node, secret in zip(("east", "west"), self.NODES, secrets, strict=True):
+            self.agents.append(self.start())
+            reply = self.configure(
+                SINGLE,
+                cluster=name,
+                secret=secret,
+                gateways=[{"node": node, "listen": ["tcp:127.0.0.1:0"]}],
+            )
+            self.assertEqual(reply["op"], "configured", reply)
+            (gateway,) = reply["gateways"]
+            self.assertEqual(gateway["node"], node)
+            self.addresses.append(gateway["addresses"])
+
+    def link_gateways(self, target=None):
+        gateways = [
+            {"node": node, "cluster": i, "addresses": self.addresses[i]}
+            for i, node in enumerate(self.NODES)
+        ]
+        world = {
+            "clusters": [{"name": "east", "size": 1}, {"name": "west", "size": 1}],
+            "gateways": gateways,
+        }
+        link = {
+            "from": self.NODES[0],
+            "to": self.NODES[1],
+            "encrypt": True,
+            "rate": None,
+            "streams": None,
+            "addresses": target or [self.addresses[1][-1]],
+        }
+        for i, agent in enumerate(self.agents):
+            agent.send(
+                "link",
+                world=world,
+                links=[] if i else [link],
+                routes=[{"node": self.NODES[i], "next": {str(1 - i): self.NODES[1 - i]}}],
+            )
+
+    def test_addresses_are_a_private_socket_and_the_port_asked_for(self):
+        self.open_gateways()
+        unix, tcp = self.addresses[0]
+        self.assertTrue(unix.startswith("unix:" + self.runtime), unix)
+        self.assertTrue(os.path.exists(unix.removeprefix("unix:")))
+        self.assertRegex(tcp, r"^tcp:127\.0\.0\.1:[1-9][0-9]*$")
+
+    def test_link_run_count_and_end(self):
+        self.open_gateways()
+        self.link_gateways()
+        for agent in self.agents:
+            agent.expect("linked")
+        for first, agent in enumerate(self.agents):
+            agent.send(
+                "spawn",
+                parts=[{"n": 1, "argv": ["sh", "-c", "echo $ISTHMUS_WORLD"]}],
+                first=first,
+                size=1,
+            )
+        for agent in self.agents:
+            agent.expect("spawned")
+            exit_message, output = agent.until("exit")
+            self.assertEqual(exit_message["status"], 0)
+            self.assertFalse(exit_message["joined"])
+            self.assertIn(self.addresses[0][0].encode(), output[1])
+        for agent, node in zip(self.agents, self.NODES, strict=True):
+            agent.send("stats")
+            for link in agent.expect("stats")["links"]:
+                self.assertEqual(link["from"], node)
+                self.assertEqual(link["messages"], 0)
+        for agent in self.agents:
+            agent.send("end")
+        for agent in self.agents:
+            self.assertEqual(agent.process.wait(DEADLINE), 0)
+        self.assertEqual(os.listdir(self.runtime), [])
+
+    def test_a_wrong_secret_does_not_link(self):
+        self.open_gateways(secrets=(SECRET, "ab" * 32))
+        self.link_gateways()
+        self.assertIn(self.addresses[1][-1], self.agents[0].expect("error")["message"])
+
+    def test_an_unreachable_gateway_is_named(self):
+        self.open_gateways()
+        closed = "tcp:127.0.0.1:1"
+        self.link_gateways([closed])
+        self.assertIn(closed, self.agents[0].expect("error")["message"])
+
+    def test_a_taken_port_is_named(self):
+        self.open_gateways()
+        taken = self.addresses[0][-1]
+        self.start()
+        reply = self.configure(gateways=[{"node": self.NODES[0], "listen": [taken]}])
+        self.assertEqual(reply["op"], "error")
+        self.assertIn(taken.removeprefix("tcp:"), reply["message"])
+
+    def test_a_killed_agent_is_a_fault_for_the_other(self):
+        self.open_gateways()
+        self.link_gateways()
+        for agent in self.agents:
+            agent.expect("linked")
+        self.agents[1].process.kill()
+        self.assertIn("west", self.agents[0].expect("fault")["message"])
+
+
+if __name__ == "__main__":
+    unittest.main()
