@@ -182,8 +182,8 @@ void Agent::link(const ControlMessage& message) {
   if (!configure_) throw Failure("The control message \"link\" came before \"configure\".");
   const LinkRequest request = read_link(message.body);
   world_ = request.world;
-  around_ = {core::world_to_json(request.world), request.world.size(),
-             runtime_dir_->has_siblings()};
+  around_ = {core::world_to_json(request.world), request.world.size(), runtime_dir_->has_siblings(),
+             runtime_dir_->path()};
   size_ = 0;
   for (const core::Cluster& cluster : request.world.clusters) {
     if (cluster.name == configure_->cluster) size_ = cluster.size;

@@ -170,6 +170,13 @@ void prepare_environment(const Launcher& launcher, const LaunchPlan& plan, bool 
   if (plan.oversubscribed && !environment.get("OMPI_MCA_mpi_yield_when_idle")) {
     environment.set("OMPI_MCA_mpi_yield_when_idle", "1");
   }
+  // Two mpiruns of Open MPI 4 that begin at once on a host race for making their common folder in
+  // /tmp; the slower one says "File exists" and ends.
+  const bool chosen = environment.get("OMPI_MCA_orte_tmpdir_base") ||
+                      environment.get("OMPI_MCA_orte_local_tmpdir_base");
+  if (launcher.kind == LauncherKind::OpenMpi4 && !plan.session_dir.empty() && !chosen) {
+    environment.set("OMPI_MCA_orte_tmpdir_base", plan.session_dir);
+  }
 }
 
 bool by_rank(const Launcher& launcher, const LaunchPlan& plan) {

@@ -27,6 +27,7 @@ struct LaunchPlan {
   std::vector<std::string> hosts;      ///< where the ranks run; empty: the launcher's choice
   bool stdin_to_first = false;         ///< native rank 0 reads standard input
   bool oversubscribed = false;         ///< more ranks than cores
+  std::string session_dir;             ///< where the launcher may keep its files; empty: anywhere
   bool bind = true;                    ///< leave binding to the native launcher's default
 };
 

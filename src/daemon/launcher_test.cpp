@@ -136,6 +136,24 @@ TEST(Launcher, CrowdedRanksYieldUnlessTheUserSaysOtherwise) {
   EXPECT_EQ(environment.get("OMPI_MCA_mpi_yield_when_idle"), "0");
 }
 
+TEST(Launcher, OpenMpisOnOneHostHaveFoldersOfTheirOwnUnlessTheUserSaysOtherwise) {
+  const auto folder = [](LauncherKind kind, const std::string& session_dir, Environment given) {
+    LaunchPlan plan = one_part();
+    plan.session_dir = session_dir;
+    prepare_environment({kind, "/m"}, plan, false, given);
+    return given.get("OMPI_MCA_orte_tmpdir_base");
+  };
+  EXPECT_EQ(folder(LauncherKind::OpenMpi4, "/run/job", {}), "/run/job");
+  EXPECT_EQ(folder(LauncherKind::OpenMpi4, "", {}), std::nullopt);
+  EXPECT_EQ(folder(LauncherKind::OpenMpi5, "/run/job", {}), std::nullopt);
+  Environment own;
+  own.set("OMPI_MCA_orte_tmpdir_base", "/scratch");
+  EXPECT_EQ(folder(LauncherKind::OpenMpi4, "/run/job", own), "/scratch");
+  Environment local;
+  local.set("OMPI_MCA_orte_local_tmpdir_base", "/scratch");
+  EXPECT_EQ(folder(LauncherKind::OpenMpi4, "/run/job", local), std::nullopt);
+}
+
 TEST(Launcher, KindsByTheirVersionTexts) {
   EXPECT_EQ(launcher_kind("mpirun.openmpi (OpenRTE) 4.1.4\n", "m"), LauncherKind::OpenMpi4);
   EXPECT_EQ(launcher_kind("mpirun (Open MPI) 4.0.3\n", "m"), LauncherKind::OpenMpi4);

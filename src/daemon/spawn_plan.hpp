@@ -24,6 +24,7 @@ struct Surroundings {
   std::string world_json;
   int world_size = 0;
   bool shared_host = false;  ///< another cluster of this grid has its agent on this host
+  std::string runtime_dir;   ///< a private folder on this host
 };
 
 /// Inspects programs and plans launches for one configured cluster.
