@@ -148,10 +148,6 @@ class Striped {
   std::vector<std::pair<std::size_t, int>> held_;  // segments and targets
 };
 
-}  // namespace
-
-namespace {
-
 Task along_stripes(Party& party, Bytes data, int root, Parameters parameters, bool chained) {
   if (data.empty()) co_return;
   const std::size_t segment =
