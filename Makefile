@@ -54,10 +54,15 @@ demo: build  ## one unmodified program over two clusters, one Open MPI, one MPIC
 
 # ---- tests ----------------------------------------------------------------------------------
 
-# The compilers of the sanitizers' builds take what grids leave of the processors.
+# The compilers of the sanitizers' builds take what grids and the lab leave of the processors.
 test: unit packages-programs packages-check  ## everything that must pass
-	$(MAKE) -j 2 grid sanitizers
-	$(MAKE) lab sanitize
+	$(MAKE) -j 2 grid-and-lab sanitizers
+	$(MAKE) sanitize
+
+.PHONY: grid-and-lab
+grid-and-lab:
+	$(MAKE) grid
+	$(MAKE) lab
 
 unit: build  ## unit tests, in C++ and Python
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
