@@ -75,7 +75,9 @@ ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const Surroundings& ar
       settings.contains("oversubscribed") ? settings["oversubscribed"] == true : crowded;
   // Native launchers know nothing of each other: both would bind their first rank to core 0.
   launch.bind = settings.contains("bind") ? settings["bind"] == true : !around.shared_host;
-  if (around.shared_host && configure_.hosts.empty()) launch.session_dir = around.runtime_dir;
+  // Elsewhere the folder would be made and left.
+  const bool here_only = configure_.hosts.empty() && !inside_allocation();
+  if (around.shared_host && here_only) launch.session_dir = around.runtime_dir;
   launch.isthmusd = self_;
   launch.hosts = configure_.hosts;
   launch.stdin_to_first = request.has_stdin;
