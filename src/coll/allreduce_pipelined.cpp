@@ -3,10 +3,12 @@
 // so that parts cross between the clusters while others are still being reduced. No cluster's size
 // need be a power of two or equal another's. After Rabenseifner (ICCS 2004) and Matsuda et al.
 // (CLUSTER 2006), with direct instead of halving steps and the stages overlapped.
+#include <algorithm>
 #include <deque>
 
 #include "coll/concurrent.hpp"
 #include "coll/implementations.hpp"
+#include "coll/looks.hpp"
 #include "coll/phases.hpp"
 #include "coll/segment_size.hpp"
 #include "coll/segments.hpp"
@@ -15,7 +17,8 @@
 namespace isthmus::coll {
 namespace {
 
-constexpr std::size_t kAhead = 2;  // segments whose reduce-scatter is under way at a time
+constexpr std::size_t kLead = 2;  // segments whose reduce-scatter is under way at a time
+constexpr std::size_t kMostLead = 32;
 constexpr std::size_t kPosted = 64, kUnsent = 64;
 
 class Pipelined {
@@ -99,12 +102,16 @@ class Pipelined {
     }
   }
 
+  std::size_t lead() const {
+    return std::clamp(between_looks(party_, cut_.count()), kLead, kMostLead);
+  }
+
   /// Segment by segment: the cluster's partial result of my part, then off to the other clusters.
   Task reduce_scatter() {
     std::deque<Arrivals> ahead;
     std::size_t begun = 0;
     for (std::size_t k = 0; k < cut_.count(); ++k) {
-      while (begun < cut_.count() && begun < k + kAhead) begin(begun++, ahead.emplace_back());
+      while (begun < cut_.count() && begun < k + lead()) begin(begun++, ahead.emplace_back());
       Arrivals& arrivals = ahead.front();
       const Share part = mine(k);
       std::size_t at = 0;
@@ -219,7 +226,7 @@ class Pipelined {
         pending.push_back(
             party_.recv(from.rank, kTagAllreduceSpread, out_.subspan(from.first, from.size())));
       }
-      while (pending.size() > kAhead * members_.size()) {
+      while (pending.size() > lead() * members_.size()) {
         co_await pending.front();
         pending.pop_front();
       }

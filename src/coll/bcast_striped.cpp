@@ -9,6 +9,7 @@
 
 #include "coll/concurrent.hpp"
 #include "coll/implementations.hpp"
+#include "coll/looks.hpp"
 #include "coll/phases.hpp"
 #include "coll/segment_size.hpp"
 #include "coll/segments.hpp"
@@ -101,7 +102,7 @@ class Striped {
 
   Task send_all() {
     const bool relayed = stripes_.relay(0) != stripes_.root();
-    std::size_t most = relayed ? std::max(kToRelays, stripes_.relays() + 1) : kUnsent;
+    const std::size_t few = relayed ? std::max(kToRelays, stripes_.relays() + 1) : kUnsent;
     std::deque<Pending> sends;
     for (std::size_t k = 0; k < cut_.count(); ++k) {
       if (relayed) {
@@ -110,11 +111,11 @@ class Striped {
       } else {
         forward(k, sends);
       }
-      if (sends.size() < most) continue;
-      co_await sends.front();
-      while (!sends.empty() && sends.front().done()) sends.pop_front();
-      // All have gone: whoever drives this looks too seldom for so few.
-      if (sends.empty()) most = std::min(2 * most, std::max(most, kUnsent));
+      Pending turn = until([this, few, &sends] {
+        while (!sends.empty() && sends.front().done()) sends.pop_front();
+        return sends.size() < few + between_looks(party_, cut_.count());
+      });
+      co_await turn;
     }
     for (auto& p : sends) co_await p;
   }

@@ -68,6 +68,7 @@ struct MemoryRecv : MemoryProgress {
 };
 
 const Layout& MemoryParty::layout() const { return grid_.layout(); }
+bool MemoryParty::attended() const { return grid_.chance(50); }
 
 Pending MemoryParty::send(int rank, int tag, ConstBytes data) {
   return send(rank, tag, data, grid_.chance(50));

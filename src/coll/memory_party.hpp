@@ -49,6 +49,7 @@ class MemoryParty : public Party {
   MemoryParty(MemoryGrid& grid, int rank) : grid_(grid), rank_(rank) {}
   int rank() const override { return rank_; }
   const Layout& layout() const override;
+  bool attended() const override;  ///< changes its mind at random
   Pending send(int rank, int tag, ConstBytes data) override;
   Pending send_synchronous(int rank, int tag, ConstBytes data) override;
   Pending recv(int rank, int tag, Bytes data) override;

@@ -86,6 +86,11 @@ class Party {
   /// Told of every choice.
   virtual void chosen(const Problem& problem, const Choice& choice);
 
+  /// Whether a thread of this process waits in MPI now, and so steps the task as soon as something
+  /// happens. Otherwise the program computes and looks in between: what is to be under way until
+  /// the next look, nobody knows when, has to be begun at this one.
+  virtual bool attended() const { return true; }
+
   // ---- messages to any rank of the communicator, own cluster's too -------------------------
   // Between a pair of ranks, messages with one tag arrive in order. The memory must stay until
   // the operation is done. A receive's size must equal its message's. Tags are 0..32767.

@@ -7,6 +7,7 @@
 
 #include "coll/concurrent.hpp"
 #include "coll/implementations.hpp"
+#include "coll/looks.hpp"
 #include "coll/phases.hpp"
 #include "coll/segment_size.hpp"
 #include "coll/segments.hpp"
@@ -78,8 +79,9 @@ class StripedReduce {
       if (collector(k) == me_) continue;
       const std::size_t lead = k < kFirstRounds * round ? round * 3 / 2 : round * 2;
       if (me_ != root_ && k >= lead) {
-        Pending turn =
-            until([this, least = (k - lead) / round + 1] { return collected_ >= least; });
+        Pending turn = until([this, first = k - lead, round] {
+          return first < collected_ * round + between_looks(party_, cut_.count());
+        });
         co_await turn;
       }
       sends.push_back(party_.send(collector(k), kTagReduce, operand(k)));

@@ -49,6 +49,7 @@ int FaceParty::rank() const { return comm_.rank; }
 const coll::Layout& FaceParty::layout() const { return comm_.layout; }
 const coll::Network& FaceParty::network() const { return grid()->network; }
 const coll::Forced& FaceParty::forced() const { return comm_.forced; }
+bool FaceParty::attended() const { return waiting_threads.load(std::memory_order_relaxed) > 0; }
 
 void FaceParty::chosen(const coll::Problem& problem, const coll::Choice& choice) {
   grid()->choices.count(problem, choice);

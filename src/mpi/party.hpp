@@ -19,6 +19,7 @@ class FaceParty final : public coll::Party {
   const coll::Network& network() const override;
   const coll::Forced& forced() const override;
   void chosen(const coll::Problem& problem, const coll::Choice& choice) override;
+  bool attended() const override;
 
   /// Looks at the native requests of the collective under way.
   void test_requests() { requests_.test(); }

@@ -13,6 +13,7 @@ namespace isthmus::face {
 
 std::atomic<int> active_operations{0};
 std::atomic<int> streaming_collectives{0};
+std::atomic<int> waiting_threads{0};
 std::recursive_mutex progress_mutex;
 
 namespace {

@@ -29,9 +29,17 @@ bool threads_multiple();
 /// Advances every operation once. Returns at once when another thread is at it.
 void pump();
 
-/// One step of the waiting above: pumps, and naps if nothing has happened for a while.
+/// Threads that wait, and so pump all the time.
+extern std::atomic<int> waiting_threads;
+
+/// One step of the waiting above: pumps, and naps if nothing has happened for a while. While it
+/// lives its thread is one that waits.
 class Backoff {
  public:
+  Backoff() { waiting_threads.fetch_add(1, std::memory_order_relaxed); }
+  ~Backoff() { waiting_threads.fetch_sub(1, std::memory_order_relaxed); }
+  Backoff(const Backoff&) = delete;
+  Backoff& operator=(const Backoff&) = delete;
   void pause();
   /// Nothing has happened for so long that pauses are naps.
   bool long_since() const;
