@@ -4,6 +4,8 @@
 #include <deque>
 #include <utility>
 
+#include "coll/concurrent.hpp"
+#include "coll/looks.hpp"
 #include "coll/network.hpp"
 
 namespace isthmus::coll {
@@ -79,14 +81,18 @@ Task send_to_members(Party& party, std::vector<ConstBytes> data, int tag) {
 Task send_by_turns(Party& party, std::vector<ConstBytes> data, int tag) {
   const auto limit = static_cast<std::size_t>(
       std::clamp(party.network().link_bandwidth * kQueued, kFewest, kMost));
+  const auto messages = messages_to_members(party, data);
   std::deque<std::pair<Pending, std::size_t>> sends;
   std::size_t queued = 0;
-  for (const auto& [to, bytes] : messages_to_members(party, data)) {
-    while (queued >= limit) {
-      co_await sends.front().first;
-      queued -= sends.front().second;
-      sends.pop_front();
-    }
+  for (const auto& [to, bytes] : messages) {
+    Pending turn = until([&, size = bytes.size()] {
+      while (!sends.empty() && sends.front().first.done()) {
+        queued -= sends.front().second;
+        sends.pop_front();
+      }
+      return queued < limit + between_looks(party, messages.size()) * size;
+    });
+    co_await turn;
     sends.emplace_back(party.send_synchronous(to, tag, bytes), bytes.size());
     queued += bytes.size();
   }
