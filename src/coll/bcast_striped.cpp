@@ -102,7 +102,7 @@ class Striped {
 
   Task send_all() {
     const bool relayed = stripes_.relay(0) != stripes_.root();
-    const std::size_t few = relayed ? std::max(kToRelays, stripes_.relays() + 1) : kUnsent;
+    std::size_t most = relayed ? std::max(kToRelays, stripes_.relays() + 1) : kUnsent;
     std::deque<Pending> sends;
     for (std::size_t k = 0; k < cut_.count(); ++k) {
       if (relayed) {
@@ -111,11 +111,13 @@ class Striped {
       } else {
         forward(k, sends);
       }
-      Pending turn = until([this, few, &sends] {
-        while (!sends.empty() && sends.front().done()) sends.pop_front();
-        return sends.size() < few + between_looks(party_, cut_.count());
-      });
+      const auto room = [&] { return sends.size() < most + between_looks(party_, cut_.count()); };
+      if (room()) continue;
+      Pending turn = until([&] { return sends.front().done() || room(); });
       co_await turn;
+      while (!sends.empty() && sends.front().done()) sends.pop_front();
+      // All have gone: this process comes to look too seldom for so few.
+      if (sends.empty()) most = std::min(2 * most, std::max(most, kUnsent));
     }
     for (auto& p : sends) co_await p;
   }
