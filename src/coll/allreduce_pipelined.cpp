@@ -17,8 +17,9 @@
 namespace isthmus::coll {
 namespace {
 
-constexpr std::size_t kLead = 2;  // segments whose reduce-scatter is under way at a time
-constexpr std::size_t kMostLead = 32;
+// Segments whose reduce-scatter is under way at a time, and the most between looks, which bounds
+// the memory for others' operands.
+constexpr std::size_t kLead = 2, kMostLead = 32;
 constexpr std::size_t kPosted = 64, kUnsent = 64;
 
 class Pipelined {
