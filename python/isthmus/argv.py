@@ -58,7 +58,7 @@ _OF_THE_RUN = {
 
 
 # Variables of Isthmus's own that all ranks must have alike, without -x.
-_PASSED_ON = ("ISTHMUS_COLL", "ISTHMUS_NETWORK")
+_PASSED_ON = ("ISTHMUS_COLL", "ISTHMUS_NETWORK", "ISTHMUS_PROGRESS")
 
 
 def split_parts(words: Sequence[str]) -> list[list[str]]:

@@ -28,6 +28,7 @@ void Engine::recv(RecvOp& op) {
   s.start(op);
   if (Incoming* message = s.matching.find_unexpected(op.context, op.source, op.tag)) {
     s.matching.remove_unexpected(*message);
+    if (op.tell != nullptr) op.tell->add(op);
     s.bind(s.channel(message->peer), *message, &op);
   } else {
     s.matching.post(op);

@@ -34,6 +34,7 @@ RecvOp* Matching::take_posted(const Envelope& envelope) {
   for (RecvOp* op = posted.front(); op != nullptr; op = posted.next(*op)) {
     if (matches(op->source, op->tag, envelope)) {
       posted.erase(*op);
+      if (op->tell != nullptr) op->tell->add(*op);
       return op;
     }
   }

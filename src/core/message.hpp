@@ -49,12 +49,15 @@ struct SendOp : Op {
   Links<SendOp> links;
 };
 
+class MatchedReceives;
+
 struct RecvOp : Op {
   std::uint64_t context = 0;
   std::int32_t source = kAnySource;  ///< a rank in the communicator, or kAnySource
   std::int32_t tag = kAnyTag;
   std::byte* buffer = nullptr;
   std::size_t capacity = 0;
+  MatchedReceives* tell = nullptr;  ///< hears of the match, if not null
 
   // Results.
   Envelope envelope;              ///< of the message matched
@@ -65,6 +68,24 @@ struct RecvOp : Op {
   NodeId peer = kNobody;     ///< of the message matched
   std::uint64_t number = 0;
   Links<RecvOp> links;
+  RecvOp* next_matched = nullptr;
+};
+
+/// Receives that have been matched, for an owner who has many posted and would not look at each.
+/// The engine adds, the owner takes, on any threads. A receive stays in place until it is taken.
+class MatchedReceives {
+ public:
+  void add(RecvOp& op) {
+    op.next_matched = last_.load(std::memory_order_relaxed);
+    while (!last_.compare_exchange_weak(op.next_matched, &op, std::memory_order_release)) {
+    }
+  }
+  bool empty() const { return last_.load(std::memory_order_relaxed) == nullptr; }
+  /// All of them, linked by next_matched.
+  RecvOp* take_all() { return last_.exchange(nullptr, std::memory_order_acquire); }
+
+ private:
+  std::atomic<RecvOp*> last_{nullptr};
 };
 
 /// What a message costs of the window beside its bytes, so that a flood of tiny ones is bounded.

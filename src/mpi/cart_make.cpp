@@ -46,7 +46,7 @@ ISTHMUS_MPI(Cart_create)
  MPI_Comm* comm_cart) {
   const GridCommRef parent = spanning(old_comm);
   if (!parent) {
-    const int code = native.Cart_create(old_comm, ndims, dims, periods, reorder, comm_cart);
+    const int code = parked(native.Cart_create, old_comm, ndims, dims, periods, reorder, comm_cart);
     settle_handles();
     return code;
   }

@@ -174,7 +174,7 @@ ISTHMUS_MPI(Allgather)
     return forms::allgather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                  {found, "MPI_Allgather"});
   }
-  return native.Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return parked(native.Allgather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 ISTHMUS_MPI(Iallgather)
 (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
@@ -193,8 +193,8 @@ ISTHMUS_MPI(Allgatherv)
     return forms::allgather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                    recvtype, {found, "MPI_Allgatherv"});
   }
-  return native.Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                           comm);
+  return parked(native.Allgatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                recvtype, comm);
 }
 ISTHMUS_MPI(Iallgatherv)
 (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
@@ -213,7 +213,7 @@ ISTHMUS_MPI(Alltoall)
     return forms::alltoall_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                 {found, "MPI_Alltoall"});
   }
-  return native.Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return parked(native.Alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 ISTHMUS_MPI(Ialltoall)
 (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
@@ -232,8 +232,8 @@ ISTHMUS_MPI(Alltoallv)
     return forms::alltoall_placed(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                   rdispls, recvtype, {found, "MPI_Alltoallv"});
   }
-  return native.Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                          recvtype, comm);
+  return parked(native.Alltoallv, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                rdispls, recvtype, comm);
 }
 ISTHMUS_MPI(Ialltoallv)
 (const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
@@ -254,8 +254,8 @@ ISTHMUS_MPI(Alltoallw)
     return forms::alltoall_typed(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                  rdispls, recvtypes, {found, "MPI_Alltoallw"});
   }
-  return native.Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                          recvtypes, comm);
+  return parked(native.Alltoallw, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                rdispls, recvtypes, comm);
 }
 ISTHMUS_MPI(Ialltoallw)
 (const void* sendbuf, const int* sendcounts, const int* sdispls, const MPI_Datatype* sendtypes,
@@ -277,7 +277,8 @@ ISTHMUS_MPI(Allgather_c)
     return forms::allgather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                  {found, "MPI_Allgather_c"});
   }
-  return native.Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return parked(native.Allgather_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                comm);
 }
 ISTHMUS_MPI(Iallgather_c)
 (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -296,8 +297,8 @@ ISTHMUS_MPI(Allgatherv_c)
     return forms::allgather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                    recvtype, {found, "MPI_Allgatherv_c"});
   }
-  return native.Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                             comm);
+  return parked(native.Allgatherv_c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                recvtype, comm);
 }
 ISTHMUS_MPI(Iallgatherv_c)
 (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -317,7 +318,8 @@ ISTHMUS_MPI(Alltoall_c)
     return forms::alltoall_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                 {found, "MPI_Alltoall_c"});
   }
-  return native.Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  return parked(native.Alltoall_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                comm);
 }
 ISTHMUS_MPI(Ialltoall_c)
 (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -337,8 +339,8 @@ ISTHMUS_MPI(Alltoallv_c)
     return forms::alltoall_placed(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
                                   rdispls, recvtype, {found, "MPI_Alltoallv_c"});
   }
-  return native.Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                            recvtype, comm);
+  return parked(native.Alltoallv_c, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                rdispls, recvtype, comm);
 }
 ISTHMUS_MPI(Ialltoallv_c)
 (const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls, MPI_Datatype sendtype,
@@ -359,8 +361,8 @@ ISTHMUS_MPI(Alltoallw_c)
     return forms::alltoall_typed(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                  rdispls, recvtypes, {found, "MPI_Alltoallw_c"});
   }
-  return native.Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                            recvtypes, comm);
+  return parked(native.Alltoallw_c, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                rdispls, recvtypes, comm);
 }
 ISTHMUS_MPI(Ialltoallw_c)
 (const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,

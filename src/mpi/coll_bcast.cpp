@@ -68,7 +68,7 @@ ISTHMUS_MPI(Barrier)(MPI_Comm comm) {
   if (const auto found = spanning(comm)) {
     return forms::barrier({found, "MPI_Barrier"});
   }
-  return native.Barrier(comm);
+  return parked(native.Barrier, comm);
 }
 
 ISTHMUS_MPI(Ibarrier)(MPI_Comm comm, MPI_Request* request) {
@@ -82,7 +82,7 @@ ISTHMUS_MPI(Bcast)(void* buffer, int count, MPI_Datatype type, int root, MPI_Com
   if (const auto found = spanning(comm)) {
     return forms::bcast(buffer, count, type, root, {found, "MPI_Bcast"});
   }
-  return native.Bcast(buffer, count, type, root, comm);
+  return parked(native.Bcast, buffer, count, type, root, comm);
 }
 
 ISTHMUS_MPI(Ibcast)
@@ -98,7 +98,7 @@ ISTHMUS_MPI(Bcast_c)(void* buffer, MPI_Count count, MPI_Datatype type, int root,
   if (const auto found = spanning(comm)) {
     return forms::bcast(buffer, count, type, root, {found, "MPI_Bcast_c"});
   }
-  return native.Bcast_c(buffer, count, type, root, comm);
+  return parked(native.Bcast_c, buffer, count, type, root, comm);
 }
 
 ISTHMUS_MPI(Ibcast_c)

@@ -10,7 +10,7 @@ ISTHMUS_MPI(Reduce)
   if (const auto found = spanning(comm)) {
     return forms::reduce(sendbuf, recvbuf, count, type, op, root, {found, "MPI_Reduce"});
   }
-  return native.Reduce(sendbuf, recvbuf, count, type, op, root, comm);
+  return parked(native.Reduce, sendbuf, recvbuf, count, type, op, root, comm);
 }
 ISTHMUS_MPI(Ireduce)
 (const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, int root,
@@ -25,7 +25,7 @@ ISTHMUS_MPI(Allreduce)
   if (const auto found = spanning(comm)) {
     return forms::allreduce(sendbuf, recvbuf, count, type, op, {found, "MPI_Allreduce"});
   }
-  return native.Allreduce(sendbuf, recvbuf, count, type, op, comm);
+  return parked(native.Allreduce, sendbuf, recvbuf, count, type, op, comm);
 }
 ISTHMUS_MPI(Iallreduce)
 (const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
@@ -42,7 +42,7 @@ ISTHMUS_MPI(Reduce_scatter)
     return forms::reduce_scatter_placed(sendbuf, recvbuf, recvcounts, type, op,
                                         {found, "MPI_Reduce_scatter"});
   }
-  return native.Reduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm);
+  return parked(native.Reduce_scatter, sendbuf, recvbuf, recvcounts, type, op, comm);
 }
 ISTHMUS_MPI(Ireduce_scatter)
 (const void* sendbuf, void* recvbuf, const int* recvcounts, MPI_Datatype type, MPI_Op op,
@@ -59,7 +59,7 @@ ISTHMUS_MPI(Reduce_scatter_block)
     return forms::reduce_scatter_even(sendbuf, recvbuf, recvcount, type, op,
                                       {found, "MPI_Reduce_scatter_block"});
   }
-  return native.Reduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm);
+  return parked(native.Reduce_scatter_block, sendbuf, recvbuf, recvcount, type, op, comm);
 }
 ISTHMUS_MPI(Ireduce_scatter_block)
 (const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
@@ -75,7 +75,7 @@ ISTHMUS_MPI(Scan)
   if (const auto found = spanning(comm)) {
     return forms::scan(sendbuf, recvbuf, count, type, op, {found, "MPI_Scan"});
   }
-  return native.Scan(sendbuf, recvbuf, count, type, op, comm);
+  return parked(native.Scan, sendbuf, recvbuf, count, type, op, comm);
 }
 ISTHMUS_MPI(Iscan)
 (const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
@@ -90,7 +90,7 @@ ISTHMUS_MPI(Exscan)
   if (const auto found = spanning(comm)) {
     return forms::exscan(sendbuf, recvbuf, count, type, op, {found, "MPI_Exscan"});
   }
-  return native.Exscan(sendbuf, recvbuf, count, type, op, comm);
+  return parked(native.Exscan, sendbuf, recvbuf, count, type, op, comm);
 }
 ISTHMUS_MPI(Iexscan)
 (const void* sendbuf, void* recvbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
@@ -108,7 +108,7 @@ ISTHMUS_MPI(Reduce_c)
   if (const auto found = spanning(comm)) {
     return forms::reduce(sendbuf, recvbuf, count, type, op, root, {found, "MPI_Reduce_c"});
   }
-  return native.Reduce_c(sendbuf, recvbuf, count, type, op, root, comm);
+  return parked(native.Reduce_c, sendbuf, recvbuf, count, type, op, root, comm);
 }
 ISTHMUS_MPI(Ireduce_c)
 (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, int root,
@@ -124,7 +124,7 @@ ISTHMUS_MPI(Allreduce_c)
   if (const auto found = spanning(comm)) {
     return forms::allreduce(sendbuf, recvbuf, count, type, op, {found, "MPI_Allreduce_c"});
   }
-  return native.Allreduce_c(sendbuf, recvbuf, count, type, op, comm);
+  return parked(native.Allreduce_c, sendbuf, recvbuf, count, type, op, comm);
 }
 ISTHMUS_MPI(Iallreduce_c)
 (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
@@ -142,7 +142,7 @@ ISTHMUS_MPI(Reduce_scatter_c)
     return forms::reduce_scatter_placed(sendbuf, recvbuf, recvcounts, type, op,
                                         {found, "MPI_Reduce_scatter_c"});
   }
-  return native.Reduce_scatter_c(sendbuf, recvbuf, recvcounts, type, op, comm);
+  return parked(native.Reduce_scatter_c, sendbuf, recvbuf, recvcounts, type, op, comm);
 }
 ISTHMUS_MPI(Ireduce_scatter_c)
 (const void* sendbuf, void* recvbuf, const MPI_Count* recvcounts, MPI_Datatype type, MPI_Op op,
@@ -160,7 +160,7 @@ ISTHMUS_MPI(Reduce_scatter_block_c)
     return forms::reduce_scatter_even(sendbuf, recvbuf, recvcount, type, op,
                                       {found, "MPI_Reduce_scatter_block_c"});
   }
-  return native.Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, type, op, comm);
+  return parked(native.Reduce_scatter_block_c, sendbuf, recvbuf, recvcount, type, op, comm);
 }
 ISTHMUS_MPI(Ireduce_scatter_block_c)
 (const void* sendbuf, void* recvbuf, MPI_Count recvcount, MPI_Datatype type, MPI_Op op,
@@ -176,7 +176,7 @@ ISTHMUS_MPI(Scan_c)
   if (const auto found = spanning(comm)) {
     return forms::scan(sendbuf, recvbuf, count, type, op, {found, "MPI_Scan_c"});
   }
-  return native.Scan_c(sendbuf, recvbuf, count, type, op, comm);
+  return parked(native.Scan_c, sendbuf, recvbuf, count, type, op, comm);
 }
 ISTHMUS_MPI(Iscan_c)
 (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
@@ -191,7 +191,7 @@ ISTHMUS_MPI(Exscan_c)
   if (const auto found = spanning(comm)) {
     return forms::exscan(sendbuf, recvbuf, count, type, op, {found, "MPI_Exscan_c"});
   }
-  return native.Exscan_c(sendbuf, recvbuf, count, type, op, comm);
+  return parked(native.Exscan_c, sendbuf, recvbuf, count, type, op, comm);
 }
 ISTHMUS_MPI(Iexscan_c)
 (const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,

@@ -205,7 +205,8 @@ ISTHMUS_MPI(Gather)
     return forms::gather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                               {found, "MPI_Gather"});
   }
-  return native.Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  return parked(native.Gather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                comm);
 }
 ISTHMUS_MPI(Igather)
 (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
@@ -224,8 +225,8 @@ ISTHMUS_MPI(Gatherv)
     return forms::gather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                                 root, {found, "MPI_Gatherv"});
   }
-  return native.Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
-                        comm);
+  return parked(native.Gatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                root, comm);
 }
 ISTHMUS_MPI(Igatherv)
 (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
@@ -244,7 +245,8 @@ ISTHMUS_MPI(Scatter)
     return forms::scatter_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                                {found, "MPI_Scatter"});
   }
-  return native.Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  return parked(native.Scatter, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                comm);
 }
 ISTHMUS_MPI(Iscatter)
 (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
@@ -263,8 +265,8 @@ ISTHMUS_MPI(Scatterv)
     return forms::scatter_placed(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
                                  recvtype, root, {found, "MPI_Scatterv"});
   }
-  return native.Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
-                         comm);
+  return parked(native.Scatterv, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                recvtype, root, comm);
 }
 ISTHMUS_MPI(Iscatterv)
 (const void* sendbuf, const int* sendcounts, const int* displs, MPI_Datatype sendtype,
@@ -286,7 +288,8 @@ ISTHMUS_MPI(Gather_c)
     return forms::gather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                               {found, "MPI_Gather_c"});
   }
-  return native.Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  return parked(native.Gather_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                comm);
 }
 ISTHMUS_MPI(Igather_c)
 (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -306,8 +309,8 @@ ISTHMUS_MPI(Gatherv_c)
     return forms::gather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                                 root, {found, "MPI_Gatherv_c"});
   }
-  return native.Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
-                          comm);
+  return parked(native.Gatherv_c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                recvtype, root, comm);
 }
 ISTHMUS_MPI(Igatherv_c)
 (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -327,7 +330,8 @@ ISTHMUS_MPI(Scatter_c)
     return forms::scatter_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                                {found, "MPI_Scatter_c"});
   }
-  return native.Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  return parked(native.Scatter_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                comm);
 }
 ISTHMUS_MPI(Iscatter_c)
 (const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -346,8 +350,8 @@ ISTHMUS_MPI(Scatterv_c)
     return forms::scatter_placed(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
                                  recvtype, root, {found, "MPI_Scatterv_c"});
   }
-  return native.Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
-                           root, comm);
+  return parked(native.Scatterv_c, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                recvtype, root, comm);
 }
 ISTHMUS_MPI(Iscatterv_c)
 (const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* displs, MPI_Datatype sendtype,

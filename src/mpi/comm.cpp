@@ -46,7 +46,7 @@ MPI_Comm make_shadow(MPI_Comm comm) {
   MPI_Group group = MPI_GROUP_NULL;
   MPI_Comm shadow = MPI_COMM_NULL;
   check(native.Comm_group(comm, &group), "MPI_Comm_group failed natively");
-  const int code = native.Comm_create(comm, group, &shadow);
+  const int code = parked(native.Comm_create, comm, group, &shadow);
   native.Group_free(&group);
   check(code, "MPI_Comm_create failed natively");
   native.Comm_set_errhandler(shadow, MPI_ERRORS_RETURN);

@@ -19,7 +19,7 @@ ISTHMUS_MPI(Comm_create)(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
   const GridCommRef parent = spanning(comm);
   if (!parent || group == MPI_GROUP_NULL) {
     if (depth == 0 && is_grid_group(group)) return refuse_group(comm, "MPI_Comm_create");
-    const int code = native.Comm_create(comm, group, newcomm);
+    const int code = parked(native.Comm_create, comm, group, newcomm);
     settle_handles();
     return code;
   }

@@ -81,7 +81,7 @@ int native_create_group(const GridComm& parent, const std::vector<int>& local, i
   code = native.Group_incl(all, static_cast<int>(native_ranks.size()), native_ranks.data(), &some);
   native.Group_free(&all);
   if (code != MPI_SUCCESS) return code;
-  code = native.Comm_create_group(parent.native, some, tag, result);
+  code = parked(native.Comm_create_group, parent.native, some, tag, result);
   native.Group_free(&some);
   return code;
 }
@@ -111,7 +111,7 @@ ISTHMUS_MPI(Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm
   const GridCommRef parent = spanning(comm);
   if (!parent || group == MPI_GROUP_NULL) {
     if (depth == 0 && is_grid_group(group)) return refuse_group(comm, "MPI_Comm_create_group");
-    const int code = native.Comm_create_group(comm, group, tag, newcomm);
+    const int code = parked(native.Comm_create_group, comm, group, tag, newcomm);
     settle_handles();
     return code;
   }

@@ -22,7 +22,7 @@ int duplicate(const GridCommRef& parent, MPI_Comm comm, MPI_Info info, MPI_Comm*
     const coll::Forced forced = forced_by(info, parent->forced);
     const std::uint64_t context = agree_on_context(parent);
     MPI_Comm result = MPI_COMM_NULL;
-    if (const int code = copy(comm, &result); code != MPI_SUCCESS) return code;
+    if (const int code = parked(copy, comm, &result); code != MPI_SUCCESS) return code;
     const int code = finish_comm(parent->group, context, result, parent->cart, newcomm);
     if (GridComm* const made = find_comm(*newcomm); code == MPI_SUCCESS && made != nullptr) {
       made->forced = forced;
@@ -64,7 +64,7 @@ int duplicate_later(const GridCommRef& parent, MPI_Comm comm, MPI_Info info, MPI
 ISTHMUS_MPI(Comm_dup)(MPI_Comm comm, MPI_Comm* newcomm) {
   const GridCommRef parent = spanning(comm);
   if (!parent) {
-    const int code = native.Comm_dup(comm, newcomm);
+    const int code = parked(native.Comm_dup, comm, newcomm);
     settle_handles();
     return code;
   }
@@ -74,7 +74,7 @@ ISTHMUS_MPI(Comm_dup)(MPI_Comm comm, MPI_Comm* newcomm) {
 ISTHMUS_MPI(Comm_dup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
   const GridCommRef parent = spanning(comm);
   if (!parent) {
-    const int code = native.Comm_dup_with_info(comm, info, newcomm);
+    const int code = parked(native.Comm_dup_with_info, comm, info, newcomm);
     settle_handles();
     return code;
   }

@@ -70,7 +70,7 @@ ISTHMUS_MPI(Comm_free)(MPI_Comm* comm) {
 // coverage: waits until every rank of the communicator has called it
 ISTHMUS_MPI(Comm_disconnect)(MPI_Comm* comm) {
   const GridCommRef found = depth == 0 && comm != nullptr ? share_comm(*comm) : nullptr;
-  if (!found) return native.Comm_disconnect(comm);
+  if (!found) return parked(native.Comm_disconnect, comm);
   return shielded(*comm, "MPI_Comm_disconnect", [&] {
     if (*comm == MPI_COMM_WORLD) {
       throw coll::Failure(MPI_ERR_COMM, "MPI_COMM_WORLD cannot be disconnected");

@@ -46,7 +46,7 @@ int split(const GridCommRef& parent, int colour, int key, const std::optional<Ca
   MPI_Comm native_part = MPI_COMM_NULL;
   {
     Inside inside;
-    const int code = native.Comm_split(parent->native, colour, place, &native_part);
+    const int code = parked(native.Comm_split, parent->native, colour, place, &native_part);
     if (code != MPI_SUCCESS) return code;
   }
   if (!taking_part) {
@@ -60,7 +60,7 @@ int split(const GridCommRef& parent, int colour, int key, const std::optional<Ca
 ISTHMUS_MPI(Comm_split)(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
   const GridCommRef parent = spanning(comm);
   if (!parent) {
-    const int code = native.Comm_split(comm, color, key, newcomm);
+    const int code = parked(native.Comm_split, comm, color, key, newcomm);
     settle_handles();
     return code;
   }

@@ -71,9 +71,9 @@ int split_by_type(MPI_Comm comm, int type, int key, MPI_Info info, bool spans_cl
   const Kind mine = kind_of(type, info, spans_clusters);
   const Kind kind = agreed_kind(comm, mine);
   Inside inside;
-  if (kind == kNative) return native.Comm_split_type(comm, type, key, info, newcomm);
+  if (kind == kNative) return parked(native.Comm_split_type, comm, type, key, info, newcomm);
   const int colour = mine == kNothing ? MPI_UNDEFINED : 0;
-  const int code = native.Comm_split(comm, colour, key, newcomm);
+  const int code = parked(native.Comm_split, comm, colour, key, newcomm);
   if (code == MPI_SUCCESS && type == kUnguided && info != MPI_INFO_NULL) {
     native.Info_set(info, kResourceKey, kCluster.data());
   }
@@ -86,11 +86,11 @@ int split_by_type(MPI_Comm comm, int type, int key, MPI_Info info, bool spans_cl
 ISTHMUS_MPI(Comm_split_type)
 (MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
   if (depth != 0 || grid() == nullptr || comm == MPI_COMM_NULL || newcomm == nullptr) {
-    return native.Comm_split_type(comm, split_type, key, info, newcomm);
+    return parked(native.Comm_split_type, comm, split_type, key, info, newcomm);
   }
   int inter = 0;
   if (const int code = native.Comm_test_inter(comm, &inter); code != MPI_SUCCESS) return code;
-  if (inter != 0) return native.Comm_split_type(comm, split_type, key, info, newcomm);
+  if (inter != 0) return parked(native.Comm_split_type, comm, split_type, key, info, newcomm);
   const GridCommRef parent = share_comm(comm);
   return shielded(comm, "MPI_Comm_split_type", [&] {
     const int code = split_by_type(comm, split_type, key, info, parent != nullptr, newcomm);

@@ -7,6 +7,7 @@
 #include "mpi/p2p.hpp"
 #include "mpi/progress.hpp"
 #include "mpi/request.hpp"
+#include "mpi/thread_level.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -47,7 +48,7 @@ Found look_near(GridComm& g, int source, int tag, Take take, int* code) {
     // ends.
     const int from = g.rank_of_native(found.status.MPI_SOURCE);
     if (!g.held || !g.held->overlaps(from, found.status.MPI_TAG)) break;
-    g.held->serve(g);
+    g.held->serve();
   }
   if (take == Take::Yes) {
     *code = native.Improbe(found.status.MPI_SOURCE, found.status.MPI_TAG, g.native, &flag,

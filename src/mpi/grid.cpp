@@ -12,6 +12,7 @@
 #include "mpi/entry.hpp"
 #include "mpi/environment.hpp"
 #include "mpi/grid_barrier.hpp"
+#include "mpi/thread_level.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -139,7 +140,7 @@ void leave_when_self_is_deleted() {
 
 Grid* grid() { return current.load(std::memory_order_acquire); }
 
-void join_grid() {
+void join_grid(ProgressBy by) {
   if (!in_grid() || grid()) return;
   const Inside inside;
   try {
@@ -150,6 +151,7 @@ void join_grid() {
     current.store(joined, std::memory_order_release);
     joined->world_comm =
         register_comm(core::Group::range(0, joined->world.size()), 0, MPI_COMM_WORLD);
+    start_native_progress(by, threads_multiple());
     agree_on_limits();
     leave_when_self_is_deleted();
   } catch (const std::exception& failure) {
@@ -167,6 +169,7 @@ void leave_grid() {
   }
   try {
     grid_barrier(*leaving);
+    stop_native_progress();
     leaving->world_comm.reset();
     unregister_comm(MPI_COMM_WORLD);
     leaving->endpoint->leave();

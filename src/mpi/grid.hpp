@@ -10,6 +10,7 @@
 #include "mpi/choices.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/native.hpp"
+#include "mpi/native_progress.hpp"
 #include "net/endpoint.hpp"
 
 namespace isthmus::face {
@@ -47,7 +48,7 @@ Grid* grid();
 /// join_grid is called by MPI_Init after the native library's; it does nothing when the program was
 /// not started as part of a grid of at least two clusters. leave_grid is called from within the
 /// native MPI_Finalize, before it ends anything.
-void join_grid();
+void join_grid(ProgressBy by);
 void leave_grid();
 
 }  // namespace isthmus::face

@@ -1,9 +1,9 @@
 #include "mpi/grid_barrier.hpp"
 
-#include <chrono>
 #include <deque>
 
 #include "mpi/entry.hpp"
+#include "mpi/progress.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -11,20 +11,12 @@ namespace {
 // Above the tags of collectives (coll/party.hpp), in the same context.
 constexpr int kTag = 32768;
 
-void wait(net::Endpoint& endpoint, const core::Op& op) {
-  while (!op.done()) {
-    const auto seen = endpoint.events();
-    if (op.done()) return;
-    endpoint.wait_event(seen, std::chrono::milliseconds(100));
-  }
-}
-
 }  // namespace
 
 void grid_barrier(Grid& grid) {
   const Inside inside;
   const GridComm& comm = *grid.world_comm;
-  native.Barrier(comm.shadow);
+  parked(native.Barrier, comm.shadow);
   if (comm.native_rank == 0) {
     std::deque<core::SendOp> sends;
     std::deque<core::RecvOp> receives;
@@ -42,10 +34,10 @@ void grid_barrier(Grid& grid) {
       send.envelope.tag = kTag;
       grid.endpoint->send(send);
     }
-    for (const auto& op : sends) wait(*grid.endpoint, op);
-    for (const auto& op : receives) wait(*grid.endpoint, op);
+    for (const auto& op : sends) wait_until([&] { return op.done(); });
+    for (const auto& op : receives) wait_until([&] { return op.done(); });
   }
-  native.Barrier(comm.shadow);
+  parked(native.Barrier, comm.shadow);
 }
 
 }  // namespace isthmus::face

@@ -1,72 +1,95 @@
 #include "mpi/held.hpp"
 
 #include <algorithm>
+#include <mutex>
 
 #include "mpi/comm.hpp"
 #include "mpi/grid.hpp"
+#include "mpi/outstanding.hpp"
 #include "mpi/progress.hpp"
 #include "mpi/request.hpp"
 
 namespace isthmus::face {
 namespace {
 
-bool meet(int a, int b, int any) { return a == any || b == any || a == b; }
-
-/// Whether every message that (source, tag) matches is one that `wider` matches.
-struct Pattern {
-  int source, tag;
-  bool covers(int other_source, int other_tag) const {
-    return (source == MPI_ANY_SOURCE || source == other_source) &&
-           (tag == MPI_ANY_TAG || tag == other_tag);
-  }
-};
+// Patterns that one serve() looks for where the first native message is for none of them: each
+// look costs about 100 ns natively, and there may be thousands (2026-11).
+constexpr std::size_t kMaxLooks = 16;
 
 }  // namespace
 
 HeldReceives::~HeldReceives() {
-  active_operations.fetch_sub(static_cast<int>(items_.size()), std::memory_order_relaxed);
+  const std::lock_guard lock(progress_mutex);
+  stop_serving(*this);
+  outstanding.remove(static_cast<int>(index_.size()));
 }
 
-std::size_t HeldReceives::first_overlap(int source, int tag) const {
-  const auto at = std::find_if(items_.begin(), items_.end(), [&](const HeldReceive* item) {
-    return meet(item->source, source, MPI_ANY_SOURCE) && meet(item->tag, tag, MPI_ANY_TAG);
-  });
-  return static_cast<std::size_t>(at - items_.begin());
-}
-
-void HeldReceives::add(GridComm& comm, HeldReceive& receive) {
-  items_.push_back(&receive);
-  size_.store(items_.size(), std::memory_order_relaxed);
-  active_operations.fetch_add(1, std::memory_order_relaxed);
+void HeldReceives::add(HeldReceive& receive) {
+  if (empty()) serve_from_now_on(*this);
+  index_.add(receive);
+  size_.store(index_.size(), std::memory_order_relaxed);
+  outstanding.add();
+  if (receive.kind == HeldReceive::Kind::Start) starts_.push_back(receive);
   if (receive.kind == HeldReceive::Kind::Wildcard) {
-    receive.op.context = comm.context;
+    receive.op.receive = &receive;
+    receive.op.context = comm_.context;
     receive.op.source = core::kAnySource;
-    receive.op.tag = receive.tag == MPI_ANY_TAG ? core::kAnyTag : receive.tag;
+    receive.op.tag = receive.pattern.tag;
+    receive.op.tell = &matched_;
     grid()->endpoint->recv(receive.op);
   }
+  // What many are waiting for is looked for by whoever waits, not at each of them.
+  if (index_.size() == 1) serve();
 }
 
-void HeldReceives::erase(std::size_t index) {
-  items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(index));
-  size_.store(items_.size(), std::memory_order_relaxed);
-  active_operations.fetch_sub(1, std::memory_order_relaxed);
+void HeldReceives::erase(HeldReceive& receive) {
+  index_.erase(receive);
+  if (receive.starts.linked) starts_.erase(receive);
+  size_.store(index_.size(), std::memory_order_relaxed);
+  outstanding.remove();
+}
+
+void HeldReceives::forget_matched() {
+  core::RecvOp* next = nullptr;
+  for (core::RecvOp* op = matched_.take_all(); op != nullptr; op = next) {
+    next = op->next_matched;
+    HeldReceive& receive = *static_cast<HeldReceive::Posted*>(op)->receive;
+    erase(receive);
+    receive.taken_by_engine();
+  }
 }
 
 bool HeldReceives::remove(HeldReceive& receive) {
-  const auto at = std::find(items_.begin(), items_.end(), &receive);
-  if (at == items_.end()) return false;
+  if (receive.turn == 0) return false;
   if (receive.kind == HeldReceive::Kind::Wildcard && !grid()->endpoint->cancel(receive.op)) {
-    return false;  // serve() will find it out
+    forget_matched();
+    return false;
   }
-  erase(static_cast<std::size_t>(at - items_.begin()));
+  erase(receive);
   start_unhindered();
   return true;
 }
 
-bool HeldReceives::offer(GridComm& comm, std::size_t index, const MPI_Status& status) {
-  HeldReceive& receive = *items_[index];
+HeldReceive* HeldReceives::first_for(const MPI_Status& status) const {
+  HeldEntry* const first =
+      index_.first_for(comm_.rank_of_native(status.MPI_SOURCE), status.MPI_TAG);
+  return first == nullptr ? nullptr : &receive_of(*first);
+}
+
+bool HeldReceives::look(Pattern pattern, MPI_Status& status) const {
+  const int source =
+      pattern.source == core::kAnySource ? MPI_ANY_SOURCE : comm_.native_rank_of(pattern.source);
+  const int tag = pattern.tag == core::kAnyTag ? MPI_ANY_TAG : pattern.tag;
+  int found = 0;
+  native.Iprobe(source, tag, comm_.native, &found, &status);
+  return found != 0;
+}
+
+/// Gives `receive` the native message of `status`, unless the engine has matched it: either way it
+/// has left. False: another thread's receive was quicker with the message.
+bool HeldReceives::offer(HeldReceive& receive, const MPI_Status& status) {
   if (receive.kind == HeldReceive::Kind::Start) {
-    erase(index);
+    erase(receive);
     receive.start();
     return true;
   }
@@ -74,75 +97,68 @@ bool HeldReceives::offer(GridComm& comm, std::size_t index, const MPI_Status& st
   // could be its own to a later one.
   const bool wildcard = receive.kind == HeldReceive::Kind::Wildcard;
   if (wildcard && !grid()->endpoint->withhold(receive.op)) {
-    erase(index);
-    receive.taken_by_engine();
+    forget_matched();
     return true;
   }
   int found = 0;
   MPI_Message message = MPI_MESSAGE_NULL;
   MPI_Status taken{};
-  native.Improbe(status.MPI_SOURCE, status.MPI_TAG, comm.native, &found, &message, &taken);
+  native.Improbe(status.MPI_SOURCE, status.MPI_TAG, comm_.native, &found, &message, &taken);
   if (wildcard) grid()->endpoint->release(receive.op, found != 0);
-  if (found == 0)
-    return false;  // a receive of another thread, posted at the same time, was quicker
-  erase(index);
-  translate(comm, &taken);
+  if (found == 0) return false;
+  erase(receive);
+  translate(comm_, &taken);
   receive.take(message, taken);
   return true;
 }
 
-void HeldReceives::serve(GridComm& comm) {
-  if (items_.empty()) return;
-  std::vector<Pattern> absent;  // no native message fits these now
-  std::size_t i = 0;
-  while (i < items_.size()) {
-    HeldReceive& receive = *items_[i];
-    if (receive.kind == HeldReceive::Kind::Wildcard && receive.op.done()) {
-      erase(i);
-      receive.taken_by_engine();
-      continue;
+/// Finds the receive that a native message which has arrived must go to, and gives it that. False:
+/// there is none.
+bool HeldReceives::serve_message(MPI_Status status) {
+  HeldReceive* receive = first_for(status);
+  if (receive == nullptr) return false;
+  // The receive may match an earlier message of the same source, which its own pattern finds; that
+  // one may belong to an earlier receive, and so on.
+  for (;;) {
+    MPI_Status own = status;
+    if (!look(receive->pattern, own)) return false;  // another thread's receive was quicker
+    HeldReceive* const earlier = first_for(own);
+    if (earlier == receive) return offer(*receive, own);
+    receive = earlier;
+  }
+}
+
+void HeldReceives::serve() {
+  forget_matched();
+  // Its native communicator is gone.
+  if (find_comm(comm_.native) != &comm_) return;
+  MPI_Status status{};
+  bool blocked = false;
+  while (!index_.empty() && !blocked && look({}, status)) {
+    blocked = first_for(status) == nullptr || !serve_message(status);
+  }
+  // The first message is for a receive that the program has yet to post, and hides the others.
+  const std::size_t looks = blocked ? std::min(index_.patterns(), kMaxLooks) : 0;
+  for (std::size_t i = 0; i < looks && !index_.empty(); ++i) {
+    const Pattern pattern = index_.next_pattern();
+    while (!index_.empty() && look(pattern, status) && serve_message(status)) {
     }
-    const bool known_absent =
-        receive.kind == HeldReceive::Kind::Start ||
-        std::any_of(absent.begin(), absent.end(), [&](const Pattern& pattern) {
-          return pattern.covers(receive.source, receive.tag);
-        });
-    if (known_absent || find_comm(comm.native) != &comm) {
-      ++i;
-      continue;
-    }
-    const int source =
-        receive.source == MPI_ANY_SOURCE ? MPI_ANY_SOURCE : comm.native_rank_of(receive.source);
-    int found = 0;
-    MPI_Status status{};
-    native.Iprobe(source, receive.tag, comm.native, &found, &status);
-    if (found == 0) {
-      absent.push_back({receive.source, receive.tag});
-      ++i;
-      continue;
-    }
-    // Of all that could take it, the earliest does.
-    const std::size_t first = first_overlap(comm.rank_of_native(status.MPI_SOURCE), status.MPI_TAG);
-    i = offer(comm, first, status) ? first : i + 1;
   }
   start_unhindered();
 }
 
 void HeldReceives::start_unhindered() {
-  for (std::size_t i = 0; i < items_.size();) {
-    HeldReceive& receive = *items_[i];
-    if (receive.kind == HeldReceive::Kind::Start &&
-        first_overlap(receive.source, receive.tag) == i) {
-      erase(i);
-      receive.start();
-    } else {
-      ++i;
-    }
+  HeldReceive* next = nullptr;
+  for (HeldReceive* receive = starts_.front(); receive != nullptr; receive = next) {
+    next = starts_.next(*receive);
+    if (index_.first_for(receive->pattern.source, receive->pattern.tag) != receive) continue;
+    erase(*receive);
+    receive->start();
   }
 }
 
 HeldReceives& held_receives(GridComm& comm) {
-  if (!comm.held) comm.held = std::make_unique<HeldReceives>();
+  if (!comm.held) comm.held = std::make_unique<HeldReceives>(comm);
   return *comm.held;
 }
 

@@ -9,10 +9,9 @@
 
 #include <atomic>
 #include <cstddef>
-#include <memory>
-#include <vector>
 
 #include "core/engine.hpp"
+#include "mpi/held_index.hpp"
 #include "mpi/native.hpp"
 
 namespace isthmus::face {
@@ -20,56 +19,69 @@ namespace isthmus::face {
 struct GridComm;
 
 /// A receive on hold. Whoever owns it keeps it in place until it has left its HeldReceives.
-class HeldReceive {
+class HeldReceive : public HeldEntry {
  public:
   enum class Kind {
     Wildcard,  ///< any source: also posted in the engine, as `op`
     Local,     ///< a named source in this cluster, queued
     Start,     ///< an MPI_Start of a native persistent receive, put off
   };
-  HeldReceive(Kind kind_, int source_, int tag_) : kind(kind_), source(source_), tag(tag_) {}
+  /// `source_` is a rank in the communicator or MPI_ANY_SOURCE, `tag_` may be MPI_ANY_TAG.
+  HeldReceive(Kind kind_, int source_, int tag_)
+      : HeldEntry({source_ == MPI_ANY_SOURCE ? core::kAnySource : source_,
+                   tag_ == MPI_ANY_TAG ? core::kAnyTag : tag_}),
+        kind(kind_) {}
   virtual ~HeldReceive() = default;
 
   const Kind kind;
-  const int source;  ///< rank in the communicator or MPI_ANY_SOURCE
-  const int tag;     ///< or MPI_ANY_TAG
-  core::RecvOp op;
+  struct Posted : core::RecvOp {
+    HeldReceive* receive = nullptr;
+  } op;
+  core::Links<HeldReceive> starts;  ///< of those of Kind::Start
 
   /// It has a native message, and has left. `status` has the rank in the communicator.
   virtual void take(MPI_Message message, const MPI_Status& status) = 0;
   /// Start only: nothing before it could match its messages any more; it has left.
   virtual void start() {}
-  /// Wildcards only: the engine has matched it; it has left.
+  /// Wildcards only: the engine has matched it, and will complete `op`; it has left.
   virtual void taken_by_engine() {}
 };
 
 class HeldReceives {
  public:
-  HeldReceives() = default;
+  explicit HeldReceives(GridComm& comm) : comm_(comm) {}
   ~HeldReceives();
   HeldReceives(const HeldReceives&) = delete;
   HeldReceives& operator=(const HeldReceives&) = delete;
 
   bool empty() const { return size_.load(std::memory_order_relaxed) == 0; }
-  /// True when something held could match a message that (source, tag) could match, too.
-  bool overlaps(int source, int tag) const { return first_overlap(source, tag) < items_.size(); }
+  /// True when something held could match a message that (source, tag) could match, too. `source`
+  /// is a rank of this cluster, `tag` may be MPI_ANY_TAG.
+  bool overlaps(int source, int tag) const {
+    return index_.overlaps({source, tag == MPI_ANY_TAG ? core::kAnyTag : tag});
+  }
 
-  /// Puts `receive` last; a wildcard is posted in the engine by this.
-  void add(GridComm& comm, HeldReceive& receive);
+  /// Puts `receive` last; a wildcard is posted in the engine by this. pump() serves from now on.
+  void add(HeldReceive& receive);
   /// Takes `receive` out (for MPI_Cancel). False when it has matched, or is not here.
   bool remove(HeldReceive& receive);
   /// Offers the native messages that have arrived to what is held, in posting order.
-  void serve(GridComm& comm);
+  void serve();
 
  private:
-  std::size_t first_overlap(int source, int tag) const;
-  void erase(std::size_t index);
-  /// True when `items_[index]` got the native message that `status` tells of (or the engine had
-  /// already served it), so that it has left.
-  bool offer(GridComm& comm, std::size_t index, const MPI_Status& status);
+  static HeldReceive& receive_of(HeldEntry& entry) { return static_cast<HeldReceive&>(entry); }
+  HeldReceive* first_for(const MPI_Status& status) const;
+  bool look(Pattern pattern, MPI_Status& status) const;
+  bool serve_message(MPI_Status status);
+  bool offer(HeldReceive& receive, const MPI_Status& status);
+  void erase(HeldReceive& receive);
+  void forget_matched();
   void start_unhindered();
 
-  std::vector<HeldReceive*> items_;  // in posting order
+  GridComm& comm_;
+  HeldIndex index_;
+  core::MatchedReceives matched_;  // wildcards that the engine has matched
+  core::IntrusiveList<HeldReceive, &HeldReceive::starts> starts_;
   std::atomic<std::size_t> size_{0};
 };
 

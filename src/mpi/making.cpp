@@ -8,8 +8,8 @@ namespace {
 
 int native_cart(MPI_Comm* comm, const CartTopology& cart) {
   MPI_Comm with_topology = MPI_COMM_NULL;
-  const int code = native.Cart_create(*comm, static_cast<int>(cart.dims.size()), cart.dims.data(),
-                                      cart.periods.data(), 0, &with_topology);
+  const int code = parked(native.Cart_create, *comm, static_cast<int>(cart.dims.size()),
+                          cart.dims.data(), cart.periods.data(), 0, &with_topology);
   native.Comm_free(comm);
   *comm = with_topology;
   return code;

@@ -99,9 +99,11 @@ HeldOperation::HeldOperation(GridCommRef g, Incoming incoming, int from, int wit
       comm_(std::move(g)),
       incoming_(std::move(incoming)) {
   comm = comm_->native;
+  passive = true;  // while it is held, pump() serves it
+  guarded = true;
   op.buffer = incoming_.bytes().data();
   op.capacity = incoming_.bytes().size();
-  held_receives(*comm_).add(*comm_, *this);
+  held_receives(*comm_).add(*this);
 }
 
 HeldOperation::~HeldOperation() {
@@ -149,7 +151,6 @@ bool HeldOperation::finish_native() {
 }
 
 bool HeldOperation::advance() {
-  if (phase_ == Phase::Held) held_receives(*comm_).serve(*comm_);
   switch (phase_) {
     case Phase::Held:
       return false;

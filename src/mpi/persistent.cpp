@@ -83,9 +83,9 @@ int recv_init(void* buffer, Count count, MPI_Datatype type, int source, int tag,
 int start_native_receive(PersistentReceive& receive, MPI_Request* request) {
   const std::lock_guard lock(progress_mutex);
   receive.active = true;
-  if (must_queue(*receive.comm, receive.source, receive.tag)) {
+  if (must_queue(*receive.comm, receive.pattern.source, receive.pattern.tag)) {
     receive.put_off = true;
-    held_receives(*receive.comm).add(*receive.comm, receive);
+    held_receives(*receive.comm).add(receive);
     return MPI_SUCCESS;
   }
   return native.Start(request);

@@ -11,15 +11,15 @@
 
 namespace isthmus::face {
 
-std::atomic<int> active_operations{0};
 std::atomic<int> streaming_collectives{0};
 std::atomic<int> waiting_threads{0};
-std::recursive_mutex progress_mutex;
+ProgressMutex progress_mutex;
 
 namespace {
 
 std::vector<GridRequest*> active;  // in the order they were made
-bool pumping = false;              // a callback of the program may bring us here again
+std::vector<HeldReceives*> served;
+bool pumping = false;  // a callback of the program may bring us here again
 
 constexpr unsigned kSpins = 16;   // looks at the network, about 1 us each
 constexpr unsigned kYields = 64;  // more of them, giving way to others
@@ -31,27 +31,27 @@ constexpr unsigned kNapsOfALength = 16, kMostDoublings = 6;
 
 }  // namespace
 
-bool threads_multiple() {
-  static const bool multiple = [] {
-    int provided = MPI_THREAD_SINGLE;
-    native.Query_thread(&provided);
-    return provided == MPI_THREAD_MULTIPLE;
-  }();
-  return multiple;
-}
-
 void activate(GridRequest& request) {
   if (request.listed) return;
   request.listed = true;
   active.push_back(&request);
-  active_operations.fetch_add(1, std::memory_order_relaxed);
+  outstanding.add();
 }
 
 void deactivate(GridRequest& request) {
   if (!request.listed) return;
   request.listed = false;
   *std::find(active.begin(), active.end(), &request) = nullptr;  // pump() closes the gap
-  active_operations.fetch_sub(1, std::memory_order_relaxed);
+  outstanding.remove();
+}
+
+void serve_from_now_on(HeldReceives& held) {
+  if (std::find(served.begin(), served.end(), &held) == served.end()) served.push_back(&held);
+}
+
+void stop_serving(HeldReceives& held) {
+  const auto at = std::find(served.begin(), served.end(), &held);
+  if (at != served.end()) *at = nullptr;  // pump() closes the gap
 }
 
 void pump() {
@@ -64,10 +64,16 @@ void pump() {
     if (request == nullptr || !request->advance() || active[i] == nullptr) continue;
     active[i] = nullptr;
     request->listed = false;
-    active_operations.fetch_sub(1, std::memory_order_relaxed);
+    outstanding.remove();
     if (request->orphan) delete request;
   }
   std::erase(active, nullptr);
+  for (std::size_t i = 0; i < served.size(); ++i) {
+    if (served[i] == nullptr) continue;
+    served[i]->serve();
+    if (served[i] != nullptr && served[i]->empty()) served[i] = nullptr;
+  }
+  std::erase(served, nullptr);
   pumping = false;
 }
 

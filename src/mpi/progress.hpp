@@ -3,16 +3,14 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 
+#include "mpi/native_progress.hpp"
+#include "mpi/outstanding.hpp"
 #include "mpi/request.hpp"
 
 namespace isthmus::face {
-
-/// Operations that need advance(); when zero, wait, test and blocking native calls go straight to
-/// the native library.
-extern std::atomic<int> active_operations;
-inline bool idle() { return active_operations.load(std::memory_order_relaxed) == 0; }
 
 /// Collectives under way that move much data in many messages. Whoever waits then naps after each
 /// look: data keeps coming meanwhile, and ranks may share cores with each other and with the
@@ -20,14 +18,36 @@ inline bool idle() { return active_operations.load(std::memory_order_relaxed) ==
 extern std::atomic<int> streaming_collectives;
 
 /// Guards the face's tables of operations, held receives and collective queues. Recursive: user
-/// callbacks under it may call MPI.
-extern std::recursive_mutex progress_mutex;
+/// callbacks under it may call MPI. Who has it attends to what is outstanding.
+class ProgressMutex {
+ public:
+  void lock() {
+    mutex_.lock();
+    ++attending;
+  }
+  bool try_lock() {
+    const bool locked = mutex_.try_lock();
+    if (locked) ++attending;
+    return locked;
+  }
+  void unlock() {
+    --attending;
+    mutex_.unlock();
+  }
 
-/// True when the program runs at MPI_THREAD_MULTIPLE. After MPI_Init only.
-bool threads_multiple();
+ private:
+  std::recursive_mutex mutex_;
+};
+extern ProgressMutex progress_mutex;
 
-/// Advances every operation once. Returns at once when another thread is at it.
+/// Advances every operation once, and serves what is held. Returns at once when another thread is
+/// at it.
 void pump();
+
+class HeldReceives;
+/// Has pump() serve them until they are empty. Under the progress lock, as the next.
+void serve_from_now_on(HeldReceives& held);
+void stop_serving(HeldReceives& held);
 
 /// Threads that wait, and so pump all the time.
 extern std::atomic<int> waiting_threads;
@@ -45,6 +65,7 @@ class Backoff {
   bool long_since() const;
 
  private:
+  const Attending attending_;
   unsigned idle_rounds_ = 0;
   std::uint32_t seen_ = 0;
 };

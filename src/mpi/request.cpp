@@ -8,6 +8,7 @@
 #include "mpi/grid.hpp"
 #include "mpi/grid_request.hpp"
 #include "mpi/progress.hpp"
+#include "mpi/thread_level.hpp"
 #include "mpi/tracked.hpp"
 
 namespace isthmus::face {
@@ -92,7 +93,7 @@ bool wait_natively(Operation& op) { return idle() && !threads_multiple() && op.b
 int complete(Operation& op, MPI_Status* status, const char* function) {
   Backoff backoff;
   for (;;) {
-    if (op.passive) {
+    if (op.passive && !op.guarded) {
       if (step(op)) break;
     } else {
       const std::lock_guard lock(progress_mutex);

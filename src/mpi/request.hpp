@@ -38,9 +38,10 @@ class Operation {
   virtual void cancel() {}
   Result result;
   MPI_Comm comm = MPI_COMM_NULL;  ///< whose error handler hears of result.error
-  /// Nobody but its own waiter depends on advance(): the I/O thread does the rest. Such operations
-  /// leave the rest of the program at native speed.
+  /// Nobody but its own waiter depends on advance(): others do the rest. Such operations leave the
+  /// rest of the program at native speed. Unless `guarded`, the waiter needs no progress lock.
   bool passive = false;
+  bool guarded = false;
 };
 
 /// Drives `operation` to its end for a blocking call; fills `status` unless it is ignored.

@@ -24,6 +24,24 @@ def test_what_takes_none_is_not(text: str) -> None:
     assert not guards.Face([]).guarded(function(text))
 
 
+@pytest.mark.parametrize(
+    ("text", "waits"),
+    [
+        ("int PMPI_Win_fence(int assert, MPI_Win win);", True),
+        ("int PMPI_File_close(MPI_File *fh);", True),
+        ("int PMPI_File_set_size(MPI_File fh, MPI_Offset size);", True),
+        ("int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen);", False),
+        ("int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler);", False),
+        (COMMIT, False),
+    ],
+)
+def test_calls_that_may_wait_for_others_count_as_parked(text: str, waits: bool) -> None:
+    assert guards.may_wait(function(text)) == waits
+    assert guards.Face([]).guarded(function(text)) == waits
+    if waits:
+        assert "return parked(native." in guards.guard(function(text), {})
+
+
 def test_entries_and_allowed_functions_need_no_guard() -> None:
     assert not guards.Face([], entries={"Comm_dup"}).guarded(function(DUP))
     assert not guards.Face([], native_ok={"MPI_Comm_dup"}).guarded(function(DUP))
@@ -39,7 +57,7 @@ def test_a_guard_names_function_and_reason_and_else_calls_the_library() -> None:
     assert "is_grid_group(group)" in text
     assert '"MPI_Win_start"' in text
     assert "no windows" in text
-    assert "return native.Win_start(group, assert, win);" in text
+    assert "return parked(native.Win_start, group, assert, win);" in text
 
 
 def test_the_stub_gets_every_known_function_sorted() -> None:
@@ -60,7 +78,7 @@ def test_guards_of_undeclared_functions_find_them_by_name() -> None:
     extra = prototypes.parse("int PMPIX_Comm_agree(MPI_Comm comm, int *flag);")
     text = guards.source(guards.Face([], extra))
     assert 'native_function("PMPIX_Comm_agree")' in text
-    assert "reinterpret_cast<int (*)(MPI_Comm, int *)>(f)(comm, flag)" in text
+    assert "parked(reinterpret_cast<int (*)(MPI_Comm, int *)>(f), comm, flag)" in text
 
 
 def test_notes_of_entries(tmp_path) -> None:

@@ -1,8 +1,11 @@
 """Writes a guard for each function that names a communicator or group and that no source of the
-face defines: native objects pass to the native library, grid objects raise an MPI error."""
+face defines: native objects pass to the native library, grid objects raise an MPI error. While a
+call that may wait for other processes (those of windows and files too) is in the native library,
+the thread counts as parked (src/mpi/native_progress.hpp)."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 import sources
@@ -16,6 +19,13 @@ CHECKS = {
 }
 # Functions that take their handle by address as input.
 BY_ADDRESS = ("_free", "_disconnect")
+# What the processes of a call have in common where it may wait for others; and calls that only look
+# at the handle, or at what hangs on it.
+SHARED = ("MPI_Comm", "MPI_Win", "MPI_File", "MPI_Message", "MPI_Session")
+LOCAL = re.compile(
+    r"_(get_\w+|set_(name|attr|errhandler)|call_errhandler|delete_attr|c2f|f2c|toint|fromint"
+    r"|(create|free)_keyval|create_errhandler|test_inter)(_c)?$"
+)
 
 
 @dataclass
@@ -36,7 +46,16 @@ class Face:
     def guarded(self, function: Function) -> bool:
         if function.member in self.entries or function.mpi_name in self.native_ok:
             return False
-        return function.returns == "int" and not function.variadic() and bool(checked(function))
+        if function.returns != "int" or function.variadic():
+            return False
+        return bool(checked(function)) or may_wait(function)
+
+
+def may_wait(function: Function) -> bool:
+    """Whether the call may wait for other processes."""
+    if LOCAL.search(function.mpi_name):
+        return False
+    return any(p.type.removesuffix(" *") in SHARED for p in function.parameters)
 
 
 def checked(function: Function) -> list[tuple[Parameter, str, str]]:
@@ -69,13 +88,14 @@ def guard(function: Function, reasons: dict[str, str], declared: bool = True) ->
         )
     parameters = ", ".join(p.declaration() for p in function.parameters)
     arguments = ", ".join(p.name for p in function.parameters)
-    if declared:
-        lines.append(f"  return native.{function.member}({arguments});")
+    called = f"native.{function.member}"
+    if not declared:
+        lines.append(f'  static void* const f = native_function("{function.symbol}");')
+        called = f"reinterpret_cast<{function.pointer()}>(f)"
+    if may_wait(function):
+        lines.append(f"  return parked({called}, {arguments});")
     else:
-        lines.append(
-            f'  static void* const f = native_function("{function.symbol}");\n'
-            f"  return reinterpret_cast<{function.pointer()}>(f)({arguments});"
-        )
+        lines.append(f"  return {called}({arguments});")
     body = "\n".join(lines)
     return f'extern "C" int isthmus_{function.member}({parameters}) {{\n{body}\n}}\n'
 
@@ -91,6 +111,7 @@ def source(face: Face) -> str:
 #include "mpi/error.hpp"
 #include "mpi/face.hpp"
 #include "mpi/group.hpp"
+#include "mpi/native_progress.hpp"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 using namespace isthmus::face;

@@ -1,0 +1,17 @@
+// A thread of ours that helps what is outstanding along while the program's threads cannot, where
+// the native library has no hook. It calls MPI, so the library must run at MPI_THREAD_MULTIPLE.
+#pragma once
+
+namespace isthmus::face::progress_helper {
+
+/// `always`: whenever something is outstanding, as in a program with threads of its own, of which
+/// any may begin something while another is in the native library. Else while somebody is parked.
+void start(bool always);
+void stop();
+
+/// Something is outstanding now.
+void needed();
+void parked();
+void unparked();
+
+}  // namespace isthmus::face::progress_helper
