@@ -2,6 +2,7 @@
 #include "mpi/completion.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/native.hpp"
+#include "mpi/native_receives.hpp"
 #include "mpi/watch.hpp"
 
 namespace isthmus::face {
@@ -25,7 +26,8 @@ ISTHMUS_MPI(Testall)(int count, MPI_Request requests[], int* flag, MPI_Status st
     *flag = 0;
     return MPI_SUCCESS;
   }
-  const int code = native.Testall(count, requests, flag, statuses);
+  const Statuses filled(count, statuses, watch.has_others());
+  const int code = native.Testall(count, requests, flag, filled.get());
   if (*flag == 0 && code == MPI_SUCCESS) return code;
   return finish_all(watch, code, count, requests, statuses, "MPI_Testall");
 }
@@ -33,6 +35,12 @@ ISTHMUS_MPI(Testall)(int count, MPI_Request requests[], int* flag, MPI_Status st
 ISTHMUS_MPI(Testany)
 (int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
   if (nothing_to_watch()) return native.Testany(count, requests, index, flag, status);
+  if (only_native_receives()) {
+    const NativeReceives receives(count, requests);
+    const int code = native.Testany(count, requests, index, flag, status);
+    if (*flag != 0) receives.completed(*index, status);
+    return code;
+  }
   Watch watch(count, requests);
   const bool all_started = watch.poll();
   const int code = native.Testany(count, requests, index, flag, status);
@@ -44,6 +52,12 @@ ISTHMUS_MPI(Testany)
 ISTHMUS_MPI(Testsome)
 (int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
   if (nothing_to_watch()) return native.Testsome(count, requests, done, indices, statuses);
+  if (only_native_receives()) {
+    const NativeReceives receives(count, requests);
+    const int code = native.Testsome(count, requests, done, indices, statuses);
+    receives.completed(*done, indices, statuses);
+    return code;
+  }
   Watch watch(count, requests);
   const bool all_started = watch.poll();
   const int code = native.Testsome(count, requests, done, indices, statuses);

@@ -20,13 +20,21 @@ void TrackedTable::grow() {
   }
 }
 
+void TrackedTable::count(const Tracked& entry, int change) {
+  const auto by = static_cast<std::size_t>(change);
+  size_.store(size_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+  if (entry.kind == Tracked::Kind::Receive) return;
+  others_.store(others_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+}
+
 void TrackedTable::insert(const Tracked& entry) {
   const std::lock_guard lock(lock_);
   const std::size_t size = size_.load(std::memory_order_relaxed);
   if (2 * (size + 1) > slots_.size()) grow();
   Tracked& slot = slots_[slot_of(entry.key)];
-  if (slot.key == 0) size_.store(size + 1, std::memory_order_relaxed);
+  if (slot.key != 0) count(slot, -1);
   slot = entry;
+  count(slot, 1);
 }
 
 std::optional<Tracked> TrackedTable::find(std::uintptr_t key) const {
@@ -43,7 +51,7 @@ void TrackedTable::erase(std::uintptr_t key) {
   if (slots_.empty() || key == 0) return;
   std::size_t hole = slot_of(key);
   if (slots_[hole].key == 0) return;
-  size_.store(size_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  count(slots_[hole], -1);
   // Those that follow move up where their search would otherwise end at the hole.
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t i = (hole + 1) & mask; slots_[i].key != 0; i = (i + 1) & mask) {

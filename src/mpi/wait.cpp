@@ -3,6 +3,7 @@
 #include "mpi/completion.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/native.hpp"
+#include "mpi/native_receives.hpp"
 #include "mpi/watch.hpp"
 
 namespace isthmus::face {
@@ -11,7 +12,7 @@ ISTHMUS_MPI(Wait)(MPI_Request* request, MPI_Status* status) {
   if (nothing_to_watch()) return native.Wait(request, status);
   Watch watch(1, request);
   int code = MPI_SUCCESS;
-  if (watch.native_can_wait() && watch.poll()) {
+  if (watch.poll() && watch.native_can_wait()) {
     code = native.Wait(request, status);
   } else {
     wait_until([&] {
@@ -27,14 +28,15 @@ ISTHMUS_MPI(Wait)(MPI_Request* request, MPI_Status* status) {
 ISTHMUS_MPI(Waitall)(int count, MPI_Request requests[], MPI_Status statuses[]) {
   if (nothing_to_watch()) return native.Waitall(count, requests, statuses);
   Watch watch(count, requests);
+  const Statuses filled(count, statuses, watch.has_others());
   int code = MPI_SUCCESS;
-  if (watch.native_can_wait() && watch.poll()) {
-    code = native.Waitall(count, requests, statuses);
+  if (watch.poll() && watch.native_can_wait()) {
+    code = native.Waitall(count, requests, filled.get());
   } else {
     wait_until([&] {
       if (!watch.poll()) return false;
       int flag = 0;
-      code = native.Testall(count, requests, &flag, statuses);
+      code = native.Testall(count, requests, &flag, filled.get());
       return flag != 0 || code != MPI_SUCCESS;
     });
   }
@@ -43,9 +45,19 @@ ISTHMUS_MPI(Waitall)(int count, MPI_Request requests[], MPI_Status statuses[]) {
 
 ISTHMUS_MPI(Waitany)(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   if (nothing_to_watch()) return native.Waitany(count, requests, index, status);
+  if (only_native_receives()) {
+    const NativeReceives receives(count, requests);
+    const int code = native.Waitany(count, requests, index, status);
+    receives.completed(*index, status);
+    return code;
+  }
+  if (const int finished = finished_among(count, requests); finished >= 0) {
+    *index = finished;
+    return isthmus_Wait(&requests[finished], status);
+  }
   Watch watch(count, requests);
   int code = MPI_SUCCESS;
-  if (watch.native_can_wait() && watch.poll()) {
+  if (watch.poll() && watch.native_can_wait()) {
     code = native.Waitany(count, requests, index, status);
   } else {
     wait_until([&] {
@@ -61,9 +73,15 @@ ISTHMUS_MPI(Waitany)(int count, MPI_Request requests[], int* index, MPI_Status* 
 ISTHMUS_MPI(Waitsome)
 (int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
   if (nothing_to_watch()) return native.Waitsome(count, requests, done, indices, statuses);
+  if (only_native_receives()) {
+    const NativeReceives receives(count, requests);
+    const int code = native.Waitsome(count, requests, done, indices, statuses);
+    receives.completed(*done, indices, statuses);
+    return code;
+  }
   Watch watch(count, requests);
   int code = MPI_SUCCESS;
-  if (watch.native_can_wait() && watch.poll()) {
+  if (watch.poll() && watch.native_can_wait()) {
     code = native.Waitsome(count, requests, done, indices, statuses);
   } else {
     wait_until([&] {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mpi/grid_request.hpp"
+#include "mpi/thread_level.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -11,21 +12,25 @@ GridRequest& grid_request(const Tracked& entry) { return *static_cast<GridReques
 PersistentReceive& persistent(const Tracked& entry) {
   return *static_cast<PersistentReceive*>(entry.object);
 }
+std::uintptr_t key_of(MPI_Request request) {
+  return request == MPI_REQUEST_NULL ? 0 : key(request);
+}
 
 }  // namespace
 
 Watch::Watch(int count, const MPI_Request* requests) : taken_out_(threads_multiple()) {
-  if (tracked.empty() || requests == nullptr) return;
-  for (int i = 0; i < count; ++i) {
-    const auto entry = tracked.find(key(requests[i]));
-    if (!entry) continue;
-    if (count_ == few_.size() && !many_) {
-      many_ = std::make_unique<Seen[]>(static_cast<std::size_t>(count));
-      std::copy(few_.begin(), few_.end(), many_.get());
-      seen_ = many_.get();
-    }
-    seen_[count_++] = {i, false, *entry};
-    if (taken_out_ && !entry->stays) tracked.erase(entry->key);
+  if (count <= 0 || requests == nullptr) return;
+  const auto number = static_cast<std::size_t>(count);
+  tracked.find_each(
+      number, [&](std::size_t i) { return key_of(requests[i]); },
+      [&](std::size_t i, const Tracked& entry) {
+        seen_.add({static_cast<int>(i), false, entry}, number);
+      });
+  for (Seen& s : seen()) {
+    if (taken_out_ && !s.entry.stays) tracked.erase(s.entry.key);
+    if (s.entry.kind == Tracked::Kind::Receive) continue;
+    has_others_ = true;
+    pending_.add(&s, number);
   }
 }
 
@@ -36,36 +41,31 @@ Watch::~Watch() {
   }
 }
 
-Watch::Seen* Watch::find(int index) const {
+Watch::Seen* Watch::find(int index) {
   const auto all = seen();
   const auto at = std::lower_bound(all.begin(), all.end(), index,
                                    [](const Seen& a, int b) { return a.index < b; });
   return at != all.end() && at->index == index ? &*at : nullptr;
 }
 
-bool Watch::native_can_wait() const {
-  if (!idle()) return false;
-  return std::none_of(seen().begin(), seen().end(), [](const Seen& s) {
-    return s.entry.kind == Tracked::Kind::Grid && grid_request(s.entry).op &&
-           !grid_request(s.entry).finished;
-  });
-}
-
-bool Watch::poll() const {
+bool Watch::poll() {
   pump();
+  if (pending_.empty()) return true;
+  const std::lock_guard lock(progress_mutex);
   bool all_started = true;
-  for (const Seen& s : seen()) {
-    if (s.entry.kind == Tracked::Kind::Grid) {
-      GridRequest& request = grid_request(s.entry);
-      const std::lock_guard lock(progress_mutex);
+  std::size_t left = 0;
+  for (Seen* const s : pending_.all()) {
+    if (s->entry.kind == Tracked::Kind::Grid) {
+      GridRequest& request = grid_request(s->entry);
       if (!request.listed) request.advance();
-    } else if (s.entry.kind == Tracked::Kind::PersistentReceive) {
-      PersistentReceive& receive = persistent(s.entry);
-      const std::lock_guard lock(progress_mutex);
-      if (receive.put_off) held_receives(*receive.comm).serve(*receive.comm);
-      all_started = all_started && !receive.put_off;
+      if (!request.op || request.finished) continue;
+    } else {
+      if (!persistent(s->entry).put_off) continue;
+      all_started = false;
     }
+    pending_.all()[left++] = s;
   }
+  pending_.shrink(left);
   return all_started;
 }
 
@@ -109,6 +109,20 @@ Complaint Watch::settle(Seen& s, MPI_Status* status) const {
     request.finished = false;
   }
   return complaint;
+}
+
+int finished_among(int count, const MPI_Request* requests) {
+  if (tracked.only_receives() || requests == nullptr) return -1;
+  const std::lock_guard lock(progress_mutex);
+  for (int i = 0; i < count; ++i) {
+    if (requests[i] == MPI_REQUEST_NULL) continue;
+    const auto entry = tracked.find(key(requests[i]));
+    if (!entry || entry->kind != Tracked::Kind::Grid) continue;
+    GridRequest& request = grid_request(*entry);
+    if (!request.listed) request.advance();
+    if (request.op && request.finished) return i;
+  }
+  return -1;
 }
 
 }  // namespace isthmus::face

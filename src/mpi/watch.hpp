@@ -2,12 +2,11 @@
 // native call, which sets handles to MPI_REQUEST_NULL; settled after it.
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <memory>
 #include <span>
 
 #include "mpi/entry.hpp"
+#include "mpi/few_or_many.hpp"
 #include "mpi/grid.hpp"
 #include "mpi/progress.hpp"
 #include "mpi/tracked.hpp"
@@ -38,27 +37,31 @@ class Watch {
     bool settled = false;
     Tracked entry;
   };
-  std::span<Seen> seen() const { return {seen_, count_}; }
-  Seen* find(int index) const;
+  std::span<Seen> seen() { return seen_.all(); }
+  Seen* find(int index);
 
-  /// True when a native blocking call ends by itself.
-  bool native_can_wait() const;
   /// Lets everything progress. False while the native library takes a started persistent receive
   /// for inactive: then "all complete" and "none active" must not be believed.
-  bool poll() const;
+  bool poll();
+  /// After poll(): a native blocking call ends by itself.
+  bool native_can_wait() const { return idle() && pending_.empty(); }
+  /// Some of the requests are generalized or persistent ones.
+  bool has_others() const { return has_others_; }
   /// The request has completed: corrects its status (if not null), forgets what is forgotten.
   Complaint settle(Seen& seen, MPI_Status* status) const;
   /// As settle, but for MPI_Request_get_status: nothing is forgotten.
   void peek(const Seen& seen, MPI_Status* status) const;
 
  private:
-  std::array<Seen, 8> few_;
-  std::unique_ptr<Seen[]> many_;
   // With threads, the native library may give the handle of a completed request to another thread
   // before this one has settled it. So entries leave the table while they are watched.
   const bool taken_out_;
-  Seen* seen_ = few_.data();
-  std::size_t count_ = 0;
+  bool has_others_ = false;
+  FewOrMany<Seen> seen_;      // in the order of their indices
+  FewOrMany<Seen*> pending_;  // of those, what needs this thread before it can complete natively
 };
+
+/// Where it is quick to find: the index of a request that has finished and is one of ours; -1 else.
+int finished_among(int count, const MPI_Request* requests);
 
 }  // namespace isthmus::face
