@@ -1,0 +1,14 @@
+/* What a rank has under way goes on while it sits in a blocking call of its cluster's own: every
+   kind of thing under way, against every kind of call. ranks: 4 */
+#include "progress.h"
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  start_pairs();
+  for (int o = 0; o < kNumObligations; ++o)
+    for (int c = 0; c < kNumCalls; ++c) meet(&kObligations[o], &kCalls[c]);
+  if (rank == 0) printf("blocking: passed on %d ranks\n", size);
+  MPI_Comm_free(&pair);
+  MPI_Finalize();
+  return 0;
+}
