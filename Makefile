@@ -16,7 +16,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test unit grid grid-all sanitize fuzz check format bench suite clean
+.PHONY: help setup build demo test unit grid grid-all sanitize fuzz check tidy tidy-changed format \
+        bench suite clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -55,7 +56,7 @@ demo: build  ## one unmodified program over two clusters, one Open MPI, one MPIC
 # ---- tests ----------------------------------------------------------------------------------
 
 # The compilers of the sanitizers' builds take what grids and the lab leave of the processors.
-test: unit packages-programs packages-check  ## everything that must pass
+test: check unit packages-programs  ## everything that must pass
 	$(MAKE) -j 2 grid-and-lab sanitizers
 	$(MAKE) sanitize
 
@@ -107,12 +108,17 @@ suite: build  ## mpi4py's own test suite over a grid, against the native run
 
 # ---- style ----------------------------------------------------------------------------------
 
-check: build packages-check  ## formatters, linters, types
+check: setup packages-check  ## formatters, linters, types
 	clang-format --dry-run -Werror $(FORMATTED)
 	$(BIN)/ruff format --check python tests tools bench
 	$(BIN)/ruff check python tests tools bench
 	$(BIN)/mypy
-	tools/tidy
+
+tidy: build packages-check  ## clang-tidy over all C++: some ten minutes
+	$(BIN)/python tools/tidy.py
+
+tidy-changed: build packages-check  ## clang-tidy over what this branch or commit changes
+	$(BIN)/python tools/tidy.py --changed
 
 format:          ## format everything in place
 	clang-format -i $(FORMATTED)

@@ -1,0 +1,164 @@
+"""clang-tidy over what the release build compiles of src, lab and bench.
+
+`tidy.py` reads everything, `tidy.py --changed` what a commit or branch changes: C++ sources, and
+for a header one source that includes it. What counts as changed is decided by `base_of`.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = ("src/", "lab/", "bench/")
+CLANG_TIDY = "clang-tidy-19"  # older ones do not read coroutines with GCC's library
+# asio decides by the compiler whether there are coroutines, and knows clang with its own library.
+COROUTINES = ("-DASIO_HAS_CO_AWAIT", "-DASIO_HAS_STD_COROUTINE")
+SHARE = 12  # of all sources, one in so many is read where nothing says what changed
+
+Entry = dict[str, str]
+
+
+def entries_of(build: Path) -> dict[str, list[Entry]]:
+    """The compile commands by source. The faces compile the same sources once for each ABI:
+    MPICH's, whose MPI is the newest, stands for all, but for what asks for Open MPI."""
+    found: dict[str, list[Entry]] = {}
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        path = Path(entry["file"])
+        if path.is_relative_to(ROOT) and not path.is_relative_to(build):
+            found.setdefault(str(path.relative_to(ROOT)), []).append(entry)
+    return {
+        name: chosen(entries, ROOT / name)
+        for name, entries in sorted(found.items())
+        if name.startswith(FOLDERS)
+    }
+
+
+def chosen(entries: Sequence[Entry], source: Path) -> list[Entry]:
+    mpich = [entry for entry in entries if "_face_mpich.dir" in object_of(entry)]
+    ompi = [entry for entry in entries if "_face_ompi.dir" in object_of(entry)]
+    picked = mpich[:1] or list(entries[:1])
+    if mpich and ompi and "OPEN_MPI" in source.read_text():
+        picked.append(ompi[0])
+    return picked
+
+
+def object_of(entry: Entry) -> str:
+    found = re.search(r" -o (\S+)", entry["command"])
+    return found[1] if found else entry["file"]
+
+
+def git(*words: str) -> list[str] | None:
+    """Lines of output; None when git fails."""
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.splitlines() if done.returncode == 0 else None
+
+
+def base_of() -> str | None:
+    """What to compare with: TIDY_BASE of the environment; else where this branch left the main one;
+    else, on the main branch itself, the commit before. None where history is too short to tell, as
+    in a shallow clone."""
+    if named := os.environ.get("TIDY_BASE"):
+        return named
+    head = git("rev-parse", "--verify", "-q", "HEAD")
+    for main in ("refs/remotes/origin/HEAD", "origin/main", "main"):
+        base = git("merge-base", "HEAD", main)
+        if base and base != head:
+            return base[0]
+    parent = git("rev-parse", "--verify", "-q", "HEAD^1")
+    return parent[0] if parent else None
+
+
+def changed_since(base: str) -> list[str]:
+    """Files that differ, with what is not committed yet."""
+    differing = git("diff", "--name-only", "--diff-filter=d", "--no-renames", base)
+    if differing is None:
+        sys.exit(f"tidy: git knows no '{base}' to compare with; TIDY_BASE names another")
+    return [*differing, *(git("ls-files", "--others", "--exclude-standard") or [])]
+
+
+def includers(build: Path) -> dict[str, set[str]]:
+    """For each of our headers, the sources that include it, as the build found them out."""
+    done = subprocess.run(
+        ["ninja", "-C", str(build), "-t", "deps"], capture_output=True, text=True, check=True
+    )
+    found: dict[str, set[str]] = {}
+    for block in done.stdout.split("\n\n"):
+        paths = [(build / line.strip()).resolve() for line in block.splitlines()[1:]]
+        ours = [str(path.relative_to(ROOT)) for path in paths if path.is_relative_to(ROOT)]
+        for header in ours[1:]:
+            found.setdefault(header, set()).add(ours[0])
+    return found
+
+
+def reading(changed: Iterable[str], sources: Iterable[str], build: Path) -> list[str]:
+    """The sources to read for these changes, each header in the source of its name if that
+    includes it."""
+    known = set(sources)
+    wanted = {name for name in changed if name in known}
+    headers = [name for name in changed if name.endswith((".hpp", ".h"))]
+    by_header = includers(build) if headers else {}
+    for header in headers:
+        found = by_header.get(header, set()) & known
+        if found and not found & wanted:
+            own = {str(Path(header).with_suffix(".cpp"))} & found
+            wanted.add(min(own or found))
+    return sorted(wanted)
+
+
+def share_of(sources: Iterable[str]) -> list[str]:
+    """Another share for each commit, the same for one commit."""
+    head = "".join(git("rev-parse", "HEAD") or [])
+    return [name for name in sources if zlib.crc32(f"{head}{name}".encode()) % SHARE == 0]
+
+
+def read(entry: Entry, folder: Path) -> str:
+    """What clang-tidy finds, or nothing."""
+    name = re.sub(r"\W+", "-", object_of(entry))
+    (folder / name).mkdir(parents=True, exist_ok=True)
+    (folder / name / "compile_commands.json").write_text(json.dumps([entry]))
+    words = [CLANG_TIDY, "-p", str(folder / name), "--quiet"]
+    words += [f"--extra-arg={flag}" for flag in COROUTINES]
+    done = subprocess.run([*words, entry["file"]], capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return ""
+    return done.stdout or done.stderr or f"{CLANG_TIDY} ended with status {done.returncode}\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--changed", action="store_true", help="only what has changed")
+    parser.add_argument("--build", type=Path, default=ROOT / "build/release")
+    parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N", help="at a time")
+    parser.add_argument("files", nargs="*", help="only these sources")
+    options = parser.parse_args()
+    build = options.build.resolve()
+    entries = entries_of(build)
+    wanted, why = list(entries), "all sources"
+    if options.files:
+        wanted = [name for name in entries if name in options.files]
+        why = "as named"
+    elif options.changed and (base := base_of()) is not None:
+        wanted, why = reading(changed_since(base), entries, build), f"changed since {base[:12]}"
+    elif options.changed:
+        wanted, why = share_of(entries), f"one in {SHARE}: no history says what changed"
+    print(f"tidy: {len(wanted)} of {len(entries)} sources ({why})", flush=True)
+    jobs = [entry for name in wanted for entry in entries[name]]
+    bad = 0
+    with ThreadPoolExecutor(max_workers=options.j) as pool:
+        for found in pool.map(lambda entry: read(entry, build / "tidy"), jobs):
+            bad += bool(found)
+            sys.stdout.write(found)
+            sys.stdout.flush()
+    print(f"tidy: {'clean' if not bad else f'{bad} sources with findings'}")
+    return int(bad > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
