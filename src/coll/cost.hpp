@@ -1,6 +1,6 @@
 // The estimated times of algorithms, in seconds, and the parts they are made of. Each formula
-// stands in docs/collectives.md. Estimates need only order the algorithms: they leave out what all
-// have in common.
+// stands in docs/collectives.md, in the table of its collective or in the one of what is added.
+// Estimates need only order the algorithms: they leave out what all have in common.
 #pragma once
 
 #include "coll/algorithm.hpp"

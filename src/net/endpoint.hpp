@@ -18,7 +18,7 @@
 
 namespace isthmus::net {
 
-/// All a process needs to join; `from_environment` reads it from what the agent set.
+/// All a process needs to join. The face reads it from what the agent set in the environment.
 struct EndpointConfig {
   core::World world;
   int world_rank = -1;

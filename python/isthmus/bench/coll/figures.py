@@ -1,5 +1,5 @@
 """Figures like those of Matsuda et al. 2006 (6 and 7: throughput of bcast and allreduce over the
-message) and Haverkamp's (8, 10, 12, 14, 16: time of each collective over the size)."""
+message) and Treurniet's (8, 10, 12, 14, 16: time of each collective over the size)."""
 
 import re
 from collections.abc import Sequence
