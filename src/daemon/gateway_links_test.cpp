@@ -176,7 +176,7 @@ TEST(Link, AStuckReceiverHoldsBackItsSenderInBoundedMemory) {
   nodes[2]->consume = false;
   std::size_t sent = 0;
   int idle = 0;
-  while (idle < 50) {
+  while (idle < 50 || sent <= 4'000'000) {
     const std::size_t n = nodes[0]->send_all_that_fits(2, 100'000'000);
     sent += n;
     idle = n == 0 ? idle + 1 : 0;

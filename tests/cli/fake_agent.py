@@ -4,6 +4,7 @@ told goes to `heard.jsonl`.
 
 Actions: {"say": message, "text": payload} | {"raw": text} | {"stderr": text} | {"die": status}
        | {"kill_self": signal} | {"sleep": seconds} | {"usual": true}
+       | {"mark": name} | {"wait_for": "cluster/name"}: until that cluster's agent has come to its mark
 """
 
 import json
@@ -28,8 +29,8 @@ def say(text="", **message):
 def usual(op, message):
     if op == "hello":
         machine = {"arch": "x86_64", "byteorder": "little", "long": 8, "long_double": 16}
-        hello = {"version": "0.1.0", "host": "fakehost", "user": "me", "pid": os.getpid()}
-        say(op="hello", **{**hello, "machine": machine, **SCENARIO.get("hello", {})})
+        hello = {"host": "fakehost", "user": "me", "pid": os.getpid(), "machine": machine}
+        say(op="hello", **{**hello, **SCENARIO["hello"]})
     elif op == "configure":
         gateways = []
         for i, gateway in enumerate(message["gateways"]):
@@ -86,6 +87,11 @@ def act(op, message):
             print(action["stderr"], file=sys.stderr, flush=True)
         elif "die" in action:
             os._exit(action["die"])
+        elif "mark" in action:
+            (HOME / action["mark"]).touch()
+        elif "wait_for" in action:
+            while not (HOME.parent / action["wait_for"]).exists():
+                time.sleep(0.005)
         elif "sleep" in action:
             time.sleep(action["sleep"])
         elif "kill_self" in action:

@@ -12,6 +12,9 @@ EXIT_0 = {"op": "exit", "status": 0, "signal": None, "joined": True, "finalized"
 RUNNING = {"keep_running": True}
 
 
+PATIENT = {"ISTHMUS_GRACE": "60"}  # until all have said what they have to say
+
+
 def spawned(*actions):
     """A scenario in which the ranks were started and then `actions` happen."""
     return {"on": {"spawn": [{"say": {"op": "spawned"}}, *actions]}}
@@ -167,8 +170,9 @@ def test_others_are_killed(pair):
 def test_abort_is_told_once_and_outweighs_what_it_causes(pair):
     abort = {"say": {"op": "abort", "rank": 1, "code": 259, "message": ""}}
     fault = {"say": {"op": "fault", "message": "a rank vanished", "code": 1}}
-    east = spawned(exits(status=9), fault, {"sleep": 5})
-    done = pair(east, spawned({"sleep": 0.3}, abort)).run("-n", "2", "x")
+    east = spawned(exits(status=9), fault, {"mark": "broken"})
+    west = spawned({"wait_for": "east/broken"}, abort, exits(status=3))
+    done = pair(east, west).run("-n", "2", "x", env=PATIENT)
     check(done, 3, "rank 1 called MPI_Abort with code 259")
     assert "vanished" not in done.stderr
 
@@ -199,8 +203,9 @@ def test_warnings_are_told_and_the_job_goes_on(pair):
 
 def test_fault_because_of_a_rank_has_the_status_of_the_rank(pair):
     fault = {"say": {"op": "fault", "message": "rank 1 was killed", "code": 1}}
-    east, west = spawned(fault, exits(status=1)), spawned({"sleep": 0.3}, exits(status=137))
-    check(pair(east, west).run("-n", "2", "x"), 137, "rank 1 was killed")
+    east = spawned(fault, exits(status=1), {"mark": "broken"})
+    west = spawned({"wait_for": "east/broken"}, exits(status=137))
+    check(pair(east, west).run("-n", "2", "x", env=PATIENT), 137, "rank 1 was killed")
 
 
 def test_exit_without_finalize(pair):
@@ -210,7 +215,8 @@ def test_exit_without_finalize(pair):
 
 def test_exit_without_init_while_others_wait(pair):
     joined = {"say": {"op": "joined", "ranks": 1}}
-    done = pair(spawned(exits(joined=False)), spawned({"sleep": 0.2}, joined)).run("-n", "2", "x")
+    east = spawned(exits(joined=False), {"mark": "gone"})
+    done = pair(east, spawned({"wait_for": "east/gone"}, joined)).run("-n", "2", "x")
     check(done, 1, "cluster east: the program ended without MPI_Init", "cluster west has called")
 
 
