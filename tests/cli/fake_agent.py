@@ -4,7 +4,7 @@ told goes to `heard.jsonl`.
 
 Actions: {"say": message, "text": payload} | {"raw": text} | {"stderr": text} | {"die": status}
        | {"kill_self": signal} | {"sleep": seconds} | {"usual": true}
-       | {"mark": name} | {"wait_for": "cluster/name"}: until that cluster's agent has come to its mark
+       | {"mark": name} | {"wait_for": "cluster/name"} (until that agent has come to its mark)
 """
 
 import json
