@@ -1,6 +1,6 @@
 """The command line of `isthmus run`: parts with `:` between, as mpirun's.
 
-Each part is parsed like a command of its own; its options stop at the first word that is none.
+Each part is parsed like a command of its own; its options end at the first word that is not one.
 `-n`, `--on`, `-x` and `--wdir` are of their part, all others of the run and belong in the first.
 """
 

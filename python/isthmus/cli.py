@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.main import get_group
 
+from isthmus import about, helptext, report
 from isthmus import grid as grids
-from isthmus import helptext, report
 from isthmus.argv import PartOptions, RunOptions, combine, split_parts
 from isthmus.bench.commands import bench_app
 from isthmus.command import agent_command, shielded
 from isthmus.doctor.commands import doctor
 from isthmus.errors import EXIT_USAGE, IsthmusError
+from isthmus.gridcommand import grid as grid_command
 from isthmus.job import Options, run_job
 from isthmus.lab.commands import lab_app
 from isthmus.plan import make_plan
@@ -22,11 +24,10 @@ from isthmus.relay import Voice
 from isthmus.tune import store
 from isthmus.tune.commands import tune
 from isthmus.tune.figures import of_links
-from isthmus.version import VERSION
 
 app = typer.Typer(
     add_completion=False,
-    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
@@ -36,7 +37,7 @@ _THIS_PART, _WHOLE_RUN = "Of each part", "Of the whole run"
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        print(f"isthmus {VERSION}")
+        about.version()
         raise typer.Exit
 
 
@@ -45,7 +46,11 @@ def isthmus(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", is_eager=True, callback=_show_version, help="Show the version and exit."
+            "-V",
+            "--version",
+            is_eager=True,
+            callback=_show_version,
+            help="Show the version and exit.",
         ),
     ] = False,
 ) -> None:
@@ -190,6 +195,12 @@ app.add_typer(lab_app)
 app.add_typer(bench_app)
 app.command()(doctor)
 app.command()(tune)
+app.command("grid")(grid_command)
+app.command("help")(about.helper(app))
+app.command()(about.version)
+app.command()(about.completion)
+
+_GROUPS = ("lab", "bench")
 
 
 def parse_run(words: Sequence[str]) -> RunOptions:
@@ -248,6 +259,10 @@ def _tell_networks(file: Path, grid: grids.Grid, options: RunOptions, voice: Voi
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit status. Whatever the user can get wrong ends in a sentence, not in a traceback."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if about.COMPLETE in os.environ:
+        about.know_shells()
+    elif not words or words in [[group] for group in _GROUPS]:
+        words.append("--help")
     try:
         if words[:1] == ["run"]:
             return execute(parse_run(words[1:]))
@@ -266,6 +281,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not hasattr(error, "format_message"):
             raise
         print(f"isthmus: {error.format_message()}", file=sys.stderr)
-        known = words[:1] if words and words[0] in ("run", "lab", "bench", "doctor", "tune") else []
+        known = words[:1] if words and words[0] in get_group(app).commands else []
         print(f"  See: {' '.join(['isthmus', *known, '--help'])}", file=sys.stderr)
         return EXIT_USAGE

@@ -18,7 +18,7 @@ RUN = """Run an MPI program as one world over the clusters of a grid.
 [bold]isthmus run -g grid.toml --on a -n 4 ./x.ompi : --on b -n 4 ./x.mpich[/bold]
   Parts, with ':' between: another program, or another build of it, on each cluster.
 
-Options end at the first word that is none; the rest belongs to the program."""
+Options end at the first word that is not an option; the rest belongs to the program."""
 
 RUN_END = """[bold]Placement.[/bold] Parts are placed one after the other. A part without --on \
 fills the clusters in the order of the grid file, each up to its 'slots'; where no cluster has \

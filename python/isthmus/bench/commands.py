@@ -28,7 +28,6 @@ from isthmus.lab import testbed as testbeds
 bench_app = typer.Typer(
     name="bench",
     help="Measure Isthmus side by side with plain TCP and native MPIs on the same wires.",
-    no_args_is_help=True,
     rich_markup_mode="rich",
 )
 bench_app.command("coll")(coll)

@@ -22,7 +22,6 @@ from isthmus.units import parse_rate, parse_size, parse_time
 lab_app = typer.Typer(
     name="lab",
     help="Clusters and wide-area networks on this one machine, to try grids and to measure them.",
-    no_args_is_help=True,
     rich_markup_mode="rich",
 )
 

@@ -1,0 +1,21 @@
+# Manual pages and scripts of shell completion, made of what `isthmus --help` says. They need what
+# the command itself needs (pyproject.toml); where that is not there they are left out.
+execute_process(COMMAND "${Python3_EXECUTABLE}" -c "import ClusterShell, pydantic, rich, typer"
+                RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
+if(missing)
+  message(STATUS "Manual pages: not made, for ${Python3_EXECUTABLE} has no typer, rich, pydantic or "
+                 "ClusterShell")
+  return()
+endif()
+file(GLOB_RECURSE command_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/python/isthmus/*.py")
+set(made "${PROJECT_BINARY_DIR}/share")
+add_custom_command(
+  OUTPUT "${made}/.stamp"
+  COMMAND "${CMAKE_COMMAND}" -E rm -rf "${made}"
+  COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tools/generate/manual.py" "${made}"
+  COMMAND "${CMAKE_COMMAND}" -E touch "${made}/.stamp"
+  DEPENDS ${command_sources} "${PROJECT_SOURCE_DIR}/tools/generate/manual.py"
+          "${PROJECT_SOURCE_DIR}/CMakeLists.txt"
+  COMMENT "Generating the manual pages" VERBATIM)
+add_custom_target(manual ALL DEPENDS "${made}/.stamp")
+install(DIRECTORY "${made}/" DESTINATION "${CMAKE_INSTALL_DATADIR}" PATTERN .stamp EXCLUDE)

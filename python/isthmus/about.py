@@ -1,0 +1,59 @@
+"""What `isthmus` says of itself: its version, its help, and what shells need to complete it."""
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Annotated, Any
+
+import typer
+from typer import completion as completions
+
+from isthmus.version import VERSION
+
+COMPLETE = "_ISTHMUS_COMPLETE"  # set by the scripts: print completions in place of running
+
+
+class Shell(str, Enum):
+    """Those that completion is made for."""
+
+    bash = "bash"
+    zsh = "zsh"
+    fish = "fish"
+
+
+def version() -> None:
+    """Show the version."""
+    print(f"isthmus {VERSION}")
+
+
+def completion(shell: Shell) -> None:
+    """Print a script that lets a shell complete isthmus's commands and options.
+
+    In ~/.bashrc: [bold]eval "$(isthmus completion bash)"[/bold]; in ~/.zshrc, after compinit: the
+    same with zsh; in ~/.config/fish/config.fish: [bold]isthmus completion fish | source[/bold]."""
+    print(script_for(shell.value), end="")
+
+
+def script_for(shell: str) -> str:
+    script: str = completions.get_completion_script(  # type: ignore[attr-defined]
+        prog_name="isthmus", complete_var=COMPLETE, shell=shell
+    )
+    return script.rstrip() + "\n"
+
+
+def know_shells() -> None:
+    """To be called before words are completed."""
+    completions.completion_init()  # type: ignore[attr-defined]
+
+
+def helper(app: Callable[..., Any]) -> Callable[..., None]:
+    """The command `help` of an application."""
+
+    def help_(
+        command: Annotated[
+            list[str] | None, typer.Argument(metavar="[COMMAND]...", help="Such as 'lab run'.")
+        ] = None,
+    ) -> None:
+        """Show the help of a command; the same as COMMAND --help."""
+        app([*(command or []), "--help"], standalone_mode=False, prog_name="isthmus")
+
+    return help_

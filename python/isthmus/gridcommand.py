@@ -1,0 +1,50 @@
+"""The command `isthmus grid`."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isthmus import grid as grids
+from isthmus.errors import UsageError
+from isthmus.placement import Part
+from isthmus.plan import make_plan
+
+SAMPLE = Path(__file__).with_name("sample.toml")
+
+
+def grid(
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "-g",
+            "--grid",
+            metavar="FILE",
+            help="The grid file. Without it: the one that ISTHMUS_GRID names.",
+        ),
+    ] = None,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Print a grid file to begin with.")
+    ] = False,
+) -> None:
+    """Check a grid file, without going to any host; or print one to begin with.
+
+    [bold]isthmus grid --sample > grid.toml[/bold]"""
+    if sample:
+        print(SAMPLE.read_text(), end="")
+        return
+    path = file or os.environ.get("ISTHMUS_GRID")
+    if not path:
+        raise UsageError(
+            "no grid file is named", "Name one with -g, or print a sample: isthmus grid --sample"
+        )
+    read = grids.load(Path(path))
+    plan = make_plan(read, [Part(["true"], 1, on=name) for name in read.cluster])
+    for name, spec in read.cluster.items():
+        slots = f", {spec.slots} slots" if spec.slots else ""
+        print(f"cluster {name}: {spec.host or 'this host'}{slots}")
+    for first, second in plan.pairs:
+        names = (plan.clusters[first].name, plan.clusters[second].name)
+        print(f"link {names[0]} -> {names[1]}")
+    print(f"{path}: nothing is wrong with it")

@@ -1,0 +1,145 @@
+"""What the command says of itself: help in every form, version, completion, manual pages, and the
+sample of a grid file."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from isthmus import grid as grids
+from isthmus import manual
+from isthmus.cli import app
+from isthmus.gridcommand import SAMPLE
+from isthmus.version import VERSION
+
+ROOT = Path(__file__).parents[2]
+
+
+def isthmus(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "isthmus", *words],
+        env={**os.environ, "COLUMNS": "120", **env},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("words", [(), ("-h",), ("--help",), ("help",)])
+def test_help_is_found(words):
+    done = isthmus(*words)
+    assert (done.returncode, done.stderr) == (0, "")
+    for word in ("Usage: isthmus", "run", "doctor", "grid", "completion"):
+        assert word in done.stdout
+
+
+@pytest.mark.parametrize("words", [("lab",), ("lab", "-h"), ("help", "lab"), ("lab", "--help")])
+def test_help_of_a_group(words):
+    done = isthmus(*words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Usage: isthmus lab" in done.stdout
+
+
+def test_help_of_a_command_says_where_options_end():
+    done = isthmus("help", "run")
+    assert "Options end at the first word that is not an option" in " ".join(done.stdout.split())
+    assert isthmus("run", "-h").stdout == done.stdout
+
+
+@pytest.mark.parametrize("word", ["version", "--version", "-V"])
+def test_version(word):
+    assert isthmus(word).stdout == f"isthmus {VERSION}\n"
+
+
+def test_what_is_no_command_has_a_sentence():
+    done = isthmus("help", "nonsense")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("isthmus: No such command 'nonsense'.\n")
+    assert "See: isthmus --help" in isthmus("nonsense").stderr
+
+
+# ---- completion ---------------------------------------------------------------------------------
+
+
+def completed(line: str) -> list[str]:
+    words = line.split(" ")
+    done = isthmus(
+        _ISTHMUS_COMPLETE="complete_bash", COMP_WORDS=line, COMP_CWORD=str(len(words) - 1)
+    )
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def test_commands_and_options_are_completed():
+    assert completed("isthmus r") == ["run"]
+    assert completed("isthmus lab c") == ["check", "cut"]
+    assert completed("isthmus run --t") == ["--timeout", "--tag-output"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_for_a_shell(shell):
+    done = isthmus("completion", shell)
+    assert done.returncode == 0
+    assert f"_ISTHMUS_COMPLETE=complete_{shell}" in done.stdout
+
+
+def test_bash_takes_its_script():
+    script = isthmus("completion", "bash").stdout
+    done = subprocess.run(
+        ["bash", "-c", f"{script}\ncomplete -p isthmus"], capture_output=True, text=True, check=True
+    )
+    assert "_isthmus_completion isthmus" in done.stdout
+
+
+# ---- manual pages -------------------------------------------------------------------------------
+
+
+def test_every_command_has_a_page_with_all_its_options():
+    made = manual.pages(app)
+    assert {"isthmus.1", "isthmus-run.1", "isthmus-lab.1", "isthmus-bench.1"} <= set(made)
+    page = made["isthmus-run.1"].replace("\\-", "-")
+    options = set(re.findall(r"--[a-z-]+", isthmus("run", "--help").stdout)) - {"--help"}
+    assert len(options) > 8
+    assert not {option for option in options if option not in page}
+    assert "isthmus lab restore" in made["isthmus-lab.1"]
+
+
+def test_the_build_writes_pages_and_scripts(tmp_path):
+    subprocess.run(
+        [sys.executable, ROOT / "tools/generate/manual.py", tmp_path], check=True, timeout=60
+    )
+    assert (tmp_path / "man/man1/isthmus-run.1").read_text().startswith('.TH "ISTHMUS-RUN" "1"')
+    assert (tmp_path / "bash-completion/completions/isthmus").is_file()
+    assert (tmp_path / "zsh/site-functions/_isthmus").read_text().startswith("#compdef isthmus")
+
+
+# ---- the grid file ------------------------------------------------------------------------------
+
+
+def test_the_sample_is_a_grid_file(tmp_path):
+    file = tmp_path / "grid.toml"
+    file.write_text(isthmus("grid", "--sample").stdout)
+    assert file.read_text() == SAMPLE.read_text()
+    assert list(grids.load(file).cluster) == ["east", "west"]
+    done = isthmus("grid", "-g", str(file))
+    assert done.returncode == 0
+    assert "cluster east: me@login.east.example, 32 slots" in done.stdout
+    assert done.stdout.endswith("nothing is wrong with it\n")
+
+
+def test_what_the_sample_has_as_comments_is_right_too():
+    text = re.sub(r"(?m)^# (?=\w+ +=)", "", SAMPLE.read_text())
+    assert grids.parse(text, "sample").cluster["east"].env == {"OMP_NUM_THREADS": "4"}
+
+
+def test_a_wrong_grid_file_is_told(tmp_path):
+    file = tmp_path / "grid.toml"
+    file.write_text("[cluster.a]\nslot = 3\n")
+    done = isthmus("grid", "-g", str(file))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "did you mean 'slots'?" in done.stderr
+    assert "isthmus grid --sample" in isthmus("grid", ISTHMUS_GRID="").stderr
