@@ -9,12 +9,21 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from isthmus.command import try_ssh
 from isthmus.errors import RunError
 
 MAX_LINE = 1 << 20
 MAX_PAYLOAD = 8 << 20
 _KEPT_LINES = 40
 _KEPT_WIDTH = 1000
+_AWAITED = {  # what an agent that does not give this answer has not done
+    "hello": "start",
+    "configured": "open its gateways",
+    "program": "look at the program",
+    "linked": "join its gateways to the others",
+    "spawned": "start the ranks",
+    "stats": "say what crossed",
+}
 
 Message = dict[str, Any]
 Handler = Callable[["Agent", Message, bytes], Awaitable[None]]
@@ -31,13 +40,15 @@ class Agent:
     flood of output. `on_lost` is called once, with a reason, when the agent ends unasked or speaks
     nonsense."""
 
-    def __init__(self, label: str, command: Sequence[str], *, remote: bool) -> None:
+    def __init__(self, label: str, command: Sequence[str], *, target: str | None) -> None:
+        """`target` is where ssh goes; None: this host."""
         self.label = label
         self.command = list(command)
-        self.remote = remote
+        self.target = target
         self.host = ""
         self.greeting: list[str] = []  # lines before hello: what a remote shell prints by itself
         self.said_hello = False
+        self.told = False  # whoever waited for an answer has been told of the agent's end
         self._stderr: deque[str] = deque(maxlen=_KEPT_LINES)
         self._process: asyncio.subprocess.Process | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -58,7 +69,7 @@ class Agent:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 limit=MAX_LINE,
-                start_new_session=not self.remote,
+                start_new_session=self.target is None,
             )
         except OSError as error:
             raise RunError(
@@ -108,11 +119,18 @@ class Agent:
         try:
             return await asyncio.wait_for(future, limit)
         except asyncio.TimeoutError:
-            raise RunError(
-                f"{self.label}: no '{op}' from the agent within {limit:g} s{self._quote()}"
-            ) from None
+            raise RunError(*self._silent(op, limit)) from None
         finally:
             self._waiting = None
+
+    def _silent(self, op: str, limit: float) -> tuple[str, str]:
+        """The sentence and the remedy for an answer that does not come."""
+        if op != "hello":
+            what = _AWAITED.get(op, f"answer '{op}'")
+            return f"{self.label}: the agent did not {what} within {limit:g} s{self._quote()}", ""
+        sentence = f"{self.label}: the agent did not start within {limit:g} s{self._quote()}"
+        remedy = f"{try_ssh(self.target)} " if self.target else ""
+        return sentence, f"{remedy}ISTHMUS_START_TIMEOUT gives it more seconds."
 
     # -- from the agent ----------------------------------------------------------------------
 
@@ -174,30 +192,34 @@ class Agent:
         assert self._process
         assert self._on_lost
         if not self._ending:
+            remedy = ""
             if reason is None:
                 status = None
                 with contextlib.suppress(asyncio.TimeoutError):
                     status = await asyncio.wait_for(self._process.wait(), 2)
                     await asyncio.wait_for(asyncio.shield(self._tasks[0]), 1)
-                reason = self._why_ended(status)
+                reason, remedy = self._why_ended(status)
             self._lost = f"{self.label}: {reason}{self._quote()}"
+            self._lost += f"\n  {remedy}" if remedy else ""
             if self._waiting and not self._waiting[1].done():
                 self._waiting[1].set_exception(RunError(self._lost))
+                self.told = True
             self._on_lost(self, self._lost)
 
-    def _why_ended(self, status: int | None) -> str:
+    def _why_ended(self, status: int | None) -> tuple[str, str]:
+        """The reason, and a remedy where there is one."""
         if status is None:
-            return "the agent closed its output"
-        if self.remote and status == 255:
-            return "the connection was lost" if self.said_hello else "ssh could not connect"
-        if self.remote and status in (126, 127) and not self.said_hello:
-            return (
-                "isthmusd could not be started there; install Isthmus on that host and name the "
-                "place by 'prefix' in the grid file"
-            )
+            return "the agent closed its output", ""
+        if self.target and status == 255 and self.said_hello:
+            return "the connection was lost", ""
+        if self.target and status == 255:
+            return "ssh could not connect", try_ssh(self.target)
+        if self.target and status in (126, 127) and not self.said_hello:
+            remedy = "Install Isthmus on that host and name the place by 'prefix' in the grid file."
+            return "isthmusd could not be started there", remedy
         if status < 0:
-            return f"the agent was killed by {_signal_name(-status)}"
-        return f"the agent ended by itself with status {status}"
+            return f"the agent was killed by {signal_name(-status)}", ""
+        return f"the agent ended by itself with status {status}", ""
 
     def _quote(self) -> str:
         """The last lines that the agent or ssh wrote for itself, below the sentence."""
@@ -265,7 +287,7 @@ class Agent:
         if self._process.returncode is not None:
             return
         with contextlib.suppress(ProcessLookupError):
-            if self.remote or number != signal.SIGKILL:
+            if self.target or number != signal.SIGKILL:
                 self._process.send_signal(number)
             else:  # what the agent started and could not end any more
                 os.killpg(self._process.pid, number)
@@ -276,7 +298,8 @@ def _failure(label: str, message: Message) -> RunError:
     return RunError(f"{label}: {said}", str(message.get("remedy") or ""))
 
 
-def _signal_name(number: int) -> str:
+def signal_name(number: int) -> str:
+    """SIGSEGV, or "signal 60"."""
     try:
         return signal.Signals(number).name
     except ValueError:

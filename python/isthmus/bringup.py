@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from isthmus.agent import Agent, Message
-from isthmus.errors import RunError, UsageError
+from isthmus.errors import IsthmusError, JointError, RunError, UsageError
 from isthmus.grid import expand_hosts
 from isthmus.plan import AgentPlan, Plan, link_json, link_settings, reachable
 from isthmus.relay import Voice
+from isthmus.units import version_line
 from isthmus.version import VERSION
+
+_BESIDE = 3.0
 
 
 def _from_environment(name: str, default: float) -> float:
@@ -158,7 +161,7 @@ class BringUp:
                 )
                 self._voice.narrate(
                     f"{agent.label}: {found.get('path')} uses "
-                    f"{found.get('mpi_version') or 'no MPI of its own'}, "
+                    f"{version_line(found.get('mpi_version')) or 'no MPI of its own'}, "
                     f"started by {found.get('launcher')}"
                 )
 
@@ -237,10 +240,20 @@ class BringUp:
 
 
 async def _all(work: Any) -> list[Any]:
-    """All at once. The first that fails ends the others and is raised."""
+    """All at once. When one fails, the others have `_BESIDE` seconds to end or fail as well; then
+    all errors are raised as one."""
     tasks = [asyncio.ensure_future(item) for item in work]
     try:
-        return await asyncio.gather(*tasks)
+        _, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        if pending:
+            await asyncio.wait(pending, timeout=_BESIDE)
+        failed = [error for task in tasks if task.done() and (error := task.exception())]
+        errors = [error for error in failed if isinstance(error, IsthmusError)]
+        if len(errors) < len(failed):
+            raise next(error for error in failed if error not in errors)
+        if errors:
+            raise errors[0] if len(errors) == 1 else JointError(errors)
+        return [task.result() for task in tasks]
     finally:
         for task in tasks:
             task.cancel()

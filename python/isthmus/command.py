@@ -40,6 +40,15 @@ def ssh_command() -> list[str]:
     return [*shlex.split(os.environ.get("ISTHMUS_SSH") or "ssh"), *options, "--"]
 
 
+def try_ssh(host: str) -> str:
+    """What to do about a host that ssh does not reach."""
+    ssh = os.environ.get("ISTHMUS_SSH") or "ssh"
+    return (
+        f"Try: {ssh} {host} true. If it asks for a password or a code, first open a connection "
+        "that others share (ControlMaster; docs/grid.md): without a terminal ssh cannot ask."
+    )
+
+
 def shielded(command: list[str]) -> list[str]:
     """The same command deaf to Ctrl-C. It stays in the terminal's foreground, where ssh can ask
     for a password, but the launcher decides how the run ends."""

@@ -1,6 +1,6 @@
 """What ends a command early. Each carries a sentence for the user; none shows a traceback."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 EXIT_USAGE = 2
@@ -29,6 +29,14 @@ class UsageError(IsthmusError):
 
 class RunError(IsthmusError):
     """The run cannot start or go on."""
+
+
+class JointError(RunError):
+    """Errors of one kind at several places, each with its own sentence and remedy."""
+
+    def __init__(self, errors: Sequence[IsthmusError]) -> None:
+        super().__init__("\n".join(str(error) for error in errors))
+        self.status = max(error.status for error in errors)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

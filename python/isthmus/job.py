@@ -83,7 +83,7 @@ class Job:
         self._options = options
         self._voice = voice
         self._members = [
-            Member(spec, Agent(plan.where(spec), command, remote=spec.host is not None))
+            Member(spec, Agent(plan.where(spec), command, target=spec.host))
             for spec, command in zip(plan.agents, commands, strict=True)
         ]
         self._by_agent = {id(member.agent): member for member in self._members}
@@ -287,8 +287,10 @@ class Job:
             )
 
     def _agent_lost(self, agent: Agent, sentence: str) -> None:
-        self._by_agent[id(agent)].lost = True
-        self._end(1, sentence, _FAULT)
+        member = self._by_agent[id(agent)]
+        member.lost = True
+        if member.spawned or not agent.told:  # else the step of the bring-up fails, with all others
+            self._end(1, sentence, _FAULT)
         self._changed.set()
 
     # -- the end -----------------------------------------------------------------------------

@@ -1,4 +1,5 @@
-"""Rates and times as people write them in a grid file: "10 Gbit/s", "1.2 GB/s", "12 ms"."""
+"""Rates and times as people write them in a grid file ("10 Gbit/s", "1.2 GB/s", "12 ms"), and other
+figures as they are told."""
 
 import re
 
@@ -23,6 +24,14 @@ def parse_time(text: str) -> float:
     if not found or found[2] not in _TIME:
         raise ValueError(f"must be a time such as '12 ms', '80 us' or '0.1 s'; it is '{text}'")
     return float(found[1]) * _TIME[found[2]]
+
+
+def version_line(text: object) -> str:
+    """What names an MPI library in the answer of MPI_Get_library_version, which MPICH makes a page
+    of: "MPICH Version: 4.0.2". Empty without an answer."""
+    lines = str(text or "").strip().splitlines()
+    words = lines[0].split(":", 1) if lines else [""]
+    return ": ".join(word.strip() for word in words).split(", package", 1)[0]
 
 
 def format_bytes(count: float) -> str:

@@ -244,13 +244,13 @@ def test_a_whole_grid_over_ssh(remote, prefix, tmp_path):
 
 
 @pytest.mark.parametrize("host", ["refused", "stranger", "no-such-host.invalid"])
-def test_host_that_is_not_reached(remote, prefix, tmp_path, host):
+def test_host_that_is_not_reached(remote, sshd, prefix, tmp_path, host):
     there = wrapped(tmp_path / "there", prefix)
     assert remote(HERE_AND.format(prefix=there, host=host)) == 1
     found = remote.of(f"cluster there on {host}", "ssh")
     assert found["level"] == "fail"
     assert "ssh could not connect" in found["text"]
-    assert f"ssh {host} true" in found["remedy"]
+    assert f"{sshd.ssh} {host} true" in found["remedy"]
     assert remote.level("cluster here", "Isthmus") == "ok"
     assert "not tried" in remote.of("link", "port")["text"]
 

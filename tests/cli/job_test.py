@@ -288,7 +288,36 @@ def test_agent_that_dies_in_the_middle_of_a_payload(pair):
 def test_agent_that_never_says_hello(pair):
     grid = pair(None, {"on": {"hello": [{"raw": "Welcome to west!\n"}]}})
     done = grid.run("-n", "2", "x", env={"ISTHMUS_START_TIMEOUT": "1"})
-    check(done, 1, "cluster west: no 'hello' from the agent within 1 s", "| Welcome to west!")
+    sentence = "cluster west: the agent did not start within 1 s"
+    check(done, 1, sentence, "| Welcome to west!", "ISTHMUS_START_TIMEOUT")
+
+
+def test_every_agent_that_does_not_start_is_named(pair):
+    dies = {"on": {"hello": [{"stderr": "no such thing"}, {"die": 3}]}}
+    done = pair(dies, dies).run("-n", "2", "x")
+    check(done, 1, "cluster east: the agent ended by itself", "cluster west: the agent ended by")
+
+
+def test_every_program_that_is_not_there_is_named(pair):
+    missing = {"say": {"op": "error", "message": '"x" is not found.', "remedy": "Look."}}
+    done = pair(*[{"on": {"inspect": [missing]}}] * 2).run("-n", "2", "x")
+    check(done, 1, 'cluster east: "x" is not found', 'cluster west: "x" is not found')
+
+
+def test_an_mpi_is_named_in_one_line(pair):
+    program = {
+        "say": {
+            "op": "program",
+            "path": "/x",
+            "launcher": "/usr/bin/mpiexec",
+            "mpi_version": "MPICH Version:\t4.0.2\nMPICH Device: ch4\nconfigure: --a --b\n",
+        }
+    }
+    done = pair(*[{"on": {"inspect": [program]}}] * 2).run("-n", "2", "-v", "x")
+    assert (
+        "cluster east: /x uses MPICH Version: 4.0.2, started by /usr/bin/mpiexec\n" in done.stderr
+    )
+    assert "configure" not in done.stderr
 
 
 def test_greeting_of_a_login_shell_does_no_harm(pair):

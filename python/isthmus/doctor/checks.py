@@ -21,7 +21,7 @@ from isthmus.placement import Part
 from isthmus.plan import AgentPlan, GatewayPlan, Plan, make_plan, split_address
 from isthmus.relay import Voice
 from isthmus.routes import GatewayLink
-from isthmus.units import parse_rate, parse_time
+from isthmus.units import parse_rate, parse_time, version_line
 from isthmus.version import VERSION
 
 THIS_HOST = "this host"
@@ -119,9 +119,7 @@ def _mpi(where: str, facts: HostFacts, *, must: bool) -> Finding:
     if not found.get("library"):
         text = f"started by {found['launcher']}; the program says which library"
         return Finding(where, "MPI", "ok", text)
-    name = found.get("version", "").strip().splitlines()
-    label = ": ".join(part.strip() for part in name[0].split(":", 1)) if name else "unknown version"
-    label = label.split(", package", 1)[0]
+    label = version_line(found.get("version")) or "unknown version"
     return Finding(where, "MPI", "ok", f"{label}, started by {found['launcher']}")
 
 
@@ -184,7 +182,7 @@ async def _bring_up(plan: Plan) -> None:
         role = "agent" if spec.has_ranks else "gateway"
         command = agent_command(spec.host, spec.prefix, ".", role)
         command = shielded(command) if spec.host else command
-        agents.append(Agent(plan.where(spec), command, remote=spec.host is not None))
+        agents.append(Agent(plan.where(spec), command, target=spec.host))
     steps = BringUp(plan, agents, secrets.token_hex(32), _LIMITS, Voice(verbose=False))
     try:
         await asyncio.gather(*(agent.start(heard, lost) for agent in agents))

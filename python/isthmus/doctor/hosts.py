@@ -11,7 +11,7 @@ from typing import Any
 
 from isthmus.bench.process import lines, started
 from isthmus.bringup import Limits
-from isthmus.command import agent_command, isthmusd_of
+from isthmus.command import agent_command, isthmusd_of, try_ssh
 from isthmus.errors import IsthmusError
 
 _CLOCK_READINGS = 5
@@ -56,7 +56,7 @@ def examine(
             raise NotExaminedError(
                 "ssh" if host else "Isthmus",
                 f"no answer within {Limits().start:g} s{said.tail()}",
-                f"Try: ssh {host} true" if host else "",
+                try_ssh(host) if host else "",
             ) from None
         if first is None:
             process.wait(10)
@@ -120,7 +120,7 @@ def _next_json(said: Iterator[str]) -> dict[str, Any] | None:
 
 def _why_not(host: str | None, status: int, said: str) -> NotExaminedError:
     if host and status == 255:
-        return NotExaminedError("ssh", f"ssh could not connect{said}", f"Try: ssh {host} true")
+        return NotExaminedError("ssh", f"ssh could not connect{said}", try_ssh(host))
     if host and status in (126, 127):
         return NotExaminedError(
             "Isthmus",
