@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from isthmus.command import try_ssh
+from isthmus.endings import signal_name
 from isthmus.errors import RunError
 
 MAX_LINE = 1 << 20
@@ -296,14 +297,6 @@ class Agent:
 def _failure(label: str, message: Message) -> RunError:
     said = str(message.get("message") or "the agent gave no reason")
     return RunError(f"{label}: {said}", str(message.get("remedy") or ""))
-
-
-def signal_name(number: int) -> str:
-    """SIGSEGV, or "signal 60"."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _shown(line: bytes) -> str:

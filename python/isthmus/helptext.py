@@ -26,8 +26,9 @@ slots, the ranks are shared out equally, the first clusters taking one more. Eac
 one block of world ranks, in the order in which clusters first got a rank.
 
 [bold]Input, output, signals.[/bold] Standard input goes to world rank 0. Standard output and \
-error of the ranks come out unchanged. Ctrl-C and SIGTERM end everything everywhere; a second one \
-does not wait for it. SIGUSR1 and SIGUSR2 are passed on to the ranks.
+error of the ranks come out unchanged; what native launchers say of ranks that failed is shown \
+with -v. Ctrl-C and SIGTERM end everything everywhere; a second one does not wait for it. SIGUSR1 \
+and SIGUSR2 are passed on to the ranks.
 
 [bold]Exit status.[/bold] 0 when all went well; else that of the first rank that failed (128 + N \
 for signal N, or N where the native launcher says so, as MPICH's) or the code of MPI_Abort; \

@@ -14,6 +14,8 @@ from typing import Any
 
 from isthmus.agent import Agent, Message
 from isthmus.bringup import BringUp, Limits
+from isthmus.chatter import Chatter, LastWords
+from isthmus.endings import how_ended, of_the_rank
 from isthmus.errors import EXIT_TIMEOUT, IsthmusError
 from isthmus.plan import AgentPlan, Plan
 from isthmus.relay import InputRelay, OutputRelay, Voice, stdin_is_ours
@@ -54,6 +56,7 @@ class Member:
     joined: bool = False
     exited: Message | None = None
     lost: bool = False
+    chatter: Chatter = field(default_factory=Chatter)
 
 
 @dataclass
@@ -93,6 +96,7 @@ class Job:
         self._killing = False
         self._interrupts = 0
         self._hurry = asyncio.Event()
+        self._last_words = LastWords()
         self._output: OutputRelay | None = None
         self._input: InputRelay | None = None
         self._background: set[asyncio.Task[None]] = set()
@@ -147,8 +151,11 @@ class Job:
         await asyncio.gather(*(m.agent.close(self._options.limits.close) for m in self._members))
         assert self._output
         await self._output.drain()
-        if self._outcome and self._outcome.sentence:
-            self._voice.say(self._outcome.sentence)
+        outcome = self._outcome
+        for said in self._last_words.kept if outcome is None else ():
+            self._voice.say(said)
+        if outcome and outcome.sentence:
+            self._voice.say(outcome.sentence)
 
     async def _unless_ending(self, work: Coroutine[Any, Any, None]) -> bool:
         """Does the work, or drops it when the run has to end. True when it was done."""
@@ -209,8 +216,7 @@ class Job:
         member = self._by_agent[id(agent)]
         match message["op"]:
             case "output":
-                assert self._output
-                await self._output.put(id(agent), 2 if message.get("fd") == 2 else 1, payload)
+                await self._show(member, 2 if message.get("fd") == 2 else 1, payload)
             case "joined":
                 # A gateway that is not beside the ranks' agent knows it alone.
                 for other in self._ranked:
@@ -219,6 +225,7 @@ class Job:
                 self._voice.narrate(f"{agent.label}: all ranks have joined")
                 self._check_waiting()
             case "exit":
+                await self._tell_chatter(member, message)
                 self._exited(member, message)
             case "abort":
                 code = _integer(message.get("code"), 1)
@@ -241,6 +248,25 @@ class Job:
             case op if op not in _ANSWERS:  # a late one is to what was dropped
                 self._end(1, f"{agent.label}: the agent said '{op}', unasked", _FAULT)
 
+    async def _show(self, member: Member, fd: int, data: bytes) -> None:
+        """What ranks print, without what the launchers and this launcher itself say better."""
+        assert self._output
+        if len(self._plan.clusters) > 1:  # else a native job, of which nobody knows more
+            data = member.chatter.sift(fd, data)
+        if fd == 2:
+            data = self._last_words.sift(data, self._outcome.sentence if self._outcome else "")
+        await self._output.put(id(member.agent), fd, data)
+
+    async def _tell_chatter(self, member: Member, message: Message) -> None:
+        """The native launcher's own words: where its ranks never joined nobody knows better."""
+        assert self._output
+        for fd, data in member.chatter.rest():
+            await self._output.put(id(member.agent), fd, data)
+        if self._voice.verbose or not (member.joined or message.get("joined")):
+            name = self._plan.clusters[member.plan.cluster].name
+            lines = [f"cluster {name}: ".encode() + line for line in member.chatter.kept]
+            await self._output.put(id(member.agent), 2, b"".join(lines))
+
     def _exited(self, member: Member, message: Message) -> None:
         member.exited = message
         member.joined = member.joined or bool(message.get("joined"))
@@ -249,14 +275,18 @@ class Job:
         status = _integer(message.get("status"), 1)
         if number is not None:
             status = 128 + _integer(number, 0)
+        elif status:
+            number = member.chatter.signal
         self._voice.narrate(f"{label}: ended with status {status}")
         before = self._outcome
         if before and before.weight == _FAULT and before.status == 1 and not self._killing:
             # What broke was a rank, and here is how it ended.
-            self._outcome = Outcome(status & 0xFF or 1, before.sentence, _FAULT)
+            cluster = self._plan.clusters[member.plan.cluster].name
+            sentence = of_the_rank(before.sentence, cluster, status, number)
+            self._outcome = Outcome(status & 0xFF or 1, sentence, _FAULT)
         elif status:
-            how = f"by signal {number}" if number is not None else f"with status {status}"
-            self._end(status & 0xFF or 1, f"{label}: the program ended {how}", _EXIT)
+            said = f"{label}: the program {how_ended(status, number)}"
+            self._end(status & 0xFF or 1, said, _EXIT)
         elif message.get("joined") and not message.get("finalized"):
             what = "a rank ended without MPI_Finalize"
             self._end(1, f"{label}: {what}, while the others may wait for it", _EXIT)

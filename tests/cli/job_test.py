@@ -158,7 +158,7 @@ def test_status_of_the_first_that_fails(pair):
 
 def test_signal_as_a_shell_reports_it(pair):
     done = pair(RUNNING, spawned(exits(status=139, signal=11))).run("-n", "2", "x")
-    check(done, 139, "cluster west: the program ended by signal 11")
+    check(done, 139, "cluster west: the program was killed by signal 11 (SIGSEGV)")
 
 
 def test_others_are_killed(pair):

@@ -1,0 +1,122 @@
+"""What native launchers say of ranks that failed: long blocks with ranks of their own counting, and
+of innocent clusters too, where isthmus has a sentence. They are taken out of the ranks' output and
+kept, for runs that end before isthmus knows more."""
+
+import re
+from collections.abc import Iterator
+
+# Blocks between lines of dashes (Open MPI 4.1, 5.0; 2026-11) that follow from the end of a rank.
+# Others, such as those about slots, pass.
+_RULE = re.compile(rb"-{70,80}\r?\n")
+_FOLLOWS = re.compile(
+    rb"Primary job +terminated normally, but"
+    rb"|\S*(mpirun|mpiexec|prterun|prte)\S* (noticed that|detected that one or more)"
+    rb"|MPI_ABORT was invoked on rank"
+)
+# Hydra (MPICH 4.0, 5.0; 2026-11): a block between lines of equals signs, and single lines.
+_BAR = re.compile(rb"={70,90}\r?\n")
+_BAD = b"=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES"
+_SINGLE = re.compile(
+    rb"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: "
+    rb"|This typically refers to a problem with your application\."
+    rb"|Please see the FAQ page for debugging suggestions"
+    rb"|Abort\(\d+\) on node \d+ \(rank \d+ in comm \d+\): application called MPI_Abort"
+)
+_SIGNS = (
+    b"--------",
+    b"========",
+    b"YOUR APPLICATION",
+    b"Please see the FAQ",
+    b"Abort(",
+    b"This typ",
+)
+_SIGNAL = re.compile(rb"(?:exited on signal (\d+)|\(signal (\d+)\))")
+_MAX_BLOCK = 64  # lines
+
+
+# What ranks themselves say of the end that the launcher will tell.
+_LAST_WORDS = re.compile(rb'rank \d+ (\(cluster ".*"\) ended|called MPI_Abort)')
+
+
+class LastWords:
+    """Lines of ranks that begin with "isthmus: " and are kept, because the launcher says them once,
+    as the last."""
+
+    def __init__(self) -> None:
+        self.kept: list[str] = []
+
+    def sift(self, data: bytes, known: str) -> bytes:
+        """`known` is what the launcher is going to say."""
+        if b"isthmus: " not in data:
+            return data
+        return b"".join(
+            line for line in data.splitlines(keepends=True) if self._passes(line, known)
+        )
+
+    def _passes(self, line: bytes, known: str) -> bool:
+        mark, begun, text = line.partition(b"isthmus: ")
+        said = text.decode(errors="replace").rstrip()
+        if mark or not begun or not (said == known or _LAST_WORDS.match(text)):
+            return True
+        if said not in self.kept:
+            self.kept.append(said)
+        return False
+
+
+class Chatter:
+    """Of one agent's output, a descriptor each."""
+
+    def __init__(self) -> None:
+        self.kept: list[bytes] = []  # lines, in order
+        self._held: dict[int, list[bytes]] = {}  # a block's lines until it is known for one
+
+    @property
+    def signal(self) -> int | None:
+        """The signal that a launcher says has ended a rank."""
+        found = _SIGNAL.search(b"".join(self.kept))
+        return int(found[1] or found[2]) if found else None
+
+    def sift(self, fd: int, data: bytes) -> bytes:
+        """What of it is the ranks' own. A rule that may begin a block waits for the next line."""
+        held = self._held.setdefault(fd, [])
+        if not held and not any(sign in data for sign in _SIGNS):
+            return data
+        return b"".join(self._own(held, data.splitlines(keepends=True)))
+
+    def rest(self) -> Iterator[tuple[int, bytes]]:
+        """What waits, by descriptor, at the end of the output."""
+        for fd, held in self._held.items():
+            if held:
+                yield fd, b"".join(held)
+            held.clear()
+
+    def _own(self, held: list[bytes], lines: list[bytes]) -> Iterator[bytes]:
+        for number, line in enumerate(lines):
+            if len(held) == 1 and not self._opens(held[0], line):
+                yield held.pop()
+            if len(held) > _MAX_BLOCK:
+                yield b"".join(held)
+                held.clear()
+            if held:
+                if held[-1].endswith(b"\n"):
+                    held.append(b"")
+                held[-1] += line
+                closing = _RULE if held[0].startswith(b"-") else _BAR
+                if len(held) > 2 and closing.fullmatch(held[-1]):
+                    self.kept += held
+                    held.clear()
+            elif _RULE.fullmatch(line) or _BAR.fullmatch(line):
+                held.append(line)
+            elif _SINGLE.match(line):
+                self.kept.append(line)
+            elif line.strip() or not _before_bar(lines[number + 1 :]):
+                yield line
+
+    @staticmethod
+    def _opens(rule: bytes, line: bytes) -> bool:
+        return bool(_FOLLOWS.match(line)) if rule[:1] == b"-" else line.startswith(_BAD)
+
+
+def _before_bar(lines: list[bytes]) -> bool:
+    """Hydra's block begins with an empty line."""
+    return len(lines) > 1 and bool(_BAR.fullmatch(lines[0])) and lines[1].startswith(_BAD)

@@ -1,0 +1,38 @@
+"""How programs end, in words."""
+
+import signal
+
+_WITHOUT = "ended without MPI_Finalize or was killed"  # as gateways say it of a rank that is gone
+
+
+def signal_name(number: int) -> str:
+    """SIGSEGV, or "signal 60" where it has no name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _killed(number: int) -> str:
+    return f"was killed by signal {number} ({signal_name(number)})"
+
+
+def how_ended(status: int, number: int | None) -> str:
+    """Of what a launcher was told: its status as a shell has it, and a signal if there was one."""
+    if number is not None:
+        return _killed(number)
+    if status - 128 in {int(known) for known in signal.Signals}:
+        known = status - 128
+        return f"ended with status {status}, as by signal {known} ({signal_name(known)})"
+    return f"ended with status {status}"
+
+
+def of_the_rank(sentence: str, cluster: str, status: int, number: int | None) -> str:
+    """A gateway's sentence about a rank of this cluster that is gone, with how it went."""
+    if f'(cluster "{cluster}") {_WITHOUT}' not in sentence:
+        return sentence
+    if number is None and status - 128 in {int(known) for known in signal.Signals}:
+        number = status - 128
+    if number is not None:
+        return sentence.replace(_WITHOUT, _killed(number))
+    return sentence.replace(_WITHOUT, f"ended without MPI_Finalize, with status {status}")

@@ -1,0 +1,112 @@
+"""What native launchers say of ranks that failed, as they said it in November 2026."""
+
+import pytest
+
+from isthmus.chatter import Chatter, LastWords
+from isthmus.endings import how_ended, of_the_rank
+
+RULE = b"-" * 74 + b"\n"
+BAR = b"=" * 83 + b"\n"
+PRIMARY = (
+    RULE + b"Primary job  terminated normally, but 1 process returned\n"
+    b"a non-zero exit code. Per user-direction, the job has been aborted.\n" + RULE
+)
+NOTICED = (
+    RULE + b"mpirun.openmpi noticed that process rank 1 with PID 0 on node vm exited on signal 11 "
+    b"(Segmentation fault).\n" + RULE
+)
+DETECTED = (
+    RULE + b"mpirun.openmpi detected that one or more processes exited with non-zero status, thus "
+    b"causing\nthe job to be terminated. The first process to do so was:\n\n"
+    b"  Process name: [[31690,1],0]\n  Exit code:    1\n" + RULE
+)
+SLOTS = (
+    RULE + b"There are not enough slots available in the system to satisfy the 4\n"
+    b"slots that were requested by the application:\n" + RULE
+)
+HYDRA = (
+    b"\n" + BAR + b"=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n"
+    b"=   PID 6343 RUNNING AT vm\n=   EXIT CODE: 11\n=   CLEANING UP REMAINING PROCESSES\n"
+    b"=   YOU CAN IGNORE THE BELOW CLEANUP MESSAGES\n" + BAR + b"YOUR APPLICATION TERMINATED WITH "
+    b"THE EXIT STRING: Segmentation fault (signal 11)\n"
+    b"This typically refers to a problem with your application.\n"
+    b"Please see the FAQ page for debugging suggestions\n"
+)
+
+
+def sifted(*pieces: bytes) -> tuple[bytes, Chatter]:
+    chatter = Chatter()
+    passed = b"".join(chatter.sift(2, piece) for piece in pieces)
+    return passed + b"".join(rest for _, rest in chatter.rest()), chatter
+
+
+@pytest.mark.parametrize(
+    ("said", "signal"), [(PRIMARY, None), (NOTICED, 11), (DETECTED, None), (HYDRA, 11)]
+)
+def test_what_a_launcher_says_is_kept_and_the_ranks_output_passes(said, signal):
+    passed, chatter = sifted(b"before\n" + said + b"after\n")
+    assert passed == b"before\nafter\n"
+    assert chatter.signal == signal
+    assert chatter.kept
+
+
+@pytest.mark.parametrize("said", [PRIMARY + NOTICED + DETECTED, HYDRA])
+def test_pieces_as_they_come(said):
+    lines = said.splitlines(keepends=True)
+    for size in (1, 2, 5):
+        pieces = [b"".join(lines[i : i + size]) for i in range(0, len(lines), size)]
+        passed, _ = sifted(b"one\n", *pieces, b"two\n")
+        assert passed.replace(b"\n\n", b"\n") == b"one\ntwo\n"
+    half = len(NOTICED) // 2
+    assert sifted(b"one\n", NOTICED[:half], NOTICED[half:], b"two\n")[0] == b"one\ntwo\n"
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        SLOTS,
+        RULE,
+        RULE + RULE + b"a table\n" + RULE,
+        RULE + b"Step Temp E_pair\n" + RULE + b"no end of line",
+        BAR + b"a program's own title\n" + BAR,
+        b"-" * 20 + b"\n",
+        b"=" * 83 + b"> 100 %",
+        b"\n\n",
+    ],
+)
+def test_what_programs_print_passes_unchanged(own):
+    passed, chatter = sifted(b"x\n", own)
+    assert passed == b"x\n" + own
+    assert not chatter.kept
+    assert sifted(*[bytes([byte]) for byte in own])[0] == own
+
+
+def test_descriptors_do_not_mix():
+    chatter = Chatter()
+    assert chatter.sift(2, RULE) == b""
+    assert chatter.sift(1, b"out\n") == b"out\n"
+    assert chatter.sift(2, b"own\n") == RULE + b"own\n"
+
+
+def test_a_block_that_does_not_end_is_not_kept_back():
+    endless = RULE + b"Primary job  terminated normally, but\n" + b"line\n" * 1000
+    assert sifted(endless)[0] == endless
+
+
+def test_last_words_of_ranks_are_for_the_launcher():
+    words = LastWords()
+    gone = b'isthmus: rank 1 (cluster "east") ended without MPI_Finalize or was killed\n'
+    other = b"isthmus: MPI_File_open is not done across clusters\n"
+    assert words.sift(b"a\n" + gone + other + gone, "") == b"a\n" + other
+    assert words.sift(b"isthmus: the link is cut\n", "the link is cut") == b""
+    assert len(words.kept) == 2
+
+
+def test_endings_in_words():
+    assert how_ended(139, 11) == "was killed by signal 11 (SIGSEGV)"
+    assert how_ended(139, None) == "ended with status 139, as by signal 11 (SIGSEGV)"
+    assert how_ended(3, None) == "ended with status 3"
+    gone = 'rank 1 (cluster "east") ended without MPI_Finalize or was killed'
+    assert of_the_rank(gone, "west", 3, None) == gone
+    assert of_the_rank(gone, "east", 11, 11).endswith("was killed by signal 11 (SIGSEGV)")
+    assert of_the_rank(gone, "east", 3, None).endswith("MPI_Finalize, with status 3")
