@@ -2,7 +2,10 @@
 
 import os
 import shlex
+import subprocess
 import sys
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from isthmus.install import find_isthmusd
@@ -38,6 +41,23 @@ def ssh_command() -> list[str]:
     if not sys.stdin.isatty():
         options += ["-o", "BatchMode=yes"]
     return [*shlex.split(os.environ.get("ISTHMUS_SSH") or "ssh"), *options, "--"]
+
+
+@cache
+def host_behind(target: str) -> str:
+    """The name of an ssh target in the network, where the user's ssh configuration may call it by
+    an alias."""
+    name = target.rpartition("@")[2]
+    ssh = shlex.split(os.environ.get("ISTHMUS_SSH") or "ssh")
+    with suppress(OSError, subprocess.TimeoutExpired):
+        said = subprocess.run(
+            [*ssh, "-G", target],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=5, check=False,
+        )  # fmt: skip
+        for line in said.stdout.splitlines():
+            if line.startswith("hostname "):
+                return line.split()[1]
+    return name
 
 
 def try_ssh(host: str) -> str:

@@ -13,11 +13,15 @@ import pytest
 
 from isthmus.bench.contestants import IsthmusRun, PlainTcp
 from isthmus.bench.gridfile import write
-from isthmus.bench.place import loopback
+from isthmus.bench.place import find_tcpbench, loopback, of_grid
 from isthmus.bench.program import prepare
 from isthmus.bench.results import run_from_json
 from isthmus.bench.tasks import MIB, Task
 from isthmus.errors import RunError
+
+sys.path.append(str(Path(__file__).parents[1] / "faults"))
+
+from faulty import Sshd
 
 PYTHON = str(Path(__file__).parents[2] / "python")
 TASKS = [
@@ -43,6 +47,21 @@ def check(runs) -> None:
 
 def test_plain_tcp_on_this_host():
     check(PlainTcp(loopback()).measure(TASKS, 0))
+
+
+def test_plain_tcp_to_an_alias_of_the_ssh_configuration(tmp_path: Path, monkeypatch):
+    sshd = Sshd(tmp_path)
+    monkeypatch.setenv("ISTHMUS_SSH", sshd.ssh)
+    prefix = tmp_path / "prefix"
+    (prefix / "bin").mkdir(parents=True)
+    (prefix / "bin" / "isthmus-tcpbench").symlink_to(find_tcpbench())
+    file = tmp_path / "grid.toml"
+    file.write_text(f"[cluster.here]\n[cluster.there]\nhost = 'site'\nprefix = '{prefix}'\n")
+    try:
+        check(PlainTcp(of_grid(file, None)).measure(TASKS, 0))
+    finally:
+        sshd.process.terminate()
+        sshd.process.wait()
 
 
 def test_isthmus_on_this_host(tmp_path: Path):

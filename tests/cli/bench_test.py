@@ -114,6 +114,23 @@ def test_a_contestant_that_breaks_is_told_and_the_others_go_on(contest, capsys):
     assert len(data["failures"]) < 5  # it is not tried in every pass
 
 
+def test_one_that_gives_nothing_makes_the_status_even_without_limits(contest, capsys):
+    status, data = contest(*GOOD, Fake("iperf3-1", None))
+    assert all(limit["well"] for limit in data["limits"])
+    assert (status, data["failed"]) == (1, ["iperf3-1"])
+
+
+def test_an_alias_of_the_ssh_configuration_is_no_name_of_a_host(tmp_path: Path, monkeypatch):
+    config = tmp_path / "config"
+    config.write_text("Host site\nHostName login.site.example\n")
+    monkeypatch.setenv("ISTHMUS_SSH", f"ssh -F {config}")
+    grid = tmp_path / "grid.toml"
+    grid.write_text("[cluster.here]\n[cluster.there]\nhost = 'me@site'\n")
+    ends = place.of_grid(grid, None).ends
+    assert [end.address for end in ends] == ["127.0.0.1", "login.site.example"]
+    assert ends[1].host == "me@site"
+
+
 def test_json_that_cannot_be_written(monkeypatch, capsys):
     monkeypatch.setattr(p2p, "contestants", lambda *_: GOOD)
     words = ["bench", "p2p", "--testbed", "loopback", "--quick", "--json", "/no/such/folder/x"]

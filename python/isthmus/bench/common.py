@@ -107,7 +107,8 @@ def finish(
     if json_file is not None:
         limits = [verdict.as_json() for verdict in verdicts]
         _write(json_file, {**_facts(name), **results.as_json(), "limits": limits})
-    return int(not results.runs or not all(verdict.well for verdict in verdicts))
+    well = results.runs and not results.failed and all(verdict.well for verdict in verdicts)
+    return 0 if well else 1
 
 
 def _facts(name: str) -> dict[str, Any]:

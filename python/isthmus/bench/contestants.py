@@ -2,6 +2,7 @@
 
 import json
 import secrets
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -57,6 +58,18 @@ class PlainTcp:
                 raise RunError(f"the listening end did not come up{said.tail()}")
             play = [near.tcpbench(), "play", far.address, port, *texts]
             return measure(near.command(play), tasks, self.key, number, run_from_json, stdin=token)
+
+
+def has_iperf(place: Place) -> bool:
+    """Whether it is installed at both ends, as far as they can be asked."""
+    asked = [end.command(["sh", "-c", "command -v iperf3"]) for end in place.ends]
+    return not any(
+        subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
+        ).returncode
+        in (1, 127)
+        for command in asked
+    )
 
 
 @dataclass(frozen=True)

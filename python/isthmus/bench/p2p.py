@@ -12,6 +12,7 @@ from isthmus.bench.contestants import (
     IsthmusRun,
     NativeMpi,
     PlainTcp,
+    has_iperf,
     tunings,
 )
 from isthmus.bench.limits import DIRECT, OURS, UNTUNED
@@ -73,7 +74,11 @@ def contestants(
         if place.lab:
             label = "plain TCP, small buffers"
             found.append(PlainTcp(place, "tcp-untuned", label, ceiling=UNTUNED_CEILING))
-        found += [Iperf(place, streams) for streams in _STREAMS]
+        iperfs = [one for n in _STREAMS if wanted((one := Iperf(place, n)).key)]
+        if not iperfs or has_iperf(place):
+            found += iperfs
+        else:
+            say("iperf3 is not installed at both ends, and is left out")
     else:
         say("plain TCP and native MPIs cannot get from one cluster to the other here")
     found = [contestant for contestant in found if wanted(contestant.key)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from isthmus import grid as grids
-from isthmus.command import ssh_command
+from isthmus.command import host_behind, ssh_command
 from isthmus.errors import IsthmusError, RunError, UsageError, did_you_mean, listing
 from isthmus.grid import Grid
 from isthmus.install import built, find_isthmusd
@@ -139,7 +139,7 @@ def _end(grid: Grid, cluster: str) -> End:
         address, text = split_address(gateway.address)
         port = int(text)
     if not address:
-        address = host.rpartition("@")[2] if host else "127.0.0.1"
+        address = host_behind(host) if host else "127.0.0.1"
     return End(cluster, host, address, port, spec.prefix, spec.host, spec.mpi)
 
 

@@ -24,11 +24,12 @@ SampleT = TypeVar("SampleT", bound=Sample)
 @dataclass
 class Samples(Generic[SampleT]):
     """All that was measured. `labels` names contestants, in the order in which they are shown;
-    `failures` says what could not be measured."""
+    `failures` says what could not be measured, `failed` who had a turn and gave nothing."""
 
     labels: dict[str, str] = field(default_factory=dict)
     runs: list[SampleT] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list, kw_only=True)
 
     @staticmethod
     def read(data: dict[str, Any]) -> SampleT:
@@ -40,6 +41,7 @@ class Samples(Generic[SampleT]):
             "contestants": self.labels,
             "runs": [run.as_json() for run in self.runs],
             "failures": self.failures,
+            "failed": self.failed,
         }
 
     def merge(self, data: dict[str, Any], variant: str = "") -> None:
@@ -49,6 +51,7 @@ class Samples(Generic[SampleT]):
             self.runs.append(self.read({**item, "variant": variant}))
         before = f"{variant}: " if variant else ""
         self.failures += [before + text for text in data["failures"]]
+        self.failed += [before + key for key in data["failed"]]
 
     def measured(self) -> list[str]:
         """Contestants with samples."""

@@ -76,6 +76,8 @@ def measure(
                 say(f"pass {number + 1} of {passes}: {contestant.label} ({took:.0f} s)")
     finally:
         place.set_ceiling(None)
+    measured = results.measured()
+    results.failed += [key for key in failed if key not in measured]
     for key, label in late.items():
-        if key not in results.measured():
+        if key not in measured:
             results.failures.append(f"{label}: the time was up before its turn")
