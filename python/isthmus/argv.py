@@ -26,6 +26,9 @@ class PartOptions:
     grid: Path | None = None
     timeout: float | None = None
     tag_output: bool = False
+    output: str | None = None
+    error: str | None = None
+    show_ranks: bool = False
     dry_run: bool = False
     stats: bool = False
     metrics: str | None = None
@@ -50,6 +53,9 @@ _OF_THE_RUN = {
     "grid": "-g",
     "timeout": "--timeout",
     "tag_output": "--tag-output",
+    "output": "--output",
+    "error": "--error",
+    "show_ranks": "--show-ranks",
     "dry_run": "--dry-run",
     "stats": "--stats",
     "metrics": "--metrics",
@@ -82,8 +88,9 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
                     f"Put {option} before the first program.",
                 )
     first = parts[0]
+    settings = _settings(first)
     return RunOptions(
-        parts=[_part(part, environ, first.stats) for part in parts],
+        parts=[_part(part, environ, settings) for part in parts],
         grid=first.grid,
         timeout=first.timeout,
         tag_output=first.tag_output,
@@ -105,13 +112,38 @@ def _metrics(text: str) -> tuple[str, int]:
     return host or "127.0.0.1", int(port)
 
 
-def _part(part: PartOptions, environ: Mapping[str, str], stats: bool) -> Part:
+def _settings(run: PartOptions) -> dict[str, str]:
+    """Options of the run that ranks find in their environment."""
+    settings = {"ISTHMUS_STATS": "1"} if run.stats else {}
+    settings |= {"ISTHMUS_SHOW_RANK": "1"} if run.show_ranks else {}
+    for name, pattern in (("output", run.output), ("error", run.error)):
+        if pattern is not None:
+            settings[f"ISTHMUS_{name.upper()}"] = _file_pattern(f"--{name}", pattern)
+    return settings
+
+
+def _file_pattern(option: str, pattern: str) -> str:
+    letters = re.findall(r"%(.?)", pattern)
+    if wrong := [letter for letter in letters if letter not in ("r", "h", "j", "%")]:
+        raise UsageError(
+            f"{option} {pattern}: '%{wrong[0]}' stands for nothing",
+            "Known are %r (world rank), %h (host), %j (the run's name) and %%.",
+        )
+    if "r" not in letters:
+        raise UsageError(
+            f"{option} {pattern}: all ranks would write to one file",
+            f"Put the world rank into its name: {option} {pattern}.%r",
+        )
+    return pattern
+
+
+def _part(part: PartOptions, environ: Mapping[str, str], settings: Mapping[str, str]) -> Part:
     return Part(
         argv=part.argv,
         n=part.n,
         on=part.on,
         env={name: environ[name] for name in _PASSED_ON if name in environ}
-        | ({"ISTHMUS_STATS": "1"} if stats else {})
+        | dict(settings)
         | dict(_export(text, environ) for text in part.exports),
         wdir=part.wdir,
     )

@@ -137,6 +137,37 @@ def run(
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = False,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE.%r",
+            help="Each rank writes its standard output, and without --error its standard error "
+            "too, to a file of its own, on its host: %r is the world rank, %h the host, %j the "
+            "run's name.",
+            rich_help_panel=_WHOLE_RUN,
+        ),
+    ] = None,
+    error: Annotated[
+        str | None,
+        typer.Option(
+            "-e",
+            "--error",
+            metavar="FILE.%r",
+            help="The same for standard error alone.",
+            rich_help_panel=_WHOLE_RUN,
+        ),
+    ] = None,
+    show_ranks: Annotated[
+        bool,
+        typer.Option(
+            "--show-ranks",
+            help="Tell host and process id of each rank as it starts, as a debugger needs them (on "
+            "standard error).",
+            rich_help_panel=_WHOLE_RUN,
+        ),
+    ] = False,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -184,6 +215,9 @@ def run(
         grid=grid,
         timeout=timeout,
         tag_output=tag_output,
+        output=output,
+        error=error,
+        show_ranks=show_ranks,
         dry_run=dry_run,
         stats=stats,
         metrics=metrics,

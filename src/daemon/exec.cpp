@@ -1,5 +1,6 @@
 #include "daemon/exec.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -8,8 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "daemon/failure.hpp"
+#include "daemon/file_descriptor.hpp"
 #include "daemon/host.hpp"
 #include "daemon/program.hpp"
+#include "daemon/rank_output.hpp"
 #include "daemon/tagged_output.hpp"
 
 namespace isthmus::daemon {
@@ -77,6 +80,14 @@ int become(const RankPlan& plan, const std::string& path) {
                   error == ENOENT ? 127 : 126);
 }
 
+void redirect_output(const RankPlan& plan, const RankIdentity& who) {
+  if (!plan.output_file.empty()) {
+    redirect(1, file_name(plan.output_file, who), who);
+    if (plan.error_file.empty()) dup2(1, 2);
+  }
+  if (!plan.error_file.empty()) redirect(2, file_name(plan.error_file, who), who);
+}
+
 }  // namespace
 
 int native_rank(const Environment& environment) {
@@ -100,7 +111,10 @@ RankPlan plan_rank(const ExecOptions& options, Environment environment) {
   if (plan.argv.empty()) throw Failure("isthmusd exec was given no program.");
   plan.directory = plan.environment.get("ISTHMUS_WDIR").value_or("");
   plan.tag_output = plan.environment.get("ISTHMUS_TAG_OUTPUT").has_value();
-  if (plan.tag_output) {
+  plan.output_file = plan.environment.get("ISTHMUS_OUTPUT").value_or("");
+  plan.error_file = plan.environment.get("ISTHMUS_ERROR").value_or("");
+  plan.show_rank = plan.environment.get("ISTHMUS_SHOW_RANK").has_value();
+  if (plan.tag_output || plan.show_rank || !plan.output_file.empty() || !plan.error_file.empty()) {
     plan.world_rank =
         number(plan.environment, "ISTHMUS_FIRST").value_or(0) + native_rank(plan.environment);
   }
@@ -109,7 +123,8 @@ RankPlan plan_rank(const ExecOptions& options, Environment environment) {
     const auto preload = plan.environment.get("LD_PRELOAD").value_or("");
     plan.environment.set("LD_PRELOAD", preload.empty() ? *stub : preload + ":" + *stub);
   }
-  for (const char* name : {"ISTHMUS_PARTS", "ISTHMUS_WDIR", "ISTHMUS_TAG_OUTPUT"}) {
+  for (const char* name : {"ISTHMUS_PARTS", "ISTHMUS_WDIR", "ISTHMUS_TAG_OUTPUT", "ISTHMUS_OUTPUT",
+                           "ISTHMUS_ERROR", "ISTHMUS_SHOW_RANK"}) {
     plan.environment.unset(name);
   }
   return plan;
@@ -126,9 +141,16 @@ int run_exec(const ExecOptions& options) {
     const Site site{host_name(), plan.environment.get("ISTHMUS_CLUSTER").value_or(""), "",
                     plan.environment, -1};
     const std::string path = find_program(plan.argv.front(), site);
-    if (!plan.tag_output) return become(plan, path);
-    const std::string tag = "[" + std::to_string(plan.world_rank) + "] ";
-    return run_tagged(tag, [&] { return become(plan, path); });
+    const RankIdentity who{plan.world_rank, host_name(),
+                           plan.environment.get("ISTHMUS_JOB").value_or("")};
+    const FileDescriptor launcher(fcntl(2, F_DUPFD_CLOEXEC, 3));
+    redirect_output(plan, who);
+    const auto start = [&] {
+      if (plan.show_rank) show_rank(launcher.get(), who);
+      return become(plan, path);
+    };
+    if (!plan.tag_output) return start();
+    return run_tagged("[" + std::to_string(plan.world_rank) + "] ", start);
   } catch (const Failure& failure) {
     const std::string sentence = failure.what();
     const bool barred = sentence.find("not executable") != std::string::npos;

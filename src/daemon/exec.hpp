@@ -21,6 +21,9 @@ struct RankPlan {
   std::string directory;
   int world_rank = 0;
   bool tag_output = false;
+  std::string output_file;  ///< pattern (rank_output.hpp); empty: to the launcher
+  std::string error_file;   ///< pattern; empty: as output_file
+  bool show_rank = false;
 };
 
 /// Native rank from the variables that native launchers set; throws Failure when there is none.

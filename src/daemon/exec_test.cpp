@@ -4,6 +4,7 @@
 
 #include "daemon/failure.hpp"
 #include "daemon/rank_environment.hpp"
+#include "daemon/rank_output.hpp"
 #include "daemon/tagged_output.hpp"
 
 namespace isthmus::daemon {
@@ -82,6 +83,39 @@ TEST(Exec, TheInnermostLauncherTellsTheRank) {
   EXPECT_EQ(native_rank(environment), 5);
   environment.set("OMPI_COMM_WORLD_RANK", "x");
   EXPECT_EQ(native_rank(environment), 3);
+}
+
+TEST(Exec, TheRankKnowsWhereItsOutputGoes) {
+  RankSetup to_files = setup();
+  to_files.parts[0].env = {{"ISTHMUS_OUTPUT", "out.%r"}, {"ISTHMUS_SHOW_RANK", "1"}};
+  Environment environment;
+  set_rank_environment(to_files, environment);
+  environment.set("PMI_RANK", "1");
+  const RankPlan plan = plan_rank({0, false, {"p"}}, environment);
+  EXPECT_EQ(plan.output_file, "out.%r");
+  EXPECT_EQ(plan.error_file, "");
+  EXPECT_TRUE(plan.show_rank);
+  EXPECT_EQ(plan.world_rank, 9);
+  EXPECT_FALSE(plan.environment.get("ISTHMUS_OUTPUT"));
+  EXPECT_FALSE(plan.environment.get("ISTHMUS_SHOW_RANK"));
+}
+
+TEST(RankOutput, NamesOfFiles) {
+  const RankIdentity who{12, "n1", "isthmus-ab"};
+  EXPECT_EQ(file_name("run.%r", who), "run.12");
+  EXPECT_EQ(file_name("%j/%h-%r.%%r%", who), "isthmus-ab/n1-12.%r%");
+  EXPECT_EQ(file_name("%x", who), "%x");
+}
+
+TEST(RankOutput, AFileThatCannotBeWrittenIsNamed) {
+  try {
+    redirect(99, "/no/such/folder/x", {3, "n1", "j"});
+    FAIL();
+  } catch (const Failure& failure) {
+    EXPECT_STREQ(failure.what(),
+                 "The output file \"/no/such/folder/x\" cannot be written on n1: No such file or "
+                 "directory.");
+  }
 }
 
 TEST(LineTagger, TagsEveryLineHoweverItIsCut) {

@@ -1,5 +1,7 @@
 """The command line of `isthmus run`."""
 
+import re
+
 import pytest
 
 from isthmus.argv import split_parts
@@ -128,3 +130,28 @@ def test_metrics_takes_a_port_and_maybe_an_address():
 def test_wrong_metrics(wrong, capsys):
     assert main(["run", f"--metrics={wrong}", "x"]) == 2
     assert f"--metrics {wrong}" in capsys.readouterr().err
+
+
+# ---- files of the ranks -------------------------------------------------------------------------
+
+
+def test_output_files_are_told_to_the_ranks():
+    parts = parse_run(["--output", "o/%h.%r", "-n", "1", "a", ":", "-n", "1", "b"]).parts
+    assert [part.env["ISTHMUS_OUTPUT"] for part in parts] == ["o/%h.%r"] * 2
+    assert "ISTHMUS_ERROR" not in parts[0].env
+    assert parse_run(["--show-ranks", "a"]).parts[0].env["ISTHMUS_SHOW_RANK"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--output", "log", "a"], "--output log: all ranks would write to one file"),
+        (["--error", "%%r", "a"], "--error %%r: all ranks"),
+        (["-o", "x.%t", "a"], "'%t' stands for nothing"),
+        (["-o", "x.%r%", "a"], "'%' stands for nothing"),
+        (["a", ":", "-o", "x.%r", "b"], "has --output, which is for the whole run"),
+    ],
+)
+def test_names_of_output_files_that_are_wrong(words, said):
+    with pytest.raises(UsageError, match=re.escape(said)):
+        parse_run(words)

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 
 import pytest
@@ -36,6 +37,21 @@ def test_mixed_libraries(grid: Grid, program):
     east, west = program("ompi"), program("mpich")
     done = grid.run("--on", "east", "-n", 2, east, ":", "--on", "west", "-n", 2, west)
     assert (done.returncode, done.stdout) == (0, "up 4\n"), done.stderr
+
+
+def test_each_rank_has_an_output_file_of_its_own(grid: Grid, faults):
+    done = grid.run("-n", 3, "--output", "out.%r", "--show-ranks", faults, "fine")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert [(grid.folder / f"out.{rank}").read_text() for rank in range(3)] == ["up 3\n", "", ""]
+    told = re.findall(r"isthmus: rank (\d): (\S+), process (\d+)\n", done.stderr)
+    assert sorted(rank for rank, _, _ in told) == ["0", "1", "2"]
+    assert {host for _, host, _ in told} == {socket.gethostname()}
+    assert len({pid for _, _, pid in told}) == 3
+
+
+def test_output_file_that_cannot_be_made(grid: Grid, faults):
+    done = grid.run("-n", 2, "--error", "no/such/folder/%r", faults, "fine")
+    check(done, None, '"no/such/folder/0" cannot be written on', "No such file or directory")
 
 
 @pytest.mark.parametrize("rank", [0, 3])
