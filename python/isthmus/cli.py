@@ -133,7 +133,8 @@ def run(
         bool,
         typer.Option(
             "--tag-output",
-            help="Begin each line of output with the world rank, as '[3] '.",
+            help="Begin each line of output with the world rank, as '[3] '. Native launchers may "
+            "mix lines longer than 4 KB with others; --output keeps them whole.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = False,

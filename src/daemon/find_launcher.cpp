@@ -36,6 +36,11 @@ bool fits(LauncherKind kind, const std::optional<MpiLibrary>& library) {
   return true;
 }
 
+std::string first_line(const std::string& text) {
+  if (text.empty()) return "it said nothing.";
+  return "\"" + text.substr(0, text.find('\n')) + "\".";
+}
+
 Launcher examine(const std::string& path, const Site& site) {
   ChildPlan plan;
   plan.argv = {path, "--version"};
@@ -44,7 +49,15 @@ Launcher examine(const std::string& path, const Site& site) {
   if (said.timed_out) {
     throw Failure("\"" + path + " --version\" did not end within 10 s on " + site.host + ".");
   }
-  return {launcher_kind(said.out + said.err, path), path};
+  try {
+    return {launcher_kind(said.out + said.err, path), path};
+  } catch (const Failure&) {
+    if (said.status == 0) throw;
+  }
+  throw Failure("\"" + path + " --version\" failed on " + site.host + ": " +
+                    first_line(said.err.empty() ? said.out : said.err),
+                "Is it set up there (srun needs a slurm.conf)? The cluster's launch key names "
+                "another launcher.");
 }
 
 // Debian keeps several MPIs side by side by suffix.

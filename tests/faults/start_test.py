@@ -74,6 +74,19 @@ def test_mpi_prefix_that_is_not_there(grid: Grid):
     check(grid.run("-g", "grid.toml", "-n", 2, "hostname"), 1, "cluster east", "/opt/no/mpi")
 
 
+def test_launcher_that_does_not_work(grid: Grid, tmp_path):
+    srun = tmp_path / "srun"
+    srun.write_text(
+        "#!/bin/sh\necho 'srun: fatal: Could not establish a configuration source' >&2\nexit 1\n"
+    )
+    srun.chmod(0o755)
+    grid.write(f"[cluster.east]\nlaunch = '{srun}'\n[cluster.west]\n")
+    done = grid.run("-g", "grid.toml", "-n", 2, "hostname")
+    check(
+        done, 1, "cluster east", f'{srun} --version" failed', "configuration source", "slurm.conf"
+    )
+
+
 def test_gateway_port_taken(grid: Grid):
     with socket.socket() as holder:
         holder.bind(("127.0.0.1", 0))
