@@ -19,6 +19,7 @@ from isthmus.endings import how_ended, of_the_rank
 from isthmus.errors import EXIT_TIMEOUT, IsthmusError
 from isthmus.plan import AgentPlan, Plan
 from isthmus.relay import InputRelay, OutputRelay, Voice, stdin_is_ours
+from isthmus.stats import Stats
 
 _FORWARDED = (signal.SIGUSR1, signal.SIGUSR2)
 _ANSWERS = ("hello", "configured", "program", "linked", "spawned", "stats")
@@ -57,14 +58,6 @@ class Member:
     exited: Message | None = None
     lost: bool = False
     chatter: Chatter = field(default_factory=Chatter)
-
-
-@dataclass
-class Stats:
-    """What crossed: by pair of gateways; by pair of clusters, from process to process."""
-
-    links: dict[tuple[int, int], dict[str, float]] = field(default_factory=dict)
-    direct: dict[tuple[int, int], dict[str, float]] = field(default_factory=dict)
 
 
 @dataclass
@@ -385,7 +378,6 @@ class Job:
             await asyncio.wait_for(gone(), limit)
 
     async def _collect(self, stats: Stats) -> None:
-        """What crossed each direction of each link, as counted by the gateway that sent it."""
         for member in self._members:
             if member.lost or not member.plan.gateways:
                 continue
@@ -394,18 +386,7 @@ class Job:
             except IsthmusError:
                 continue  # the run's own outcome is told; this is not the place for another
             own = {gateway.node for gateway in member.plan.gateways}
-            for link in answer.get("links") or []:
-                with contextlib.suppress(KeyError, TypeError, ValueError):
-                    key = int(link["from"]), int(link["to"])
-                    if key not in stats.links or key[0] in own:
-                        stats.links[key] = {
-                            k: v for k, v in link.items() if k not in ("from", "to")
-                        }
-            for count in answer.get("direct") or []:
-                with contextlib.suppress(KeyError, TypeError, ValueError):
-                    sums = stats.direct.setdefault((member.plan.cluster, int(count["to"])), {})
-                    for name in ("conduits", "messages", "bytes", "wire_bytes"):
-                        sums[name] = sums.get(name, 0) + int(count[name])
+            stats.add(answer, member.plan.cluster, own)
 
 
 def _integer(value: object, default: int) -> int:

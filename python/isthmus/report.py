@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from isthmus.job import Stats
 from isthmus.plan import Plan
+from isthmus.stats import Stats
 from isthmus.units import format_bytes, format_rate
 
 

@@ -1,0 +1,28 @@
+"""What crossed, as agents count it."""
+
+import contextlib
+from collections.abc import Set
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Stats:
+    """What crossed: by pair of gateways; by pair of clusters, from process to process."""
+
+    links: dict[tuple[int, int], dict[str, float]] = field(default_factory=dict)
+    direct: dict[tuple[int, int], dict[str, float]] = field(default_factory=dict)
+
+    def add(self, answer: dict[str, Any], cluster: int, gateways: Set[int]) -> None:
+        """Of a `stats` message from an agent of that cluster with those gateways. Each direction of
+        a link counts as the gateway that sent it says."""
+        for link in answer.get("links") or []:
+            with contextlib.suppress(KeyError, TypeError, ValueError):
+                key = int(link["from"]), int(link["to"])
+                if key not in self.links or key[0] in gateways:
+                    self.links[key] = {k: v for k, v in link.items() if k not in ("from", "to")}
+        for count in answer.get("direct") or []:
+            with contextlib.suppress(KeyError, TypeError, ValueError):
+                sums = self.direct.setdefault((cluster, int(count["to"])), {})
+                for name in ("conduits", "messages", "bytes", "wire_bytes"):
+                    sums[name] = sums.get(name, 0) + int(count[name])
