@@ -5,6 +5,7 @@
 
 #include "daemon/failure.hpp"
 #include "daemon/gateway.hpp"
+#include "net/listener.hpp"
 
 namespace isthmus::daemon {
 namespace {
@@ -95,9 +96,9 @@ GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& reques
     addresses.insert(addresses.end(), own.listen.begin(), own.listen.end());
     try {
       addresses = gateway->listen(addresses);
-    } catch (const std::exception& error) {
-      throw Failure("The gateway of cluster " + request.cluster + " cannot listen: " + error.what(),
-                    "Name a free port of this host in the grid file, or port 0 for any.");
+    } catch (const net::CannotListen& error) {
+      throw Failure("The gateway of cluster " + request.cluster + " " + error.what() + ".",
+                    error.remedy);
     }
     state_->members.push_back({own.node, std::move(addresses), std::move(gateway)});
   }

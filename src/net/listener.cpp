@@ -57,6 +57,27 @@ std::string describe(const Socket& socket, bool is_unix, bool& loopback) {
   return to_string(Address{false, {}, address.to_string(), endpoint.port()});
 }
 
+std::string reason(const std::error_code& error, const Address& address) {
+  if (error == asio::error::address_in_use && !address.is_unix) {
+    return " (another program has port " + std::to_string(address.port) + ")";
+  }
+  return error.value() == EADDRNOTAVAIL ? " (this host has no such address)" : "";
+}
+
+std::string remedy(const std::error_code& error, const Address& address) {
+  if (address.is_unix) return "The folder for sockets is in $XDG_RUNTIME_DIR, else in /tmp.";
+  if (error == asio::error::address_in_use) {
+    return "Name a free port of this host in the grid file, or port 0 for any.";
+  }
+  if (error.value() == EADDRNOTAVAIL) {
+    return "Name an address of this host: 'listen' in [[gateway]], where 'address' is translated "
+           "on "
+           "the way.";
+  }
+  if (error.value() == EACCES) return "Name a port from 1024 on, which needs no privilege.";
+  return {};
+}
+
 }  // namespace
 
 struct Listener::State : std::enable_shared_from_this<State> {
@@ -189,22 +210,17 @@ std::string Listener::listen(const std::string& text) {
     const auto found =
         resolver.resolve(address.host, std::to_string(address.port), tcp::resolver::passive, error);
     if (error || found.empty()) {
-      throw std::runtime_error("cannot listen on " + text + ": the host's name is not known (" +
-                               error.message() + ")");
+      throw CannotListen(
+          "cannot listen on " + text + ": the host's name is not known (" + error.message() + ")",
+          "Name this host as it knows itself, or by an address of its own: 'listen' "
+          "in [[gateway]], where 'address' is for the others alone.");
     }
     endpoint = found.begin()->endpoint();
   }
   const auto check = [&] {
     if (!error) return;
-    std::string sentence = "cannot listen on " + text + ": " + error.message();
-    if (error == asio::error::address_in_use) {
-      sentence += address.is_unix ? " (remove the file if no gateway uses it)"
-                                  : " (another program has port " + std::to_string(address.port) +
-                                        "; give another, or 0 for any free one)";
-    } else if (error.value() == EADDRNOTAVAIL) {
-      sentence += " (this host has no such address)";
-    }
-    throw std::runtime_error(sentence);
+    throw CannotListen("cannot listen on " + text + ": " + error.message() + reason(error, address),
+                       remedy(error, address));
   };
   Acceptor acceptor(state_->io);
   acceptor.open(endpoint.protocol(), error);

@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/wire.hpp"
@@ -22,6 +24,13 @@ struct ListenerConfig {
   bool accept_plain = false;  ///< unencrypted TCP from other hosts
   std::chrono::milliseconds handshake_timeout{5000};
   std::size_t half_open = 256;  ///< handshakes under way at a time; others wait in the kernel
+};
+
+/// A place where nothing can listen: what() says which and why, `remedy` what to do.
+struct CannotListen : std::runtime_error {
+  CannotListen(const std::string& sentence, std::string remedy_)
+      : std::runtime_error(sentence), remedy(std::move(remedy_)) {}
+  std::string remedy;
 };
 
 class Listener {

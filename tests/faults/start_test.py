@@ -96,6 +96,20 @@ def test_gateway_port_taken(grid: Grid):
         check(grid.run("-g", "grid.toml", "-n", 2, "hostname"), 1, "cluster west", where)
 
 
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("192.0.2.77:0", ["this host has no such address", "'listen' in [[gateway]]"]),
+        ("no-such-host.invalid", ["name is not known", "'listen' in [[gateway]]"]),
+    ],
+)
+def test_gateway_where_nothing_can_listen(grid: Grid, address, words):
+    grid.write(f"{TWO}[[gateway]]\ncluster = 'west'\naddress = '{address}'\n")
+    done = grid.run("-g", "grid.toml", "-n", 2, "hostname")
+    check(done, 1, "cluster west", f"cannot listen on tcp:{address.partition(':')[0]}", *words)
+    assert "free port" not in done.stderr
+
+
 def test_gateway_address_unreachable(grid: Grid):
     where = f"127.0.0.1:{free_port()}"
     text = f"{TWO}[[gateway]]\ncluster = 'west'\naddress = '{where}'\nlisten = '127.0.0.1'\n"
