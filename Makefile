@@ -59,6 +59,7 @@ demo: build  ## one unmodified program over two clusters, one Open MPI, one MPIC
 test: check unit packages-programs  ## everything that must pass
 	$(MAKE) -j 2 grid-and-lab sanitizers
 	$(MAKE) sanitize
+	$(MAKE) tidy-changed
 
 .PHONY: grid-and-lab
 grid-and-lab:

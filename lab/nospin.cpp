@@ -59,6 +59,7 @@ __attribute__((visibility("default"))) int poll(pollfd* fds, nfds_t count, int t
   return timeout != 0 ? static_cast<int>(wait(timeout)) : counted(wait(pause_time()));
 }
 
+// glibc's name for poll where sources are compiled with _FORTIFY_SOURCE.
 __attribute__((visibility("default"))) int __poll_chk(pollfd* fds, nfds_t count, int timeout,
                                                       std::size_t) {
   return poll(fds, count, timeout);

@@ -1,7 +1,8 @@
 """clang-tidy over what the release build compiles of src, lab and bench.
 
 `tidy.py` reads everything, `tidy.py --changed` what a commit or branch changes: C++ sources, and
-for a header one source that includes it. What counts as changed is decided by `base_of`.
+for a header one source that includes it; of many, a share. What counts as changed is decided by
+`base_of`.
 """
 
 import argparse
@@ -21,6 +22,7 @@ CLANG_TIDY = "clang-tidy-19"  # older ones do not read coroutines with GCC's lib
 # asio decides by the compiler whether there are coroutines, and knows clang with its own library.
 COROUTINES = ("-DASIO_HAS_CO_AWAIT", "-DASIO_HAS_STD_COROUTINE")
 SHARE = 12  # of all sources, one in so many is read where nothing says what changed
+MAX_CHANGED = 100  # sources: some five minutes on two cores (2026-11)
 
 Entry = dict[str, str]
 
@@ -112,10 +114,10 @@ def reading(changed: Iterable[str], sources: Iterable[str], build: Path) -> list
     return sorted(wanted)
 
 
-def share_of(sources: Iterable[str]) -> list[str]:
-    """Another share for each commit, the same for one commit."""
+def dealt(sources: Iterable[str], count: int) -> list[str]:
+    """So many of them: others for each commit, the same for one commit."""
     head = "".join(git("rev-parse", "HEAD") or [])
-    return [name for name in sources if zlib.crc32(f"{head}{name}".encode()) % SHARE == 0]
+    return sorted(sorted(sources, key=lambda name: zlib.crc32(f"{head}{name}".encode()))[:count])
 
 
 def read(entry: Entry, folder: Path) -> str:
@@ -146,8 +148,12 @@ def main() -> int:
         why = "as named"
     elif options.changed and (base := base_of()) is not None:
         wanted, why = reading(changed_since(base), entries, build), f"changed since {base[:12]}"
+        if len(wanted) > MAX_CHANGED:
+            why = f"of {len(wanted)} {why}; `make tidy` reads all"
+            wanted = dealt(wanted, MAX_CHANGED)
     elif options.changed:
-        wanted, why = share_of(entries), f"one in {SHARE}: no history says what changed"
+        wanted = dealt(entries, len(entries) // SHARE)
+        why = f"one in {SHARE}: no history says what changed"
     print(f"tidy: {len(wanted)} of {len(entries)} sources ({why})", flush=True)
     jobs = [entry for name in wanted for entry in entries[name]]
     bad = 0

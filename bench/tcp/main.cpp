@@ -121,6 +121,7 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   try {
     std::vector<Task> tasks;
+    tasks.reserve(texts.size());
     for (const std::string& text : texts) tasks.push_back(parse_task(text));
     if (server->parsed()) {
       serve(host, port, tasks);

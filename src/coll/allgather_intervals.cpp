@@ -38,6 +38,7 @@ std::vector<Pending> receive_blocks(Party& party, Bytes all, const Sizes& sizes,
   if (left_to_native(sizes)) return {};
   const Sizes offsets = offsets_of(sizes);
   std::vector<Bytes> places;
+  places.reserve(sizes.size());
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     places.push_back(all.subspan(offsets[i], sizes[i]));
   }

@@ -16,6 +16,7 @@ std::vector<Share> sender_shares(const std::vector<Share>& shares, int senders, 
   const auto parts = std::min(static_cast<std::size_t>(senders), shares.size());
   const auto cut = even_cut(bytes, parts, unit);
   std::vector<Share> chosen;
+  chosen.reserve(parts);
   for (std::size_t s = 0; s < parts; ++s) {
     chosen.push_back({shares[s * shares.size() / parts].rank, cut[s], cut[s + 1]});
   }

@@ -27,6 +27,7 @@ class Dropped {
       const std::lock_guard lock(mutex_);
       names_.push_back(name);
       any_.store(true, std::memory_order_release);
+      // NOLINTNEXTLINE(bugprone-empty-catch)
     } catch (...) {  // no memory: the message stays in the engine, which is harmless
     }
   }

@@ -68,7 +68,7 @@ void report(int fd, int error) {
 
 bool dup_onto(int from, int to) {
   if (from == to) return fcntl(to, F_SETFD, 0) == 0;
-  return dup2(from, to) >= 0;
+  return from >= 0 && dup2(from, to) >= 0;
 }
 
 bool drain(int fd, std::string& into, std::size_t limit) {

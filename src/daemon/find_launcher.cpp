@@ -128,7 +128,7 @@ Launcher find_launcher(const LaunchChoice& choice, const std::optional<MpiLibrar
   const auto in_prefix = [&](const std::string& prefix) -> std::optional<std::string> {
     if (prefix.empty()) return std::nullopt;
     for (const std::string& name : names_for(library, choice.launch)) {
-      const std::string path = prefix + "/bin/" + name;
+      std::string path = prefix + "/bin/" + name;
       if (on_path(path, site)) return path;
     }
     tried += (tried.empty() ? "" : ", ") + prefix + "/bin";

@@ -47,6 +47,7 @@ std::vector<std::string> Gateway::listen(const std::vector<std::string>& address
         });
   }
   std::vector<std::string> actual;
+  actual.reserve(addresses.size());
   for (const auto& address : addresses) actual.push_back(state_->listener->listen(address));
   return actual;
 }

@@ -27,7 +27,7 @@ class Keys {
   }
   /// Absent and null are the same.
   template <class T>
-  T get_or(const std::string& key, T fallback) const {
+  T get_or(const std::string& key, const T& fallback) const {
     auto value = find<T>(key);
     return value ? *value : fallback;
   }

@@ -32,7 +32,7 @@ std::size_t fitting(const CartTopology& cart, int room) {
 ISTHMUS_MPI(Topo_test)(MPI_Comm comm, int* status) {
   const GridComm* const found = depth == 0 ? find_comm(comm) : nullptr;
   if (found == nullptr || status == nullptr) return native.Topo_test(comm, status);
-  *status = static_cast<int>(MPI_UNDEFINED);
+  *status = MPI_UNDEFINED;
   if (found->cart) *status = MPI_CART;
   return MPI_SUCCESS;
 }

@@ -51,6 +51,7 @@ MPI_Aint extent_of(MPI_Datatype type) {
 std::vector<Block> even_blocks(const void* buffer, MPI_Count count, MPI_Datatype type, int ranks) {
   const MPI_Aint step = extent_of(type) * static_cast<MPI_Aint>(count);
   std::vector<Block> blocks;
+  blocks.reserve(static_cast<std::size_t>(ranks));
   for (int r = 0; r < ranks; ++r) blocks.push_back({moved(buffer, step * r), count, type});
   return blocks;
 }

@@ -35,6 +35,7 @@ std::vector<Block> placed_blocks(const void* buffer, const Count* counts, const 
                                  MPI_Datatype type, int ranks) {
   const MPI_Aint extent = extent_of(type);
   std::vector<Block> blocks;
+  blocks.reserve(static_cast<std::size_t>(ranks));
   for (int r = 0; r < ranks; ++r) {
     blocks.push_back({moved(buffer, extent * static_cast<MPI_Aint>(places[r])), counts[r], type});
   }
@@ -46,6 +47,7 @@ template <class Count, class Place>
 std::vector<Block> typed_blocks(const void* buffer, const Count* counts, const Place* places,
                                 const MPI_Datatype* types, int ranks) {
   std::vector<Block> blocks;
+  blocks.reserve(static_cast<std::size_t>(ranks));
   for (int r = 0; r < ranks; ++r) {
     blocks.push_back({moved(buffer, static_cast<MPI_Aint>(places[r])), counts[r], types[r]});
   }

@@ -16,7 +16,7 @@ namespace isthmus::face {
 namespace {
 
 constexpr const char* kResourceKey = "mpi_hw_resource_type";
-constexpr std::string_view kCluster = "cluster";
+constexpr const char* kCluster = "cluster";
 
 /// Types by number: not every mpi.h that we meet names them, and Open MPI's are enumerators.
 #ifdef OPEN_MPI
@@ -43,7 +43,7 @@ bool names_cluster(MPI_Info info) {
   int found = 0;
   const int code =
       native.Info_get(info, kResourceKey, static_cast<int>(value.size()) - 1, value.data(), &found);
-  return code == MPI_SUCCESS && found != 0 && kCluster == value.data();
+  return code == MPI_SUCCESS && found != 0 && std::string_view(value.data()) == kCluster;
 }
 
 Kind kind_of(int type, MPI_Info info, bool spans_clusters) {
@@ -75,7 +75,7 @@ int split_by_type(MPI_Comm comm, int type, int key, MPI_Info info, bool spans_cl
   const int colour = mine == kNothing ? MPI_UNDEFINED : 0;
   const int code = parked(native.Comm_split, comm, colour, key, newcomm);
   if (code == MPI_SUCCESS && type == kUnguided && info != MPI_INFO_NULL) {
-    native.Info_set(info, kResourceKey, kCluster.data());
+    native.Info_set(info, kResourceKey, kCluster);
   }
   return code;
 }

@@ -59,7 +59,7 @@ Duplication::Duplication(const GridCommRef& parent, const char* function, MPI_Co
       made_(made),
       copied_(copied),
       context_(parent->rank == 0 ? fresh_context() : 0),
-      forced_(std::move(forced)) {
+      forced_(forced) {
   const std::lock_guard lock(under_way_mutex);
   under_way.push_back(parent.get());
 }

@@ -146,7 +146,7 @@ int make_persistent(MPI_Comm comm, std::function<std::unique_ptr<Operation>()> s
                   .object = record.get(),
                   .kind = Tracked::Kind::Grid,
                   .stays = true});
-  record.release();
+  static_cast<void>(record.release());  // wait, test or free delete it
   return MPI_SUCCESS;
 }
 

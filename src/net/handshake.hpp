@@ -43,7 +43,7 @@ asio::awaitable<std::shared_ptr<Stream>> authenticate_as_server(Socket socket,
 class Deadline {
  public:
   template <class Executor, class F>
-  Deadline(Executor executor, std::chrono::milliseconds limit, F close)
+  Deadline(const Executor& executor, std::chrono::milliseconds limit, F close)
       : timer_(executor, limit), passed_(std::make_shared<bool>(false)) {
     timer_.async_wait([passed = passed_, close = std::move(close)](const std::error_code& error) {
       if (error) return;

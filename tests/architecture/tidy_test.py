@@ -1,0 +1,88 @@
+"""What tools/tidy.py reads: in clones with and without a history that says what changed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.append(str(ROOT / "tools"))
+
+import tidy  # noqa: E402
+
+
+def git(folder: Path, *words: str) -> str:
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+    done = subprocess.run(
+        ["git", *identity, *words], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> Path:
+    """Three commits on main, each with a file of its own."""
+    made = tmp_path / "origin"
+    made.mkdir()
+    git(made, "init", "-q", "-b", "main")
+    for name in ("one.cpp", "two.cpp", "three.cpp"):
+        (made / name).write_text("")
+        git(made, "add", name)
+        git(made, "commit", "-q", "-m", name)
+    return made
+
+
+def changed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str] | None:
+    monkeypatch.setattr(tidy, "ROOT", folder)
+    monkeypatch.delenv("TIDY_BASE", raising=False)
+    base = tidy.base_of()
+    return None if base is None else tidy.changed_since(base)
+
+
+def test_on_the_main_branch_the_last_commit_counts(history, monkeypatch):
+    assert changed(history, monkeypatch) == ["three.cpp"]
+    (history / "new.cpp").write_text("")
+    assert changed(history, monkeypatch) == ["three.cpp", "new.cpp"]
+
+
+def test_on_a_branch_all_since_it_left(history, monkeypatch):
+    git(history, "checkout", "-q", "-b", "mine", "HEAD^")
+    for name in ("a.cpp", "b.cpp"):
+        (history / name).write_text("")
+        git(history, "add", name)
+        git(history, "commit", "-q", "-m", name)
+    assert changed(history, monkeypatch) == ["a.cpp", "b.cpp"]
+
+
+@pytest.mark.parametrize("remote", [True, False])
+def test_in_a_fresh_clone(history, monkeypatch, tmp_path, remote):
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", f"file://{history}", str(clone))
+    if not remote:
+        git(clone, "remote", "remove", "origin")
+    assert changed(clone, monkeypatch) == ["three.cpp"]
+
+
+def test_a_shallow_clone_says_nothing_and_a_share_is_read(history, monkeypatch, tmp_path):
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{history}", str(clone))
+    assert changed(clone, monkeypatch) is None
+    names = [f"{number}.cpp" for number in range(240)]
+    share = tidy.dealt(names, 20)
+    assert len(share) == 20
+    assert share == tidy.dealt(names, 20)
+
+
+def test_a_header_is_read_in_the_source_of_its_name(monkeypatch, tmp_path):
+    found = {"src/a.hpp": {"src/a.cpp", "src/b.cpp"}, "src/c.hpp": {"src/b.cpp", "src/d.cpp"}}
+    monkeypatch.setattr(tidy, "includers", lambda build: found)
+    sources = ["src/a.cpp", "src/b.cpp", "src/d.cpp"]
+
+    def reading(*names: str) -> list[str]:
+        return tidy.reading(names, sources, tmp_path)
+
+    assert reading("src/a.hpp") == ["src/a.cpp"]
+    assert reading("src/c.hpp") == ["src/b.cpp"]
+    assert reading("src/c.hpp", "src/d.cpp", "README.md") == ["src/d.cpp"]
+    assert reading("src/gone.hpp") == []
