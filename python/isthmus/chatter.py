@@ -10,7 +10,8 @@ from collections.abc import Iterator
 _RULE = re.compile(rb"-{70,80}\r?\n")
 _FOLLOWS = re.compile(
     rb"Primary job +terminated normally, but"
-    rb"|\S*(mpirun|mpiexec|prterun|prte)\S* (noticed that|detected that one or more)"
+    rb"|\S*(mpirun|mpiexec|prterun|prte)\S* (noticed that|detected that one or more"
+    rb"|has exited due to process rank \d+ )"
     rb"|MPI_ABORT was invoked on rank"
 )
 # Hydra (MPICH 4.0, 5.0; 2026-11): a block between lines of equals signs, and single lines.
@@ -69,6 +70,7 @@ class Chatter:
     def __init__(self) -> None:
         self.kept: list[bytes] = []  # lines, in order
         self._held: dict[int, list[bytes]] = {}  # a block's lines until it is known for one
+        self._behind: set[int] = set()  # just behind a block
 
     @property
     def signal(self) -> int | None:
@@ -79,9 +81,19 @@ class Chatter:
     def sift(self, fd: int, data: bytes) -> bytes:
         """What of it is the ranks' own. A rule that may begin a block waits for the next line."""
         held = self._held.setdefault(fd, [])
+        if fd in self._behind:  # prterun 3 ends its blocks with a NUL
+            data = data.removeprefix(b"\0")
+            self._behind.discard(fd)
         if not held and not any(sign in data for sign in _SIGNS):
             return data
-        return b"".join(self._own(held, data.splitlines(keepends=True)))
+        kept = len(self.kept)
+        passed = b"".join(self._own(held, data.splitlines(keepends=True)))
+        if len(self.kept) > kept:
+            own = passed.removesuffix(b"\0")
+            if own == passed and data.endswith(b"-\n"):
+                self._behind.add(fd)
+            return own
+        return passed
 
     def rest(self) -> Iterator[tuple[int, bytes]]:
         """What waits, by descriptor, at the end of the output."""

@@ -123,6 +123,7 @@ int MemoryGrid::depth() const {
 
 void MemoryGrid::run(const std::function<Task(Party&)>& body) {
   std::vector<Task> tasks;
+  tasks.reserve(parties_.size());
   for (auto& party : parties_) tasks.push_back(body(party));
   std::vector<std::size_t> running(tasks.size());
   std::iota(running.begin(), running.end(), std::size_t{0});

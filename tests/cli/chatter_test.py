@@ -20,6 +20,11 @@ DETECTED = (
     b"causing\nthe job to be terminated. The first process to do so was:\n\n"
     b"  Process name: [[31690,1],0]\n  Exit code:    1\n" + RULE
 )
+EXITED = (
+    RULE + b"prterun has exited due to process rank 1 with PID 0 on node vm calling\n"
+    b'"abort". This may have caused other processes in the application to be\n'
+    b"terminated by signals sent by prterun (as reported here).\n" + RULE
+)
 SLOTS = (
     RULE + b"There are not enough slots available in the system to satisfy the 4\n"
     b"slots that were requested by the application:\n" + RULE
@@ -41,7 +46,8 @@ def sifted(*pieces: bytes) -> tuple[bytes, Chatter]:
 
 
 @pytest.mark.parametrize(
-    ("said", "signal"), [(PRIMARY, None), (NOTICED, 11), (DETECTED, None), (HYDRA, 11)]
+    ("said", "signal"),
+    [(PRIMARY, None), (NOTICED, 11), (DETECTED, None), (EXITED, None), (HYDRA, 11)],
 )
 def test_what_a_launcher_says_is_kept_and_the_ranks_output_passes(said, signal):
     passed, chatter = sifted(b"before\n" + said + b"after\n")
@@ -79,6 +85,12 @@ def test_what_programs_print_passes_unchanged(own):
     assert passed == b"x\n" + own
     assert not chatter.kept
     assert sifted(*[bytes([byte]) for byte in own])[0] == own
+
+
+def test_the_nul_behind_a_block_of_prterun_goes_with_it():
+    assert sifted(EXITED + b"\0")[0] == b""
+    assert sifted(EXITED, b"\0", b"own\n")[0] == b"own\n"
+    assert sifted(EXITED, b"own\n\0")[0] == b"own\n\0"
 
 
 def test_descriptors_do_not_mix():
