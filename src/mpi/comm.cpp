@@ -6,6 +6,7 @@
 
 #include "mpi/collective.hpp"
 #include "mpi/comm_table.hpp"
+#include "mpi/creation.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/grid.hpp"
 #include "mpi/held.hpp"
@@ -46,6 +47,7 @@ MPI_Comm make_shadow(MPI_Comm comm) {
   MPI_Group group = MPI_GROUP_NULL;
   MPI_Comm shadow = MPI_COMM_NULL;
   check(native.Comm_group(comm, &group), "MPI_Comm_group failed natively");
+  overtake_idups();
   const int code = parked(native.Comm_create, comm, group, &shadow);
   native.Group_free(&group);
   check(code, "MPI_Comm_create failed natively");

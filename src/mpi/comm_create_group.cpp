@@ -11,6 +11,7 @@
 #include "mpi/collective.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/courier.hpp"
+#include "mpi/creation.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/grid.hpp"
 #include "mpi/group.hpp"
@@ -72,7 +73,6 @@ std::uint64_t gather_here(const GridComm& parent, const Members& members, int ta
 int native_create_group(const GridComm& parent, const std::vector<int>& local, int tag,
                         MPI_Comm* result) {
   std::vector<int> native_ranks;
-  native_ranks.reserve(local.size());
   for (const int rank : local) native_ranks.push_back(parent.native_rank_of(rank));
   Inside inside;
   MPI_Group all = MPI_GROUP_NULL;
@@ -82,6 +82,7 @@ int native_create_group(const GridComm& parent, const std::vector<int>& local, i
   code = native.Group_incl(all, static_cast<int>(native_ranks.size()), native_ranks.data(), &some);
   native.Group_free(&all);
   if (code != MPI_SUCCESS) return code;
+  overtake_idups();
   code = parked(native.Comm_create_group, parent.native, some, tag, result);
   native.Group_free(&some);
   return code;

@@ -1,13 +1,18 @@
 // MPI_Comm_dup and its variants. The program's own handle is duplicated natively, so that
 // attribute copy functions run, and info and error handlers come along.
+#include <dlfcn.h>
+
 #include <memory>
+#include <string_view>
 
 #include "mpi/agreement.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/comm_info.hpp"
+#include "mpi/creation.hpp"
 #include "mpi/duplication.hpp"
 #include "mpi/entry.hpp"
+#include "mpi/grid.hpp"
 #include "mpi/making.hpp"
 #include "mpi/shield.hpp"
 
@@ -22,6 +27,7 @@ int duplicate(const GridCommRef& parent, MPI_Comm comm, MPI_Info info, MPI_Comm*
     const coll::Forced forced = forced_by(info, parent->forced);
     const std::uint64_t context = agree_on_context(parent);
     MPI_Comm result = MPI_COMM_NULL;
+    overtake_idups();
     if (const int code = parked(copy, comm, &result); code != MPI_SUCCESS) return code;
     const int code = finish_comm(parent->group, context, result, parent->cart, newcomm);
     if (GridComm* const made = find_comm(*newcomm); code == MPI_SUCCESS && made != nullptr) {
@@ -43,19 +49,54 @@ int native_idup_with_info(const Table& table, MPI_Comm comm, MPI_Info info, MPI_
   return unsupported(comm, "MPI_Comm_idup_with_info", "the native library does not have it");
 }
 
-template <class Copy>
+/// An info object that the program may free, for a duplication that begins later.
+class KeptInfo {
+ public:
+  explicit KeptInfo(MPI_Info info) {
+    if (info != MPI_INFO_NULL) native.Info_dup(info, &info_);
+  }
+  ~KeptInfo() {
+    if (info_ != MPI_INFO_NULL && grid() != nullptr) native.Info_free(&info_);
+  }
+  KeptInfo(const KeptInfo&) = delete;
+  KeptInfo& operator=(const KeptInfo&) = delete;
+  MPI_Info get() const { return info_; }
+
+ private:
+  MPI_Info info_ = MPI_INFO_NULL;
+};
+
+/// Whether `caller`, a return address, lies in Open MPI's Fortran layer. That gives MPI_Comm_idup a
+/// variable of its own for the handle and copies what it has when the call returns.
+bool copies_handle_at_once([[maybe_unused]] const void* caller) {
+#ifdef OPEN_MPI
+  Dl_info where{};
+  return dladdr(caller, &where) != 0 && where.dli_fname != nullptr &&
+         std::string_view(where.dli_fname).find("libmpi_") != std::string_view::npos;
+#else
+  return false;
+#endif
+}
+
+/// Where the native library must not begin yet, *newcomm is written later, as MPI allows: it is
+/// the program's to read when the request has completed. Only the Fortran layer has to wait.
 int duplicate_later(const GridCommRef& parent, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm,
-                    MPI_Request* request, const char* function, Copy&& copy) {
+                    MPI_Request* request, const char* function, Duplication::Begin begin,
+                    const void* caller) {
   return shielded(comm, function, [&] {
     const coll::Forced forced = forced_by(info, parent->forced);
-    MPI_Comm result = MPI_COMM_NULL;
-    MPI_Request copied = MPI_REQUEST_NULL;
-    Duplication::await_turn(*parent);
-    if (const int code = copy(&result, &copied); code != MPI_SUCCESS) return code;
-    settle_handles();
-    *newcomm = result;
-    return make_request(std::make_unique<Duplication>(parent, function, result, copied, forced),
-                        request);
+    bool begins_now = Duplication::may_begin(*parent);
+    auto duplication =
+        std::make_unique<Duplication>(parent, function, std::move(begin), newcomm, forced);
+    *newcomm = MPI_COMM_NULL;
+    if (!begins_now && copies_handle_at_once(caller)) {
+      wait_until([&] { return Duplication::may_begin(*parent); });
+      begins_now = true;
+    }
+    if (begins_now) {
+      if (const int code = duplication->begin(); code != MPI_SUCCESS) return code;
+    }
+    return make_request(std::move(duplication), request);
   });
 }
 
@@ -78,11 +119,13 @@ ISTHMUS_MPI(Comm_dup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm)
     settle_handles();
     return code;
   }
-  return duplicate(
-      parent, comm, info, newcomm, "MPI_Comm_dup_with_info",
-      [info](MPI_Comm from, MPI_Comm* to) { return native.Comm_dup_with_info(from, info, to); });
+  return duplicate(parent, comm, info, newcomm, "MPI_Comm_dup_with_info",
+                   [info](MPI_Comm from, MPI_Comm* to) {
+                     return parked(native.Comm_dup_with_info, from, info, to);
+                   });
 }
 
+// coverage: with Open MPI the handle may come as late as the request completes
 ISTHMUS_MPI(Comm_idup)(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
   const GridCommRef parent = spanning(comm);
   if (!parent) {
@@ -90,12 +133,13 @@ ISTHMUS_MPI(Comm_idup)(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
     settle_handles();
     return code;
   }
-  return duplicate_later(parent, comm, MPI_INFO_NULL, newcomm, request, "MPI_Comm_idup",
-                         [&](MPI_Comm* result, MPI_Request* copied) {
-                           return native.Comm_idup(comm, result, copied);
-                         });
+  return duplicate_later(
+      parent, comm, MPI_INFO_NULL, newcomm, request, "MPI_Comm_idup",
+      [comm](MPI_Comm* made, MPI_Request* copied) { return native.Comm_idup(comm, made, copied); },
+      __builtin_return_address(0));
 }
 
+// coverage: with Open MPI the handle may come as late as the request completes
 ISTHMUS_MPI(Comm_idup_with_info)
 (MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
   const GridCommRef parent = spanning(comm);
@@ -104,10 +148,12 @@ ISTHMUS_MPI(Comm_idup_with_info)
     settle_handles();
     return code;
   }
-  return duplicate_later(parent, comm, info, newcomm, request, "MPI_Comm_idup_with_info",
-                         [&](MPI_Comm* result, MPI_Request* copied) {
-                           return native_idup_with_info(native, comm, info, result, copied);
-                         });
+  return duplicate_later(
+      parent, comm, info, newcomm, request, "MPI_Comm_idup_with_info",
+      [comm, kept = std::make_shared<KeptInfo>(info)](MPI_Comm* made, MPI_Request* copied) {
+        return native_idup_with_info(native, comm, kept->get(), made, copied);
+      },
+      __builtin_return_address(0));
 }
 
 }  // namespace isthmus::face

@@ -11,6 +11,7 @@
 #include "mpi/agreement.hpp"
 #include "mpi/collective.hpp"
 #include "mpi/comm.hpp"
+#include "mpi/creation.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/making.hpp"
 #include "mpi/shield.hpp"
@@ -46,6 +47,7 @@ int split(const GridCommRef& parent, int colour, int key, const std::optional<Ca
   MPI_Comm native_part = MPI_COMM_NULL;
   {
     Inside inside;
+    overtake_idups();
     const int code = parked(native.Comm_split, parent->native, colour, place, &native_part);
     if (code != MPI_SUCCESS) return code;
   }

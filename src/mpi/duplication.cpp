@@ -8,6 +8,7 @@
 
 #include "coll/collectives.hpp"
 #include "mpi/entry.hpp"
+#include "mpi/making.hpp"
 #include "mpi/progress.hpp"
 
 namespace isthmus::face {
@@ -32,20 +33,30 @@ class NativeCopy final : public coll::Operation {
   MPI_Request request_;
 };
 
-coll::Pending copy_of(MPI_Comm from, MPI_Comm* to) {
-  Inside inside;
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (native.Comm_idup(from, to, &request) != MPI_SUCCESS) {
-    throw coll::Failure(MPI_ERR_OTHER, "the native duplication inside the cluster failed");
+/// The shadow's own duplication is one more for Open MPI to wait for.
+class ShadowCopy final : public coll::Operation {
+ public:
+  ShadowCopy(MPI_Comm from, MPI_Comm* to) : copy_(begin(from, to)) {}
+  bool poll() override { return copy_.poll(); }
+
+ private:
+  static MPI_Request begin(MPI_Comm from, MPI_Comm* to) {
+    Inside inside;
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (native.Comm_idup(from, to, &request) != MPI_SUCCESS) {
+      throw coll::Failure(MPI_ERR_OTHER, "the native duplication inside the cluster failed");
+    }
+    return request;
   }
-  return coll::Pending(std::make_unique<NativeCopy>(request));
-}
+  NativeIdup under_way_;
+  NativeCopy copy_;
+};
 
 coll::Task duplicate(coll::Party& party, coll::Bytes context, MPI_Comm parent_shadow,
                      MPI_Comm* shadow, MPI_Request copied) {
   coll::Task spread = coll::bcast(party, context, 0);
   co_await spread;
-  coll::Pending shadow_made = copy_of(parent_shadow, shadow);
+  coll::Pending shadow_made(std::make_unique<ShadowCopy>(parent_shadow, shadow));
   co_await shadow_made;
   coll::Pending handle_made(std::make_unique<NativeCopy>(copied));
   co_await handle_made;
@@ -53,36 +64,47 @@ coll::Task duplicate(coll::Party& party, coll::Bytes context, MPI_Comm parent_sh
 
 }  // namespace
 
-Duplication::Duplication(const GridCommRef& parent, const char* function, MPI_Comm made,
-                         MPI_Request copied, coll::Forced forced)
+Duplication::Duplication(const GridCommRef& parent, const char* function, Begin begin,
+                         MPI_Comm* newcomm, coll::Forced forced)
     : Collective(parent, function),
-      made_(made),
-      copied_(copied),
+      begin_(std::move(begin)),
+      newcomm_(newcomm),
       context_(parent->rank == 0 ? fresh_context() : 0),
-      forced_(forced) {
-  const std::lock_guard lock(under_way_mutex);
-  under_way.push_back(parent.get());
-}
+      forced_(std::move(forced)) {}
 
 Duplication::~Duplication() { done(); }
 
-void Duplication::done() {
+int Duplication::begin() {
+  if (under_way_) return MPI_SUCCESS;
+  if (const int code = begin_(&made_, &copied_); code != MPI_SUCCESS) return code;
+  settle_handles();
+  *newcomm_ = made_;
+  under_way_.emplace();
   const std::lock_guard lock(under_way_mutex);
-  if (done_) return;
-  done_ = true;
+  under_way.push_back(&grid_comm());
+  return MPI_SUCCESS;
+}
+
+void Duplication::done() {
+  if (!under_way_) return;
+  under_way_.reset();
+  const std::lock_guard lock(under_way_mutex);
   under_way.erase(std::find(under_way.begin(), under_way.end(), &grid_comm()));
 }
 
-void Duplication::await_turn([[maybe_unused]] const GridComm& parent) {
+bool Duplication::may_begin([[maybe_unused]] const GridComm& parent) {
 #ifdef OPEN_MPI
-  wait_until([&] {
-    const std::lock_guard lock(under_way_mutex);
-    return std::find(under_way.begin(), under_way.end(), &parent) == under_way.end();
-  });
+  const std::lock_guard lock(under_way_mutex);
+  return std::find(under_way.begin(), under_way.end(), &parent) == under_way.end();
+#else
+  return true;
 #endif
 }
 
 coll::Task Duplication::start(coll::Party& party) {
+  if (const int code = begin(); code != MPI_SUCCESS) {
+    throw coll::Failure(code, "the native duplication inside the cluster failed");
+  }
   return duplicate(party, std::as_writable_bytes(std::span(&context_, 1)), grid_comm().shadow,
                    &shadow_, copied_);
 }

@@ -2,38 +2,51 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 
 #include "mpi/collective.hpp"
 #include "mpi/comm.hpp"
+#include "mpi/creation.hpp"
 #include "mpi/native.hpp"
 
 namespace isthmus::face {
 
-/// Ends when the native duplication `copied` of the parent's handle, which gives `made`, has ended
-/// and `made` is a grid communicator with these choices of algorithms. Nothing in it waits
-/// natively: its parts come to their ends while the program does other things.
+/// Ends when the native duplication of the parent's handle has ended and what it made is a grid
+/// communicator with these choices of algorithms. Nothing in it waits natively: its parts come to
+/// their ends while the program does other things.
 class Duplication final : public Collective {
  public:
-  Duplication(const GridCommRef& parent, const char* function, MPI_Comm made, MPI_Request copied,
+  /// Begins the native duplication of the parent's handle. Returns a native error code.
+  using Begin = std::function<int(MPI_Comm* made, MPI_Request* copied)>;
+
+  Duplication(const GridCommRef& parent, const char* function, Begin begin, MPI_Comm* newcomm,
               coll::Forced forced);
   ~Duplication() override;
 
-  /// Returns when another native duplication of the handle may begin. Open MPI 4.1 and 5.0 let
-  /// those of one communicator overtake each other, differently on each rank, and then hang.
-  static void await_turn(const GridComm& parent);
+  /// Begins the native duplication, at the latest when it is this collective's turn. Returns a
+  /// native error code.
+  int begin();
+
+  /// False while another native duplication of the parent's handle must end first: Open MPI 4.1 and
+  /// 5.0 let those of one communicator overtake each other, differently on each rank, and then
+  /// hang.
+  static bool may_begin(const GridComm& parent);
 
  private:
   coll::Task start(coll::Party& party) override;
   void finish() override;
   void done();
 
-  MPI_Comm made_;
-  MPI_Request copied_;
+  Begin begin_;
+  MPI_Comm* newcomm_;
+  MPI_Comm made_ = MPI_COMM_NULL;
+  MPI_Request copied_ = MPI_REQUEST_NULL;
   std::uint64_t context_;
   MPI_Comm shadow_ = MPI_COMM_NULL;
   coll::Forced forced_;
-  bool done_ = false;
+  std::optional<NativeIdup> under_way_;
 };
 
 }  // namespace isthmus::face

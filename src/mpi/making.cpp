@@ -1,5 +1,6 @@
 #include "mpi/making.hpp"
 
+#include "mpi/creation.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/grid.hpp"
 
@@ -8,6 +9,7 @@ namespace {
 
 int native_cart(MPI_Comm* comm, const CartTopology& cart) {
   MPI_Comm with_topology = MPI_COMM_NULL;
+  overtake_idups();
   const int code = parked(native.Cart_create, *comm, static_cast<int>(cart.dims.size()),
                           cart.dims.data(), cart.periods.data(), 0, &with_topology);
   native.Comm_free(comm);

@@ -1,0 +1,21 @@
+// What blocking native functions that make communicators need to be told of duplications under way.
+#pragma once
+
+namespace isthmus::face {
+
+/// Counts a native MPI_Comm_idup that this process has begun and that has not ended.
+class NativeIdup {
+ public:
+  NativeIdup();
+  ~NativeIdup();
+  NativeIdup(const NativeIdup&) = delete;
+  NativeIdup& operator=(const NativeIdup&) = delete;
+};
+
+/// Called right before a native function that makes a communicator and blocks until all its members
+/// have called it. Without this, Open MPI (4.1 and 5.0) has it wait for every duplication under way
+/// in this process whose parent came into being earlier, although other members may begin theirs
+/// only afterwards. Local, and free where no duplication is under way.
+void overtake_idups();
+
+}  // namespace isthmus::face
