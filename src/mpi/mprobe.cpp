@@ -64,7 +64,7 @@ int wear(Found found, MPI_Comm comm, MPI_Message* message) {
 }
 
 int hand_over(Found found, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
-  if (status != MPI_STATUS_IGNORE) *status = found.status;
+  give_status(found, status);
   if (found.distant) return wear(std::move(found), comm, message);
   *message = found.message;
   remember(*message, {comm, found.status.MPI_SOURCE, 0, MPI_REQUEST_NULL, nullptr});

@@ -16,7 +16,7 @@ ISTHMUS_MPI(Iprobe)(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* s
     if (code != MPI_SUCCESS) return code;
     const Found found = look(*g, source, tag, Take::No, &code);
     *flag = found.found ? 1 : 0;
-    if (found.found && status != MPI_STATUS_IGNORE) *status = found.status;
+    if (found.found) give_status(found, status);
     return code;
   });
 }
@@ -27,11 +27,14 @@ ISTHMUS_MPI(Probe)(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   if (g == nullptr || g->native_rank_of(source) >= 0) {
     if (may_block()) {
       const int local = g == nullptr ? source : g->native_rank_of(source);
-      const int code = native.Probe(local, tag, comm, status);
-      if (g != nullptr && status != MPI_STATUS_IGNORE) {
-        native.Status_set_cancelled(status, 0);  // MPICH leaves the flag as it was
-        status->MPI_SOURCE = source;
+      if (g == nullptr || status == MPI_STATUS_IGNORE) {
+        return native.Probe(local, tag, comm, status);
       }
+      const int error = status->MPI_ERROR;
+      const int code = native.Probe(local, tag, comm, status);
+      native.Status_set_cancelled(status, 0);  // MPICH leaves the flag as it was,
+      status->MPI_ERROR = error;               // but sets this
+      status->MPI_SOURCE = source;
       return code;
     }
     if (g == nullptr) {
@@ -49,7 +52,7 @@ ISTHMUS_MPI(Probe)(int source, int tag, MPI_Comm comm, MPI_Status* status) {
     if (code != MPI_SUCCESS) return code;
     wait_until([&] {
       const Found found = look(*g, source, tag, Take::No, &code);
-      if (found.found && status != MPI_STATUS_IGNORE) *status = found.status;
+      if (found.found) give_status(found, status);
       return found.found || code != MPI_SUCCESS;
     });
     return code;

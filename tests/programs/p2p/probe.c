@@ -18,8 +18,16 @@ static void answer(void) {
   }
 }
 
+/* Only functions that complete several requests set it (MPI-4.1 section 3.2.5). */
+enum { kUntouched = 77 };
+static void check_error_field(const MPI_Status* status) {
+  CHECK(status->MPI_ERROR == kUntouched, "a probe set MPI_ERROR of its status to %d",
+        status->MPI_ERROR);
+}
+
 static void plain(int from, int wild, int n, int tag, int blocking) {
   MPI_Status status;
+  status.MPI_ERROR = kUntouched;
   const int source = wild ? MPI_ANY_SOURCE : from;
   ask(from, n, tag);
   if (blocking) {
@@ -29,6 +37,7 @@ static void plain(int from, int wild, int n, int tag, int blocking) {
     while (!flag) MPI_Iprobe(source, wild ? MPI_ANY_TAG : tag, WORLD, &flag, &status);
   }
   check_status(&status, from, tag, n, MPI_INT, "a probe");
+  check_error_field(&status);
   int* data = malloc(sizeof(int) * (size_t)(n + 1));
   MPI_Recv(data, n, MPI_INT, status.MPI_SOURCE, status.MPI_TAG, WORLD, &status);
   check_status(&status, from, tag, n, MPI_INT, "the receive after a probe");
@@ -38,6 +47,7 @@ static void plain(int from, int wild, int n, int tag, int blocking) {
 
 static void matched(int from, int wild, int n, int tag, int blocking, int blocking_receive) {
   MPI_Status status;
+  status.MPI_ERROR = kUntouched;
   MPI_Message message = MPI_MESSAGE_NULL;
   const int source = wild ? MPI_ANY_SOURCE : from;
   ask(from, n, tag);
@@ -47,6 +57,7 @@ static void matched(int from, int wild, int n, int tag, int blocking, int blocki
     int flag = 0;
     while (!flag) MPI_Improbe(source, wild ? MPI_ANY_TAG : tag, WORLD, &flag, &message, &status);
   }
+  check_error_field(&status);
   CHECK(message != MPI_MESSAGE_NULL && message != MPI_MESSAGE_NO_PROC, "no message handle");
   check_status(&status, from, tag, n, MPI_INT, "a matched probe");
   int flag = 1;
