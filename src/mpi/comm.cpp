@@ -71,9 +71,12 @@ GridComm::GridComm(core::Group group_, std::uint64_t context_, MPI_Comm native_)
 }
 
 GridComm::~GridComm() {
-  if (shadow == MPI_COMM_NULL || !grid()) return;  // MPI_Finalize frees what is left
+  if (!grid()) return;  // MPI_Finalize frees what is left
   Inside inside;
-  isthmus::face::native.Comm_free(&shadow);
+  if (shadow != MPI_COMM_NULL) isthmus::face::native.Comm_free(&shadow);
+  if (last_handler != MPI_ERRHANDLER_NULL) {
+    isthmus::face::native.Errhandler_free(&last_handler);
+  }
 }
 
 int GridComm::search_native_rank(int r) const {

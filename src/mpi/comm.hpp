@@ -45,6 +45,12 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   std::unique_ptr<CollectiveQueue> collectives;
   std::uint64_t children = 0;  ///< communicators made from this one so far
 
+  /// The program has freed the handle: `native` may be another communicator's by now. What is still
+  /// under way raises its errors by the handler that the communicator had, which is written before
+  /// `freed` is.
+  std::atomic<bool> freed{false};
+  MPI_Errhandler last_handler = MPI_ERRHANDLER_NULL;
+
   GridComm(core::Group group_, std::uint64_t context_, MPI_Comm native_);
   ~GridComm();
 

@@ -21,7 +21,16 @@ template <class NativeFree>
 int unmake(MPI_Comm* comm, NativeFree&& native_free) {
   const MPI_Comm handle = *comm;
   std::lock_guard unmaking(unmaking_mutex());
+  const GridCommRef freed = share_comm(handle);
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  native.Comm_get_errhandler(handle, &handler);
   const int code = native_free(comm);
+  if (code != MPI_SUCCESS || !freed) {
+    native.Errhandler_free(&handler);
+  } else {
+    freed->last_handler = handler;
+    freed->freed.store(true, std::memory_order_release);
+  }
   if (code == MPI_SUCCESS) {
     unregister_comm(handle);
     buffer_of_freed(handle);

@@ -17,6 +17,7 @@ class Errors {
       code_ = MPI_ERR_IN_STATUS;
       unraised_ = true;
       comm_ = complaint.comm;
+      owner_ = complaint.owner;
       // The native library saw no error, so it has set none of them.
       for (int i = 0; statuses_ != nullptr && i < count_; ++i) {
         statuses_[i].MPI_ERROR = MPI_SUCCESS;
@@ -26,7 +27,7 @@ class Errors {
   }
 
   int raised(const char* function) const {
-    return unraised_ ? raise(comm_, code_, function) : code_;
+    return unraised_ ? raise(comm_, owner_.get(), code_, function) : code_;
   }
 
  private:
@@ -35,6 +36,7 @@ class Errors {
   int count_;
   bool unraised_ = false;
   MPI_Comm comm_ = MPI_COMM_NULL;
+  GridCommRef owner_;
 };
 
 }  // namespace
@@ -46,7 +48,7 @@ int finish_one(Watch& watch, int index, int code, MPI_Status* status, const char
   if (code != MPI_SUCCESS || complaint.error == MPI_SUCCESS || complaint.raised) {
     return code != MPI_SUCCESS ? code : complaint.error;
   }
-  return raise(complaint.comm, complaint.error, function);
+  return raise(complaint.comm, complaint.owner.get(), complaint.error, function);
 }
 
 int finish_all(Watch& watch, int code, int count, const MPI_Request* requests, MPI_Status* statuses,

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 
+#include "mpi/comm.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/grid.hpp"
 
@@ -67,34 +68,72 @@ int error_code(int error_class, const std::string& function, const std::string& 
   return code;
 }
 
+namespace {
+
+enum class Handling { Returns, Fatal, ByProgram };
+
+Handling handling_of(MPI_Errhandler handler) {
+  if (handler == MPI_ERRORS_RETURN) return Handling::Returns;
+  bool fatal = handler == MPI_ERRORS_ARE_FATAL;
+#if MPI_VERSION >= 4
+  fatal = fatal || handler == MPI_ERRORS_ABORT;
+#endif
+  return fatal ? Handling::Fatal : Handling::ByProgram;
+}
+
+[[noreturn]] void die(const std::string& comm, int code, const char* function) {
+  const std::string name = function;
+  std::string why = describe(code);
+  if (why.starts_with(name + ": ")) why.erase(0, name.size() + 2);
+  int error_class = MPI_ERR_OTHER;
+  native.Error_class(code, &error_class);
+  abort_grid(error_class, name + " failed on communicator " + comm + ": " + why);
+}
+
+/// Calls the program's handler with a communicator of this process alone: its own is gone.
+void call_without_comm(MPI_Errhandler handler, int code) {
+  MPI_Comm stand_in = MPI_COMM_NULL;
+  {
+    const Inside inside;
+    if (native.Comm_dup(grid()->self, &stand_in) != MPI_SUCCESS) return;
+    native.Comm_set_errhandler(stand_in, handler);
+  }
+  {
+    const Outside outside;
+    native.Comm_call_errhandler(stand_in, code);
+  }
+  const Inside inside;
+  native.Comm_free(&stand_in);
+}
+
+}  // namespace
+
 int raise(MPI_Comm comm, int code, const char* function) {
   if (code == MPI_SUCCESS) return code;
   // Errors that belong to no communicator: MPI-4 section 9.3 and earlier versions.
   if (comm == MPI_COMM_NULL) comm = MPI_VERSION >= 4 ? MPI_COMM_SELF : MPI_COMM_WORLD;
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  bool returns = false;
-  bool fatal = false;
+  Handling handling = Handling::ByProgram;
   {
     const Inside inside;
     native.Comm_get_errhandler(comm, &handler);
-    returns = handler == MPI_ERRORS_RETURN;
-    fatal = handler == MPI_ERRORS_ARE_FATAL;
-#if MPI_VERSION >= 4
-    fatal = fatal || handler == MPI_ERRORS_ABORT;
-#endif
+    handling = handling_of(handler);
     if (handler != MPI_ERRHANDLER_NULL) native.Errhandler_free(&handler);
   }
-  if (returns) return code;
-  if (fatal) {
-    const std::string name = function;
-    std::string why = describe(code);
-    if (why.starts_with(name + ": ")) why.erase(0, name.size() + 2);
-    int error_class = MPI_ERR_OTHER;
-    native.Error_class(code, &error_class);
-    abort_grid(error_class, name + " failed on communicator " + name_of(comm) + ": " + why);
-  }
+  if (handling == Handling::Returns) return code;
+  if (handling == Handling::Fatal) die(name_of(comm), code, function);
   const Outside outside;  // the handler is the program's own
   native.Comm_call_errhandler(comm, code);
+  return code;
+}
+
+int raise(MPI_Comm comm, const GridComm* owner, int code, const char* function) {
+  if (owner == nullptr || !owner->freed.load(std::memory_order_acquire)) {
+    return raise(comm, code, function);
+  }
+  const Handling handling = handling_of(owner->last_handler);
+  if (handling == Handling::Fatal) die("(freed by the program)", code, function);
+  if (handling == Handling::ByProgram) call_without_comm(owner->last_handler, code);
   return code;
 }
 

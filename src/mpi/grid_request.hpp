@@ -24,7 +24,8 @@ struct GridRequest {
 
   int bell = 0;  ///< 0: a generalized request
   std::function<std::unique_ptr<Operation>()> start;
-  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm comm = MPI_COMM_NULL;  ///< whose error handler hears of the operation's error
+  GridCommRef owner;              ///< of `comm`, which the program may free before
 
   ~GridRequest();
   /// Advances the operation; once it has finished, lets the native handle complete.

@@ -111,6 +111,7 @@ int complete(Operation& op, MPI_Status* status, const char* function) {
 int make_request(std::unique_ptr<Operation> operation, MPI_Request* request) {
   auto record = std::make_unique<GridRequest>();
   record->comm = operation->comm;
+  record->owner = share_comm(operation->comm);
   record->op = std::move(operation);
   const int code =
       native.Grequest_start(query, free_nothing, cancel, record.get(), &record->handle);
@@ -136,6 +137,7 @@ int make_persistent(MPI_Comm comm, std::function<std::unique_ptr<Operation>()> s
                     MPI_Request* request) {
   auto record = std::make_unique<GridRequest>();
   record->comm = comm;
+  record->owner = share_comm(comm);
   record->start = std::move(start);
   record->bell = SelfTag::acquire();
   const int code =

@@ -101,7 +101,7 @@ Complaint Watch::settle(Seen& s, MPI_Status* status) const {
   GridRequest& request = grid_request(s.entry);
   if (!request.op) return {};
   const Result result = request.op->result;
-  const Complaint complaint{result.error, request.comm, result.raised};
+  const Complaint complaint{result.error, request.comm, result.raised, request.owner};
   if (request.bell == 0) {
     delete &request;
   } else {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 
+#include "mpi/comm.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/few_or_many.hpp"
 #include "mpi/grid.hpp"
@@ -23,6 +24,7 @@ struct Complaint {
   int error = MPI_SUCCESS;
   MPI_Comm comm = MPI_COMM_NULL;
   bool raised = false;
+  GridCommRef owner;  ///< of `comm`, where it is one of the grid
 };
 
 class Watch {
