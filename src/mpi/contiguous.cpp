@@ -7,6 +7,7 @@
 
 #include "mpi/datatype.hpp"
 #include "mpi/entry.hpp"
+#include "mpi/handle_uses.hpp"
 #include "mpi/type_shape.hpp"
 
 namespace isthmus::face {
@@ -181,9 +182,20 @@ std::size_t packed_size(MPI_Count count, MPI_Datatype type) {
   return static_cast<std::size_t>(count) * static_cast<std::size_t>(cached(type).shape.size);
 }
 
-ISTHMUS_MPI(Type_free)(MPI_Datatype* type) {
+int free_type(MPI_Datatype* type) {
   freed.fetch_add(1, std::memory_order_release);
   return native.Type_free(type);
+}
+
+HandleUses& type_uses() {
+  static auto* const all = new HandleUses;  // never destroyed
+  return *all;
+}
+
+ISTHMUS_MPI(Type_free)(MPI_Datatype* type) {
+  if (type == nullptr || !type_uses().put_off_free(key(*type))) return free_type(type);
+  *type = MPI_DATATYPE_NULL;
+  return MPI_SUCCESS;
 }
 
 }  // namespace isthmus::face

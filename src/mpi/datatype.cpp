@@ -72,7 +72,7 @@ class AtAddress {
           "MPI_Type_create_hindexed failed");
     check(native.Type_commit(&type), "MPI_Type_commit failed");
   }
-  ~AtAddress() { isthmus_Type_free(&type); }
+  ~AtAddress() { native.Type_free(&type); }
   AtAddress(const AtAddress&) = delete;
   AtAddress& operator=(const AtAddress&) = delete;
 
@@ -151,34 +151,12 @@ ManyBytes::ManyBytes(std::uint64_t size) {
   MPI_Aint places[] = {0, static_cast<MPI_Aint>(size / kChunk * kChunk)};
   MPI_Datatype types[] = {chunk, MPI_BYTE};
   const int code = native.Type_create_struct(2, lengths, places, types, &type_);
-  isthmus_Type_free(&chunk);
+  native.Type_free(&chunk);
   check(code, "MPI_Type_create_struct failed");
   check(native.Type_commit(&type_), "MPI_Type_commit failed");
 }
 
-ManyBytes::~ManyBytes() { isthmus_Type_free(&type_); }
-
-KeptType::KeptType(MPI_Datatype type) : type_(type) {
-  if (is_predefined(type)) return;
-  // Not MPI_Type_dup: that would call the program's attribute copy functions.
-  check(native.Type_contiguous(1, type, &type_), "MPI_Type_contiguous failed");
-  owned_ = true;
-  check(native.Type_commit(&type_), "MPI_Type_commit failed");
-}
-
-KeptType::KeptType(KeptType&& other) noexcept
-    : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)),
-      owned_(std::exchange(other.owned_, false)) {}
-
-KeptType& KeptType::operator=(KeptType&& other) noexcept {
-  std::swap(type_, other.type_);
-  std::swap(owned_, other.owned_);
-  return *this;
-}
-
-KeptType::~KeptType() {
-  if (owned_ && grid() != nullptr) isthmus_Type_free(&type_);
-}
+ManyBytes::~ManyBytes() { native.Type_free(&type_); }
 
 Outgoing::Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type, Copy copy) {
   const std::size_t size = packed_size(count, type);

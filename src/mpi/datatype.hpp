@@ -11,7 +11,9 @@
 
 namespace isthmus::face {
 
-/// A datatype that stays valid whatever the program does with its own handle.
+class HandleUses;
+
+/// A datatype of the program that stays valid although the program may free it.
 class KeptType {
  public:
   KeptType() = default;
@@ -23,7 +25,7 @@ class KeptType {
 
  private:
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
-  bool owned_ = false;
+  bool used_ = false;
 };
 
 /// `size` bytes as one element, for functions that count in int.
@@ -78,6 +80,10 @@ std::size_t packed_size(MPI_Count count, MPI_Datatype type);
 /// True when `count` elements of `type` are one gapless run of memory in type map order,
 /// starting at the buffer's address plus *lower (the true lower bound).
 bool is_contiguous(MPI_Count count, MPI_Datatype type, MPI_Aint* lower);
+/// Frees a datatype that is_contiguous and packed_size may have been asked about.
+int free_type(MPI_Datatype* type);
+/// The program's datatypes in use.
+HandleUses& type_uses();
 /// True for predefined datatypes (and those of MPI_Type_create_f90_...), which are never freed.
 bool is_predefined(MPI_Datatype type);
 

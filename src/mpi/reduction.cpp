@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
-#include <unordered_map>
 
 #include "mpi/entry.hpp"
+#include "mpi/handle_uses.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -13,15 +12,9 @@ namespace {
 /// Reductions of more elements are cut; the natives' counts are ints.
 constexpr std::size_t kPiece = std::size_t{1} << 30;
 
-struct OpUse {
-  int users = 0;
-  bool freed = false;  // by the program; goes with its last user
-};
-std::mutex uses_mutex;
-
-std::unordered_map<std::uintptr_t, OpUse>& uses() {
-  static auto* const map = new std::unordered_map<std::uintptr_t, OpUse>;  // never destroyed
-  return *map;
+HandleUses& uses() {
+  static auto* const all = new HandleUses;  // never destroyed
+  return *all;
 }
 
 void check(int code, const char* what) {
@@ -36,18 +29,10 @@ void* shifted(std::byte* from, MPI_Aint bytes) {
 
 }  // namespace
 
-KeptOp::KeptOp(MPI_Op op) : op_(op) {
-  const std::lock_guard lock(uses_mutex);
-  ++uses()[key(op)].users;
-}
+KeptOp::KeptOp(MPI_Op op) : op_(op) { uses().begin(key(op)); }
 
 KeptOp::~KeptOp() {
-  if (op_ == MPI_OP_NULL) return;
-  const std::lock_guard lock(uses_mutex);
-  const auto use = uses().find(key(op_));
-  if (--use->second.users > 0) return;
-  if (use->second.freed) native.Op_free(&op_);
-  uses().erase(use);
+  if (op_ != MPI_OP_NULL && uses().end(key(op_))) native.Op_free(&op_);
 }
 
 TypedElements::TypedElements(coll::Bytes packed, std::size_t count, MPI_Datatype type, Fill fill)
@@ -82,10 +67,8 @@ FaceReduction::FaceReduction(MPI_Op op, MPI_Datatype type, bool outlives_call)
   int commutative = 0;
   check(native.Op_commutative(op, &commutative), "MPI_Op_commutative failed");
   commutative_ = commutative != 0;
-  if (outlives_call) {
-    kept_type_ = KeptType(type);
-    type_ = kept_type_.get();
-  }
+  // The program's own handle: its operation may ask for the datatype's attributes and name.
+  if (outlives_call) kept_type_ = KeptType(type);
   MPI_Aint lower = 0;
   check(native.Type_get_extent(type, &lower, &extent_), "MPI_Type_get_extent failed");
 }
@@ -111,17 +94,9 @@ void FaceReduction::combine(coll::ConstBytes in, coll::Bytes inout, std::size_t 
 }
 
 ISTHMUS_MPI(Op_free)(MPI_Op* op) {
-  if (op == nullptr) return native.Op_free(op);
-  {
-    const std::lock_guard lock(uses_mutex);
-    const auto use = uses().find(key(*op));
-    if (use != uses().end()) {
-      use->second.freed = true;
-      *op = MPI_OP_NULL;
-      return MPI_SUCCESS;
-    }
-  }
-  return native.Op_free(op);
+  if (op == nullptr || !uses().put_off_free(key(*op))) return native.Op_free(op);
+  *op = MPI_OP_NULL;
+  return MPI_SUCCESS;
 }
 
 }  // namespace isthmus::face

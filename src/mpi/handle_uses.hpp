@@ -1,0 +1,31 @@
+// Handles of the program that work under way still needs: MPI lets the program free them meanwhile,
+// and the free is put off until the last user has done.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
+
+namespace isthmus::face {
+
+/// Of one kind of handle, by key(). From any thread.
+class HandleUses {
+ public:
+  void begin(std::uintptr_t handle);
+  /// True when that was the last use of a handle whose free was put off: the caller frees it.
+  bool end(std::uintptr_t handle);
+  /// For MPI_Type_free and its like. False: nothing uses the handle.
+  bool put_off_free(std::uintptr_t handle);
+
+ private:
+  struct Use {
+    int users = 0;
+    bool freed = false;
+  };
+  std::mutex mutex_;
+  std::unordered_map<std::uintptr_t, Use> uses_;
+  std::atomic<std::size_t> size_{0};  // so that frees need no lock while nothing is in use
+};
+
+}  // namespace isthmus::face
