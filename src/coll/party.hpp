@@ -93,7 +93,8 @@ class Party {
 
   // ---- messages to any rank of the communicator, own cluster's too -------------------------
   // Between a pair of ranks, messages with one tag arrive in order. The memory must stay until
-  // the operation is done. A receive's size must equal its message's. Tags are 0..32767.
+  // the operation is done. A receive's size must equal its message's. Tags are those of
+  // coll/phases.hpp.
   virtual Pending send(int rank, int tag, ConstBytes data) = 0;
   virtual Pending recv(int rank, int tag, Bytes data) = 0;
   /// As send, to a member of the own cluster; not done before the message is being received (MPI's

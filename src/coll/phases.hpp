@@ -32,7 +32,9 @@ enum Tag : int {
   kTagAllreduceSpread,
   kTagBcastFrom = 1 << 13,        ///< and on, one for each cluster on the way
   kTagAllgatherSpread = 1 << 14,  ///< and on, one for each cluster
+  kTagsEnd = kTagAllgatherSpread + (1 << 12),
 };
+constexpr int kMaxClusters = kTagsEnd - kTagAllgatherSpread;
 
 inline int my_cluster(const Party& party) { return party.layout().cluster_of(party.rank()); }
 inline int my_index(const Party& party) { return party.layout().index_of(party.rank()); }

@@ -5,17 +5,12 @@
 #include "mpi/entry.hpp"
 #include "mpi/grid.hpp"
 #include "mpi/progress.hpp"
+#include "mpi/traffic.hpp"
 
 namespace isthmus::face {
 namespace {
 
-// Contexts of communicators never have it (see fresh_context).
-constexpr std::uint64_t kContextBit = std::uint64_t{1} << 63;
-// The first tag of the shadow that is no other traffic's.
-constexpr int kFirstTag = 40'000;
-
-/// Distinct for distinct tags where the native library has enough of them.
-int shadow_tag(int tag) { return kFirstTag + tag % (limits().native_tag_upper_bound - kFirstTag); }
+int shadow_tag(int tag) { return traffic::courier_tag(tag, limits().native_tag_upper_bound); }
 
 void wait_native(MPI_Request request) {
   int code = MPI_SUCCESS;
@@ -47,7 +42,7 @@ void courier_send(const GridComm& comm, int rank, int tag, coll::ConstBytes data
   }
   core::SendOp op;
   op.peer = static_cast<core::NodeId>(comm.group.world_rank(rank));
-  op.envelope.context = comm.collective_context() | kContextBit;
+  op.envelope.context = comm.collective_context() | traffic::kCourierContext;
   op.envelope.source = comm.rank;
   op.envelope.tag = tag;
   op.data = data;
@@ -67,7 +62,7 @@ void courier_recv(const GridComm& comm, int rank, int tag, coll::Bytes data) {
     return;
   }
   core::RecvOp op;
-  op.context = comm.collective_context() | kContextBit;
+  op.context = comm.collective_context() | traffic::kCourierContext;
   op.source = rank;
   op.tag = tag;
   op.buffer = data.data();

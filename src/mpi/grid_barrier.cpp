@@ -4,19 +4,13 @@
 
 #include "mpi/entry.hpp"
 #include "mpi/progress.hpp"
+#include "mpi/traffic.hpp"
 
 namespace isthmus::face {
-namespace {
-
-// Above the tags of collectives (coll/party.hpp), in the same context.
-constexpr int kTag = 32768;
-
-}  // namespace
-
 void grid_barrier(Grid& grid) {
   const Inside inside;
   const GridComm& comm = *grid.world_comm;
-  parked(native.Barrier, comm.shadow);
+  if (comm.shadow != MPI_COMM_NULL) parked(native.Barrier, comm.shadow);
   if (comm.native_rank == 0) {
     std::deque<core::SendOp> sends;
     std::deque<core::RecvOp> receives;
@@ -25,19 +19,19 @@ void grid_barrier(Grid& grid) {
       auto& recv = receives.emplace_back();
       recv.context = comm.collective_context();
       recv.source = other.first;
-      recv.tag = kTag;
+      recv.tag = traffic::kGridBarrier;
       grid.endpoint->recv(recv);
       auto& send = sends.emplace_back();
       send.peer = static_cast<core::NodeId>(other.first);
       send.envelope.context = comm.collective_context();
       send.envelope.source = comm.rank;
-      send.envelope.tag = kTag;
+      send.envelope.tag = traffic::kGridBarrier;
       grid.endpoint->send(send);
     }
     for (const auto& op : sends) wait_until([&] { return op.done(); });
     for (const auto& op : receives) wait_until([&] { return op.done(); });
   }
-  parked(native.Barrier, comm.shadow);
+  if (comm.shadow != MPI_COMM_NULL) parked(native.Barrier, comm.shadow);
 }
 
 }  // namespace isthmus::face

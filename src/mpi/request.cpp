@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "mpi/agreement.hpp"
 #include "mpi/error.hpp"
 #include "mpi/grid.hpp"
 #include "mpi/grid_request.hpp"
@@ -36,7 +37,15 @@ int next_tag = 1;
 
 int SelfTag::acquire() {
   const std::lock_guard lock(tags_mutex);
-  if (free_tags.empty()) return next_tag++;
+  if (free_tags.empty()) {
+    if (next_tag > limits().native_tag_upper_bound) {
+      throw coll::Failure(MPI_ERR_OTHER,
+                          "too many persistent requests and matched messages at a time: the "
+                          "native MPI library has " +
+                              std::to_string(limits().native_tag_upper_bound) + " tags for them");
+    }
+    return next_tag++;
+  }
   const int tag = free_tags.back();
   free_tags.pop_back();
   return tag;
