@@ -1,12 +1,14 @@
 #include "mpi/party.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "coll/buffer.hpp"
 #include "coll/choose.hpp"
 #include "mpi/comm.hpp"
 #include "mpi/grid.hpp"
 #include "mpi/progress.hpp"
+#include "mpi/traffic.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -28,7 +30,15 @@ void in_pieces(std::size_t size, std::size_t piece, Each&& each) {
   } while (first < size);
 }
 
-ByteBlocks one(std::size_t size) { return ByteBlocks(Sizes(&size, 1)); }
+/// Calls each(member, block) for the blocks that lie one after the other in `all`.
+template <class Memory, class Each>
+void each_block(Memory all, Sizes sizes, Each&& each) {
+  std::size_t place = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    each(static_cast<int>(i), all.subspan(place, sizes[i]));
+    place += sizes[i];
+  }
+}
 
 void* at(void* elements, std::size_t first, MPI_Aint extent) {
   return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(elements) +
@@ -71,7 +81,7 @@ std::unique_ptr<PhaseOperation> FaceParty::operation(const char* what) {
   return std::make_unique<PhaseOperation>(what, requests_);
 }
 
-bool FaceParty::alone() const { return comm_.members.size() == 1; }
+bool FaceParty::alone() const { return !comm_.has_company(); }
 
 Pending FaceParty::send(int rank, int tag, ConstBytes data) {
   const int local = comm_.native_rank_of(rank);
@@ -132,21 +142,63 @@ Pending FaceParty::local_bcast(Bytes data, int root) {
   return Pending(std::move(op));
 }
 
+std::size_t FaceParty::longest_native() const {
+#if ISTHMUS_LARGE_COUNT
+  return kAnyLength;
+#else
+  // All blocks of a member together then fit an int, whatever their number.
+  return std::numeric_limits<int>::max() / comm_.members.size();
+#endif
+}
+
+void FaceParty::send_long(PhaseOperation& op, int member, ConstBytes block) {
+  if (block.size() <= longest_native() || member == comm_.native_rank) return;
+  in_pieces(block.size(), kPiece, [&](std::size_t first, int size) {
+    op.start([&](MPI_Request* request) {
+      return native.Isend(block.data() + first, size, MPI_BYTE, member, traffic::kLongBlock,
+                          comm_.shadow, request);
+    });
+  });
+}
+
+void FaceParty::receive_long(PhaseOperation& op, int member, Bytes block) {
+  if (block.size() <= longest_native() || member == comm_.native_rank) return;
+  in_pieces(block.size(), kPiece, [&](std::size_t first, int size) {
+    op.start([&](MPI_Request* request) {
+      return native.Irecv(block.data() + first, size, MPI_BYTE, member, traffic::kLongBlock,
+                          comm_.shadow, request);
+    });
+  });
+}
+
+void FaceParty::keep_long(ConstBytes from, Bytes to) const {
+  if (from.size() > longest_native()) coll::copy(from, to);
+}
+
 Pending FaceParty::local_gather(ConstBytes mine, Bytes all, Sizes sizes, int root) {
   if (alone()) {
     coll::copy(mine, all);
     return {};
   }
   auto op = operation("gather");
-  op->out = one(mine.size());
-  if (comm_.native_rank == root) op->in = ByteBlocks(sizes);
+  const std::size_t own = mine.size();
+  op->out = SentBlocks(mine, Sizes(&own, 1), longest_native());
+  if (comm_.native_rank == root) {
+    op->in = ReceivedBlocks(all, sizes, longest_native());
+    each_block(all, sizes, [&](int member, Bytes block) {
+      receive_long(*op, member, block);
+      if (member == root) keep_long(mine, block);
+    });
+  } else {
+    send_long(*op, root, mine);
+  }
   op->start([&](MPI_Request* request) {
-    const auto& in = op->in;
+    const ByteBlocks& in = op->in.blocks;
     return ISTHMUS_BY_SIZE(
-        op->out.large || in.large,
-        native.Igatherv(mine.data(), op->out.counts[0], MPI_BYTE, all.data(), in.counts.data(),
-                        in.places.data(), MPI_BYTE, root, comm_.shadow, request),
-        native.Igatherv_c(mine.data(), static_cast<MPI_Count>(mine.size()), MPI_BYTE, all.data(),
+        op->out.blocks.large || in.large,
+        native.Igatherv(op->out.memory, op->out.blocks.counts[0], MPI_BYTE, op->in.memory,
+                        in.counts.data(), in.places.data(), MPI_BYTE, root, comm_.shadow, request),
+        native.Igatherv_c(op->out.memory, static_cast<MPI_Count>(own), MPI_BYTE, op->in.memory,
                           in.large_counts.data(), in.large_places.data(), MPI_BYTE, root,
                           comm_.shadow, request));
   });
@@ -159,16 +211,26 @@ Pending FaceParty::local_scatter(ConstBytes all, Sizes sizes, Bytes mine, int ro
     return {};
   }
   auto op = operation("scatter");
-  op->in = one(mine.size());
-  if (comm_.native_rank == root) op->out = ByteBlocks(sizes);
+  const std::size_t own = mine.size();
+  op->in = ReceivedBlocks(mine, Sizes(&own, 1), longest_native());
+  if (comm_.native_rank == root) {
+    op->out = SentBlocks(all, sizes, longest_native());
+    each_block(all, sizes, [&](int member, ConstBytes block) {
+      send_long(*op, member, block);
+      if (member == root) keep_long(block, mine);
+    });
+  } else {
+    receive_long(*op, root, mine);
+  }
   op->start([&](MPI_Request* request) {
-    const auto& out = op->out;
+    const ByteBlocks& out = op->out.blocks;
     return ISTHMUS_BY_SIZE(
-        out.large || op->in.large,
-        native.Iscatterv(all.data(), out.counts.data(), out.places.data(), MPI_BYTE, mine.data(),
-                         op->in.counts[0], MPI_BYTE, root, comm_.shadow, request),
-        native.Iscatterv_c(all.data(), out.large_counts.data(), out.large_places.data(), MPI_BYTE,
-                           mine.data(), static_cast<MPI_Count>(mine.size()), MPI_BYTE, root,
+        out.large || op->in.blocks.large,
+        native.Iscatterv(op->out.memory, out.counts.data(), out.places.data(), MPI_BYTE,
+                         op->in.memory, op->in.blocks.counts[0], MPI_BYTE, root, comm_.shadow,
+                         request),
+        native.Iscatterv_c(op->out.memory, out.large_counts.data(), out.large_places.data(),
+                           MPI_BYTE, op->in.memory, static_cast<MPI_Count>(own), MPI_BYTE, root,
                            comm_.shadow, request));
   });
   return Pending(std::move(op));
@@ -180,14 +242,21 @@ Pending FaceParty::local_allgather(ConstBytes mine, Bytes all, Sizes sizes) {
     return {};
   }
   auto op = operation("allgather");
-  op->in = ByteBlocks(sizes);
+  const std::size_t own = mine.size();
+  op->out = SentBlocks(mine, Sizes(&own, 1), longest_native());
+  op->in = ReceivedBlocks(all, sizes, longest_native());
+  each_block(all, sizes, [&](int member, Bytes block) {
+    receive_long(*op, member, block);
+    send_long(*op, member, mine);
+    if (member == comm_.native_rank) keep_long(mine, block);
+  });
   op->start([&](MPI_Request* request) {
-    const auto& in = op->in;
+    const ByteBlocks& in = op->in.blocks;
     return ISTHMUS_BY_SIZE(
-        in.large,
-        native.Iallgatherv(mine.data(), static_cast<int>(mine.size()), MPI_BYTE, all.data(),
+        in.large || op->out.blocks.large,
+        native.Iallgatherv(op->out.memory, op->out.blocks.counts[0], MPI_BYTE, op->in.memory,
                            in.counts.data(), in.places.data(), MPI_BYTE, comm_.shadow, request),
-        native.Iallgatherv_c(mine.data(), static_cast<MPI_Count>(mine.size()), MPI_BYTE, all.data(),
+        native.Iallgatherv_c(op->out.memory, static_cast<MPI_Count>(own), MPI_BYTE, op->in.memory,
                              in.large_counts.data(), in.large_places.data(), MPI_BYTE, comm_.shadow,
                              request));
   });
@@ -200,20 +269,30 @@ Pending FaceParty::local_alltoall(ConstBytes out, Sizes out_sizes, Bytes in, Siz
     return {};
   }
   auto op = operation("alltoall");
-  op->out = ByteBlocks(out_sizes);
-  op->in = ByteBlocks(in_sizes);
-  if (op->out.large != op->in.large) {
-    op->out = ByteBlocks(out_sizes, true);
-    op->in = ByteBlocks(in_sizes, true);
+  op->out = SentBlocks(out, out_sizes, longest_native());
+  op->in = ReceivedBlocks(in, in_sizes, longest_native());
+  if (op->out.blocks.large != op->in.blocks.large) {
+    op->out.blocks = ByteBlocks(out_sizes, true);
+    op->in.blocks = ByteBlocks(in_sizes, true);
   }
+  ConstBytes kept;
+  each_block(out, out_sizes, [&](int member, ConstBytes block) {
+    send_long(*op, member, block);
+    if (member == comm_.native_rank) kept = block;
+  });
+  each_block(in, in_sizes, [&](int member, Bytes block) {
+    receive_long(*op, member, block);
+    if (member == comm_.native_rank) keep_long(kept, block);
+  });
   op->start([&](MPI_Request* request) {
-    const auto &o = op->out, &i = op->in;
+    const ByteBlocks& o = op->out.blocks;
+    const ByteBlocks& i = op->in.blocks;
     return ISTHMUS_BY_SIZE(
-        o.large,
-        native.Ialltoallv(out.data(), o.counts.data(), o.places.data(), MPI_BYTE, in.data(),
+        o.large || i.large,
+        native.Ialltoallv(op->out.memory, o.counts.data(), o.places.data(), MPI_BYTE, op->in.memory,
                           i.counts.data(), i.places.data(), MPI_BYTE, comm_.shadow, request),
-        native.Ialltoallv_c(out.data(), o.large_counts.data(), o.large_places.data(), MPI_BYTE,
-                            in.data(), i.large_counts.data(), i.large_places.data(), MPI_BYTE,
+        native.Ialltoallv_c(op->out.memory, o.large_counts.data(), o.large_places.data(), MPI_BYTE,
+                            op->in.memory, i.large_counts.data(), i.large_places.data(), MPI_BYTE,
                             comm_.shadow, request));
   });
   return Pending(std::move(op));

@@ -51,6 +51,14 @@ class FaceParty final : public coll::Party {
                           coll::ConstBytes data);
   std::unique_ptr<PhaseOperation> operation(const char* what);
 
+  /// Blocks of more bytes go as messages beside the native collective: a library without large
+  /// counts could not express them together. Both ends of a block judge by its size alone.
+  std::size_t longest_native() const;
+  void send_long(PhaseOperation& op, int member, coll::ConstBytes block);
+  void receive_long(PhaseOperation& op, int member, coll::Bytes block);
+  /// This process's own block, where it is long.
+  void keep_long(coll::ConstBytes from, coll::Bytes to) const;
+
   GridComm& comm_;
   PhaseRequests requests_;
   bool streams_ = false;  // the collective under way is one of streams

@@ -1,15 +1,11 @@
 #include "mpi/party_operation.hpp"
 
 #include <chrono>
-#include <limits>
-#include <numeric>
 
 #include "mpi/grid.hpp"
 
 namespace isthmus::face {
 namespace {
-
-constexpr std::size_t kMaxInt = std::numeric_limits<int>::max();
 
 /// After a failure only: a message under way still uses the collective's memory.
 template <class Done>
@@ -27,33 +23,6 @@ void outlast(const core::Op& op, Done&& taken_back) {
 }
 
 }  // namespace
-
-ByteBlocks::ByteBlocks(std::span<const std::size_t> sizes, bool want_large) {
-  const std::size_t all = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
-  if (all > kMaxInt || want_large) {
-#if ISTHMUS_LARGE_COUNT
-    large = true;
-    MPI_Aint place = 0;
-    for (const std::size_t size : sizes) {
-      large_counts.push_back(static_cast<MPI_Count>(size));
-      large_places.push_back(place);
-      place += static_cast<MPI_Aint>(size);
-    }
-    return;
-#else
-    throw coll::Failure(MPI_ERR_COUNT,
-                        "a cluster's part of the data is " + std::to_string(all) +
-                            " bytes; the native MPI library has no functions for more than "
-                            "2147483647: use smaller pieces");
-#endif
-  }
-  int place = 0;
-  for (const std::size_t size : sizes) {
-    counts.push_back(static_cast<int>(size));
-    places.push_back(place);
-    place += static_cast<int>(size);
-  }
-}
 
 void PhaseOperation::check(int code) const {
   if (code == MPI_SUCCESS) return;
@@ -99,6 +68,7 @@ bool PhaseOperation::poll() {
   check_size(status_);
   done_ = true;
   results.store(packed_results);
+  in.store();
   return true;
 }
 

@@ -8,24 +8,11 @@
 
 #include "coll/party.hpp"
 #include "core/engine.hpp"
+#include "mpi/byte_blocks.hpp"
 #include "mpi/native.hpp"
 #include "mpi/reduction.hpp"
 
 namespace isthmus::face {
-
-/// The counts and displacements, in bytes, of blocks that lie one after the other, as the native
-/// library wants them. They stay until the operation is done.
-struct ByteBlocks {
-  ByteBlocks() = default;
-  /// Throws coll::Failure where they exceed what the library can express.
-  explicit ByteBlocks(std::span<const std::size_t> sizes, bool want_large = false);
-  bool large = false;  ///< use the large-count function and arrays
-  std::vector<int> counts, places;
-#if ISTHMUS_LARGE_COUNT
-  std::vector<MPI_Count> large_counts;
-  std::vector<MPI_Aint> large_places;
-#endif
-};
 
 class PhaseOperation;
 
@@ -68,7 +55,8 @@ class PhaseOperation final : public coll::Operation {
   /// One of the requests handed to PhaseRequests is done.
   void ended(int code, const MPI_Status& status);
 
-  ByteBlocks out, in;
+  SentBlocks out;
+  ReceivedBlocks in;
   TypedElements operands, results;  ///< of reductions
   coll::Bytes packed_results;       ///< where the results go in the end
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mpis
 import pytest
 
-PROGRAM = mpis.ROOT / "tests" / "grid" / "large" / "over_2gib.c"
+LARGE = mpis.ROOT / "tests" / "grid" / "large"
 
 
 @pytest.mark.timeout(700)
@@ -14,6 +14,18 @@ def test_over_2gib(request, isthmus, programs, library):
     """MPICH 5 has large counts, Open MPI 4 has not."""
     if not request.config.getoption("--all-libraries"):
         pytest.skip("takes long: with --all-libraries only")
-    done = isthmus("run", "-n", 2, mpis.ALL[library].build(PROGRAM, programs), timeout=600)
+    done = isthmus("run", "-n", 2, mpis.ALL[library].build(LARGE / "over_2gib.c", programs), timeout=600)
     assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
     assert "passed on 2 ranks" in done.stdout
+
+
+@pytest.mark.timeout(700)
+@pytest.mark.parametrize("library", ["mpich5", "openmpi4"])
+def test_rooted_over_2gib_by_leaders(request, isthmus, programs, library):
+    if not request.config.getoption("--all-libraries"):
+        pytest.skip("takes long: with --all-libraries only")
+    program = mpis.ALL[library].build(LARGE / "rooted.c", programs)
+    coll = "gather=magpie,scatter=magpie"
+    done = isthmus("run", "-x", f"ISTHMUS_COLL={coll}", "-n", 4, program, timeout=600)
+    assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    assert "passed on 4 ranks" in done.stdout
