@@ -88,6 +88,11 @@ std::uint64_t agree_on_context(const GridCommRef& comm) {
   return context;
 }
 
+bool all_succeeded(const GridCommRef& comm, bool mine) {
+  const std::vector<std::uint8_t> all = tell_all(comm, static_cast<std::uint8_t>(mine ? 1 : 0));
+  return std::find(all.begin(), all.end(), 0) == all.end();
+}
+
 void meet(const GridCommRef& comm) {
   agree(comm, [](coll::Party& party) { return coll::barrier(party); });
 }

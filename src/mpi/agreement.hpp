@@ -28,6 +28,9 @@ std::vector<SplitChoice> exchange_choices(const GridCommRef& comm, SplitChoice m
 /// A fresh context, the same on all members. Ends as exchange_choices does.
 std::uint64_t agree_on_context(const GridCommRef& comm);
 
+/// Whether all members have succeeded in their parts of something.
+bool all_succeeded(const GridCommRef& comm, bool mine);
+
 /// A barrier.
 void meet(const GridCommRef& comm);
 

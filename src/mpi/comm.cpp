@@ -97,7 +97,8 @@ GridCommRef share_comm(MPI_Comm handle) {
 GridCommRef register_comm(core::Group group, std::uint64_t context, MPI_Comm handle,
                           MPI_Comm shadow) {
   auto comm = std::make_shared<GridComm>(std::move(group), context, handle);
-  comm->shadow = shadow == MPI_COMM_NULL ? make_shadow(handle) : shadow;
+  comm->shadow = shadow;
+  if (comm->has_company() && shadow == MPI_COMM_NULL) comm->shadow = make_shadow(handle);
   {
     const std::lock_guard lock(owners().mutex);
     owners().comms[comm.get()] = comm;

@@ -32,7 +32,9 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   int rank = 0;       ///< mine
   int size = 0;
   MPI_Comm native = MPI_COMM_NULL;  ///< the handle: my cluster's members, in rank order
-  MPI_Comm shadow = MPI_COMM_NULL;  ///< a native duplicate for Isthmus's own traffic, errors return
+  /// A native duplicate for Isthmus's own traffic, errors return. None without company here: native
+  /// libraries have few context ids (MPICH 2048).
+  MPI_Comm shadow = MPI_COMM_NULL;
   int native_rank = 0;
   std::vector<int> members;  ///< native rank -> rank; ascending
   /// Where members are first_member + i, so that translation is an addition, their number; else 0.
@@ -60,6 +62,8 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
     if (i < contiguous) return static_cast<int>(i);
     return contiguous > 0 ? -1 : search_native_rank(r);
   }
+  /// There are other members in my cluster.
+  bool has_company() const { return members.size() > 1; }
   int rank_of_native(int n) const { return members[static_cast<std::size_t>(n)]; }
 
  private:
@@ -75,8 +79,9 @@ GridComm* find_comm(MPI_Comm handle);
 GridCommRef share_comm(MPI_Comm handle);
 
 /// Makes `handle` (the native communicator of my cluster's members of `group`, in rank order) that
-/// of a grid communicator. Collective over it: makes the shadow, where none is given. Throws
-/// coll::Failure.
+/// of a grid communicator, and makes the shadow where one is needed and none is given. Collective
+/// over `handle`.
+/// Throws coll::Failure.
 GridCommRef register_comm(core::Group group, std::uint64_t context, MPI_Comm handle,
                           MPI_Comm shadow = MPI_COMM_NULL);
 /// Takes the handle out of the table (MPI_Comm_free); the rest goes when its last user does.

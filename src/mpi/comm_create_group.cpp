@@ -16,6 +16,7 @@
 #include "mpi/grid.hpp"
 #include "mpi/group.hpp"
 #include "mpi/making.hpp"
+#include "mpi/outcome.hpp"
 #include "mpi/shield.hpp"
 #include "mpi/subset.hpp"
 
@@ -70,6 +71,37 @@ std::uint64_t gather_here(const GridComm& parent, const Members& members, int ta
   return context;
 }
 
+/// Whether all members of the group have succeeded.
+bool agree_here(const GridComm& parent, const Members& members, int tag, bool mine) {
+  const int first = members.local.front();
+  std::byte all{static_cast<unsigned char>(mine ? 1 : 0)};
+  std::byte other{};
+  if (parent.rank != first) {
+    courier_send(parent, first, tag, {&all, 1});
+    courier_recv(parent, first, tag, {&all, 1});
+    return all != std::byte{0};
+  }
+  for (const int member : members.local) {
+    if (member == first) continue;
+    courier_recv(parent, member, tag, {&other, 1});
+    all &= other;
+  }
+  if (parent.rank == members.leader) {
+    for (const int far : members.firsts) {
+      courier_recv(parent, far, tag, {&other, 1});
+      all &= other;
+    }
+    for (const int far : members.firsts) courier_send(parent, far, tag, {&all, 1});
+  } else {
+    courier_send(parent, members.leader, tag, {&all, 1});
+    courier_recv(parent, members.leader, tag, {&all, 1});
+  }
+  for (const int member : members.local) {
+    if (member != first) courier_send(parent, member, tag, {&all, 1});
+  }
+  return all != std::byte{0};
+}
+
 int native_create_group(const GridComm& parent, const std::vector<int>& local, int tag,
                         MPI_Comm* result) {
   std::vector<int> native_ranks;
@@ -101,10 +133,14 @@ int create_group(const GridComm& parent, MPI_Group group, int tag, MPI_Comm* new
   }
   const Members members = members_of(parent, ranks);
   const std::uint64_t context = gather_here(parent, members, tag);
-  MPI_Comm native_part = MPI_COMM_NULL;
-  const int code = native_create_group(parent, members.local, tag, &native_part);
-  if (code != MPI_SUCCESS) return code;
-  return finish_comm(whole, context, native_part, std::nullopt, newcomm);
+  const auto make = [&](MPI_Comm* made) {
+    MPI_Comm native_part = MPI_COMM_NULL;
+    const int code = native_create_group(parent, members.local, tag, &native_part);
+    if (code != MPI_SUCCESS) return code;
+    return finish_comm(whole, context, native_part, std::nullopt, made);
+  };
+  return make_together(
+      make, [&](bool mine) { return agree_here(parent, members, tag, mine); }, newcomm);
 }
 
 }  // namespace

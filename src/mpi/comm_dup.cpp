@@ -14,6 +14,7 @@
 #include "mpi/entry.hpp"
 #include "mpi/grid.hpp"
 #include "mpi/making.hpp"
+#include "mpi/outcome.hpp"
 #include "mpi/shield.hpp"
 
 namespace isthmus::face {
@@ -26,10 +27,14 @@ int duplicate(const GridCommRef& parent, MPI_Comm comm, MPI_Info info, MPI_Comm*
   return shielded(comm, function, [&] {
     const coll::Forced forced = forced_by(info, parent->forced);
     const std::uint64_t context = agree_on_context(parent);
-    MPI_Comm result = MPI_COMM_NULL;
-    overtake_idups();
-    if (const int code = parked(copy, comm, &result); code != MPI_SUCCESS) return code;
-    const int code = finish_comm(parent->group, context, result, parent->cart, newcomm);
+    const auto make = [&](MPI_Comm* made) {
+      MPI_Comm result = MPI_COMM_NULL;
+      overtake_idups();
+      if (const int code = parked(copy, comm, &result); code != MPI_SUCCESS) return code;
+      return finish_comm(parent->group, context, result, parent->cart, made);
+    };
+    const int code = make_together(
+        make, [&](bool mine) { return all_succeeded(parent, mine); }, newcomm);
     if (GridComm* const made = find_comm(*newcomm); code == MPI_SUCCESS && made != nullptr) {
       made->forced = forced;
     }
@@ -119,10 +124,9 @@ ISTHMUS_MPI(Comm_dup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm)
     settle_handles();
     return code;
   }
-  return duplicate(parent, comm, info, newcomm, "MPI_Comm_dup_with_info",
-                   [info](MPI_Comm from, MPI_Comm* to) {
-                     return parked(native.Comm_dup_with_info, from, info, to);
-                   });
+  return duplicate(
+      parent, comm, info, newcomm, "MPI_Comm_dup_with_info",
+      [info](MPI_Comm from, MPI_Comm* to) { return native.Comm_dup_with_info(from, info, to); });
 }
 
 // coverage: with Open MPI the handle may come as late as the request completes

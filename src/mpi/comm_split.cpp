@@ -14,6 +14,7 @@
 #include "mpi/creation.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/making.hpp"
+#include "mpi/outcome.hpp"
 #include "mpi/shield.hpp"
 
 namespace isthmus::face {
@@ -44,19 +45,19 @@ int split(const GridCommRef& parent, int colour, int key, const std::optional<Ca
     side = side_of(choices, colour);
     place = static_cast<int>(std::find(side.begin(), side.end(), parent->rank) - side.begin());
   }
-  MPI_Comm native_part = MPI_COMM_NULL;
-  {
-    Inside inside;
-    overtake_idups();
-    const int code = parked(native.Comm_split, parent->native, colour, place, &native_part);
-    if (code != MPI_SUCCESS) return code;
-  }
-  if (!taking_part) {
-    *result = MPI_COMM_NULL;
-    return MPI_SUCCESS;
-  }
-  const std::uint64_t context = choices[static_cast<std::size_t>(side.front())].context;
-  return finish_comm(parent->group.include(side), context, native_part, cart, result);
+  const auto make = [&](MPI_Comm* made) {
+    MPI_Comm native_part = MPI_COMM_NULL;
+    {
+      Inside inside;
+      overtake_idups();
+      const int code = parked(native.Comm_split, parent->native, colour, place, &native_part);
+      if (code != MPI_SUCCESS || !taking_part) return code;
+    }
+    const std::uint64_t context = choices[static_cast<std::size_t>(side.front())].context;
+    return finish_comm(parent->group.include(side), context, native_part, cart, made);
+  };
+  return make_together(
+      make, [&](bool mine) { return all_succeeded(parent, mine); }, result);
 }
 
 ISTHMUS_MPI(Comm_split)(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {

@@ -8,6 +8,7 @@
 
 #include "coll/collectives.hpp"
 #include "mpi/entry.hpp"
+#include "mpi/grid.hpp"
 #include "mpi/making.hpp"
 #include "mpi/progress.hpp"
 
@@ -52,16 +53,6 @@ class ShadowCopy final : public coll::Operation {
   NativeCopy copy_;
 };
 
-coll::Task duplicate(coll::Party& party, coll::Bytes context, MPI_Comm parent_shadow,
-                     MPI_Comm* shadow, MPI_Request copied) {
-  coll::Task spread = coll::bcast(party, context, 0);
-  co_await spread;
-  coll::Pending shadow_made(std::make_unique<ShadowCopy>(parent_shadow, shadow));
-  co_await shadow_made;
-  coll::Pending handle_made(std::make_unique<NativeCopy>(copied));
-  co_await handle_made;
-}
-
 }  // namespace
 
 Duplication::Duplication(const GridCommRef& parent, const char* function, Begin begin,
@@ -72,7 +63,12 @@ Duplication::Duplication(const GridCommRef& parent, const char* function, Begin 
       context_(parent->rank == 0 ? fresh_context() : 0),
       forced_(std::move(forced)) {}
 
-Duplication::~Duplication() { done(); }
+Duplication::~Duplication() {
+  done();
+  if (registered_ || grid() == nullptr) return;
+  if (made_well_) native.Comm_free(&made_);
+  if (shadow_well_) native.Comm_free(&shadow_);
+}
 
 int Duplication::begin() {
   if (under_way_) return MPI_SUCCESS;
@@ -101,17 +97,49 @@ bool Duplication::may_begin([[maybe_unused]] const GridComm& parent) {
 #endif
 }
 
-coll::Task Duplication::start(coll::Party& party) {
-  if (const int code = begin(); code != MPI_SUCCESS) {
-    throw coll::Failure(code, "the native duplication inside the cluster failed");
+coll::Task Duplication::start(coll::Party& party) { return duplicate(party); }
+
+coll::Task Duplication::duplicate(coll::Party& party) {
+  const bool begun = begin() == MPI_SUCCESS;
+  coll::Task spread = coll::bcast(party, std::as_writable_bytes(std::span(&context_, 1)), 0);
+  co_await spread;
+  // Whatever fails here, the others must hear of it.
+  if (grid_comm().has_company()) {
+    try {
+      coll::Pending shadow_made(std::make_unique<ShadowCopy>(grid_comm().shadow, &shadow_));
+      co_await shadow_made;
+      shadow_well_ = true;
+    } catch (const coll::Failure&) {
+      shadow_well_ = false;
+    }
   }
-  return duplicate(party, std::as_writable_bytes(std::span(&context_, 1)), grid_comm().shadow,
-                   &shadow_, copied_);
+  if (begun) {
+    try {
+      coll::Pending handle_made(std::make_unique<NativeCopy>(copied_));
+      co_await handle_made;
+      made_well_ = true;
+    } catch (const coll::Failure&) {
+      made_well_ = false;
+    }
+  }
+  const bool well = made_well_ && (shadow_well_ || !grid_comm().has_company());
+  const auto mine = static_cast<std::uint8_t>(well ? 1 : 0);
+  std::vector<std::uint8_t> all(static_cast<std::size_t>(grid_comm().size));
+  coll::Task told =
+      coll::allgather(party, std::as_bytes(std::span(&mine, 1)),
+                      std::as_writable_bytes(std::span(all)), coll::Sizes(all.size(), 1));
+  co_await told;
+  if (std::find(all.begin(), all.end(), 0) != all.end()) {
+    throw coll::Failure(MPI_ERR_OTHER,
+                        "a native MPI library could not make its part of the communicator (it may "
+                        "have too many)");
+  }
 }
 
 void Duplication::finish() {
   done();
   const GridCommRef made = register_comm(grid_comm().group, context_, made_, shadow_);
+  registered_ = true;
   made->cart = grid_comm().cart;
   made->forced = forced_;
 }

@@ -41,10 +41,13 @@ class Duplication final : public Collective {
 
   Begin begin_;
   MPI_Comm* newcomm_;
+  coll::Task duplicate(coll::Party& party);
+
   MPI_Comm made_ = MPI_COMM_NULL;
   MPI_Request copied_ = MPI_REQUEST_NULL;
   std::uint64_t context_;
   MPI_Comm shadow_ = MPI_COMM_NULL;
+  bool made_well_ = false, shadow_well_ = false, registered_ = false;
   coll::Forced forced_;
   std::optional<NativeIdup> under_way_;
 };
