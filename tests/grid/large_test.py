@@ -14,7 +14,9 @@ def test_over_2gib(request, isthmus, programs, library):
     """MPICH 5 has large counts, Open MPI 4 has not."""
     if not request.config.getoption("--all-libraries"):
         pytest.skip("takes long: with --all-libraries only")
-    done = isthmus("run", "-n", 2, mpis.ALL[library].build(LARGE / "over_2gib.c", programs), timeout=600)
+    done = isthmus(
+        "run", "-n", 2, mpis.ALL[library].build(LARGE / "over_2gib.c", programs), timeout=600
+    )
     assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
     assert "passed on 2 ranks" in done.stdout
 
