@@ -14,6 +14,8 @@ from isthmus.relay import Voice
 from isthmus.units import version_line
 from isthmus.version import VERSION
 
+# Of an agent's `machine`: in what all clusters must agree, and its name.
+MUST_AGREE = {"byteorder": "byte order", "long": "size of long"}
 _BESIDE = 3.0
 
 
@@ -61,6 +63,7 @@ class BringUp:
         self._voice = voice
         self._metrics = metrics
         self._listening: dict[int, list[str]] = {}  # gateway -> addresses as the agent said them
+        self._machines: dict[int, Message] = {}  # cluster -> `machine` of the agent of its ranks
 
     # -- hello -------------------------------------------------------------------------------
 
@@ -83,12 +86,10 @@ class BringUp:
         self._same_machine([h.get("machine") or {} for h in hellos])
 
     def _same_machine(self, machines: Sequence[Message]) -> None:
+        """Where long double alone differs, the ranks refuse data that holds one."""
         ranked = [i for i, (spec, _) in enumerate(self._agents) if spec.has_ranks]
-        for key, what in (
-            ("byteorder", "byte order"),
-            ("long", "size of long"),
-            ("long_double", "size of long double"),
-        ):
+        self._machines = {self._agents[i][0].cluster: machines[i] for i in ranked}
+        for key, what in MUST_AGREE.items():
             first = machines[ranked[0]].get(key)
             for i in ranked[1:]:
                 other = machines[i].get(key)
@@ -96,7 +97,7 @@ class BringUp:
                     raise RunError(
                         f"the {what} is {first} in {self._agents[ranked[0]][1].label} and {other} "
                         f"in {self._agents[i][1].label}: their data cannot be exchanged",
-                        "A grid needs clusters of one byte order and one size of each basic type.",
+                        "A grid needs clusters of one byte order and one size of long.",
                     )
 
     # -- configure and inspect ---------------------------------------------------------------
@@ -194,7 +195,15 @@ class BringUp:
     def _world(self, spec: AgentPlan) -> dict[str, object]:
         """The world as the agent's cluster sees it: whole addresses for its own gateways only."""
         return {
-            "clusters": [{"name": c.name, "size": c.block.size} for c in self._plan.clusters],
+            "clusters": [
+                {
+                    "name": cluster.name,
+                    "size": cluster.block.size,
+                    "arch": self._machines[i].get("arch"),
+                    "long_double": self._machines[i].get("long_double"),
+                }
+                for i, cluster in enumerate(self._plan.clusters)
+            ],
             "gateways": [
                 {
                     "node": g.node,

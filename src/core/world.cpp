@@ -27,6 +27,13 @@ const json& list(const json& object, const std::string& where, const char* key) 
   return value;
 }
 
+std::string text_or_none(const json& object, const std::string& where, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return "";
+  if (!found->is_string()) refuse(where + "." + key, "is not a text");
+  return found->get<std::string>();
+}
+
 std::string text(const json& value, const std::string& where) {
   if (!value.is_string()) refuse(where, "is not a text");
   std::string s = value.get<std::string>();
@@ -85,6 +92,10 @@ void read_direct(const json& links, World& world) {
 
 }  // namespace
 
+bool long_double_differs(const Cluster& a, const Cluster& b) {
+  return !a.long_double.empty() && !b.long_double.empty() && a.long_double != b.long_double;
+}
+
 int World::size() const {
   return clusters.empty() ? 0 : clusters.back().first + clusters.back().size;
 }
@@ -115,7 +126,10 @@ std::size_t World::cluster_of_node(NodeId node) const {
 std::string world_to_json(const World& world) {
   json clusters = json::array();
   for (const Cluster& cluster : world.clusters) {
-    clusters.push_back({{"name", cluster.name}, {"size", cluster.size}});
+    clusters.push_back({{"name", cluster.name},
+                        {"size", cluster.size},
+                        {"arch", cluster.arch},
+                        {"long_double", cluster.long_double}});
   }
   json gateways = json::array();
   for (const Gateway& gateway : world.gateways) {
@@ -146,6 +160,8 @@ World world_from_json(const std::string& text_) {
     cluster.name = text(member(clusters[i], where, "name"), where + ".name");
     const auto room = static_cast<std::uint64_t>(INT32_MAX - next);
     cluster.size = static_cast<int>(number(clusters[i], where, "size", 1, room));
+    cluster.arch = text_or_none(clusters[i], where, "arch");
+    cluster.long_double = text_or_none(clusters[i], where, "long_double");
     cluster.first = next;
     next += cluster.size;
     for (const Cluster& other : world.clusters) {

@@ -17,9 +17,14 @@ struct Gateway {
 
 struct Cluster {
   std::string name;
-  int first = 0;  ///< world rank of its native rank 0
-  int size = 0;   ///< its ranks; clusters hold contiguous blocks in order
+  int first = 0;              ///< world rank of its native rank 0
+  int size = 0;               ///< its ranks; clusters hold contiguous blocks in order
+  std::string arch{};         ///< of its hosts, as uname has it; empty: unknown
+  std::string long_double{};  ///< format of its `long double`, to be compared; empty: unknown
 };
+
+/// Whether a `long double` of one is another number, or none, in the other.
+bool long_double_differs(const Cluster& a, const Cluster& b);
 
 /// Two clusters, by index, whose processes reach each other without gateways.
 struct Direct {
@@ -45,10 +50,10 @@ struct World {
 };
 
 /// To and from the JSON text that travels in ISTHMUS_WORLD:
-///   {"clusters":[{"name":"east","size":4},...],
+///   {"clusters":[{"name":"east","size":4,"arch":"x86_64","long_double":"64/16"},...],
 ///    "gateways":[{"node":2147483648,"cluster":0,"addresses":["unix:/...","tcp:..."]},...],
 ///    "direct":[{"between":[0,1],"encrypt":true,"rate":125e6,"rtt":0.0116,"streams":0},...]}
-/// where `direct` may be absent, and all but `between` in it.
+/// where `arch`, `long_double` and `direct` may be absent, and all but `between` in it.
 /// `world_from_json` throws std::invalid_argument with a sentence that names the wrong key.
 std::string world_to_json(const World& world);
 World world_from_json(const std::string& text);

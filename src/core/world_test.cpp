@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <tuple>
 
 namespace isthmus::core {
 namespace {
@@ -34,6 +35,21 @@ TEST(World, KnowsWhereEachNodeIs) {
   EXPECT_THROW(world.cluster_of_node(6), std::out_of_range);
   EXPECT_THROW(world.cluster_of_node(kFirstGateway + 2), std::out_of_range);
   EXPECT_THROW(world.cluster_of_node(kNobody), std::out_of_range);
+}
+
+TEST(World, KnowsWhoseLongDoubleDiffers) {
+  const World world = world_from_json(world_to_json(world_from_json(
+      R"({"clusters":[{"name":"a","size":1,"arch":"x86_64","long_double":"64/16"},
+                      {"name":"b","size":1,"arch":"aarch64","long_double":"113/16"},
+                      {"name":"c","size":1,"arch":"x86_64","long_double":"64/16"},
+                      {"name":"d","size":1}],"gateways":[]})")));
+  const auto& [a, b, c, d] =
+      std::tie(world.clusters[0], world.clusters[1], world.clusters[2], world.clusters[3]);
+  EXPECT_EQ(b.arch, "aarch64");
+  EXPECT_TRUE(long_double_differs(a, b));
+  EXPECT_TRUE(long_double_differs(b, c));
+  EXPECT_FALSE(long_double_differs(a, c));
+  EXPECT_FALSE(long_double_differs(b, d)) << "nothing is known of d";
 }
 
 struct Wrong {

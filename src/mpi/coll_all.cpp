@@ -49,7 +49,7 @@ int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
   if (sendbuf == MPI_IN_PLACE) {
     mine = OutBlocks(std::vector<Block>{own}, Copy::Always);
   } else {
-    check_data(sendcount, sendtype);
+    check_data(*call.comm, sendcount, sendtype);
     mine = OutBlocks(one_block(sendbuf, sendcount, sendtype));
   }
   InBlocks all(std::move(received), !call.blocking());
@@ -76,8 +76,7 @@ void check_typed(const GridComm& comm, const Count* counts, const Place* places,
   require(places != nullptr, MPI_ERR_ARG, "the displacements are a null pointer");
   require(types != nullptr, MPI_ERR_ARG, "the datatypes are a null pointer");
   for (int r = 0; r < comm.size; ++r) {
-    require(counts[r] == 0 || types[r] != MPI_DATATYPE_NULL, MPI_ERR_TYPE,
-            "a datatype is MPI_DATATYPE_NULL");
+    if (counts[r] != 0) check_type(comm, types[r]);
   }
 }
 
@@ -88,7 +87,7 @@ namespace forms {
 int allgather_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                    MPI_Count recvcount, MPI_Datatype recvtype, const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
-    check_data(recvcount, recvtype);
+    check_data(*call.comm, recvcount, recvtype);
     check_not_in_place(recvbuf);
     return allgather(sendbuf, sendcount, sendtype,
                      even_blocks(recvbuf, recvcount, recvtype, call.comm->size), call);
@@ -110,10 +109,10 @@ int allgather_placed(const void* sendbuf, MPI_Count sendcount, MPI_Datatype send
 int alltoall_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                   MPI_Count recvcount, MPI_Datatype recvtype, const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
-    check_data(recvcount, recvtype);
+    check_data(*call.comm, recvcount, recvtype);
     check_not_in_place(recvbuf);
     const bool in_place = sendbuf == MPI_IN_PLACE;
-    if (!in_place) check_data(sendcount, sendtype);
+    if (!in_place) check_data(*call.comm, sendcount, sendtype);
     const int ranks = call.comm->size;
     auto received = even_blocks(recvbuf, recvcount, recvtype, ranks);
     const auto sent = in_place ? received : even_blocks(sendbuf, sendcount, sendtype, ranks);

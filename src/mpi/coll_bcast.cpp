@@ -56,7 +56,7 @@ int barrier(const Call& call) {
 int bcast(void* buffer, MPI_Count count, MPI_Datatype type, int root, const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
     check_root(*call.comm, root);
-    check_data(count, type);
+    check_data(*call.comm, count, type);
     check_not_in_place(buffer);
     return launch(std::make_unique<Bcast>(call, buffer, count, type, root), call);
   });

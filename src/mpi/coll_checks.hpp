@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mpi/comm.hpp"
+#include "mpi/long_double.hpp"
 #include "mpi/native.hpp"
 
 namespace isthmus::face {
@@ -15,9 +16,14 @@ inline void check_root(const GridComm& comm, int root) {
           "the root is not a rank of the communicator");
 }
 
-inline void check_data(MPI_Count count, MPI_Datatype type) {
-  require(count >= 0, MPI_ERR_COUNT, "a count is negative");
+inline void check_type(const GridComm& comm, MPI_Datatype type) {
   require(type != MPI_DATATYPE_NULL, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+  check_long_double(comm, type);
+}
+
+inline void check_data(const GridComm& comm, MPI_Count count, MPI_Datatype type) {
+  require(count >= 0, MPI_ERR_COUNT, "a count is negative");
+  check_type(comm, type);
 }
 
 template <class Count>
@@ -31,7 +37,7 @@ void check_blocks(const GridComm& comm, const Count* counts, const Place* places
                   MPI_Datatype type) {
   check_counts(comm, counts);
   require(places != nullptr, MPI_ERR_ARG, "the displacements are a null pointer");
-  require(type != MPI_DATATYPE_NULL, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+  check_type(comm, type);
 }
 
 inline void check_not_in_place(const void* buffer) {

@@ -111,7 +111,7 @@ template <class Work>
 int reduce_to_all(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
                   const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
-    check_data(count, type);
+    check_data(*call.comm, count, type);
     check_op(op, type);
     check_not_in_place(recvbuf);
     const Operands in(sendbuf, recvbuf);
@@ -123,7 +123,7 @@ int reduce_to_all(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datat
 
 int reduce_scatter(const void* sendbuf, void* recvbuf, std::vector<std::size_t> counts,
                    MPI_Datatype type, MPI_Op op, const Call& call) {
-  require(type != MPI_DATATYPE_NULL, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+  check_type(*call.comm, type);
   check_op(op, type);
   check_not_in_place(recvbuf);
   const auto own = static_cast<MPI_Count>(counts[static_cast<std::size_t>(call.comm->rank)]);
@@ -144,7 +144,7 @@ int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype typ
            int root, const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
     check_root(*call.comm, root);
-    check_data(count, type);
+    check_data(*call.comm, count, type);
     check_op(op, type);
     const bool at_root = call.comm->rank == root;
     if (at_root) {
@@ -162,7 +162,7 @@ int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype typ
 int exscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
            const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
-    check_data(count, type);
+    check_data(*call.comm, count, type);
     check_op(op, type);
     check_not_in_place(recvbuf);
     const Operands in(sendbuf, recvbuf);
@@ -185,7 +185,7 @@ int reduce_scatter_placed(const void* sendbuf, void* recvbuf, const Count* count
 int reduce_scatter_even(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,
                         MPI_Op op, const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
-    check_data(count, type);
+    check_data(*call.comm, count, type);
     const std::vector<std::size_t> counts(static_cast<std::size_t>(call.comm->size),
                                           static_cast<std::size_t>(count));
     return reduce_scatter(sendbuf, recvbuf, counts, type, op, call);

@@ -77,7 +77,7 @@ int gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
     require(at_root, MPI_ERR_BUFFER, "MPI_IN_PLACE is allowed at the root only");
     mine = OutBlocks(std::vector<Block>{received[static_cast<std::size_t>(root)]}, Copy::Always);
   } else {
-    check_data(sendcount, sendtype);
+    check_data(*call.comm, sendcount, sendtype);
     mine = OutBlocks(one_block(sendbuf, sendcount, sendtype));
   }
   InBlocks all(std::move(received), !call.blocking());
@@ -107,7 +107,7 @@ int scatter(const std::vector<Block>& sent, void* recvbuf, MPI_Count recvcount,
     require(at_root, MPI_ERR_BUFFER, "MPI_IN_PLACE is allowed at the root only");
     discarded = all.sizes()[static_cast<std::size_t>(root)];
   } else {
-    check_data(recvcount, recvtype);
+    check_data(*call.comm, recvcount, recvtype);
     mine = InBlocks(one_block(recvbuf, recvcount, recvtype), !call.blocking());
   }
   const auto blocks = even ? coll::Blocks::Even : coll::Blocks::Uneven;
@@ -134,7 +134,7 @@ int gather_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
     check_root(*call.comm, root);
     std::vector<Block> received;
     if (call.comm->rank == root) {
-      check_data(recvcount, recvtype);
+      check_data(*call.comm, recvcount, recvtype);
       check_not_in_place(recvbuf);
       received = even_blocks(recvbuf, recvcount, recvtype, call.comm->size);
     }
@@ -164,7 +164,7 @@ int scatter_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
     check_root(*call.comm, root);
     std::vector<Block> sent;
     if (call.comm->rank == root) {
-      check_data(sendcount, sendtype);
+      check_data(*call.comm, sendcount, sendtype);
       check_not_in_place(sendbuf);
       sent = even_blocks(sendbuf, sendcount, sendtype, call.comm->size);
     }

@@ -10,6 +10,7 @@
 #include "mpi/entry.hpp"
 #include "mpi/grid.hpp"
 #include "mpi/held.hpp"
+#include "mpi/long_double.hpp"
 #include "mpi/p2p.hpp"
 
 namespace isthmus::face {
@@ -68,6 +69,7 @@ GridComm::GridComm(core::Group group_, std::uint64_t context_, MPI_Comm native_)
   first_member = members.front();
   const bool block = members.back() - first_member + 1 == static_cast<int>(members.size());
   contiguous = block ? static_cast<unsigned>(members.size()) : 0;
+  mixes_long_double = face::mixes_long_double(*this);
 }
 
 GridComm::~GridComm() {

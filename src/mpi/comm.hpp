@@ -40,6 +40,7 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   /// Where members are first_member + i, so that translation is an addition, their number; else 0.
   unsigned contiguous = 0;
   int first_member = 0;
+  bool mixes_long_double = false;  ///< members are in clusters whose long double differs
   coll::Layout layout;
   coll::Forced forced;  ///< algorithms of collectives asked for
   std::optional<CartTopology> cart;

@@ -1,7 +1,9 @@
-// Which datatypes can be used in place. Answers are cached per thread, so that asking again costs
-// a few ns; MPI_Type_free makes all cached answers about derived datatypes stale.
+// Which datatypes can be used in place, and which hold a long double. Answers are cached per
+// thread, so that asking again costs a few ns; MPI_Type_free makes all cached answers about derived
+// datatypes stale.
 #include <array>
 #include <atomic>
+#include <cfloat>
 #include <memory>
 #include <vector>
 
@@ -25,7 +27,7 @@ constexpr std::size_t kCacheSize = 64;
 
 struct Envelope {
   int integers = 0, addresses = 0, datatypes = 0, combiner = MPI_COMBINER_NAMED;
-  MPI_Count large = 0;
+  MPI_Count large = 0;  // numbers of elements among the arguments, of a type made by an _c function
 };
 
 bool get_envelope(MPI_Datatype type, Envelope& e) {
@@ -56,6 +58,15 @@ class Contents {
       : integers(static_cast<std::size_t>(e.integers)),
         addresses(static_cast<std::size_t>(e.addresses)),
         types(static_cast<std::size_t>(e.datatypes), MPI_DATATYPE_NULL) {
+#if ISTHMUS_LARGE_COUNT
+    if (e.large != 0) {
+      std::vector<MPI_Count> counts(static_cast<std::size_t>(e.large));
+      valid = native.Type_get_contents_c(type, e.integers, e.addresses, e.large, e.datatypes,
+                                         integers.data(), addresses.data(), counts.data(),
+                                         types.data()) == MPI_SUCCESS;
+      return;
+    }
+#endif
     valid = native.Type_get_contents(type, e.integers, e.addresses, e.datatypes, integers.data(),
                                      addresses.data(), types.data()) == MPI_SUCCESS;
   }
@@ -76,6 +87,13 @@ class Contents {
 };
 
 Shape examine(MPI_Datatype type);
+
+const char* long_double_among(const std::vector<MPI_Datatype>& types) {
+  for (const MPI_Datatype type : types) {
+    if (const char* name = examine(type).long_double; name != nullptr) return name;
+  }
+  return nullptr;
+}
 
 Shape from_contents(int combiner, const Contents& c) {
   const auto& i = c.integers;
@@ -128,8 +146,37 @@ Shape from_contents(int combiner, const Contents& c) {
                             all.subspan(1 + 2 * n, n), i[1 + 3 * n] == MPI_ORDER_C);
     }
     default:  // distributed arrays and what is yet to come: packing is always right
-      return {};
+      return {.long_double = long_double_among(c.types)};
   }
+}
+
+/// The name of a predefined datatype of long double; null for all others.
+const char* long_double_name(MPI_Datatype type) {
+  const std::uintptr_t k = key(type);
+  if (k == key(MPI_LONG_DOUBLE)) return "MPI_LONG_DOUBLE";
+  if (k == key(MPI_C_LONG_DOUBLE_COMPLEX)) return "MPI_C_LONG_DOUBLE_COMPLEX";
+  if (k == key(MPI_CXX_LONG_DOUBLE_COMPLEX)) return "MPI_CXX_LONG_DOUBLE_COMPLEX";
+  if (k == key(MPI_LONG_DOUBLE_INT)) return "MPI_LONG_DOUBLE_INT";
+  return nullptr;
+}
+
+/// Of a datatype for a Fortran kind that was asked for by precision and range: between double and
+/// x86's long double, each architecture has its own.
+const char* long_double_kind(int combiner, const Contents& c) {
+  constexpr int kDigits = 18;  // of x86's long double
+  const int digits = c.integers[0], range = c.integers[1];
+  const bool fits_double = digits <= DBL_DIG && range < DBL_MAX_10_EXP;
+  if (fits_double || digits > kDigits) return nullptr;
+  return combiner == MPI_COMBINER_F90_REAL ? "a datatype of MPI_Type_create_f90_real"
+                                           : "a datatype of MPI_Type_create_f90_complex";
+}
+
+const char* long_double_of_predefined(MPI_Datatype type, const Envelope& e) {
+  if (e.combiner == MPI_COMBINER_F90_REAL || e.combiner == MPI_COMBINER_F90_COMPLEX) {
+    const Contents contents(type, e);
+    if (contents.valid) return long_double_kind(e.combiner, contents);
+  }
+  return long_double_name(type);
 }
 
 Shape examine(MPI_Datatype type) {
@@ -140,10 +187,16 @@ Shape examine(MPI_Datatype type) {
   native.Type_get_extent_x(type, &lower, &extent);
   Shape shape;
   if (never_freed(e.combiner)) {
-    shape = {.run = size == extent && lower == 0, .lower = 0};
-  } else if (e.large == 0) {
+    shape = {.run = size == extent && lower == 0,
+             .lower = 0,
+             .long_double = long_double_of_predefined(type, e)};
+  } else {
     const Contents contents(type, e);
-    if (contents.valid) shape = from_contents(e.combiner, contents);
+    if (contents.valid && e.large == 0) {
+      shape = from_contents(e.combiner, contents);
+    } else if (contents.valid) {
+      shape.long_double = long_double_among(contents.types);
+    }
   }
   shape.size = size;
   shape.extent = extent;
@@ -181,6 +234,8 @@ bool is_contiguous(MPI_Count count, MPI_Datatype type, MPI_Aint* lower) {
 std::size_t packed_size(MPI_Count count, MPI_Datatype type) {
   return static_cast<std::size_t>(count) * static_cast<std::size_t>(cached(type).shape.size);
 }
+
+const char* long_double_in(MPI_Datatype type) { return cached(type).shape.long_double; }
 
 int free_type(MPI_Datatype* type) {
   freed.fetch_add(1, std::memory_order_release);

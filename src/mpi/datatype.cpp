@@ -161,6 +161,7 @@ ManyBytes::~ManyBytes() { native.Type_free(&type_); }
 Outgoing::Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type, Copy copy) {
   const std::size_t size = packed_size(count, type);
   if (size == 0) return;
+  long_double_ = long_double_in(type);
   MPI_Aint lower = 0;
   const bool in_place = is_contiguous(count, type, &lower);
   const auto* data = static_cast<const std::byte*>(shifted(buffer, lower));
@@ -181,6 +182,7 @@ Incoming::Incoming(void* buffer, MPI_Count count, MPI_Datatype type)
     : buffer_(buffer), count_(count) {
   const std::size_t size = packed_size(count, type);
   if (size == 0) return;
+  long_double_ = long_double_in(type);
   MPI_Aint lower = 0;
   if (is_contiguous(count, type, &lower)) {
     bytes_ = {static_cast<std::byte*>(shifted(buffer, lower)), size};

@@ -49,10 +49,13 @@ class Outgoing {
   /// Throws coll::Failure with the native error code for a bad datatype or count.
   Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type, Copy copy = Copy::IfNeeded);
   std::span<const std::byte> bytes() const { return bytes_; }
+  /// As long_double_in; null when there is no data.
+  const char* long_double() const { return long_double_; }
 
  private:
   std::unique_ptr<std::byte[]> owned_;
   std::span<const std::byte> bytes_;
+  const char* long_double_ = nullptr;
 };
 
 /// Memory for data to be received: the program's in place, or a buffer that finish() unpacks.
@@ -61,6 +64,8 @@ class Incoming {
   Incoming() = default;
   Incoming(void* buffer, MPI_Count count, MPI_Datatype type);
   std::span<std::byte> bytes() { return bytes_; }
+  /// As long_double_in; null when there is no room for data.
+  const char* long_double() const { return long_double_; }
   /// Unpacks the first `received` bytes (a whole number of basic elements, maybe fewer than
   /// asked for). Program's thread only. Returns an MPI error code.
   int finish(std::size_t received);
@@ -73,6 +78,7 @@ class Incoming {
   KeptType type_;  // when packed
   std::unique_ptr<std::byte[]> owned_;
   std::span<std::byte> bytes_;
+  const char* long_double_ = nullptr;
 };
 
 /// Packed bytes of `count` elements.
@@ -84,6 +90,9 @@ bool is_contiguous(MPI_Count count, MPI_Datatype type, MPI_Aint* lower);
 int free_type(MPI_Datatype* type);
 /// The program's datatypes in use.
 HandleUses& type_uses();
+/// The name of a predefined datatype in `type` whose elements are made of `long double`; null when
+/// there is none.
+const char* long_double_in(MPI_Datatype type);
 /// True for predefined datatypes (and those of MPI_Type_create_f90_...), which are never freed.
 bool is_predefined(MPI_Datatype type);
 

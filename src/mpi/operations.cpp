@@ -8,6 +8,7 @@
 #include "mpi/error.hpp"
 #include "mpi/grid.hpp"
 #include "mpi/large_count.hpp"
+#include "mpi/long_double.hpp"
 #include "mpi/progress.hpp"
 
 namespace isthmus::face {
@@ -53,6 +54,7 @@ bool finish_receive(const core::RecvOp& op, Incoming& incoming, Result& result) 
 SendOperation::SendOperation(const GridComm& g, Outgoing outgoing, int destination, int tag,
                              bool synchronous)
     : outgoing_(std::move(outgoing)) {
+  check_long_double(g, destination, outgoing_.long_double());
   comm = g.native;
   passive = true;
   op_.peer = static_cast<core::NodeId>(g.group.world_rank(destination));
@@ -65,6 +67,7 @@ SendOperation::SendOperation(const GridComm& g, Outgoing outgoing, int destinati
 
 ReceiveOperation::ReceiveOperation(const GridComm& g, Incoming incoming, int source, int tag)
     : incoming_(std::move(incoming)) {
+  check_long_double(g, source, incoming_.long_double());
   comm = g.native;
   passive = true;
   op_.context = g.context;

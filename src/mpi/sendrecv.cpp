@@ -1,5 +1,6 @@
 // MPI-4.1 section 3.10: send and receive at once.
 #include "mpi/error.hpp"
+#include "mpi/long_double.hpp"
 #include "mpi/p2p.hpp"
 #include "mpi/shield.hpp"
 
@@ -30,8 +31,14 @@ std::unique_ptr<Operation> exchange(GridComm& g, const Side<const void*, Count>&
   if (*code != MPI_SUCCESS) return nullptr;
   auto receive = start_receive(g, in.buffer, in.count, in.type, in.rank, in.tag, function, code);
   if (!receive) return nullptr;
-  auto send = start_send<Mode::Standard>(g, out.buffer, out.count, out.type, out.rank, out.tag,
-                                         function, code);
+  std::unique_ptr<Operation> send;
+  try {
+    send = start_send<Mode::Standard>(g, out.buffer, out.count, out.type, out.rank, out.tag,
+                                      function, code);
+  } catch (...) {
+    abandon(std::move(receive));
+    throw;
+  }
   if (!send) {
     abandon(std::move(receive));
     return nullptr;
@@ -111,6 +118,9 @@ std::unique_ptr<Operation> replace(GridComm& g, void* buffer, Count count, MPI_D
   *code = check_send<Mode::Standard>(buffer, count, type, send_tag, g.native);
   if (*code != MPI_SUCCESS) return nullptr;
   Outgoing copy(buffer, count, type, Copy::Always);
+  *code = check_rank(g, destination, false, function);
+  if (*code != MPI_SUCCESS) return nullptr;
+  check_long_double(g, destination, copy.long_double());  // of the type; it goes as bytes
   const Side<const void*, Count> out{copy.bytes().data(), size_of<Count>(copy), MPI_BYTE,
                                      destination, send_tag};
   const Side<void*, Count> in{buffer, count, type, source, receive_tag};

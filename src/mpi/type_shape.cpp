@@ -4,7 +4,9 @@ namespace isthmus::face {
 
 Shape vector_shape(const Shape& element, std::int64_t count, std::int64_t block,
                    std::int64_t stride) {
-  Shape shape{.lower = element.lower, .size = element.size * block * count};
+  Shape shape{.lower = element.lower,
+              .size = element.size * block * count,
+              .long_double = element.long_double};
   if (shape.size == 0) return {.run = true};
   shape.run = element.run_of(block) && (count <= 1 || stride == element.size * block);
   return shape;
@@ -22,12 +24,16 @@ void ShapeBuilder::add(const Shape& element, std::int64_t block, std::int64_t di
     shape_.run = shape_.run && element.run_of(block) && lower == shape_.lower + shape_.size;
   }
   shape_.size += bytes;
+  if (shape_.long_double == nullptr) shape_.long_double = element.long_double;
 }
 
 Shape subarray_shape(const Shape& element, std::span<const int> sizes,
                      std::span<const int> subsizes, std::span<const int> starts, bool c_order) {
   const std::size_t n = sizes.size();
-  Shape shape{.run = true, .lower = element.lower, .size = element.size};
+  Shape shape{.run = true,
+              .lower = element.lower,
+              .size = element.size,
+              .long_double = element.long_double};
   std::int64_t stride = element.extent;  // between neighbours in the dimension at hand
   std::int64_t elements = 1;
   bool partial = false;  // a faster dimension is not taken whole

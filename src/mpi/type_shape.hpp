@@ -15,6 +15,8 @@ struct Shape {
   std::int64_t lower = 0;   ///< true lower bound of the run
   std::int64_t size = 0;    ///< bytes of data
   std::int64_t extent = 0;  ///< distance to the next element
+  /// A predefined datatype in the map whose elements are made of `long double`; null: none is.
+  const char* long_double = nullptr;
 
   /// True when `count` elements in a row are one run.
   bool run_of(std::int64_t count) const {

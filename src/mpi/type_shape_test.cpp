@@ -48,6 +48,24 @@ TEST(TypeShape, StructFollowsTheOrderOfTheTypeMap) {
   EXPECT_FALSE(gap.shape().run);
 }
 
+TEST(TypeShape, LongDoubleIsSeenWhereverItIs) {
+  constexpr Shape kLongDouble{.run = true, .size = 16, .extent = 16, .long_double = "it"};
+  EXPECT_STREQ(vector_shape(kLongDouble, 2, 3, 64).long_double, "it");
+  EXPECT_EQ(vector_shape(kLongDouble, 0, 3, 64).long_double, nullptr);
+  EXPECT_EQ(vector_shape(kInt, 2, 3, 64).long_double, nullptr);
+
+  ShapeBuilder builder;
+  builder.add(kInt, 1, 0);
+  builder.add(kLongDouble, 0, 16);  // none of it
+  EXPECT_EQ(builder.shape().long_double, nullptr);
+  builder.add(kLongDouble, 1, 16);
+  builder.add(kInt, 1, 32);
+  EXPECT_STREQ(builder.shape().long_double, "it");
+
+  constexpr std::array sizes{4, 4}, part{2, 2}, starts{1, 1};
+  EXPECT_STREQ(subarray_shape(kLongDouble, sizes, part, starts, true).long_double, "it");
+}
+
 TEST(TypeShape, EmptyBlocksDoNotMatter) {
   ShapeBuilder builder;
   builder.add(kInt, 0, 100);

@@ -28,7 +28,7 @@ def say(text="", **message):
 
 def usual(op, message):
     if op == "hello":
-        machine = {"arch": "x86_64", "byteorder": "little", "long": 8, "long_double": 16}
+        machine = {"arch": "x86_64", "byteorder": "little", "long": 8, "long_double": "64/16"}
         hello = {"host": "fakehost", "user": "me", "pid": os.getpid(), "machine": machine}
         say(op="hello", **{**hello, **SCENARIO["hello"]})
     elif op == "configure":

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from isthmus.agent import Agent, Message
 from isthmus.bench.place import End
-from isthmus.bringup import BringUp, Limits
+from isthmus.bringup import MUST_AGREE, BringUp, Limits
 from isthmus.command import agent_command, shielded
 from isthmus.doctor import links as probes
 from isthmus.doctor import tcp
@@ -133,24 +133,26 @@ def _clock(where: str, facts: HostFacts) -> Finding:
 
 
 def _same_machine(plan: Plan, hosts: Sequence[HostFacts | None], say: Say) -> None:
-    """As `isthmus run` insists."""
+    """As `isthmus run` insists; and a word on long double, where it differs."""
     ranked = [
         (agent, facts)
         for agent, facts in zip(plan.agents, hosts, strict=True)
         if agent.has_ranks and facts
     ]
     for agent, facts in ranked[1:]:
-        for key, what in (
-            ("byteorder", "byte order"),
-            ("long", "size of long"),
-            ("long_double", "size of long double"),
-        ):
+        where, before = plan.where(agent), plan.where(ranked[0][0])
+        for key, what in MUST_AGREE.items():
             first, other = ranked[0][1].machine.get(key), facts.machine.get(key)
             if first != other:
-                where, before = plan.where(agent), plan.where(ranked[0][0])
                 text = f"the {what} is {other} here and {first} in {before}"
-                remedy = "A grid needs clusters of one byte order and one size of each basic type."
+                remedy = "A grid needs clusters of one byte order and one size of long."
                 say(Finding(where, "machine", "fail", text, remedy))
+        if ranked[0][1].machine.get("long_double") != facts.machine.get("long_double"):
+            text = (
+                f"long double differs from {before}'s: MPI_LONG_DOUBLE and datatypes with it "
+                "cannot pass between the two; all others can"
+            )
+            say(Finding(where, "machine", "warn", text))
 
 
 # -- gateways -------------------------------------------------------------------------------------

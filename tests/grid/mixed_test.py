@@ -1,0 +1,110 @@
+"""Clusters of different machines. Here one of them says so, and is not: what its ranks and the
+launcher make of it is the same. tests/aarch64 has one that really is another."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import mpis
+import pytest
+
+from isthmus.install import find_isthmusd
+
+SOURCE = Path(__file__).parent / "mixed" / "long_double.c"
+PAIRS = [("openmpi4", "mpich4"), ("mpich5", "openmpi5"), ("mpiabi5", "mpiabi5")]
+AARCH64 = ("x86_64,aarch64", "64/16,113/16")
+BIG = ("x86_64,s390x", "little,big")
+
+
+def grid_file(folder: Path, changes: tuple[str, ...]) -> Path:
+    """Two clusters. West's isthmusd is the real one, but for `changes` of its first line."""
+    (folder / "west" / "bin").mkdir(parents=True)
+    program = folder / "west" / "bin" / "isthmusd"
+    edits = " ".join(f"-e 1s,{change}," for change in changes)
+    program.write_text(f'#!/bin/sh\n"{find_isthmusd()}" "$@" | sed -u {edits}\n')
+    program.chmod(0o755)
+    grid = folder / "grid.toml"
+    grid.write_text(f'[cluster.east]\n[cluster.west]\nprefix = "{folder}/west"\n')
+    return grid
+
+
+def words(programs: Path, pair: tuple[str, str], *arguments: str) -> list[object]:
+    east, west = (mpis.ALL[name].build(SOURCE, programs) for name in pair)
+    parts = [*("--on", "east", "-n", 2, east, *arguments), ":"]
+    return [*parts, *("--on", "west", "-n", 2, west, *arguments)]
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="+".join)
+def test_long_double_alone_is_refused(isthmus, programs: Path, tmp_path: Path, pair) -> None:
+    grid = grid_file(tmp_path, AARCH64)
+    done = isthmus("run", "-g", grid, *words(programs, pair, "x86_64", "aarch64"))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="+".join)
+def test_long_double_passes_between_alike(isthmus, programs: Path, pair) -> None:
+    done = isthmus("run", *words(programs, pair))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_error_is_fatal_unless_the_program_asks_otherwise(isthmus, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import mpi4py\nmpi4py.rc.errors = 'fatal'\nfrom mpi4py import MPI\n"
+        "MPI.COMM_WORLD.Bcast([bytearray(16), MPI.LONG_DOUBLE])\n"
+    )
+    grid = grid_file(tmp_path, AARCH64)
+    done = isthmus("run", "-g", grid, "-n", 2, mpis.ALL["mpich5"].python, program)
+    assert done.returncode != 0
+    assert (
+        "MPI_LONG_DOUBLE has one format in cluster east (x86_64) and another in cluster west "
+        "(aarch64), so it cannot pass between them; use MPI_DOUBLE" in done.stderr
+    )
+
+
+THREE = """
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+data = [bytearray(b"x" * 16 if world.rank == 0 else 16), MPI.LONG_DOUBLE]
+alike = world.Split(world.rank == 2, world.rank)
+if world.rank < 2:
+    alike.Bcast(data)
+    assert data[0] == b"x" * 16
+if world.rank == 0:
+    world.Send(data, 1)
+    try:
+        world.Send(data, 2)
+    except MPI.Exception as error:
+        print(error.Get_error_class() == MPI.ERR_TYPE, error)
+elif world.rank == 1:
+    world.Recv(data, 0)
+"""
+
+
+def test_clusters_that_are_alike_exchange_it_beside_one_that_is_not(
+    isthmus, tmp_path: Path
+) -> None:
+    program = tmp_path / "three.py"
+    program.write_text(THREE)
+    grid = grid_file(tmp_path, AARCH64)
+    grid.write_text("[cluster.first]\n" + grid.read_text())
+    done = isthmus("run", "-g", grid, "-n", 3, mpis.ALL["mpich5"].python, program)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("True "), done.stdout
+    assert "cluster first (x86_64) and another in cluster west (aarch64)" in done.stdout
+
+
+def test_byte_orders_that_differ(isthmus, tmp_path: Path) -> None:
+    grid = grid_file(tmp_path, BIG)
+    done = isthmus("run", "-g", grid, "-n", 2, "true")
+    assert done.returncode == 1
+    assert "the byte order is little in cluster east and big in cluster west" in done.stderr
+
+
+def test_doctor_tells_of_it(isthmus, tmp_path: Path) -> None:
+    grid = grid_file(tmp_path, AARCH64)
+    done = isthmus("doctor", "-g", grid, "--json")
+    findings = [f for f in json.loads(done.stdout)["findings"] if f["what"] == "machine"]
+    assert [f["level"] for f in findings] == ["warn"], findings
+    assert "MPI_LONG_DOUBLE" in findings[0]["text"]
