@@ -2,34 +2,39 @@
 
 import os
 import sysconfig
+from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 from isthmus.errors import RunError
 
-_SANITIZED = ("asan", "tsan", "ubsan")
+# Built with sanitizers (they cannot be loaded into other programs, and measure nothing), or for
+# another machine.
+_NOT_FOR_USE = ("asan", "tsan", "ubsan", "aarch64", "aarch64-sysroot")
 
 
-def built(name: str) -> list[Path]:
-    """Files of this name in the build trees of this checkout, the newest first. Not those that were
-    built with sanitizers: they cannot be loaded into other programs, and measure nothing."""
+def _build_trees() -> list[Path]:
+    """Those of this checkout, if it is one, whose parts run here."""
     source = Path(__file__).parents[2]
     if not (source / "CMakePresets.json").is_file():
         return []
-    trees = [tree for tree in source.glob("build/*") if tree.name not in _SANITIZED]
-    found = [path for tree in trees for path in tree.glob(f"**/{name}") if path.is_file()]
-    return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
+    return [tree for tree in source.glob("build/*") if tree.name not in _NOT_FOR_USE]
+
+
+def _newest_first(files: Iterable[Path]) -> list[Path]:
+    return sorted(filter(Path.is_file, files), key=lambda path: path.stat().st_mtime, reverse=True)
+
+
+def built(name: str) -> list[Path]:
+    """Files of this name in the build trees, the newest first."""
+    return _newest_first(path for tree in _build_trees() for path in tree.glob(f"**/{name}"))
 
 
 def _candidates() -> list[Path]:
     if named := os.environ.get("ISTHMUS_PREFIX"):
         return [Path(named) / "bin" / "isthmusd"]
-    found = []
-    source = Path(__file__).parents[2]
-    if (source / "CMakePresets.json").is_file():  # a checkout: what was built last in it, whole
-        whole = {face.parents[1] for face in source.glob("build/*/lib/libisthmus-face-*.so")}
-        built = [p for tree in whole for p in tree.glob("**/isthmusd") if p.is_file()]
-        found += sorted(built, key=lambda p: p.stat().st_mtime, reverse=True)
+    whole = [tree for tree in _build_trees() if any(tree.glob("lib/libisthmus-face-*.so"))]
+    found = _newest_first(path for tree in whole for path in tree.glob("**/isthmusd"))
     try:
         listed = files("isthmus") or []
         found += [Path(str(f.locate())).resolve() for f in listed if f.name == "isthmusd"]
