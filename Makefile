@@ -16,11 +16,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test unit grid grid-all sanitize fuzz check tidy tidy-changed format \
-        bench suite clean
+.PHONY: help setup build demo test unit grid grid-all sanitize fuzz aarch64 check tidy tidy-changed \
+        format bench suite clean
 
 help:            ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
 # ---- set-up ---------------------------------------------------------------------------------
 
@@ -87,11 +87,13 @@ lab-grid-hablot lab-grid-zipper lab-grid-chain: lab-grid-%: build
 grid-all: build packages-programs  ## every program with every MPI library and pair of libraries
 	$(BIN)/pytest -q tests/grid/programs_test.py tests/grid/large_test.py --all-libraries
 
-.PHONY: packages-programs packages-check
+.PHONY: packages-programs packages-check packages-aarch64
 packages-programs:
 	@tools/setup/system_packages tools/setup/packages-programs.txt
 packages-check:
 	@tools/setup/system_packages tools/setup/packages-check.txt
+packages-aarch64:
+	@tools/setup/system_packages tools/setup/packages-aarch64.txt
 
 .PHONY: sanitizers
 sanitizers: setup packages-check
@@ -103,6 +105,9 @@ sanitize: setup packages-check  ## unit tests under sanitizers; a short run of t
 
 fuzz: setup packages-check  ## fuzz everything that reads bytes from a network, a minute each
 	tools/fuzz 60
+
+aarch64: build packages-aarch64  ## build for aarch64; its unit tests, and a grid with x86, through qemu
+	tools/aarch64
 
 suite: build  ## mpi4py's own test suite over a grid, against the native run
 	tools/mpi4py_suite

@@ -12,12 +12,21 @@
 
 namespace isthmus::face {
 
+/// Tells the processor that this is a loop that waits.
+inline void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 /// Held for a handful of instructions only.
 class SpinLock {
  public:
   void lock() {
     while (held_.exchange(true, std::memory_order_acquire)) {
-      while (held_.load(std::memory_order_relaxed)) __builtin_ia32_pause();
+      while (held_.load(std::memory_order_relaxed)) relax();
     }
   }
   void unlock() { held_.store(false, std::memory_order_release); }
