@@ -19,9 +19,10 @@ BUILD = ROOT / "build" / "aarch64"
 SYSROOT = ROOT / "build" / "aarch64-sysroot"
 
 CROSS = ["aarch64-linux-gnu-gcc", f"--sysroot={SYSROOT}"]
+OPENMPI = f"{SYSROOT}/usr/lib/aarch64-linux-gnu/openmpi"
 COMPILERS = {
     "mpich": [*CROSS, f"-I{SYSROOT}/usr/include/aarch64-linux-gnu/mpich", "-lmpich"],
-    "openmpi": [*CROSS, f"-I{SYSROOT}/usr/lib/aarch64-linux-gnu/openmpi/include", "-lmpi"],
+    "openmpi": [*CROSS, f"-I{OPENMPI}/include", f"-L{OPENMPI}/lib", "-lmpi"],
     "here": ["mpicc.openmpi"],
 }
 
