@@ -23,6 +23,7 @@ from isthmus.stats import Stats
 
 _FORWARDED = (signal.SIGUSR1, signal.SIGUSR2)
 _ANSWERS = ("hello", "configured", "program", "linked", "spawned", "stats")
+_UNJOINED_GRACE = 1.0  # seconds
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Which outcome is told when several come at once: a request of the user, MPI_Abort, a broken part,
 # and last the exit status of a program, which all of these bring about.
@@ -357,8 +358,10 @@ class Job:
         limits = self._options.limits
         if self._outcome and self._outcome.weight != _USER:
             # What ended one part ends the others as well; killing in the middle of that makes
-            # native launchers stumble, and hides the reason.
-            await self._gone(limits.grace)
+            # native launchers stumble, and hides the reason. Where no cluster has joined, hardly
+            # a rank has heard of it.
+            heard_of = any(member.joined for member in self._ranked)
+            await self._gone(limits.grace if heard_of else min(limits.grace, _UNJOINED_GRACE))
         self._killing = True
         running = [m for m in self._ranked if m.spawned and not m.exited and not m.lost]
         heard = await asyncio.gather(*(member.agent.order("kill") for member in running))

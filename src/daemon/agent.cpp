@@ -70,8 +70,9 @@ class Agent {
   Surroundings around_;  // from `link`
   std::unique_ptr<NativeJob> job_;
   bool job_running_ = false;
-  int size_ = 0;         // ranks of this cluster, from `link`
-  bool broken_ = false;  // the ranks have been told of a fault or abort, and end by themselves
+  int size_ = 0;  // ranks of this cluster, from `link`
+  // The ranks, if they have joined, have been told of a fault or abort, and end by themselves.
+  bool broken_ = false;
   bool stopping_ = false;
   bool orderly_ = false;  // stopping because the launcher said so
   int status_ = 0;
@@ -238,7 +239,7 @@ void Agent::signal(const ControlMessage& message) {
 }
 
 void Agent::kill(const ControlMessage&) {
-  if (job_ && job_running_) job_->kill(broken_);
+  if (job_ && job_running_) job_->kill(broken_ && gateways_->joined());
 }
 
 void Agent::stats(const ControlMessage&) {
@@ -294,7 +295,7 @@ void Agent::stop(int status) {
   stopping_ = true;
   status_ = status;
   if (job_ && job_running_) {
-    job_->kill(broken_);
+    job_->kill(broken_ && gateways_->joined());
   } else {
     close_gateways();
   }

@@ -2,18 +2,28 @@
 
 #include <unistd.h>
 
+#include <fstream>
 #include <string_view>
 
 namespace isthmus::daemon {
 
+void Environment::add(std::string_view entry) {
+  const std::size_t equals = entry.find('=');
+  if (equals == std::string_view::npos) return;
+  set(std::string(entry.substr(0, equals)), std::string(entry.substr(equals + 1)));
+}
+
 Environment Environment::inherited() {
   Environment result;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    const std::size_t equals = text.find('=');
-    if (equals == std::string_view::npos) continue;
-    result.set(std::string(text.substr(0, equals)), std::string(text.substr(equals + 1)));
-  }
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) result.add(*entry);
+  return result;
+}
+
+std::optional<Environment> Environment::of_process(int pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
+  if (!file) return std::nullopt;
+  Environment result;
+  for (std::string entry; std::getline(file, entry, '\0');) result.add(entry);
   return result;
 }
 

@@ -12,6 +12,9 @@ class Environment {
  public:
   /// This process's own.
   static Environment inherited();
+  /// What another process was started with, as far as it has left that in place; nothing when it
+  /// has ended, or is not ours to look at.
+  static std::optional<Environment> of_process(int pid);
 
   void set(const std::string& name, const std::string& value) { values_[name] = value; }
   void unset(const std::string& name) { values_.erase(name); }
@@ -20,6 +23,8 @@ class Environment {
   std::vector<std::string> strings() const;
 
  private:
+  void add(std::string_view entry);  // "NAME=VALUE"
+
   std::map<std::string, std::string> values_;
 };
 

@@ -13,6 +13,7 @@
 #include "daemon/host.hpp"
 #include "daemon/program.hpp"
 #include "daemon/rank_output.hpp"
+#include "daemon/rank_watch.hpp"
 #include "daemon/tagged_output.hpp"
 
 namespace isthmus::daemon {
@@ -66,8 +67,18 @@ int complain(const std::string& sentence, int status) {
   return status;
 }
 
+void watch(const Environment& environment) {
+  const auto first = number(environment, "ISTHMUS_FIRST");
+  if (!first) return;
+  try {
+    start_rank_watch(getpid(), *first + native_rank(environment), environment);
+  } catch (const Failure&) {  // nobody tells the rank: there is no name to report it by
+  }
+}
+
 // Only returns when it failed.
 int become(const RankPlan& plan, const std::string& path) {
+  watch(plan.environment);
   const std::vector<std::string> environment = plan.environment.strings();
   execve(path.c_str(), pointers(plan.argv).data(), pointers(environment).data());
   if (errno == ENOEXEC) {  // a script without "#!": POSIX has the shell run it

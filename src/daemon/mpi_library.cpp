@@ -66,6 +66,13 @@ bool is_mpi_library_name(std::string_view file_name) {
   return stems.contains(strip_version(file_name));
 }
 
+std::string abi_by_name(std::string_view file_name) {
+  for (const Known& known : kKnown) {
+    if (is_version_of(file_name, known.file_name)) return std::string(known.abi);
+  }
+  return {};
+}
+
 MpiLibrary identify_mpi_library(const std::string& path) {
   const std::string file_name = fs::path(path).filename().string();
   const auto elf = ElfFile::open(path);

@@ -58,6 +58,23 @@ std::vector<pid_t> descendants(pid_t root) {
   return found;
 }
 
+std::vector<pid_t> children(pid_t pid) {
+  std::vector<pid_t> found;
+  std::error_code error;
+  bool kept = false;
+  const fs::path tasks = fs::path("/proc") / std::to_string(pid) / "task";
+  for (fs::directory_iterator at(tasks, error), end; !error && at != end; at.increment(error)) {
+    std::ifstream file(at->path() / "children");  // of this thread
+    kept = kept || file;
+    for (pid_t child = 0; file >> child;) found.push_back(child);
+  }
+  if (kept) return found;
+  for (const pid_t other : descendants(pid)) {
+    if (read_stat(fs::path("/proc") / std::to_string(other)).parent == pid) found.push_back(other);
+  }
+  return found;
+}
+
 std::size_t signal_descendants(pid_t root, int number) {
   std::set<pid_t> signalled;
   for (int round = 0; round < 4; ++round) {

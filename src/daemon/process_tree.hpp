@@ -11,6 +11,10 @@ namespace isthmus::daemon {
 /// that have ended and only wait to be reaped.
 std::vector<pid_t> descendants(pid_t root);
 
+/// Pids of the children of `pid`. Reads what the kernel keeps for each process where it does, and
+/// not the whole of /proc.
+std::vector<pid_t> children(pid_t pid);
+
 /// Sends `number` to each of descendants(root), again while new ones appear (a bounded number of
 /// times), and says how many there were.
 std::size_t signal_descendants(pid_t root, int number);

@@ -2,21 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/hex.hpp"
+
 namespace isthmus::daemon {
-namespace {
-
-std::string to_hex(const std::string& bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const char c : bytes) {
-    const auto value = static_cast<unsigned char>(c);
-    text += kDigits[value >> 4];
-    text += kDigits[value & 15];
-  }
-  return text;
-}
-
-}  // namespace
 
 std::vector<std::string> set_rank_environment(const RankSetup& setup, Environment& environment) {
   std::vector<std::string> names;
@@ -25,7 +13,7 @@ std::vector<std::string> set_rank_environment(const RankSetup& setup, Environmen
     names.push_back(name);
   };
   set("ISTHMUS_JOB", setup.job);
-  set("ISTHMUS_SECRET", to_hex(setup.secret));
+  set("ISTHMUS_SECRET", core::to_hex(setup.secret));
   set("ISTHMUS_WORLD", setup.world);
   set("ISTHMUS_CLUSTER", setup.cluster);
   set("ISTHMUS_FIRST", std::to_string(setup.first));

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/hex.hpp"
 #include "daemon/failure.hpp"
 
 namespace isthmus::daemon {
@@ -79,19 +80,10 @@ class Keys {
 };
 
 std::string from_hex(const Keys& keys, const std::string& key) {
-  const auto text = keys.get<std::string>(key);
-  const auto digit = [&](char c) -> int {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    keys.wrong(key, "is not hexadecimal");  // says nothing of the secret itself
-  };
-  if (text.empty() || text.size() % 2 != 0) keys.wrong(key, "must be pairs of hexadecimal digits");
-  std::string bytes;
-  for (std::size_t i = 0; i < text.size(); i += 2) {
-    bytes += static_cast<char>(digit(text[i]) * 16 + digit(text[i + 1]));
-  }
-  return bytes;
+  auto bytes = core::from_hex(keys.get<std::string>(key));
+  // Says nothing of the secret itself.
+  if (!bytes) keys.wrong(key, "must be pairs of hexadecimal digits");
+  return *std::move(bytes);
 }
 
 void check_names(const Keys& keys, const Variables& variables) {

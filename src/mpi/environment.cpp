@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/hex.hpp"
+
 namespace isthmus::face {
 namespace {
 
@@ -28,34 +30,16 @@ std::string optional(const char* name) {
   return value ? value : "";
 }
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-std::string bytes_of_hex(std::string_view hex) {
-  std::string bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
-    const int high = hex_digit(hex[i]);
-    const int low = hex_digit(hex[i + 1]);
-    if (high < 0 || low < 0) return {};
-    bytes.push_back(static_cast<char>(high * 16 + low));
-  }
-  return hex.size() % 2 ? std::string() : bytes;
-}
-
 std::string take_secret() {
   const std::string hex = required("ISTHMUS_SECRET");
   char* in_place = std::getenv("ISTHMUS_SECRET");
   explicit_bzero(in_place, std::strlen(in_place));
   unsetenv("ISTHMUS_SECRET");
-  std::string bytes = bytes_of_hex(hex);
-  if (bytes.empty()) {
+  auto bytes = core::from_hex(hex);
+  if (!bytes) {
     throw std::runtime_error("ISTHMUS_SECRET does not hold pairs of hexadecimal digits");
   }
-  return bytes;
+  return *std::move(bytes);
 }
 
 // LD_PRELOAD is separated by spaces or colons.

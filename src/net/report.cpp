@@ -1,0 +1,93 @@
+#include "net/report.hpp"
+
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/io_context.hpp>
+
+#include "net/conduit_driver.hpp"
+#include "net/connect.hpp"
+#include "net/control_body.hpp"
+#include "net/handshake.hpp"
+#include "net/software.hpp"
+
+namespace isthmus::net {
+namespace {
+
+struct Report {
+  asio::io_context io;
+  core::NodeId self = core::kNobody;
+  core::NodeId gateway = core::kNobody;
+  std::vector<std::byte> body;
+  std::shared_ptr<ConduitDriver> driver;
+  std::string trouble = "it does not answer";
+
+  void end(const std::string& why) {
+    trouble = why;
+    io.stop();
+  }
+  // A gateway that will not listen, or closes, is that of a job which is ending.
+  void attach(std::shared_ptr<Stream> stream) {
+    core::ConduitConfig settings;
+    settings.self = self;
+    settings.peer = gateway;
+    settings.session = random_session();
+    settings.software = software();
+    ConduitDriver::Hooks hooks;
+    hooks.frame = [](const core::InFrame&, std::uint16_t) { return true; };
+    hooks.room = [] {};
+    hooks.connected = [this] { say(); };
+    hooks.progress = [this] {
+      if (said && driver->conduit().flushed()) end({});
+    };
+    hooks.lost = hooks.dead = [this](const std::string&) { end({}); };
+    hooks.ended = [this] { end({}); };
+    driver = std::make_shared<ConduitDriver>(io, std::move(settings), std::move(hooks));
+    driver->attach(std::move(stream));
+  }
+  void say() {
+    core::OutFrame frame;
+    frame.kind = core::FrameKind::Control;
+    frame.source = self;
+    frame.destination = gateway;
+    frame.payload = body;
+    driver->conduit().submit(frame);
+    driver->flush();
+    said = true;
+  }
+  bool said = false;
+};
+
+}  // namespace
+
+std::string report_fault(const core::World& world, int world_rank, const Credentials& credentials,
+                         const std::string& sentence, std::chrono::milliseconds limit) {
+  const std::size_t mine = world.cluster_of(world_rank);
+  std::string trouble = "cluster \"" + world.clusters[mine].name + "\" has no gateway";
+  for (const core::Gateway& gateway : world.gateways) {
+    if (gateway.cluster != mine) continue;
+    Report report;
+    report.self = static_cast<core::NodeId>(world_rank);
+    report.gateway = gateway.node;
+    report.body = encode_control({ControlBody::What::Fault, core::kNobody, -1, 1, sentence});
+    asio::co_spawn(
+        report.io,
+        [](Report* self, std::vector<std::string> addresses,
+           Credentials own) -> asio::awaitable<void> {
+          try {
+            self->attach(co_await connect(std::move(addresses), std::move(own), {}));
+          } catch (const Refusal&) {
+            self->end({});
+          } catch (const std::exception& error) {
+            self->end(error.what());
+          }
+        }(&report, gateway.addresses, credentials),
+        asio::detached);
+    report.io.run_for(limit);
+    if (report.driver) report.driver->close();
+    trouble = report.trouble;
+    if (trouble.empty()) break;
+  }
+  return trouble;
+}
+
+}  // namespace isthmus::net
