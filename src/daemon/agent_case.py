@@ -28,13 +28,24 @@ PROGRAM = r"""
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+static const char* preloaded(void) { /* LD_PRELOAD does not show it any more */
+  static char line[5000];
+  FILE* maps = fopen("/proc/self/maps", "r");
+  while (maps && fgets(line, sizeof line, maps)) {
+    if (strstr(line, "/libisthmus-") == NULL) continue;
+    line[strcspn(line, "\n")] = 0;
+    return strchr(line, '/');
+  }
+  return "nothing";
+}
 int main(int argc, char** argv) {
   int rank, size;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   printf("rank %d of %d wears %s extra %s args %d\n", rank, size,
-         getenv("LD_PRELOAD"), getenv("EXTRA"), argc);
+         preloaded(), getenv("EXTRA"), argc);
   if (rank == 0 && argc > 1 && argv[1][0] == 'i') {
     char line[100] = "";
     if (fgets(line, sizeof line, stdin)) printf("read %s", line);

@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <optional>
 
 #include "daemon/elf_file.hpp"
 #include "daemon/mapped.hpp"
+#include "daemon/native_identity.hpp"
 #include "daemon/process_tree.hpp"
 
 namespace isthmus::daemon {
@@ -31,21 +31,6 @@ bool names(const std::string& list, const std::string& entry) {
     at = end + 1;
   }
   return false;
-}
-
-// Whether the variables by which the native launcher tells a process which rank it is are those
-// that the rank was started with. A nested launcher sets others.
-bool is_of_rank(const Environment& process, const Environment& rank) {
-  static constexpr std::array kNames{"PMIX_NAMESPACE", "PMIX_RANK",    "PMI_RANK",
-                                     "PMI_FD",         "SLURM_PROCID", "SLURM_STEP_ID"};
-  bool any = false;
-  for (const char* name : kNames) {
-    const auto wanted = rank.get(name);
-    if (!wanted) continue;
-    if (process.get(name) != wanted) return false;
-    any = true;
-  }
-  return any;
 }
 
 std::string why(pid_t pid, const Mapped& mapped, const std::optional<Environment>& process,

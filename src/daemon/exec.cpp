@@ -11,6 +11,7 @@
 #include "daemon/failure.hpp"
 #include "daemon/file_descriptor.hpp"
 #include "daemon/host.hpp"
+#include "daemon/native_identity.hpp"
 #include "daemon/program.hpp"
 #include "daemon/rank_output.hpp"
 #include "daemon/rank_watch.hpp"
@@ -143,7 +144,10 @@ RankPlan plan_rank(const ExecOptions& options, Environment environment) {
 
 int run_exec(const ExecOptions& options) {
   try {
-    const RankPlan plan = plan_rank(options, Environment::inherited());
+    RankPlan plan = plan_rank(options, Environment::inherited());
+    if (plan.environment.get("ISTHMUS_WORLD")) {
+      plan.environment.set("ISTHMUS_NATIVE", native_identity(plan.environment));
+    }
     if (!plan.directory.empty() && chdir(plan.directory.c_str()) != 0) {
       return complain("The working directory \"" + plan.directory + "\" cannot be entered on " +
                           host_name() + ": " + std::strerror(errno),

@@ -15,10 +15,7 @@ struct Environment {
 /// True when this process was started as a rank of a grid.
 bool in_grid();
 /// Throws std::runtime_error with a sentence that names the variable that is missing or wrong.
-/// Overwrites the bytes of the secret in the environment.
+/// Overwrites the bytes of the secret where they were found.
 Environment read_environment();
-/// Takes out what would make the program's children join: our entry of LD_PRELOAD, and all
-/// ISTHMUS_ variables but ISTHMUS_CLUSTER and ISTHMUS_JOB.
-void clean_environment();
 
 }  // namespace isthmus::face

@@ -8,6 +8,7 @@ namespace isthmus::face {
 namespace {
 
 void* native_library = nullptr;
+char* (*find_setting)(const char* name) = nullptr;
 
 }  // namespace
 
@@ -16,9 +17,13 @@ void* native_function(const char* symbol) {
   return function ? function : dlsym(native_library, symbol + 1);  // PMPI_X, else MPI_X
 }
 
+char* setting(const char* name) { return find_setting(name); }
+
 }  // namespace isthmus::face
 
-const isthmus::face::FaceFunction* isthmus_face_open(void* library) {
+const isthmus::face::FaceFunction* isthmus_face_open(void* library,
+                                                     char* (*setting)(const char* name)) {
+  isthmus::face::find_setting = setting;
   isthmus::face::native_library = library;
   isthmus::face::load_native(isthmus::face::native, library);
   return isthmus::face::kFaceFunctions;

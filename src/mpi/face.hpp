@@ -17,12 +17,17 @@ struct FaceFunction {
 /// Generated.
 extern const FaceFunction kFaceFunctions[];
 
+/// The value of a variable that `isthmus run` left for this rank; null where there is none. The
+/// environment of the process has them no more.
+char* setting(const char* name);
+
 /// A function of the native library that mpi.h may not declare; null where there is none.
 void* native_function(const char* symbol);
 
 }  // namespace isthmus::face
 
-/// The one symbol that a face exports. `library` is the open native libmpi. Fills the table of
-/// native functions and returns the functions that the stub should route here.
+/// The one symbol that a face exports. `library` is the open native libmpi, `setting` what the
+/// function of that name asks. Fills the table of native functions and returns the functions that
+/// the stub should route here.
 extern "C" __attribute__((visibility("default"))) const isthmus::face::FaceFunction*
-isthmus_face_open(void* library);
+isthmus_face_open(void* library, char* (*setting)(const char* name));

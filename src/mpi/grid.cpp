@@ -145,7 +145,6 @@ void join_grid(ProgressBy by) {
   const Inside inside;
   try {
     auto made = make_grid(read_environment());
-    clean_environment();
     if (!made) return;
     Grid* joined = made.release();
     current.store(joined, std::memory_order_release);

@@ -2,7 +2,7 @@
 
 #define NAME(index, name)                                             \
   .globl name; .type name, %function; .p2align 4;                     \
-  name: .cfi_startproc;                                               \
+  name: .Lentry_##index: .cfi_startproc;                                               \
   adrp x16, isthmus_slots + 8 * (index);                              \
   ldr x16, [x16, :lo12:isthmus_slots + 8 * (index)]; br x16;          \
   .Llazy_##index: mov w17, index; b .Lresolve; .cfi_endproc; .size name, . - name
@@ -23,3 +23,19 @@
   ldp q4, q5, [sp, 160]; ldp q6, q7, [sp, 192];                       \
   ldp x29, x30, [sp], 224; .cfi_def_cfa_offset 0; .cfi_restore x29;   \
   .cfi_restore x30; br x16; .cfi_endproc
+
+/* dlsym, in front of the C library's. That one looks at who calls it where the handle is
+ * RTLD_DEFAULT (0) or RTLD_NEXT (-1), so it is jumped to and not called. */
+#define DLSYM                                                         \
+  .globl dlsym; .type dlsym, %function; .p2align 4;                   \
+  dlsym: .cfi_startproc;                                              \
+  stp x29, x30, [sp, -32]!; .cfi_def_cfa_offset 32;                   \
+  .cfi_offset x29, -32; .cfi_offset x30, -24; mov x29, sp;            \
+  stp x0, x1, [sp, 16];                                               \
+  add x9, x0, 1; cmp x9, 1; b.ls .Lreal_dlsym;                        \
+  mov x2, x30; bl isthmus_own_symbol;                                 \
+  cbnz x0, .Lown_dlsym;                                               \
+  .Lreal_dlsym: bl isthmus_real_dlsym; mov x16, x0;                   \
+  ldp x0, x1, [sp, 16]; ldp x29, x30, [sp], 32; br x16;               \
+  .Lown_dlsym: ldp x29, x30, [sp], 32; ret;                           \
+  .cfi_endproc; .size dlsym, . - dlsym

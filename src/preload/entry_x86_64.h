@@ -2,7 +2,7 @@
 
 #define NAME(index, name)                                             \
   .globl name; .type name, @function; .p2align 4;                     \
-  name: .cfi_startproc; endbr64; jmp *(isthmus_slots + 8 * (index))(%rip); \
+  name: .Lentry_##index: .cfi_startproc; endbr64; jmp *(isthmus_slots + 8 * (index))(%rip); \
   .Llazy_##index: movl $index, %r11d; jmp .Lresolve; .cfi_endproc; .size name, . - name
 
 /* Keeps every register that an argument may be in; then goes where the slot leads. */
@@ -27,3 +27,21 @@
   movups 128(%rsp), %xmm4; movups 144(%rsp), %xmm5;                   \
   movups 160(%rsp), %xmm6; movups 176(%rsp), %xmm7;                   \
   leave; .cfi_def_cfa %rsp, 8; jmp *%r11; .cfi_endproc
+
+/* dlsym, in front of the C library's. That one looks at who calls it where the handle is
+ * RTLD_DEFAULT (0) or RTLD_NEXT (-1), so it is jumped to and not called. */
+#define DLSYM                                                         \
+  .globl dlsym; .type dlsym, @function; .p2align 4;                   \
+  dlsym: .cfi_startproc; endbr64;                                     \
+  leaq 1(%rdi), %rax; cmpq $1, %rax; jbe .Lreal_dlsym;                \
+  pushq %rdi; .cfi_def_cfa_offset 16; pushq %rsi; .cfi_def_cfa_offset 24; \
+  subq $8, %rsp; .cfi_def_cfa_offset 32;                              \
+  movq 24(%rsp), %rdx; call isthmus_own_symbol;                       \
+  addq $8, %rsp; .cfi_def_cfa_offset 24;                              \
+  popq %rsi; .cfi_def_cfa_offset 16; popq %rdi; .cfi_def_cfa_offset 8; \
+  testq %rax, %rax; je .Lreal_dlsym; ret;                             \
+  .Lreal_dlsym: pushq %rdi; .cfi_def_cfa_offset 16;                   \
+  pushq %rsi; .cfi_def_cfa_offset 24; subq $8, %rsp; .cfi_def_cfa_offset 32; \
+  call isthmus_real_dlsym; addq $8, %rsp; .cfi_def_cfa_offset 24;     \
+  popq %rsi; .cfi_def_cfa_offset 16; popq %rdi; .cfi_def_cfa_offset 8; \
+  jmp *%rax; .cfi_endproc; .size dlsym, . - dlsym

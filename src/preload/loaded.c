@@ -55,6 +55,30 @@ static int look(struct dl_phdr_info* info, size_t size, void* data) {
   return 1;
 }
 
+struct place {
+  const char* const* sonames;
+  ElfW(Addr) address;
+};
+
+static int holds(struct dl_phdr_info* info, size_t size, void* data) {
+  (void)size;
+  const struct place* place = data;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)* segment = &info->dlpi_phdr[i];
+    const ElfW(Addr) begin = info->dlpi_addr + segment->p_vaddr;
+    if (segment->p_type != PT_LOAD || place->address < begin) continue;
+    if (place->address - begin >= segment->p_memsz) continue;
+    return info->dlpi_name && *info->dlpi_name && is_one_of(soname_of(info), place->sonames) ? 1
+                                                                                             : 2;
+  }
+  return 0;
+}
+
+int isthmus_is_in(const char* const* sonames, const void* address) {
+  struct place place = {sonames, (ElfW(Addr))address};
+  return dl_iterate_phdr(holds, &place) == 1;
+}
+
 int isthmus_find_loaded(const char* const* sonames, char* path, unsigned long size) {
   struct search search = {sonames, path, size};
   return dl_iterate_phdr(look, &search);

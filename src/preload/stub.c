@@ -22,7 +22,8 @@ struct face_function { /* as in mpi/face.hpp */
   const char* name;
   void* function; /* null: native */
 };
-typedef const struct face_function* face_open_function(void* library);
+typedef const struct face_function* face_open_function(void* library,
+                                                       char* (*setting)(const char* name));
 
 /* Recursive: opening a library runs constructors, which may call MPI_Initialized. */
 static pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
@@ -39,9 +40,9 @@ void isthmus_die(const char* what, const char* detail) {
   _exit(1);
 }
 
-static void* open_library(void) {
+static void* open_library(const char* const* sonames) {
   char path[PATH_MAX];
-  if (!isthmus_find_loaded(isthmus_sonames, path, sizeof path)) return 0;
+  if (!isthmus_find_loaded(sonames, path, sizeof path)) return 0;
   /* Also makes its symbols global: mpi4py loads it locally, but a face needs its data symbols. */
   return dlopen(path, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
 }
@@ -58,7 +59,7 @@ static void own_folder(char* folder, unsigned long size) {
 
 static const struct face_function* open_face(void* library) {
   char path[2 * PATH_MAX];
-  const char* folder = getenv("ISTHMUS_LIBDIR");
+  const char* folder = isthmus_setting("ISTHMUS_LIBDIR");
   if (folder && *folder && strlen(folder) < PATH_MAX) {
     strcpy(path, folder);
   } else {
@@ -73,7 +74,7 @@ static const struct face_function* open_face(void* library) {
   if (!open) isthmus_die("not a part of Isthmus: ", path);
   face_open_function* open_function;
   memcpy(&open_function, &open, sizeof open);
-  return open_function(library);
+  return open_function(library, isthmus_setting);
 }
 
 static int compare(const void* name, const void* entry) {
@@ -133,7 +134,10 @@ void* isthmus_resolve(unsigned index) {
   static int state = not_yet;
   pthread_mutex_lock(&mutex);
   if (state == not_yet) {
-    found.library = open_library();
+    isthmus_take_environment();
+    found.library = open_library(isthmus_sonames);
+    /* What is no rank may well be of another MPI. */
+    if (!found.library && !isthmus_in_grid()) found.library = open_library(isthmus_other_sonames);
     if (!found.library) {
       isthmus_die(
           "the program called MPI, but has loaded no MPI library of the kind that it was started "
@@ -142,7 +146,7 @@ void* isthmus_resolve(unsigned index) {
     }
     /* Constructors of what is opened here may call MPI: they see the native library. */
     state = filling;
-    if (getenv("ISTHMUS_WORLD")) {
+    if (isthmus_in_grid()) {
       const struct face_function* face = open_face(found.library);
       while (face[found.face_count].name) ++found.face_count;
       found.face = face;

@@ -8,10 +8,12 @@
 extern const unsigned isthmus_count;
 extern const char* const isthmus_names[];
 extern void* isthmus_slots[];
+extern void* const isthmus_entries[]; /* what is exported under each name */
 /* Generated: the ABI of the face ("ompi"), and the sonames of the libraries that have it, each a
  * name or a beginning that ends in '*'; ends with a null. */
 extern const char isthmus_abi[];
 extern const char* const isthmus_sonames[];
+extern const char* const isthmus_other_sonames[]; /* of the other ABIs' */
 
 /* Called by the first call of any name: fills all slots and returns what slot `index` leads to
  * now. Does not return when there is no MPI library to lead to. */
@@ -19,6 +21,21 @@ void* isthmus_resolve(unsigned index);
 
 /* loaded.c: the path of the loaded library with one of `sonames`, or 0. */
 int isthmus_find_loaded(const char* const* sonames, char* path, unsigned long size);
+
+/* loaded.c: whether an address is in a loaded library with one of `sonames`. */
+int isthmus_is_in(const char* const* sonames, const void* address);
+
+/* dlsym.c, called by the generated dlsym: what a look for `name` is to find in the place of the
+ * library's own function, or 0; and the C library's dlsym. */
+void* isthmus_own_symbol(void* handle, const char* name, void* caller);
+void* isthmus_real_dlsym(void);
+
+/* environment.c: takes what `isthmus run` left out of the environment; once. */
+void isthmus_take_environment(void);
+/* Whether this process is the rank that `isthmusd exec` started, or runs in its place. */
+int isthmus_in_grid(void);
+/* The value of a variable of the environment, taken or not; 0 where there is none. */
+char* isthmus_setting(const char* name);
 
 /* Prints one line to standard error and ends the process. */
 void isthmus_die(const char* what, const char* detail) __attribute__((noreturn));

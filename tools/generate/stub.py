@@ -21,10 +21,14 @@ def assembly(abi: str, names: list[str]) -> str:
     entries = "\n".join(f"NAME({i}, {name})" for i, name in enumerate(names))
     texts = "\n".join(f'.Lname_{i}: .asciz "{name}"' for i, name in enumerate(names))
     pointers = "\n".join(f"  .quad .Lname_{i}" for i in range(len(names)))
+    own = "\n".join(f"  .quad .Lentry_{i}" for i in range(len(names)))
     slots = "\n".join(f"  .quad .Llazy_{i}" for i in range(len(names)))
-    sonames = SONAMES[abi]
+    others = [s for other in SONAMES for s in SONAMES[other] if other != abi]
+    sonames = SONAMES[abi] + others
     soname_texts = "\n".join(f'.Lsoname_{i}: .asciz "{s}"' for i, s in enumerate(sonames))
-    soname_pointers = "\n".join(f"  .quad .Lsoname_{i}" for i in range(len(sonames)))
+    pointers_of = [f"  .quad .Lsoname_{i}" for i in range(len(sonames))]
+    soname_pointers = "\n".join(pointers_of[: len(SONAMES[abi])])
+    other_pointers = "\n".join(pointers_of[len(SONAMES[abi]) :])
     return f"""/* Made by tools/generate. Do not edit. */
 #if defined(__x86_64__)
 #include "entry_x86_64.h"
@@ -36,6 +40,7 @@ def assembly(abi: str, names: list[str]) -> str:
 
 .text
 RESOLVE
+DLSYM
 {entries}
 
 .section .rodata.str1.1, "aMS", %progbits, 1
@@ -57,10 +62,19 @@ isthmus_count: .long {len(names)}
 .hidden isthmus_names
 isthmus_names:
 {pointers}
+.globl isthmus_entries
+.hidden isthmus_entries
+isthmus_entries:
+{own}
 .globl isthmus_sonames
 .hidden isthmus_sonames
 isthmus_sonames:
 {soname_pointers}
+  .quad 0
+.globl isthmus_other_sonames
+.hidden isthmus_other_sonames
+isthmus_other_sonames:
+{other_pointers}
   .quad 0
 
 .data
