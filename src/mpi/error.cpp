@@ -68,10 +68,6 @@ int error_code(int error_class, const std::string& function, const std::string& 
   return code;
 }
 
-namespace {
-
-enum class Handling { Returns, Fatal, ByProgram };
-
 Handling handling_of(MPI_Errhandler handler) {
   if (handler == MPI_ERRORS_RETURN) return Handling::Returns;
   bool fatal = handler == MPI_ERRORS_ARE_FATAL;
@@ -81,14 +77,16 @@ Handling handling_of(MPI_Errhandler handler) {
   return fatal ? Handling::Fatal : Handling::ByProgram;
 }
 
-[[noreturn]] void die(const std::string& comm, int code, const char* function) {
+void die(const std::string& object, int code, const char* function) {
   const std::string name = function;
   std::string why = describe(code);
   if (why.starts_with(name + ": ")) why.erase(0, name.size() + 2);
   int error_class = MPI_ERR_OTHER;
   native.Error_class(code, &error_class);
-  abort_grid(error_class, name + " failed on communicator " + comm + ": " + why);
+  abort_grid(error_class, name + " failed on " + object + ": " + why);
 }
+
+namespace {
 
 /// Calls the program's handler with a communicator of this process alone: its own is gone.
 void call_without_comm(MPI_Errhandler handler, int code) {
@@ -121,7 +119,7 @@ int raise(MPI_Comm comm, int code, const char* function) {
     if (handler != MPI_ERRHANDLER_NULL) native.Errhandler_free(&handler);
   }
   if (handling == Handling::Returns) return code;
-  if (handling == Handling::Fatal) die(name_of(comm), code, function);
+  if (handling == Handling::Fatal) die("communicator " + name_of(comm), code, function);
   const Outside outside;  // the handler is the program's own
   native.Comm_call_errhandler(comm, code);
   return code;
@@ -132,13 +130,9 @@ int raise(MPI_Comm comm, const GridComm* owner, int code, const char* function) 
     return raise(comm, code, function);
   }
   const Handling handling = handling_of(owner->last_handler);
-  if (handling == Handling::Fatal) die("(freed by the program)", code, function);
+  if (handling == Handling::Fatal) die("communicator (freed by the program)", code, function);
   if (handling == Handling::ByProgram) call_without_comm(owner->last_handler, code);
   return code;
-}
-
-int unsupported(MPI_Comm comm, const char* function, const char* reason) {
-  return raise(comm, error_code(MPI_ERR_UNSUPPORTED_OPERATION, function, reason), function);
 }
 
 }  // namespace isthmus::face

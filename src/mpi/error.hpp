@@ -20,7 +20,19 @@ int raise(MPI_Comm comm, int code, const char* function);
 /// As raise, also where the program has freed `comm`, the handle of `owner`, since: then by the
 /// handler that it had. `owner` is null for a native communicator.
 int raise(MPI_Comm comm, const GridComm* owner, int code, const char* function);
-/// error_code + raise, for what Isthmus does not do on grid objects.
+
+enum class Handling { Returns, Fatal, ByProgram };
+Handling handling_of(MPI_Errhandler handler);
+/// What a fatal handler does: ends the grid with a sentence. `object` is what the handler hangs on.
+[[noreturn]] void die(const std::string& object, int code, const char* function);
+
+// refusal.cpp: what Isthmus does not do on grid objects. Where the handler returns, tells as well.
+/// error_code + raise. MPI_COMM_NULL: the error belongs to no communicator.
 int unsupported(MPI_Comm comm, const char* function, const char* reason);
+/// As unsupported, for opening a file on `comm`: the handler is that of MPI_FILE_NULL.
+int unsupported_file(MPI_Comm comm, const char* function, const char* reason);
+/// Says on standard error that the program is given an error which it may not look at: at the first
+/// refusal of each function, on one process where all members of `comm` are refused.
+void tell_refusal(MPI_Comm comm, const char* function, const char* reason);
 
 }  // namespace isthmus::face

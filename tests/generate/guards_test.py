@@ -53,11 +53,26 @@ def test_only_incoming_handles_are_checked() -> None:
 
 
 def test_a_guard_names_function_and_reason_and_else_calls_the_library() -> None:
-    text = guards.guard(function(START), {"MPI_Win": "no windows", "MPI_": "nothing"})
+    face = guards.Face([], reasons={"MPI_Win": "no windows", "MPI_": "nothing"})
+    text = guards.guard(function(START), face)
     assert "is_grid_group(group)" in text
     assert '"MPI_Win_start"' in text
     assert "no windows" in text
     assert "return parked(native.Win_start, group, assert, win);" in text
+
+
+def test_what_is_refused_on_every_grid_is_guarded_without_a_handle() -> None:
+    face = guards.Face([], refused_on_grid={"MPI_Type_commit": "not here"})
+    assert face.guarded(function(COMMIT))
+    text = guards.guard(function(COMMIT), face)
+    assert "grid()" in text
+    assert '(MPI_COMM_NULL, "MPI_Type_commit", "not here")' in text
+
+
+def test_a_file_is_refused_through_the_handler_of_files() -> None:
+    opened = function("int PMPI_File_open(MPI_Comm comm, MPI_File *fh);")
+    text = guards.guard(opened, guards.Face([]))
+    assert 'return unsupported_file(comm, "MPI_File_open"' in text
 
 
 def test_the_stub_gets_every_known_function_sorted() -> None:

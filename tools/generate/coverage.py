@@ -22,18 +22,22 @@ Made by `tools/generate/coverage.py` from the sources; do not edit.
 | **grid** | works on communicators and groups that span clusters |
 | local | has nothing to do with other processes, or only with the handle: native |
 | native | works on objects made inside one cluster; they cannot be made across clusters yet |
-| refused | raises `MPI_ERR_UNSUPPORTED_OPERATION` on an object that spans clusters |
+| refused | raises `MPI_ERR_UNSUPPORTED_OPERATION`, in all callers, on what spans clusters |
 
 A communicator or group inside one cluster is the native library's own: every function works on it
-as that library does. Errors go through the error handler of the object. `_c` marks a function
-whose large-count form does the same, in libraries that have it.
+as that library does. Errors go through the error handler of the object: that of `MPI_FILE_NULL`
+for a file that is to be opened, which returns unless the program sets another. Where it returns, a
+line on standard error tells of the first refusal of each function, as many programs do not look.
+`_c` marks a function whose large-count form does the same, in libraries that have it.
 """
 
 INSIDE_ONE = {
     "WINDOW": "windows are made inside one cluster",
     "FILE": "files are opened inside one cluster",
-    "SESSION": "a session sees its own cluster",
+    "SESSION": "sessions are refused when they begin",
 }
+# How the note of an entry begins that refuses, at least in part.
+REFUSED = "refused: "
 # c2f and the like: the handle is native.
 HANDLE_ONLY = ("_c2f", "_toint")
 
@@ -43,12 +47,18 @@ def classify(
     entries: dict[str, str],
     native_ok: dict[str, str],
     refused: dict[str, str],
+    refused_on_grid: dict[str, str],
     name: str | None = None,
 ) -> tuple[str, str]:
     """(state, note) of a function, or of its large-count form `name`."""
     name = name or function.name
     if (member := member_name(name)) in entries:
-        return "grid", entries[member] or entries.get(member.removesuffix("_c"), "")
+        note = entries[member] or entries.get(member.removesuffix("_c"), "")
+        if note.startswith(REFUSED):
+            return "refused", note.removeprefix(REFUSED)
+        return "grid", note
+    if name in refused_on_grid:
+        return "refused", refused_on_grid[name]
     if name in native_ok:
         return "grid", native_ok[name]
     if function.inputs & {"COMMUNICATOR", "GROUP"} and not name.endswith(HANDLE_ONLY):
@@ -61,14 +71,15 @@ def classify(
 
 def table() -> list[tuple[str, str, str]]:
     """(name, state, note) rows."""
-    entries, native_ok, refused = sources.entries(), sources.native_ok(), sources.refusals()
+    entries, native_ok = sources.entries(), sources.native_ok()
+    refusals = sources.refusals(), sources.refused_on_grid()
     rows = []
     for function in standard.functions():
-        state, note = classify(function, entries, native_ok, refused)
+        state, note = classify(function, entries, native_ok, *refusals)
         label = function.name
         if function.large:
             large = f"{function.name}_c"
-            large_state, large_note = classify(function, entries, native_ok, refused, large)
+            large_state, large_note = classify(function, entries, native_ok, *refusals, large)
             if large_state == state:
                 label += ", `_c`"
             else:

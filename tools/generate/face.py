@@ -37,6 +37,7 @@ def main() -> None:
         entries=set(sources.entries(args.sources)),
         native_ok=set(sources.native_ok()),
         reasons=sources.refusals(),
+        refused_on_grid=sources.refused_on_grid(),
     )
     args.out.mkdir(parents=True, exist_ok=True)
     write_if_changed(args.out / "native_table.hpp", native_table.header(declared))

@@ -17,6 +17,8 @@ CHECKS = {
     "MPI_Comm": ("find_comm({})", "a communicator"),
     "MPI_Group": ("is_grid_group({})", "a group"),
 }
+# Whose error handler hears of a refusal, where that is not the communicator's.
+REFUSERS = {"MPI_File_open": "unsupported_file"}
 # Functions that take their handle by address as input.
 BY_ADDRESS = ("_free", "_disconnect")
 # What the processes of a call have in common where it may wait for others; and calls that only look
@@ -37,6 +39,7 @@ class Face:
     entries: set[str] = field(default_factory=set)  # members that the sources define
     native_ok: set[str] = field(default_factory=set)
     reasons: dict[str, str] = field(default_factory=dict)
+    refused_on_grid: dict[str, str] = field(default_factory=dict)  # whatever their arguments
 
     def functions(self) -> list[Function]:
         """All it knows, in the order of their names."""
@@ -46,6 +49,8 @@ class Face:
     def guarded(self, function: Function) -> bool:
         if function.member in self.entries or function.mpi_name in self.native_ok:
             return False
+        if function.mpi_name in self.refused_on_grid:
+            return True
         if function.returns != "int" or function.variadic():
             return False
         return bool(checked(function)) or may_wait(function)
@@ -71,20 +76,26 @@ def checked(function: Function) -> list[tuple[Parameter, str, str]]:
     return found
 
 
-def guard(function: Function, reasons: dict[str, str], declared: bool = True) -> str:
+def guard(function: Function, face: Face, declared: bool = True) -> str:
     name = function.mpi_name
-    why = sources.reason(name, reasons)
+    why = sources.reason(name, face.reasons)
+    refuse = REFUSERS.get(name, "unsupported")
     lines = []
+    if always := face.refused_on_grid.get(name):
+        lines.append(
+            "  if (depth == 0 && grid())\n"
+            f'    return {refuse}(MPI_COMM_NULL, "{name}", "{always}");'
+        )
     for p, handle, kind in checked(function):
         check, words = CHECKS[kind]
         test = check.format(handle)
         if handle.startswith("*"):
             test = f"{p.name} && {test}"
-        comm = handle if kind == "MPI_Comm" else "kNoObject"
+        comm = handle if kind == "MPI_Comm" else "MPI_COMM_NULL"
         sentence = f"{words} that spans clusters cannot be used here"
         sentence += f": {why}" if why else ""
         lines.append(
-            f'  if (depth == 0 && {test})\n    return unsupported({comm}, "{name}", "{sentence}");'
+            f'  if (depth == 0 && {test})\n    return {refuse}({comm}, "{name}", "{sentence}");'
         )
     parameters = ", ".join(p.declaration() for p in function.parameters)
     arguments = ", ".join(p.name for p in function.parameters)
@@ -103,24 +114,19 @@ def guard(function: Function, reasons: dict[str, str], declared: bool = True) ->
 def source(face: Face) -> str:
     declared = {f.mpi_name for f in face.declared}
     guards = [
-        guard(f, face.reasons, f.mpi_name in declared) for f in face.functions() if face.guarded(f)
+        guard(f, face, f.mpi_name in declared) for f in face.functions() if face.guarded(f)
     ]
     return f"""{BANNER}
 #include "mpi/comm.hpp"
 #include "mpi/entry.hpp"
 #include "mpi/error.hpp"
 #include "mpi/face.hpp"
+#include "mpi/grid.hpp"
 #include "mpi/group.hpp"
 #include "mpi/native_progress.hpp"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 using namespace isthmus::face;
-
-namespace {{
-/// Whose error handler hears of errors on groups: MPI-4 section 9.3 says MPI_COMM_SELF, earlier
-/// versions MPI_COMM_WORLD.
-[[maybe_unused]] const MPI_Comm kNoObject = MPI_VERSION >= 4 ? MPI_COMM_SELF : MPI_COMM_WORLD;
-}}  // namespace
 
 {chr(10).join(guards)}"""
 
@@ -131,7 +137,7 @@ def table(face: Face) -> str:
     declared = {f.mpi_name for f in face.declared}
     rows, declarations = [], []
     for f in face.functions():
-        ours = face.guarded(f) or (f.member in face.entries and f.mpi_name in declared)
+        ours = face.guarded(f) or f.member in face.entries
         if ours and f.mpi_name not in declared:
             declarations.append(f'extern "C" int isthmus_{f.member}();')
         value = f"reinterpret_cast<void*>(&isthmus_{f.member})" if ours else "nullptr"

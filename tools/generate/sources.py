@@ -50,6 +50,10 @@ def refusals() -> dict[str, str]:
     return rows(HERE / "refused.toml")
 
 
+def refused_on_grid() -> dict[str, str]:
+    return rows(HERE / "refused_on_grid.toml")
+
+
 def reason(mpi_name: str, reasons: dict[str, str]) -> str:
     """Why a function is refused: that of the longest prefix of its name that has one."""
     fits = [p for p in reasons if mpi_name.startswith(p)]

@@ -1,0 +1,129 @@
+/* What is refused raises its error through the handler that the standard names, in all callers. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int errors = 0, rank = -1, called = 0;
+
+static void expect(int well, const char* what) {
+  if (well) return;
+  ++errors;
+  fprintf(stderr, "rank %d: %s\n", rank, what);
+}
+
+static void expect_refusal(int code, const char* function) {
+  int class = MPI_SUCCESS, length = 0;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  if (code != MPI_SUCCESS) MPI_Error_class(code, &class);
+  if (code != MPI_SUCCESS) MPI_Error_string(code, text, &length);
+  expect(class == MPI_ERR_UNSUPPORTED_OPERATION, function);
+  expect(strstr(text, function) != NULL, text);
+}
+
+static void on_file(MPI_File* file, int* code, ...) {
+  int class = MPI_SUCCESS;
+  (void)file;
+  MPI_Error_class(*code, &class);
+  called += class == MPI_ERR_UNSUPPORTED_OPERATION;
+}
+
+static void on_comm(MPI_Comm* comm, int* code, ...) {
+  (void)comm;
+  (void)code;
+  called += 100;
+}
+
+static void files(void) {
+  MPI_File file;
+  memset(&file, 0, sizeof file);
+  /* The world's handler still is fatal; that of files returns. */
+  int code = MPI_File_open(MPI_COMM_WORLD, "never", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+  expect_refusal(code, "MPI_File_open");
+  MPI_Errhandler own;
+  MPI_File_create_errhandler(on_file, &own);
+  MPI_File_set_errhandler(MPI_FILE_NULL, own);
+  code = MPI_File_open(MPI_COMM_WORLD, "never", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+  expect_refusal(code, "MPI_File_open");
+  expect(called == 1, "the handler of MPI_FILE_NULL was not called");
+  MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+  MPI_Errhandler_free(&own);
+}
+
+static void windows(void) {
+  MPI_Win window;
+  int word = 0;
+  expect_refusal(
+      MPI_Win_create(&word, sizeof word, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window),
+      "MPI_Win_create");
+  MPI_Errhandler own;
+  MPI_Comm_create_errhandler(on_comm, &own);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, own);
+  called = 0;
+  MPI_Win_create(&word, sizeof word, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  expect(called == 100, "the handler of the communicator was not called");
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Errhandler_free(&own);
+}
+
+static void names(void) {
+  char port[MPI_MAX_PORT_NAME] = "";
+  expect_refusal(MPI_Open_port(MPI_INFO_NULL, port), "MPI_Open_port");
+  expect_refusal(MPI_Publish_name("name", MPI_INFO_NULL, port), "MPI_Publish_name");
+  expect_refusal(MPI_Lookup_name("name", MPI_INFO_NULL, port), "MPI_Lookup_name");
+}
+
+/* Four ranks, two in each cluster. */
+static void intercommunicators(void) {
+  MPI_Comm half, inter = MPI_COMM_NULL;
+  int half_rank = 0, remote = 0, sum = 0;
+  MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &half);
+  MPI_Comm_rank(half, &half_rank);
+  MPI_Comm_set_errhandler(half, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  /* Only the leaders name a communicator that spans clusters. */
+  expect_refusal(MPI_Intercomm_create(half, 0, half_rank == 0 ? MPI_COMM_WORLD : MPI_COMM_NULL,
+                                      rank < 2 ? 2 : 0, 7, &inter),
+                 "MPI_Intercomm_create");
+  /* One side spans clusters, the other does not; the leaders are of one cluster. */
+  MPI_Comm sides;
+  MPI_Comm_split(MPI_COMM_WORLD, rank == 1, rank, &sides);
+  MPI_Comm_set_errhandler(sides, MPI_ERRORS_RETURN);
+  expect_refusal(MPI_Intercomm_create(sides, 0, MPI_COMM_WORLD, rank == 1 ? 0 : 1, 8, &inter),
+                 "MPI_Intercomm_create");
+  /* Both in one cluster, whatever the communicator between the leaders. */
+  expect(MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, rank ^ 1, 9, &inter) == MPI_SUCCESS,
+         "an intercommunicator inside a cluster was refused");
+  MPI_Comm_remote_size(inter, &remote);
+  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, inter);
+  expect(remote == 1 && sum == (rank ^ 1), "an intercommunicator inside a cluster is wrong");
+  MPI_Comm_free(&inter);
+  MPI_Comm_free(&sides);
+  MPI_Comm_free(&half);
+}
+
+static void sessions(void) {
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+  MPI_Session session;
+  int class = MPI_SUCCESS;
+  const int code = MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+  MPI_Error_class(code, &class);
+  expect(class == MPI_ERR_UNSUPPORTED_OPERATION, "MPI_Session_init");
+  expect(session == MPI_SESSION_NULL, "a session is left");
+#endif
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  files();
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  windows();
+  names();
+  intercommunicators();
+  sessions();
+  MPI_Allreduce(MPI_IN_PLACE, &errors, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return errors != 0;
+}
