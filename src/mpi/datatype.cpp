@@ -6,6 +6,7 @@
 #include <string>
 
 #include "coll/party.hpp"
+#include "mpi/gpu.hpp"
 #include "mpi/grid.hpp"
 #include "mpi/grid_request.hpp"
 #include "mpi/large_count.hpp"
@@ -165,6 +166,7 @@ Outgoing::Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type, Copy 
   MPI_Aint lower = 0;
   const bool in_place = is_contiguous(count, type, &lower);
   const auto* data = static_cast<const std::byte*>(shifted(buffer, lower));
+  check_reach_of_cpu(in_place ? data : buffer);
   if (in_place && copy == Copy::IfNeeded) {
     bytes_ = {data, size};
     return;
@@ -184,8 +186,11 @@ Incoming::Incoming(void* buffer, MPI_Count count, MPI_Datatype type)
   if (size == 0) return;
   long_double_ = long_double_in(type);
   MPI_Aint lower = 0;
-  if (is_contiguous(count, type, &lower)) {
-    bytes_ = {static_cast<std::byte*>(shifted(buffer, lower)), size};
+  const bool in_place = is_contiguous(count, type, &lower);
+  auto* const data = static_cast<std::byte*>(shifted(buffer, lower));
+  check_reach_of_cpu(in_place ? data : buffer);
+  if (in_place) {
+    bytes_ = {data, size};
     return;
   }
   type_ = KeptType(type);

@@ -46,7 +46,8 @@ enum class Copy { IfNeeded, Always };
 /// Data to be sent: the program's memory in place, or a packed copy that this object owns.
 class Outgoing {
  public:
-  /// Throws coll::Failure with the native error code for a bad datatype or count.
+  /// Throws coll::Failure with the native error code for a bad datatype or count, and for memory
+  /// that the CPU does not reach.
   Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type, Copy copy = Copy::IfNeeded);
   std::span<const std::byte> bytes() const { return bytes_; }
   /// As long_double_in; null when there is no data.
@@ -62,6 +63,7 @@ class Outgoing {
 class Incoming {
  public:
   Incoming() = default;
+  /// Throws as Outgoing does.
   Incoming(void* buffer, MPI_Count count, MPI_Datatype type);
   std::span<std::byte> bytes() { return bytes_; }
   /// As long_double_in; null when there is no room for data.

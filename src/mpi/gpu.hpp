@@ -1,0 +1,10 @@
+// The memory of GPUs, which the CPU cannot read.
+#pragma once
+
+namespace isthmus::face {
+
+/// Throws coll::Failure with MPI_ERR_BUFFER when `address` is of a GPU's own memory, as far as the
+/// CUDA driver that the process has loaded tells. Costs a few ns in a process without one.
+void check_reach_of_cpu(const void* address);
+
+}  // namespace isthmus::face
