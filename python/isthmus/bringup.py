@@ -146,6 +146,8 @@ class BringUp:
         own = {gateway.node for gateway in spec.gateways}
         if any(link.target in own and not link.spec.encrypt for link in self._plan.links):
             settings["accept_plain"] = True
+        if self._plan.alone:
+            settings["alone"] = True
         if self._metrics:
             host, port = self._metrics
             number = [plan for plan, _ in self._agents].index(spec)

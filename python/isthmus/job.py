@@ -302,7 +302,7 @@ class Job:
 
     def _check_joined(self) -> None:
         """Ranks that never joined ran as so many worlds of their own: seldom what was meant."""
-        if not any(member.joined for member in self._ranked):
+        if not self._plan.alone and not any(member.joined for member in self._ranked):
             self._end(
                 1,
                 "the program ended without MPI_Init in every cluster\n"

@@ -60,6 +60,11 @@ class Plan:
     def size(self) -> int:
         return sum(cluster.block.size for cluster in self.clusters)
 
+    @property
+    def alone(self) -> bool:
+        """The world is one cluster: a native job, with nothing of the grid in it."""
+        return len(self.clusters) == 1
+
     def where(self, agent: AgentPlan) -> str:
         name = f"cluster {self.clusters[agent.cluster].name}"
         if agent.host is None:
@@ -78,7 +83,7 @@ def make_plan(grid: Grid, parts: Sequence[Part]) -> Plan:
     specs: list[list[GatewaySpec]] = []
     for cluster in clusters:
         mine = [g for g in grid.gateway if g.cluster == cluster.name]
-        specs.append(mine or [GatewaySpec(cluster=cluster.name)])
+        specs.append((mine or [GatewaySpec(cluster=cluster.name)]) if len(clusters) > 1 else [])
     default = _default_listen(clusters, specs)
     for index, cluster in enumerate(clusters):
         main = AgentPlan(index, cluster.spec.host, cluster.spec.prefix, has_ranks=True)

@@ -139,6 +139,7 @@ RankPlan plan_rank(const ExecOptions& options, Environment environment) {
                            "ISTHMUS_ERROR", "ISTHMUS_SHOW_RANK"}) {
     plan.environment.unset(name);
   }
+  if (!plan.environment.get("ISTHMUS_WORLD")) plan.environment.unset("ISTHMUS_FIRST");
   return plan;
 }
 

@@ -55,6 +55,25 @@ TEST(Exec, WithoutAStubNothingIsPreloaded) {
   EXPECT_FALSE(plan_rank({0, false, {"p"}}, environment).environment.get("LD_PRELOAD"));
 }
 
+TEST(Exec, AClusterThatIsTheWorldGivesItsRanksNothingToJoin) {
+  RankSetup alone = setup();
+  alone.world.clear();
+  alone.stub.clear();
+  alone.tag_output = true;
+  alone.first = 0;
+  Environment environment;
+  set_rank_environment(alone, environment);
+  environment.set("PMI_RANK", "1");
+  const RankPlan plan = plan_rank({1, false, {"p"}}, environment);
+  EXPECT_EQ(plan.world_rank, 1);
+  EXPECT_EQ(plan.environment.get("ISTHMUS_CLUSTER"), "east");
+  EXPECT_EQ(plan.environment.get("X"), "2");
+  for (const char* name : {"ISTHMUS_WORLD", "ISTHMUS_SECRET", "ISTHMUS_LIBDIR", "ISTHMUS_FIRST",
+                           "ISTHMUS_STUB", "LD_PRELOAD"}) {
+    EXPECT_FALSE(plan.environment.get(name)) << name;
+  }
+}
+
 TEST(Exec, ByRankFindsPartAndProgram) {
   RankSetup by_rank = setup();
   by_rank.by_rank = true;

@@ -18,4 +18,10 @@ class Failure : public std::runtime_error {
   std::string remedy_;
 };
 
+/// Of a program that runs natively, but cannot be part of a grid.
+class Unwearable : public Failure {
+ public:
+  using Failure::Failure;
+};
+
 }  // namespace isthmus::daemon

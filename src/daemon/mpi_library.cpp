@@ -86,11 +86,11 @@ MpiLibrary identify_mpi_library(const std::string& path) {
     return {path, std::string(known.abi),
             std::string(newer ? known.newer_exports : known.older_exports)};
   }
-  throw Failure("The MPI library \"" + path +
-                    "\" has an ABI that Isthmus does not know; it knows Open MPI 4 and 5 "
-                    "(libmpi.so.40), MPICH 3.2 and newer and its relatives (libmpich.so.12, "
-                    "libmpi.so.12) and the MPI standard's own ABI (libmpi_abi.so.1).",
-                "Build the program with one of these MPIs.");
+  throw Unwearable("The MPI library \"" + path +
+                       "\" has an ABI that Isthmus does not know; it knows Open MPI 4 and 5 "
+                       "(libmpi.so.40), MPICH 3.2 and newer and its relatives (libmpich.so.12, "
+                       "libmpi.so.12) and the MPI standard's own ABI (libmpi_abi.so.1).",
+                   "Build the program with one of these MPIs.");
 }
 
 std::string find_libdir() {

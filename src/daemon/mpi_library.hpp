@@ -19,7 +19,7 @@ bool is_mpi_library_name(std::string_view file_name);
 /// The ABI that a library of this file name has, if Isthmus knows it; else empty.
 std::string abi_by_name(std::string_view file_name);
 
-/// Reads the library. Throws Failure when its ABI is not one that Isthmus has a face for.
+/// Reads the library. Throws Unwearable when its ABI is not one that Isthmus has a face for.
 MpiLibrary identify_mpi_library(const std::string& path);
 
 /// Folder of the stubs and faces: $ISTHMUS_LIBDIR, or where they stand beside this program.

@@ -111,10 +111,11 @@ std::optional<MpiLibrary> library_of_elf(const std::string& path, const ElfFile&
   const std::string loader = elf.interpreter();
   if (loader.empty()) {
     if (elf.contains("MPI_Init") || elf.contains("PMPI_Init") || elf.contains("mpi_init_")) {
-      throw Failure("\"" + path + "\" on " + place(site) +
-                        " is statically linked; Isthmus needs a program linked dynamically to its "
-                        "MPI.",
-                    "Link it without -static, with the MPI's shared library.");
+      throw Unwearable(
+          "\"" + path + "\" on " + place(site) +
+              " is statically linked; Isthmus needs a program linked dynamically to its "
+              "MPI.",
+          "Link it without -static, with the MPI's shared library.");
     }
     return std::nullopt;
   }
@@ -129,10 +130,11 @@ std::optional<MpiLibrary> library_of_elf(const std::string& path, const ElfFile&
   }
   auto library = library_in_listing(listed.out, path, site);
   if (!library && elf.contains("MPI_Init")) {
-    throw Failure("\"" + path + "\" on " + place(site) +
-                      " has its MPI library linked in statically; Isthmus needs a program linked "
-                      "dynamically to its MPI.",
-                  "Link it with the MPI's shared library instead of libmpi.a.");
+    throw Unwearable(
+        "\"" + path + "\" on " + place(site) +
+            " has its MPI library linked in statically; Isthmus needs a program linked "
+            "dynamically to its MPI.",
+        "Link it with the MPI's shared library instead of libmpi.a.");
   }
   return library;
 }

@@ -29,8 +29,8 @@ std::string find_program(const std::string& name, const Site& site);
 
 /// Finds argv[0] and its MPI library: by the dynamic loader's own account for compiled programs,
 /// by asking mpi4py for Python; scripts are what their interpreter is. Throws Failure for what
-/// cannot run here or cannot be worn: not found, not executable, another architecture, an MPI
-/// library that is missing or unknown, MPI linked statically.
+/// cannot run here: not found, not executable, another architecture, an MPI library that is
+/// missing; Unwearable for an MPI library that is unknown and for MPI linked statically.
 Program inspect_program(const std::vector<std::string>& argv, const Site& site);
 
 /// What MPI_Get_library_version of `library` says; empty when it cannot be asked. `self` is this

@@ -13,11 +13,13 @@ std::vector<std::string> set_rank_environment(const RankSetup& setup, Environmen
     names.push_back(name);
   };
   set("ISTHMUS_JOB", setup.job);
-  set("ISTHMUS_SECRET", core::to_hex(setup.secret));
-  set("ISTHMUS_WORLD", setup.world);
   set("ISTHMUS_CLUSTER", setup.cluster);
   set("ISTHMUS_FIRST", std::to_string(setup.first));
-  set("ISTHMUS_LIBDIR", setup.libdir);
+  if (!setup.world.empty()) {
+    set("ISTHMUS_SECRET", core::to_hex(setup.secret));
+    set("ISTHMUS_WORLD", setup.world);
+    set("ISTHMUS_LIBDIR", setup.libdir);
+  }
   if (!setup.stub.empty()) {
     set("ISTHMUS_STUB", setup.stub);
     set("ISTHMUS_LIBMPI", setup.library);

@@ -12,7 +12,7 @@ namespace isthmus::daemon {
 struct RankSetup {
   std::string job;
   std::string secret;  ///< raw bytes
-  std::string world;   ///< JSON, addresses as this cluster's ranks see them
+  std::string world;   ///< JSON, addresses as this cluster's ranks see them; empty: no grid to join
   std::string cluster;
   int first = 0;
   std::string stub;     ///< empty: nothing is preloaded

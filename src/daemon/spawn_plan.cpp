@@ -12,7 +12,10 @@
 namespace isthmus::daemon {
 
 SpawnPlanner::SpawnPlanner(ConfigureRequest configure, std::string self, int hangup_fd)
-    : configure_(std::move(configure)), self_(std::move(self)), libdir_(find_libdir()) {
+    : configure_(std::move(configure)),
+      self_(std::move(self)),
+      libdir_(find_libdir()),
+      alone_(configure_.settings.value("alone", nlohmann::json(false)) == true) {
   site_.host = host_name();
   site_.cluster = configure_.cluster;
   site_.directory = configure_.wdir;
@@ -27,14 +30,24 @@ SpawnPlanner::SpawnPlanner(ConfigureRequest configure, std::string self, int han
   }
 }
 
+Program SpawnPlanner::find_out(const std::vector<std::string>& argv) const {
+  try {
+    return inspect_program(argv, site_);
+  } catch (const Unwearable&) {
+    if (!alone_) throw;
+    return {find_program(argv.front(), site_), std::nullopt};
+  }
+}
+
 const Inspection& SpawnPlanner::inspect(const std::vector<std::string>& argv) {
   if (const auto found = inspected_.find(argv.front()); found != inspected_.end()) {
     return found->second;
   }
   Inspection result;
-  result.program = inspect_program(argv, site_);
+  result.program = find_out(argv);
   result.launcher =
       find_launcher({configure_.mpi, configure_.launch}, result.program.library, site_);
+  if (alone_) return inspected_.emplace(argv.front(), std::move(result)).first->second;
   // A script may well start MPI programs: they get the stub of the launcher's own MPI.
   const auto library = result.program.library
                            ? result.program.library
@@ -84,13 +97,15 @@ ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const Surroundings& ar
 
   RankSetup setup;
   setup.job = configure_.job;
-  setup.secret = configure_.secret;
-  setup.world = around.world_json;
   setup.cluster = configure_.cluster;
   setup.first = request.first;
-  setup.stub = chosen->stub;
-  setup.library = chosen->library;
-  setup.libdir = libdir_;
+  if (!alone_) {
+    setup.secret = configure_.secret;
+    setup.world = around.world_json;
+    setup.stub = chosen->stub;
+    setup.library = chosen->library;
+    setup.libdir = libdir_;
+  }
   setup.wdir = site_.directory;
   setup.tag_output = request.tag_output;
   setup.by_rank = by_rank(chosen->launcher, launch);

@@ -40,9 +40,12 @@ class SpawnPlanner {
   ChildPlan plan(const SpawnRequest& request, const Surroundings& around);
 
  private:
+  Program find_out(const std::vector<std::string>& argv) const;
+
   ConfigureRequest configure_;
   std::string self_;
   std::string libdir_;
+  bool alone_;  // the world is this cluster: its ranks are a native job, with nothing preloaded
   Site site_;
   std::map<std::string, Inspection> inspected_;
 };

@@ -133,6 +133,20 @@ def test_one_cluster_is_a_world_too(pair):
     grid = pair()
     assert grid.run("-n", "1", "x").stdout == "rank 0\n"
     assert not (grid.installs["west"].home / "heard.jsonl").exists()
+    east = grid.installs["east"]
+    assert east.told("configure")["settings"] == {"alone": True}
+    assert east.told("configure")["gateways"] == []
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_one_cluster_ends_as_its_program_does(grid, status):
+    ended = {"op": "exit", "status": status, "signal": None, "joined": False, "finalized": False}
+    grid.cluster("east", **spawned({"say": ended}))
+    grid.extra = '[[gateway]]\ncluster = "east"\nhost = "a.host.not.needed"\n'
+    done = grid.run("-n", "2", "x")
+    assert done.returncode == status
+    said = f"isthmus: cluster east: the program ended with status {status}\n" if status else ""
+    assert done.stderr == said
 
 
 # ---- exit status and faults -----------------------------------------------------------------
