@@ -25,6 +25,7 @@ class PartOptions:
     wdir: str | None = None
     grid: Path | None = None
     timeout: float | None = None
+    wait: float | None = None
     tag_output: bool = False
     output: str | None = None
     error: str | None = None
@@ -42,6 +43,7 @@ class RunOptions:
     parts: list[Part]
     grid: Path | None
     timeout: float | None
+    wait: float | None
     tag_output: bool
     dry_run: bool
     stats: bool
@@ -52,6 +54,7 @@ class RunOptions:
 _OF_THE_RUN = {
     "grid": "-g",
     "timeout": "--timeout",
+    "wait": "--wait",
     "tag_output": "--tag-output",
     "output": "--output",
     "error": "--error",
@@ -93,6 +96,7 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
         parts=[_part(part, environ, settings) for part in parts],
         grid=first.grid,
         timeout=first.timeout,
+        wait=first.wait,
         tag_output=first.tag_output,
         dry_run=first.dry_run,
         stats=first.stats,

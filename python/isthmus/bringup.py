@@ -32,13 +32,15 @@ def _from_environment(name: str, default: float) -> float:
 @dataclass(frozen=True)
 class Limits:
     """Seconds. `start` includes ssh, and the time that somebody may need to type a passphrase;
-    `grace` is what clusters have to end by themselves when one has failed."""
+    `late` is when the user first hears whose ranks are missing; `grace` is what clusters have to
+    end by themselves when one has failed."""
 
     start: float = field(default_factory=lambda: _from_environment("ISTHMUS_START_TIMEOUT", 60))
     configure: float = 20
     inspect: float = 60
     link: float = 20
     spawn: float = 60
+    late: float = 10
     grace: float = field(default_factory=lambda: _from_environment("ISTHMUS_GRACE", 3))
     kill: float = 8
     close: float = 5

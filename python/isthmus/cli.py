@@ -129,6 +129,16 @@ def run(
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,
+    wait: Annotated[
+        float | None,
+        typer.Option(
+            min=0.001,
+            metavar="SECONDS",
+            help="End the run, with exit status 124, when not all ranks have called MPI_Init this "
+            "long after their start. Without it they wait for each other as long as it takes.",
+            rich_help_panel=_WHOLE_RUN,
+        ),
+    ] = None,
     tag_output: Annotated[
         bool,
         typer.Option(
@@ -215,6 +225,7 @@ def run(
         wdir=wdir,
         grid=grid,
         timeout=timeout,
+        wait=wait,
         tag_output=tag_output,
         output=output,
         error=error,
@@ -269,6 +280,7 @@ def execute(options: RunOptions) -> int:
         return 0
     of_run = Options(
         timeout=options.timeout,
+        wait=options.wait,
         tag_output=options.tag_output,
         stats=options.stats,
         metrics=options.metrics,

@@ -31,9 +31,13 @@ error of the ranks come out unchanged; what native launchers say of ranks that f
 with -v. Ctrl-C and SIGTERM end everything everywhere; a second one does not wait for it. SIGUSR1 \
 and SIGUSR2 are passed on to the ranks.
 
+[bold]Late clusters.[/bold] Ranks that have called MPI_Init wait for those of the other clusters \
+as long as the run lasts. After 10 seconds, and then ever more seldom, 'isthmus run' says which \
+cluster is missing; --wait limits it.
+
 [bold]Exit status.[/bold] 0 when all went well; else that of the first rank that failed (128 + N \
 for signal N, or N where the native launcher says so, as MPICH's) or the code of MPI_Abort; \
-124 after --timeout; 2 for a wrong command line or grid \
+124 after --timeout or --wait; 2 for a wrong command line or grid \
 file; 1 when the run could not start or a part of the grid broke.
 
 [bold]Environment.[/bold] ISTHMUS_GRID: the grid file to use \

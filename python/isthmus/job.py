@@ -12,11 +12,13 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from isthmus import latecomers
 from isthmus.agent import Agent, Message
 from isthmus.bringup import BringUp, Limits
 from isthmus.chatter import Chatter, LastWords
 from isthmus.endings import how_ended, of_the_rank
 from isthmus.errors import EXIT_TIMEOUT, IsthmusError
+from isthmus.latecomers import Missing
 from isthmus.plan import AgentPlan, Plan
 from isthmus.relay import InputRelay, OutputRelay, Voice, stdin_is_ours
 from isthmus.stats import Stats
@@ -35,6 +37,7 @@ class Options:
     """What of the command line is for the whole run."""
 
     timeout: float | None = None
+    wait: float | None = None
     tag_output: bool = False
     stats: bool = False
     metrics: tuple[str, int] | None = None
@@ -56,6 +59,7 @@ class Member:
     agent: Agent
     spawned: bool = False
     joined: bool = False
+    count: int | None = None  # of the ranks here that have joined; None: not known now
     exited: Message | None = None
     lost: bool = False
     chatter: Chatter = field(default_factory=Chatter)
@@ -195,6 +199,8 @@ class Job:
         await steps.spawn(stdin=ours, tag_output=self._options.tag_output)
         if ours:
             self._input = InputRelay(self._send_stdin)
+        if not self._plan.alone:
+            self._later(self._watch_latecomers())
 
     async def _send_stdin(self, data: bytes | None) -> None:
         """To the agent of world rank 0, which is the first with ranks."""
@@ -203,6 +209,42 @@ class Job:
             await agent.send("stdin-eof")
         else:
             await agent.send("stdin", data)
+
+    async def _watch_latecomers(self) -> None:
+        late = await latecomers.watch(
+            self._missing,
+            self._voice.say,
+            first=self._options.limits.late,
+            limit=self._options.wait,
+        )
+        if late:
+            self._end(EXIT_TIMEOUT, f"{late}, and --wait allows no more", _USER)
+
+    async def _missing(self) -> list[Missing]:
+        """The clusters that have not joined, and how many of their ranks have, as agents say."""
+
+        def late() -> list[Member]:
+            return [m for m in self._ranked if not (m.joined or m.exited or m.lost)]
+
+        if not late() or self._ending.is_set():
+            return []
+        for member in self._members:
+            member.count = None
+            self._later(member.agent.send("count"))
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._counted(), 2)
+        found = []
+        for member in late():
+            cluster = member.plan.cluster
+            known = [m.count or 0 for m in self._members if m.plan.cluster == cluster]
+            size = self._plan.clusters[cluster].block.size
+            found.append(Missing(member.agent.label, max(known), size))
+        return found
+
+    async def _counted(self) -> None:
+        while any(m.count is None and not m.lost for m in self._members):
+            self._changed.clear()
+            await self._changed.wait()
 
     # -- what agents say ---------------------------------------------------------------------
 
@@ -218,6 +260,9 @@ class Job:
                         other.joined = True
                 self._voice.narrate(f"{agent.label}: all ranks have joined")
                 self._check_waiting()
+            case "count":
+                member.count = _integer(message.get("ranks"), 0)
+                self._changed.set()
             case "exit":
                 await self._tell_chatter(member, message)
                 self._exited(member, message)

@@ -43,6 +43,7 @@ class Agent {
   void end_stdin(const ControlMessage& message);
   void signal(const ControlMessage& message);
   void kill(const ControlMessage& message);
+  void count(const ControlMessage& message);
   void stats(const ControlMessage& message);
   void end(const ControlMessage& message);
 
@@ -108,12 +109,17 @@ int Agent::run() {
 
 void Agent::handle(const ControlMessage& message) {
   using Handler = void (Agent::*)(const ControlMessage&);
-  static const std::map<std::string, Handler> handlers{
-      {"configure", &Agent::configure}, {"inspect", &Agent::inspect},
-      {"link", &Agent::link},           {"spawn", &Agent::spawn},
-      {"stdin", &Agent::take_stdin},    {"stdin-eof", &Agent::end_stdin},
-      {"signal", &Agent::signal},       {"kill", &Agent::kill},
-      {"stats", &Agent::stats},         {"end", &Agent::end}};
+  static const std::map<std::string, Handler> handlers{{"configure", &Agent::configure},
+                                                       {"inspect", &Agent::inspect},
+                                                       {"link", &Agent::link},
+                                                       {"spawn", &Agent::spawn},
+                                                       {"stdin", &Agent::take_stdin},
+                                                       {"stdin-eof", &Agent::end_stdin},
+                                                       {"signal", &Agent::signal},
+                                                       {"kill", &Agent::kill},
+                                                       {"count", &Agent::count},
+                                                       {"stats", &Agent::stats},
+                                                       {"end", &Agent::end}};
   if (stopping_) return;
   const std::string op = message.op();
   try {
@@ -240,6 +246,10 @@ void Agent::signal(const ControlMessage& message) {
 
 void Agent::kill(const ControlMessage&) {
   if (job_ && job_running_) job_->kill(broken_ && gateways_->joined());
+}
+
+void Agent::count(const ControlMessage&) {
+  channel_.send({{"op", "count"}, {"ranks", gateways_ ? gateways_->joined_ranks() : 0}});
 }
 
 void Agent::stats(const ControlMessage&) {

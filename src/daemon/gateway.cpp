@@ -72,6 +72,7 @@ void Gateway::fault(const std::string& message, int code) {
 void Gateway::close(std::function<void()> done) { state_->close(std::move(done)); }
 
 bool Gateway::joined() const { return state_->all_joined(); }
+int Gateway::joined_ranks() const { return static_cast<int>(state_->joined); }
 bool Gateway::finished() const { return state_->all_left(); }
 
 const std::map<std::size_t, net::DirectCount>& Gateway::crossed() const { return state_->crossed; }

@@ -103,8 +103,9 @@ class Gateway {
   /// Says goodbye to all, then closes; `done` is called within a second.
   void close(std::function<void()> done);
 
-  bool joined() const;    ///< every rank of this cluster has joined
-  bool finished() const;  ///< every rank of this cluster has joined and left in good order
+  bool joined() const;       ///< every rank of this cluster has joined
+  int joined_ranks() const;  ///< how many of this cluster have
+  bool finished() const;     ///< every rank of this cluster has joined and left in good order
   std::vector<LinkCount> counts() const;
   /// What processes of this cluster that have left have sent to each other one without gateways.
   const std::map<std::size_t, net::DirectCount>& crossed() const;

@@ -88,12 +88,19 @@ TEST(Fault, AGatewayThatClosesTooEarly) {
               HasSubstr("cluster \"c0\" has closed while the program was still running"));
 }
 
-TEST(Fault, ARankThatNeverJoins) {
-  Testbed bed({.sizes = {1, 1}});
+TEST(Fault, RanksWaitForALateOneUntilItsGatewayGivesUp) {
+  Testbed bed({.sizes = {2, 1}});
   ASSERT_EQ(bed.link(), "");
-  auto config = bed.config(0);
-  config.join_timeout = 200ms;
-  EXPECT_THAT(failure_of_join(config), HasSubstr("not all other ranks did within 200 ms"));
+  auto join = std::async(std::launch::async, [&] { return failure_of_join(bed.config(1)); });
+  while (bed.on_io([&] { return bed.gateway(0).joined_ranks(); }) != 1) {
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_FALSE(bed.on_io([&] { return bed.gateway(0).joined(); }));
+  bed.on_io([&] {
+    bed.gateway(0).fault("the launcher has ended", 1);
+    return 0;
+  });
+  EXPECT_EQ(join.get(), "the launcher has ended");
 }
 
 TEST(Fault, AnAbortBeforeAllHaveJoined) {

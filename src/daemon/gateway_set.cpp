@@ -169,6 +169,14 @@ bool GatewaySet::joined() const {
                      [](const Member& member) { return member.gateway->joined(); });
 }
 
+int GatewaySet::joined_ranks() const {
+  int joined = 0;  // a rank joins at all gateways or at none
+  for (const Member& member : state_->members) {
+    joined = std::max(joined, member.gateway->joined_ranks());
+  }
+  return joined;
+}
+
 bool GatewaySet::finished() const {
   const auto& members = state_->members;
   return std::any_of(members.begin(), members.end(),

@@ -39,8 +39,9 @@ class GatewaySet {
   /// of these gateways; else calls `done` once, with nothing or with what went wrong.
   void link(const LinkRequest& request, std::function<void(const std::string& trouble)> done);
 
-  bool joined() const;    ///< all ranks of this cluster have joined
-  bool finished() const;  ///< ... and left in good order
+  bool joined() const;       ///< all ranks of this cluster have joined
+  int joined_ranks() const;  ///< how many have
+  bool finished() const;     ///< ... and left in good order
   /// What each link has carried from this side.
   std::vector<LinkCount> counts() const;
   /// The lists of docs/control.md's `stats`.

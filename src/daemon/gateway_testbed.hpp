@@ -150,7 +150,6 @@ class Testbed {
     config.world_rank = rank;
     config.job = "job";
     config.secret = "secret";
-    config.join_timeout = 20s;
     return config;
   }
 

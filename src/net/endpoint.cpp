@@ -39,21 +39,13 @@ Endpoint::Endpoint(EndpointConfig config, FaultHandler on_fault)
       io_(std::make_unique<Io>(*this, std::move(config), std::move(on_fault))) {}
 
 std::unique_ptr<Endpoint> Endpoint::join(EndpointConfig config, FaultHandler on_fault) {
-  const auto limit = config.join_timeout;
   std::unique_ptr<Endpoint> endpoint(new Endpoint(std::move(config), std::move(on_fault)));
   Io& io = *endpoint->io_;
   io.start();
   std::unique_lock lock(io.mutex);
-  io.changed.wait_for(lock, limit, [&io] { return io.phase != Io::Phase::Joining; });
+  io.changed.wait(lock, [&io] { return io.phase != Io::Phase::Joining; });
   if (io.phase == Io::Phase::Joined) return endpoint;
-  std::string sentence = io.failure;
-  if (io.phase == Io::Phase::Joining) {
-    sentence = "rank " + std::to_string(io.config.world_rank) + " has joined the grid at " +
-               io.name(io.gates[0]) + ", but not all other ranks did within " +
-               std::to_string(limit.count()) +
-               " ms: see whether all clusters have started the program, and whether it calls "
-               "MPI_Init everywhere";
-  }
+  const std::string sentence = io.failure;
   lock.unlock();
   throw std::runtime_error(sentence);
 }

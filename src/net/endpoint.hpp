@@ -24,7 +24,6 @@ struct EndpointConfig {
   int world_rank = -1;
   std::string job;     ///< identifies the job in messages and handshakes
   std::string secret;  ///< the job's secret, raw bytes
-  std::chrono::milliseconds join_timeout{60'000};
 };
 
 class Endpoint {
@@ -36,7 +35,8 @@ class Endpoint {
   using FaultHandler = std::function<void(const std::string& sentence, int code)>;
 
   /// Connects to the gateways of this process's cluster, and returns when every rank of the grid
-  /// has joined. Throws std::runtime_error with a sentence that names the address and the remedy.
+  /// has joined, however late: whoever limits that ends the gateway. Throws std::runtime_error with
+  /// a sentence that names the address and the remedy.
   static std::unique_ptr<Endpoint> join(EndpointConfig config, FaultHandler on_fault);
 
   /// As `leave` without its barrier: closes at once.

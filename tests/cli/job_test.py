@@ -377,6 +377,29 @@ def test_timeout_holds_while_agents_start(pair):
     check(grid.run("-n", "2", "--timeout", "1", "x"), 124, "the time limit of 1 s has passed")
 
 
+def test_wait_for_ranks_that_never_come(pair):
+    joined = {"say": {"op": "joined", "ranks": 3}}
+    grid = pair({**spawned(joined), "count": 3}, {**RUNNING, "count": 2})
+    done = grid.run("-n", "6", "--wait", "1", "x")
+    check(done, 124, "after 1 s, cluster west is not complete yet: 2 of 3 ranks have joined, and")
+    assert "east" not in done.stderr
+    assert "kill" in [m["op"] for m in grid.installs["west"].heard]
+
+
+def test_who_is_missing_is_told_even_where_agents_are_silent(pair):
+    done = pair(RUNNING, {**RUNNING, "on": {"count": [{"sleep": 20}]}}).run(
+        *("-n", "2", "--wait", "0.5", "x")
+    )
+    check(done, 124, "cluster east has not started yet", "cluster west has not started yet: 0 of 1")
+
+
+def test_wait_is_over_when_all_have_joined(pair):
+    joined = {"say": {"op": "joined", "ranks": 1}}
+    late = spawned(joined, {"sleep": 1}, exits())
+    done = pair(late, late).run("-n", "2", "--wait", "0.5", "x")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def started(grid):
     """A run whose ranks are up."""
     running = subprocess.Popen(

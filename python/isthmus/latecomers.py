@@ -1,0 +1,54 @@
+"""Waiting for clusters whose ranks come late: in a batch queue, from a slow file system.
+
+Ranks that have joined wait for the others as long as the run lasts. The user is told who is
+missing, first after some seconds, then ever more seldom."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+# Each report comes this many times later than the one before, but hourly at the latest.
+_GROWTH = 6
+_MAX_PAUSE = 3600.0
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A cluster that has not joined. `joined` counts its ranks that have."""
+
+    label: str
+    joined: int
+    size: int
+
+    def __str__(self) -> str:
+        how = "has not started yet" if self.joined == 0 else "is not complete yet"
+        return f"{self.label} {how}: {self.joined} of {self.size} ranks have joined"
+
+
+def sentence(seconds: float, missing: Sequence[Missing]) -> str:
+    return f"after {seconds:.0f} s, " + "; ".join(map(str, missing))
+
+
+async def watch(
+    missing: Callable[[], Awaitable[list[Missing]]],
+    say: Callable[[str], None],
+    *,
+    first: float,
+    limit: float | None,
+) -> str | None:
+    """Tells by `say` who is missing, after `first` seconds and later. None once nobody is; the
+    sentence that ends the run when somebody still is after `limit` seconds."""
+    clock = asyncio.get_running_loop().time
+    begin = clock()
+    due = first
+    while True:
+        until = due if limit is None else min(due, limit)
+        await asyncio.sleep(max(0.0, begin + until - clock()))
+        who = await missing()
+        if not who:
+            return None
+        told = sentence(until, who)
+        if until == limit:
+            return told
+        say(told)
+        due += min(due * (_GROWTH - 1), _MAX_PAUSE)

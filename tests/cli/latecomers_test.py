@@ -1,0 +1,51 @@
+import asyncio
+
+from isthmus.latecomers import Missing, sentence, watch
+
+WEST = Missing("cluster west", 0, 8)
+
+
+class Cluster:
+    """Is missing until it has been looked for so many times."""
+
+    def __init__(self, looks: int) -> None:
+        self.looks = looks
+        self.said: list[str] = []
+
+    async def missing(self) -> list[Missing]:
+        self.looks -= 1
+        return [WEST] if self.looks >= 0 else []
+
+    def watch(self, first: float, limit: float | None) -> str | None:
+        return asyncio.run(watch(self.missing, self.said.append, first=first, limit=limit))
+
+
+def test_sentence():
+    assert sentence(10.2, [WEST, Missing("cluster north on login", 3, 8)]) == (
+        "after 10 s, cluster west has not started yet: 0 of 8 ranks have joined; "
+        "cluster north on login is not complete yet: 3 of 8 ranks have joined"
+    )
+
+
+def test_each_report_until_nobody_is_missing():
+    cluster = Cluster(looks=3)
+    assert cluster.watch(0.001, None) is None
+    assert len(cluster.said) == 3
+
+
+def test_nothing_is_said_when_all_are_there():
+    cluster = Cluster(looks=0)
+    assert cluster.watch(0.001, 0.001) is None
+    assert cluster.said == []
+
+
+def test_the_limit_ends_it():
+    cluster = Cluster(looks=10)
+    assert cluster.watch(0.001, 0.01) == sentence(0.01, [WEST])
+    assert len(cluster.said) == 2  # after 1 and 6 ms
+
+
+def test_a_limit_before_the_first_report():
+    cluster = Cluster(looks=10)
+    assert cluster.watch(10, 0.001) == sentence(0.001, [WEST])
+    assert cluster.said == []

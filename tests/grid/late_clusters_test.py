@@ -1,0 +1,46 @@
+"""A cluster whose ranks come late, as out of a batch queue: the others wait; the user is told."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import mpis
+import pytest
+
+
+@pytest.mark.parametrize("library", ["openmpi4", "mpich5"])
+def test_the_others_wait(programs: Path, tmp_path: Path, library: str) -> None:
+    mpi = mpis.ALL[library]
+    started = tmp_path / "started"
+    queue = tmp_path / "queue"
+    queue.write_text(
+        f"#!/bin/sh\nn=$1; shift\nwhile [ ! -e {started} ]; do sleep 0.1; done\n"
+        f'exec {mpi.mpirun} -n "$n" "$@"\n'
+    )
+    queue.chmod(0o755)
+    grid = tmp_path / "grid.toml"
+    grid.write_text(f"[cluster.east]\n[cluster.west]\nlaunch = '{queue} {{n}} {{command}}'\n")
+    program = mpi.build(mpis.PROGRAMS / "p2p/modes.c", programs)
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "isthmus", "run", "-g", grid, "-n", "4", program],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **root},
+    ) as running:
+        try:
+            assert running.stderr
+            said = running.stderr.readline()
+            assert said == (
+                "isthmus: after 10 s, cluster west has not started yet: 0 of 2 ranks have joined\n"
+            )
+            started.touch()
+            out, err = running.communicate(timeout=60)
+            assert running.returncode == 0, out + err
+        finally:
+            running.terminate()
