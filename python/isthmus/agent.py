@@ -35,6 +35,19 @@ class ProtocolError(Exception):
     """What came from the agent is not the protocol; the text says what."""
 
 
+class _Protocol(asyncio.subprocess.SubprocessStreamProtocol):
+    """Tells the end of the process itself; `Process.wait` also waits for its pipes, which children
+    may hold."""
+
+    def __init__(self) -> None:
+        super().__init__(limit=MAX_LINE, loop=asyncio.get_running_loop())
+        self.exited = asyncio.Event()
+
+    def process_exited(self) -> None:
+        super().process_exited()
+        self.exited.set()
+
+
 class Agent:
     """`label` names the agent in sentences ("cluster east on login1"). `on_message` gets all that
     is no answer to a request; the agent is not read on before it returns, so it may hold back a
@@ -52,6 +65,9 @@ class Agent:
         self.told = False  # whoever waited for an answer has been told of the agent's end
         self._stderr: deque[str] = deque(maxlen=_KEPT_LINES)
         self._process: asyncio.subprocess.Process | None = None
+        self._transport: asyncio.SubprocessTransport | None = None
+        self._exited = asyncio.Event()
+        self._busy = 0  # counts what is read; odd while a message is handled
         self._tasks: list[asyncio.Task[None]] = []
         self._waiting: tuple[str, asyncio.Future[Message]] | None = None
         self._on_message: Handler | None = None
@@ -64,21 +80,21 @@ class Agent:
         self._on_message, self._on_lost = on_message, on_lost
         self._listen_for("hello")
         try:
-            self._process = await asyncio.create_subprocess_exec(
-                *self.command,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                limit=MAX_LINE,
-                start_new_session=self.target is None,
+            loop = asyncio.get_running_loop()
+            self._transport, protocol = await loop.subprocess_exec(
+                _Protocol, *self.command, start_new_session=self.target is None
             )
         except OSError as error:
             raise RunError(
                 f"{self.label}: cannot start {self.command[0]}: {error.strerror}"
             ) from None
+        self._process = asyncio.subprocess.Process(self._transport, protocol, loop)
+        self._exited = protocol.exited
+        reader = asyncio.create_task(self._read())
         self._tasks = [
             asyncio.create_task(self._keep_stderr()),
-            asyncio.create_task(self._read()),
+            reader,
+            asyncio.create_task(self._notice_end(reader)),
         ]
 
     # -- to the agent ------------------------------------------------------------------------
@@ -140,12 +156,25 @@ class Agent:
         try:
             while True:
                 message, payload = await self._next()
+                self._busy += 1
                 await self._dispatch(message, payload)
+                self._busy += 1
         except asyncio.IncompleteReadError:
             pass
         except ProtocolError as error:
             reason = f"the agent broke the protocol: {error}"
         await self._gone(reason)
+
+    async def _notice_end(self, reader: asyncio.Task[None]) -> None:
+        """The process is gone, but its output does not end: a child of its holds the pipe."""
+        await self._exited.wait()
+        seen = -1
+        while not reader.done() and (self._busy % 2 == 1 or self._busy != seen):
+            seen = self._busy
+            await asyncio.wait({reader}, timeout=1)
+        if not reader.done():
+            reader.cancel()
+            await self._gone(None)
 
     async def _next(self) -> tuple[Message, bytes]:
         assert self._process
@@ -195,11 +224,9 @@ class Agent:
         if not self._ending:
             remedy = ""
             if reason is None:
-                status = None
-                with contextlib.suppress(asyncio.TimeoutError):
-                    status = await asyncio.wait_for(self._process.wait(), 2)
-                    await asyncio.wait_for(asyncio.shield(self._tasks[0]), 1)
-                reason, remedy = self._why_ended(status)
+                if await self._ended(2):
+                    await asyncio.wait({self._tasks[0]}, timeout=1)
+                reason, remedy = self._why_ended(self._process.returncode)
             self._lost = f"{self.label}: {reason}{self._quote()}"
             self._lost += f"\n  {remedy}" if remedy else ""
             if self._waiting and not self._waiting[1].done():
@@ -247,7 +274,9 @@ class Agent:
         not read yet is dropped."""
         self._ending = True
         if self._process and self._process.stdin:
-            self._process.stdin.transport.abort()
+            pipe = self._process.stdin.transport
+            if not pipe.is_closing() or pipe.get_write_buffer_size():
+                pipe.abort()
 
     async def order(self, op: str) -> bool:
         """Sends a message that ends ranks. An agent that is still held up by standard input which
@@ -272,16 +301,24 @@ class Agent:
         if not self.said_hello or self._lost is not None:  # it may not be listening
             self._signal(signal.SIGTERM)
         for last in (signal.SIGTERM, signal.SIGKILL):
-            try:
-                await asyncio.wait_for(self._process.wait(), patience)
+            if await self._ended(patience):
                 break
-            except asyncio.TimeoutError:
-                self.hang_up()
-                self._signal(last)
-                patience = 2
+            self.hang_up()
+            self._signal(last)
+            patience = 2
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        assert self._transport
+        self._transport.close()  # also pipes that children of the agent hold
+        if await self._ended(patience):
+            await self._process.wait()
+
+    async def _ended(self, limit: float) -> bool:
+        """Whether the process itself ends within `limit` seconds."""
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._exited.wait(), limit)
+        return self._exited.is_set()
 
     def _signal(self, number: signal.Signals) -> None:
         assert self._process

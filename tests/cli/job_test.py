@@ -345,6 +345,18 @@ def test_an_mpi_is_named_in_one_line(pair):
     assert "configure" not in done.stderr
 
 
+@pytest.mark.parametrize("ending", ["sleep 600", "exit 0", "exit 255"])
+def test_ssh_that_never_answers_and_leaves_children(grid, tmp_path, ending):
+    """The child holds the pipes; it outlives its parent, which may be gone or may not be."""
+    ssh = tmp_path / "ssh"
+    ssh.write_text(f"#!/bin/sh\nsleep 600 &\necho $! > {tmp_path}/child\n{ending}\n")
+    ssh.chmod(0o755)
+    grid.cluster("east", 'host = "there"')
+    done = grid.run("-n", "1", "x", env={"ISTHMUS_START_TIMEOUT": "1", "ISTHMUS_SSH": str(ssh)})
+    check(done, 1, "cluster east on there: ")
+    os.kill(int((tmp_path / "child").read_text()), signal.SIGKILL)
+
+
 def test_greeting_of_a_login_shell_does_no_harm(pair):
     hello = [{"raw": "Welcome to west!\n[motd]\n"}, {"usual": True}]
     done = pair(None, {"on": {"hello": hello}}).run("-n", "2", "x")
