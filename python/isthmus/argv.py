@@ -93,7 +93,7 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
     first = parts[0]
     settings = _settings(first)
     return RunOptions(
-        parts=[_part(part, environ, settings) for part in parts],
+        parts=[_part(part, i, environ, settings) for i, part in enumerate(parts)],
         grid=first.grid,
         timeout=first.timeout,
         wait=first.wait,
@@ -141,7 +141,9 @@ def _file_pattern(option: str, pattern: str) -> str:
     return pattern
 
 
-def _part(part: PartOptions, environ: Mapping[str, str], settings: Mapping[str, str]) -> Part:
+def _part(
+    part: PartOptions, number: int, environ: Mapping[str, str], settings: Mapping[str, str]
+) -> Part:
     return Part(
         argv=part.argv,
         n=part.n,
@@ -150,6 +152,7 @@ def _part(part: PartOptions, environ: Mapping[str, str], settings: Mapping[str, 
         | dict(settings)
         | dict(_export(text, environ) for text in part.exports),
         wdir=part.wdir,
+        number=number,
     )
 
 

@@ -64,6 +64,7 @@ class BringUp:
         self._limits = limits
         self._voice = voice
         self._metrics = metrics
+        self._here: set[int] = set()  # clusters whose ranks all run beside their agent
         self._listening: dict[int, list[str]] = {}  # gateway -> addresses as the agent said them
         self._machines: dict[int, Message] = {}  # cluster -> `machine` of the agent of its ranks
 
@@ -164,6 +165,8 @@ class BringUp:
                 found = await agent.request(
                     "inspect", "program", self._limits.inspect, argv=part.argv
                 )
+                if found.get("here"):
+                    self._here.add(spec.cluster)
                 self._voice.narrate(
                     f"{agent.label}: {found.get('path')} uses "
                     f"{version_line(found.get('mpi_version')) or 'no MPI of its own'}, "
@@ -242,14 +245,32 @@ class BringUp:
                 "spawn",
                 "spawned",
                 self._limits.spawn,
-                parts=[{"n": n, "argv": p.argv, "env": dict(p.env)} for n, p in block.parts],
+                parts=[
+                    {"n": n, "argv": p.argv, "env": dict(p.env), "appnum": p.number}
+                    for n, p in block.parts
+                ],
                 first=block.first,
+                local_first=self._local_first(spec, agent),
                 size=block.size,
                 stdin=stdin and block.first == 0,
                 tag_output=tag_output,
             )
 
         await _all(request(spec, agent) for spec, agent in self._agents if spec.has_ranks)
+
+    def _local_first(self, spec: AgentPlan, agent: Agent) -> int:
+        """How many ranks of clusters before this one share its host: where all ranks of both run
+        beside their agents."""
+        if spec.cluster not in self._here:
+            return 0
+        return sum(
+            self._plan.clusters[other.cluster].block.size
+            for other, peer in self._agents
+            if other.has_ranks
+            and other.cluster < spec.cluster
+            and other.cluster in self._here
+            and peer.host == agent.host
+        )
 
 
 async def _all(work: Any) -> list[Any]:

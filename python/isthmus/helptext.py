@@ -40,6 +40,10 @@ for signal N, or N where the native launcher says so, as MPICH's) or the code of
 124 after --timeout or --wait; 2 for a wrong command line or grid \
 file; 1 when the run could not start or a part of the grid broke.
 
+[bold]Environment of the ranks.[/bold] ISTHMUS_RANK, ISTHMUS_SIZE: the world rank, and how many \
+ranks there are. ISTHMUS_LOCAL_RANK: the rank's number on its host. ISTHMUS_CLUSTER: the name of \
+its cluster.
+
 [bold]Environment.[/bold] ISTHMUS_GRID: the grid file to use \
 without -g. ISTHMUS_NETWORK, ISTHMUS_COLL (passed on to all ranks): what the choice of \
 collective algorithms goes by, instead of what 'isthmus tune' measured; and choices by name. \

@@ -174,9 +174,10 @@ SpawnPlanner& Agent::planner(const char* op) {
 void Agent::inspect(const ControlMessage& message) {
   const InspectRequest request = read_inspect(message.body);
   const Inspection& found = planner("inspect").inspect(request.argv);
-  json reply{{"op", "program"},    {"path", found.program.path}, {"abi", nullptr},
-             {"library", nullptr}, {"mpi_version", ""},          {"launcher", found.launcher.path},
-             {"stub", found.stub}};
+  json reply{{"op", "program"},    {"path", found.program.path},
+             {"abi", nullptr},     {"library", nullptr},
+             {"mpi_version", ""},  {"launcher", found.launcher.path},
+             {"stub", found.stub}, {"here", planner("inspect").ranks_are_here(found.launcher)}};
   if (const auto& library = found.program.library) {
     reply["abi"] = library->abi;
     reply["library"] = library->path;

@@ -13,6 +13,7 @@
 #include "daemon/host.hpp"
 #include "daemon/native_identity.hpp"
 #include "daemon/program.hpp"
+#include "daemon/rank_environment.hpp"
 #include "daemon/rank_output.hpp"
 #include "daemon/rank_watch.hpp"
 #include "daemon/tagged_output.hpp"
@@ -31,10 +32,58 @@ std::optional<int> number(const Environment& environment, const char* name) {
   return std::stoi(*text);
 }
 
+std::optional<int> first_number(const Environment& environment,
+                                std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (const auto found = number(environment, name)) return found;
+  }
+  return std::nullopt;
+}
+
+// An outer batch job may have set SLURM_PROCID for its script: the launchers' own come first.
+std::optional<int> told_rank(const Environment& environment) {
+  return first_number(environment,
+                      {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
+}
+
+// Among the ranks of this cluster on this host.
+std::optional<int> told_local_rank(const Environment& environment) {
+  return first_number(environment,
+                      {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"});
+}
+
+// Started by its absolute path, Open MPI's mpirun (4.1 and 5.0) puts its own folders first on PATH
+// and LD_LIBRARY_PATH of the ranks; a virtual environment's python3 is then no longer found.
+void give_back_paths(Environment& environment) {
+  for (const std::string name : {"PATH", "LD_LIBRARY_PATH"}) {
+    const auto kept = environment.get(kKeptPrefix + name);
+    if (!kept) continue;
+    environment.unset(kKeptPrefix + name);
+    if (kept->empty()) {
+      environment.unset(name);
+    } else {
+      environment.set(name, *kept);
+    }
+  }
+}
+
+// What scripts go by to name files and to choose devices.
+void tell_rank(Environment& environment) {
+  const int first = number(environment, "ISTHMUS_FIRST").value_or(0);
+  const int local_first = number(environment, "ISTHMUS_LOCAL_FIRST").value_or(0);
+  if (const auto rank = told_rank(environment)) {
+    environment.set("ISTHMUS_RANK", std::to_string(first + *rank));
+  }
+  if (const auto rank = told_local_rank(environment)) {
+    environment.set("ISTHMUS_LOCAL_RANK", std::to_string(local_first + *rank));
+  }
+}
+
 void apply_part(const ExecOptions& options, RankPlan& plan) {
   const auto text = plan.environment.get("ISTHMUS_PARTS");
   if (!text) {
     if (options.by_rank) throw Failure("ISTHMUS_PARTS is not set; isthmusd agent sets it.");
+    plan.environment.set("ISTHMUS_APPNUM", "0");
     return;
   }
   const json parts = json::parse(*text);
@@ -49,6 +98,7 @@ void apply_part(const ExecOptions& options, RankPlan& plan) {
     throw Failure("The native launcher started more ranks than ISTHMUS_PARTS has.");
   }
   if (options.by_rank) plan.argv = parts[index].at("argv").get<std::vector<std::string>>();
+  plan.environment.set("ISTHMUS_APPNUM", std::to_string(parts[index].value("appnum", 0)));
   for (const auto& [name, value] :
        parts[index].at("env").get<std::map<std::string, std::string>>()) {
     plan.environment.set(name, value);
@@ -103,12 +153,7 @@ void redirect_output(const RankPlan& plan, const RankIdentity& who) {
 }  // namespace
 
 int native_rank(const Environment& environment) {
-  // An outer batch job may have set SLURM_PROCID for its script: the launchers' own come first.
-  static const char* const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                      "SLURM_PROCID"};
-  for (const char* name : names) {
-    if (const auto rank = number(environment, name)) return *rank;
-  }
+  if (const auto rank = told_rank(environment)) return *rank;
   throw Failure(
       "The native launcher tells no rank: none of OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK and "
       "SLURM_PROCID is set.",
@@ -119,6 +164,8 @@ RankPlan plan_rank(const ExecOptions& options, Environment environment) {
   RankPlan plan;
   plan.argv = options.argv;
   plan.environment = std::move(environment);
+  give_back_paths(plan.environment);
+  tell_rank(plan.environment);
   apply_part(options, plan);
   if (plan.argv.empty()) throw Failure("isthmusd exec was given no program.");
   plan.directory = plan.environment.get("ISTHMUS_WDIR").value_or("");
@@ -136,10 +183,12 @@ RankPlan plan_rank(const ExecOptions& options, Environment environment) {
     plan.environment.set("LD_PRELOAD", preload.empty() ? *stub : preload + ":" + *stub);
   }
   for (const char* name : {"ISTHMUS_PARTS", "ISTHMUS_WDIR", "ISTHMUS_TAG_OUTPUT", "ISTHMUS_OUTPUT",
-                           "ISTHMUS_ERROR", "ISTHMUS_SHOW_RANK"}) {
+                           "ISTHMUS_ERROR", "ISTHMUS_SHOW_RANK", "ISTHMUS_LOCAL_FIRST"}) {
     plan.environment.unset(name);
   }
-  if (!plan.environment.get("ISTHMUS_WORLD")) plan.environment.unset("ISTHMUS_FIRST");
+  if (!plan.environment.get("ISTHMUS_WORLD")) {  // no face will read them
+    for (const char* name : {"ISTHMUS_FIRST", "ISTHMUS_APPNUM"}) plan.environment.unset(name);
+  }
   return plan;
 }
 

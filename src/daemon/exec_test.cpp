@@ -91,6 +91,48 @@ TEST(Exec, ByRankFindsPartAndProgram) {
   EXPECT_THROW(plan_rank({0, true, {}}, environment), Failure);
 }
 
+TEST(Exec, PathsOfTheUserAreGivenBack) {
+  RankSetup kept = setup();
+  kept.keep_paths = true;
+  Environment environment;
+  environment.set("PATH", "/venv/bin:/bin");
+  set_rank_environment(kept, environment);
+  environment.set("PATH", "/mpi/bin:/venv/bin:/bin");  // as the native launcher does
+  environment.set("LD_LIBRARY_PATH", "/mpi/lib");
+  const RankPlan plan = plan_rank({0, false, {"p"}}, environment);
+  EXPECT_EQ(plan.environment.get("PATH"), "/venv/bin:/bin");
+  EXPECT_FALSE(plan.environment.get("LD_LIBRARY_PATH"));
+  for (const std::string& entry : plan.environment.strings()) {
+    EXPECT_FALSE(entry.starts_with("ISTHMUS_KEPT")) << entry;
+  }
+}
+
+TEST(Exec, APathOfThePartComesLast) {
+  RankSetup kept = setup();
+  kept.keep_paths = true;
+  kept.parts[0].env["PATH"] = "/part";
+  Environment environment;
+  set_rank_environment(kept, environment);
+  EXPECT_EQ(plan_rank({0, false, {"p"}}, environment).environment.get("PATH"), "/part");
+}
+
+TEST(Exec, RanksLearnTheirPlaceInTheWorld) {
+  RankSetup placed = setup();
+  placed.world_size = 20;
+  placed.local_first = 3;
+  placed.parts[1].appnum = 4;
+  Environment environment;
+  set_rank_environment(placed, environment);
+  environment.set("PMI_RANK", "2");
+  environment.set("MPI_LOCALRANKID", "1");
+  const RankPlan plan = plan_rank({1, false, {"p"}}, environment);
+  EXPECT_EQ(plan.environment.get("ISTHMUS_RANK"), "10");
+  EXPECT_EQ(plan.environment.get("ISTHMUS_SIZE"), "20");
+  EXPECT_EQ(plan.environment.get("ISTHMUS_LOCAL_RANK"), "4");
+  EXPECT_EQ(plan.environment.get("ISTHMUS_APPNUM"), "4");
+  EXPECT_FALSE(plan.environment.get("ISTHMUS_LOCAL_FIRST"));
+}
+
 TEST(Exec, TheInnermostLauncherTellsTheRank) {
   Environment environment;
   EXPECT_THROW(native_rank(environment), Failure);

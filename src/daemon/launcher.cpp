@@ -179,6 +179,15 @@ void prepare_environment(const Launcher& launcher, const LaunchPlan& plan, bool 
   }
 }
 
+bool changes_paths(const Launcher& launcher) {
+  return launcher.kind == LauncherKind::OpenMpi4 || launcher.kind == LauncherKind::OpenMpi5;
+}
+
+bool starts_here(const Launcher& launcher, const Environment& environment) {
+  return changes_paths(launcher) ||
+         (launcher.kind == LauncherKind::Hydra && !environment.get("HYDRA_HOST_FILE"));
+}
+
 bool by_rank(const Launcher& launcher, const LaunchPlan& plan) {
   return plan.parts.size() > 1 &&
          (launcher.kind == LauncherKind::Srun || launcher.kind == LauncherKind::Template);

@@ -39,6 +39,13 @@ std::vector<std::string> launch_command(const Launcher& launcher, const LaunchPl
 void prepare_environment(const Launcher& launcher, const LaunchPlan& plan, bool root,
                          Environment& environment);
 
+/// Whether it changes PATH and LD_LIBRARY_PATH of the ranks.
+bool changes_paths(const Launcher& launcher);
+
+/// Whether it starts ranks on its own host alone when it is told no hosts and stands in no batch
+/// job.
+bool starts_here(const Launcher& launcher, const Environment& environment);
+
 /// Whether the ranks of all parts get one command, `isthmusd exec --by-rank`, so that each finds
 /// its part by its native rank.
 bool by_rank(const Launcher& launcher, const LaunchPlan& plan);

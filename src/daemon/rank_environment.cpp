@@ -15,6 +15,8 @@ std::vector<std::string> set_rank_environment(const RankSetup& setup, Environmen
   set("ISTHMUS_JOB", setup.job);
   set("ISTHMUS_CLUSTER", setup.cluster);
   set("ISTHMUS_FIRST", std::to_string(setup.first));
+  set("ISTHMUS_SIZE", std::to_string(setup.world_size));
+  if (setup.local_first > 0) set("ISTHMUS_LOCAL_FIRST", std::to_string(setup.local_first));
   if (!setup.world.empty()) {
     set("ISTHMUS_SECRET", core::to_hex(setup.secret));
     set("ISTHMUS_WORLD", setup.world);
@@ -26,13 +28,18 @@ std::vector<std::string> set_rank_environment(const RankSetup& setup, Environmen
   }
   if (!setup.wdir.empty()) set("ISTHMUS_WDIR", setup.wdir);
   if (setup.tag_output) set("ISTHMUS_TAG_OUTPUT", "1");
+  if (setup.keep_paths) {
+    for (const std::string name : {"PATH", "LD_LIBRARY_PATH"}) {
+      set(kKeptPrefix + name, environment.get(name).value_or(""));
+    }
+  }
   // The parts' own variables differ by part and so cannot be variables of the launcher.
   auto parts = nlohmann::json::array();
   bool needed = setup.by_rank;
   for (const auto& part : setup.parts) {
-    nlohmann::json item{{"n", part.n}, {"env", part.env}};
+    nlohmann::json item{{"n", part.n}, {"env", part.env}, {"appnum", part.appnum}};
     if (setup.by_rank) item["argv"] = part.argv;
-    needed = needed || !part.env.empty();
+    needed = needed || !part.env.empty() || part.appnum != 0;
     parts.push_back(std::move(item));
   }
   using Handler = nlohmann::json::error_handler_t;

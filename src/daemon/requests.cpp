@@ -185,13 +185,15 @@ SpawnRequest read_spawn(const json& body) {
   SpawnRequest request;
   std::int64_t sum = 0;
   for (const Keys& item : keys.list("parts")) {
-    SpawnRequest::Part part{item.count("n", 1), read_argv(item), item.get_or<Variables>("env", {})};
+    SpawnRequest::Part part{item.count("n", 1), read_argv(item), item.get_or<Variables>("env", {}),
+                            item.get_or("appnum", 0)};
     check_names(item, part.env);
     sum += part.n;
     request.parts.push_back(std::move(part));
   }
   if (request.parts.empty()) keys.wrong("parts", "is missing or empty");
   request.first = keys.count("first", 0);
+  request.local_first = keys.get_or("local_first", 0);
   request.size = keys.count("size", 1);
   if (request.size != sum) {
     keys.wrong("size", "is " + std::to_string(request.size) + ", but the parts have " +

@@ -57,9 +57,11 @@ struct SpawnRequest {
     int n = 0;
     std::vector<std::string> argv;
     Variables env;
+    int appnum = 0;  ///< which part of the whole command line
   };
   std::vector<Part> parts;
   int first = 0;
+  int local_first = 0;  ///< ranks of other clusters on this host that count before these
   int size = 0;
   bool has_stdin = false;
   bool tag_output = false;

@@ -59,6 +59,11 @@ const Inspection& SpawnPlanner::inspect(const std::vector<std::string>& argv) {
   return inspected_.emplace(argv.front(), std::move(result)).first->second;
 }
 
+bool SpawnPlanner::ranks_are_here(const Launcher& launcher) const {
+  return configure_.hosts.empty() && !inside_allocation() &&
+         starts_here(launcher, site_.environment);
+}
+
 ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const Surroundings& around) {
   const Inspection* chosen = nullptr;
   std::string chosen_name;
@@ -99,6 +104,9 @@ ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const Surroundings& ar
   setup.job = configure_.job;
   setup.cluster = configure_.cluster;
   setup.first = request.first;
+  setup.world_size = around.world_size;
+  setup.local_first = request.local_first;
+  setup.keep_paths = changes_paths(chosen->launcher);
   if (!alone_) {
     setup.secret = configure_.secret;
     setup.world = around.world_json;

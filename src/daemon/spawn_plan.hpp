@@ -35,6 +35,8 @@ class SpawnPlanner {
   const Site& site() const { return site_; }
   /// Throws Failure. Remembers the answer by the program's name.
   const Inspection& inspect(const std::vector<std::string>& argv);
+  /// Whether all ranks that this launcher starts run on this host.
+  bool ranks_are_here(const Launcher& launcher) const;
   /// The command and environment that start all parts. Throws Failure, also when the parts use
   /// different MPI libraries.
   ChildPlan plan(const SpawnRequest& request, const Surroundings& around);

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <stdexcept>
 #include <string_view>
-#include <vector>
 
 #include "core/hex.hpp"
 #include "mpi/face.hpp"
@@ -42,7 +41,11 @@ std::string take_secret() {
   return *std::move(bytes);
 }
 
+int number_of_part = 0;
+
 }  // namespace
+
+const int& appnum() { return number_of_part; }
 
 bool in_grid() { return setting("ISTHMUS_WORLD") != nullptr; }
 
@@ -60,6 +63,8 @@ Environment read_environment() {
   if (parsed.ec != std::errc() || parsed.ptr != first.data() + first.size() || e.first < 0) {
     throw std::runtime_error("ISTHMUS_FIRST is '" + first + "', not a world rank");
   }
+  const std::string part = optional("ISTHMUS_APPNUM");
+  std::from_chars(part.data(), part.data() + part.size(), number_of_part);
   return e;
 }
 

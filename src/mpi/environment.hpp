@@ -12,6 +12,10 @@ struct Environment {
   int first = 0;                            ///< world rank of the cluster's native rank 0
 };
 
+/// Which part of the grid's command line this process belongs to. Stands once the environment has
+/// been read.
+const int& appnum();
+
 /// True when this process was started as a rank of a grid.
 bool in_grid();
 /// Throws std::runtime_error with a sentence that names the variable that is missing or wrong.

@@ -1,9 +1,9 @@
 #include "mpi/native_progress.hpp"
 
-#include <cstdlib>
 #include <stdexcept>
 #include <string_view>
 
+#include "mpi/face.hpp"
 #include "mpi/native.hpp"
 #include "mpi/progress_helper.hpp"
 #include "mpi/progress_hook.hpp"
@@ -20,7 +20,7 @@ std::atomic<ProgressBy> progress_by{ProgressBy::None};  // from joining to leavi
 }  // namespace
 
 ProgressBy choose_progress(bool multiple) {
-  const char* const said = std::getenv("ISTHMUS_PROGRESS");
+  const char* const said = setting("ISTHMUS_PROGRESS");
   const std::string_view wanted = said == nullptr ? "" : said;
   if (wanted == "none") return ProgressBy::None;
   if (wanted == "thread") return ProgressBy::Thread;

@@ -13,9 +13,10 @@
 
 #include "stub.h"
 
-static const char* const names[] = {
-    "ISTHMUS_SECRET", "ISTHMUS_WORLD",  "ISTHMUS_FIRST", "ISTHMUS_STUB",    "ISTHMUS_LIBDIR",
-    "ISTHMUS_LIBMPI", "ISTHMUS_NATIVE", "ISTHMUS_COLL",  "ISTHMUS_NETWORK", "ISTHMUS_STATS"};
+static const char* const names[] = {"ISTHMUS_SECRET", "ISTHMUS_WORLD",  "ISTHMUS_FIRST",
+                                    "ISTHMUS_STUB",   "ISTHMUS_LIBDIR", "ISTHMUS_LIBMPI",
+                                    "ISTHMUS_NATIVE", "ISTHMUS_COLL",   "ISTHMUS_NETWORK",
+                                    "ISTHMUS_STATS",  "ISTHMUS_APPNUM", "ISTHMUS_PROGRESS"};
 enum { count = sizeof names / sizeof *names };
 
 static struct {
@@ -105,7 +106,8 @@ static void take(void) {
 static const char python_code[] =
     "exec('''import os, re\n"
     "for name in (\"SECRET\", \"WORLD\", \"FIRST\", \"STUB\", \"LIBDIR\", \"LIBMPI\", \"NATIVE\","
-    " \"COLL\", \"NETWORK\", \"STATS\"): os.environ.pop(\"ISTHMUS_\" + name, None)\n"
+    " \"COLL\", \"NETWORK\", \"STATS\", \"APPNUM\", \"PROGRESS\"): os.environ.pop(\"ISTHMUS_\" + "
+    "name, None)\n"
     "rest = [x for x in re.split(\"[ :]\", os.environ.pop(\"LD_PRELOAD\", \"\"))"
     " if x and not os.path.basename(x).startswith(\"libisthmus-\")]\n"
     "if rest: os.environ[\"LD_PRELOAD\"] = \":\".join(rest)\n''', {})\n";

@@ -31,7 +31,9 @@ def test_normal_run(pair):
     ]  # fmt: skip
     assert (east.told("spawn")["first"], east.told("spawn")["size"]) == (0, 3)
     assert (west.told("spawn")["first"], west.told("spawn")["size"]) == (3, 2)
-    assert west.told("spawn")["parts"] == [{"n": 2, "argv": ["prog", "arg"], "env": {}}]
+    assert west.told("spawn")["parts"] == [
+        {"n": 2, "argv": ["prog", "arg"], "env": {}, "appnum": 0}
+    ]
     assert east.told("spawn")["stdin"]
     assert not west.told("spawn")["stdin"]
 
@@ -69,7 +71,7 @@ def test_what_agents_are_told(pair):
         {"node": second, "cluster": 1, "addresses": ["unix:/tmp/x", "tcp:127.0.0.1:9000"]},
     ]
     env = {"A": "b", "ISTHMUS_NETWORK": "wan-rate=8000.0M"}
-    assert east.told("spawn")["parts"] == [{"n": 1, "argv": ["prog"], "env": env}]
+    assert east.told("spawn")["parts"] == [{"n": 1, "argv": ["prog"], "env": env, "appnum": 0}]
     assert east.told("spawn")["tag_output"] is True
 
 

@@ -55,7 +55,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 def isthmus() -> Iterator[Run]:
     """isthmus("run", ...) -> CompletedProcess; afterwards no process of the run may be left."""
     mark = uuid.uuid4().hex
-    environment = os.environ | {MARK: mark, "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+    ours = {MARK: mark, "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 
     def run(
         *words: object, timeout: float = 60, **more: object
@@ -63,7 +63,7 @@ def isthmus() -> Iterator[Run]:
         command = [sys.executable, "-m", "isthmus", *map(str, words)]
         return subprocess.run(
             command,
-            env=environment,
+            env=os.environ | ours,
             capture_output=True,
             text=True,
             timeout=timeout,
