@@ -1,7 +1,8 @@
 """The command line of `isthmus run`: parts with `:` between, as mpirun's.
 
 Each part is parsed like a command of its own; its options end at the first word that is not one.
-`-n`, `--on`, `-x` and `--wdir` are of their part, all others of the run and belong in the first.
+`-n`, `--on`, `-x`, `--wdir` and `--mpi` are of their part, all others of the run and belong in the
+first.
 """
 
 import os
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from isthmus.errors import UsageError
+from isthmus.grid import mpi_choice
 from isthmus.placement import Part
 
 
@@ -23,6 +25,7 @@ class PartOptions:
     on: str | None = None
     exports: list[str] = field(default_factory=list)
     wdir: str | None = None
+    mpi: str | None = None
     grid: Path | None = None
     timeout: float | None = None
     wait: float | None = None
@@ -152,8 +155,16 @@ def _part(
         | dict(settings)
         | dict(_export(text, environ) for text in part.exports),
         wdir=part.wdir,
+        mpi=_mpi(part.mpi),
         number=number,
     )
+
+
+def _mpi(text: str | None) -> str | None:
+    try:
+        return mpi_choice(text) if text is not None else None
+    except ValueError as error:
+        raise UsageError(f"--mpi {error}") from None
 
 
 def _export(text: str, environ: Mapping[str, str]) -> tuple[str, str]:

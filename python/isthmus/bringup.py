@@ -1,6 +1,7 @@
 """The steps that bring a run up, each on all agents at once."""
 
 import asyncio
+import math
 import os
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from isthmus.version import VERSION
 # Of an agent's `machine`: in what all clusters must agree, and its name.
 MUST_AGREE = {"byteorder": "byte order", "long": "size of long"}
 _BESIDE = 3.0
+_MAX_SECONDS = 1e9
 
 
 def _from_environment(name: str, default: float) -> float:
@@ -24,9 +26,15 @@ def _from_environment(name: str, default: float) -> float:
     if not text:
         return default
     try:
-        return max(0.0, float(text))
+        seconds = float(text)
     except ValueError:
-        raise UsageError(f"{name} must be a number of seconds; it is '{text}'") from None
+        seconds = math.nan
+    if not 0 <= seconds <= _MAX_SECONDS:
+        raise UsageError(
+            f"{name} must be a number of seconds; it is '{text}'",
+            f"Take it out of the environment, or set it as in {name}={default:g}.",
+        )
+    return seconds
 
 
 @dataclass(frozen=True)
@@ -163,7 +171,7 @@ class BringUp:
         async def programs(spec: AgentPlan, agent: Agent) -> None:
             for _, part in self._plan.clusters[spec.cluster].block.parts:
                 found = await agent.request(
-                    "inspect", "program", self._limits.inspect, argv=part.argv
+                    "inspect", "program", self._limits.inspect, argv=part.argv, mpi=part.mpi
                 )
                 if found.get("here"):
                     self._here.add(spec.cluster)
@@ -246,7 +254,13 @@ class BringUp:
                 "spawned",
                 self._limits.spawn,
                 parts=[
-                    {"n": n, "argv": p.argv, "env": dict(p.env), "appnum": p.number}
+                    {
+                        "n": n,
+                        "argv": p.argv,
+                        "env": dict(p.env),
+                        "appnum": p.number,
+                        "mpi": p.mpi,
+                    }
                     for n, p in block.parts
                 ],
                 first=block.first,

@@ -77,6 +77,7 @@ def run(
             "-n",
             "-np",
             min=1,
+            max=1 << 24,
             metavar="N",
             help="Ranks of this part. Without it: all slots of the grid, or one rank a cluster.",
             rich_help_panel=_THIS_PART,
@@ -106,6 +107,15 @@ def run(
             metavar="DIR",
             help="Working directory of the ranks. Without it: this directory, and on hosts that "
             "do not have it the home directory.",
+            rich_help_panel=_THIS_PART,
+        ),
+    ] = None,
+    mpi: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MPI",
+            help="The MPI of a program that does not say so itself, such as a script: 'openmpi', "
+            "'mpich', or the folder in which it is installed. In place of the cluster's 'mpi'.",
             rich_help_panel=_THIS_PART,
         ),
     ] = None,
@@ -223,6 +233,7 @@ def run(
         on=on,
         exports=export or [],
         wdir=wdir,
+        mpi=mpi,
         grid=grid,
         timeout=timeout,
         wait=wait,
@@ -327,6 +338,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
+        if not error.format_message():  # no words at all: the help has been shown
+            return EXIT_USAGE
         print(f"isthmus: {error.format_message()}", file=sys.stderr)
         known = words[:1] if words and words[0] in get_group(app).commands else []
         print(f"  See: {' '.join(['isthmus', *known, '--help'])}", file=sys.stderr)

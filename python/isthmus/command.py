@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from isthmus.errors import UsageError
 from isthmus.install import find_isthmusd
 
 
@@ -40,7 +41,14 @@ def ssh_command() -> list[str]:
     options += ["-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=10"]
     if not sys.stdin.isatty():
         options += ["-o", "BatchMode=yes"]
-    return [*shlex.split(os.environ.get("ISTHMUS_SSH") or "ssh"), *options, "--"]
+    named = os.environ.get("ISTHMUS_SSH", "").strip() or "ssh"
+    try:
+        return [*shlex.split(named), *options, "--"]
+    except ValueError as error:
+        raise UsageError(
+            f"ISTHMUS_SSH is no command line: {str(error).lower()}; it is '{named}'",
+            "Write it as in a shell, such as ISTHMUS_SSH='ssh -F my.config'.",
+        ) from None
 
 
 @cache
@@ -70,6 +78,6 @@ def try_ssh(host: str) -> str:
 
 
 def shielded(command: list[str]) -> list[str]:
-    """The same command deaf to Ctrl-C. It stays in the terminal's foreground, where ssh can ask
-    for a password, but the launcher decides how the run ends."""
-    return ["/bin/sh", "-c", "trap '' INT QUIT; exec \"$@\"", "sh", *command]
+    """The same command deaf to Ctrl-C and Ctrl-Z. It stays in the terminal's foreground, where ssh
+    can ask for a password, but the launcher decides how the run ends, and stops its ranks."""
+    return ["/bin/sh", "-c", "trap '' INT QUIT TSTP; exec \"$@\"", "sh", *command]

@@ -18,6 +18,7 @@ else:
     import tomli as tomllib
 
 LAUNCHERS = ("mpirun", "mpiexec", "srun")
+FAMILIES = ("openmpi", "mpich")
 _ADDRESS = re.compile(r"(?:tcp:)?(\[[0-9A-Fa-f:.]+\]|[^\s:\[\]/]+)(?::([0-9]{1,5}))?")
 
 
@@ -31,6 +32,16 @@ def _path(text: str) -> str:
     if not text.startswith(("/", "~/")):
         raise ValueError(f"must be an absolute path, or begin with '~/'; it is '{text}'")
     return text
+
+
+def mpi_choice(text: str) -> str:
+    """Checks what `mpi` of a cluster, and --mpi, may be. Raises ValueError."""
+    if text in FAMILIES or text.startswith(("/", "~/")):
+        return text
+    raise ValueError(
+        f"must be {listing(FAMILIES)}, or the absolute path of an MPI installation; "
+        f"it is '{text}'{did_you_mean(text, FAMILIES)}"
+    )
 
 
 def _launch(text: str) -> str:
@@ -91,7 +102,7 @@ class ClusterSpec(_Table):
     """One native MPI and its hosts."""
 
     host: Annotated[str, AfterValidator(_host)] | None = None
-    mpi: Annotated[str, AfterValidator(_path)] | None = None
+    mpi: Annotated[str, AfterValidator(mpi_choice)] | None = None
     launch: Annotated[str, AfterValidator(_launch)] | None = None
     slots: Annotated[int, Field(ge=1)] | None = None
     hosts: Annotated[str, AfterValidator(_hosts)] | None = None

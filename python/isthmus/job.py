@@ -24,6 +24,7 @@ from isthmus.relay import InputRelay, OutputRelay, Voice, stdin_is_ours
 from isthmus.stats import Stats
 
 _FORWARDED = (signal.SIGUSR1, signal.SIGUSR2)
+_PAUSE_LIMIT = 2.0  # seconds that agents have to stop their ranks before the launcher stops
 _ANSWERS = ("hello", "configured", "program", "linked", "spawned", "stats")
 _UNJOINED_GRACE = 1.0  # seconds
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -60,6 +61,7 @@ class Member:
     spawned: bool = False
     joined: bool = False
     count: int | None = None  # of the ranks here that have joined; None: not known now
+    paused: bool = False
     exited: Message | None = None
     lost: bool = False
     chatter: Chatter = field(default_factory=Chatter)
@@ -93,6 +95,7 @@ class Job:
         self._changed = asyncio.Event()
         self._killing = False
         self._interrupts = 0
+        self._suspending = False
         self._hurry = asyncio.Event()
         self._last_words = LastWords()
         self._output: OutputRelay | None = None
@@ -111,6 +114,9 @@ class Job:
             loop.add_signal_handler(number, self._interrupt, number)
         for number in _FORWARDED:
             loop.add_signal_handler(number, self._forward, number)
+        stoppable = signal.getsignal(signal.SIGTSTP) is not signal.SIG_IGN
+        if stoppable:
+            loop.add_signal_handler(signal.SIGTSTP, self._suspend)
         timer = None
         if self._options.timeout is not None:
             timer = loop.call_later(self._options.timeout, self._out_of_time)
@@ -130,7 +136,7 @@ class Job:
             hurry.cancel()
             if timer:
                 timer.cancel()
-            for number in (*_ENDING, *_FORWARDED):
+            for number in (*_ENDING, *_FORWARDED, *((signal.SIGTSTP,) if stoppable else ())):
                 loop.remove_signal_handler(number)
         return Result(self._outcome.status if self._outcome else 0, stats)
 
@@ -263,6 +269,9 @@ class Job:
             case "count":
                 member.count = _integer(message.get("ranks"), 0)
                 self._changed.set()
+            case "paused":
+                member.paused = True
+                self._changed.set()
             case "exit":
                 await self._tell_chatter(member, message)
                 self._exited(member, message)
@@ -380,6 +389,36 @@ class Job:
     def _forward(self, number: signal.Signals) -> None:
         for member in self._ranked:
             self._later(member.agent.send("signal", signal=int(number)))
+
+    def _suspend(self) -> None:
+        """Ctrl-Z."""
+        if not self._suspending:
+            self._suspending = True
+            self._later(self._stop_and_go_on())
+
+    async def _stop_and_go_on(self) -> None:
+        """Stops all ranks, then this process as Ctrl-Z does; when it goes on, so do they."""
+
+        async def paused() -> None:
+            while not all(m.paused or m.exited or m.lost for m in running):
+                self._changed.clear()
+                await self._changed.wait()
+
+        running = [m for m in self._ranked if m.spawned and not m.exited and not m.lost]
+        for member in running:
+            member.paused = False
+            self._later(member.agent.send("pause"))
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(paused(), _PAUSE_LIMIT)
+        loop = asyncio.get_running_loop()
+        loop.remove_signal_handler(signal.SIGTSTP)
+        signal.raise_signal(
+            signal.SIGTSTP
+        )  # returns at SIGCONT; at once where nobody could send it
+        loop.add_signal_handler(signal.SIGTSTP, self._suspend)
+        for member in running:
+            self._later(member.agent.send("resume"))
+        self._suspending = False
 
     def _later(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -23,6 +23,7 @@ class Part:
     on: str | None = None
     env: dict[str, str] = field(default_factory=dict)
     wdir: str | None = None
+    mpi: str | None = None  # in place of the clusters' own
     number: int = 0  # of the command line: what MPI_APPNUM says
 
 

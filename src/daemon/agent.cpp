@@ -42,6 +42,8 @@ class Agent {
   void take_stdin(const ControlMessage& message);
   void end_stdin(const ControlMessage& message);
   void signal(const ControlMessage& message);
+  void pause(const ControlMessage& message);
+  void resume(const ControlMessage& message);
   void kill(const ControlMessage& message);
   void count(const ControlMessage& message);
   void stats(const ControlMessage& message);
@@ -119,6 +121,8 @@ void Agent::handle(const ControlMessage& message) {
                                                        {"kill", &Agent::kill},
                                                        {"count", &Agent::count},
                                                        {"stats", &Agent::stats},
+                                                       {"pause", &Agent::pause},
+                                                       {"resume", &Agent::resume},
                                                        {"end", &Agent::end}};
   if (stopping_) return;
   const std::string op = message.op();
@@ -173,7 +177,7 @@ SpawnPlanner& Agent::planner(const char* op) {
 
 void Agent::inspect(const ControlMessage& message) {
   const InspectRequest request = read_inspect(message.body);
-  const Inspection& found = planner("inspect").inspect(request.argv);
+  const Inspection& found = planner("inspect").inspect(request.argv, request.mpi);
   json reply{{"op", "program"},    {"path", found.program.path},
              {"abi", nullptr},     {"library", nullptr},
              {"mpi_version", ""},  {"launcher", found.launcher.path},
@@ -243,6 +247,15 @@ void Agent::signal(const ControlMessage& message) {
     throw Failure("In the control message signal.signal is not the number of a signal.");
   }
   if (job_ && job_running_) job_->signal(found->get<int>());
+}
+
+void Agent::pause(const ControlMessage&) {
+  if (job_ && job_running_) job_->pause();
+  channel_.send({{"op", "paused"}});
+}
+
+void Agent::resume(const ControlMessage&) {
+  if (job_ && job_running_) job_->resume();
 }
 
 void Agent::kill(const ControlMessage&) {

@@ -1,5 +1,5 @@
 """isthmusd agents that start programs under the native MPIs that are found."""
-# ruff: noqa: PT009, PTH110, PTH118, PTH119, PTH120
+# ruff: noqa: PT009, PTH101, PTH110, PTH123, PTH118, PTH119, PTH120
 # unittest and os: CTest runs this with whatever Python the build has.
 
 import os
@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(__file__))
@@ -61,6 +62,25 @@ class NativeMpi:
         exit_message, output = self.agent.until("exit")
         self.assertIn(b"read some words\n", output[1])
         self.assertEqual(exit_message["status"], 3)
+
+    def test_srun_is_told_which_pmi(self):
+        """A stand-in for Slurm's, which prints how it was called."""
+        folder = tempfile.mkdtemp(dir=self.folder)
+        srun = os.path.join(folder, "srun")
+        offered = "MPI plugin types are...\\n\\tnone\\n\\tpmi2\\n\\tpmix\\n"
+        with open(srun, "w") as file:
+            file.write(
+                "#!/bin/sh\n"
+                "[ $1 = --version ] && echo slurm 23.02.1 && exit\n"
+                f'[ $1 = --mpi=list ] && printf "{offered}" && exit\n'
+                'echo "$@"\n'
+            )
+        os.chmod(srun, 0o755)
+        self.ready(srun)
+        self.spawn((2, [self.build()], {}))
+        _, output = self.agent.until("exit")
+        wanted = "--mpi=pmix" if self.abi == "ompi" else "--mpi=pmi2"
+        self.assertIn(wanted, output[1].decode().split())
 
     def sleepers(self, command="exec sleep 600", setup=":"):
         self.ready(self.mpirun, mpi=self.prefix)

@@ -9,7 +9,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from agent_case import LOOP, SECRET, SINGLE, VERSION, AgentCase, alive
+from agent_case import LOOP, SECRET, SINGLE, VERSION, AgentCase, alive, wait_until
 from agent_client import DEADLINE
 
 
@@ -246,6 +246,32 @@ class AgentTest(AgentCase):
         while text.count(b"\n") < 2:
             text += self.agent.expect("output")["bytes"]
         return [int(line) for line in text.split()]
+
+    def test_pause_stops_the_ranks_and_resume_continues_them(self):
+        def state():
+            with open(f"/proc/{pid}/stat") as stat:
+                return stat.read().rpartition(")")[2].split()[0]
+
+        self.ready()
+        self.spawn((1, ["sh", "-c", "echo $$; read line; echo $line"], {}), stdin=True)
+        pid = int(self.agent.expect("output")["bytes"])
+        self.agent.send("pause")
+        self.agent.expect("paused")
+        self.assertTrue(wait_until(lambda: state() == "T"))
+        self.agent.send("stdin", b"later\n")
+        self.agent.send("resume")
+        exit_message, output = self.agent.until("exit")
+        self.assertEqual((exit_message["status"], output[1]), (0, b"later\n"))
+
+    def test_what_is_stopped_is_killed_too(self):
+        self.ready()
+        self.spawn((1, ["sh", "-c", "echo $$; exec sleep 600"], {}))
+        pid = int(self.agent.expect("output")["bytes"])
+        self.agent.send("pause")
+        self.agent.expect("paused")
+        self.agent.send("kill")
+        self.agent.until("exit")
+        self.assertFalse(alive(pid))
 
     def test_kill_ends_even_the_stubborn(self):
         pids = self.stubborn_pids()

@@ -18,20 +18,6 @@
 namespace isthmus::daemon {
 namespace {
 
-struct Pipe {
-  FileDescriptor read;
-  FileDescriptor write;
-};
-
-Pipe make_pipe() {
-  std::array<int, 2> fds{};
-  if (pipe2(fds.data(), O_CLOEXEC) != 0) {
-    throw Failure(std::string("Cannot make a pipe: ") + std::strerror(errno),
-                  "Raise the limit of open files (ulimit -n).");
-  }
-  return {FileDescriptor(fds[0]), FileDescriptor(fds[1])};
-}
-
 std::vector<char*> pointers(const std::vector<std::string>& strings) {
   std::vector<char*> result;
   result.reserve(strings.size() + 1);
@@ -80,6 +66,15 @@ bool drain(int fd, std::string& into, std::size_t limit) {
 }
 
 }  // namespace
+
+Pipe make_pipe() {
+  std::array<int, 2> fds{};
+  if (pipe2(fds.data(), O_CLOEXEC) != 0) {
+    throw Failure(std::string("Cannot make a pipe: ") + std::strerror(errno),
+                  "Raise the limit of open files (ulimit -n).");
+  }
+  return {FileDescriptor(fds[0]), FileDescriptor(fds[1])};
+}
 
 int shell_status(int wait_status) {
   return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);

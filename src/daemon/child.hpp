@@ -17,9 +17,21 @@ struct ChildPlan {
   Environment environment;
   std::string directory;     ///< empty: the present one
   bool piped_stdin = false;  ///< else it reads /dev/null
-  bool own_group = true;     ///< leads a process group of its own
-  int death_signal = 0;      ///< sent to it when the thread that started it ends (0: none)
+  /// Standard input is for a descendant alone, on this host, which opens the pipe that this
+  /// variable names (inherited_pipe.hpp); the process itself reads /dev/null. Empty: not so.
+  std::string stdin_variable;
+  bool here = true;       ///< all that it starts runs on this host
+  bool own_group = true;  ///< leads a process group of its own
+  int death_signal = 0;   ///< sent to it when the thread that started it ends (0: none)
 };
+
+struct Pipe {
+  FileDescriptor read;
+  FileDescriptor write;
+};
+
+/// Closed on exec. Throws Failure when no descriptors are left.
+Pipe make_pipe();
 
 /// A started process. Whoever holds it waits for the pid; the destructor does not.
 struct Child {

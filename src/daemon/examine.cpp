@@ -39,12 +39,6 @@ double seconds_of_day() {
   return std::chrono::duration<double>(since).count();
 }
 
-// As the shell does for "~/mpi".
-std::string without_tilde(const std::string& path) {
-  const char* home = std::getenv("HOME");
-  return path.starts_with("~/") && home != nullptr ? home + path.substr(1) : path;
-}
-
 int mtu_of(const std::string& name) {
   ifreq request{};
   const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -70,15 +64,15 @@ std::string text_of(const sockaddr& address) {
 
 }  // namespace
 
-json examine_mpi(const LaunchChoice& choice, const std::string& self) {
+json examine_mpi(const ExamineOptions& options, const std::string& self) {
   Site site;
   site.host = host_name();
   site.environment = Environment::inherited();
-  const LaunchChoice here{without_tilde(choice.prefix), choice.launch};
   try {
+    const LaunchChoice here{read_mpi_choice(options.mpi, site), options.launch};
     const Launcher launcher = find_launcher(here, std::nullopt, site);
     json found{{"launcher", launcher.path}};
-    if (const auto library = library_of_launcher(launcher, here.prefix)) {
+    if (const auto library = library_of_launcher(launcher, here.mpi)) {
       found["library"] = library->path;
       found["version"] = library_version(library->path, self, site);
       found["stub"] = find_stub(*library, find_libdir());
@@ -124,7 +118,7 @@ json examine_interfaces() {
   return found;
 }
 
-int run_examine(const LaunchChoice& choice, const std::string& self, std::istream& in,
+int run_examine(const ExamineOptions& options, const std::string& self, std::istream& in,
                 std::ostream& out) {
   utsname system{};
   uname(&system);
@@ -136,7 +130,7 @@ int run_examine(const LaunchChoice& choice, const std::string& self, std::istrea
               {"cores", usable_cores()},
               {"tcp", examine_tcp()},
               {"interfaces", examine_interfaces()},
-              {"mpi", examine_mpi(choice, self)}}
+              {"mpi", examine_mpi(options, self)}}
              .dump(-1, ' ', false, json::error_handler_t::replace)
       << std::endl;
   for (std::string line; std::getline(in, line);) {

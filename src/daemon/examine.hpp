@@ -9,9 +9,15 @@
 
 namespace isthmus::daemon {
 
+/// What the grid file says of a cluster; both may be empty.
+struct ExamineOptions {
+  std::string mpi;
+  std::string launch;
+};
+
 /// The native MPI of a cluster as `isthmus run` would find it: `launcher`, `library`, `version`,
 /// or `error` and `remedy`. `self` is this program.
-nlohmann::json examine_mpi(const LaunchChoice& choice, const std::string& self);
+nlohmann::json examine_mpi(const ExamineOptions& options, const std::string& self);
 
 /// Settings of the kernel that bound TCP, by their sysctl names; those that cannot be read are
 /// left out. `root` is where /proc/sys stands.
@@ -22,7 +28,7 @@ nlohmann::json examine_interfaces();
 
 /// Prints all of it as a line of JSON, then the time of day for each line that comes on `in`,
 /// until that ends.
-int run_examine(const LaunchChoice& choice, const std::string& self, std::istream& in,
+int run_examine(const ExamineOptions& options, const std::string& self, std::istream& in,
                 std::ostream& out);
 
 }  // namespace isthmus::daemon

@@ -11,6 +11,7 @@
 #include "daemon/failure.hpp"
 #include "daemon/file_descriptor.hpp"
 #include "daemon/host.hpp"
+#include "daemon/inherited_pipe.hpp"
 #include "daemon/native_identity.hpp"
 #include "daemon/program.hpp"
 #include "daemon/rank_environment.hpp"
@@ -127,6 +128,16 @@ void watch(const Environment& environment) {
   }
 }
 
+// Standard input comes to native rank 0 past a launcher that cannot carry much of it.
+void open_stdin(RankPlan& plan) {
+  const auto name = plan.environment.get(kStdinVariable);
+  if (!name) return;
+  plan.environment.unset(kStdinVariable);
+  if (told_rank(plan.environment) != 0) return;
+  const FileDescriptor opened = open_inherited(*name);
+  dup2(opened.get(), STDIN_FILENO);
+}
+
 // Only returns when it failed.
 int become(const RankPlan& plan, const std::string& path) {
   watch(plan.environment);
@@ -195,6 +206,7 @@ RankPlan plan_rank(const ExecOptions& options, Environment environment) {
 int run_exec(const ExecOptions& options) {
   try {
     RankPlan plan = plan_rank(options, Environment::inherited());
+    open_stdin(plan);
     if (plan.environment.get("ISTHMUS_WORLD")) {
       plan.environment.set("ISTHMUS_NATIVE", native_identity(plan.environment));
     }

@@ -27,10 +27,9 @@ const char* family(LauncherKind kind) {
 }
 
 // srun and templates start any MPI's programs; the standard ABI may be anybody's.
-bool fits(LauncherKind kind, const std::optional<MpiLibrary>& library) {
-  if (!library) return true;
-  if (library->abi == "ompi") return kind != LauncherKind::Hydra;
-  if (library->abi == "mpich") {
+bool fits(LauncherKind kind, const std::string& abi) {
+  if (abi == "ompi") return kind != LauncherKind::Hydra;
+  if (abi == "mpich") {
     return kind != LauncherKind::OpenMpi4 && kind != LauncherKind::OpenMpi5;
   }
   return true;
@@ -61,11 +60,11 @@ Launcher examine(const std::string& path, const Site& site) {
 }
 
 // Debian keeps several MPIs side by side by suffix.
-Words names_for(const std::optional<MpiLibrary>& library, const std::string& name) {
+Words names_for(const std::string& abi, const std::string& name) {
   Words names;
   const auto add = [&](const std::string& base) {
-    if (library && library->abi == "ompi") names.push_back(base + ".openmpi");
-    if (library && library->abi != "ompi") names.push_back(base + ".mpich");
+    if (abi == "ompi") names.push_back(base + ".openmpi");
+    if (!abi.empty() && abi != "ompi") names.push_back(base + ".mpich");
     names.push_back(base);
   };
   if (!name.empty()) {
@@ -104,18 +103,52 @@ LauncherKind launcher_kind(const std::string& text, const std::string& path) {
                 "launch = \"LAUNCHER -n {n} {command}\".");
 }
 
+MpiChoice read_mpi_choice(const std::string& text, const Site& site) {
+  MpiChoice choice;
+  if (text.empty()) return choice;
+  if (text == "openmpi" || text == "mpich") {
+    choice.abi = text == "openmpi" ? "ompi" : "mpich";
+    return choice;
+  }
+  std::string path = text;
+  if (path.starts_with("~/")) path = site.environment.get("HOME").value_or("") + path.substr(1);
+  std::error_code error;
+  if (fs::is_regular_file(path, error)) {
+    choice.library = identify_mpi_library(fs::canonical(path).string());
+    choice.prefix = prefix_of_library(path);
+    choice.abi = choice.library->abi;
+  } else if (path.starts_with('/')) {
+    choice.prefix = path;
+  } else {
+    throw Failure("The MPI \"" + text +
+                      "\" that --mpi or the mpi key of a cluster names is neither a path nor a "
+                      "family of MPIs.",
+                  "Give the folder in which that MPI is installed, \"openmpi\" or \"mpich\".");
+  }
+  return choice;
+}
+
 Launcher find_launcher(const LaunchChoice& choice, const std::optional<MpiLibrary>& library,
                        const Site& site) {
+  const std::string abi = library ? library->abi : choice.mpi.abi;
+  if (library && !choice.mpi.abi.empty() && choice.mpi.abi != abi && abi != "mpiabi") {
+    throw Failure("The program is linked with \"" + library->path +
+                      "\", which is not the MPI that "
+                      "--mpi or the mpi key of cluster " +
+                      site.cluster + " names.",
+                  "Leave that out, or name the MPI of the program.");
+  }
   if (choice.launch.find("{command}") != std::string::npos ||
       choice.launch.find("{n}") != std::string::npos) {
     return {LauncherKind::Template, choice.launch};
   }
   const auto checked = [&](const std::string& path) {
     Launcher launcher = examine(path, site);
-    if (!fits(launcher.kind, library)) {
+    if (!fits(launcher.kind, abi)) {
       throw Failure("The launcher \"" + path + "\" on " + site.host + " is " +
-                        family(launcher.kind) + "'s, but the program is linked with \"" +
-                        library->path + "\".",
+                        family(launcher.kind) + "'s, but " +
+                        (library ? "the program is linked with \"" + library->path + "\"."
+                                 : "another MPI is asked for."),
                     "Set the cluster's mpi key to the prefix of the program's MPI, or launch to "
                     "its launcher.");
     }
@@ -127,25 +160,25 @@ Launcher find_launcher(const LaunchChoice& choice, const std::optional<MpiLibrar
   std::string tried;
   const auto in_prefix = [&](const std::string& prefix) -> std::optional<std::string> {
     if (prefix.empty()) return std::nullopt;
-    for (const std::string& name : names_for(library, choice.launch)) {
+    for (const std::string& name : names_for(abi, choice.launch)) {
       std::string path = prefix + "/bin/" + name;
       if (on_path(path, site)) return path;
     }
     tried += (tried.empty() ? "" : ", ") + prefix + "/bin";
     return std::nullopt;
   };
-  if (!choice.prefix.empty()) {
-    if (const auto path = in_prefix(choice.prefix)) return checked(*path);
+  if (!choice.mpi.prefix.empty()) {
+    if (const auto path = in_prefix(choice.mpi.prefix)) return checked(*path);
   } else if (library) {
     if (const auto path = in_prefix(prefix_of_library(library->path))) {
       // /usr/bin/mpirun may be another MPI's; a better fit may still be on PATH.
       Launcher launcher = examine(*path, site);
-      if (fits(launcher.kind, library)) return launcher;
+      if (fits(launcher.kind, abi)) return launcher;
     }
   }
   // A prefix alone asks for that MPI's own launcher; a name (srun) may belong to no MPI.
-  if (choice.prefix.empty() || !choice.launch.empty()) {
-    for (const std::string& name : names_for(library, choice.launch)) {
+  if (choice.mpi.prefix.empty() || !choice.launch.empty()) {
+    for (const std::string& name : names_for(abi, choice.launch)) {
       if (const auto path = on_path(name, site)) return checked(*path);
     }
     tried += tried.empty() ? "PATH" : " and PATH";
@@ -157,17 +190,19 @@ Launcher find_launcher(const LaunchChoice& choice, const std::optional<MpiLibrar
                 "Set the cluster's mpi key to the prefix of its MPI, or launch to its launcher.");
 }
 
-std::optional<MpiLibrary> library_of_launcher(const Launcher& launcher, const std::string& prefix) {
-  std::string abi;
+std::optional<MpiLibrary> library_of_launcher(const Launcher& launcher, const MpiChoice& mpi) {
+  if (mpi.library) return mpi.library;
+  std::string abi = mpi.abi;
   if (launcher.kind == LauncherKind::OpenMpi4 || launcher.kind == LauncherKind::OpenMpi5) {
     abi = "ompi";
   } else if (launcher.kind == LauncherKind::Hydra) {
     abi = "mpich";
-  } else if (prefix.empty()) {
+  } else if (mpi.prefix.empty()) {
     return std::nullopt;
   }
-  const std::string where =
-      prefix.empty() ? fs::path(launcher.path).parent_path().parent_path().string() : prefix;
+  const std::string where = mpi.prefix.empty()
+                                ? fs::path(launcher.path).parent_path().parent_path().string()
+                                : mpi.prefix;
   const std::string path = library_in_prefix(where, abi);
   if (path.empty()) return std::nullopt;
   return identify_mpi_library(path);

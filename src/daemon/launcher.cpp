@@ -102,6 +102,7 @@ Words hydra(const Launcher& launcher, const LaunchPlan& plan) {
 Words srun(const Launcher& launcher, const LaunchPlan& plan) {
   Words words{launcher.path, "-n", std::to_string(total(plan)), "--export=ALL",
               plan.stdin_to_first ? "--input=0" : "--input=none"};
+  if (!launcher.pmi.empty()) words.push_back("--mpi=" + launcher.pmi);
   if (!plan.hosts.empty()) append(words, {"--nodelist", joined(plan.hosts)});
   if (plan.oversubscribed) append(words, {"--overcommit", "--cpu-bind=none"});
   append(words, uniform_command(plan));
@@ -170,6 +171,10 @@ void prepare_environment(const Launcher& launcher, const LaunchPlan& plan, bool 
   if (plan.oversubscribed && !environment.get("OMPI_MCA_mpi_yield_when_idle")) {
     environment.set("OMPI_MCA_mpi_yield_when_idle", "1");
   }
+  // On SIGTSTP its mpirun then stops the ranks of all hosts, and continues them on SIGCONT.
+  if (launcher.kind == LauncherKind::OpenMpi4 && !plan.here) {
+    environment.set("OMPI_MCA_orte_forward_job_control", "1");
+  }
   // Two mpiruns of Open MPI 4 that begin at once on a host race for making their common folder in
   // /tmp; the slower one says "File exists" and ends.
   const bool chosen = environment.get("OMPI_MCA_orte_tmpdir_base") ||
@@ -177,6 +182,12 @@ void prepare_environment(const Launcher& launcher, const LaunchPlan& plan, bool 
   if (launcher.kind == LauncherKind::OpenMpi4 && !plan.session_dir.empty() && !chosen) {
     environment.set("OMPI_MCA_orte_tmpdir_base", plan.session_dir);
   }
+}
+
+// 2026-11: Hydra 4.0 and 5.0 end the job when rank 0 is behind by more than the 64 KiB of a pipe
+// ("process reading stdin too slowly"); Open MPI 5.0's prterun then delivers nothing more.
+bool garbles_stdin(const Launcher& launcher) {
+  return launcher.kind == LauncherKind::Hydra || launcher.kind == LauncherKind::OpenMpi5;
 }
 
 bool changes_paths(const Launcher& launcher) {

@@ -12,7 +12,8 @@ enum class LauncherKind { OpenMpi4, OpenMpi5, Hydra, Srun, Template };
 
 struct Launcher {
   LauncherKind kind = LauncherKind::Template;
-  std::string path;  ///< of the program; for Template the template itself
+  std::string path;   ///< of the program; for Template the template itself
+  std::string pmi{};  ///< of Srun: what --mpi= names; empty: the site's choice
 };
 
 struct LaunchPart {
@@ -28,6 +29,7 @@ struct LaunchPlan {
   bool stdin_to_first = false;         ///< native rank 0 reads standard input
   bool oversubscribed = false;         ///< more ranks than cores
   std::string session_dir;             ///< where the launcher may keep its files; empty: anywhere
+  bool here = false;                   ///< all ranks run on the launcher's own host
   bool bind = true;                    ///< leave binding to the native launcher's default
 };
 
@@ -38,6 +40,9 @@ std::vector<std::string> launch_command(const Launcher& launcher, const LaunchPl
 /// Sets what the native launcher itself needs to find in its environment.
 void prepare_environment(const Launcher& launcher, const LaunchPlan& plan, bool root,
                          Environment& environment);
+
+/// Whether it cannot carry standard input of any size to a rank that is slow to read it.
+bool garbles_stdin(const Launcher& launcher);
 
 /// Whether it changes PATH and LD_LIBRARY_PATH of the ranks.
 bool changes_paths(const Launcher& launcher);

@@ -65,6 +65,9 @@ TEST(Launcher, Srun) {
   EXPECT_THAT(
       launch_command({LauncherKind::Srun, "/s"}, two_parts()),
       ElementsAre("/s", "-n", "6", "--export=ALL", "--input=none", "/i", "exec", "--by-rank"));
+  EXPECT_THAT(launch_command({LauncherKind::Srun, "/s", "pmi2"}, plan),
+              ElementsAre("/s", "-n", "4", "--export=ALL", "--input=0", "--mpi=pmi2", "/i", "exec",
+                          "--part", "0", "--", "./app", "a b"));
   EXPECT_TRUE(by_rank({LauncherKind::Srun, "/s"}, two_parts()));
   EXPECT_FALSE(by_rank({LauncherKind::Srun, "/s"}, one_part()));
   EXPECT_FALSE(by_rank({LauncherKind::Hydra, "/s"}, two_parts()));

@@ -73,11 +73,11 @@ int main(int argc, char** argv) {
   exec->add_option("program", exec_options.argv, "After --: PROGRAM ARGS...");
   exec->positionals_at_end();
 
-  LaunchChoice choice;
+  ExamineOptions examined;
   CLI::App* examine = app.add_subcommand(
       "examine", "Say what this host has, for `isthmus doctor`; then the time for each line read.");
-  examine->add_option("--mpi", choice.prefix, "Prefix of the cluster's MPI");
-  examine->add_option("--launch", choice.launch, "Its launcher, as in the grid file");
+  examine->add_option("--mpi", examined.mpi, "The cluster's MPI, as in the grid file");
+  examine->add_option("--launch", examined.launch, "Its launcher, as in the grid file");
 
   std::string library;
   CLI::App* version = app.add_subcommand(
@@ -88,6 +88,6 @@ int main(int argc, char** argv) {
   if (agent->parsed()) return serve(false);
   if (gateway->parsed()) return serve(true);
   if (exec->parsed()) return run_exec(exec_options);
-  if (examine->parsed()) return run_examine(choice, own_path(), std::cin, std::cout);
+  if (examine->parsed()) return run_examine(examined, own_path(), std::cin, std::cout);
   return print_library_version(library);
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "daemon/failure.hpp"
+#include "daemon/inherited_pipe.hpp"
 #include "daemon/process_tree.hpp"
 
 namespace isthmus::daemon {
@@ -30,11 +31,20 @@ NativeJob::NativeJob(asio::io_context& context, ChildPlan plan, Events events)
       stdin_(context),
       child_ended_(context),
       kill_timer_(context),
-      sweep_timer_(context) {
+      sweep_timer_(context),
+      here_(plan.here) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   plan.death_signal = SIGTERM;  // a launcher ends its ranks on SIGTERM; on SIGKILL it could not
   child_ended_.add(SIGCHLD);
+  FileDescriptor stdin_write;
+  if (!plan.stdin_variable.empty()) {
+    Pipe pipe = make_pipe();
+    plan.environment.set(plan.stdin_variable, name_of_pipe(pipe.read.get()));
+    stdin_read_ = std::move(pipe.read);
+    stdin_write = std::move(pipe.write);
+  }
   Child child = start_child(plan);
+  if (stdin_write) child.stdin_pipe = std::move(stdin_write);
   pid_ = child.pid;
   out_.fd = 1;
   err_.fd = 2;
@@ -123,8 +133,27 @@ void NativeJob::signal(int number) {
   if (!wait_status_) ::kill(pid_, number);
 }
 
+void NativeJob::pause() {
+  paused_ = true;
+  if (here_) {
+    signal_descendants(getpid(), SIGSTOP);
+  } else {
+    signal(SIGTSTP);
+  }
+}
+
+void NativeJob::resume() {
+  if (!std::exchange(paused_, false)) return;
+  if (here_) {
+    signal_descendants(getpid(), SIGCONT);
+  } else {
+    signal(SIGCONT);
+  }
+}
+
 void NativeJob::kill(bool ending) {
   if (std::exchange(killing_, true)) return;
+  resume();  // what is stopped cannot end in good order
   hold_output(false);
   if (!ending) return terminate();
   // Open MPI's mpirun crashes, with a long trace, when a signal comes while it aborts a job.

@@ -45,6 +45,9 @@ class NativeJob {
   void hold_output(bool held);
 
   void signal(int number);
+  /// Stops the launcher and the ranks; where ranks run elsewhere, asks the launcher to stop them.
+  void pause();
+  void resume();
   /// SIGTERM to the launcher; two seconds later SIGKILL to all that is left. `ending`: the ranks
   /// are known to be ending by themselves, so the launcher first gets two seconds to notice.
   void kill(bool ending = false);
@@ -73,6 +76,7 @@ class NativeJob {
   Stream out_;
   Stream err_;
   asio::posix::stream_descriptor stdin_;
+  FileDescriptor stdin_read_;  // held open until the end: what is written is not lost meanwhile
   asio::signal_set child_ended_;
   asio::steady_timer kill_timer_;
   asio::steady_timer sweep_timer_;
@@ -81,6 +85,8 @@ class NativeJob {
   bool stdin_closing_ = false;
   bool held_ = false;
   bool killing_ = false;
+  bool here_;  // all ranks run on this host
+  bool paused_ = false;
   int sweeps_ = 0;
   bool swept_ = false;
   std::optional<int> wait_status_;  // of the launcher, once reaped

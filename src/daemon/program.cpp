@@ -10,6 +10,7 @@
 #include "daemon/child.hpp"
 #include "daemon/elf_file.hpp"
 #include "daemon/failure.hpp"
+#include "daemon/wrapped_program.hpp"
 
 namespace isthmus::daemon {
 namespace {
@@ -47,10 +48,6 @@ std::vector<std::string> interpreter_line(const std::string& path) {
   std::vector<std::string> words;
   for (std::string word; line >> word;) words.push_back(word);
   return words;
-}
-
-bool is_python(const std::string& path) {
-  return fs::path(path).filename().string().starts_with("python");
 }
 
 std::optional<MpiLibrary> ask_mpi4py(const std::string& python, const Site& site) {
@@ -173,35 +170,37 @@ std::string find_program(const std::string& name, const Site& site) {
   throw Failure("The program '" + name + "' is not found on " + place(site) + ".", remedy);
 }
 
-Program inspect_program(const std::vector<std::string>& argv, const Site& site) {
-  if (argv.empty()) throw Failure("No program is named.");
-  Program program;
-  program.path = find_program(argv.front(), site);
-  std::string path = program.path;
+bool is_python(const std::string& path) {
+  return fs::path(path).filename().string().starts_with("python");
+}
+
+std::optional<MpiLibrary> library_of_program(std::string path, const Site& site) {
   for (int depth = 0; depth < kMaxInterpreters; ++depth) {
-    if (is_python(path)) {
-      program.library = ask_mpi4py(path, site);
-      return program;
-    }
-    if (const auto elf = ElfFile::open(path)) {
-      program.library = library_of_elf(path, *elf, site);
-      return program;
-    }
+    if (is_python(path)) return ask_mpi4py(path, site);
+    if (const auto elf = ElfFile::open(path)) return library_of_elf(path, *elf, site);
     std::vector<std::string> words = interpreter_line(path);
-    if (words.empty()) return program;  // execve's failure will say so, or a shell takes it
+    if (words.empty()) return std::nullopt;  // execve's failure will say so, or a shell takes it
+    std::size_t at = 0;
     if (fs::path(words.front()).filename() == "env") {
       // env's own options and assignments stand before the name of the program.
-      std::size_t at = 1;
+      at = 1;
       while (at < words.size() &&
              (words[at].starts_with('-') || words[at].find('=') != std::string::npos)) {
         ++at;
       }
-      if (at == words.size()) return program;
-      path = find_program(words[at], site);
-    } else {
-      path = find_program(words.front(), site);
+      if (at == words.size()) return std::nullopt;
     }
+    path = find_program(words[at], site);
   }
+  return std::nullopt;
+}
+
+Program inspect_program(const std::vector<std::string>& argv, const Site& site) {
+  if (argv.empty()) throw Failure("No program is named.");
+  Program program;
+  program.path = find_program(argv.front(), site);
+  program.library = library_of_program(program.path, site);
+  if (!program.library) program.library = wrapped_library(argv, site);
   return program;
 }
 

@@ -12,6 +12,8 @@ namespace isthmus::daemon {
 /// Before the names of variables whose values `isthmusd exec` gives back to the program. An empty
 /// value stands for none.
 inline const std::string kKeptPrefix = "ISTHMUS_KEPT_";
+/// Names the pipe that native rank 0 opens as its standard input.
+inline const std::string kStdinVariable = "ISTHMUS_STDIN";
 
 struct RankSetup {
   std::string job;

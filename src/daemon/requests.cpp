@@ -142,7 +142,10 @@ ConfigureRequest read_configure(const json& body) {
   return request;
 }
 
-InspectRequest read_inspect(const json& body) { return {read_argv(Keys(body, "inspect"))}; }
+InspectRequest read_inspect(const json& body) {
+  const Keys keys(body, "inspect");
+  return {read_argv(keys), keys.get_or<std::string>("mpi", "")};
+}
 
 LinkRequest read_link(const json& body) {
   const Keys keys(body, "link");
@@ -186,7 +189,7 @@ SpawnRequest read_spawn(const json& body) {
   std::int64_t sum = 0;
   for (const Keys& item : keys.list("parts")) {
     SpawnRequest::Part part{item.count("n", 1), read_argv(item), item.get_or<Variables>("env", {}),
-                            item.get_or("appnum", 0)};
+                            item.get_or("appnum", 0), item.get_or<std::string>("mpi", "")};
     check_names(item, part.env);
     sum += part.n;
     request.parts.push_back(std::move(part));

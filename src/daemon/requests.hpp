@@ -34,6 +34,7 @@ struct ConfigureRequest {
 
 struct InspectRequest {
   std::vector<std::string> argv;
+  std::string mpi;  ///< in place of ConfigureRequest's; empty: that
 };
 
 struct LinkRequest {
@@ -57,7 +58,8 @@ struct SpawnRequest {
     int n = 0;
     std::vector<std::string> argv;
     Variables env;
-    int appnum = 0;  ///< which part of the whole command line
+    int appnum = 0;     ///< which part of the whole command line
+    std::string mpi{};  ///< as InspectRequest's
   };
   std::vector<Part> parts;
   int first = 0;

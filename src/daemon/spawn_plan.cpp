@@ -8,6 +8,7 @@
 #include "daemon/host.hpp"
 #include "daemon/launcher.hpp"
 #include "daemon/rank_environment.hpp"
+#include "daemon/slurm.hpp"
 
 namespace isthmus::daemon {
 
@@ -39,24 +40,44 @@ Program SpawnPlanner::find_out(const std::vector<std::string>& argv) const {
   }
 }
 
-const Inspection& SpawnPlanner::inspect(const std::vector<std::string>& argv) {
-  if (const auto found = inspected_.find(argv.front()); found != inspected_.end()) {
-    return found->second;
+// srun and templates belong to no MPI: that of a family is found beside its own mpirun.
+std::optional<MpiLibrary> SpawnPlanner::library_asked_for(const Launcher& launcher,
+                                                          const MpiChoice& mpi) const {
+  const bool of_no_mpi =
+      launcher.kind == LauncherKind::Srun || launcher.kind == LauncherKind::Template;
+  if (!of_no_mpi || mpi.abi.empty() || !mpi.prefix.empty()) {
+    return library_of_launcher(launcher, mpi);
   }
+  return library_of_launcher(find_launcher({mpi, ""}, std::nullopt, site_), mpi);
+}
+
+Inspection SpawnPlanner::find_all(const std::vector<std::string>& argv,
+                                  const std::string& mpi) const {
+  const MpiChoice choice = read_mpi_choice(mpi, site_);
   Inspection result;
   result.program = find_out(argv);
-  result.launcher =
-      find_launcher({configure_.mpi, configure_.launch}, result.program.library, site_);
-  if (alone_) return inspected_.emplace(argv.front(), std::move(result)).first->second;
-  // A script may well start MPI programs: they get the stub of the launcher's own MPI.
-  const auto library = result.program.library
-                           ? result.program.library
-                           : library_of_launcher(result.launcher, configure_.mpi);
-  if (library) {
+  result.launcher = find_launcher({choice, configure_.launch}, result.program.library, site_);
+  // A script may well start MPI programs that it does not name: they get the stub of the MPI that
+  // is asked for, or else of the launcher's own.
+  const auto library =
+      result.program.library ? result.program.library : library_asked_for(result.launcher, choice);
+  if (result.launcher.kind == LauncherKind::Srun && library) {
+    result.launcher.pmi = find_pmi(result.launcher, *library, site_);
+  }
+  if (library && !alone_) {
     result.stub = find_stub(*library, libdir_);
     result.library = library->path;
   }
-  return inspected_.emplace(argv.front(), std::move(result)).first->second;
+  return result;
+}
+
+const Inspection& SpawnPlanner::inspect(const std::vector<std::string>& argv,
+                                        const std::string& mpi) {
+  std::vector<std::string> key{mpi.empty() ? configure_.mpi : mpi};
+  key.insert(key.end(), argv.begin(), argv.end());
+  if (const auto found = inspected_.find(key); found != inspected_.end()) return found->second;
+  Inspection result = find_all(argv, key.front());
+  return inspected_.emplace(std::move(key), std::move(result)).first->second;
 }
 
 bool SpawnPlanner::ranks_are_here(const Launcher& launcher) const {
@@ -69,7 +90,7 @@ ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const Surroundings& ar
   std::string chosen_name;
   LaunchPlan launch;
   for (const auto& part : request.parts) {
-    const Inspection& inspection = inspect(part.argv);
+    const Inspection& inspection = inspect(part.argv, part.mpi);
     launch.parts.push_back({part.n, part.argv});
     if (chosen == nullptr || !chosen->program.library) {
       if (chosen == nullptr || inspection.program.library) {
@@ -123,13 +144,19 @@ ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const Surroundings& ar
   child.environment = site_.environment;
   launch.forwarded = set_rank_environment(setup, child.environment);
   for (const auto& [name, value] : configure_.env) launch.forwarded.push_back(name);
+  launch.here = ranks_are_here(chosen->launcher);
+  if (request.has_stdin && launch.here && garbles_stdin(chosen->launcher)) {
+    child.stdin_variable = kStdinVariable;
+    launch.forwarded.push_back(kStdinVariable);
+  }
   prepare_environment(chosen->launcher, launch, geteuid() == 0, child.environment);
   child.argv = launch_command(chosen->launcher, launch);
   if (chosen->launcher.kind == LauncherKind::Template) {
     child.argv.front() = find_program(child.argv.front(), site_);
   }
   child.directory = site_.directory;
-  child.piped_stdin = request.has_stdin;
+  child.here = launch.here || chosen->launcher.kind == LauncherKind::Template;
+  child.piped_stdin = request.has_stdin && child.stdin_variable.empty();
   return child;
 }
 

@@ -33,8 +33,8 @@ class SpawnPlanner {
   SpawnPlanner(ConfigureRequest configure, std::string self, int hangup_fd);
 
   const Site& site() const { return site_; }
-  /// Throws Failure. Remembers the answer by the program's name.
-  const Inspection& inspect(const std::vector<std::string>& argv);
+  /// Throws Failure. Remembers the answer. `mpi`: as the grid file's key, which it replaces.
+  const Inspection& inspect(const std::vector<std::string>& argv, const std::string& mpi);
   /// Whether all ranks that this launcher starts run on this host.
   bool ranks_are_here(const Launcher& launcher) const;
   /// The command and environment that start all parts. Throws Failure, also when the parts use
@@ -43,13 +43,15 @@ class SpawnPlanner {
 
  private:
   Program find_out(const std::vector<std::string>& argv) const;
+  Inspection find_all(const std::vector<std::string>& argv, const std::string& mpi) const;
+  std::optional<MpiLibrary> library_asked_for(const Launcher& launcher, const MpiChoice& mpi) const;
 
   ConfigureRequest configure_;
   std::string self_;
   std::string libdir_;
   bool alone_;  // the world is this cluster: its ranks are a native job, with nothing preloaded
   Site site_;
-  std::map<std::string, Inspection> inspected_;
+  std::map<std::vector<std::string>, Inspection> inspected_;  // by mpi and argv
 };
 
 }  // namespace isthmus::daemon

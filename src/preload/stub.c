@@ -141,7 +141,8 @@ void* isthmus_resolve(unsigned index) {
     if (!found.library) {
       isthmus_die(
           "the program called MPI, but has loaded no MPI library of the kind that it was started "
-          "for: ",
+          "for. Say which MPI it is with `isthmus run --mpi openmpi`, `--mpi mpich` or `--mpi "
+          "FOLDER`. It was started for: ",
           isthmus_abi);
     }
     /* Constructors of what is opened here may call MPI: they see the native library. */

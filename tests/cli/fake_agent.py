@@ -61,6 +61,8 @@ def usual(op, message):
             say(op="exit", status=0, signal=None, joined=True, finalized=True)
     elif op == "kill":
         say(op="exit", status=143, signal=15, joined=True, finalized=False)
+    elif op == "pause":
+        say(op="paused")
     elif op == "count":
         say(op="count", ranks=SCENARIO.get("count", 0))
     elif op == "stats":

@@ -65,7 +65,11 @@ def test_everything_that_a_file_may_hold():
         ("[cluster.a]\n\nhost = 7", 3, ["cluster.a.host must be a string; it is the number 7"]),
         ("[cluster.a]\nhost = '-oProxyCommand=x'", 2, ["cluster.a.host must be a target of ssh"]),
         ("[cluster.a]\nhost = ''", 2, ["cluster.a.host must be a target of ssh"]),
-        ("[cluster.a]\nmpi = 'opt/mpi'", 2, ["cluster.a.mpi must be an absolute path"]),
+        (
+            "[cluster.a]\nmpi = 'opt/mpi'",
+            2,
+            ["cluster.a.mpi must be 'openmpi', 'mpich', or the absolute path"],
+        ),
         ("[cluster.a]\nprefix = ['x']", 2, ["cluster.a.prefix must be a string; it is an array"]),
         ("[cluster.a]\nlaunch = 'mpirum'", 2, ["did you mean 'mpirun'?", "a template"]),
         ("[cluster.a]\nlaunch = 'srun -n {n}'", 2, ["cluster.a.launch", "{command}"]),

@@ -5,6 +5,7 @@ import shlex
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -32,7 +33,7 @@ def test_normal_run(pair):
     assert (east.told("spawn")["first"], east.told("spawn")["size"]) == (0, 3)
     assert (west.told("spawn")["first"], west.told("spawn")["size"]) == (3, 2)
     assert west.told("spawn")["parts"] == [
-        {"n": 2, "argv": ["prog", "arg"], "env": {}, "appnum": 0}
+        {"n": 2, "argv": ["prog", "arg"], "env": {}, "appnum": 0, "mpi": None}
     ]
     assert east.told("spawn")["stdin"]
     assert not west.told("spawn")["stdin"]
@@ -71,7 +72,9 @@ def test_what_agents_are_told(pair):
         {"node": second, "cluster": 1, "addresses": ["unix:/tmp/x", "tcp:127.0.0.1:9000"]},
     ]
     env = {"A": "b", "ISTHMUS_NETWORK": "wan-rate=8000.0M"}
-    assert east.told("spawn")["parts"] == [{"n": 1, "argv": ["prog"], "env": env, "appnum": 0}]
+    assert east.told("spawn")["parts"] == [
+        {"n": 1, "argv": ["prog"], "env": env, "appnum": 0, "mpi": None}
+    ]
     assert east.told("spawn")["tag_output"] is True
 
 
@@ -414,7 +417,7 @@ def test_wait_is_over_when_all_have_joined(pair):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def started(grid):
+def started(grid, **keys):
     """A run whose ranks are up."""
     running = subprocess.Popen(
         grid.command("-n", "2", "x"),
@@ -422,6 +425,7 @@ def started(grid):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        **keys,
     )
     assert running.stdout.readline() == "up\n"
     return running
@@ -452,6 +456,37 @@ def test_second_interrupt_does_not_wait(pair):
         running.communicate(timeout=60)
         assert running.returncode == 130
     os.kill(grid.installs["east"].pid, signal.SIGKILL)
+
+
+def state(pid):
+    """As ps shows it: T is stopped."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_ctrl_z_stops_all_and_fg_continues(pair):
+    def heard(name):
+        return (grid.installs[name].home / "heard.jsonl").read_text()
+
+    grid = pair(UP, {**RUNNING, "on": {"pause": []}})  # west never says that it has stopped
+    with started(grid, preexec_fn=os.setpgrp) as running:
+        for count in (1, 2):
+            running.send_signal(signal.SIGTSTP)
+            wait_until(lambda: state(running.pid) == "T")
+            for name in ("east", "west"):
+                assert heard(name).count('"pause"') == count
+                assert heard(name).count('"resume"') == count - 1
+            running.send_signal(signal.SIGCONT)
+            wait_until(lambda n=count: all(heard(m).count('"resume"') == n for m in grid.installs))
+        running.send_signal(signal.SIGINT)
+        running.communicate(timeout=60)
+    assert running.returncode == 130
 
 
 def test_usr1_is_passed_on(pair):

@@ -28,7 +28,6 @@ THIS_HOST = "this host"
 _CLOCK_SLACK = 1.0  # seconds
 _USUAL = tcp.Path(1e9, 0.01)  # what a host should be good for, where no grid says more
 _ASSUMED_RATE = 1e9
-_LIMITS = Limits(link=20)
 
 Say = Callable[[Finding], None]
 
@@ -185,7 +184,8 @@ async def _bring_up(plan: Plan) -> None:
         command = agent_command(spec.host, spec.prefix, ".", role)
         command = shielded(command) if spec.host else command
         agents.append(Agent(plan.where(spec), command, target=spec.host))
-    steps = BringUp(plan, agents, secrets.token_hex(32), _LIMITS, Voice(verbose=False))
+    limits = Limits(link=20)
+    steps = BringUp(plan, agents, secrets.token_hex(32), limits, Voice(verbose=False))
     try:
         await asyncio.gather(*(agent.start(heard, lost) for agent in agents))
         await steps.greet()
@@ -194,7 +194,7 @@ async def _bring_up(plan: Plan) -> None:
         if trouble:
             raise RunError(trouble[0])
     finally:
-        await asyncio.gather(*(agent.close(_LIMITS.close) for agent in agents))
+        await asyncio.gather(*(agent.close(limits.close) for agent in agents))
 
 
 # -- links ----------------------------------------------------------------------------------------
