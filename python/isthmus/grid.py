@@ -94,6 +94,12 @@ def _rtt(text: str) -> str:
     return text
 
 
+def _patience(text: str) -> str:
+    if not 1 <= parse_time(text) <= 86400:
+        raise ValueError(f"must be from '1 s' to '24 h'; it is '{text}'")
+    return text
+
+
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -129,11 +135,14 @@ class LinkSpec(_Table):
     rtt: Annotated[str, AfterValidator(_rtt)] | None = None
     streams: Annotated[int, Field(ge=1, le=256)] | None = None
     encrypt: bool = True
+    patience: Annotated[str, AfterValidator(_patience)] | None = None
 
 
 class Grid(_Table):
-    """A whole grid file; clusters in the order of the file."""
+    """A whole grid file; clusters in the order of the file. `patience` is that of links without
+    their own."""
 
+    patience: Annotated[str, AfterValidator(_patience)] = "10 min"
     cluster: dict[str, ClusterSpec]
     gateway: list[GatewaySpec] = []
     link: list[LinkSpec] = []

@@ -21,6 +21,7 @@ from isthmus.errors import EXIT_TIMEOUT, IsthmusError
 from isthmus.latecomers import Missing
 from isthmus.plan import AgentPlan, Plan
 from isthmus.relay import InputRelay, OutputRelay, Voice, stdin_is_ours
+from isthmus.silence import Silences
 from isthmus.stats import Stats
 
 _FORWARDED = (signal.SIGUSR1, signal.SIGUSR2)
@@ -90,6 +91,7 @@ class Job:
             for spec, command in zip(plan.agents, commands, strict=True)
         ]
         self._by_agent = {id(member.agent): member for member in self._members}
+        self._silences = Silences(plan)
         self._outcome: Outcome | None = None
         self._ending = asyncio.Event()
         self._changed = asyncio.Event()
@@ -282,6 +284,9 @@ class Job:
                 if extra and "MPI_Abort" not in extra:
                     said += f": {extra}"
                 self._end((code & 0xFF) or 1, said, _ABORT)
+            case "silence":
+                if said := self._silences.sentence(message):
+                    self._voice.say(said)
             case "notice":
                 said = f"{agent.label}: {message.get('message')}"
                 (self._voice.warn if message.get("warning") else self._voice.narrate)(said)

@@ -73,6 +73,15 @@ class Plan:
             f"{name} on {agent.host}" if agent.has_ranks else f"gateway of {name} on {agent.host}"
         )
 
+    def gateway_name(self, node: int) -> str:
+        """The cluster's name, numbered where it has several gateways."""
+        gateway = next((g for g in self.gateways if g.node == node), None)
+        if gateway is None:
+            return str(node)
+        nodes = [g.node for g in self.gateways if g.cluster == gateway.cluster]
+        name = self.clusters[gateway.cluster].name
+        return name if len(nodes) == 1 else f"{name}/{nodes.index(node)}"
+
 
 def make_plan(grid: Grid, parts: Sequence[Part]) -> Plan:
     """UsageError when ranks do not fit or clusters are not joined."""
@@ -104,7 +113,10 @@ def make_plan(grid: Grid, parts: Sequence[Part]) -> Plan:
             gateways.append(gateway)
             local[host].gateways.append(gateway)
     names = [cluster.name for cluster in clusters]
-    pairs = routes.neighbours(names, grid.link)
+    pairs = {
+        pair: link if link.patience else link.model_copy(update={"patience": grid.patience})
+        for pair, link in routes.neighbours(names, grid.link).items()
+    }
     nodes = [[g.node for g in gateways if g.cluster == i] for i in range(len(clusters))]
     links = routes.gateway_links(pairs, nodes)
     return Plan(
@@ -166,10 +178,11 @@ def link_json(link: routes.GatewayLink, addresses: Sequence[str]) -> dict[str, o
 
 
 def link_settings(spec: LinkSpec) -> dict[str, object]:
-    """`rate` in bytes per second, `rtt` in seconds; null for what the grid file leaves open."""
+    """`rate` in bytes per second, times in seconds; null for what the grid file leaves open."""
     return {
         "encrypt": spec.encrypt,
         "rate": parse_rate(spec.rate) / 8 if spec.rate else None,
         "rtt": parse_time(spec.rtt) if spec.rtt else None,
         "streams": spec.streams,
+        "patience": parse_time(spec.patience) if spec.patience else None,
     }

@@ -42,7 +42,7 @@ def dry_run(plan: Plan, commands: Sequence[Sequence[str]]) -> Iterable[str]:
                     yield "  env      " + shlex.join(f"{k}={v}" for k, v in settings.items())
         for gateway in agent.gateways:
             how = f", reached at {gateway.address}" if gateway.address else ""
-            yield f"  gateway  {_gateway(plan, gateway.node)} listens on {gateway.listen}{how}"
+            yield f"  gateway  {plan.gateway_name(gateway.node)} listens on {gateway.listen}{how}"
     if plan.links:
         yield ""
     for link in plan.links:
@@ -50,18 +50,9 @@ def dry_run(plan: Plan, commands: Sequence[Sequence[str]]) -> Iterable[str]:
         notes += [f"rtt {link.spec.rtt}" if link.spec.rtt else ""]
         notes += [f"{link.spec.streams} streams" if link.spec.streams else ""]
         notes += ["encrypted" if link.spec.encrypt else "not encrypted"]
-        ends = f"{_gateway(plan, link.source)} -> {_gateway(plan, link.target)}"
+        notes += [f"patience {link.spec.patience}"]
+        ends = f"{plan.gateway_name(link.source)} -> {plan.gateway_name(link.target)}"
         yield f"link {ends}: {', '.join(filter(None, notes))}"
-
-
-def _gateway(plan: Plan, node: int) -> str:
-    """The cluster's name, numbered where it has several gateways."""
-    gateway = next((g for g in plan.gateways if g.node == node), None)
-    if gateway is None:
-        return str(node)
-    nodes = [g.node for g in plan.gateways if g.cluster == gateway.cluster]
-    name = plan.clusters[gateway.cluster].name
-    return name if len(nodes) == 1 else f"{name}/{nodes.index(node)}"
 
 
 def _milliseconds(seconds: float) -> str:
@@ -79,7 +70,7 @@ def stats_table(plan: Plan, stats: Stats) -> None:
         table.add_column(column, justify="right")
     for (source, target), count in sorted(stats.links.items()):
         table.add_row(
-            f"{_gateway(plan, source)} -> {_gateway(plan, target)}",
+            f"{plan.gateway_name(source)} -> {plan.gateway_name(target)}",
             f"{count.get('messages', 0)}",
             f"{count.get('bytes', 0)}",
             format_bytes(int(count.get("wire_bytes", 0))),

@@ -5,7 +5,7 @@ import re
 
 _NUMBER = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([A-Za-z/]+)\s*")
 _PREFIX = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
-_TIME = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+_TIME = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 
 
 def parse_rate(text: str) -> int:
@@ -32,6 +32,15 @@ def version_line(text: object) -> str:
     lines = str(text or "").strip().splitlines()
     words = lines[0].split(":", 1) if lines else [""]
     return ": ".join(word.strip() for word in words).split(", package", 1)[0]
+
+
+def format_time(seconds: float) -> str:
+    """Whole seconds, as `parse_time` reads them: "30 s", "10 min", "2 h"."""
+    whole = max(1, round(seconds))
+    for size, unit in ((3600, "h"), (60, "min")):
+        if whole % size == 0:
+            return f"{whole // size} {unit}"
+    return f"{whole} s"
 
 
 def format_bytes(count: float) -> str:

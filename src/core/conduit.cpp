@@ -5,18 +5,38 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/time_text.hpp"
+
 namespace isthmus::core {
 
 Conduit::Conduit(ConduitConfig config, Time now)
     : config_(std::move(config)), heard_(now), now_(now) {}
 
+// The longest time between two ticks of a conduit that can die of silence.
+Time Conduit::beat() const { return std::min<Time>(std::chrono::seconds(1), config_.patience / 8); }
+
+Time Conduit::stream_timeout() const {
+  return std::min(config_.stream_timeout, config_.patience / 2);
+}
+
+// Moves the clock. Where ticks were missed this process did not run: it was stopped, or its host
+// slept. Nobody could be heard meanwhile, so silence begins anew.
+void Conduit::advance(Time now) {
+  if (now <= now_) return;
+  if (config_.patience > Time::zero() && now - now_ > 2 * beat()) {
+    heard_ = now;
+    for (auto& [id, stream] : streams_) stream.heard = stream.next_ping = now;
+  }
+  now_ = now;
+}
+
 StreamId Conduit::stream_up(Time now) {
-  now_ = std::max(now_, now);
+  advance(now);
   const StreamId id = next_stream_++;
   if (id == 1) heard_ = now_;
   Stream stream;
   stream.heard = now_;
-  stream.next_ping = now_ + config_.link_timeout / 4;
+  stream.next_ping = now_ + stream_timeout() / 2;
   streams_.emplace(id, stream);
   return id;
 }
@@ -40,10 +60,11 @@ std::optional<Time> Conduit::deadline() const {
     if (!next || t < *next) next = t;
   };
   if (ack_pending() && !ack_due_ && connected()) consider(std::max(ack_at_, now_));
-  if (config_.link_timeout > Time::zero()) {
-    if (next_stream_ > 1) consider(heard_ + config_.link_timeout);
+  if (config_.patience > Time::zero() && next_stream_ > 1) {
+    consider(heard_ + config_.patience);
+    consider(now_ + beat());
     for (const auto& [id, stream] : streams_) {
-      consider(stream.heard + config_.link_timeout / 2);
+      consider(stream.heard + stream_timeout());
       if (stream.hello_received && !stream.ping_due) consider(stream.next_ping);
     }
   }
@@ -51,22 +72,21 @@ std::optional<Time> Conduit::deadline() const {
 }
 
 std::vector<StreamId> Conduit::tick(Time now) {
-  now_ = std::max(now_, now);
+  advance(now);
   std::vector<StreamId> silent;
   if (!dead_.empty()) return silent;
   if (ack_pending() && now_ >= ack_at_) ack_due_ = true;
-  if (config_.link_timeout <= Time::zero()) return silent;
-  if (next_stream_ > 1 && now_ - heard_ >= config_.link_timeout) {
-    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(config_.link_timeout);
-    fail("has not been heard for " + std::to_string(ms.count()) + " ms (link_timeout)");
+  if (config_.patience <= Time::zero()) return silent;
+  if (silence(now_) >= config_.patience) {
+    fail("has not been heard for " + time_text(config_.patience) + " (patience)");
     return silent;
   }
   for (auto& [id, stream] : streams_) {
-    if (now_ - stream.heard >= config_.link_timeout / 2) {
+    if (now_ - stream.heard >= stream_timeout()) {
       silent.push_back(id);
     } else if (stream.hello_received && now_ >= stream.next_ping) {
       stream.ping_due = true;
-      stream.next_ping = now_ + config_.link_timeout / 4;
+      stream.next_ping = now_ + stream_timeout() / 2;
     }
   }
   return silent;

@@ -12,6 +12,7 @@
 // So acknowledgements never wait behind data that nobody can take.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -55,9 +56,12 @@ struct ConduitConfig {
   std::size_t queue = std::size_t{512} << 10;
   /// Bytes of frames that the peer may have unconsumed here.
   std::size_t window = std::size_t{4} << 20;
-  /// With nothing heard for so long, once it stood, the conduit is dead; zero: never. A stream that
-  /// is silent for half of it is given up.
-  Time link_timeout = std::chrono::seconds(10);
+  /// An established conduit that hears nothing for this long is dead. Zero: it never dies of
+  /// silence. Time in which this process did not run does not count.
+  Time patience = std::chrono::minutes(10);
+  /// A stream that is silent for this long (or half the patience, if that is less) is given up;
+  /// after half of it, it is pinged.
+  Time stream_timeout = std::chrono::seconds(5);
   /// How long an acknowledgement may wait for company.
   Time ack_delay = std::chrono::milliseconds(1);
 };
@@ -155,6 +159,12 @@ class Conduit {
   const ConduitCounts& counts() const { return counts_; }
   const ConduitConfig& config() const { return config_; }
 
+  /// How long the peer has not been heard; zero before the first stream.
+  Time silence(Time now) const {
+    return next_stream_ > 1 ? std::max(Time::zero(), now - heard_) : Time::zero();
+  }
+  void set_patience(Time patience) { config_.patience = patience; }
+
  private:
   struct Stream {
     bool hello_sent = false;
@@ -184,6 +194,9 @@ class Conduit {
     }
   };
 
+  void advance(Time now);
+  Time beat() const;
+  Time stream_timeout() const;
   void enqueue(const FrameHeader& header, std::span<const std::byte> head,
                std::span<const std::byte> payload);
   PacketPtr unsequenced(FrameKind kind, std::span<const std::byte> body) const;

@@ -168,11 +168,11 @@ Conduit::Input Conduit::input(StreamId id, std::span<const std::byte> bytes, Tim
     result.used = bytes.size();
     return result;
   }
-  now_ = std::max(now_, now);
+  advance(now);
   heard_ = now_;
   Stream& stream = found->second;
   stream.heard = now_;
-  stream.next_ping = now_ + config_.link_timeout / 4;
+  stream.next_ping = now_ + stream_timeout() / 2;
   while (dead_.empty()) {
     const Decoded frame = decode(bytes.subspan(result.used), std::exchange(placed, 0));
     if (frame.state == Decoded::State::Incomplete) return result;

@@ -136,7 +136,7 @@ void Conduit::output(StreamId id, Time now, std::size_t limit, std::vector<Packe
                      bool bulk) {
   const auto found = streams_.find(id);
   if (found == streams_.end()) return;
-  now_ = std::max(now_, now);
+  advance(now);
   Stream& stream = found->second;
   std::size_t bytes = 0;
   const auto put = [&](PacketPtr packet) {

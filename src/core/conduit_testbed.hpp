@@ -120,6 +120,12 @@ class Wan {
   }
   void never_reconnect() { reconnect_ = false; }
   void mute() { mute_ = true; }
+  void unmute() { mute_ = false; }
+  /// Neither end runs for so long.
+  void pause(Time time) {
+    now_ += time;
+    for (auto& end : ends_) EXPECT_TRUE(end.conduit.tick(now_).empty());
+  }
   Time now() const { return now_; }
   std::size_t seen(int end) const { return ends_[end].seen.size(); }
   std::size_t placed() const { return placed_; }

@@ -86,6 +86,9 @@ void read_direct(const json& links, World& world) {
     link.rate = amount(links[i], where, "rate");
     link.rtt = amount(links[i], where, "rtt");
     link.streams = static_cast<int>(std::min(256.0, amount(links[i], where, "streams")));
+    if (const double patience = amount(links[i], where, "patience"); patience > 0) {
+      link.patience = patience;
+    }
     world.direct.push_back(link);
   }
 }
@@ -142,7 +145,8 @@ std::string world_to_json(const World& world) {
                       {"encrypt", link.encrypt},
                       {"rate", link.rate},
                       {"rtt", link.rtt},
-                      {"streams", link.streams}});
+                      {"streams", link.streams},
+                      {"patience", link.patience}});
   }
   return json{{"clusters", clusters}, {"gateways", gateways}, {"direct", direct}}.dump();
 }

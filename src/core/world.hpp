@@ -30,9 +30,10 @@ bool long_double_differs(const Cluster& a, const Cluster& b);
 struct Direct {
   std::size_t a = 0, b = 0;
   bool encrypt = true;
-  double rate = 0;  ///< bytes per second; 0: unknown
-  double rtt = 0;   ///< seconds; 0: unknown
-  int streams = 0;  ///< of each conduit; 0: as many as it needs
+  double rate = 0;        ///< bytes per second; 0: unknown
+  double rtt = 0;         ///< seconds; 0: unknown
+  int streams = 0;        ///< of each conduit; 0: as many as it needs
+  double patience = 600;  ///< seconds that a conduit may be silent
 };
 
 /// The same on every node of the grid, but for `addresses`, which each cluster sees its own way.
@@ -52,7 +53,8 @@ struct World {
 /// To and from the JSON text that travels in ISTHMUS_WORLD:
 ///   {"clusters":[{"name":"east","size":4,"arch":"x86_64","long_double":"64/16"},...],
 ///    "gateways":[{"node":2147483648,"cluster":0,"addresses":["unix:/...","tcp:..."]},...],
-///    "direct":[{"between":[0,1],"encrypt":true,"rate":125e6,"rtt":0.0116,"streams":0},...]}
+///    "direct":[{"between":[0,1],"encrypt":true,"rate":125e6,"rtt":0.0116,"streams":0,
+///      "patience":600},...]}
 /// where `arch`, `long_double` and `direct` may be absent, and all but `between` in it.
 /// `world_from_json` throws std::invalid_argument with a sentence that names the wrong key.
 std::string world_to_json(const World& world);

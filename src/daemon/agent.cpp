@@ -291,6 +291,18 @@ GatewaySetEvents Agent::gateway_events() {
     if (stopping_) return;
     channel_.send({{"op", "fault"}, {"message", text}, {"code", code}});
   };
+  events.silence = [this](const LinkSilence& silence) {
+    if (stopping_) return;
+    const auto seconds = [](std::chrono::milliseconds time) {
+      return static_cast<double>(time.count()) * 1e-3;
+    };
+    channel_.send({{"op", "silence"},
+                   {"from", silence.from},
+                   {"to", silence.to},
+                   {"seconds", seconds(silence.silence)},
+                   {"patience", seconds(silence.patience)},
+                   {"over", silence.over}});
+  };
   events.notice = [this](const std::string& text, bool warning) {
     if (!stopping_) channel_.send({{"op", "notice"}, {"message", text}, {"warning", warning}});
   };

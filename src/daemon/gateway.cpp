@@ -89,6 +89,7 @@ std::vector<LinkCount> Gateway::counts() const {
     count.min_rtt = peer->tuning.min_rtt;
     count.best_rate = peer->tuning.best_rate;
     count.repeated = peer->tuning.repeated;
+    count.silence = peer->silence.length;
     counts.push_back(count);
   }
   return counts;

@@ -23,8 +23,10 @@ struct GatewayConfig {
   std::string cluster;  ///< the name of its cluster, for messages
   std::string job;      ///< identifies the job in messages and handshakes
   std::string secret;   ///< the job's secret, raw bytes
-  /// A link to another gateway that is silent or down for so long ends the job.
-  std::chrono::milliseconds link_timeout{10'000};
+  /// A link to another gateway that is silent for this long is lost; GatewayLink may say otherwise.
+  std::chrono::milliseconds patience{600'000};
+  /// A silent link is given up after this long where the grid has other ways.
+  std::chrono::milliseconds failover{10'000};
   /// How long `link` tries to reach the other gateways.
   std::chrono::milliseconds connect_timeout{10'000};
   /// How long a newcomer may take to prove that it knows the secret.
@@ -45,6 +47,7 @@ struct GatewayLink {
   std::uint64_t rate = 0;  ///< bytes per second on the wire, each way, to stay under; 0: unknown
   double rtt = 0;          ///< seconds; 0: unknown
   int streams = 0;         ///< exactly so many; 0: as many as it needs
+  std::chrono::milliseconds patience{};  ///< 0: the gateway's
 };
 
 /// What this gateway has sent over its conduit to another gateway.
@@ -59,6 +62,15 @@ struct LinkCount {
   std::chrono::microseconds rtt{}, min_rtt{};  ///< as the kernel measures them; 0: unknown
   double best_rate = 0;                        ///< bytes a second delivered, in the best 100 ms
   std::uint64_t repeated = 0;                  ///< bytes that the network lost
+  std::chrono::milliseconds silence{};         ///< how long it has not been heard
+};
+
+/// A link that has not been heard for a while, for the user.
+struct LinkSilence {
+  core::NodeId from = core::kNobody;
+  core::NodeId to = core::kNobody;
+  std::chrono::milliseconds silence{}, patience{};
+  bool over = false;  ///< it is heard again, after `silence`
 };
 
 class Gateway {
@@ -74,6 +86,9 @@ class Gateway {
     std::function<void(const std::string& message, int code)> fault;
     /// A link is lost for good, and the job goes on over others.
     std::function<void(const std::string& sentence)> warning;
+    /// A link is silent, and waited for: after 30 s, then each time the silence has doubled. Once
+    /// more when it is over.
+    std::function<void(const LinkSilence& silence)> silence;
     /// Somebody knocked who was not let in (no secret, another version, ...): for a log.
     std::function<void(const std::string& sentence)> rejected;
   };

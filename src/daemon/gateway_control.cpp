@@ -35,10 +35,15 @@ void Gateway::State::control(Peer& from, const core::InFrame& frame) {
     if (core::is_gateway(from.node)) learn_lost(from, *body);
     return;
   }
+  if (body->what == ControlBody::What::Other) {
+    if (!core::is_gateway(from.node)) learn_other(body->cluster);
+    return;
+  }
   if (body->what == ControlBody::What::Crossed) {
     if (!core::is_gateway(from.node)) learn_crossed(*body);
     return;
   }
+  if (body->what != ControlBody::What::Abort && body->what != ControlBody::What::Fault) return;
   if (faulted) return;
   faulted = true;
   spread(*body, from.node);

@@ -16,12 +16,8 @@ using net::ControlBody;
 // False: there is no other way, and the job is over.
 bool Gateway::State::give_up(Peer& peer, const std::string& sentence) {
   if (!ready || faulted) return false;  // news of who has joined may have been lost
-  std::vector<std::size_t> clusters;
-  for (const auto& [index, node] : next) {
-    if (node == peer.node) clusters.push_back(index);
-  }
-  for (const std::size_t index : clusters) {
-    if (!lose_way(index, sentence)) return false;
+  for (const std::size_t index : carried(peer)) {
+    if (!lose_way(index, sentence, peer.silence.elsewhere.contains(index))) return false;
   }
   if (events.warning) events.warning(sentence + "; what it carried goes other ways");
   salvage(peer);
@@ -30,11 +26,13 @@ bool Gateway::State::give_up(Peer& peer, const std::string& sentence) {
 }
 
 // Another gateway, of the cluster that the way to this one leads through now; kNobody: none.
-core::NodeId Gateway::State::other_way(std::size_t index) const {
+// `heard`: not one whose link is silent.
+core::NodeId Gateway::State::other_way(std::size_t index, bool heard) const {
   const std::size_t through = world->cluster_of_node(next.at(index));
   for (const auto& [node, peer] : peers) {
-    if (core::is_gateway(node) && !peer->left && !peer->driver->closed() &&
-        peer->driver->conduit().connected() && world->cluster_of_node(node) == through &&
+    if (!core::is_gateway(node) || peer->left || peer->driver->closed()) continue;
+    if (heard && (peer->silence.begun || !peer->driver->conduit().connected())) continue;
+    if (node != next.at(index) && world->cluster_of_node(node) == through &&
         !lost_there.contains({node, index})) {
       return node;
     }
@@ -42,16 +40,23 @@ core::NodeId Gateway::State::other_way(std::size_t index) const {
   return core::kNobody;
 }
 
-// The way to a cluster is lost. False: and with it the grid, as nobody here has another.
-bool Gateway::State::lose_way(std::size_t index, const std::string& sentence) {
-  if (const core::NodeId other = other_way(index); other != core::kNobody) {
+// Gateways of this cluster.
+std::size_t Gateway::State::fellows() const {
+  return static_cast<std::size_t>(
+      std::count_if(world->gateways.begin(), world->gateways.end(),
+                    [this](const core::Gateway& gateway) { return gateway.cluster == cluster; }));
+}
+
+// The way to a cluster is lost; `elsewhere`: a process says that another gateway reaches it. False:
+// and with it the grid, as nobody here has another.
+bool Gateway::State::lose_way(std::size_t index, const std::string& sentence, bool elsewhere) {
+  core::NodeId other = other_way(index, true);
+  if (other == core::kNobody && !elsewhere) other = other_way(index, false);
+  if (other != core::kNobody) {
     next[index] = other;
     return true;
   }
-  const auto fellows =
-      std::count_if(world->gateways.begin(), world->gateways.end(),
-                    [this](const core::Gateway& gateway) { return gateway.cluster == cluster; });
-  if (fellows == 1) return false;
+  if (fellows() == 1) return false;
   unreachable.emplace(index, sentence);
   ControlBody body;
   body.what = ControlBody::What::Lost;
@@ -66,7 +71,7 @@ void Gateway::State::learn_lost(Peer& from, const ControlBody& body) {
   lost_there.emplace(from.node, body.cluster);
   const auto way = next.find(body.cluster);
   if (way == next.end() || way->second != from.node || unreachable.contains(body.cluster)) return;
-  if (!lose_way(body.cluster, body.message)) fault(body.message);
+  if (!lose_way(body.cluster, body.message, false)) fault(body.message);
 }
 
 // What was to go over the link goes elsewhere.

@@ -24,7 +24,7 @@ void cut_under_load(Testbed& bed, std::vector<std::shared_ptr<Proxy>> proxies) {
 }
 
 TEST(Failover, OneOfTwoLinksBetweenTwoClusters) {
-  Testbed bed({.sizes = {2, 2}, .gateways = {2, 2}, .link_timeout = 2s});
+  Testbed bed({.sizes = {2, 2}, .gateways = {2, 2}, .patience = 20min, .failover = 1s});
   const auto proxy = Proxy::make(bed, 2);
   bed.link_to(proxy->address(), 2);
   ASSERT_EQ(bed.link(), "");
@@ -40,7 +40,7 @@ TEST(Failover, OneOfTwoLinksBetweenTwoClusters) {
 }
 
 TEST(Failover, OneGatewayThatHasLostOneOfTwoPartners) {
-  Testbed bed({.sizes = {2, 1}, .gateways = {1, 2}, .link_timeout = 2s});
+  Testbed bed({.sizes = {2, 1}, .gateways = {1, 2}, .patience = 20min, .failover = 1s});
   const auto proxy = Proxy::make(bed, 1);
   bed.link_to(proxy->address(), 1);
   ASSERT_EQ(bed.link(), "");
@@ -52,7 +52,7 @@ TEST(Failover, OneGatewayThatHasLostOneOfTwoPartners) {
 }
 
 TEST(Failover, InTheMiddleOfAChain) {
-  Testbed bed({.sizes = {1, 1, 1}, .gateways = {1, 2, 2}, .link_timeout = 2s});
+  Testbed bed({.sizes = {1, 1, 1}, .gateways = {1, 2, 2}, .patience = 20min, .failover = 1s});
   const auto proxy = Proxy::make(bed, 3);
   bed.link_to(proxy->address(), 3);
   ASSERT_EQ(bed.link(), "");
@@ -65,7 +65,7 @@ TEST(Failover, InTheMiddleOfAChain) {
 }
 
 TEST(Failover, TheLastWayThatIsLostEndsTheJob) {
-  Testbed bed({.sizes = {1, 1}, .gateways = {2, 2}, .link_timeout = 2s});
+  Testbed bed({.sizes = {1, 1}, .gateways = {2, 2}, .patience = 4s, .failover = 1s});
   const auto first = Proxy::make(bed, 2), second = Proxy::make(bed, 3);
   bed.link_to(first->address(), 2);
   bed.link_to(second->address(), 3);
@@ -84,6 +84,40 @@ TEST(Failover, TheLastWayThatIsLostEndsTheJob) {
   });
   EXPECT_THAT(bed.fault(0), HasSubstr("is lost"));
   EXPECT_THAT(bed.fault(1), HasSubstr("is lost"));
+}
+
+// An outage of all links: none is given up for another that is as silent.
+TEST(Failover, WhereAllLinksAreSilentTheirPatienceCounts) {
+  Testbed bed({.sizes = {1, 1}, .gateways = {2, 2}, .patience = 4s, .failover = 2500ms});
+  const auto first = Proxy::make(bed, 2), second = Proxy::make(bed, 3);
+  bed.link_to(first->address(), 2);
+  bed.link_to(second->address(), 3);
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  bed.exchange(0, 1, 1'000'000);
+  const auto hold = [&](bool on) {
+    bed.on_io([&] {
+      first->hold(on);
+      second->hold(on);
+      return 0;
+    });
+  };
+  hold(true);
+  const auto silent = [&] {
+    const auto counts = bed.counts(0);
+    return !counts.empty() && counts[0].silence >= 3s;
+  };
+  while (!silent()) std::this_thread::sleep_for(10ms);
+  EXPECT_FALSE(bed.faulted(0) || bed.faulted(1) || bed.warned(0) || bed.warned(1));
+  hold(false);
+  bed.exchange(0, 1, 1'000'000);
+  bed.leave_all();
+  for (int r = 0; r < 2; ++r) EXPECT_FALSE(bed.faulted(r));
+  bed.on_io([&] {
+    first->close();
+    second->close();
+    return 0;
+  });
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ TEST(Fault, ARankThatVanishesIsNamedEverywhere) {
 }
 
 TEST(Fault, AGatewayThatVanishesIsNamedEverywhere) {
-  Testbed bed({.sizes = {1, 1, 1}, .link_timeout = 500ms});
+  Testbed bed({.sizes = {1, 1, 1}, .patience = 500ms});
   ASSERT_EQ(bed.link(), "");
   bed.join();
   bed.destroy_gateway(1);
@@ -59,7 +59,7 @@ TEST(Fault, AGatewayThatVanishesIsNamedEverywhere) {
                                       "of cluster \"c1\" (tcp:127.0.0.1:"));
   EXPECT_THAT(bed.fault(2), HasSubstr("the link from the gateway of cluster \"c2\" to the gateway "
                                       "of cluster \"c1\" (tcp:127.0.0.1:"));
-  EXPECT_THAT(bed.fault(2), HasSubstr("500 ms (link_timeout)"));
+  EXPECT_THAT(bed.fault(2), HasSubstr("500 ms (patience)"));
 }
 
 TEST(Fault, TheAgentMaySayThatTheJobIsOver) {

@@ -10,6 +10,11 @@
 #include "net/handshake.hpp"
 
 namespace isthmus::daemon {
+namespace {
+
+constexpr std::chrono::milliseconds kRedial{200}, kMaxRedial{2000};
+
+}  // namespace
 
 std::string Gateway::State::link_name(core::NodeId to) const {
   const auto mine = dialled.find(to);
@@ -68,7 +73,8 @@ asio::awaitable<void> Gateway::State::dialling(std::shared_ptr<State> self, core
   net::ConnectOptions options;
   options.encrypt_loopback = options.encrypt_remote = link.encrypt;
   const net::Credentials credentials{self->config.job, self->config.secret};
-  // Ends with success, with the conduit (link_timeout), or before the first with connect_timeout.
+  std::chrono::milliseconds pause = kRedial;
+  // Ends with success, with the conduit (its patience), or before the first with connect_timeout.
   while (!self->closing && !self->closed && !self->faulted) {
     const auto known = self->peers.find(to);
     if (known != self->peers.end() && (known->second->left || known->second->driver->closed())) {
@@ -94,8 +100,9 @@ asio::awaitable<void> Gateway::State::dialling(std::shared_ptr<State> self, core
       co_return;
     }
     if (!self->dialled[to].up && !self->links_done) co_return;  // time was up
-    asio::steady_timer pause(self->io, std::chrono::milliseconds(200));
-    co_await pause.async_wait(asio::use_awaitable);
+    asio::steady_timer timer(self->io, pause);
+    co_await timer.async_wait(asio::use_awaitable);
+    pause = std::min(2 * pause, kMaxRedial);
   }
 }
 
@@ -104,12 +111,13 @@ void Gateway::State::link_up(core::NodeId to) {
   const auto mine = dialled.find(to);
   if (mine == dialled.end()) return;
   mine->second.last_failure.clear();
-  if (const auto rate = mine->second.link.rate; rate > 0 && !mine->second.up) {
+  if (const auto& link = mine->second.link; !mine->second.up) {
     Peer& peer = *peers.at(to);
-    set_rate(peer, rate);
+    set_rate(peer, link.rate);
     net::ControlBody body;
     body.what = net::ControlBody::What::Link;
-    body.rate = rate;
+    body.rate = link.rate;
+    body.patience = link.patience;
     tell(peer, core::FrameKind::Control, net::encode_control(body));
     flush();
   }

@@ -52,7 +52,7 @@ TEST_P(Cuts, NothingIsLostWhenALinkIsCutAgainAndAgain) {
 INSTANTIATE_TEST_SUITE_P(Streams, Cuts, testing::Values(1, 3));
 
 TEST(Link, OneThatStaysCutEndsTheJob) {
-  Testbed bed({.sizes = {1, 1}, .link_timeout = 500ms});
+  Testbed bed({.sizes = {1, 1}, .patience = 500ms});
   const auto proxy = Proxy::make(bed);
   bed.link_to(proxy->address());
   ASSERT_EQ(bed.link(), "");
@@ -66,6 +66,40 @@ TEST(Link, OneThatStaysCutEndsTheJob) {
   EXPECT_THAT(bed.fault(1), HasSubstr("link"));
 }
 
+// The user hears of it, and when it is over.
+TEST(Link, OneThatIsSilentForAWhileIsWaitedFor) {
+  Testbed bed({.sizes = {1, 1}, .patience = 20min, .failover = 100ms});
+  const auto proxy = Proxy::make(bed);
+  bed.link_to(proxy->address());
+  bed.link_patience(4s);  // for both ends: the one that connects tells the other
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  bed.exchange(0, 1, 100'000);
+  bed.on_io([&] {
+    proxy->hold(true);
+    return 0;
+  });
+  for (const std::size_t end : {0, 1}) {
+    const LinkSilence silence = bed.silence(end);
+    EXPECT_EQ(silence.from, Testbed::node(end));
+    EXPECT_EQ(silence.to, Testbed::node(1 - end));
+    EXPECT_GE(silence.silence, 1s);
+    EXPECT_EQ(silence.patience, 4s);
+  }
+  bed.on_io([&] {
+    proxy->hold(false);
+    return 0;
+  });
+  for (const std::size_t end : {0, 1}) EXPECT_GE(bed.silence_over(end).silence, 1s);
+  bed.exchange(0, 1, 100'000);
+  bed.leave_all();
+  for (int r = 0; r < 2; ++r) EXPECT_FALSE(bed.faulted(r));
+  bed.on_io([&] {
+    proxy->close();
+    return 0;
+  });
+}
+
 // A node made by hand, on the testbed's thread.
 class Node {
  public:
@@ -74,7 +108,7 @@ class Node {
     config_.peer = peer;
     config_.session = net::random_session();
     config_.software = net::software();
-    config_.link_timeout = core::Time::zero();
+    config_.patience = core::Time::zero();
   }
   ~Node() {
     bed_.on_io([&] {

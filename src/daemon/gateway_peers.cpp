@@ -41,6 +41,7 @@ std::string Gateway::State::objection(const net::Listener::Newcomer& newcomer) c
       return "gateway " + std::to_string(node - core::kFirstGateway) + " is not of this grid";
     }
     if (known != peers.end() && known->second->left) return "it has said goodbye already";
+    if (known != peers.end() && known->second->driver->closed()) return "has given up this link";
     return {};
   }
   if (!world) return "the gateway has not been told about the grid yet";
@@ -76,10 +77,15 @@ Gateway::State::PeerPtr Gateway::State::add_peer(core::NodeId node, bool is_unix
   settings.session = net::random_session();
   settings.software = net::software();
   if (core::is_gateway(node)) {
-    settings.link_timeout = config.link_timeout;
+    settings.patience = config.patience;
+    const auto mine = dialled.find(node);
+    if (mine != dialled.end() && mine->second.link.patience.count() > 0) {
+      settings.patience = mine->second.link.patience;
+    }
     settings.buffer = settings.window = config.link_bytes;
   } else {
-    settings.link_timeout = is_unix ? core::Time::zero() : core::Time(net::kProcessTimeout);
+    settings.patience = is_unix ? core::Time::zero() : core::Time(net::kProcessPatience);
+    settings.stream_timeout = net::kProcessPatience;
   }
   net::ConduitDriver::Hooks hooks;
   // The driver is the peer's and calls nothing once closed, which happens before the state ends.
@@ -130,7 +136,7 @@ void Gateway::State::lost(Peer& peer, const std::string& reason) {
       mine->second.last_failure = reason;
       dial(peer.node);
     }
-    return;  // it has until link_timeout to come back
+    return;  // its patience lasts
   }
   // A process does not come back. Its abort, if it called that, arrived before.
   fault(name(peer.node) + " ended without MPI_Finalize or was killed");

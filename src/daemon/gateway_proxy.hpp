@@ -4,8 +4,10 @@
 #include <array>
 #include <asio/ip/tcp.hpp>
 #include <asio/write.hpp>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/gateway_testbed.hpp"
@@ -36,6 +38,14 @@ class Proxy : public std::enable_shared_from_this<Proxy> {
     for (auto& pair : pairs_) pair->close();
     pairs_.clear();
   }
+  /// On the testbed's thread. While it is on nothing passes; connections stand, and new ones are
+  /// accepted.
+  void hold(bool on) {
+    held_ = on;
+    if (!on) {
+      for (auto& go_on : std::exchange(waiting_, {})) go_on();
+    }
+  }
   /// On the testbed's thread. For good.
   void close() {
     acceptor_.close();
@@ -44,7 +54,8 @@ class Proxy : public std::enable_shared_from_this<Proxy> {
 
  private:
   struct Pair : std::enable_shared_from_this<Pair> {
-    explicit Pair(asio::io_context& io) : a(io), b(io) {}
+    Pair(asio::io_context& io, Proxy& owner) : proxy(owner), a(io), b(io) {}
+    Proxy& proxy;
     asio::ip::tcp::socket a, b;
     std::array<char, 30'000> to_a{}, to_b{};
     void close() {
@@ -57,17 +68,28 @@ class Proxy : public std::enable_shared_from_this<Proxy> {
       from.async_read_some(asio::buffer(buffer), [this, self = shared_from_this(), &from, &to,
                                                   &buffer](std::error_code error, std::size_t n) {
         if (error) return close();
-        asio::async_write(to, asio::buffer(buffer, n),
-                          [this, self, &from, &to, &buffer](std::error_code e, std::size_t) {
-                            if (e) return close();
-                            copy(from, to, buffer);
-                          });
+        if (proxy.held_) {
+          proxy.waiting_.push_back([this, self, &from, &to, &buffer, n] {
+            if (a.is_open()) pass(from, to, buffer, n);
+          });
+          return;
+        }
+        pass(from, to, buffer, n);
       });
+    }
+    void pass(asio::ip::tcp::socket& from, asio::ip::tcp::socket& to,
+              std::array<char, 30'000>& buffer, std::size_t n) {
+      asio::async_write(
+          to, asio::buffer(buffer, n),
+          [this, self = shared_from_this(), &from, &to, &buffer](std::error_code e, std::size_t) {
+            if (e) return close();
+            copy(from, to, buffer);
+          });
     }
   };
 
   void accept() {
-    auto pair = std::make_shared<Pair>(io_);
+    auto pair = std::make_shared<Pair>(io_, *this);
     acceptor_.async_accept(pair->a, [this, self = shared_from_this(), pair](std::error_code error) {
       if (error || !acceptor_.is_open()) return;
       ++connections_;
@@ -87,6 +109,8 @@ class Proxy : public std::enable_shared_from_this<Proxy> {
   asio::ip::tcp::endpoint target_;
   std::vector<std::shared_ptr<Pair>> pairs_;
   int connections_ = 0;
+  bool held_ = false;
+  std::vector<std::function<void()>> waiting_;
 };
 
 }  // namespace isthmus::daemon

@@ -1,6 +1,7 @@
 #include "daemon/gateway_set.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "daemon/failure.hpp"
@@ -72,7 +73,7 @@ GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& reques
     config.cluster = request.cluster;
     config.job = request.job;
     config.secret = request.secret;
-    config.link_timeout = seconds_or(request.settings, "link_timeout", config.link_timeout);
+    config.patience = seconds_or(request.settings, "patience", config.patience);
     config.connect_timeout =
         seconds_or(request.settings, "connect_timeout", config.connect_timeout);
     config.accept_plain = request.settings.value("accept_plain", json(false)) == true;
@@ -88,6 +89,9 @@ GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& reques
     };
     heard.warning = [state](const std::string& message) {
       if (state->events.notice) state->events.notice(message, true);
+    };
+    heard.silence = [state](const LinkSilence& silence) {
+      if (state->events.silence) state->events.silence(silence);
     };
     heard.rejected = [state](const std::string& message) { state->once_rejected(message); };
     auto gateway = std::make_unique<Gateway>(context, std::move(config), std::move(heard));
@@ -134,6 +138,7 @@ void GatewaySet::link(const LinkRequest& request,
     made.rate = static_cast<std::uint64_t>(link.rate);
     made.rtt = link.rtt;
     made.streams = link.streams;
+    made.patience = std::chrono::milliseconds(std::llround(1000 * link.patience));
     links[link.from].push_back(std::move(made));
   }
   for (const auto& [node, next] : request.routes) {
@@ -204,7 +209,8 @@ json GatewaySet::stats() const {
                     {"rtt", static_cast<double>(count.rtt.count()) * 1e-6},
                     {"min_rtt", static_cast<double>(count.min_rtt.count()) * 1e-6},
                     {"best_rate", count.best_rate},
-                    {"lost_bytes", count.repeated}});
+                    {"lost_bytes", count.repeated},
+                    {"silence", static_cast<double>(count.silence.count()) * 1e-3}});
   }
   return list;
 }

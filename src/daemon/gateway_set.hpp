@@ -13,13 +13,14 @@
 
 namespace isthmus::daemon {
 
-/// What gateways tell; each at most once, on the io_context's thread.
+/// What gateways tell; each at most once unless it says otherwise, on the io_context's thread.
 struct GatewaySetEvents {
   std::function<void()> joined;  ///< all ranks of this cluster have joined
   std::function<void(int rank, int code, const std::string& message)> abort;
   std::function<void(const std::string& message, int code)> fault;
   /// Any number of times. A warning: the job goes on, but not as it should.
   std::function<void(const std::string& message, bool warning)> notice;
+  std::function<void(const LinkSilence& silence)> silence;  ///< any number of times
 };
 
 class GatewaySet {

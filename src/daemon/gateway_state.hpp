@@ -41,6 +41,15 @@ struct Gateway::State : std::enable_shared_from_this<State> {
     std::uint64_t repeated = 0;
   };
 
+  /// Of a link that is not heard (gateway_patience.cpp).
+  struct Silence {
+    bool begun = false;                  // its streams are given up
+    std::chrono::milliseconds length{};  // when last looked at
+    std::chrono::milliseconds told{};    // to the user
+    core::Time asked{};                  // the processes, for other ways
+    std::set<std::size_t> elsewhere;     // clusters that other gateways still reach
+  };
+
   /// A process of this cluster, or another gateway.
   struct Peer {
     core::NodeId node = core::kNobody;
@@ -54,6 +63,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
     std::deque<core::NodeId> turns;
     std::uint64_t messages = 0, bytes = 0;  // sent
     Tuning tuning;
+    Silence silence;
   };
   using PeerPtr = std::shared_ptr<Peer>;
 
@@ -98,12 +108,23 @@ struct Gateway::State : std::enable_shared_from_this<State> {
 
   // gateway_failover.cpp: ways that are lost
   bool give_up(Peer& peer, const std::string& sentence);
-  core::NodeId other_way(std::size_t cluster) const;
-  bool lose_way(std::size_t cluster, const std::string& sentence);
+  core::NodeId other_way(std::size_t cluster, bool heard) const;
+  bool lose_way(std::size_t cluster, const std::string& sentence, bool elsewhere);
+  std::size_t fellows() const;
   void learn_lost(Peer& from, const net::ControlBody& body);
   void salvage(Peer& peer);
   PeerPtr redirect(core::NodeId from, core::InFrame& frame, std::uint16_t& hops,
                    std::string& trouble) const;
+
+  // gateway_patience.cpp: links that are silent
+  void watch(Peer& peer);
+  std::vector<std::size_t> carried(const Peer& peer) const;
+  void ask_for_others(Peer& peer);
+  void tell_processes(const net::ControlBody& body);
+  void learn_other(std::size_t cluster);
+  void fail_over(Peer& peer);
+  void heard_again(Peer& peer);
+  void tell_silence(Peer& peer, bool over);
 
   // gateway_links.cpp: conduits opened from this side
   void open_links(std::vector<GatewayLink> links, std::function<void(const std::string&)> done);

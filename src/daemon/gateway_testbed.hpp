@@ -53,7 +53,8 @@ struct BedOptions {
   bool encrypt = true;
   bool ranks_by_tcp = false;
   int streams = 1;
-  std::chrono::milliseconds link_timeout{10'000};
+  std::chrono::milliseconds patience{10'000};
+  std::chrono::milliseconds failover{10'000};
   std::size_t link_bytes = std::size_t{4} << 20;
   std::vector<core::Direct> direct{};
   std::chrono::milliseconds connect_timeout{10'000};
@@ -127,6 +128,7 @@ class Testbed {
                                                              : instead->second};
           link.encrypt = options_.encrypt;
           link.streams = options_.streams;
+          link.patience = link_patience_;
           links.push_back(link);
         }
         std::map<std::size_t, core::NodeId> next;
@@ -190,7 +192,10 @@ class Testbed {
     return on_io([&] { return gateways_[i]->counts(); });
   }
   Awaited<std::string>& rejected(std::size_t i) { return *rejected_[i]; }
+  bool warned(std::size_t i) { return warnings_[i]->there(); }
   std::string warning(std::size_t i) { return warnings_[i]->get(); }
+  LinkSilence silence(std::size_t i) { return silences_[i]->get(); }
+  LinkSilence silence_over(std::size_t i) { return silences_over_[i]->get(); }
   const std::vector<std::string>& addresses(std::size_t i) const { return addresses_[i]; }
   const core::World& world() const { return world_; }
   asio::io_context& io() { return io_; }
@@ -202,6 +207,7 @@ class Testbed {
   void link_to(std::string address, std::size_t target = 1) {
     link_addresses_[target] = std::move(address);
   }
+  void link_patience(std::chrono::milliseconds patience) { link_patience_ = patience; }
   static core::NodeId node(std::size_t i) {
     return core::kFirstGateway + static_cast<core::NodeId>(i);
   }
@@ -250,6 +256,8 @@ class Testbed {
       gateway_faults_.push_back(std::make_unique<Awaited<std::string>>());
       rejected_.push_back(std::make_unique<Awaited<std::string>>());
       warnings_.push_back(std::make_unique<Awaited<std::string>>());
+      silences_.push_back(std::make_unique<Awaited<LinkSilence>>());
+      silences_over_.push_back(std::make_unique<Awaited<LinkSilence>>());
     }
     GatewayConfig config;
     config.node = node(i);
@@ -257,7 +265,8 @@ class Testbed {
     config.job = "job";
     config.secret = i == options_.wrong_secret ? "wrong" : "secret";
     config.link_bytes = options_.link_bytes;
-    config.link_timeout = options_.link_timeout;
+    config.patience = options_.patience;
+    config.failover = options_.failover;
     config.connect_timeout = options_.connect_timeout;
     config.handshake_timeout = options_.handshake_timeout;
     Gateway::Events events;
@@ -267,6 +276,9 @@ class Testbed {
                               message);
     };
     events.warning = [this, i](const std::string& sentence) { warnings_[i]->set(sentence); };
+    events.silence = [this, i](const LinkSilence& silence) {
+      (silence.over ? silences_over_ : silences_)[i]->set(silence);
+    };
     events.rejected = [this, i](const std::string& sentence) { rejected_[i]->set(sentence); };
     gateways_[i] = std::make_unique<Gateway>(io_, config, events);
     return gateways_[i]->listen({"tcp:127.0.0.1:0", "unix:" + folder_ + "/g" + std::to_string(i)});
@@ -302,6 +314,7 @@ class Testbed {
   BedOptions options_;
   std::string folder_;
   std::map<std::size_t, std::string> link_addresses_;
+  std::chrono::milliseconds link_patience_{};
   std::vector<std::map<std::size_t, core::NodeId>> wrong_routes_;
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);
@@ -312,6 +325,7 @@ class Testbed {
   std::vector<std::vector<std::string>> addresses_;
   std::vector<std::unique_ptr<Gateway>> gateways_;
   std::vector<std::unique_ptr<Awaited<std::string>>> gateway_faults_, rejected_, warnings_;
+  std::vector<std::unique_ptr<Awaited<LinkSilence>>> silences_, silences_over_;
   std::vector<std::unique_ptr<net::Endpoint>> endpoints_;
   std::vector<std::unique_ptr<Awaited<std::string>>> faults_;
 };

@@ -21,6 +21,10 @@ void Gateway::State::start_tuning() {
     for (const auto& [node, peer] : self->peers) {
       if (core::is_gateway(node)) self->tune(*peer);
     }
+    // A link that is given up changes things; the set of peers stays.
+    for (const auto& [node, peer] : self->peers) {
+      if (core::is_gateway(node)) self->watch(*peer);
+    }
     self->start_tuning();
   });
 }
@@ -76,6 +80,7 @@ void Gateway::State::tune(Peer& peer) {
 // A neighbour's word about the link between us.
 void Gateway::State::learn_link(Peer& from, const net::ControlBody& body) {
   set_rate(from, body.rate);
+  if (body.patience.count() > 0) from.driver->conduit().set_patience(body.patience);
   if (body.streams > 0) want_streams(from.node, body.streams);
 }
 

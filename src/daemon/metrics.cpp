@@ -74,6 +74,8 @@ const std::vector<Metric>& metrics() {
        [](const LinkCount& c) { return static_cast<double>(c.min_rtt.count()) * 1e-6; }},
       {"isthmus_link_best_rate_bytes", "gauge", "Bytes per second acknowledged, best 100 ms.",
        [](const LinkCount& c) { return c.best_rate; }},
+      {"isthmus_link_silence_seconds", "gauge", "How long a silent link has not been heard; or 0.",
+       [](const LinkCount& c) { return static_cast<double>(c.silence.count()) * 1e-3; }},
   };
   return all;
 }

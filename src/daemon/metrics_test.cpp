@@ -34,12 +34,15 @@ TEST(MetricsText, HasASampleForEachLink) {
   count.to = core::kFirstGateway + 2;
   count.messages = 7;
   count.rtt = std::chrono::microseconds(11'600);
+  count.silence = std::chrono::milliseconds(42'500);
   const std::string text = metrics_text("job", world(), {count});
   EXPECT_THAT(text, HasSubstr("# TYPE isthmus_link_messages_total counter\n"
                               "isthmus_link_messages_total{job=\"job\",from=\"a\\\"b/0\","
                               "to=\"c/1\"} 7\n"));
   EXPECT_THAT(text, HasSubstr("isthmus_link_rtt_seconds{job=\"job\",from=\"a\\\"b/0\",to=\"c/1\"} "
                               "0.0116\n"));
+  EXPECT_THAT(text, HasSubstr("isthmus_link_silence_seconds{job=\"job\",from=\"a\\\"b/0\","
+                              "to=\"c/1\"} 42.5\n"));
 }
 
 class Served : public testing::Test {

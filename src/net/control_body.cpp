@@ -52,7 +52,17 @@ std::vector<std::byte> encode_control(const ControlBody& body) {
                           {"wire_bytes", body.crossed.wire_bytes}};
       break;
     case ControlBody::What::Link:
-      value["link"] = {{"rate", body.rate}, {"streams", body.streams}};
+      value["link"] = {
+          {"rate", body.rate}, {"streams", body.streams}, {"patience", body.patience.count()}};
+      break;
+    case ControlBody::What::Silent:
+      value["silent"] = {{"cluster", body.cluster}, {"ask", body.ask}};
+      break;
+    case ControlBody::What::Heard:
+      value["heard"] = {{"cluster", body.cluster}};
+      break;
+    case ControlBody::What::Other:
+      value["other"] = {{"cluster", body.cluster}};
       break;
   }
   const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -82,12 +92,26 @@ std::optional<ControlBody> decode_control(std::span<const std::byte> bytes) {
       body.what = ControlBody::What::Link;
       body.rate = number<std::uint64_t>(value.at("link").at("rate"));
       body.streams = number<int>(value.at("link").at("streams"));
+      body.patience =
+          std::chrono::milliseconds(number<std::uint32_t>(value.at("link").at("patience")));
       return body;
     }
     if (value.contains("lost")) {
       body.what = ControlBody::What::Lost;
       body.cluster = number<std::size_t>(value.at("lost").at("cluster"));
       body.message = value.at("lost").at("message").get<std::string>();
+      return body;
+    }
+    if (value.contains("silent")) {
+      body.what = ControlBody::What::Silent;
+      body.cluster = number<std::size_t>(value.at("silent").at("cluster"));
+      body.ask = value.at("silent").at("ask").get<bool>();
+      return body;
+    }
+    if (value.contains("heard") || value.contains("other")) {
+      const bool heard = value.contains("heard");
+      body.what = heard ? ControlBody::What::Heard : ControlBody::What::Other;
+      body.cluster = number<std::size_t>(value.at(heard ? "heard" : "other").at("cluster"));
       return body;
     }
     if (value.contains("crossed")) {

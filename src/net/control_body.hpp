@@ -1,6 +1,7 @@
 // The bodies of Control frames: what gateways and processes tell each other about the job.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,9 +22,11 @@ struct DirectCount {
 };
 
 /// One of: somebody has joined; a rank aborted; something broke; how to use the link; the sender
-/// does not reach a cluster any more; what it has sent to a cluster without gateways.
+/// does not reach a cluster any more; its way there is silent, is heard again; another gateway
+/// still reaches it; what the sender has sent to a cluster without gateways.
 struct ControlBody {
-  enum class What { Joined, Abort, Fault, Link, Lost, Crossed } what = What::Fault;
+  enum class What { Joined, Abort, Fault, Link, Lost, Silent, Heard, Other, Crossed };
+  What what = What::Fault;
   /// Joined: a process, which is connected to all gateways of its cluster; or a gateway, all of
   /// whose processes have joined.
   core::NodeId node = core::kNobody;
@@ -34,8 +37,10 @@ struct ControlBody {
   std::uint64_t rate = 0;
   /// Link, to the end that opens its streams: so many would be good; else 0.
   int streams = 0;
-  std::size_t cluster = 0;  ///< Lost, Crossed
-  DirectCount crossed{};    ///< Crossed
+  std::chrono::milliseconds patience{};  ///< Link, from the end that opens its streams; else 0
+  std::size_t cluster = 0;               ///< Lost, Silent, Heard, Other, Crossed
+  bool ask = false;       ///< Silent: answer Other if another gateway still reaches it
+  DirectCount crossed{};  ///< Crossed
 };
 
 std::vector<std::byte> encode_control(const ControlBody& body);

@@ -13,12 +13,16 @@ std::optional<ControlBody> decode(const std::string& text) {
 
 std::vector<ControlBody> one_of_each() {
   using What = ControlBody::What;
-  return {{.what = What::Joined, .node = 7},
-          {.what = What::Abort, .rank = 3, .code = -9, .message = "rank 3 called MPI_Abort"},
-          {.what = What::Fault, .code = 4, .message = "broken \"quite\""},
-          {.what = What::Link, .rate = 125'000'000, .streams = 4},
-          {.what = What::Lost, .message = "it fell silent", .cluster = 2},
-          {.what = What::Crossed, .cluster = 1, .crossed = {1, 2, ~0ULL, 4}}};
+  return {
+      {.what = What::Joined, .node = 7},
+      {.what = What::Abort, .rank = 3, .code = -9, .message = "rank 3 called MPI_Abort"},
+      {.what = What::Fault, .code = 4, .message = "broken \"quite\""},
+      {.what = What::Link, .rate = 125'000'000, .streams = 4, .patience = std::chrono::minutes(10)},
+      {.what = What::Silent, .cluster = 3, .ask = true},
+      {.what = What::Heard, .cluster = 1},
+      {.what = What::Other, .cluster = 5},
+      {.what = What::Lost, .message = "it fell silent", .cluster = 2},
+      {.what = What::Crossed, .cluster = 1, .crossed = {1, 2, ~0ULL, 4}}};
 }
 
 TEST(ControlBody, SaysWhatItSaid) {
@@ -33,6 +37,8 @@ TEST(ControlBody, SaysWhatItSaid) {
     EXPECT_EQ(read->rate, body.rate);
     EXPECT_EQ(read->streams, body.streams);
     EXPECT_EQ(read->cluster, body.cluster);
+    EXPECT_EQ(read->patience, body.patience);
+    EXPECT_EQ(read->ask, body.ask);
     EXPECT_EQ(read->crossed.conduits, body.crossed.conduits);
     EXPECT_EQ(read->crossed.messages, body.crossed.messages);
     EXPECT_EQ(read->crossed.bytes, body.crossed.bytes);
@@ -58,6 +64,11 @@ TEST(ControlBody, GarbageIsNone) {
       R"({"fault":[]})",
       R"({"link":{"rate":-1,"streams":1}})",
       R"({"link":{"rate":1,"streams":1.5}})",
+      R"({"link":{"rate":1,"streams":1,"patience":-1}})",
+      R"({"silent":{"cluster":1}})",
+      R"({"silent":{"cluster":1,"ask":1}})",
+      R"({"heard":{}})",
+      R"({"other":{"cluster":-1}})",
       R"({"lost":{"cluster":"a","message":""}})",
       R"({"crossed":{"cluster":1,"conduits":1,"messages":1,"bytes":1}})",
       R"({"crossed":{"cluster":-1,"conduits":1,"messages":1,"bytes":1,"wire_bytes":1}})",

@@ -135,6 +135,8 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
     settings.peer = peer->node;
     settings.session = random_session();
     settings.software = software();
+    settings.patience = std::chrono::duration_cast<core::Time>(
+        std::chrono::duration<double>(std::min(link.patience, 1e6)));
     settings.buffer = settings.window = core::limits_for(world_.size()).window;
     ConduitDriver::Hooks hooks;
     // The driver is this object's and calls nothing once closed, which happens before it ends.
@@ -175,7 +177,7 @@ asio::awaitable<void> Direct::dialling(std::shared_ptr<Direct> self, PeerPtr pee
   ConnectOptions options;
   options.encrypt_remote = self->link_to(peer->node)->encrypt;
   options.limit = kConnectLimit;
-  // Ends with success, with the conduit (link_timeout), or, before the first, with failure.
+  // Ends with success, with the conduit (its patience), or, before the first, with failure.
   while (!self->closed_ && !self->leaving_ && !(peer->driver && peer->driver->closed())) {
     try {
       auto stream = co_await net::connect(peer->addresses, self->credentials_, options);

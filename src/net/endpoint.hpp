@@ -29,7 +29,7 @@ struct EndpointConfig {
 class Endpoint {
  public:
   /// Called on the I/O thread, or on a thread that is in wait_event, poll or a send, when the grid
-  /// can no longer work (a gateway is gone past link_timeout, another rank aborted or vanished, the
+  /// can no longer work (no way to a cluster is left, another rank aborted or vanished, the
   /// protocol was broken). `sentence` says what and where. `code` is the exit status the process
   /// should end with. Called once.
   using FaultHandler = std::function<void(const std::string& sentence, int code)>;

@@ -225,6 +225,8 @@ void Endpoint::Io::take_control(std::size_t index, const core::InFrame& frame) {
     if (body->cluster < config.world.clusters.size()) lose(index, body->cluster, body->message);
     return;
   }
+  if (body->what == ControlBody::What::Silent) fall_silent(index, body->cluster, body->ask);
+  if (body->what == ControlBody::What::Heard) gates[index].silent.erase(body->cluster);
   if (body->what == ControlBody::What::Abort) {
     fault("rank " + std::to_string(body->rank) + " called MPI_Abort with code " +
               std::to_string(body->code) + (body->message.empty() ? "" : ": " + body->message),

@@ -35,7 +35,8 @@ struct Endpoint::Io {
     std::shared_ptr<ConduitDriver> driver;
     bool connected = false;
     bool ready = false;
-    std::set<std::size_t> lost;  // clusters that it does not reach any more
+    std::set<std::size_t> lost;    // clusters that it does not reach any more
+    std::set<std::size_t> silent;  // clusters of which it hears nothing at present
   };
   /// A frame that came back, since its way is lost.
   struct Returned {
@@ -54,6 +55,8 @@ struct Endpoint::Io {
   ConduitDriver* way_to(core::NodeId peer, bool bulk);
   /// A gateway does not reach a cluster any more.
   void lose(std::size_t gate, std::size_t cluster, const std::string& why);
+  /// A gateway hears nothing of a cluster: says so if another still reaches it.
+  void fall_silent(std::size_t gate, std::size_t cluster, bool ask);
   void take_back(std::size_t gate, const core::InFrame& frame);
   bool send_again();
   void flush();

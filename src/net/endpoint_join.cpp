@@ -54,8 +54,9 @@ void Endpoint::Io::attach(std::size_t index, std::shared_ptr<Stream> stream) {
   settings.peer = gates[index].gateway.node;
   settings.session = random_session();
   settings.software = software();
-  settings.link_timeout =
-      stream->where().starts_with("unix:") ? core::Time::zero() : core::Time(kProcessTimeout);
+  settings.patience =
+      stream->where().starts_with("unix:") ? core::Time::zero() : core::Time(kProcessPatience);
+  settings.stream_timeout = kProcessPatience;
   ConduitDriver::Hooks hooks;
   hooks.frame = [this, index](const core::InFrame& frame, std::uint16_t) {
     return take(index, frame);

@@ -33,6 +33,19 @@ void Endpoint::Io::lose(std::size_t index, std::size_t cluster, const std::strin
   if (none) tell_fault(why);
 }
 
+void Endpoint::Io::fall_silent(std::size_t index, std::size_t cluster, bool ask) {
+  if (cluster >= config.world.clusters.size()) return;
+  gates[index].silent.insert(cluster);
+  const bool reached = std::any_of(gates.begin(), gates.end(), [cluster](const Gate& gate) {
+    return !gate.lost.contains(cluster) && !gate.silent.contains(cluster);
+  });
+  if (!ask || !reached) return;
+  ControlBody body;
+  body.what = ControlBody::What::Other;
+  body.cluster = cluster;
+  say_to(gates[index], encode_control(body));
+}
+
 void Endpoint::Io::take_back(std::size_t index, const core::InFrame& frame) {
   if (frame.source != static_cast<core::NodeId>(config.world_rank) ||
       frame.destination >= static_cast<core::NodeId>(config.world.size())) {

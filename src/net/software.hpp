@@ -8,8 +8,9 @@ namespace isthmus::net {
 
 std::string software();
 
-/// A process may be stopped for a while (a debugger, SIGSTOP), and the kernel tells at once when
-/// a process on the same host ends: such conduits never time out, others late.
-inline constexpr std::chrono::seconds kProcessTimeout{120};
+/// The patience of a conduit between a process and its gateway on another host. A process may be
+/// stopped for a while (a debugger, SIGSTOP). On one host the kernel tells at once when the other
+/// end dies, so silence never counts.
+inline constexpr std::chrono::seconds kProcessPatience{120};
 
 }  // namespace isthmus::net

@@ -4,7 +4,7 @@ import pytest
 
 from isthmus import grid as grids
 from isthmus.errors import UsageError
-from isthmus.units import format_bytes, parse_rate, parse_time
+from isthmus.units import format_bytes, format_time, parse_rate, parse_time
 
 WHOLE = """
 # a comment
@@ -31,6 +31,7 @@ rate = "10 Gbit/s"
 rtt = "240 ms"
 streams = 8
 encrypt = false
+patience = "30 min"
 """
 
 
@@ -48,6 +49,7 @@ def test_everything_that_a_file_may_hold():
     assert grid.gateway[0].address == "tcp:192.0.2.10:7400"
     assert grid.link[0].streams == 8
     assert not grid.link[0].encrypt
+    assert (grid.patience, grid.link[0].patience) == ("10 min", "30 min")
 
 
 @pytest.mark.parametrize(
@@ -119,6 +121,12 @@ def test_everything_that_a_file_may_hold():
             4,
             ["link[0].reach must be 'gateway' or 'direct'; it is 'far'"],
         ),
+        ("patience = '0.5 s'\n[cluster.a]", 1, ["patience must be from '1 s' to '24 h'"]),
+        (
+            "[cluster.a]\n[[link]]\nbetween=['a','b']\npatience = '10'",
+            4,
+            ["link[0].patience must be a time such as '12 ms'"],
+        ),
         (
             "[cluster.a]\n[[link]]\nbetween=['a','b']\nstreams = 0",
             4,
@@ -165,6 +173,9 @@ def test_rates(text, bits):
 def test_times():
     assert parse_time("12 ms") == pytest.approx(0.012)
     assert parse_time(".5 s") == pytest.approx(0.5)
+    assert (parse_time("10 min"), parse_time("1.5 h")) == (600, 5400)
+    shown = [format_time(seconds) for seconds in (0.2, 90, 600, 7200)]
+    assert shown == ["1 s", "90 s", "10 min", "2 h"]
 
 
 def test_bytes():

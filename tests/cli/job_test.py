@@ -60,6 +60,7 @@ def test_what_agents_are_told(pair):
             "rate": 1e9,
             "rtt": None,
             "streams": 4,
+            "patience": 600.0,
         }
     ]
     assert west.told("link")["links"] == []
@@ -218,6 +219,18 @@ def test_warnings_are_told_and_the_job_goes_on(pair):
         "isthmus: warning: cluster east: the link 0 - 0 is lost\n",
     )
     assert "10.1.1.1: wrong secret" in grid.run("-v", "-n", "2", "x").stderr
+
+
+def test_a_silent_link_is_told_of_and_the_job_goes_on(pair):
+    link = {"op": "silence", "from": 0x80000000, "to": 0x80000001, "patience": 600}
+    turns = [{"seconds": 30.1, "over": False}, {"seconds": 47, "over": True}]
+    east = [{"say": {**link, **turn}} for turn in turns]
+    done = pair(spawned(*east, {"say": EXIT_0}), spawned({"say": EXIT_0})).run("-n", "2", "x")
+    assert done.returncode == 0
+    assert done.stderr.splitlines() == [
+        "isthmus: link east - west: silent for 30 s, waiting (patience 10 min)",
+        "isthmus: link east - west: heard again after 47 s",
+    ]
 
 
 def test_fault_because_of_a_rank_has_the_status_of_the_rank(pair):

@@ -201,13 +201,16 @@ def test_without_a_rate_the_streams_grow_with_need(exchange, tmp_path):
     assert max(streams(err)) > 1
 
 
-def test_a_link_that_stays_cut_ends_the_job_with_its_name(exchange, lab):
-    process = exchange([], 1000, 16)
+def test_a_link_that_stays_cut_ends_the_job_with_its_name(exchange, lab, tmp_path):
+    grid = tmp_path / "grid.toml"
+    hasty = f"$(sed '1i patience = \"12 s\"' $ISTHMUS_GRID > {grid}; echo {grid})"
+    process = exchange([], 1000, 16, grid=hasty)
     assert process.stdout
     assert process.stdout.readline().startswith("round")
     assert lab("cut", "a-b", "--lab", lab.folders[0].name).returncode == 0
     _, err = process.communicate(timeout=120)
     assert process.returncode != 0
     assert re.search(r'the link from the gateway of cluster "[ab]" to', err), err
-    assert "link_timeout" in err
+    assert "has not been heard for 12 s (patience)" in err
+    assert "isthmus: link a - b: silent for 3 s, waiting (patience 12 s)" in err
     eventually(lambda: not lab.left, "nothing left")

@@ -1,0 +1,17 @@
+// Times as sentences for people say them.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace isthmus::core {
+
+/// "80 ms", "30 s", "10 min": whole numbers of the largest unit that says it exactly.
+inline std::string time_text(std::chrono::nanoseconds time) {
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+  if (ms % 1000 != 0) return std::to_string(ms) + " ms";
+  if (ms == 0 || ms % 60'000 != 0) return std::to_string(ms / 1000) + " s";
+  return std::to_string(ms / 60'000) + " min";
+}
+
+}  // namespace isthmus::core
