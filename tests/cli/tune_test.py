@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from isthmus.errors import RunError
-from isthmus.tune import store
+from isthmus.grid import ClusterSpec, Grid, LinkSpec
+from isthmus.tune import commands, store
+from isthmus.tune.agreement import judge
 from isthmus.tune.figures import Figures, best, parse
 
+TWO = Grid(cluster={"a": ClusterSpec(), "b": ClusterSpec()})
 EXIT = {"say": {"op": "exit", "status": 0, "signal": None, "joined": True, "finalized": True}}
 
 
@@ -35,6 +38,53 @@ def test_a_message_costs_what_one_alone_does():
 def test_of_runs_the_best_counts():
     worse = figures(latency=0.02, rate=10e6)
     assert best([worse, figures()]) == best([figures(), worse]) == figures()
+
+
+def test_a_second_run_near_the_best_makes_it_sure():
+    busy = figures(rate=34.5e6, latency=0.04)
+    alone = judge([busy, figures()], TWO)
+    assert alone.left_out == {"wan-rate", "wan-latency"}
+    assert "a and b: the bandwidth differs by 64 % between the best runs" in [
+        doubt.sentence for doubt in alone.doubts
+    ]
+    sure = judge([busy, figures(), figures(rate=94e6, latency=0.0101)], TWO)
+    assert (sure.doubts, sure.figures) == ([], figures())
+    assert max(spread for spread in sure.spreads if spread is not None) < 0.02
+
+
+def test_runs_that_agree_but_contradict_the_grid_file_are_not_believed():
+    """As recorded on a busy machine: 276 Mbit/s where the link has 800."""
+    link = LinkSpec(between=["b", "a"], rate="800 Mbit/s", rtt="11.6 ms")
+    grid = TWO.model_copy(update={"link": [link]})
+    busy = figures(rate=34.5e6, latency=0.0058)
+    found = judge([busy, busy], grid)
+    assert [doubt.sentence for doubt in found.doubts] == [
+        "a and b: the bandwidth is 34 % of the 800 Mbit/s that the grid file says"
+    ]
+    assert "wan-rate" not in found.figures.network(found.left_out)
+    assert "wan-latency=5800.000us" in found.figures.network(found.left_out)
+    late = figures(latency=0.02)
+    assert judge([late, late], grid).left_out == {"wan-latency"}
+
+
+def test_a_message_cannot_cost_more_than_its_way():
+    odd = figures(latency=20e-6, message=118e-6)
+    assert judge([odd, odd], TWO).left_out == {"message-cost"}
+
+
+def test_it_is_measured_until_two_runs_agree(capsys):
+    results = [figures(rate=30e6), figures(rate=70e6), figures(), figures(rate=96e6)]
+    taken = iter(results)
+    verdict = commands._measured(lambda: next(taken), TWO, 8)
+    assert list(taken) == []
+    assert not verdict.doubts
+    assert capsys.readouterr().err.count("measuring, run") == 4
+
+
+def test_it_ends_unsure_after_the_last_run():
+    results = iter([figures(rate=30e6), figures(rate=50e6), figures(rate=90e6)])
+    verdict = commands._measured(lambda: next(results), TWO, 3)
+    assert verdict.left_out == {"wan-rate"}
 
 
 def test_what_could_not_be_measured_is_left_to_the_defaults():
@@ -123,6 +173,7 @@ def test_this_host_is_measured(tmp_path: Path):
     done = tune("-g", file, "--passes", 1, "--mpicc", "mpicc.openmpi")
     assert done.returncode == 0, done.stderr
     assert "east and west" in done.stdout
+    assert "isthmus: measuring, run 1 of at most 1" in done.stderr.splitlines()
     kept = store.read(file)
     assert not kept.trouble
     for key in ("wan-latency=", "wan-rate=", "link-latency=", "link-rate=", "message-cost="):

@@ -1,6 +1,9 @@
 """The command `isthmus tune`."""
 
 import os
+import sys
+import time
+from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Annotated
@@ -10,9 +13,11 @@ from rich.console import Console
 from rich.table import Table
 
 from isthmus import grid as grids
-from isthmus.errors import UsageError
+from isthmus.errors import RunError, UsageError
+from isthmus.grid import Grid
 from isthmus.tune import store
-from isthmus.tune.figures import Figures, best
+from isthmus.tune.agreement import Verdict, judge
+from isthmus.tune.figures import Figures
 from isthmus.tune.measure import measure
 from isthmus.units import format_rate
 
@@ -37,8 +42,13 @@ def tune(
         ),
     ] = None,
     passes: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Runs, of which the best figures count.")
-    ] = 2,
+        int,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="At most so many runs: they end when the best two agree in all figures.",
+        ),
+    ] = 8,
     mpicc: Annotated[
         str,
         typer.Option(
@@ -50,9 +60,11 @@ def tune(
     """Measure the networks of a grid once, for the choice of collective algorithms.
 
     Of each cluster: latency and bandwidth of a rank's link, and what a message costs. Of each pair
-    of clusters: latency, and the bandwidth of all senders together. What is found is kept beside
-    the grid file, as GRID.tune.json, and used by each `isthmus run` with that file until the file
-    changes. ISTHMUS_NETWORK in the environment of `isthmus run` takes its place."""
+    of clusters: latency, and the bandwidth of all senders together. It is measured again until the
+    best two runs agree; what does not agree, or contradicts the grid file, is not kept. What is
+    found is kept beside the grid file, as GRID.tune.json, and used by each `isthmus run` with that
+    file until the file changes. ISTHMUS_NETWORK in the environment of `isthmus run` takes its
+    place."""
     named = grid or os.environ.get("ISTHMUS_GRID")
     if not named:
         raise UsageError(
@@ -63,14 +75,48 @@ def tune(
     if forget:
         store.path_for(file).unlink(missing_ok=True)
         return
-    figures = best([measure(file, spec, n, mpicc) for _ in range(passes)])
-    path = store.write(file, figures, datetime.now(timezone.utc).isoformat(timespec="seconds"))
-    _show(figures)
+    verdict = _measured(lambda: measure(file, spec, n, mpicc), spec, passes)
+    _show(verdict)
+    for doubt in verdict.doubts:
+        _tell(f"not kept: {doubt.sentence}")
+    if not verdict.figures.network(verdict.left_out):
+        raise RunError(
+            "nothing is kept, as no figure is sure",
+            "Measure again when nothing else runs on these hosts and the network between them.",
+        )
+    when = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    path = store.write(file, verdict.figures, when, verdict.left_out)
     print(f"kept in {path}")
 
 
-def _show(figures: Figures) -> None:
-    table = Table("between", "ranks", "latency", "bandwidth", "a message")
+def _measured(run: Callable[[], Figures], spec: Grid, passes: int) -> Verdict:
+    """Runs until the best two agree, at most `passes` times; tells each."""
+    runs: list[Figures] = []
+    while True:
+        _tell(f"measuring, run {len(runs) + 1} of at most {passes}")
+        begun = time.monotonic()
+        runs.append(run())
+        verdict = judge(runs, spec)
+        known = [spread for spread in verdict.spreads if spread is not None]
+        said = f"; the best two runs agree within {_percent(max(known))}" if known else ""
+        _tell(f"measured in {time.monotonic() - begun:.0f} s{said}")
+        if len(runs) >= passes or (len(runs) > 1 and not verdict.doubts):
+            return verdict
+
+
+def _tell(sentence: str) -> None:
+    """Progress, on a terminal or not."""
+    print(f"isthmus: {sentence}", file=sys.stderr, flush=True)
+
+
+def _percent(spread: float | None) -> str:
+    return "one run" if spread is None else f"{100 * spread:.0f} %"
+
+
+def _show(verdict: Verdict) -> None:
+    figures = verdict.figures
+    spreads = iter(verdict.spreads)
+    table = Table("between", "ranks", "latency", "bandwidth", "a message", "sure to")
     for cluster in figures.clusters:
         table.add_row(
             f"ranks of {cluster.name}",
@@ -78,11 +124,13 @@ def _show(figures: Figures) -> None:
             _time(cluster.latency),
             _rate(cluster.rate),
             _time(cluster.message),
+            _percent(next(spreads)),
         )
     for pair in figures.pairs:
         names = " and ".join(pair.between)
         senders = f"{pair.senders} each"
-        table.add_row(names, senders, _time(pair.latency), _rate(pair.rate), _time(pair.message))
+        figures_of = (_time(pair.latency), _rate(pair.rate), _time(pair.message))
+        table.add_row(names, senders, *figures_of, _percent(next(spreads)))
     Console().print(table)
 
 

@@ -1,7 +1,7 @@
 """What was measured, and what the choice of collective algorithms goes by."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -33,9 +33,10 @@ class Figures(BaseModel):
     clusters: list[ClusterFigures]
     pairs: list[PairFigures]
 
-    def network(self) -> str:
-        """For ISTHMUS_NETWORK (docs/collectives.md). Of several clusters or pairs the worst, since
-        a collective waits for the last; of several runs see `best`."""
+    def network(self, without: Collection[str] = ()) -> str:
+        """For ISTHMUS_NETWORK (docs/collectives.md), `without` some of its keys. Of several
+        clusters or pairs the worst, since a collective waits for the last; of several runs see
+        `best`."""
         every: list[ClusterFigures | PairFigures] = [*self.clusters, *self.pairs]
         keys = {
             "wan-latency": _time(max((p.latency for p in self.pairs), default=0)),
@@ -45,7 +46,7 @@ class Figures(BaseModel):
             "message-cost": _time(max((x.message for x in every), default=0)),
             "stream-cost": _time(max((c.message for c in self.clusters), default=0)),
         }
-        return _entries(keys)
+        return _entries({key: value for key, value in keys.items() if key not in without})
 
 
 def of_links(grid: Grid) -> str:

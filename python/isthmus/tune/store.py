@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,13 +15,14 @@ def path_for(grid: Path) -> Path:
     return grid.with_suffix(".tune.json")
 
 
-def write(grid: Path, figures: Figures, when: str) -> Path:
+def write(grid: Path, figures: Figures, when: str, without: Collection[str] = ()) -> Path:
+    """`without`: keys of ISTHMUS_NETWORK for which the figures are not good enough."""
     path = path_for(grid)
     data = {
         "isthmus": VERSION,
         "when": when,
         "grid": _mark(grid),
-        "network": figures.network(),
+        "network": figures.network(without),
         "measured": figures.model_dump(),
     }
     try:
