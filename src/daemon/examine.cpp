@@ -26,13 +26,18 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array kSettings{
-    "net.ipv4.tcp_rmem",           "net.ipv4.tcp_wmem",
-    "net.core.rmem_max",           "net.core.wmem_max",
-    "net.ipv4.tcp_mtu_probing",    "net.ipv4.tcp_congestion_control",
-    "net.ipv4.tcp_sack",           "net.ipv4.tcp_available_congestion_control",
-    "net.ipv4.tcp_timestamps",     "net.ipv4.tcp_window_scaling",
-    "net.ipv4.tcp_moderate_rcvbuf"};
+constexpr std::array kSettings{"net.ipv4.tcp_rmem",
+                               "net.ipv4.tcp_wmem",
+                               "net.core.rmem_max",
+                               "net.core.wmem_max",
+                               "net.ipv4.tcp_mtu_probing",
+                               "net.ipv4.tcp_congestion_control",
+                               "net.ipv4.tcp_sack",
+                               "net.ipv4.tcp_available_congestion_control",
+                               "net.ipv4.tcp_timestamps",
+                               "net.ipv4.tcp_window_scaling",
+                               "net.ipv4.tcp_moderate_rcvbuf",
+                               "net.ipv4.tcp_slow_start_after_idle"};
 
 double seconds_of_day() {
   const auto since = std::chrono::system_clock::now().time_since_epoch();

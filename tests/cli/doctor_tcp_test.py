@@ -76,6 +76,31 @@ def test_a_host_that_does_not_say():
     assert level(tcp.judge("x", "h", broken, LONG), "TCP buffers") == "warn"
 
 
+SLOW = {**TUNED, "net.ipv4.tcp_slow_start_after_idle": "1"}
+
+
+@pytest.mark.parametrize(
+    ("value", "path", "told"),
+    [
+        ("1", LONG, True),
+        ("0", LONG, False),
+        ("1", Path(1e9, 50e-6), False),  # nothing to win
+        ("1", Path(10e6, 0.02), False),  # filled at once
+    ],
+)
+def test_slow_start_after_a_pause(value, path, told):
+    settings = {**SLOW, "net.ipv4.tcp_slow_start_after_idle": value}
+    found = [f for f in tcp.judge("x", "h", settings, path) if f.what == "slow start"]
+    assert [f.level for f in found] == (["warn"] if told else [])
+
+
+def test_slow_start_has_its_remedy():
+    (found,) = [f for f in tcp.judge("x", "h", SLOW, LONG) if f.what == "slow start"]
+    assert "7 round trips (81 ms) until it fills 1 Gbit/s at 11.6 ms" in found.text
+    after = applied(SLOW, found.remedy.splitlines()[1:])
+    assert not [f for f in tcp.judge("x", "h", after, LONG) if f.what == "slow start"]
+
+
 @pytest.mark.parametrize(
     ("name", "rtt", "wanted"),
     [("cubic", 0.1, ["ok"]), ("bbr", 0.1, ["ok"]), ("reno", 0.1, ["warn"]), ("reno", 1e-4, [])],

@@ -1,5 +1,6 @@
 """The kernel's bounds on TCP, against what a path needs: bandwidth x delay."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from isthmus.units import format_bytes, format_rate
 _MIB = 1 << 20
 _WAN = 2e-3  # seconds of round trip from which on a path is long
 _LOOPBACK = 65535  # its MTU, as TCP sees it
+_INITIAL_WINDOW = 10 * 1448  # bytes, of a stream that begins (RFC 6928)
 _SHARE = 2  # of a buffer, the kernel lets one in so many bytes be under way
 
 
@@ -61,7 +63,7 @@ def judge(where: str, host: str, settings: Mapping[str, str], path: Path) -> lis
     """Of one end of a path."""
     found = [_ceilings(where, host, settings, path)]
     if path.rtt >= _WAN:
-        found += [_congestion(where, host, settings)]
+        found += [_congestion(where, host, settings), *_after_idle(where, host, settings, path)]
     found += _switches(where, host, settings)
     return found
 
@@ -111,6 +113,20 @@ def _congestion(where: str, host: str, settings: Mapping[str, str]) -> Finding:
             f"On {host}:\nsudo sysctl -w net.ipv4.tcp_congestion_control={better}",
         )  # fmt: skip
     return Finding(where, what, "ok", f"{host} uses {name or 'one that it does not name'}")
+
+
+def _after_idle(where: str, host: str, settings: Mapping[str, str], path: Path) -> list[Finding]:
+    """The kernel forgets what a stream had under way when it has been idle for a moment, as between
+    the messages of a program that computes."""
+    name = "net.ipv4.tcp_slow_start_after_idle"
+    trips = math.ceil(math.log2(max(1.0, path.product / _INITIAL_WINDOW)))
+    if settings.get(name) != "1" or trips < 2:
+        return []
+    text = (
+        f"{host} begins anew after each pause of a stream: {trips} round trips "
+        f"({1e3 * trips * path.rtt:.0f} ms) until it fills {path}"
+    )
+    return [Finding(where, "slow start", "warn", text, f"On {host}:\nsudo sysctl -w {name}=0")]
 
 
 def _switches(where: str, host: str, settings: Mapping[str, str]) -> list[Finding]:
