@@ -19,7 +19,8 @@ else:
 
 LAUNCHERS = ("mpirun", "mpiexec", "srun")
 FAMILIES = ("openmpi", "mpich")
-_ADDRESS = re.compile(r"(?:tcp:)?(\[[0-9A-Fa-f:.]+\]|[^\s:\[\]/]+)(?::([0-9]{1,5}))?")
+_PORTS = r"[0-9]{1,5}(?:-[0-9]{1,5})?"
+_ADDRESS = re.compile(rf"(?:tcp:)?(\[[0-9A-Fa-f:.]+\]|[^\s:\[\]/]+)(?::({_PORTS}))?")
 
 
 def _host(text: str) -> str:
@@ -53,12 +54,28 @@ def _launch(text: str) -> str:
     )
 
 
+def _are_ports(text: str) -> bool:
+    """A port, 0 for any, or a range of them."""
+    if not re.fullmatch(_PORTS, text):
+        return False
+    first, dash, last = text.partition("-")
+    return int(first) <= 65535 if not dash else 1 <= int(first) <= int(last) <= 65535
+
+
 def _address(text: str) -> str:
-    """Checks and gives the form "tcp:HOST:PORT"; port 0 is any."""
+    """Checks and gives the form "tcp:HOST:PORT" or "tcp:HOST:FIRST-LAST"; port 0 is any."""
     found = _ADDRESS.fullmatch(text)
-    if not found or int(found[2] or 0) > 65535:
-        raise ValueError(f"must be 'HOST' or 'HOST:PORT', port up to 65535; it is '{text}'")
+    if not found or not _are_ports(found[2] or "0"):
+        raise ValueError(
+            f"must be 'HOST', 'HOST:PORT' or 'HOST:FIRST-LAST', ports up to 65535; it is '{text}'"
+        )
     return f"tcp:{found[1]}:{found[2] or 0}"
+
+
+def _ports(text: str) -> str:
+    if not _are_ports(text):
+        raise ValueError(f"must be a port or a range such as '7400-7419'; it is '{text}'")
+    return text
 
 
 def _env(values: dict[str, str]) -> dict[str, str]:
@@ -117,11 +134,13 @@ class ClusterSpec(_Table):
 
 
 class GatewaySpec(_Table):
-    """A place where a cluster can be reached. `listen` is for addresses that are translated."""
+    """A place where a cluster can be reached. `listen` is for addresses that are translated;
+    `port` is that of `address` and `listen` where they have none."""
 
     cluster: str
     host: Annotated[str, AfterValidator(_host)] | None = None
     address: Annotated[str, AfterValidator(_address)] | None = None
+    port: Annotated[str, AfterValidator(_ports)] | None = None
     listen: Annotated[str, AfterValidator(_address)] | None = None
 
 
@@ -272,6 +291,11 @@ def _check_names(grid: Grid, text: str, name: str) -> None:
             where = ("gateway", index, "cluster")
             allowed = f"; its clusters: {listing(grid.cluster)}"
             raise _complaint(text, name, where, unknown(gateway.cluster) + allowed)
+        given = gateway.listen or gateway.address
+        if gateway.port and given and not given.endswith(":0"):
+            where = ("gateway", index, "port")
+            key = "listen" if gateway.listen else "address"
+            raise _complaint(text, name, where, f"is given by '{key}', too; say it once")
     pairs: dict[frozenset[str], int] = {}
     for index, link in enumerate(grid.link):
         where = ("link", index, "between")

@@ -107,8 +107,8 @@ def make_plan(grid: Grid, parts: Sequence[Part]) -> Plan:
                 node=routes.FIRST_GATEWAY + len(gateways),
                 cluster=index,
                 agent=agents.index(local[host]),
-                listen=spec.listen or spec.address or default,
-                address=spec.address,
+                listen=_with_port(spec.listen or spec.address or default, spec.port),
+                address=_with_port(spec.address, spec.port) if spec.address else None,
             )
             gateways.append(gateway)
             local[host].gateways.append(gateway)
@@ -144,9 +144,25 @@ def _default_listen(clusters: Sequence[ClusterPlan], specs: Sequence[Sequence[Ga
 
 
 def split_address(address: str) -> tuple[str, str]:
-    """Host and port of "tcp:HOST:PORT"."""
+    """Host and port, or range of ports, of "tcp:HOST:PORT"."""
     host, _, port = address.removeprefix("tcp:").rpartition(":")
     return host, port
+
+
+def _with_port(address: str, port: str | None) -> str:
+    host, own = split_address(address)
+    return f"tcp:{host}:{port}" if port and own == "0" else address
+
+
+def _outside(address: str, listen: str, port: str) -> str:
+    """The port by which others reach what listens at `port`: that of `address`, and in a range the
+    one at the same place as in that of `listen`."""
+    first, dash, last = split_address(address)[1].partition("-")
+    if not dash:
+        return port if first == "0" else first
+    start = split_address(listen)[1].partition("-")[0]
+    found = int(first) + int(port) - int(start)
+    return str(found) if int(first) <= found <= int(last) else port
 
 
 def reachable(gateway: GatewayPlan, listening: Sequence[str], hosts: Sequence[str]) -> list[str]:
@@ -158,8 +174,8 @@ def reachable(gateway: GatewayPlan, listening: Sequence[str], hosts: Sequence[st
             continue
         host, port = split_address(address)
         if gateway.address is not None:
-            named, wanted = split_address(gateway.address)
-            found.append(f"tcp:{named}:{port if wanted == '0' else wanted}")
+            named, _ = split_address(gateway.address)
+            found.append(f"tcp:{named}:{_outside(gateway.address, gateway.listen, port)}")
         elif host in ANY_HOST:
             found += [f"tcp:{name}:{port}" for name in hosts if name]
         else:

@@ -3,6 +3,7 @@
 # unittest and os: CTest runs this with whatever Python the build has.
 
 import os
+import resource
 import signal
 import sys
 import time
@@ -40,6 +41,21 @@ class AgentTest(AgentCase):
         self.assertNotEqual(first, killed)
         self.ready()  # the one before is alive
         self.assertEqual(len(os.listdir(self.runtime)), 2)
+
+    def test_it_may_open_more_files_than_the_ranks(self):
+        """A gateway needs a descriptor for each rank; programs keep the limit of the user."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        if soft == hard:
+            soft = hard - 1
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        self.ready()
+        with open(f"/proc/{self.agent.process.pid}/limits") as file:
+            (line,) = (line for line in file if line.startswith("Max open files"))
+        self.assertEqual(line.split()[3:5], [str(hard), str(hard)])
+        self.spawn((1, ["/bin/sh", "-c", "ulimit -Sn; ulimit -Hn"], {}))
+        _, output = self.agent.until("exit")
+        self.assertEqual(output[1], f"{soft}\n{hard}\n".encode())
 
     def test_another_version_is_refused(self):
         self.start()

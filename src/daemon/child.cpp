@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "daemon/failure.hpp"
+#include "daemon/open_files.hpp"
 
 namespace isthmus::daemon {
 namespace {
@@ -113,6 +114,7 @@ Child start_child(const ChildPlan& plan) {
   }
   if (pid == 0) {
     reset_signals();
+    restore_open_files();
     if (plan.own_group) setpgid(0, 0);
     if (plan.death_signal != 0) {
       prctl(PR_SET_PDEATHSIG, plan.death_signal);

@@ -190,7 +190,29 @@ TEST(Fault, AServerThatSaysNothing) {
   Testbed bed({.sizes = {1, 1}, .connect_timeout = 300ms});
   asio::ip::tcp::acceptor mute(bed.io(), endpoint_of("tcp:127.0.0.1:0"));
   bed.link_to("tcp:127.0.0.1:" + std::to_string(mute.local_endpoint().port()));
-  EXPECT_THAT(bed.link(), HasSubstr("could not be opened within 300 ms: no answer"));
+  EXPECT_THAT(bed.link(), HasSubstr("could not be opened within 300 ms: "));
+}
+
+// A full queue of a listener drops what else arrives, as firewalls do.
+TEST(Fault, APortWhoseFirewallDropsEverything) {
+  Testbed bed({.sizes = {1, 1}, .connect_timeout = 3s});
+  asio::io_context io;
+  tcp::acceptor wall(io);
+  wall.open(tcp::v4());
+  wall.bind(endpoint_of("tcp:127.0.0.1:0"));
+  wall.listen(0);
+  std::vector<tcp::socket> queue;
+  for (int i = 0; i < 3; ++i) {
+    queue.emplace_back(io, tcp::v4());
+    queue.back().native_non_blocking(true);
+    const tcp::endpoint at = wall.local_endpoint();
+    (void)::connect(queue.back().native_handle(), at.data(), static_cast<socklen_t>(at.size()));
+  }
+  const std::string address = "tcp:127.0.0.1:" + std::to_string(wall.local_endpoint().port());
+  bed.link_to(address);
+  const std::string error = bed.link();
+  EXPECT_THAT(error, HasSubstr("(" + address + ") could not be opened within 3 s: cannot connect"));
+  EXPECT_THAT(error, HasSubstr("does a firewall drop what is sent to this port?"));
 }
 
 TEST(Fault, GarbageAndSilenceAtThePortsHurtNobody) {

@@ -5,6 +5,7 @@
 #include <asio/use_awaitable.hpp>
 #include <utility>
 
+#include "core/time_text.hpp"
 #include "daemon/gateway_state.hpp"
 #include "net/connect.hpp"
 #include "net/handshake.hpp"
@@ -52,8 +53,10 @@ void Gateway::State::open_links(std::vector<GatewayLink> links,
     for (const auto& [to, link] : self->dialled) {
       if (link.up) continue;
       self->links_settled("the link " + self->link_name(to) + " could not be opened within " +
-                          std::to_string(self->config.connect_timeout.count()) +
-                          " ms: " + (link.last_failure.empty() ? "no answer" : link.last_failure));
+                          core::time_text(self->config.connect_timeout) + ": " +
+                          (link.last_failure.empty() ? "no answer (is the host up, or does a "
+                                                       "firewall drop what is sent to this port?)"
+                                                     : link.last_failure));
       return;
     }
   });
@@ -72,6 +75,7 @@ asio::awaitable<void> Gateway::State::dialling(std::shared_ptr<State> self, core
   const GatewayLink link = self->dialled[to].link;
   net::ConnectOptions options;
   options.encrypt_loopback = options.encrypt_remote = link.encrypt;
+  options.limit = std::min(options.limit, self->config.connect_timeout / 2);
   const net::Credentials credentials{self->config.job, self->config.secret};
   std::chrono::milliseconds pause = kRedial;
   // Ends with success, with the conduit (its patience), or before the first with connect_timeout.

@@ -100,9 +100,12 @@ GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& reques
     addresses.insert(addresses.end(), own.listen.begin(), own.listen.end());
     try {
       addresses = gateway->listen(addresses);
-    } catch (const net::CannotListen& error) {
-      throw Failure("The gateway of cluster " + request.cluster + " " + error.what() + ".",
-                    error.remedy);
+    } catch (const net::ListenError& error) {
+      throw Failure("The gateway of cluster " + request.cluster + " " + error.what(),
+                    error.remedy());
+    } catch (const std::exception& error) {
+      throw Failure("The gateway of cluster " + request.cluster + " cannot listen: " + error.what(),
+                    "Mend 'address' or 'listen' in [[gateway]] of the grid file.");
     }
     state_->members.push_back({own.node, std::move(addresses), std::move(gateway)});
   }

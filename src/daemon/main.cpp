@@ -10,6 +10,7 @@
 #include "daemon/examine.hpp"
 #include "daemon/exec.hpp"
 #include "daemon/library_version.hpp"
+#include "daemon/open_files.hpp"
 
 namespace {
 
@@ -32,6 +33,7 @@ int serve(bool gateways_only) {
     return 2;
   }
   std::signal(SIGPIPE, SIG_IGN);
+  raise_open_files();
   options.self = own_path();
   options.gateways_only = gateways_only;
   return run_agent(options);

@@ -39,7 +39,15 @@ Address parse_address(const std::string& text) {
   }
   const char* first = text.data() + colon + 1;
   const char* last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(first, last, address.port);
+  auto [end, error] = std::from_chars(first, last, address.port);
+  if (error == std::errc{} && end != last && *end == '-') {
+    const auto range = std::from_chars(end + 1, last, address.last_port);
+    if (range.ec != std::errc{} || range.ptr != last || address.port == 0 ||
+        address.last_port < address.port) {
+      refuse(text, "has no range of ports from 1 to 65535");
+    }
+    end = last;
+  }
   if (error != std::errc{} || end != last) refuse(text, "has no port from 0 to 65535");
   return address;
 }
@@ -48,7 +56,8 @@ std::string to_string(const Address& address) {
   if (address.is_unix) return "unix:" + address.path;
   const bool v6 = address.host.find(':') != std::string::npos;
   return "tcp:" + (v6 ? "[" + address.host + "]" : address.host) + ":" +
-         std::to_string(address.port);
+         std::to_string(address.port) +
+         (address.last_port != 0 ? "-" + std::to_string(address.last_port) : "");
 }
 
 }  // namespace isthmus::net

@@ -1,4 +1,5 @@
-// Where a node listens: "unix:/path", "tcp:host:port", "tcp:[::1]:port".
+// Where a node listens: "unix:/path", "tcp:host:port", "tcp:[::1]:port"; or at one of
+// several ports: "tcp:host:first-last".
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@ struct Address {
   std::string path;  ///< unix
   std::string host;  ///< tcp; a name or a numeric address without brackets
   std::uint16_t port = 0;
+  std::uint16_t last_port = 0;  ///< of a range that begins at `port`; 0: no range
 };
 
 /// Throws std::invalid_argument with a sentence that names the text and the allowed forms.

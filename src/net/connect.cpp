@@ -12,6 +12,7 @@
 #include <asio/use_awaitable.hpp>
 #include <stdexcept>
 
+#include "core/time_text.hpp"
 #include "net/address.hpp"
 #include "net/handshake.hpp"
 
@@ -20,7 +21,14 @@ namespace {
 
 using asio::ip::tcp;
 
-std::string remedy(const std::error_code& error) {
+std::string remedy(const std::error_code& error, std::chrono::milliseconds limit) {
+  if (error == asio::error::timed_out) {
+    return " (no answer within " + core::time_text(limit) +
+           ": is the host up, or does a firewall drop what is sent to this port?)";
+  }
+  if (error.value() == EMFILE) {
+    return " (this process has as many files open as it may; raise the limit, ulimit -n)";
+  }
   if (error == asio::error::connection_refused) {
     return " (nothing listens there; is the gateway running, and is the port right?)";
   }
@@ -71,7 +79,8 @@ asio::awaitable<std::shared_ptr<Stream>> connect_one(std::string text, Credentia
     co_return co_await authenticate_as_client(std::move(*socket), credentials, protection, text,
                                               options.limit);
   }
-  throw std::runtime_error("cannot connect to " + text + ": " + error.message() + remedy(error));
+  throw std::runtime_error("cannot connect to " + text + ": " + error.message() +
+                           remedy(error, options.limit));
 }
 
 }  // namespace

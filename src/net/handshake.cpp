@@ -10,6 +10,7 @@
 #include <asio/write.hpp>
 #include <stdexcept>
 
+#include "core/time_text.hpp"
 #include "net/plain_stream.hpp"
 #include "net/tls.hpp"
 #include "net/tls_stream.hpp"
@@ -32,16 +33,15 @@ enum Verdict : unsigned char {
 
 [[noreturn]] void fail(const std::string& sentence) { throw Refusal(sentence); }
 
-std::string seconds(std::chrono::milliseconds limit) {
-  return std::to_string(static_cast<double>(limit.count()) / 1000).substr(0, 4) + " s";
-}
-
 // Why reading or writing during a handshake did not work.
 [[noreturn]] void broke(const Deadline& deadline, std::chrono::milliseconds limit,
                         const std::string& where, const std::error_code& error) {
   if (deadline.passed()) {
-    throw std::runtime_error(where + " did not finish the handshake within " + seconds(limit) +
-                             "; is it an Isthmus gateway?");
+    throw std::runtime_error(where +
+                             " accepted the connection but did not finish the handshake within " +
+                             core::time_text(limit) +
+                             " (it may be overloaded, stopped, out of file descriptors, or no "
+                             "gateway of Isthmus)");
   }
   if (error == asio::error::eof || error == asio::error::connection_reset ||
       error == asio::error::broken_pipe) {

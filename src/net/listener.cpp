@@ -1,6 +1,7 @@
 #include "net/listener.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "net/address.hpp"
 #include "net/connect.hpp"
 #include "net/handshake.hpp"
+#include "net/plain_stream.hpp"
 
 namespace isthmus::net {
 namespace {
@@ -57,27 +59,6 @@ std::string describe(const Socket& socket, bool is_unix, bool& loopback) {
   return to_string(Address{false, {}, address.to_string(), endpoint.port()});
 }
 
-std::string reason(const std::error_code& error, const Address& address) {
-  if (error == asio::error::address_in_use && !address.is_unix) {
-    return " (another program has port " + std::to_string(address.port) + ")";
-  }
-  return error.value() == EADDRNOTAVAIL ? " (this host has no such address)" : "";
-}
-
-std::string remedy(const std::error_code& error, const Address& address) {
-  if (address.is_unix) return "The folder for sockets is in $XDG_RUNTIME_DIR, else in /tmp.";
-  if (error == asio::error::address_in_use) {
-    return "Name a free port of this host in the grid file, or port 0 for any.";
-  }
-  if (error.value() == EADDRNOTAVAIL) {
-    return "Name an address of this host: 'listen' in [[gateway]], where 'address' is translated "
-           "on "
-           "the way.";
-  }
-  if (error.value() == EACCES) return "Name a port from 1024 on, which needs no privilege.";
-  return {};
-}
-
 }  // namespace
 
 struct Listener::State : std::enable_shared_from_this<State> {
@@ -88,6 +69,7 @@ struct Listener::State : std::enable_shared_from_this<State> {
     Acceptor acceptor;
     bool is_unix;
     std::string path;
+    asio::steady_timer pause;  // of this door alone, after it could not accept
     bool accepting = false;
   };
 
@@ -98,7 +80,7 @@ struct Listener::State : std::enable_shared_from_this<State> {
   std::vector<std::shared_ptr<Door>> doors;
   std::size_t under_way = 0;
   bool closed = false;
-  asio::steady_timer pause{io};
+  bool told_short = false;
 
   void accept(const std::shared_ptr<Door>& door) {
     if (closed || door->accepting || under_way >= config.half_open) return;
@@ -108,9 +90,10 @@ struct Listener::State : std::enable_shared_from_this<State> {
           door->accepting = false;
           if (self->closed) return;
           if (error) {
-            // Such as too many open files: try again a little later.
-            self->pause.expires_after(std::chrono::milliseconds(100));
-            self->pause.async_wait([self, door](const std::error_code& e) {
+            self->tell_short(error);
+            // Again a little later.
+            door->pause.expires_after(std::chrono::milliseconds(100));
+            door->pause.async_wait([self, door](const std::error_code& e) {
               if (!e) self->accept(door);
             });
             return;
@@ -118,6 +101,20 @@ struct Listener::State : std::enable_shared_from_this<State> {
           self->welcome(std::move(socket), door->is_unix);
           self->accept(door);
         });
+  }
+
+  void tell_short(const std::error_code& error) {
+    if (error.value() != EMFILE && error.value() != ENFILE) return;
+    if (!config.short_of_files || std::exchange(told_short, true)) return;
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    config.short_of_files(
+        error.value() == EMFILE
+            ? "has as many files open as one process may (" + std::to_string(limit.rlim_cur) +
+                  "), and accepts no connections; raise the hard limit of open files there "
+                  "(ulimit -Hn, /etc/security/limits.conf), or give the cluster more gateways"
+            : "accepts no connections: its host has as many files open as it can "
+              "(sysctl fs.file-max)");
   }
 
   void welcome(Socket socket, bool is_unix) {
@@ -142,6 +139,7 @@ struct Listener::State : std::enable_shared_from_this<State> {
       newcomer.stream =
           co_await authenticate_as_server(std::move(socket), config.credentials, policy, where);
       auto stream = newcomer.stream;
+      newcomer.exposed = !loopback && dynamic_cast<const PlainStream*>(stream.get()) != nullptr;
       const Deadline deadline(executor, policy.limit, [stream] { stream->close(); });
       co_await hello(newcomer, config);
       if (!self->closed) self->accepted(std::move(newcomer));
@@ -199,39 +197,88 @@ Listener::Listener(asio::io_context& io, ListenerConfig config, Accepted accepte
 
 Listener::~Listener() { close(); }
 
+namespace {
+
+constexpr const char* kOtherPort =
+    "Name a free port of this host in the grid file, a range of ports such as 7400-7419, or none "
+    "for any.";
+
+// What is wrong with an address, and what helps.
+[[noreturn]] void cannot_listen(const std::string& text, const Address& address,
+                                const std::error_code& error) {
+  std::string why = error.message();
+  std::string remedy;
+  if (address.is_unix) {
+    const std::string folder = address.path.substr(0, address.path.rfind('/'));
+    remedy = error == asio::error::address_in_use
+                 ? "Remove the file if no gateway uses it."
+                 : "Make room in " + folder +
+                       " and see that it can be written, or name another folder by "
+                       "XDG_RUNTIME_DIR.";
+  } else if (error == asio::error::address_in_use) {
+    why += " (another program has port " + std::to_string(address.port) + ")";
+    remedy = kOtherPort;
+  } else if (error.value() == EADDRNOTAVAIL) {
+    why += " (this host has no such address)";
+    remedy =
+        "Name one of this host's own addresses by 'listen' in [[gateway]]; 'address' is the one by "
+        "which others reach it.";
+  } else if (error.value() == EACCES) {
+    remedy = "Ports below 1024 are for root: name a higher one in the grid file.";
+  } else if (error.value() == EMFILE) {
+    remedy = "Raise the limit of open files (ulimit -n).";
+  }
+  throw ListenError("cannot listen on " + text + ": " + why, remedy);
+}
+
+Acceptor open_door(asio::io_context& io, const Socket::endpoint_type& endpoint, bool is_unix,
+                   std::error_code& error) {
+  Acceptor acceptor(io);
+  acceptor.open(endpoint.protocol(), error);
+  if (error) return acceptor;
+  ::fcntl(acceptor.native_handle(), F_SETFD, FD_CLOEXEC);
+  std::error_code ignored;
+  if (!is_unix) acceptor.set_option(asio::socket_base::reuse_address(true), ignored);
+  acceptor.bind(endpoint, error);
+  // Two that have bound the same port both succeed; only one of them listens.
+  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  return acceptor;
+}
+
+}  // namespace
+
 std::string Listener::listen(const std::string& text) {
   Address address = parse_address(text);
-  Socket::endpoint_type endpoint;
+  asio::io_context& io = state_->io;
   std::error_code error;
+  Acceptor acceptor(io);
   if (address.is_unix) {
-    endpoint = asio::local::stream_protocol::endpoint(address.path);
+    acceptor = open_door(io, asio::local::stream_protocol::endpoint(address.path), true, error);
+    if (!error) ::chmod(address.path.c_str(), 0600);
   } else {
-    tcp::resolver resolver(state_->io);
-    const auto found =
-        resolver.resolve(address.host, std::to_string(address.port), tcp::resolver::passive, error);
+    tcp::resolver resolver(io);
+    const auto found = resolver.resolve(address.host, "0", tcp::resolver::passive, error);
     if (error || found.empty()) {
-      throw CannotListen(
+      throw ListenError(
           "cannot listen on " + text + ": the host's name is not known (" + error.message() + ")",
-          "Name this host as it knows itself, or by an address of its own: 'listen' "
-          "in [[gateway]], where 'address' is for the others alone.");
+          "Name one of this host's own addresses by 'address' or 'listen' in [[gateway]].");
     }
-    endpoint = found.begin()->endpoint();
+    tcp::endpoint endpoint = found.begin()->endpoint();
+    const int first = address.port, last = std::max(first, int{address.last_port});
+    for (int port = first; port <= last; ++port) {
+      endpoint.port(static_cast<std::uint16_t>(port));
+      acceptor = open_door(io, endpoint, false, error);
+      address.port = endpoint.port();
+      if (error != asio::error::address_in_use) break;
+    }
+    if (error == asio::error::address_in_use && last > first) {
+      throw ListenError("cannot listen on " + text + ": all ports of the range are in use",
+                        "Other jobs on the same grid file may have them: widen the range in the "
+                        "grid file, or wait for one to end.");
+    }
+    address.last_port = 0;
   }
-  const auto check = [&] {
-    if (!error) return;
-    throw CannotListen("cannot listen on " + text + ": " + error.message() + reason(error, address),
-                       remedy(error, address));
-  };
-  Acceptor acceptor(state_->io);
-  acceptor.open(endpoint.protocol(), error);
-  check();
-  ::fcntl(acceptor.native_handle(), F_SETFD, FD_CLOEXEC);
-  if (!address.is_unix) acceptor.set_option(asio::socket_base::reuse_address(true), error);
-  acceptor.bind(endpoint, error);
-  check();
-  if (address.is_unix) ::chmod(address.path.c_str(), 0600);
-  acceptor.listen(asio::socket_base::max_listen_connections, error);
-  check();
+  if (error) cannot_listen(text, address, error);
   if (!address.is_unix && address.port == 0) {
     tcp::endpoint bound;
     const auto generic = acceptor.local_endpoint();
@@ -240,7 +287,7 @@ std::string Listener::listen(const std::string& text) {
     address.port = bound.port();
   }
   auto door = std::make_shared<State::Door>(
-      State::Door{std::move(acceptor), address.is_unix, address.path});
+      State::Door{std::move(acceptor), address.is_unix, address.path, asio::steady_timer(io)});
   state_->doors.push_back(door);
   state_->accept(door);
   return to_string(address);
@@ -249,9 +296,9 @@ std::string Listener::listen(const std::string& text) {
 void Listener::close() {
   if (state_->closed) return;
   state_->closed = true;
-  state_->pause.cancel();
   for (const auto& door : state_->doors) {
     std::error_code ignored;
+    door->pause.cancel();
     door->acceptor.close(ignored);
     if (door->is_unix) ::unlink(door->path.c_str());
   }

@@ -17,6 +17,17 @@
 
 namespace isthmus::net {
 
+/// An address at which nothing can listen; `remedy` is what to do.
+class ListenError : public std::runtime_error {
+ public:
+  ListenError(const std::string& sentence, std::string remedy)
+      : std::runtime_error(sentence), remedy_(std::move(remedy)) {}
+  const std::string& remedy() const { return remedy_; }
+
+ private:
+  std::string remedy_;
+};
+
 struct ListenerConfig {
   core::NodeId self = core::kNobody;
   std::string software;
@@ -24,13 +35,8 @@ struct ListenerConfig {
   bool accept_plain = false;  ///< unencrypted TCP from other hosts
   std::chrono::milliseconds handshake_timeout{5000};
   std::size_t half_open = 256;  ///< handshakes under way at a time; others wait in the kernel
-};
-
-/// A place where nothing can listen: what() says which and why, `remedy` what to do.
-struct CannotListen : std::runtime_error {
-  CannotListen(const std::string& sentence, std::string remedy_)
-      : std::runtime_error(sentence), remedy(std::move(remedy_)) {}
-  std::string remedy;
+  /// Newcomers cannot be accepted for now, which is tried again: too many open files. Told once.
+  std::function<void(const std::string& sentence)> short_of_files{};
 };
 
 class Listener {
@@ -39,6 +45,7 @@ class Listener {
     std::shared_ptr<Stream> stream;
     core::NodeId node = core::kNobody;  ///< as it says of itself
     bool is_unix = false;
+    bool exposed = false;         ///< unencrypted, and from another host
     std::vector<std::byte> read;  ///< all read so far: its Hello, and what followed
   };
   using Accepted = std::function<void(Newcomer)>;
@@ -50,7 +57,8 @@ class Listener {
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  /// Returns the address with the port filled in. Throws std::runtime_error with a sentence.
+  /// Returns the address with the port filled in; of "tcp:HOST:FIRST-LAST" the first that is free.
+  /// Throws ListenError.
   std::string listen(const std::string& address);
   /// Stops accepting and drops the handshakes under way; removes unix sockets.
   void close();

@@ -4,6 +4,8 @@ import pytest
 
 from isthmus import grid as grids
 from isthmus.errors import UsageError
+from isthmus.placement import Part
+from isthmus.plan import make_plan, reachable, split_address
 from isthmus.units import format_bytes, format_time, parse_rate, parse_time
 
 WHOLE = """
@@ -95,7 +97,7 @@ def test_everything_that_a_file_may_hold():
         (
             "[cluster.a]\n[[gateway]]\ncluster = 'a'\n[[gateway]]\ncluster='a'\naddress='x:99999'",
             6,
-            ["gateway[1].address must be 'HOST' or 'HOST:PORT'"],
+            ["gateway[1].address must be 'HOST', 'HOST:PORT'"],
         ),
         ("[cluster.a]\n[[gateway]]\ncluster = 'a'\naddress = ':7'", 4, ["gateway[0].address"]),
         ("[cluster.a]\n[[gateway]]\ncluster = 'a'\nadress = 'x'", 4, ["did you mean 'address'?"]),
@@ -120,6 +122,21 @@ def test_everything_that_a_file_may_hold():
             "[cluster.a]\n[[link]]\nbetween=['a','b']\nreach = 'far'",
             4,
             ["link[0].reach must be 'gateway' or 'direct'; it is 'far'"],
+        ),
+        (
+            "[cluster.a]\n[[gateway]]\ncluster='a'\naddress='h:8-7'",
+            4,
+            ["gateway[0].address must be 'HOST', 'HOST:PORT' or 'HOST:FIRST-LAST'"],
+        ),
+        (
+            "[cluster.a]\n[[gateway]]\ncluster='a'\nport='7400-'",
+            4,
+            ["gateway[0].port must be a port or a range such as '7400-7419'"],
+        ),
+        (
+            "[cluster.a]\n[[gateway]]\ncluster='a'\naddress='h:7'\nport='7400-7419'",
+            5,
+            ["gateway[0].port is given by 'address', too"],
         ),
         ("patience = '0.5 s'\n[cluster.a]", 1, ["patience must be from '1 s' to '24 h'"]),
         (
@@ -181,3 +198,27 @@ def test_times():
 def test_bytes():
     shown = [format_bytes(n) for n in (999, 2048, 31_400_000)]
     assert shown == ["999 B", "2.048 kB", "31.4 MB"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "listen", "outside"),
+    [
+        ("port = '7400-7419'", "tcp:127.0.0.1:7400-7419", "tcp:127.0.0.1:7403"),
+        ("address = 'gw:7400-7419'", "tcp:gw:7400-7419", "tcp:gw:7403"),
+        ("address = 'gw'\nport = '7400-7419'", "tcp:gw:7400-7419", "tcp:gw:7403"),
+        (
+            "address = 'gw:9400-9419'\nlisten = '[::1]:7400-7419'",
+            "tcp:[::1]:7400-7419",
+            "tcp:gw:9403",
+        ),
+        ("address = 'gw:9000'\nlisten = 'in:7403'", "tcp:in:7403", "tcp:gw:9000"),
+        ("address = 'gw'\nlisten = 'in'\nport = '7403'", "tcp:in:7403", "tcp:gw:7403"),
+        ("address = 'gw'", "tcp:gw:0", "tcp:gw:7403"),
+    ],
+)
+def test_ports_of_gateways(keys, listen, outside):
+    grid = grids.parse(f"[cluster.a]\n[[gateway]]\ncluster = 'a'\n{keys}", "g.toml")
+    (gateway,) = make_plan(grid, [Part(["x"], 1)]).gateways
+    assert gateway.listen == listen
+    host, _ = split_address(listen)
+    assert reachable(gateway, [f"tcp:{host}:7403"], ["here"]) == [outside]

@@ -36,7 +36,22 @@ class Measured:
 def measure(near: End, far: End, gateway: GatewayPlan, names: Sequence[str]) -> Measured:
     """From `near` to `far`, which stands for the gateway; `names` are those of its host.
     UnreachableError says what each address answered."""
-    host, port = split_address(gateway.listen)
+    ports = split_address(gateway.listen)[1]
+    first, _, last = ports.partition("-")
+    for port in range(int(first), int(last or first)):
+        with contextlib.suppress(_TakenError):
+            return _measure(near, far, gateway, names, str(port))
+    return _measure(near, far, gateway, names, last or first)
+
+
+class _TakenError(UnreachableError):
+    """Nothing can listen at this port."""
+
+
+def _measure(
+    near: End, far: End, gateway: GatewayPlan, names: Sequence[str], port: str
+) -> Measured:
+    host, _ = split_address(gateway.listen)
     token = secrets.token_hex(16) + "\n"
     texts = [task.text for task in _TASKS]
     serve = [far.tcpbench(), "serve", host, port, *texts]
@@ -54,7 +69,7 @@ def measure(near: End, far: End, gateway: GatewayPlan, names: Sequence[str]) -> 
                     "isthmus-tcpbench could not be started there",
                     "It comes with Isthmus: install it anew, and name the place by 'prefix'.",
                 )
-            raise UnreachableError(
+            raise _TakenError(
                 f"nothing can listen at {host} port {port} there{said.tail()}",
                 "Give the gateway another 'address' or 'listen' in the grid file.",
             )

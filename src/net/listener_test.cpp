@@ -1,0 +1,144 @@
+#include "net/listener.hpp"
+
+#include <dirent.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <asio/ip/tcp.hpp>
+#include <asio/write.hpp>
+#include <optional>
+
+#include "net/address.hpp"
+
+namespace isthmus::net {
+namespace {
+
+using namespace std::chrono_literals;
+using asio::ip::tcp;
+using testing::HasSubstr;
+
+class Listening : public testing::Test {
+ protected:
+  std::unique_ptr<Listener> make() {
+    ListenerConfig config;
+    config.credentials = {"job", "secret"};
+    config.short_of_files = [this](const std::string& sentence) { shortages.push_back(sentence); };
+    return std::make_unique<Listener>(
+        io, std::move(config), [](Listener::Newcomer) {},
+        [this](const std::string&) { ++rejected; });
+  }
+  template <class Done>
+  bool run_until(Done done) {
+    const auto limit = std::chrono::steady_clock::now() + 20s;
+    while (!done() && std::chrono::steady_clock::now() < limit) io.run_one_for(10ms);
+    return done();
+  }
+  static std::uint16_t port_of(const std::string& address) { return parse_address(address).port; }
+
+  asio::io_context io;
+  std::vector<std::string> shortages;
+  int rejected = 0;
+};
+
+int highest_descriptor() {
+  int highest = 0;
+  DIR* const folder = ::opendir("/proc/self/fd");
+  while (const dirent* const entry = ::readdir(folder)) {
+    highest = std::max(highest, std::atoi(entry->d_name));
+  }
+  ::closedir(folder);
+  return highest;
+}
+
+// Both doors fail to accept for a while, at the same time; both open again.
+TEST_F(Listening, AllDoorsOpenAgainWhenThereAreFilesAgain) {
+  const auto listener = make();
+  std::vector<tcp::socket> strangers;
+  for (int i = 0; i < 2; ++i) {
+    const auto port = port_of(listener->listen("tcp:127.0.0.1:0"));
+    strangers.emplace_back(io, tcp::v4());
+    strangers.back().connect({asio::ip::make_address("127.0.0.1"), port});
+    asio::write(strangers.back(), asio::buffer(std::string(100, 'x')));
+  }
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = static_cast<rlim_t>(highest_descriptor()) + 1;
+  // Nothing is free below the highest one either.
+  std::vector<int> fill;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  for (int fd = ::dup(0); fd >= 0; fd = ::dup(0)) fill.push_back(fd);
+  const bool told = run_until([&] { return !shortages.empty(); });
+  for (int i = 0; i < 20; ++i) io.run_one_for(10ms);
+  EXPECT_EQ(rejected, 0);
+  for (const int fd : fill) ::close(fd);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_TRUE(told);
+  EXPECT_EQ(shortages.size(), 1U);
+  EXPECT_THAT(shortages[0], HasSubstr("raise the hard limit of open files"));
+  EXPECT_TRUE(run_until([&] { return rejected == 2; })) << rejected;
+}
+
+TEST_F(Listening, OfARangeTheFirstFreePortIsTaken) {
+  // A range whose first port is known to be free or ours.
+  const auto first = make();
+  std::optional<std::uint16_t> start;
+  for (std::uint16_t port = 42'000; !start && port < 60'000; port += 10) {
+    try {
+      start = port_of(first->listen("tcp:127.0.0.1:" + std::to_string(port)));
+    } catch (const ListenError&) {  // somebody else's
+    }
+  }
+  ASSERT_TRUE(start);
+  const std::string range =
+      "tcp:127.0.0.1:" + std::to_string(*start) + "-" + std::to_string(*start + 5);
+  const auto second = make();
+  const auto found = port_of(second->listen(range));
+  EXPECT_GT(found, *start);
+  EXPECT_LE(found, *start + 5);
+  const auto others = make();
+  std::string failure, remedy;
+  for (int i = 0; i < 6 && failure.empty(); ++i) {
+    try {
+      (void)others->listen(range);
+    } catch (const ListenError& error) {
+      failure = error.what();
+      remedy = error.remedy();
+    }
+  }
+  EXPECT_EQ(failure, "cannot listen on " + range + ": all ports of the range are in use");
+  EXPECT_THAT(remedy, HasSubstr("widen the range"));
+}
+
+std::string remedy_of(Listener& listener, const std::string& address) {
+  try {
+    (void)listener.listen(address);
+  } catch (const ListenError& error) {
+    return error.remedy();
+  }
+  return "it listens";
+}
+
+TEST_F(Listening, EachFailureHasItsOwnRemedy) {
+  const auto listener = make();
+  EXPECT_THAT(remedy_of(*listener, "tcp:no-such-host.invalid:0"),
+              HasSubstr("this host's own addresses"));
+  EXPECT_THAT(remedy_of(*listener, "tcp:192.0.2.1:0"), HasSubstr("by 'listen'"));
+  EXPECT_THAT(remedy_of(*listener, "unix:/nonexistent/x"), HasSubstr("XDG_RUNTIME_DIR"));
+  const std::string taken = listener->listen("tcp:127.0.0.1:0");
+  EXPECT_THAT(remedy_of(*listener, taken), HasSubstr("Name a free port"));
+}
+
+TEST(Address, MayHaveARangeOfPorts) {
+  const Address address = parse_address("tcp:[::1]:7400-7419");
+  EXPECT_EQ(address.port, 7400);
+  EXPECT_EQ(address.last_port, 7419);
+  EXPECT_EQ(to_string(address), "tcp:[::1]:7400-7419");
+  for (const char* text : {"tcp:h:7-6", "tcp:h:0-9", "tcp:h:1-", "tcp:h:1-65536", "tcp:h:1-2-3"}) {
+    EXPECT_THROW((void)parse_address(text), std::invalid_argument) << text;
+  }
+}
+
+}  // namespace
+}  // namespace isthmus::net
