@@ -372,9 +372,21 @@ class Job:
     def _agent_lost(self, agent: Agent, sentence: str) -> None:
         member = self._by_agent[id(agent)]
         member.lost = True
-        if member.spawned or not agent.told:  # else the step of the bring-up fails, with all others
+        if self._is_spare(member):
+            self._voice.warn(f"{sentence}; the other gateways of the cluster go on")
+        elif member.spawned or not agent.told:  # else the step of the bring-up fails, with all others
             self._end(1, sentence, _FAULT)
         self._changed.set()
+
+    def _is_spare(self, member: Member) -> bool:
+        """Only gateways are lost with it, and others of the cluster are left. If some rank needed
+        it all the same, its own agent says so."""
+        if member.plan.has_ranks or not all(other.spawned for other in self._ranked):
+            return False
+        return any(
+            other.plan.cluster == member.plan.cluster and other.plan.gateways and not other.lost
+            for other in self._members
+        )
 
     # -- the end -----------------------------------------------------------------------------
 

@@ -46,6 +46,10 @@ void Conduit::stream_down(StreamId id) {
   for (std::size_t i = 0; i < sent_.size(); ++i) {
     if (sent_[i].packet && sent_[i].stream == id) again_.insert(base_ + i);
   }
+  for (const auto& [sequence, slot] : stragglers_) {
+    if (slot.stream == id) again_.insert(sequence);
+  }
+  settle_anew();
 }
 
 bool Conduit::connected() const {

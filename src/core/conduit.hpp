@@ -10,6 +10,9 @@
 // Receiving: input() is given what a stream has read and hands on each frame once. The window is
 // what holds a sender back: the owner says with consume() when a frame takes no more room here.
 // So acknowledgements never wait behind data that nobody can take.
+//
+// Custody: an owner that passes frames on may acknowledge them only when they have arrived at the
+// next node, whose owner may do the same. So the source keeps what a node on the way could lose.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +27,10 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/number_set.hpp"
 #include "core/wire.hpp"
 
 namespace isthmus::core {
@@ -40,6 +45,7 @@ struct Packet {
   FrameKind kind{};
   std::size_t size = 0;
   std::unique_ptr<std::byte[]> data;
+  Receipt receipt{};
   std::span<const std::byte> bytes() const { return {data.get(), size}; }
 };
 using PacketPtr = std::shared_ptr<const Packet>;
@@ -86,7 +92,7 @@ class Conduit {
     return buffered_ < config_.buffer && (bulk ? bulk_ : express_).bytes < config_.queue;
   }
   /// Takes a frame whatever can_accept() says (Control frames must get through). Ignored after
-  /// bye() and on a dead conduit.
+  /// bye(). On a dead conduit it is there to be salvaged.
   void submit(const OutFrame& frame, std::uint16_t hops = kMaxHops);
   /// Passes on a frame that has arrived elsewhere; `hops` is already counted down.
   void forward(const InFrame& frame, std::uint16_t hops);
@@ -95,6 +101,10 @@ class Conduit {
   /// All that was submitted, and bye() if it was called, has been acknowledged.
   bool flushed() const;
   std::size_t buffered() const { return buffered_; }
+  /// Receipts of forwarded frames that the peer has acknowledged since the last call.
+  std::vector<Receipt> take_settled() { return std::exchange(settled_, {}); }
+  /// The peer needs nothing more: all receipts are settled.
+  void settle_all();
   /// Bytes submitted that the other end has not passed on yet.
   std::size_t backlog() const {
     return express_.bytes + bulk_.bytes + static_cast<std::size_t>(sent_bytes_ - peer_consumed_);
@@ -137,6 +147,10 @@ class Conduit {
   /// routed frame, or one that has come before.
   std::optional<InFrame> arriving(StreamId id, std::span<const std::byte> bytes) const;
 
+  /// From now on routed frames carry receipts and are acknowledged when settled.
+  void keep_custody() { custody_ = true; }
+  /// A frame that carried a receipt has arrived where it was passed on to, or is dropped.
+  void settle(std::uint64_t sequence);
   /// A frame with `body` bytes that the sink has kept takes no more room.
   void consume(std::size_t body);
 
@@ -198,12 +212,18 @@ class Conduit {
   Time beat() const;
   Time stream_timeout() const;
   void enqueue(const FrameHeader& header, std::span<const std::byte> head,
-               std::span<const std::byte> payload);
+               std::span<const std::byte> payload, const Receipt& receipt = {});
   PacketPtr unsequenced(FrameKind kind, std::span<const std::byte> body) const;
   Queue* next_queue(bool bulk);
   bool may_send_new(bool bulk) const;
   PacketPtr next_new(StreamId id, bool bulk);
+  Slot& slot(std::uint64_t sequence);
+  void settle(const std::shared_ptr<Packet>& packet);
   bool ack_pending() const;
+  void ack_soon(Time now);
+  std::uint64_t settled_up_to() const;
+  Ack settled_ack();
+  void settle_anew();
   PacketPtr make_ack();
   void acknowledged(std::uint64_t first, std::uint64_t last);
   void trim();
@@ -223,6 +243,10 @@ class Conduit {
   int express_run_ = 0;
   std::deque<Slot> sent_;  // sequence numbers base_ ...
   std::uint64_t base_ = 1;
+  std::size_t live_ = 0;                      // of sent_, not acknowledged
+  std::map<std::uint64_t, Slot> stragglers_;  // before base_
+  NumberSet acknowledged_;                    // from base_ on
+  std::vector<Receipt> settled_;
   std::set<std::uint64_t> again_;  // lost with their stream
   std::size_t buffered_ = 0;
   std::uint64_t sent_bytes_ = 0;
@@ -237,6 +261,11 @@ class Conduit {
   std::uint64_t received_bytes_ = 0;
   std::uint64_t consumed_ = 0;
   std::uint64_t peer_bye_ = 0;
+
+  // Custody of what has been received.
+  bool custody_ = false;
+  NumberSet unsettled_;
+  NumberSet fresh_;  // settled, or never in custody, and not yet acknowledged
 
   // Acknowledging.
   std::uint64_t acked_bytes_ = 0;     // received_bytes_ when last acknowledged

@@ -52,30 +52,6 @@ bool Conduit::note_received(std::uint64_t sequence) {
   return true;
 }
 
-void Conduit::consume(std::size_t body) {
-  if (!ack_pending()) ack_at_ = now_ + config_.ack_delay;
-  consumed_ += kHeaderSize + body;
-}
-
-bool Conduit::ack_pending() const {
-  return acked_bytes_ != received_bytes_ || acked_consumed_ != consumed_;
-}
-
-PacketPtr Conduit::make_ack() {
-  Ack ack;
-  ack.received = received_;
-  ack.consumed = consumed_;
-  for (const auto& [first, last] : beyond_) {
-    if (ack.beyond.size() == kMaxAckRanges) break;
-    ack.beyond.emplace_back(first, last);
-  }
-  acked_bytes_ = received_bytes_;
-  acked_consumed_ = consumed_;
-  ack_due_ = false;
-  ack_at_ = {};
-  return unsequenced(FrameKind::Ack, encode_ack(ack));
-}
-
 std::string Conduit::take_hello(Stream& stream, const Decoded& frame) {
   std::string reason;
   const auto hello = decode_hello(frame.body, reason);
@@ -140,7 +116,13 @@ std::string Conduit::take(Stream& stream, const Decoded& frame, Time now, const 
     return {};
   }
   if (beyond_.size() > kMaxGaps) return "left too many gaps in its frames";
-  if (!ack_pending()) ack_at_ = now + config_.ack_delay;
+  ack_soon(now);
+  const bool kept = custody_ && is_routed(header.kind);
+  if (kept) {
+    unsettled_.add(header.sequence);
+  } else if (custody_) {
+    fresh_.add(header.sequence);
+  }
   received_bytes_ += kHeaderSize + header.body_size;
   if (received_bytes_ - consumed_ > config_.window) return "sent more than the window allows";
   if (header.kind == FrameKind::Bye) {
@@ -154,7 +136,8 @@ std::string Conduit::take(Stream& stream, const Decoded& frame, Time now, const 
                    .destination = header.destination,
                    .body = frame.body,
                    .flags = header.flags,
-                   .placed = header.body_size - frame.body.size()};
+                   .placed = header.body_size - frame.body.size(),
+                   .receipt = kept ? Receipt{config_.peer, header.sequence} : Receipt{}};
   if (sink(in, header.hops)) consume(header.body_size);
   if (received_bytes_ - acked_bytes_ >= kAckBytes) ack_due_ = true;
   return {};

@@ -33,9 +33,13 @@ void set_sequence(Packet& packet, std::uint64_t sequence) {
 }  // namespace
 
 void Conduit::enqueue(const FrameHeader& header, std::span<const std::byte> head,
-                      std::span<const std::byte> payload) {
-  if (bye_wanted_ || !dead_.empty()) return;
+                      std::span<const std::byte> payload, const Receipt& receipt) {
+  if (bye_wanted_) {
+    if (receipt.from != kNobody) settled_.push_back(receipt);
+    return;
+  }
   auto packet = make_packet(header, head, payload);
+  packet->receipt = receipt;
   buffered_ += packet->size;
   (header.body_size <= kExpressBody ? express_ : bulk_).push(std::move(packet));
 }
@@ -62,7 +66,7 @@ void Conduit::forward(const InFrame& frame, std::uint16_t hops) {
   header.source = frame.source;
   header.destination = frame.destination;
   header.body_size = static_cast<std::uint32_t>(frame.body.size());
-  enqueue(header, {}, frame.body);
+  enqueue(header, {}, frame.body, frame.receipt);
 }
 
 void Conduit::bye() {
@@ -84,9 +88,14 @@ void Conduit::salvage(const std::function<void(const InFrame&)>& take) const {
   const auto hand_over = [&](const std::shared_ptr<Packet>& packet) {
     if (!packet || !is_routed(packet->kind)) return;
     const FrameHeader header = read_header(packet->data.get());
-    take({header.kind, header.source, header.destination, packet->bytes().subspan(kHeaderSize),
-          header.flags});
+    take({.kind = header.kind,
+          .source = header.source,
+          .destination = header.destination,
+          .body = packet->bytes().subspan(kHeaderSize),
+          .flags = header.flags,
+          .receipt = packet->receipt});
   };
+  for (const auto& [sequence, slot] : stragglers_) hand_over(slot.packet);
   for (const Slot& slot : sent_) hand_over(slot.packet);
   for (const auto& packet : express_.packets) hand_over(packet);
   for (const auto& packet : bulk_.packets) hand_over(packet);
@@ -129,6 +138,7 @@ PacketPtr Conduit::next_new(StreamId id, bool bulk) {
   sent_bytes_ += packet->size;
   if (is_routed(packet->kind)) ++counts_.frames;
   sent_.push_back({packet, id});
+  ++live_;
   return packet;
 }
 
@@ -150,7 +160,7 @@ void Conduit::output(StreamId id, Time now, std::size_t limit, std::vector<Packe
     hello.stream = id;
     hello.session = config_.session;
     hello.peer_session = peer_session_;
-    hello.received = received_;
+    hello.received = custody_ ? settled_up_to() : received_;
     hello.window = config_.window;
     hello.software = config_.software;
     put(unsequenced(FrameKind::Hello, encode_hello(hello)));
@@ -165,11 +175,11 @@ void Conduit::output(StreamId id, Time now, std::size_t limit, std::vector<Packe
     stream.ping_due = false;
   }
   while (bulk && bytes < limit && !again_.empty()) {
-    Slot& slot = sent_[*again_.begin() - base_];
+    Slot& lost = slot(*again_.begin());
     again_.erase(again_.begin());
-    slot.stream = id;
+    lost.stream = id;
     ++counts_.repeated;
-    put(slot.packet);
+    put(lost.packet);
   }
   while (bytes < limit && may_send_new(bulk)) put(next_new(id, bulk));
 }
@@ -181,38 +191,6 @@ bool Conduit::has_output(StreamId id) const {
   if (!stream.hello_sent) return true;
   if (!stream.hello_received || !dead_.empty()) return false;
   return ack_due_ || stream.ping_due || !again_.empty() || may_send_new(true);
-}
-
-// ---- what the peer has received ---------------------------------------------------------------
-
-void Conduit::acknowledged(std::uint64_t first, std::uint64_t last) {
-  for (std::uint64_t sequence = std::max(first, base_); sequence <= last; ++sequence) {
-    Slot& slot = sent_[sequence - base_];
-    if (!slot.packet) continue;
-    buffered_ -= slot.packet->size;
-    slot.packet.reset();
-    again_.erase(sequence);
-  }
-}
-
-void Conduit::trim() {
-  while (!sent_.empty() && !sent_.front().packet) {
-    sent_.pop_front();
-    ++base_;
-  }
-}
-
-std::string Conduit::take_ack(const Ack& ack) {
-  const std::uint64_t end = base_ + sent_.size();  // first number not yet sent
-  if (ack.received >= end || (!ack.beyond.empty() && ack.beyond.back().second >= end)) {
-    return "acknowledged frames that were never sent";
-  }
-  if (ack.consumed > sent_bytes_) return "consumed more than was sent";
-  acknowledged(base_, ack.received);
-  for (const auto& [first, last] : ack.beyond) acknowledged(first, last);
-  trim();
-  peer_consumed_ = std::max(peer_consumed_, ack.consumed);
-  return {};
 }
 
 }  // namespace isthmus::core

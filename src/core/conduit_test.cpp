@@ -18,6 +18,7 @@ void run(std::uint64_t seed, std::size_t& placed) {
   setup.streams = 1 + static_cast<int>(seed % 4);
   setup.cut = seed % 3 == 0 ? 0 : 0.01 * static_cast<double>(seed % 5);
   setup.slow = seed % 2 == 0 ? 0 : 0.5;
+  setup.custody = seed % 5 < 2;
   setup.landing = seed % 7 < 3 ? 0 : 0.3;
   setup.chunk = std::size_t{64} << (setup.cut > 0 ? 6 + seed % 5 : seed % 9);
   auto a = config(kA, kB);

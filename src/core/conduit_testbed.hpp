@@ -50,12 +50,16 @@ class Wan {
     Time delay = 5ms;          // at most
     std::size_t chunk = 3000;  // bytes written at a time, at most
     double slow = 0;           // chance that a frame is kept before it is consumed
+    bool custody = false;      // frames are settled a while after they came
     double landing = 0;        // chance that the payload of a frame that is arriving is placed
   };
 
   Wan(std::uint64_t seed, Setup setup, ConduitConfig a, ConduitConfig b)
       : random_(seed), setup_(setup), ends_{End(std::move(a)), End(std::move(b))} {
     for (int i = 0; i < setup.streams; ++i) streams_.emplace_back();
+    for (auto& end : ends_) {
+      if (setup.custody) end.conduit.keep_custody();
+    }
   }
 
   Conduit& conduit(int end) { return ends_[end].conduit; }
@@ -92,6 +96,11 @@ class Wan {
       while (!e.kept.empty() && chance(0.3)) {
         e.conduit.consume(e.kept.back());
         e.kept.pop_back();
+      }
+      while (!e.receipts.empty() && chance(0.3)) {
+        std::swap(e.receipts[below(e.receipts.size())], e.receipts.back());
+        e.conduit.settle(e.receipts.back());
+        e.receipts.pop_back();
       }
       const auto deadline = e.conduit.deadline();
       if (deadline && *deadline <= now_) {
@@ -138,6 +147,7 @@ class Wan {
     std::uint64_t submitted = 0;
     std::set<std::uint64_t> seen;
     std::vector<std::size_t> kept;
+    std::vector<std::uint64_t> receipts;
   };
   struct Chunk {
     Time at;
@@ -222,6 +232,7 @@ class Wan {
           EXPECT_TRUE(in.placed == 0 || (in.body.size() == 8 && in.placed == apart.size()));
           for (std::byte b : payload) EXPECT_EQ(b, static_cast<std::byte>(number * 7));
           placed_ += in.placed;
+          if (in.receipt.from != kNobody) e.receipts.push_back(in.receipt.sequence);
           if (!chance(setup_.slow)) return true;
           e.kept.push_back(in.body.size() + in.placed);
           return false;

@@ -54,6 +54,13 @@ struct OutFrame {
   std::uint8_t flags = 0;
 };
 
+/// Of a frame that is passed on: the conduit it came by, where its sender keeps it until it has
+/// arrived.
+struct Receipt {
+  NodeId from = kNobody;
+  std::uint64_t sequence = 0;
+};
+
 /// One frame received. `body` is only valid during the call that hands it over.
 struct InFrame {
   FrameKind kind{};
@@ -62,6 +69,7 @@ struct InFrame {
   std::span<const std::byte> body;
   std::uint8_t flags = 0;
   std::size_t placed = 0;  ///< bytes after `body`, which are where Engine::place said
+  Receipt receipt{};       ///< nobody's where it need not be settled
 };
 
 }  // namespace isthmus::core

@@ -103,6 +103,12 @@ int World::size() const {
   return clusters.empty() ? 0 : clusters.back().first + clusters.back().size;
 }
 
+bool World::has_spare_gateways() const {
+  std::vector<int> counts(clusters.size());
+  return std::any_of(gateways.begin(), gateways.end(),
+                     [&](const Gateway& gateway) { return ++counts.at(gateway.cluster) > 1; });
+}
+
 std::size_t World::cluster_of(int world_rank) const {
   const auto after =
       std::upper_bound(clusters.begin(), clusters.end(), world_rank,

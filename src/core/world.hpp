@@ -43,6 +43,8 @@ struct World {
   std::vector<Direct> direct;
 
   int size() const;
+  /// Some cluster has several gateways: the grid may go on without one.
+  bool has_spare_gateways() const;
   /// Index of the cluster that holds a world rank, 0 <= rank < size(). O(log clusters).
   std::size_t cluster_of(int world_rank) const;
   /// Index of the cluster that a node (process or gateway) belongs to; throws

@@ -36,6 +36,12 @@ std::vector<std::string> Gateway::listen(const std::vector<std::string>& address
     settings.credentials = {state_->config.job, state_->config.secret};
     settings.accept_plain = state_->config.accept_plain;
     settings.handshake_timeout = state_->config.handshake_timeout;
+    settings.short_of_files = [weak = std::weak_ptr(state_)](const std::string& sentence) {
+      const auto state = weak.lock();
+      if (state && state->events.warning) {
+        state->events.warning(state->name(state->config.node) + " " + sentence);
+      }
+    };
     state_->listener = std::make_unique<net::Listener>(
         state_->io, std::move(settings),
         [weak = std::weak_ptr(state_)](net::Listener::Newcomer newcomer) {
@@ -56,7 +62,11 @@ void Gateway::link(core::World world, std::vector<GatewayLink> links,
                    std::map<std::size_t, core::NodeId> next,
                    std::function<void(const std::string& error)> done) {
   state_->cluster = world.cluster_of_node(state_->config.node);
+  state_->custody = world.has_spare_gateways();
   state_->world = std::move(world);
+  for (const auto& [node, peer] : state_->peers) {
+    if (state_->custody) peer->driver->conduit().keep_custody();
+  }
   state_->next = std::move(next);
   state_->open_links(std::move(links), std::move(done));
   state_->start_tuning();
@@ -76,6 +86,8 @@ int Gateway::joined_ranks() const { return static_cast<int>(state_->joined); }
 bool Gateway::finished() const { return state_->all_left(); }
 
 const std::map<std::size_t, net::DirectCount>& Gateway::crossed() const { return state_->crossed; }
+
+std::uint64_t Gateway::redirected() const { return state_->redirected; }
 
 std::vector<LinkCount> Gateway::counts() const {
   std::vector<LinkCount> counts;

@@ -84,7 +84,7 @@ class Gateway {
     std::function<void(int rank, int code, const std::string& message)> abort;
     /// Something broke, here or elsewhere; the message says what and where.
     std::function<void(const std::string& message, int code)> fault;
-    /// A link is lost for good, and the job goes on over others.
+    /// The job goes on, but not as it should: a link is lost, files are short.
     std::function<void(const std::string& sentence)> warning;
     /// A link is silent, and waited for: after 30 s, then each time the silence has doubled. Once
     /// more when it is over.
@@ -100,7 +100,7 @@ class Gateway {
   Gateway& operator=(const Gateway&) = delete;
 
   /// Opens the ports; port 0 means any. Returns the addresses with the ports filled in, in the
-  /// same order. Throws std::runtime_error with a sentence that names the address that failed.
+  /// same order. Throws net::ListenError with a sentence that names the address that failed.
   std::vector<std::string> listen(const std::vector<std::string>& addresses);
 
   /// Learns the world, opens `links`, and routes by `next`: destination cluster index to
@@ -124,6 +124,8 @@ class Gateway {
   std::vector<LinkCount> counts() const;
   /// What processes of this cluster that have left have sent to each other one without gateways.
   const std::map<std::size_t, net::DirectCount>& crossed() const;
+  /// Frames that went back, or on by another way, since theirs was lost.
+  std::uint64_t redirected() const;
 
  private:
   struct State;

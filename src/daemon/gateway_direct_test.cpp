@@ -1,4 +1,7 @@
 // Processes that reach each other without gateways, beside those that don't.
+#include <thread>
+
+#include "daemon/gateway_flood.hpp"
 #include "daemon/gateway_testbed.hpp"
 
 namespace isthmus::daemon {
@@ -49,6 +52,29 @@ TEST_P(DirectPaths, CarryWhatTheGatewaysDoNot) {
 INSTANTIATE_TEST_SUITE_P(All, DirectPaths,
                          testing::Values(std::tuple(false, 1), std::tuple(true, 1),
                                          std::tuple(true, 4)));
+
+// As a process does whose conduits stall: the gateways carry what is left.
+TEST(Direct, ConduitsThatAreLostFallBackToTheGateways) {
+  Testbed bed({.sizes = {1, 1}, .direct = {{0, 1, false}}});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  const auto by_gateways = [&] { return crossed(bed.counts(0)) + crossed(bed.counts(1)); };
+  std::uint64_t before = 0;
+  do {
+    before = by_gateways();
+    bed.exchange(0, 1, 1'000'000);
+  } while (by_gateways() != before);
+  std::thread cutter([&] { bed.rank(1).drop_direct(); });
+  for (int i = 0; i < 3; ++i) flood(bed, 1);
+  cutter.join();
+  EXPECT_GT(by_gateways(), before);
+  before = by_gateways();
+  bed.exchange(0, 1, 1'000'000);
+  bed.exchange(1, 0, 1'000'000);
+  EXPECT_GE(by_gateways(), before + 2'000'000);
+  bed.leave_all();
+  for (int r = 0; r < 2; ++r) EXPECT_FALSE(bed.faulted(r));
+}
 
 // Routes are chosen per pair of clusters.
 TEST(Direct, OtherClustersStillTakeTheGateways) {

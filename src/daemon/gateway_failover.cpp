@@ -4,6 +4,9 @@
 // sends what it has for those back to where it came from (kReturned): a gateway on the way that
 // knows another way, or else the source itself, sends it again (kRepeated). What was on the link
 // may have arrived, so receivers drop what comes twice.
+//
+// Where a cluster has several gateways, all keep what they pass on, and so do its sources, until
+// the destination has it (core/conduit.hpp, "Custody"): a gateway that dies takes nothing with it.
 #include <algorithm>
 #include <utility>
 
@@ -81,6 +84,7 @@ void Gateway::State::salvage(Peer& peer) {
     core::InFrame again = frame;
     std::uint16_t hops = core::kMaxHops;
     if (again.flags == 0) again.flags = core::kRepeated;  // where the new way begins here
+    ++redirected;
     const PeerPtr to = redirect(peer.node, again, hops, trouble);
     // It has been consumed: nobody's window is charged for it any more.
     if (to) pass_on(*to, core::kNobody, again, hops);
@@ -90,8 +94,14 @@ void Gateway::State::salvage(Peer& peer) {
   for (const auto& [node, queue] : held) {
     const auto from = peers.find(node);
     for (const Held& frame : queue) {
-      core::InFrame again{frame.kind, frame.source, frame.destination, frame.body, frame.flags};
+      core::InFrame again{.kind = frame.kind,
+                          .source = frame.source,
+                          .destination = frame.destination,
+                          .body = frame.body,
+                          .flags = frame.flags,
+                          .receipt = frame.receipt};
       std::uint16_t hops = core::kMaxHops;
+      ++redirected;
       const PeerPtr to = redirect(node, again, hops, trouble);
       if (to && !pass_on(*to, node, again, hops)) continue;
       if (from == peers.end()) continue;

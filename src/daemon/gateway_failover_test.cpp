@@ -10,17 +10,35 @@ namespace {
 
 using testing::HasSubstr;
 
-// The link goes while frames are on it, in its buffers, and waiting before them.
-void cut_under_load(Testbed& bed, std::vector<std::shared_ptr<Proxy>> proxies) {
+// Something goes while frames are on its way, in its buffers, and waiting before it: when so much
+// has crossed the first link of gateway `gateway`, and far more is to come.
+template <class F>
+void cut_under_load(Testbed& bed, std::size_t gateway, F cut) {
+  const auto crossed = [&] { return bed.counts(gateway).at(0).wire_bytes; };
+  const auto before = crossed();
   std::thread cutter([&] {
-    std::this_thread::sleep_for(30ms);
+    while (crossed() < before + 500'000) std::this_thread::sleep_for(100us);
     bed.on_io([&] {
-      for (const auto& proxy : proxies) proxy->close();
+      cut();
       return 0;
     });
   });
   for (int i = 0; i < 3; ++i) flood(bed, 1);
   cutter.join();
+}
+
+std::uint64_t redirected(Testbed& bed, const std::vector<std::size_t>& gateways) {
+  return bed.on_io([&] {
+    std::uint64_t sum = 0;
+    for (const std::size_t i : gateways) sum += bed.gateway(i).redirected();
+    return sum;
+  });
+}
+
+std::uint64_t sent_again(Testbed& bed) {
+  std::uint64_t sum = 0;
+  for (int r = 0; r < bed.world().size(); ++r) sum += bed.rank(r).sent_again();
+  return sum;
 }
 
 TEST(Failover, OneOfTwoLinksBetweenTwoClusters) {
@@ -29,7 +47,9 @@ TEST(Failover, OneOfTwoLinksBetweenTwoClusters) {
   bed.link_to(proxy->address(), 2);
   ASSERT_EQ(bed.link(), "");
   bed.join();
-  cut_under_load(bed, {proxy});
+  cut_under_load(bed, 0, [&] { proxy->close(); });
+  EXPECT_GT(redirected(bed, {0, 2}), 0U);
+  EXPECT_GT(sent_again(bed), 0U);  // by the other gateway
   EXPECT_THAT(bed.warning(0), HasSubstr("the link from gateway 0 of cluster \"c0\" to gateway 0 of "
                                         "cluster \"c1\" (" +
                                         proxy->address() + ") is lost"));
@@ -45,7 +65,8 @@ TEST(Failover, OneGatewayThatHasLostOneOfTwoPartners) {
   bed.link_to(proxy->address(), 1);
   ASSERT_EQ(bed.link(), "");
   bed.join();
-  cut_under_load(bed, {proxy});
+  cut_under_load(bed, 0, [&] { proxy->close(); });
+  EXPECT_GT(redirected(bed, {0}), 0U);
   EXPECT_THAT(bed.warning(0), HasSubstr("is lost"));
   bed.leave_all();
   for (int r = 0; r < 3; ++r) EXPECT_FALSE(bed.faulted(r));
@@ -57,7 +78,8 @@ TEST(Failover, InTheMiddleOfAChain) {
   bed.link_to(proxy->address(), 3);
   ASSERT_EQ(bed.link(), "");
   bed.join();
-  cut_under_load(bed, {proxy});
+  cut_under_load(bed, 0, [&] { proxy->close(); });
+  EXPECT_GT(redirected(bed, {1, 3}), 0U);
   EXPECT_THAT(bed.warning(1), HasSubstr("is lost"));
   flood(bed, 1);
   bed.leave_all();
@@ -84,6 +106,40 @@ TEST(Failover, TheLastWayThatIsLostEndsTheJob) {
   });
   EXPECT_THAT(bed.fault(0), HasSubstr("is lost"));
   EXPECT_THAT(bed.fault(1), HasSubstr("is lost"));
+}
+
+// What it held, and had acknowledged, is sent again by those that it came from.
+class LostGateway : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(LostGateway, IsReplacedByTheOthersOfItsCluster) {
+  Testbed bed({.sizes = {2, 2}, .gateways = {2, 2}, .patience = 20min, .failover = 1s});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  const std::size_t victim = GetParam();
+  cut_under_load(bed, victim, [&] { bed.gateway_dies(victim); });
+  EXPECT_GT(sent_again(bed), 0U);
+  EXPECT_THAT(bed.warning(victim == 0 ? 2 : 0), HasSubstr("is lost"));
+  for (int i = 0; i < 2; ++i) flood(bed, 1);
+  bed.leave_all();
+  for (int r = 0; r < 4; ++r) EXPECT_FALSE(bed.faulted(r));
+}
+INSTANTIATE_TEST_SUITE_P(AtEitherEnd, LostGateway, testing::Values(0, 2));
+
+TEST(Failover, TheLastGatewayOfAClusterThatDiesEndsTheJob) {
+  Testbed bed({.sizes = {1, 1}, .gateways = {2, 2}, .patience = 20min, .failover = 1s});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  bed.on_io([&] {
+    bed.gateway_dies(2);
+    return 0;
+  });
+  bed.exchange(0, 1, 1'000'000);
+  EXPECT_FALSE(bed.faulted(0) || bed.faulted(1));
+  bed.on_io([&] {
+    bed.gateway_dies(3);
+    return 0;
+  });
+  EXPECT_THAT(bed.fault(1), HasSubstr("rank 1 has lost gateway 1 of cluster \"c1\""));
 }
 
 // An outage of all links: none is given up for another that is as silent.

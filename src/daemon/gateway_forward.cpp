@@ -39,10 +39,26 @@ bool Gateway::State::take(Peer& from, const core::InFrame& frame, std::uint16_t 
   return pass_on(*to, from.node, routed, static_cast<std::uint16_t>(hops - 1));
 }
 
+// Whoever keeps the frame for this gateway need do so no longer.
+void Gateway::State::settle(const core::Receipt& receipt) {
+  if (receipt.from == core::kNobody) return;
+  const auto from = peers.find(receipt.from);
+  if (from == peers.end() || from->second->driver->closed()) return;
+  from->second->driver->conduit().settle(receipt.sequence);
+  flush_later(*from->second);
+}
+
+void Gateway::State::settle_passed_on(Peer& to) {
+  for (const core::Receipt& receipt : to.driver->conduit().take_settled()) settle(receipt);
+}
+
 // True: done with. False: kept until there is room.
 bool Gateway::State::pass_on(Peer& to, core::NodeId from, const core::InFrame& frame,
                              std::uint16_t hops) {
-  if (to.left || to.driver->closed()) return true;  // credits that come too late
+  if (to.left || to.driver->closed()) {  // credits that come too late
+    settle(frame.receipt);
+    return true;
+  }
   const bool bulk = frame.body.size() > core::kExpressBody;
   if ((!bulk || to.turns.empty()) && to.driver->conduit().can_accept(bulk)) {
     forward(to, frame, hops);
@@ -55,7 +71,8 @@ bool Gateway::State::pass_on(Peer& to, core::NodeId from, const core::InFrame& f
                    frame.destination,
                    hops,
                    frame.flags,
-                   {frame.body.begin(), frame.body.end()}});
+                   {frame.body.begin(), frame.body.end()},
+                   frame.receipt});
   return false;
 }
 
@@ -108,7 +125,14 @@ void Gateway::State::release(Peer& to) {
     } else {
       to.turns.push_back(node);
     }
-    forward(to, {frame.kind, frame.source, frame.destination, frame.body, frame.flags}, frame.hops);
+    forward(to,
+            {.kind = frame.kind,
+             .source = frame.source,
+             .destination = frame.destination,
+             .body = frame.body,
+             .flags = frame.flags,
+             .receipt = frame.receipt},
+            frame.hops);
     const auto from = peers.find(node);
     if (from == peers.end()) continue;
     from->second->driver->conduit().consume(frame.body.size());
@@ -120,7 +144,10 @@ void Gateway::State::drop_held(Peer& to) {
   for (auto& [node, queue] : to.held) {
     const auto from = peers.find(node);
     if (from == peers.end()) continue;
-    for (const auto& frame : queue) from->second->driver->conduit().consume(frame.body.size());
+    for (const auto& frame : queue) {
+      from->second->driver->conduit().consume(frame.body.size());
+      settle(frame.receipt);
+    }
     flush_later(*from->second);
   }
   to.held.clear();
@@ -138,12 +165,14 @@ void Gateway::State::flush() {
     unflushed.pop_back();
     peer->unflushed = false;
     peer->driver->flush();
+    settle_passed_on(*peer);
     release(*peer);
   }
 }
 
 // Something has been read from a peer: frames for others, and maybe acknowledgements.
 void Gateway::State::progress(Peer& peer) {
+  settle_passed_on(peer);
   release(peer);
   flush();
   if (closing) check_closed();

@@ -99,6 +99,7 @@ Gateway::State::PeerPtr Gateway::State::add_peer(core::NodeId node, bool is_unix
   hooks.ended = [this, p] { ended(*p); };
   hooks.dead = [this, p](const std::string& reason) { dead(*p, reason); };
   peer->driver = std::make_shared<net::ConduitDriver>(io, std::move(settings), std::move(hooks));
+  if (custody) peer->driver->conduit().keep_custody();
   peers[node] = peer;
   // What a fellow gateway should know already.
   if (core::is_gateway(node)) {
@@ -145,6 +146,8 @@ void Gateway::State::lost(Peer& peer, const std::string& reason) {
 void Gateway::State::ended(Peer& peer) {
   peer.left = true;
   drop_held(peer);
+  peer.driver->conduit().settle_all();
+  settle_passed_on(peer);
   flush();
   if (closing) {
     check_closed();

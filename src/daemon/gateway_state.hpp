@@ -29,6 +29,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
     std::uint16_t hops = 0;
     std::uint8_t flags = 0;
     std::vector<std::byte> body;
+    core::Receipt receipt{};
   };
 
   /// What is known of a link, over all its streams (gateway_tuning.cpp).
@@ -102,6 +103,8 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void forward(Peer& to, const core::InFrame& frame, std::uint16_t hops);
   void release(Peer& to);
   void drop_held(Peer& to);
+  void settle(const core::Receipt& receipt);
+  void settle_passed_on(Peer& to);
   void flush_later(Peer& peer);
   void flush();
   void progress(Peer& peer);
@@ -151,11 +154,13 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   std::unique_ptr<net::Listener> listener;
   std::optional<core::World> world;
   std::size_t cluster = 0;  // index of mine, once the world is known
+  bool custody = false;     // a frame is acknowledged when its destination has it
   std::map<std::size_t, core::NodeId> next;
   // Clusters that a neighbour has said it does not reach any more; those that this gateway does not
   // reach, with the reason.
   std::set<std::pair<core::NodeId, std::size_t>> lost_there;
   std::map<std::size_t, std::string> unreachable;
+  std::uint64_t redirected = 0;                     // frames
   std::map<std::size_t, net::DirectCount> crossed;  // by cluster, of processes that have left
 
   std::map<core::NodeId, PeerPtr> peers;

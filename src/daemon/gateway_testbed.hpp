@@ -187,9 +187,11 @@ class Testbed {
       return 0;
     });
   }
+  /// On the testbed's thread.
+  void gateway_dies(std::size_t i) { gateways_[i].reset(); }
   Gateway& gateway(std::size_t i) { return *gateways_[i]; }
   std::vector<LinkCount> counts(std::size_t i) {
-    return on_io([&] { return gateways_[i]->counts(); });
+    return on_io([&] { return gateways_[i] ? gateways_[i]->counts() : std::vector<LinkCount>{}; });
   }
   Awaited<std::string>& rejected(std::size_t i) { return *rejected_[i]; }
   bool warned(std::size_t i) { return warnings_[i]->there(); }

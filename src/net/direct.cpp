@@ -21,6 +21,8 @@ namespace {
 // A connection that the network silently drops must not hold up the other ways for long.
 constexpr std::chrono::milliseconds kConnectLimit{3000};
 constexpr std::chrono::milliseconds kRedial{200};
+// The gateways are another way, so no conduit waits for the link's whole patience.
+constexpr std::chrono::duration<double> kFailover{10};
 
 }  // namespace
 
@@ -116,14 +118,26 @@ void Direct::take_invite(core::NodeId from, const Invite& invite) {
   }
 }
 
+// One port serves all links, so only who has said Hello can be held to their own link's encryption.
+std::string objection(const core::Direct* link, const Listener::Newcomer& newcomer) {
+  if (link == nullptr) return "is not linked directly, by the grid file";
+  if (link->encrypt && newcomer.exposed) {
+    return "serves only encrypted connections on this link; `encrypt` must be the same on both "
+           "sides";
+  }
+  return {};
+}
+
 void Direct::welcome(Listener::Newcomer newcomer) {
   const core::Direct* const link = link_to(newcomer.node);
-  if (closed_ || link == nullptr) {
-    refuse(newcomer.stream, self_, newcomer.node,
-           closed_ ? "it has left the grid" : "the grid file does not link the two directly");
+  std::string reason = closed_ ? "has left the grid" : objection(link, newcomer);
+  const PeerPtr known = reason.empty() ? peer(newcomer.node) : nullptr;
+  if (known && known->driver && known->driver->closed()) reason = "has given up this conduit";
+  if (!reason.empty()) {
+    refuse(newcomer.stream, self_, newcomer.node, reason);
     return;
   }
-  attach(peer(newcomer.node), std::move(newcomer.stream), newcomer.read);
+  attach(known, std::move(newcomer.stream), newcomer.read);
 }
 
 void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
@@ -136,7 +150,7 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
     settings.session = random_session();
     settings.software = software();
     settings.patience = std::chrono::duration_cast<core::Time>(
-        std::chrono::duration<double>(std::min(link.patience, 1e6)));
+        std::min(std::chrono::duration<double>(link.patience), kFailover));
     settings.buffer = settings.window = core::limits_for(world_.size()).window;
     ConduitDriver::Hooks hooks;
     // The driver is this object's and calls nothing once closed, which happens before it ends.
@@ -156,12 +170,9 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
       if (!leaving_ && p->streams > 0) dial(this->peer(p->node));
     };
     hooks.ended = [p] { p->ended = true; };
-    hooks.dead = [this, p](const std::string& reason) {
-      if (leaving_ || p->ended) return;
-      hooks_.fault("the link from rank " + std::to_string(self_) + " to rank " +
-                   std::to_string(p->node) + " is lost: the other end " + reason +
-                   (p->last_failure.empty() ? "" : "; the last that was heard of it: ") +
-                   p->last_failure);
+    hooks.dead = [this, p](const std::string&) {
+      if (leaving_ || std::exchange(p->ended, true)) return;
+      hooks_.lost(p->driver->conduit());
     };
     peer->driver = std::make_shared<ConduitDriver>(io_, std::move(settings), std::move(hooks));
     if (link.rate > 0) peer->driver->set_pace(paced(link.rate));
@@ -217,6 +228,13 @@ void Direct::flush() {
   for (const auto& [node, peer] : peers_) {
     if (peer->driver) peer->driver->flush();
   }
+}
+
+void Direct::fail(const std::string& why) {
+  for (const auto& [node, peer] : peers_) {
+    if (peer->driver) peer->driver->conduit().fail(why);
+  }
+  flush();
 }
 
 void Direct::bye() {

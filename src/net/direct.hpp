@@ -1,7 +1,7 @@
 // The conduits of a process to processes of other clusters, where the grid file says that their
 // hosts reach each other. A conduit is opened when two processes first have something to say to
-// each other; until it stands, and for good where the network does not allow it after all, their
-// frames go over gateways.
+// each other; until it stands, and for good where the network does not allow it after all or it is
+// lost, their frames go over gateways.
 //
 // Who listens and who connects is settled by Invite frames, which travel over the gateways: the
 // process with the lower rank invites the other to its addresses; if none of those can be reached,
@@ -33,6 +33,10 @@ std::vector<std::byte> encode_invite(const Invite& invite);
 /// Nothing when it is malformed.
 std::optional<Invite> decode_invite(std::span<const std::byte> body);
 
+/// Why a process does not serve one that connects directly, over the link of their clusters if
+/// there is one; empty: it does.
+std::string objection(const core::Direct* link, const Listener::Newcomer& newcomer);
+
 class Direct : public std::enable_shared_from_this<Direct> {
  public:
   struct Hooks {
@@ -40,7 +44,8 @@ class Direct : public std::enable_shared_from_this<Direct> {
     std::function<std::span<std::byte>(core::NodeId from, const core::InFrame& beginning)> place;
     std::function<void()> progress;  ///< there may be room, or something may have been flushed
     std::function<void(core::NodeId to, std::vector<std::byte> invite)> invite;
-    std::function<void(const std::string& sentence)> fault;
+    /// The conduit to a peer is lost: from now on it is reached by the gateways.
+    std::function<void(const core::Conduit& conduit)> lost;
   };
 
   Direct(asio::io_context& io, const core::World& world, core::NodeId self, Credentials credentials,
@@ -58,6 +63,8 @@ class Direct : public std::enable_shared_from_this<Direct> {
   /// What this process has sent, by the receivers' cluster.
   std::map<std::size_t, DirectCount> counts() const;
   void flush();
+  /// All conduits die.
+  void fail(const std::string& why);
   void bye();
   bool flushed() const;
   void close();

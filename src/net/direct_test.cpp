@@ -21,7 +21,8 @@ class DirectTest : public testing::TestWithParam<core::NodeId> {
     std::vector<std::byte> taken_back;       // what it was when it was not given any more
     int places = 0;                          // so often the place is given
     int placed = 0;
-    std::vector<std::string> faults;
+    std::size_t lost = 0;               // conduits
+    std::size_t salvaged = 0;           // bytes of frames
     int invites = 0;                    // received
     std::vector<std::string> replaced;  // what its Invites say instead of its addresses
   };
@@ -67,7 +68,10 @@ class DirectTest : public testing::TestWithParam<core::NodeId> {
         other.direct->take_invite(node, invite);
       });
     };
-    hooks.fault = [&mine](const std::string& sentence) { mine.faults.push_back(sentence); };
+    hooks.lost = [&mine](const core::Conduit& conduit) {
+      ++mine.lost;
+      conduit.salvage([&mine](const core::InFrame& frame) { mine.salvaged += frame.body.size(); });
+    };
     mine.direct =
         std::make_shared<Direct>(io_, world_, node, Credentials{"job", "secret"}, std::move(hooks));
     mine.direct->listen();
@@ -152,7 +156,7 @@ TEST_F(DirectTest, WhereNeitherCanBeReachedTheGatewaysServe) {
   for (int i = 0; i < 50; ++i) io_.run_one_for(10ms);
   EXPECT_FALSE(stands(0) || stands(1));
   EXPECT_EQ(ends_[0].invites + ends_[1].invites, 2);  // and they leave it at that
-  EXPECT_TRUE(ends_[0].faults.empty() && ends_[1].faults.empty());
+  EXPECT_EQ(ends_[0].lost + ends_[1].lost, 0U);
 }
 
 TEST_F(DirectTest, AProcessThatLeavesIsNoFault) {
@@ -166,7 +170,33 @@ TEST_F(DirectTest, AProcessThatLeavesIsNoFault) {
   EXPECT_TRUE(run_until([&] { return !stands(0); }));
   EXPECT_EQ(ends_[0].arrived, 5000U);
   EXPECT_TRUE(run_until([&] { return ends_[0].direct->flushed(); }));
-  EXPECT_TRUE(ends_[0].faults.empty());
+  EXPECT_EQ(ends_[0].lost, 0U);
+}
+
+// What the other end may not have is handed back, and nothing goes there any more.
+TEST_F(DirectTest, AConduitThatDiesIsGivenUp) {
+  EXPECT_FALSE(stands(0));
+  ASSERT_TRUE(run_until([&] { return stands(0) && stands(1); }));
+  core::Conduit& conduit = ends_[0].direct->to(1)->conduit();
+  send(0, 1000);
+  conduit.fail("is broken");
+  send(0, 500);  // before anybody has noticed
+  EXPECT_EQ(ends_[0].lost, 1U);
+  EXPECT_EQ(ends_[0].salvaged, 1500U);
+  EXPECT_FALSE(stands(0));
+  // The other end tries to make it anew, and hears that it is over.
+  EXPECT_TRUE(run_until([&] { return ends_[1].lost == 1 || !stands(1); }));
+}
+
+TEST(Objection, IsOfThePeersOwnLink) {
+  const core::Direct open{0, 1, false}, encrypted{0, 2, true};
+  Listener::Newcomer newcomer;
+  EXPECT_EQ(objection(&open, newcomer), "");
+  EXPECT_EQ(objection(&encrypted, newcomer), "");
+  EXPECT_NE(objection(nullptr, newcomer), "");
+  newcomer.exposed = true;
+  EXPECT_EQ(objection(&open, newcomer), "");
+  EXPECT_NE(objection(&encrypted, newcomer), "");
 }
 
 TEST(Invite, SaysWhatItSaid) {

@@ -141,6 +141,12 @@ void Endpoint::wait_event(std::uint32_t seen, std::chrono::microseconds limit) c
 
 // ---- the end ----------------------------------------------------------------------------------
 
+void Endpoint::drop_direct() {
+  asio::post(io_->io, [io = io_.get()] { io->direct->fail("was dropped"); });
+}
+
+std::uint64_t Endpoint::sent_again() const { return io_->sent_again.load(); }
+
 void Endpoint::abort(int code, const std::string& sentence) {
   if (io_->pid != ::getpid()) return;
   ControlBody body;

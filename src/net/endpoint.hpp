@@ -71,6 +71,11 @@ class Endpoint {
   /// calling thread unless another is at it. May return early.
   void wait_event(std::uint32_t seen, std::chrono::microseconds limit) const;
 
+  /// For tests: all direct conduits die.
+  void drop_direct();
+  /// Frames that were sent again since their way was lost.
+  std::uint64_t sent_again() const;
+
   /// MPI_Abort: tells the whole grid, best effort, within a bounded time (at most 1 s).
   void abort(int code, const std::string& sentence);
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <asio/post.hpp>
 #include <stdexcept>
 #include <utility>
 
@@ -59,11 +60,12 @@ void Endpoint::Io::make_direct() {
       Gate& gate = gates[(to + i) % gates.size()];
       if (gate.lost.contains(cluster)) continue;
       gate.driver->conduit().submit(frame);
-      gate.driver->flush();
+      // On its own: the engine is locked here, and whatever a failing write leads to may want it.
+      asio::post(io, [driver = gate.driver] { driver->flush(); });
       return;
     }
   };
-  hooks.fault = [this](const std::string& sentence) { tell_fault(sentence); };
+  hooks.lost = [this](const core::Conduit& conduit) { send_elsewhere(conduit); };
   direct = std::make_shared<Direct>(io, config.world, static_cast<core::NodeId>(config.world_rank),
                                     Credentials{config.job, config.secret}, std::move(hooks));
   if (direct->any()) direct->listen();
@@ -143,7 +145,7 @@ bool Endpoint::Io::flushed() const {
 
 void Endpoint::Io::pump() {
   if (!open) return;
-  if (!returned.empty() && send_again()) flush();
+  if (!returned.empty() && send_returned()) flush();
   std::size_t bytes = kFirstBytes;
   while (pump_some(bytes)) bytes = kBatchBytes;
 }
@@ -250,6 +252,7 @@ void Endpoint::Io::progress() {
     if (endpoint.engine_.has_output() || !returned.empty()) return;
   }
   tell_crossed();
+  said_bye = true;
   for (auto& gate : gates) gate.driver->conduit().bye();
   direct->bye();
   if (flushed()) {

@@ -35,6 +35,7 @@ struct Endpoint::Io {
     std::shared_ptr<ConduitDriver> driver;
     bool connected = false;
     bool ready = false;
+    bool gone = false;             // its connection has ended
     std::set<std::size_t> lost;    // clusters that it does not reach any more
     std::set<std::size_t> silent;  // clusters of which it hears nothing at present
   };
@@ -55,10 +56,13 @@ struct Endpoint::Io {
   ConduitDriver* way_to(core::NodeId peer, bool bulk);
   /// A gateway does not reach a cluster any more.
   void lose(std::size_t gate, std::size_t cluster, const std::string& why);
+  /// The connection to a gateway has ended: its messages go over the others.
+  void lose_gate(std::size_t gate, const std::string& why);
+  void send_elsewhere(const core::Conduit& conduit);
   /// A gateway hears nothing of a cluster: says so if another still reaches it.
   void fall_silent(std::size_t gate, std::size_t cluster, bool ask);
   void take_back(std::size_t gate, const core::InFrame& frame);
-  bool send_again();
+  bool send_returned();
   void flush();
   bool flushed() const;
   bool take(std::size_t gate, const core::InFrame& frame);
@@ -85,6 +89,8 @@ struct Endpoint::Io {
   std::deque<Returned> returned;  // no more than gateways hold for us
   bool open = false;              // all gates are ready: frames flow
   bool told_crossed = false;
+  bool said_bye = false;
+  std::atomic<std::uint64_t> sent_again{0};
   std::atomic<bool> woken{false};
   std::thread thread;
   int pid = 0;  // of the process that has the thread

@@ -6,6 +6,7 @@
 #include <asio/use_awaitable.hpp>
 #include <utility>
 
+#include "core/limits.hpp"
 #include "net/connect.hpp"
 #include "net/endpoint_io.hpp"
 #include "net/handshake.hpp"
@@ -57,6 +58,8 @@ void Endpoint::Io::attach(std::size_t index, std::shared_ptr<Stream> stream) {
   settings.patience =
       stream->where().starts_with("unix:") ? core::Time::zero() : core::Time(kProcessPatience);
   settings.stream_timeout = kProcessPatience;
+  // Kept until it has arrived at the other process.
+  if (config.world.has_spare_gateways()) settings.buffer = core::kCustody;
   ConduitDriver::Hooks hooks;
   hooks.frame = [this, index](const core::InFrame& frame, std::uint16_t) {
     return take(index, frame);
@@ -64,10 +67,7 @@ void Endpoint::Io::attach(std::size_t index, std::shared_ptr<Stream> stream) {
   hooks.place = [this](const core::InFrame& beginning) { return place(beginning); };
   hooks.progress = hooks.room = [this] { progress(); };
   hooks.connected = [this, index] { connected(index); };
-  const auto gone = [this, index](const std::string& reason) {
-    tell_fault("rank " + std::to_string(config.world_rank) + " has lost " + name(gates[index]) +
-               ": " + reason);
-  };
+  const auto gone = [this, index](const std::string& reason) { lose_gate(index, reason); };
   hooks.lost = gone;
   hooks.dead = gone;
   hooks.ended = [gone] { gone("it has closed while the program was running"); };

@@ -1,6 +1,8 @@
 // The ways of a process's frames: which conduit takes one, and what happens when a way is lost
 // (docs/protocol.md, "When a way is lost").
 #include <algorithm>
+#include <asio/post.hpp>
+#include <utility>
 
 #include "net/endpoint_io.hpp"
 
@@ -33,6 +35,33 @@ void Endpoint::Io::lose(std::size_t index, std::size_t cluster, const std::strin
   if (none) tell_fault(why);
 }
 
+void Endpoint::Io::lose_gate(std::size_t index, const std::string& why) {
+  Gate& gate = gates[index];
+  if (std::exchange(gate.gone, true)) return;
+  const std::string sentence =
+      "rank " + std::to_string(config.world_rank) + " has lost " + name(gate) + ": " + why;
+  gate.driver->close();
+  if (said_bye) {  // what is left are credits
+    asio::post(io, [this] { progress(); });
+    return;
+  }
+  const bool others = std::any_of(gates.begin(), gates.end(),
+                                  [](const Gate& other) { return other.driver && !other.gone; });
+  if (!open || !others) return tell_fault(sentence);
+  for (std::size_t cluster = 0; cluster < config.world.clusters.size(); ++cluster) {
+    lose(index, cluster, sentence);
+  }
+  send_elsewhere(gate.driver->conduit());
+}
+
+// What a conduit that is gone may not have delivered.
+void Endpoint::Io::send_elsewhere(const core::Conduit& conduit) {
+  conduit.salvage([this](const core::InFrame& frame) {
+    returned.push_back({frame.kind, frame.destination, {frame.body.begin(), frame.body.end()}});
+  });
+  asio::post(io, [this] { progress(); });
+}
+
 void Endpoint::Io::fall_silent(std::size_t index, std::size_t cluster, bool ask) {
   if (cluster >= config.world.clusters.size()) return;
   gates[index].silent.insert(cluster);
@@ -61,7 +90,7 @@ void Endpoint::Io::take_back(std::size_t index, const core::InFrame& frame) {
 }
 
 // Before anything new. True: something went.
-bool Endpoint::Io::send_again() {
+bool Endpoint::Io::send_returned() {
   bool moved = false;
   while (!returned.empty()) {
     const Returned& again = returned.front();
@@ -75,6 +104,7 @@ bool Endpoint::Io::send_again() {
     frame.flags = core::kRepeated;
     way->conduit().submit(frame);
     returned.pop_front();
+    ++sent_again;
     moved = true;
   }
   return moved;
