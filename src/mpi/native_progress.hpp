@@ -1,6 +1,6 @@
 // Progress while the program's thread sits in a blocking call of the native library (a collective,
 // the making of a communicator, window or file, a wait): what Isthmus holds or has under way goes
-// on meanwhile. docs/decisions/0010 says why, and what it costs.
+// on meanwhile. docs/decisions/0012 says why, and what it costs.
 #pragma once
 
 #include <atomic>
