@@ -17,6 +17,7 @@ std::vector<std::size_t> even_cut(std::size_t bytes, std::size_t parts, std::siz
 std::vector<Share> even_shares(std::span<const int> ranks, std::size_t bytes, std::size_t unit) {
   const auto cut = even_cut(bytes, ranks.size(), unit);
   std::vector<Share> shares;
+  shares.reserve(ranks.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     shares.push_back({ranks[i], cut[i], cut[i + 1]});
   }
