@@ -7,8 +7,8 @@
 
 namespace isthmus::daemon {
 
-/// "NAME=VALUE;NAME=VALUE" for ISTHMUS_NATIVE, by which the entry stub tells this rank from the ranks
-/// of a job that is started from within it. A descriptor counts by what is open there in this
+/// "NAME=VALUE;NAME=VALUE" for ISTHMUS_NATIVE, by which the entry stub tells this rank from the
+/// ranks of a job that is started from within it. A descriptor counts by what is open there in this
 /// process.
 std::string native_identity(const Environment& environment);
 

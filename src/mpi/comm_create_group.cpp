@@ -105,6 +105,7 @@ bool agree_here(const GridComm& parent, const Members& members, int tag, bool mi
 int native_create_group(const GridComm& parent, const std::vector<int>& local, int tag,
                         MPI_Comm* result) {
   std::vector<int> native_ranks;
+  native_ranks.reserve(local.size());
   for (const int rank : local) native_ranks.push_back(parent.native_rank_of(rank));
   Inside inside;
   MPI_Group all = MPI_GROUP_NULL;

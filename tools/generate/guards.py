@@ -113,9 +113,7 @@ def guard(function: Function, face: Face, declared: bool = True) -> str:
 
 def source(face: Face) -> str:
     declared = {f.mpi_name for f in face.declared}
-    guards = [
-        guard(f, face, f.mpi_name in declared) for f in face.functions() if face.guarded(f)
-    ]
+    guards = [guard(f, face, f.mpi_name in declared) for f in face.functions() if face.guarded(f)]
     return f"""{BANNER}
 #include "mpi/comm.hpp"
 #include "mpi/entry.hpp"
