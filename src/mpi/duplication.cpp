@@ -61,7 +61,7 @@ Duplication::Duplication(const GridCommRef& parent, const char* function, Begin 
       begin_(std::move(begin)),
       newcomm_(newcomm),
       context_(parent->rank == 0 ? fresh_context() : 0),
-      forced_(std::move(forced)) {}
+      forced_(forced) {}
 
 Duplication::~Duplication() {
   done();
