@@ -39,7 +39,7 @@ def test_calls_that_may_wait_for_others_count_as_parked(text: str, waits: bool) 
     assert guards.may_wait(function(text)) == waits
     assert guards.Face([]).guarded(function(text)) == waits
     if waits:
-        assert "return parked(native." in guards.guard(function(text), {})
+        assert "return parked(native." in guards.guard(function(text), guards.Face([]))
 
 
 def test_entries_and_allowed_functions_need_no_guard() -> None:
