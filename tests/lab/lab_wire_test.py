@@ -212,5 +212,5 @@ def test_a_link_that_stays_cut_ends_the_job_with_its_name(exchange, lab, tmp_pat
     assert process.returncode != 0
     assert re.search(r'the link from the gateway of cluster "[ab]" to', err), err
     assert "has not been heard for 12 s (patience)" in err
-    assert "isthmus: link a - b: silent for 3 s, waiting (patience 12 s)" in err
+    assert "isthmus: link a - b: silent for 5 s, waiting (patience 12 s)" in err
     eventually(lambda: not lab.left, "nothing left")
