@@ -217,8 +217,8 @@ def test_bytes():
     ],
 )
 def test_ports_of_gateways(keys, listen, outside):
-    grid = grids.parse(f"[cluster.a]\n[[gateway]]\ncluster = 'a'\n{keys}", "g.toml")
-    (gateway,) = make_plan(grid, [Part(["x"], 1)]).gateways
+    text = f"[cluster.a]\n[cluster.b]\n[[gateway]]\ncluster = 'a'\n{keys}"
+    gateway, _ = make_plan(grids.parse(text, "g.toml"), [Part(["x"], 2)]).gateways
     assert gateway.listen == listen
     host, _ = split_address(listen)
     assert reachable(gateway, [f"tcp:{host}:7403"], ["here"]) == [outside]
