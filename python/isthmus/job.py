@@ -374,7 +374,7 @@ class Job:
         member.lost = True
         if self._is_spare(member):
             self._voice.warn(f"{sentence}; the other gateways of the cluster go on")
-        elif member.spawned or not agent.told:  # else the step of the bring-up fails, with all others
+        elif member.spawned or not agent.told:  # else the step of the bring-up fails
             self._end(1, sentence, _FAULT)
         self._changed.set()
 
