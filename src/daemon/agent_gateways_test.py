@@ -31,7 +31,7 @@ class GatewayTest(AgentCase):
             self.assertEqual(gateway["node"], node)
             self.addresses.append(gateway["addresses"])
 
-    def link_gateways(self, target=None):
+    def link_gateways(self, target=None, patience=None):
         gateways = [
             {"node": node, "cluster": i, "addresses": self.addresses[i]}
             for i, node in enumerate(self.NODES)
@@ -46,6 +46,7 @@ class GatewayTest(AgentCase):
             "encrypt": True,
             "rate": None,
             "streams": None,
+            "patience": patience,
             "addresses": target or [self.addresses[1][-1]],
         }
         for i, agent in enumerate(self.agents):
@@ -113,11 +114,12 @@ class GatewayTest(AgentCase):
 
     def test_a_killed_agent_is_a_fault_for_the_other(self):
         self.open_gateways()
-        self.link_gateways()
+        self.link_gateways(patience=2)
         for agent in self.agents:
             agent.expect("linked")
         self.agents[1].process.kill()
-        self.assertIn("west", self.agents[0].expect("fault")["message"])
+        fault, _ = self.agents[0].until("fault")  # it tells of the silence before
+        self.assertIn("west", fault["message"])
 
 
 if __name__ == "__main__":
