@@ -48,6 +48,8 @@ its cluster.
 [bold]Environment.[/bold] ISTHMUS_GRID: the grid file to use \
 without -g. ISTHMUS_NETWORK, ISTHMUS_COLL (passed on to all ranks): what the choice of \
 collective algorithms goes by, instead of what 'isthmus tune' measured; and choices by name. \
+ISTHMUS_PROGRESS (passed on): 'hook', 'thread' or 'none', how Isthmus goes on while a rank is in a \
+blocking call of its own MPI library; by default the best that the library allows. \
 ISTHMUS_PREFIX: where Isthmus is installed, with isthmusd in its bin. \
 ISTHMUS_SSH: the ssh command. ISTHMUS_START_TIMEOUT: seconds that agents have to start (60). \
 ISTHMUS_GRACE: seconds that clusters have to end by themselves when one has failed (3)."""
