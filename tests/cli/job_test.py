@@ -67,7 +67,11 @@ def test_what_agents_are_told(pair):
     assert east.told("link")["routes"] == [{"node": first, "next": {"1": second}}]
     assert west.told("link")["routes"] == [{"node": second, "next": {"0": first}}]
     world = west.told("link")["world"]
-    assert world["clusters"] == [{"name": "east", "size": 1}, {"name": "west", "size": 1}]
+    machine = {"arch": "x86_64", "long_double": "64/16"}  # as the agents said
+    assert world["clusters"] == [
+        {"name": "east", "size": 1, **machine},
+        {"name": "west", "size": 1, **machine},
+    ]
     assert world["gateways"] == [
         {"node": first, "cluster": 0, "addresses": []},
         {"node": second, "cluster": 1, "addresses": ["unix:/tmp/x", "tcp:127.0.0.1:9000"]},

@@ -84,19 +84,6 @@ def test_command_lines(words, tmp_path):
     isthmus_ends(*words, cwd=tmp_path)
 
 
-def test_nothing_at_all_shows_the_help(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "isthmus"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(SOURCES.parent)},
-        cwd=tmp_path,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (2, "")
-    assert "isthmus run --help" in done.stdout
-
-
 @pytest.mark.parametrize("moment", ["hello", "configure", "inspect", "link", "spawn"])
 def test_an_agent_that_is_silent(pair, moment):
     """It hears all, and says nothing more from this moment on."""
