@@ -85,7 +85,8 @@ lab-grid-hablot lab-grid-zipper lab-grid-chain: lab-grid-%: build
 	$(BIN)/pytest -q tests/lab/lab_programs_test.py -k $*
 
 grid-all: build packages-programs  ## every program with every MPI library and pair of libraries
-	$(BIN)/pytest -q tests/grid/programs_test.py tests/grid/large_test.py --all-libraries
+	$(BIN)/pytest -q tests/grid/programs_test.py tests/grid/stress_test.py tests/grid/large_test.py \
+	  --all-libraries
 
 .PHONY: packages-programs packages-check packages-aarch64
 packages-programs:
