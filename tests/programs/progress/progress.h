@@ -166,7 +166,7 @@ static int some[4], others[4];
 static const int ones[2] = {1, 1}, places[2] = {0, 1};
 static void c_barrier(void) { MPI_Barrier(pair); }
 static void c_bcast(void) { MPI_Bcast(some, 1, MPI_INT, 0, pair); }
-static void c_reduce(void) { MPI_Reduce(some, others, 1, MPI_INT, MPI_SUM, early ? 1 : 1, pair); }
+static void c_reduce(void) { MPI_Reduce(some, others, 1, MPI_INT, MPI_SUM, 1, pair); }
 static void c_allreduce(void) { MPI_Allreduce(some, others, 1, MPI_INT, MPI_SUM, pair); }
 static void c_gather(void) { MPI_Gather(some, 1, MPI_INT, others, 1, MPI_INT, 1, pair); }
 static void c_gatherv(void) {
