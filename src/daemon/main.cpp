@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <iostream>
 
-#include "daemon/agent.hpp"
-#include "daemon/examine.hpp"
-#include "daemon/exec.hpp"
-#include "daemon/library_version.hpp"
-#include "daemon/open_files.hpp"
+#include "daemon/agent/agent.hpp"
+#include "daemon/agent/examine.hpp"
+#include "daemon/agent/open_files.hpp"
+#include "daemon/launch/exec.hpp"
+#include "daemon/launch/library_version.hpp"
 
 namespace {
 

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct face_function { /* as in mpi/face.hpp */
+struct face_function { /* as in mpi/native/face.hpp */
   const char* name;
   void* function; /* null: native */
 };

@@ -1,7 +1,7 @@
 """Writes a guard for each function that names a communicator or group and that no source of the
 face defines: native objects pass to the native library, grid objects raise an MPI error. While a
 call that may wait for other processes (those of windows and files too) is in the native library,
-the thread counts as parked (src/mpi/native_progress.hpp)."""
+the thread counts as parked (src/mpi/request/native_progress.hpp)."""
 
 from __future__ import annotations
 
@@ -115,13 +115,13 @@ def source(face: Face) -> str:
     declared = {f.mpi_name for f in face.declared}
     guards = [guard(f, face, f.mpi_name in declared) for f in face.functions() if face.guarded(f)]
     return f"""{BANNER}
-#include "mpi/comm.hpp"
-#include "mpi/entry.hpp"
-#include "mpi/error.hpp"
-#include "mpi/face.hpp"
-#include "mpi/grid.hpp"
-#include "mpi/group.hpp"
-#include "mpi/native_progress.hpp"
+#include "mpi/comm/comm.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/process/error.hpp"
+#include "mpi/native/face.hpp"
+#include "mpi/process/grid.hpp"
+#include "mpi/comm/group.hpp"
+#include "mpi/request/native_progress.hpp"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 using namespace isthmus::face;
@@ -141,8 +141,8 @@ def table(face: Face) -> str:
         value = f"reinterpret_cast<void*>(&isthmus_{f.member})" if ours else "nullptr"
         rows.append(f'    {{"{f.mpi_name}", {value}}},')
     return f"""{BANNER}
-#include "mpi/face.hpp"
-#include "mpi/native.hpp"
+#include "mpi/native/face.hpp"
+#include "mpi/native/native.hpp"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 {chr(10).join(declarations)}

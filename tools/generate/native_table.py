@@ -39,7 +39,7 @@ def source(functions: list[Function]) -> str:
 #include <cstddef>
 #include <cstring>
 
-#include "mpi/native.hpp"
+#include "mpi/native/native.hpp"
 
 namespace isthmus::face {{
 namespace {{

@@ -16,7 +16,7 @@ def entries(folder: Path = FACE) -> dict[str, str]:
     """X -> note, for every ISTHMUS_MPI(X) at the start of a line. The note is the comment
     `// coverage: ...` (and the comment lines that follow it) directly above, #if lines apart."""
     found: dict[str, str] = {}
-    for path in sorted(folder.glob("*.cpp")):
+    for path in sorted(folder.rglob("*.cpp")):
         lines = [x for x in path.read_text().splitlines() if not x.startswith("#if")]
         for i, line in enumerate(lines):
             if match := ENTRY.match(line):

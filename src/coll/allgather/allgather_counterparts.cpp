@@ -1,0 +1,42 @@
+// For short blocks: a native allgather in each cluster, then each member sends all of its cluster's
+// blocks to its counterparts in the other clusters. Blocks cross as often as there are members, but
+// nothing is left to be done in the cluster once they have: each rank goes when what it waits for
+// has come, one delay after the start.
+#include "coll/engine/implementations.hpp"
+#include "coll/engine/phases.hpp"
+
+namespace isthmus::coll {
+
+Task allgather_counterparts(Party& party, ConstBytes mine, Bytes all, Sizes sizes, Parameters) {
+  const Layout& layout = party.layout();
+  const Sizes offsets = offsets_of(sizes);
+  if (offsets.back() == 0) co_return;
+  const int here = my_cluster(party);
+  const auto me = static_cast<std::size_t>(my_index(party));
+  const Sizes local = sizes_in(layout, here, sizes);
+  std::vector<TargetPortion> portions;
+  portions.reserve(static_cast<std::size_t>(layout.clusters()));
+  std::vector<Pending> pending;
+  for (int c = 0; c < layout.clusters(); ++c) {
+    const Bytes place = portions.emplace_back(layout, c, all, offsets).bytes();
+    const auto theirs = layout.members(c);
+    if (c == here || place.empty()) continue;
+    pending.push_back(party.recv(theirs[me % theirs.size()], kTagAllgather, place));
+  }
+  const Bytes own = portions[static_cast<std::size_t>(here)].bytes();
+  {
+    Pending gathered = party.local_allgather(mine, own, local);
+    co_await gathered;
+  }
+  for (int c = 0; c < layout.clusters(); ++c) {
+    if (c == here || own.empty()) continue;
+    const auto theirs = layout.members(c);
+    for (std::size_t i = me; i < theirs.size(); i += local.size()) {
+      pending.push_back(party.send(theirs[i], kTagAllgather, own));
+    }
+  }
+  for (auto& p : pending) co_await p;
+  for (auto& portion : portions) portion.store();
+}
+
+}  // namespace isthmus::coll

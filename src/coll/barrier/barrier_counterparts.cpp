@@ -1,0 +1,29 @@
+// Everyone in the cluster has come; every member tells its counterparts in the other clusters so,
+// and goes when it has heard of all of them. One delay, and nobody waits for a leader's release.
+// Dissemination between clusters, as MagPIe's barrier, with all members as leaders.
+#include "coll/engine/implementations.hpp"
+#include "coll/engine/phases.hpp"
+
+namespace isthmus::coll {
+
+Task barrier_counterparts(Party& party, Parameters) {
+  const Layout& layout = party.layout();
+  {
+    Pending here = party.local_barrier();
+    co_await here;
+  }
+  const auto me = static_cast<std::size_t>(my_index(party));
+  const auto members = layout.members(my_cluster(party)).size();
+  std::vector<Pending> pending;
+  for (int c = 0; c < layout.clusters(); ++c) {
+    if (c == my_cluster(party)) continue;
+    const auto theirs = layout.members(c);
+    pending.push_back(party.recv(theirs[me % theirs.size()], kTagBarrier, {}));
+    for (std::size_t i = me; i < theirs.size(); i += members) {
+      pending.push_back(party.send(theirs[i], kTagBarrier, {}));
+    }
+  }
+  for (auto& p : pending) co_await p;
+}
+
+}  // namespace isthmus::coll

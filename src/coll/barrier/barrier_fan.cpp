@@ -1,0 +1,20 @@
+// The members of a cluster tell its leader that they have come, each leader tells all ranks, and a
+// rank goes when it has heard of all leaders. For few ranks (fan.hpp).
+#include "coll/engine/implementations.hpp"
+#include "coll/patterns/fan.hpp"
+
+namespace isthmus::coll {
+
+Task barrier_fan(Party& party, Parameters) {
+  const Layout& layout = party.layout();
+  std::vector<Pending> pending;
+  const auto nowhere = [](int) { return Bytes{}; };
+  receive_from_leaders(party, kTagBarrier, nowhere, pending, true);
+  const Sizes nothing(layout.members(my_cluster(party)).size(), 0);
+  co_await fan_in(party, {}, {}, nothing, kTagBarrier, true);
+  const auto empty = [](int) { return ConstBytes{}; };
+  fan_out(party, kTagBarrier, empty, pending, true);
+  for (auto& p : pending) co_await p;
+}
+
+}  // namespace isthmus::coll

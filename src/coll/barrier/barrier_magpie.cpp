@@ -1,0 +1,28 @@
+// Everyone in the cluster has come; the leaders tell each other; everyone goes.
+#include "coll/engine/implementations.hpp"
+#include "coll/engine/phases.hpp"
+
+namespace isthmus::coll {
+
+Task barrier_magpie(Party& party, Parameters) {
+  const Layout& layout = party.layout();
+  {
+    Pending here = party.local_barrier();
+    co_await here;
+  }
+  if (layout.clusters() == 1) co_return;
+  if (is_leader(party)) {
+    std::vector<Pending> pending;
+    for (int c = 0; c < layout.clusters(); ++c) {
+      if (c == my_cluster(party)) continue;
+      pending.push_back(party.recv(layout.leader(c), kTagBarrier, {}));
+      pending.push_back(party.send(layout.leader(c), kTagBarrier, {}));
+    }
+    for (auto& p : pending) co_await p;
+  }
+  // A barrier rather than a broadcast: a broadcast of nothing need not wait for its root.
+  Pending release = party.local_barrier();
+  co_await release;
+}
+
+}  // namespace isthmus::coll

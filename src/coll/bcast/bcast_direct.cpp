@@ -1,0 +1,29 @@
+// The root sends straight to every rank of the other clusters, while its own cluster's native
+// broadcast runs: nobody there has anything left to do when the message has come. Each byte crosses
+// once for each of those ranks, so this is for very short messages.
+#include <vector>
+
+#include "coll/engine/implementations.hpp"
+#include "coll/engine/phases.hpp"
+
+namespace isthmus::coll {
+
+Task bcast_direct(Party& party, Bytes data, int root, Parameters) {
+  if (data.empty()) co_return;
+  const Layout& layout = party.layout();
+  const int home = layout.cluster_of(root);
+  std::vector<Pending> pending;
+  if (my_cluster(party) != home) {
+    pending.push_back(party.recv(root, kTagBcast, data));
+  } else {
+    if (party.rank() == root) {
+      for (int rank = 0; rank < layout.size(); ++rank) {
+        if (layout.cluster_of(rank) != home) pending.push_back(party.send(rank, kTagBcast, data));
+      }
+    }
+    pending.push_back(party.local_bcast(data, layout.index_of(root)));
+  }
+  for (auto& p : pending) co_await p;
+}
+
+}  // namespace isthmus::coll

@@ -1,0 +1,99 @@
+// An algorithm of a collective, as the table (algorithms.cpp) lists it: what it is called, what it
+// demands, what can be set of it, what it costs, and how to start it.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "coll/engine/collectives.hpp"
+#include "coll/engine/network.hpp"
+#include "coll/engine/parameters.hpp"
+
+namespace isthmus::coll {
+
+enum class Kind {
+  Barrier,
+  Bcast,
+  Gather,
+  Scatter,
+  Allgather,
+  Alltoall,
+  Reduce,
+  Allreduce,
+  ReduceScatter,
+  Scan,
+  Exscan,
+};
+constexpr int kKinds = static_cast<int>(Kind::Exscan) + 1;
+
+/// "bcast", "reduce_scatter": MPI's name without its prefix, in lower case.
+std::string_view name_of(Kind kind);
+
+/// What every rank knows of a call; the choice of an algorithm depends on nothing else of it.
+struct Problem {
+  Kind kind = Kind::Barrier;
+  /// Packed bytes: the message of bcast, the vector of one rank for reductions and scans, all
+  /// blocks of all ranks for gather, scatter and allgather, those that one rank sends for
+  /// alltoall. Empty where not every rank knows.
+  std::optional<std::size_t> bytes;
+  bool commutative = true;  ///< the operation of a reduction
+};
+
+/// Where a problem is to be solved.
+struct Setting {
+  const Layout& layout;
+  const Network& network;
+  Problem problem;
+  std::size_t bytes() const { return problem.bytes.value_or(0); }
+};
+
+/// What an algorithm demands; all that are set must hold.
+struct Demands {
+  bool commutative = false;  ///< the operation, or clusters that are blocks of ranks
+  bool known_bytes = false;  ///< Problem::bytes
+};
+
+/// Parameters that an algorithm heeds.
+struct Heeds {
+  bool segment = false;
+  bool senders = false;
+};
+
+using RunBarrier = Task (*)(Party&, Parameters);
+using RunBcast = Task (*)(Party&, Bytes data, int root, Parameters);
+using RunGather = Task (*)(Party&, ConstBytes mine, Bytes all, Sizes sizes, int root, Parameters);
+using RunScatter = Task (*)(Party&, ConstBytes all, Sizes sizes, Bytes mine, int root, Parameters);
+using RunAllgather = Task (*)(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
+using RunAlltoall = Task (*)(Party&, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes,
+                             Parameters);
+using RunReduce = Task (*)(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
+                           int root, Parameters);
+using RunReduceScatter = Task (*)(Party&, ConstBytes in, Bytes out, std::vector<std::size_t> counts,
+                                  Reduction&, Parameters);
+/// Allreduce, scan, exscan.
+using RunToAll = Task (*)(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
+                          Parameters);
+using Run = std::variant<RunBarrier, RunBcast, RunGather, RunScatter, RunAllgather, RunAlltoall,
+                         RunReduce, RunReduceScatter, RunToAll>;
+
+struct Algorithm {
+  Kind kind;
+  std::string_view name;
+  Demands demands;
+  Heeds heeds;
+  /// Estimated seconds; a parameter that is 0 stands for what the algorithm would set itself.
+  double (*cost)(const Setting&, const Parameters&);
+  Run run;
+  std::string_view source;  ///< where it is from
+};
+
+/// All algorithms, those of one kind adjacent.
+std::span<const Algorithm> algorithms();
+/// Null where there is none of that name.
+const Algorithm* find_algorithm(Kind kind, std::string_view name);
+/// "bcast: magpie, ...", for messages.
+std::string names_of_algorithms(Kind kind);
+
+}  // namespace isthmus::coll

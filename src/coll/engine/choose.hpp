@@ -1,0 +1,22 @@
+// Which algorithm solves a problem: the one that was asked for, where it can; else that of the
+// least estimated cost. Depends on what is the same on all ranks alone.
+#pragma once
+
+#include "coll/engine/algorithm.hpp"
+#include "coll/engine/forced.hpp"
+
+namespace isthmus::coll {
+
+struct Choice {
+  const Algorithm* algorithm = nullptr;
+  Parameters parameters;
+};
+
+/// True when all demands of the algorithm hold.
+bool fits(const Algorithm& algorithm, const Setting& setting);
+
+Choice choose(const Setting& setting, const Forced& forced);
+/// For the party's layout, network and forced choices; tells the party.
+Choice choose(Party& party, const Problem& problem);
+
+}  // namespace isthmus::coll

@@ -1,0 +1,27 @@
+// Algorithms asked for by name, as text:
+//   bcast=van-de-geijn-wan:senders=4:segment=16K,allreduce=rabenseifner
+// `auto` as a name leaves the choice to the cost model.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "coll/engine/algorithm.hpp"
+
+namespace isthmus::coll {
+
+struct Forced {
+  struct Wish {
+    const Algorithm* algorithm = nullptr;  ///< null: none
+    Parameters parameters;
+  };
+  std::array<Wish, kKinds> wishes;  ///< by Kind
+
+  const Wish& of(Kind kind) const { return wishes[static_cast<std::size_t>(kind)]; }
+};
+
+/// Reads the text; what it does not name stays as it is in `base`. Throws std::invalid_argument
+/// with a sentence that says what is wrong and lists what is allowed.
+Forced parse_forced(std::string_view text, const Forced& base = {});
+
+}  // namespace isthmus::coll

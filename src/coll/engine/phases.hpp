@@ -1,0 +1,74 @@
+// What the collectives share: their tags, and small pieces of their bodies.
+#pragma once
+
+#include <vector>
+
+#include "coll/engine/parameters.hpp"
+#include "coll/engine/portion.hpp"
+
+namespace isthmus::coll {
+
+/// Tags of the messages. One per collective is enough: every message that a collective sends it
+/// also receives, and messages between a pair of ranks stay in order, so successive collectives
+/// cannot mix.
+enum Tag : int {
+  kTagBarrier,
+  kTagBcast,
+  kTagGather,
+  kTagScatter,
+  kTagAllgather,
+  kTagAlltoall,
+  kTagReduce,
+  kTagAllreduce,
+  kTagReduceScatter,
+  kTagScan,
+  kTagExscan,
+  kTagExscanShift,
+  kTagBcastCopy,
+  kTagBcastSpread,
+  kTagReduceCopy,
+  kTagReduceResult,
+  kTagAllreduceCopy,
+  kTagAllreduceSpread,
+  kTagBcastFrom = 1 << 13,        ///< and on, one for each cluster on the way
+  kTagAllgatherSpread = 1 << 14,  ///< and on, one for each cluster
+  kTagsEnd = kTagAllgatherSpread + (1 << 12),
+};
+constexpr int kMaxClusters = kTagsEnd - kTagAllgatherSpread;
+
+inline int my_cluster(const Party& party) { return party.layout().cluster_of(party.rank()); }
+inline int my_index(const Party& party) { return party.layout().index_of(party.rank()); }
+inline bool is_leader(const Party& party) { return my_index(party) == 0; }
+
+/// True when a partial result of each cluster can stand for its ranks: combining the clusters'
+/// results in cluster order gives the result in rank order, or order does not matter.
+inline bool by_cluster(const Party& party, const Reduction& reduction) {
+  return party.layout().blocks() || reduction.commutative();
+}
+
+/// partials: one per cluster, in order, each `size` bytes; folds them into the last one.
+inline Bytes fold(Reduction& reduction, Buffer& partials, std::size_t size, std::size_t number,
+                  std::size_t count) {
+  const Bytes result = partials.part((number - 1) * size, size);
+  for (std::size_t i = number - 1; i-- > 0;) {
+    reduction.combine(partials.part(i * size, size), result, count);
+  }
+  return result;
+}
+
+/// The members' sizes at their leader (elsewhere `sizes` is left alone): the leaders of clusters
+/// away from the root do not know them. Nothing to do where `sizes` is given.
+Task learn_sizes(Party& party, std::size_t mine, Sizes& sizes);
+
+/// rank_order.cpp: every rank's contribution, `size` bytes each, at the leaders named: the one of
+/// `to`'s cluster (at `to` itself), or all when `to` is -1. `all` holds them in rank order and is
+/// allocated where they arrive. For reductions in rank order over interleaved clusters.
+Task collect_contributions(Party& party, ConstBytes mine, Buffer& all, int to, int tag);
+
+/// short_vectors.cpp: every rank's vector on all ranks, by `allgather`, and those of ranks 0 to
+/// `last` combined into `out`, in rank order. -1: none.
+using Allgather = Task (*)(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
+Task prefix(Allgather allgather, Party& party, ConstBytes in, Bytes out, std::size_t count,
+            Reduction& reduction, int last);
+
+}  // namespace isthmus::coll

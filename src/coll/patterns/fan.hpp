@@ -1,0 +1,29 @@
+// What the collectives for very short messages are made of: the members of a cluster send theirs to
+// its leader, which sends what it makes of them straight to every rank of the other clusters and,
+// while those messages cross, to its own. All but the leaders send one message and get one of each
+// leader, and nothing is left to be done in a cluster once the others' have come: nobody waits for
+// the rounds of a native collective on either side of the delay. One tag serves both ways.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "coll/engine/phases.hpp"
+
+namespace isthmus::coll {
+
+/// Appends the receives of what the leaders send this rank: cluster c's in `place(c)`. A leader
+/// gets nothing of itself; nothing comes where the place is empty, but with `empty_too`.
+void receive_from_leaders(Party& party, int tag, const std::function<Bytes(int cluster)>& place,
+                          std::vector<Pending>& pending, bool empty_too = false);
+
+/// Ends at a leader when all members' blocks are in `own`, one after the other (`local`: their
+/// sizes); elsewhere when the own one is sent. `empty_too`: members with nothing send that.
+Task fan_in(Party& party, ConstBytes mine, Bytes own, Sizes local, int tag, bool empty_too = false);
+
+/// At a leader: what `of` says to every rank but itself, those of the other clusters first; nothing
+/// where that is empty, but with `empty_too`. Elsewhere nothing.
+void fan_out(Party& party, int tag, const std::function<ConstBytes(int rank)>& of,
+             std::vector<Pending>& pending, bool empty_too = false);
+
+}  // namespace isthmus::coll

@@ -1,0 +1,168 @@
+#include "coll/patterns/halving.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "coll/engine/buffer.hpp"
+
+namespace isthmus::coll {
+namespace {
+
+std::size_t place_of(std::span<const int> ranks, int rank) {
+  return static_cast<std::size_t>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
+}
+
+std::size_t place_of(const std::vector<Share>& shares, int rank) {
+  return static_cast<std::size_t>(
+      std::find_if(shares.begin(), shares.end(), [&](const Share& s) { return s.rank == rank; }) -
+      shares.begin());
+}
+
+}  // namespace
+
+std::vector<Share> shares_after_scatter(std::span<const int> ranks, int root, std::size_t bytes) {
+  std::vector<int> order(ranks.begin(), ranks.end());
+  std::rotate(order.begin(), std::find(order.begin(), order.end(), root), order.end());
+  return even_shares(order, bytes, 1);
+}
+
+Task scatter_by_halving(Party& party, std::vector<int> ranks, int root, Bytes data, int tag) {
+  const auto shares = shares_after_scatter(ranks, root, data.size());
+  const std::size_t me = place_of(shares, party.rank());
+  std::vector<Pending> sends;
+  std::size_t first = 0, last = shares.size();  // the first of these ranks holds the data of all
+  while (last - first > 1) {
+    const std::size_t middle = first + (last - first + 1) / 2;
+    const std::size_t begin = shares[middle].first;
+    const Bytes half = data.subspan(begin, shares[last - 1].last - begin);
+    if (!half.empty() && me == first) {
+      sends.push_back(party.send(shares[middle].rank, tag, half));
+      co_await sends.back();
+    } else if (!half.empty() && me == middle) {
+      Pending arrival = party.recv(shares[first].rank, tag, half);
+      co_await arrival;
+    }
+    (me < middle ? last : first) = middle;
+  }
+}
+
+Task gather_by_doubling(Party& party, std::vector<Share> shares, Bytes data, int tag) {
+  const std::size_t size = shares.size();
+  const std::size_t me = place_of(shares, party.rank());
+  // The parts begin, begin + 1, ... of the ring, `number` of them: at most two runs of memory.
+  const auto runs = [&](std::size_t begin, std::size_t number) {
+    std::vector<Bytes> found;
+    const std::size_t end = std::min(begin + number, size);
+    const auto add = [&](std::size_t a, std::size_t b) {
+      if (a == b) return;
+      const Bytes run = data.subspan(shares[a].first, shares[b - 1].last - shares[a].first);
+      if (!run.empty()) found.push_back(run);
+    };
+    add(begin, end);
+    add(0, begin + number - end);
+    return found;
+  };
+  for (std::size_t held = 1; held < size; held *= 2) {
+    const std::size_t number = std::min(held, size - held);
+    const std::size_t source = (me + held) % size;
+    const std::size_t target = (me + size - held) % size;
+    std::vector<Pending> pending;
+    for (const Bytes run : runs(source, number)) {
+      pending.push_back(party.recv(shares[source].rank, tag, run));
+    }
+    for (const Bytes run : runs(me, number)) {
+      pending.push_back(party.send(shares[target].rank, tag, run));
+    }
+    for (auto& p : pending) co_await p;
+  }
+}
+
+namespace {
+
+/// Who takes part in the halving: a power of two. The first ranks of the list hand their operands
+/// to their right neighbours where it is longer.
+struct Halving {
+  std::size_t power, excess;
+  explicit Halving(std::size_t size) : power(std::bit_floor(size)), excess(size - power) {}
+  /// Place in the list of participant v.
+  std::size_t place(std::size_t v) const { return v < excess ? 2 * v + 1 : v + excess; }
+  bool hands_over(std::size_t place_in_list) const {
+    return place_in_list < 2 * excess && place_in_list % 2 == 0;
+  }
+  std::size_t participant(std::size_t place_in_list) const {
+    return place_in_list < 2 * excess ? place_in_list / 2 : place_in_list - excess;
+  }
+};
+
+struct Range {
+  std::size_t first, last;
+};
+
+/// What participant v keeps of `range` in the step of `distance`, and what its partner keeps.
+void halve(std::size_t v, std::size_t distance, Range& kept, Range& given) {
+  const std::size_t middle = kept.first + (kept.last - kept.first) / 2;
+  given = kept;
+  if ((v & distance) == 0) {
+    kept.last = given.first = middle;
+  } else {
+    kept.first = given.last = middle;
+  }
+}
+
+}  // namespace
+
+std::vector<Share> shares_after_reduce(std::span<const int> ranks, std::size_t count,
+                                       std::size_t unit) {
+  const Halving halving(ranks.size());
+  std::vector<Share> shares;
+  for (std::size_t v = 0; v < halving.power; ++v) {
+    Range kept{0, count}, given{};
+    for (std::size_t d = 1; d < halving.power; d *= 2) halve(v, d, kept, given);
+    shares.push_back({ranks[halving.place(v)], kept.first * unit, kept.last * unit});
+  }
+  std::sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) {
+    return std::pair(a.first, a.last) < std::pair(b.first, b.last);
+  });
+  return shares;
+}
+
+Task reduce_by_halving(Party& party, std::vector<int> ranks, Bytes vector, std::size_t count,
+                       Reduction& reduction, int tag) {
+  const std::size_t unit = reduction.packed_size(1);
+  const Halving halving(ranks.size());
+  const std::size_t me = place_of(ranks, party.rank());
+  if (halving.hands_over(me)) {
+    Pending handed = party.send(ranks[me + 1], tag, vector);
+    co_await handed;
+    co_return;
+  }
+  Buffer arrived(vector.size());
+  if (me < 2 * halving.excess) {
+    Pending taken = party.recv(ranks[me - 1], tag, arrived.bytes());
+    co_await taken;
+    reduction.combine(arrived.bytes(), vector, count);
+  }
+  const std::size_t v = halving.participant(me);
+  Range kept{0, count}, given{};
+  for (std::size_t d = 1; d < halving.power; d *= 2) {
+    halve(v, d, kept, given);
+    const int partner = ranks[halving.place(v ^ d)];
+    const Bytes mine = vector.subspan(kept.first * unit, (kept.last - kept.first) * unit);
+    const Bytes theirs = vector.subspan(given.first * unit, (given.last - given.first) * unit);
+    const Bytes operand = arrived.part(0, mine.size());
+    Pending incoming = party.recv(partner, tag, operand);
+    Pending outgoing = party.send(partner, tag, theirs);
+    co_await incoming;
+    co_await outgoing;
+    const std::size_t number = kept.last - kept.first;
+    if (number == 0) continue;
+    if ((v & d) != 0) {  // the partner's operands come first
+      reduction.combine(operand, mine, number);
+    } else {
+      reduction.combine(mine, operand, number);
+      copy(operand, mine);
+    }
+  }
+}
+
+}  // namespace isthmus::coll

@@ -1,0 +1,62 @@
+#include "coll/patterns/stripes.hpp"
+
+namespace isthmus::coll {
+
+Stripes::Stripes(const Layout& layout, int root, bool chained)
+    : layout_(layout), root_(root), home_(layout.cluster_of(root)), chained_(chained) {
+  for (const int rank : layout.members(home_)) {
+    if (rank != root) relays_.push_back(rank);
+  }
+  if (relays_.empty()) relays_.push_back(root);
+  for (int c = 0; c < layout.clusters(); ++c) {
+    if (c != home_) others_.push_back(c);
+  }
+}
+
+int Stripes::entry_at(std::size_t step, std::size_t k) const {
+  return entry(others_[(k / relays_.size() + step) % others_.size()], k);
+}
+
+std::size_t Stripes::step_of(int cluster, std::size_t k) const {
+  const auto place = static_cast<std::size_t>(cluster > home_ ? cluster - 1 : cluster);
+  return (place + others_.size() - k / relays_.size() % others_.size()) % others_.size();
+}
+
+int Stripes::source(int rank, std::size_t k) const {
+  if (rank == root_) return -1;
+  const int cluster = layout_.cluster_of(rank);
+  const int first = cluster == home_ ? relay(k) : entry(cluster, k);
+  if (first != rank) return first;
+  if (cluster == home_) return root_;
+  const std::size_t step = chained_ ? step_of(cluster, k) : 0;
+  return step == 0 ? relay(k) : entry_at(step - 1, k);
+}
+
+int Stripes::crossings(int rank, std::size_t k) const {
+  const int cluster = layout_.cluster_of(rank);
+  if (cluster == home_) return 0;
+  return chained_ ? static_cast<int>(step_of(cluster, k)) + 1 : 1;
+}
+
+std::vector<int> Stripes::targets(int rank, std::size_t k) const {
+  std::vector<int> found;
+  const int cluster = layout_.cluster_of(rank);
+  if (rank == root_ && relay(k) != root_) return {relay(k)};
+  if (cluster == home_ ? relay(k) != rank : entry(cluster, k) != rank) return found;
+  if (chained_) {
+    const std::size_t step = cluster == home_ ? 0 : step_of(cluster, k) + 1;
+    if (step < others_.size()) found.push_back(entry_at(step, k));
+  } else if (cluster == home_) {
+    for (const int c : others_) found.push_back(entry(c, k));
+  }
+  const auto members = layout_.members(cluster);
+  const auto size = members.size();
+  const auto me = static_cast<std::size_t>(layout_.index_of(rank));
+  for (std::size_t i = 1; i < size; ++i) {  // the next one first, so that they do not collide
+    const int other = members[(me + i) % size];
+    if (other != root_) found.push_back(other);
+  }
+  return found;
+}
+
+}  // namespace isthmus::coll

@@ -1,0 +1,23 @@
+// Every rank gets its block of every other rank's vector, straight, and combines them in rank
+// order: any operation and any layout, at the price that vectors cross whole.
+#include "coll/engine/implementations.hpp"
+#include "coll/engine/phases.hpp"
+
+namespace isthmus::coll {
+
+Task reduce_scatter_direct(Party& party, ConstBytes in, Bytes out, std::vector<std::size_t> counts,
+                           Reduction& reduction, Parameters parameters) {
+  const std::size_t ranks = counts.size(), size = out.size();
+  Sizes sizes;
+  for (const std::size_t count : counts) sizes.push_back(reduction.packed_size(count));
+  if (total(sizes) == 0) co_return;
+  Buffer arrived(ranks * size);
+  Sizes each(ranks, size);
+  co_await alltoall_direct(party, in, std::move(sizes), arrived.bytes(), std::move(each),
+                           parameters);
+  if (size == 0) co_return;
+  const std::size_t mine = counts[static_cast<std::size_t>(party.rank())];
+  copy(fold(reduction, arrived, size, ranks, mine), out);
+}
+
+}  // namespace isthmus::coll

@@ -1,0 +1,125 @@
+// Where clusters are blocks of ranks: the native scan in each; the last rank of a cluster, which
+// has its total, sends it to the leaders of all later clusters, and each of those broadcasts what
+// comes before its cluster. Where they interleave: every leader gets all contributions.
+#include "coll/engine/implementations.hpp"
+#include "coll/engine/phases.hpp"
+
+namespace isthmus::coll {
+namespace {
+
+/// What comes before my cluster, on all its ranks; empty in the first one. `inclusive` is my local
+/// scan; nobody reads it any more when this ends.
+Task prefix_of_clusters(Party& party, ConstBytes inclusive, std::size_t count, Reduction& reduction,
+                        Buffer& before, int tag) {
+  const Layout& layout = party.layout();
+  const int here = my_cluster(party);
+  std::vector<Pending> sends;
+  if (party.rank() == layout.members(here).back()) {
+    for (int c = here + 1; c < layout.clusters(); ++c) {
+      sends.push_back(party.send(layout.leader(c), tag, inclusive));
+    }
+  }
+  if (here > 0) {
+    const std::size_t size = inclusive.size();
+    const auto earlier = static_cast<std::size_t>(here);
+    before = Buffer(size);
+    if (is_leader(party)) {
+      Buffer totals(earlier * size);
+      std::vector<Pending> pending;
+      for (int c = 0; c < here; ++c) {
+        const Bytes place = totals.part(static_cast<std::size_t>(c) * size, size);
+        pending.push_back(party.recv(layout.members(c).back(), tag, place));
+      }
+      for (auto& p : pending) co_await p;
+      copy(fold(reduction, totals, size, earlier, count), before.bytes());
+    }
+    Pending spread = party.local_bcast(before.bytes(), 0);
+    co_await spread;
+  }
+  for (auto& p : sends) co_await p;
+}
+
+/// Leaders compute the prefixes of all their members and scatter them. Exclusive: rank r's prefix
+/// ends before r, and rank 0 gets its own contribution (to be ignored).
+Task scan_in_rank_order(Party& party, ConstBytes in, Bytes out, std::size_t count,
+                        Reduction& reduction, bool exclusive, int tag) {
+  const Layout& layout = party.layout();
+  const int here = my_cluster(party);
+  const std::size_t size = in.size();
+  Buffer all;
+  co_await collect_contributions(party, in, all, -1, tag);
+  const auto members = layout.members(here);
+  const Sizes each(members.size(), size);
+  Buffer results(is_leader(party) ? total(each) : 0);
+  if (is_leader(party)) {
+    Bytes prefix = all.part(0, size);
+    for (int r = 0; r < layout.size(); ++r) {
+      const Bytes contribution = all.part(static_cast<std::size_t>(r) * size, size);
+      const bool mine = layout.cluster_of(r) == here;
+      const Bytes place =
+          mine ? results.part(static_cast<std::size_t>(layout.index_of(r)) * size, size) : Bytes{};
+      if (mine && exclusive) copy(prefix, place);
+      if (r > 0) {
+        reduction.combine(prefix, contribution, count);
+        prefix = contribution;
+      }
+      if (mine && !exclusive) copy(prefix, place);
+    }
+  }
+  Pending scattered = party.local_scatter(results.bytes(), each, out, 0);
+  co_await scattered;
+}
+
+}  // namespace
+
+Task scan_magpie(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction,
+                 Parameters) {
+  if (reduction.packed_size(count) == 0) co_return;
+  if (!party.layout().blocks()) {
+    co_await scan_in_rank_order(party, in, out, count, reduction, false, kTagScan);
+    co_return;
+  }
+  {
+    Pending scanned = party.local_scan(in, out, count, reduction);
+    co_await scanned;
+  }
+  Buffer before;
+  co_await prefix_of_clusters(party, out, count, reduction, before, kTagScan);
+  if (before.size() > 0) reduction.combine(before.bytes(), out, count);
+}
+
+Task exscan_magpie(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction,
+                   Parameters) {
+  if (reduction.packed_size(count) == 0) co_return;
+  const Layout& layout = party.layout();
+  if (!layout.blocks()) {
+    Buffer result(in.size());
+    co_await scan_in_rank_order(party, in, result.bytes(), count, reduction, true, kTagExscan);
+    if (party.rank() != 0) copy(result.bytes(), out);
+    co_return;
+  }
+  Buffer inclusive(in.size()), left(is_leader(party) ? 0 : in.size());
+  {
+    Pending scanned = party.local_scan(in, inclusive.bytes(), count, reduction);
+    co_await scanned;
+  }
+  // The local prefix that excludes me is my left neighbour's inclusive one.
+  std::vector<Pending> shift;
+  if (!is_leader(party)) {
+    shift.push_back(party.recv(party.rank() - 1, kTagExscanShift, left.bytes()));
+  }
+  if (party.rank() != layout.members(my_cluster(party)).back()) {
+    shift.push_back(party.send(party.rank() + 1, kTagExscanShift, inclusive.bytes()));
+  }
+  for (auto& p : shift) co_await p;
+  Buffer before;
+  co_await prefix_of_clusters(party, inclusive.bytes(), count, reduction, before, kTagExscan);
+  if (is_leader(party)) {
+    if (before.size() > 0) copy(before.bytes(), out);
+    co_return;
+  }
+  if (before.size() > 0) reduction.combine(before.bytes(), left.bytes(), count);
+  copy(left.bytes(), out);
+}
+
+}  // namespace isthmus::coll

@@ -1,0 +1,66 @@
+// The vector is cut into as many intervals as there are ranks. Rank i gets interval i of all
+// vectors, straight, computes its prefixes for all ranks one after the other in rank order, and
+// sends each rank its own. Two crossings, whatever the layout, and all links busy alike.
+#include "coll/engine/cut.hpp"
+#include "coll/engine/implementations.hpp"
+#include "coll/engine/phases.hpp"
+
+namespace isthmus::coll {
+namespace {
+
+struct Intervals {
+  Intervals(const Party& party, std::size_t count, const Reduction& reduction)
+      : counts(even_sizes(count, static_cast<std::size_t>(party.layout().size()))) {
+    for (const std::size_t n : counts) sizes.push_back(reduction.packed_size(n));
+    const auto me = static_cast<std::size_t>(party.rank());
+    mine = counts[me];
+    size = sizes[me];
+    each.assign(counts.size(), size);
+  }
+  Sizes counts, sizes;  // by rank
+  std::size_t mine = 0, size = 0;
+  Sizes each;  // my interval of every rank's vector
+};
+
+/// My interval of all vectors becomes my interval of all inclusive prefixes.
+Task prefixes(Party& party, ConstBytes in, const Intervals& cut, Buffer& rows, Reduction& reduction,
+              Parameters parameters) {
+  rows = Buffer(total(cut.each));
+  co_await alltoall_direct(party, in, cut.sizes, rows.bytes(), cut.each, parameters);
+  if (cut.size == 0) co_return;
+  for (std::size_t r = 1; r < cut.each.size(); ++r) {
+    reduction.combine(rows.part((r - 1) * cut.size, cut.size), rows.part(r * cut.size, cut.size),
+                      cut.mine);
+  }
+}
+
+}  // namespace
+
+Task scan_transpose(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction,
+                    Parameters parameters) {
+  if (reduction.packed_size(count) == 0) co_return;
+  const Intervals cut(party, count, reduction);
+  Buffer rows;
+  co_await prefixes(party, in, cut, rows, reduction, parameters);
+  co_await alltoall_direct(party, rows.bytes(), cut.each, out, cut.sizes, parameters);
+}
+
+Task exscan_transpose(Party& party, ConstBytes in, Bytes out, std::size_t count,
+                      Reduction& reduction, Parameters parameters) {
+  if (reduction.packed_size(count) == 0) co_return;
+  const Intervals cut(party, count, reduction);
+  Buffer rows;
+  co_await prefixes(party, in, cut, rows, reduction, parameters);
+  // Rank r gets the prefix that ends before it; rank 0 nothing, and its result stays as it is.
+  Sizes going = cut.each, coming = cut.sizes;
+  going[0] = 0;
+  Bytes result = out;
+  if (party.rank() == 0) {
+    coming.assign(coming.size(), 0);
+    result = {};
+  }
+  const auto ending = rows.bytes().first((cut.each.size() - 1) * cut.size);
+  co_await alltoall_direct(party, ending, std::move(going), result, std::move(coming), parameters);
+}
+
+}  // namespace isthmus::coll

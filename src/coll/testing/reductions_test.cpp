@@ -1,0 +1,160 @@
+// The collectives that reduce, on a grid in memory: every shape, a commutative operation and one
+// that is not, against a sequential reduction in rank order.
+#include <gtest/gtest.h>
+
+#include "coll/testing/testing.hpp"
+
+namespace isthmus::coll {
+namespace {
+
+template <class T>
+void check_reduce(const Shape& shape, std::uint64_t seed, std::size_t count, int root) {
+  Trial<T> run(shape, seed, count);
+  run.grid.run([&](Party& party) {
+    return reduce(party, run.in_of(party), party.rank() == root ? run.out_of(party) : Bytes{},
+                  count, run.reduction, root);
+  });
+  const int last = static_cast<int>(shape.size()) - 1;
+  EXPECT_EQ(run.out[as_index(root)], expected<T>(0, last, count)) << "root " << root;
+  EXPECT_LE(run.grid.depth(), 1);
+}
+
+template <class T>
+void check_allreduce(const Shape& shape, std::uint64_t seed, std::size_t count) {
+  Trial<T> run(shape, seed, count);
+  run.grid.run([&](Party& party) {
+    return allreduce(party, run.in_of(party), run.out_of(party), count, run.reduction);
+  });
+  const int last = static_cast<int>(shape.size()) - 1;
+  for (const auto& got : run.out) EXPECT_EQ(got, expected<T>(0, last, count));
+  EXPECT_LE(run.grid.depth(), 1);
+}
+
+template <class T>
+void check_reduce_scatter(const Shape& shape, std::uint64_t seed, std::size_t base, bool uneven) {
+  std::vector<std::size_t> counts;
+  std::size_t count = 0;
+  for (std::size_t r = 0; r < shape.size(); ++r) {
+    counts.push_back(uneven ? base * ((r * 2 + 1) % 4) : base);
+    count += counts.back();
+  }
+  Trial<T> run(shape, seed, count);
+  for (std::size_t r = 0; r < shape.size(); ++r) run.out[r].resize(counts[r]);
+  run.grid.run([&](Party& party) {
+    return reduce_scatter(party, run.in_of(party), run.out_of(party), counts, run.reduction);
+  });
+  const auto whole = expected<T>(0, static_cast<int>(shape.size()) - 1, count);
+  auto begin = whole.begin();
+  for (std::size_t r = 0; r < shape.size(); ++r) {
+    const auto end = begin + static_cast<std::ptrdiff_t>(counts[r]);
+    EXPECT_EQ(run.out[r], std::vector<T>(begin, end)) << "rank " << r;
+    begin = end;
+  }
+  EXPECT_LE(run.grid.depth(), 1);
+}
+
+template <class T>
+void check_scan(const Shape& shape, std::uint64_t seed, std::size_t count, bool exclusive) {
+  Trial<T> run(shape, seed, count);
+  run.grid.run([&](Party& party) {
+    return exclusive ? exscan(party, run.in_of(party), run.out_of(party), count, run.reduction)
+                     : scan(party, run.in_of(party), run.out_of(party), count, run.reduction);
+  });
+  for (int r = 0; r < static_cast<int>(shape.size()); ++r) {
+    const auto want = !exclusive ? expected<T>(0, r, count)
+                      : r > 0    ? expected<T>(0, r - 1, count)
+                                 : contribution<T>(99, count);  // untouched
+    EXPECT_EQ(run.out[as_index(r)], want) << "rank " << r;
+  }
+  EXPECT_LE(run.grid.depth(), 1);
+}
+
+template <class T>
+void check_all(const Shape& shape, std::uint64_t& seed, std::size_t count, bool uneven) {
+  const int root = static_cast<int>(seed % shape.size());
+  check_reduce<T>(shape, ++seed, count, root);
+  check_allreduce<T>(shape, ++seed, count);
+  check_reduce_scatter<T>(shape, ++seed, count, uneven);
+  check_scan<T>(shape, ++seed, count, false);
+  check_scan<T>(shape, ++seed, count, true);
+}
+
+constexpr std::size_t kParts = 8;  // so that no test takes long under a sanitizer
+
+class ReductionsByShape : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(ReductionsByShape, EveryShape) {
+  std::uint64_t seed = 1000 * GetParam();
+  const auto shapes = all_shapes(4);
+  for (std::size_t i = GetParam(); i < shapes.size(); i += kParts) {
+    const Shape& shape = shapes[i];
+    SCOPED_TRACE(name_of(shape));
+    check_all<Sum>(shape, seed, 2, seed % 2 == 0);
+    check_all<Affine>(shape, seed, 2, seed % 2 == 0);
+    if (HasFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Parts, ReductionsByShape, testing::Range(std::size_t{0}, kParts));
+
+TEST(Reductions, EveryRootAndCount) {
+  std::uint64_t seed = 1'000'000;
+  for (const Shape& shape : typical_shapes()) {
+    SCOPED_TRACE(name_of(shape));
+    for (const std::size_t count : {0U, 1U, 40U}) {
+      for (int root = 0; root < static_cast<int>(shape.size()); ++root) {
+        check_reduce<Sum>(shape, ++seed, count, root);
+        check_reduce<Affine>(shape, ++seed, count, root);
+      }
+      check_all<Sum>(shape, seed, count, true);
+      check_all<Affine>(shape, seed, count, true);
+    }
+    if (HasFailure()) return;
+  }
+}
+
+TEST(Reductions, ManyOrdersOfEvents) {
+  const Shape shape{0, 1, 0, 2, 1, 0, 2};
+  const Shape blocks{0, 0, 1, 1, 1, 2};
+  for (std::uint64_t seed = 2'000'000; seed < 2'003'000;) {
+    SCOPED_TRACE(seed);
+    check_all<Affine>(shape, seed, 3, true);
+    check_all<Affine>(blocks, seed, 3, true);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(Reductions, AllreduceGivesTheSameBitsEverywhere) {
+  std::uint64_t seed = 3'000'000;
+  for (const Shape& shape : typical_shapes()) {
+    SCOPED_TRACE(name_of(shape));
+    constexpr std::size_t kCount = 33;
+    Trial<Float> run(shape, ++seed, kCount);
+    run.grid.run([&](Party& party) {
+      return allreduce(party, run.in_of(party), run.out_of(party), kCount, run.reduction);
+    });
+    for (const auto& got : run.out) {
+      EXPECT_EQ(std::memcmp(got.data(), run.out[0].data(), kCount * sizeof(Float)), 0);
+      EXPECT_NEAR(got[0].value, expected<Float>(0, static_cast<int>(shape.size()) - 1, 1)[0].value,
+                  1e-5);
+    }
+    if (HasFailure()) return;
+  }
+}
+
+struct Refusing : TestReduction<Sum> {
+  void combine(ConstBytes, Bytes, std::size_t) override { throw Failure(9, "no such operation"); }
+};
+
+TEST(Reductions, AFailureOfTheOperationReachesWhoDrivesTheTask) {
+  const Shape shape{0, 1};
+  Trial<Sum> run(shape, 1, 1);
+  Refusing refusing;
+  EXPECT_THROW(run.grid.run([&](Party& party) {
+    return allreduce(party, run.in_of(party), run.out_of(party), 1, refusing);
+  }),
+               Failure);
+}
+
+}  // namespace
+}  // namespace isthmus::coll

@@ -1,0 +1,365 @@
+#include "daemon/agent/agent.hpp"
+
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
+#include <asio/signal_set.hpp>
+#include <asio/steady_timer.hpp>
+#include <csignal>
+#include <map>
+#include <memory>
+
+#include "daemon/agent/control_channel.hpp"
+#include "daemon/agent/host.hpp"
+#include "daemon/agent/metrics.hpp"
+#include "daemon/agent/requests.hpp"
+#include "daemon/agent/runtime_dir.hpp"
+#include "daemon/gateway/gateway_set.hpp"
+#include "daemon/launch/failure.hpp"
+#include "daemon/launch/native_job.hpp"
+#include "daemon/launch/spawn_plan.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+using nlohmann::json;
+
+// Standard input that the ranks have not read yet; beyond it the launcher waits.
+constexpr std::size_t kMaxUnreadStdin = std::size_t{4} << 20;
+constexpr std::chrono::seconds kFlushLimit{2};
+constexpr std::chrono::milliseconds kFlushInterval{10};
+
+class Agent {
+ public:
+  explicit Agent(const AgentOptions& options);
+  int run();
+
+ private:
+  void handle(const ControlMessage& message);
+  void configure(const ControlMessage& message);
+  void inspect(const ControlMessage& message);
+  void link(const ControlMessage& message);
+  void spawn(const ControlMessage& message);
+  void take_stdin(const ControlMessage& message);
+  void end_stdin(const ControlMessage& message);
+  void signal(const ControlMessage& message);
+  void pause(const ControlMessage& message);
+  void resume(const ControlMessage& message);
+  void kill(const ControlMessage& message);
+  void count(const ControlMessage& message);
+  void stats(const ControlMessage& message);
+  void end(const ControlMessage& message);
+
+  GatewaySetEvents gateway_events();
+  void job_ended(int wait_status);
+  void send_error(const std::string& sentence, const std::string& remedy);
+  SpawnPlanner& planner(const char* op);
+  void stop(int status);
+  void close_gateways();
+  void flush_and_leave();
+
+  AgentOptions options_;
+  asio::io_context context_;
+  ControlChannel channel_;
+  asio::signal_set signals_;
+  asio::steady_timer flush_timer_;
+  std::chrono::steady_clock::time_point flush_deadline_;
+
+  std::unique_ptr<ConfigureRequest> configure_;
+  std::unique_ptr<RuntimeDir> runtime_dir_;
+  std::unique_ptr<SpawnPlanner> planner_;
+  std::unique_ptr<GatewaySet> gateways_;
+  core::World world_;
+  std::unique_ptr<MetricsServer> metrics_;
+  Surroundings around_;  // from `link`
+  std::unique_ptr<NativeJob> job_;
+  bool job_running_ = false;
+  int size_ = 0;  // ranks of this cluster, from `link`
+  // The ranks, if they have joined, have been told of a fault or abort, and end by themselves.
+  bool broken_ = false;
+  bool stopping_ = false;
+  bool orderly_ = false;  // stopping because the launcher said so
+  int status_ = 0;
+};
+
+Agent::Agent(const AgentOptions& options)
+    : options_(options),
+      channel_(context_, options.in, options.out,
+               {[this](const ControlMessage& message) { handle(message); },
+                [this](const std::string& trouble) {
+                  if (!trouble.empty()) send_error(trouble, "");
+                  stop(trouble.empty() ? 0 : 1);
+                },
+                [this](bool full) {
+                  if (job_) job_->hold_output(full);
+                }}),
+      signals_(context_, SIGINT, SIGTERM, SIGHUP),
+      flush_timer_(context_) {}
+
+int Agent::run() {
+  signals_.async_wait([this](std::error_code error, int number) {
+    if (!error) stop(128 + number);
+  });
+  channel_.send({{"op", "hello"},
+                 {"version", ISTHMUS_VERSION},
+                 {"host", host_name()},
+                 {"user", user_name()},
+                 {"pid", getpid()},
+                 {"machine", machine()}});
+  context_.run();
+  return status_;
+}
+
+void Agent::handle(const ControlMessage& message) {
+  using Handler = void (Agent::*)(const ControlMessage&);
+  static const std::map<std::string, Handler> handlers{{"configure", &Agent::configure},
+                                                       {"inspect", &Agent::inspect},
+                                                       {"link", &Agent::link},
+                                                       {"spawn", &Agent::spawn},
+                                                       {"stdin", &Agent::take_stdin},
+                                                       {"stdin-eof", &Agent::end_stdin},
+                                                       {"signal", &Agent::signal},
+                                                       {"kill", &Agent::kill},
+                                                       {"count", &Agent::count},
+                                                       {"stats", &Agent::stats},
+                                                       {"pause", &Agent::pause},
+                                                       {"resume", &Agent::resume},
+                                                       {"end", &Agent::end}};
+  if (stopping_) return;
+  const std::string op = message.op();
+  try {
+    const auto found = handlers.find(op);
+    if (found == handlers.end()) {
+      throw Failure("The control message \"" + op.substr(0, 60) + "\" is unknown to isthmusd " +
+                        ISTHMUS_VERSION + ".",
+                    "Use the same version of Isthmus everywhere.");
+    }
+    (this->*found->second)(message);
+  } catch (const Failure& failure) {
+    send_error(failure.what(), failure.remedy());
+  } catch (const std::exception& error) {
+    send_error("The request \"" + op + "\" failed on " + host_name() + ": " + error.what(), "");
+  }
+}
+
+void Agent::configure(const ControlMessage& message) {
+  if (configure_) throw Failure("The control message \"configure\" came twice.");
+  auto request = std::make_unique<ConfigureRequest>(read_configure(message.body));
+  if (request->version != ISTHMUS_VERSION) {
+    throw Failure("The launcher is Isthmus " + request->version + ", isthmusd on " + host_name() +
+                      " (cluster " + request->cluster + ") is " + ISTHMUS_VERSION + ".",
+                  "Install the same version there, or set the cluster's prefix key.");
+  }
+  planner_ = std::make_unique<SpawnPlanner>(*request, options_.self, options_.in);
+  runtime_dir_ = std::make_unique<RuntimeDir>(request->job);
+  gateways_ =
+      std::make_unique<GatewaySet>(context_, *request, runtime_dir_->path(), gateway_events());
+  json configured{{"op", "configured"}, {"gateways", gateways_->listening()}};
+  if (const auto at = request->settings.value("metrics", json()); at.is_string()) {
+    metrics_ = std::make_unique<MetricsServer>(context_, at.get<std::string>(), [this] {
+      return metrics_text(configure_->job, world_, gateways_->counts());
+    });
+    configured["metrics"] = metrics_->address();
+  }
+  configure_ = std::move(request);
+  channel_.send(std::move(configured));
+}
+
+SpawnPlanner& Agent::planner(const char* op) {
+  if (!planner_ || !configure_) {
+    throw Failure(std::string("The control message \"") + op + "\" came before \"configure\".");
+  }
+  if (options_.gateways_only) {
+    throw Failure(std::string("The control message \"") + op +
+                  "\" went to a gateway, which starts no programs.");
+  }
+  return *planner_;
+}
+
+void Agent::inspect(const ControlMessage& message) {
+  const InspectRequest request = read_inspect(message.body);
+  const Inspection& found = planner("inspect").inspect(request.argv, request.mpi);
+  json reply{{"op", "program"},    {"path", found.program.path},
+             {"abi", nullptr},     {"library", nullptr},
+             {"mpi_version", ""},  {"launcher", found.launcher.path},
+             {"stub", found.stub}, {"here", planner("inspect").ranks_are_here(found.launcher)}};
+  if (const auto& library = found.program.library) {
+    reply["abi"] = library->abi;
+    reply["library"] = library->path;
+    reply["mpi_version"] = library_version(library->path, options_.self, planner_->site());
+  }
+  channel_.send(std::move(reply));
+}
+
+void Agent::link(const ControlMessage& message) {
+  if (!configure_) throw Failure("The control message \"link\" came before \"configure\".");
+  const LinkRequest request = read_link(message.body);
+  world_ = request.world;
+  around_ = {core::world_to_json(request.world), request.world.size(), runtime_dir_->has_siblings(),
+             runtime_dir_->path()};
+  size_ = 0;
+  for (const core::Cluster& cluster : request.world.clusters) {
+    if (cluster.name == configure_->cluster) size_ = cluster.size;
+  }
+  gateways_->link(request, [this](const std::string& trouble) {
+    if (trouble.empty()) {
+      channel_.send({{"op", "linked"}});
+    } else {
+      send_error(trouble, "");
+    }
+  });
+}
+
+void Agent::spawn(const ControlMessage& message) {
+  SpawnPlanner& planner = this->planner("spawn");
+  if (around_.world_json.empty())
+    throw Failure("The control message \"spawn\" came before \"link\".");
+  if (job_) throw Failure("The control message \"spawn\" came twice.");
+  const SpawnRequest request = read_spawn(message.body);
+  NativeJob::Events events;
+  events.output = [this](int fd, std::string_view bytes) {
+    channel_.send({{"op", "output"}, {"fd", fd}}, bytes);
+  };
+  events.ended = [this](int wait_status) { job_ended(wait_status); };
+  job_ = std::make_unique<NativeJob>(context_, planner.plan(request, around_), std::move(events));
+  job_running_ = true;
+  job_->on_stdin_written = [this] {
+    if (job_->unwritten_stdin() < kMaxUnreadStdin / 2) channel_.hold(false);
+  };
+  channel_.send({{"op", "spawned"}});
+}
+
+void Agent::take_stdin(const ControlMessage& message) {
+  if (!job_) throw Failure("The control message \"stdin\" came before \"spawn\".");
+  if (!job_running_) return;  // sent before the launcher could know
+  job_->write_stdin(message.bytes);
+  channel_.hold(job_->unwritten_stdin() > kMaxUnreadStdin);
+}
+
+void Agent::end_stdin(const ControlMessage&) {
+  if (!job_) throw Failure("The control message \"stdin-eof\" came before \"spawn\".");
+  job_->close_stdin();
+}
+
+void Agent::signal(const ControlMessage& message) {
+  const auto found = message.body.find("signal");
+  if (found == message.body.end() || !found->is_number_integer() || found->get<int>() < 1 ||
+      found->get<int>() >= NSIG) {
+    throw Failure("In the control message signal.signal is not the number of a signal.");
+  }
+  if (job_ && job_running_) job_->signal(found->get<int>());
+}
+
+void Agent::pause(const ControlMessage&) {
+  if (job_ && job_running_) job_->pause();
+  channel_.send({{"op", "paused"}});
+}
+
+void Agent::resume(const ControlMessage&) {
+  if (job_ && job_running_) job_->resume();
+}
+
+void Agent::kill(const ControlMessage&) {
+  if (job_ && job_running_) job_->kill(broken_ && gateways_->joined());
+}
+
+void Agent::count(const ControlMessage&) {
+  channel_.send({{"op", "count"}, {"ranks", gateways_ ? gateways_->joined_ranks() : 0}});
+}
+
+void Agent::stats(const ControlMessage&) {
+  channel_.send({{"op", "stats"},
+                 {"links", gateways_ ? gateways_->stats() : json::array()},
+                 {"direct", gateways_ ? gateways_->direct_stats() : json::array()}});
+}
+
+void Agent::end(const ControlMessage&) {
+  orderly_ = true;
+  stop(0);
+}
+
+GatewaySetEvents Agent::gateway_events() {
+  GatewaySetEvents events;
+  // Once everything is being ended, what breaks is no news.
+  events.joined = [this] { channel_.send({{"op", "joined"}, {"ranks", size_}}); };
+  events.abort = [this](int rank, int code, const std::string& text) {
+    broken_ = true;
+    if (stopping_) return;
+    channel_.send({{"op", "abort"}, {"rank", rank}, {"code", code}, {"message", text}});
+  };
+  events.fault = [this](const std::string& text, int code) {
+    broken_ = true;
+    if (stopping_) return;
+    channel_.send({{"op", "fault"}, {"message", text}, {"code", code}});
+  };
+  events.silence = [this](const LinkSilence& silence) {
+    if (stopping_) return;
+    const auto seconds = [](std::chrono::milliseconds time) {
+      return static_cast<double>(time.count()) * 1e-3;
+    };
+    channel_.send({{"op", "silence"},
+                   {"from", silence.from},
+                   {"to", silence.to},
+                   {"seconds", seconds(silence.silence)},
+                   {"patience", seconds(silence.patience)},
+                   {"over", silence.over}});
+  };
+  events.notice = [this](const std::string& text, bool warning) {
+    if (!stopping_) channel_.send({{"op", "notice"}, {"message", text}, {"warning", warning}});
+  };
+  return events;
+}
+
+void Agent::job_ended(int wait_status) {
+  job_running_ = false;
+  channel_.hold(false);
+  json reply{{"op", "exit"},
+             {"status", shell_status(wait_status)},
+             {"signal", nullptr},
+             {"joined", gateways_->joined()},
+             {"finalized", gateways_->finished()}};
+  if (WIFSIGNALED(wait_status)) reply["signal"] = WTERMSIG(wait_status);
+  channel_.send(std::move(reply));
+  if (stopping_) close_gateways();
+}
+
+void Agent::send_error(const std::string& sentence, const std::string& remedy) {
+  channel_.send({{"op", "error"}, {"message", sentence}, {"remedy", remedy}});
+}
+
+void Agent::stop(int status) {
+  if (stopping_) return;
+  stopping_ = true;
+  status_ = status;
+  if (job_ && job_running_) {
+    job_->kill(broken_ && gateways_->joined());
+  } else {
+    close_gateways();
+  }
+}
+
+// Without goodbyes the other clusters see a fault, as they should when nobody asked for this end.
+void Agent::close_gateways() {
+  flush_deadline_ = std::chrono::steady_clock::now() + kFlushLimit;
+  if (gateways_ && orderly_) {
+    gateways_->close([this] { flush_and_leave(); });
+  } else {
+    flush_and_leave();
+  }
+}
+
+void Agent::flush_and_leave() {
+  if (channel_.idle() || std::chrono::steady_clock::now() > flush_deadline_) {
+    context_.stop();
+    return;
+  }
+  flush_timer_.expires_after(kFlushInterval);
+  flush_timer_.async_wait([this](std::error_code error) {
+    if (!error) flush_and_leave();
+  });
+}
+
+}  // namespace
+
+int run_agent(const AgentOptions& options) { return Agent(options).run(); }
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,54 @@
+// One launcher's messages over a pair of descriptors, on an io_context.
+#pragma once
+
+#include <array>
+#include <asio/io_context.hpp>
+#include <asio/posix/stream_descriptor.hpp>
+#include <functional>
+#include <string>
+
+#include "daemon/agent/control.hpp"
+
+namespace isthmus::daemon {
+
+class ControlChannel {
+ public:
+  struct Events {
+    std::function<void(ControlMessage)> message;
+    /// No more will come: the other end closed (empty text), or sent what is no message.
+    std::function<void(const std::string& trouble)> closed;
+    /// send() has queued more than kHighWater bytes, or the queue has emptied since.
+    std::function<void(bool full)> congested;
+  };
+  static constexpr std::size_t kHighWater = std::size_t{4} << 20;
+
+  /// Takes over both descriptors.
+  ControlChannel(asio::io_context& context, int in, int out, Events events);
+
+  void send(nlohmann::json body, std::string_view bytes = {});
+  bool idle() const { return queue_.empty(); }  ///< all that was sent is written
+  /// While held, nothing is read, so that the launcher's writes wait; that the other end has
+  /// closed is noticed all the same (where the descriptor is a pipe or socket).
+  void hold(bool held);
+
+ private:
+  void read();
+  void dispatch();
+  void write();
+  void close(const std::string& trouble);
+
+  asio::posix::stream_descriptor in_;
+  asio::posix::stream_descriptor out_;
+  Events events_;
+  ControlDecoder decoder_;
+  std::array<char, 65536> block_{};
+  std::string queue_;
+  std::size_t written_ = 0;  // bytes of queue_
+  bool reading_ = false;
+  bool writing_ = false;
+  bool held_ = false;
+  bool closed_ = false;
+  bool full_ = false;
+};
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,52 @@
+#include "daemon/agent/host.hpp"
+
+#include <pwd.h>
+#include <sched.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <array>
+#include <bit>
+#include <cfloat>
+#include <cstdlib>
+#include <thread>
+
+namespace isthmus::daemon {
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "localhost";
+  return name.data();
+}
+
+std::string user_name() {
+  const passwd* entry = getpwuid(getuid());
+  return entry != nullptr ? entry->pw_name : std::to_string(getuid());
+}
+
+nlohmann::json machine() {
+  utsname system{};
+  uname(&system);
+  return {
+      {"arch", system.machine},
+      {"byteorder", std::endian::native == std::endian::little ? "little" : "big"},
+      {"long", sizeof(long)},
+      {"long_double", std::to_string(LDBL_MANT_DIG) + "/" + std::to_string(sizeof(long double))}};
+}
+
+int usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+bool inside_allocation() {
+  for (const char* name :
+       {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "PE_HOSTFILE"}) {
+    if (std::getenv(name) != nullptr) return true;
+  }
+  return false;
+}
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,37 @@
+// What a Prometheus server may read of an agent while the job runs: the counters of its links, in
+// the text format (version 0.0.4), over plain HTTP at /metrics.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/world.hpp"
+#include "daemon/gateway/gateway.hpp"
+
+namespace isthmus::daemon {
+
+/// One sample per link and counter; clusters by name, gateways of a cluster numbered from 0.
+std::string metrics_text(const std::string& job, const core::World& world,
+                         const std::vector<LinkCount>& counts);
+
+class MetricsServer {
+ public:
+  /// Serves `text()` at "tcp:host:port". Throws Failure that names an address that it can't have.
+  MetricsServer(asio::io_context& io, const std::string& address,
+                std::function<std::string()> text);
+  ~MetricsServer();
+  MetricsServer(const MetricsServer&) = delete;
+  MetricsServer& operator=(const MetricsServer&) = delete;
+
+  /// With the port filled in.
+  std::string address() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,212 @@
+#include "daemon/agent/requests.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <optional>
+
+#include "core/hex.hpp"
+#include "daemon/launch/failure.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+using nlohmann::json;
+
+// An object of a message, with its place in the message for error sentences.
+class Keys {
+ public:
+  Keys(const json& object, std::string place) : object_(object), place_(std::move(place)) {
+    if (!object_.is_object()) wrong("", "must be an object");
+  }
+
+  template <class T>
+  T get(const std::string& key) const {
+    auto value = find<T>(key);
+    if (!value) wrong(key, "is missing");
+    return *value;
+  }
+  /// Absent and null are the same.
+  template <class T>
+  T get_or(const std::string& key, const T& fallback) const {
+    auto value = find<T>(key);
+    return value ? *value : fallback;
+  }
+  int count(const std::string& key, int least) const {
+    const auto value = get<std::int64_t>(key);
+    if (value < least || value > std::numeric_limits<int>::max() / 2) {
+      wrong(key, "is out of range: " + std::to_string(value));
+    }
+    return static_cast<int>(value);
+  }
+  core::NodeId node(const std::string& key) const {
+    const auto value = get<std::int64_t>(key);
+    if (value < 0 || value > std::int64_t{core::kNobody} ||
+        !core::is_gateway(static_cast<core::NodeId>(value))) {
+      wrong(key, "is not the number of a gateway: " + std::to_string(value));
+    }
+    return static_cast<core::NodeId>(value);
+  }
+  /// The objects of a list; absent is empty.
+  std::vector<Keys> list(const std::string& key) const {
+    std::vector<Keys> result;
+    const auto found = object_.find(key);
+    if (found == object_.end() || found->is_null()) return result;
+    if (!found->is_array()) wrong(key, "must be a list");
+    for (std::size_t i = 0; i < found->size(); ++i) {
+      result.emplace_back((*found)[i], place_ + "." + key + "[" + std::to_string(i) + "]");
+    }
+    return result;
+  }
+  [[noreturn]] void wrong(const std::string& key, const std::string& why) const {
+    throw Failure("In the control message " + place_ + (key.empty() ? "" : "." + key) + " " + why +
+                  ".");
+  }
+
+ private:
+  template <class T>
+  std::optional<T> find(const std::string& key) const {
+    const auto found = object_.find(key);
+    if (found == object_.end() || found->is_null()) return std::nullopt;
+    try {
+      return found->get<T>();
+    } catch (const json::exception&) {
+      wrong(key, "has a wrong type: " + found->dump().substr(0, 60));
+    }
+  }
+
+  const json& object_;
+  std::string place_;
+};
+
+std::string from_hex(const Keys& keys, const std::string& key) {
+  auto bytes = core::from_hex(keys.get<std::string>(key));
+  // Says nothing of the secret itself.
+  if (!bytes) keys.wrong(key, "must be pairs of hexadecimal digits");
+  return *std::move(bytes);
+}
+
+void check_names(const Keys& keys, const Variables& variables) {
+  for (const auto& [name, value] : variables) {
+    if (name.empty() || name.find_first_of(std::string("=\0", 2)) != std::string::npos ||
+        value.find('\0') != std::string::npos) {
+      keys.wrong("env", "holds a name or value that no environment can: \"" + name + "\"");
+    }
+  }
+}
+
+std::vector<std::string> read_argv(const Keys& keys) {
+  auto argv = keys.get<std::vector<std::string>>("argv");
+  if (argv.empty()) keys.wrong("argv", "is empty");
+  for (const std::string& word : argv) {
+    if (word.find('\0') != std::string::npos) keys.wrong("argv", "holds a NUL");
+  }
+  return argv;
+}
+
+// Names only: what launchers take for an option, or for several hosts, is refused.
+std::vector<std::string> read_hosts(const Keys& keys) {
+  auto hosts = keys.get_or<std::vector<std::string>>("hosts", {});
+  for (const std::string& host : hosts) {
+    const bool plain = std::all_of(host.begin(), host.end(), [](unsigned char c) {
+      return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+    });
+    if (host.empty() || host.front() == '-' || !plain) {
+      keys.wrong("hosts", "holds what is no name of a host: \"" + host + "\"");
+    }
+  }
+  return hosts;
+}
+
+}  // namespace
+
+ConfigureRequest read_configure(const json& body) {
+  const Keys keys(body, "configure");
+  ConfigureRequest request;
+  request.version = keys.get<std::string>("version");
+  request.job = keys.get<std::string>("job");
+  request.secret = from_hex(keys, "secret");
+  request.cluster = keys.get<std::string>("cluster");
+  request.env = keys.get_or<Variables>("env", {});
+  check_names(keys, request.env);
+  request.mpi = keys.get_or<std::string>("mpi", "");
+  request.launch = keys.get_or<std::string>("launch", "");
+  request.hosts = read_hosts(keys);
+  request.wdir = keys.get_or<std::string>("wdir", "");
+  for (const Keys& gateway : keys.list("gateways")) {
+    request.gateways.push_back(
+        {gateway.node("node"), gateway.get_or<std::vector<std::string>>("listen", {})});
+  }
+  request.settings = keys.get_or<json>("settings", json::object());
+  if (!request.settings.is_object()) keys.wrong("settings", "must be an object");
+  return request;
+}
+
+InspectRequest read_inspect(const json& body) {
+  const Keys keys(body, "inspect");
+  return {read_argv(keys), keys.get_or<std::string>("mpi", "")};
+}
+
+LinkRequest read_link(const json& body) {
+  const Keys keys(body, "link");
+  LinkRequest request;
+  try {
+    request.world = core::world_from_json(keys.get<json>("world").dump());
+  } catch (const std::invalid_argument& error) {
+    keys.wrong("world", std::string("is wrong: ") + error.what());
+  }
+  for (const Keys& item : keys.list("links")) {
+    LinkRequest::Link link;
+    link.from = item.node("from");
+    link.to = item.node("to");
+    link.addresses = item.get<std::vector<std::string>>("addresses");
+    link.encrypt = item.get_or("encrypt", true);
+    link.rate = item.get_or("rate", 0.0);
+    link.rtt = item.get_or("rtt", 0.0);
+    link.streams = item.get_or("streams", 0);
+    link.patience = item.get_or("patience", 0.0);
+    if (!(link.rate >= 0 && link.rate < 1e15)) item.wrong("rate", "is out of range");
+    if (!(link.rtt >= 0 && link.rtt < 1e3)) item.wrong("rtt", "is out of range");
+    if (!(link.patience >= 0 && link.patience < 1e6)) item.wrong("patience", "is out of range");
+    if (link.streams < 0 || link.streams > 256) item.wrong("streams", "is out of range");
+    request.links.push_back(std::move(link));
+  }
+  for (const Keys& item : keys.list("routes")) {
+    auto& next = request.routes[item.node("node")];
+    for (const auto& [cluster, node] : item.get<std::map<std::string, core::NodeId>>("next")) {
+      if (cluster.empty() || cluster.size() > 9 ||
+          cluster.find_first_not_of("0123456789") != std::string::npos ||
+          std::stoul(cluster) >= request.world.clusters.size() || !core::is_gateway(node)) {
+        item.wrong("next", "has a wrong entry: \"" + cluster + "\": " + std::to_string(node));
+      }
+      next[std::stoul(cluster)] = node;
+    }
+  }
+  return request;
+}
+
+SpawnRequest read_spawn(const json& body) {
+  const Keys keys(body, "spawn");
+  SpawnRequest request;
+  std::int64_t sum = 0;
+  for (const Keys& item : keys.list("parts")) {
+    SpawnRequest::Part part{item.count("n", 1), read_argv(item), item.get_or<Variables>("env", {}),
+                            item.get_or("appnum", 0), item.get_or<std::string>("mpi", "")};
+    check_names(item, part.env);
+    sum += part.n;
+    request.parts.push_back(std::move(part));
+  }
+  if (request.parts.empty()) keys.wrong("parts", "is missing or empty");
+  request.first = keys.count("first", 0);
+  request.local_first = keys.get_or("local_first", 0);
+  request.size = keys.count("size", 1);
+  if (request.size != sum) {
+    keys.wrong("size", "is " + std::to_string(request.size) + ", but the parts have " +
+                           std::to_string(sum) + " ranks");
+  }
+  request.has_stdin = keys.get_or("stdin", false);
+  request.tag_output = keys.get_or("tag_output", false);
+  return request;
+}
+
+}  // namespace isthmus::daemon

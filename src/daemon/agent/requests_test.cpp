@@ -1,0 +1,119 @@
+#include "daemon/agent/requests.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "daemon/launch/failure.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+json configure() {
+  return json::parse(R"({"op":"configure","version":"1","job":"j","secret":"00ffA0","cluster":"c",
+    "env":{"A":"1"},"mpi":null,"launch":"srun","wdir":"/w","extra":1,
+    "gateways":[{"node":2147483648,"listen":["tcp:127.0.0.1:0"]}],"settings":{"bind":false}})");
+}
+
+json link() {
+  return json::parse(R"({"op":"link",
+    "world":{"clusters":[{"name":"a","size":1},{"name":"b","size":2}],
+      "gateways":[{"node":2147483648,"cluster":0,"addresses":["unix:/x"]},
+                  {"node":2147483649,"cluster":1,"addresses":[]}]},
+    "links":[{"from":2147483648,"to":2147483649,"addresses":["tcp:h:1"],"encrypt":false,
+              "rate":1e6,"rtt":null,"streams":null}],
+    "routes":[{"node":2147483648,"next":{"1":2147483649}}]})");
+}
+
+json spawn() {
+  return json::parse(R"({"op":"spawn","parts":[{"n":2,"argv":["x"],"env":{"A":"b"}},
+    {"n":1,"argv":["y","z"]}],"first":4,"size":3,"stdin":true,"tag_output":false})");
+}
+
+template <class F>
+std::string failure(F&& read, const json& body) {
+  try {
+    read(body);
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+  return "none";
+}
+
+TEST(Requests, Configure) {
+  const ConfigureRequest request = read_configure(configure());
+  EXPECT_EQ(request.secret, std::string("\x00\xff\xa0", 3));
+  EXPECT_EQ(request.mpi, "");
+  EXPECT_EQ(request.launch, "srun");
+  ASSERT_EQ(request.gateways.size(), 1U);
+  EXPECT_EQ(request.gateways[0].node, core::kFirstGateway);
+  EXPECT_EQ(request.settings["bind"], false);
+}
+
+TEST(Requests, Link) {
+  const LinkRequest request = read_link(link());
+  EXPECT_EQ(request.world.size(), 3);
+  ASSERT_EQ(request.links.size(), 1U);
+  EXPECT_FALSE(request.links[0].encrypt);
+  EXPECT_EQ(request.links[0].rate, 1e6);
+  EXPECT_EQ(request.links[0].streams, 0);
+  EXPECT_EQ(request.routes.at(core::kFirstGateway).at(1), core::kFirstGateway + 1);
+}
+
+TEST(Requests, Spawn) {
+  const SpawnRequest request = read_spawn(spawn());
+  ASSERT_EQ(request.parts.size(), 2U);
+  EXPECT_EQ(request.parts[0].env.at("A"), "b");
+  EXPECT_EQ(request.parts[1].argv, (std::vector<std::string>{"y", "z"}));
+  EXPECT_EQ(request.first, 4);
+  EXPECT_TRUE(request.has_stdin);
+}
+
+TEST(Requests, WrongKeysAreNamed) {
+  const auto with = [](json body, const char* pointer, const json& value) {
+    body[json::json_pointer(pointer)] = value;
+    return body;
+  };
+  const struct {
+    std::string said;
+    const char* expected;
+  } cases[] = {
+      {failure(read_configure, with(configure(), "/secret", "xy")), "configure.secret"},
+      {failure(read_configure, with(configure(), "/secret", "abc")), "configure.secret"},
+      {failure(read_configure, with(configure(), "/job", nullptr)), "configure.job is missing"},
+      {failure(read_configure, with(configure(), "/env", {{"A=B", "1"}})), "configure.env"},
+      {failure(read_configure, with(configure(), "/env", {{"A", 1}})), "configure.env"},
+      {failure(read_configure, with(configure(), "/hosts", "n1")), "configure.hosts"},
+      {failure(read_configure, with(configure(), "/hosts", {"n1", "-x"})), "configure.hosts"},
+      {failure(read_configure, with(configure(), "/hosts", {"n1,n2"})), "configure.hosts"},
+      {failure(read_configure, with(configure(), "/gateways/0/node", 3)),
+       "configure.gateways[0].node"},
+      {failure(read_configure, with(configure(), "/gateways/0/node", -1)),
+       "configure.gateways[0].node"},
+      {failure(read_configure, with(configure(), "/gateways", "x")), "configure.gateways"},
+      {failure(read_configure, with(configure(), "/settings", 3)), "configure.settings"},
+      {failure(read_inspect, {{"op", "inspect"}, {"argv", json::array()}}), "inspect.argv"},
+      {failure(read_inspect, {{"op", "inspect"}, {"argv", "x"}}), "inspect.argv"},
+      {failure(read_link, with(link(), "/world/clusters/0/size", "x")), "link.world"},
+      {failure(read_link, with(link(), "/links/0/from", 1)), "link.links[0].from"},
+      {failure(read_link, with(link(), "/links/0/addresses", 1)), "link.links[0].addresses"},
+      {failure(read_link, with(link(), "/links/0/rate", -5)), "link.links[0].rate"},
+      {failure(read_link, with(link(), "/links/0/streams", 100000)), "link.links[0].streams"},
+      {failure(read_link, with(link(), "/routes/0/next", {{"7", 2147483649U}})),
+       "link.routes[0].next"},
+      {failure(read_link, with(link(), "/routes/0/next", {{"x", 2147483649U}})),
+       "link.routes[0].next"},
+      {failure(read_spawn, with(spawn(), "/size", 4)), "spawn.size"},
+      {failure(read_spawn, with(spawn(), "/parts/0/n", 0)), "spawn.parts[0].n"},
+      {failure(read_spawn, with(spawn(), "/parts/0/n", 1e30)), "spawn.parts[0].n"},
+      {failure(read_spawn, with(spawn(), "/parts/1/argv", json::array())), "spawn.parts[1].argv"},
+      {failure(read_spawn, with(spawn(), "/first", -1)), "spawn.first"},
+      {failure(read_spawn, with(spawn(), "/parts", json::array())), "spawn.parts"},
+  };
+  for (const auto& one : cases) EXPECT_THAT(one.said, HasSubstr(one.expected));
+}
+
+}  // namespace
+}  // namespace isthmus::daemon

@@ -1,0 +1,98 @@
+#include "daemon/agent/runtime_dir.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "daemon/launch/failure.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string folder_lead() { return "isthmus-" + std::to_string(getuid()) + "-"; }
+
+// The lock is held before the file has its name, so that nobody finds it unlocked.
+FileDescriptor lock_folder(const std::string& path) {
+  const std::string early = path + "/lock.new";
+  FileDescriptor file(open(early.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
+  if (!file || flock(file.get(), LOCK_EX | LOCK_NB) != 0) return {};
+  rename(early.c_str(), (path + "/lock").c_str());
+  return file;
+}
+
+void remove_abandoned(const std::string& base) {
+  std::error_code error;
+  for (fs::directory_iterator at(base, error), end; !error && at != end; at.increment(error)) {
+    if (!at->path().filename().string().starts_with(folder_lead())) continue;
+    struct stat about {};
+    if (lstat(at->path().c_str(), &about) != 0 || !S_ISDIR(about.st_mode) ||
+        about.st_uid != getuid()) {
+      continue;
+    }
+    const FileDescriptor lock(open((at->path() / "lock").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    std::error_code ignored;
+    if (lock && flock(lock.get(), LOCK_EX | LOCK_NB) == 0) fs::remove_all(at->path(), ignored);
+  }
+}
+
+// Socket paths are at most 107 bytes long: the name keeps only the beginning of the job's.
+std::string folder_name(const std::string& job) {
+  std::string name = folder_lead();
+  for (const char c : job.substr(0, 24)) {
+    name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  }
+  return name + "-XXXXXX";
+}
+
+}  // namespace
+
+RuntimeDir::RuntimeDir(const std::string& job) {
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  int error = 0;
+  for (const std::string& base :
+       {std::string(runtime != nullptr ? runtime : ""), std::string("/tmp")}) {
+    // A long base would leave no room for the names of sockets.
+    if (base.empty() || base.size() > 48 || base.front() != '/') continue;
+    remove_abandoned(base);
+    std::string path = base + "/" + folder_name(job);
+    if (mkdtemp(path.data()) != nullptr) {  // mode 0700, and the name is new
+      path_ = path;
+      lock_ = lock_folder(path);
+      return;
+    }
+    error = errno;
+  }
+  throw Failure(std::string("No private folder can be made in $XDG_RUNTIME_DIR or /tmp: ") +
+                    std::strerror(error),
+                "Make one of them writable.");
+}
+
+bool RuntimeDir::has_siblings() const {
+  const fs::path own(path_);
+  const std::string name = own.filename().string();
+  const std::string job = name.substr(0, name.rfind('-') + 1);
+  std::error_code error;
+  for (fs::directory_iterator at(own.parent_path(), error), end; !error && at != end;
+       at.increment(error)) {
+    const std::string other = at->path().filename().string();
+    if (other.size() == name.size() && other.starts_with(job) && other != name) return true;
+  }
+  return false;
+}
+
+RuntimeDir::~RuntimeDir() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+}  // namespace isthmus::daemon

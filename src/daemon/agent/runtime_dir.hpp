@@ -1,0 +1,29 @@
+// The private folder of one job on one host: sockets and small files.
+#pragma once
+
+#include <string>
+
+#include "daemon/launch/file_descriptor.hpp"
+
+namespace isthmus::daemon {
+
+/// Made with mode 0700 below $XDG_RUNTIME_DIR or /tmp; removed with all it holds by the destructor,
+/// or, when its agent was killed, by the next one that the user starts there.
+class RuntimeDir {
+ public:
+  /// Throws Failure when no folder can be made.
+  explicit RuntimeDir(const std::string& job);
+  ~RuntimeDir();
+  RuntimeDir(const RuntimeDir&) = delete;
+  RuntimeDir& operator=(const RuntimeDir&) = delete;
+
+  const std::string& path() const { return path_; }
+  /// Whether another agent of the same job and user has its folder on this host as well.
+  bool has_siblings() const;
+
+ private:
+  std::string path_;
+  FileDescriptor lock_;  // held on the file "lock" as long as this process lives
+};
+
+}  // namespace isthmus::daemon

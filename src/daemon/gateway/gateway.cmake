@@ -1,0 +1,9 @@
+# Tests of the gateway and of endpoints that meet there.
+isthmus_test(NAME gateway_test THREADS
+  SOURCES
+    gateway/gateway_test.cpp
+    gateway/gateway_direct_test.cpp
+    gateway/gateway_failover_test.cpp
+    gateway/gateway_faults_test.cpp
+    gateway/gateway_links_test.cpp
+  LIBS isthmus_daemon)

@@ -1,0 +1,150 @@
+#include "daemon/gateway/gateway.hpp"
+
+#include <asio/post.hpp>
+#include <utility>
+
+#include "daemon/gateway/gateway_state.hpp"
+#include "net/software.hpp"
+
+namespace isthmus::daemon {
+
+Gateway::State::State(asio::io_context& context, GatewayConfig settings, Events handlers)
+    : io(context),
+      config(std::move(settings)),
+      events(std::move(handlers)),
+      link_timer(context),
+      tune_timer(context),
+      close_timer(context) {}
+
+Gateway::State::~State() { close_now(); }
+
+Gateway::Gateway(asio::io_context& io, GatewayConfig config, Events events)
+    : state_(std::make_shared<State>(io, std::move(config), std::move(events))) {}
+
+Gateway::~Gateway() {
+  state_->events = {};
+  state_->links_done = {};
+  state_->close_done = {};
+  state_->close_now();
+}
+
+std::vector<std::string> Gateway::listen(const std::vector<std::string>& addresses) {
+  if (!state_->listener) {
+    net::ListenerConfig settings;
+    settings.self = state_->config.node;
+    settings.software = net::software();
+    settings.credentials = {state_->config.job, state_->config.secret};
+    settings.accept_plain = state_->config.accept_plain;
+    settings.handshake_timeout = state_->config.handshake_timeout;
+    settings.short_of_files = [weak = std::weak_ptr(state_)](const std::string& sentence) {
+      const auto state = weak.lock();
+      if (state && state->events.warning) {
+        state->events.warning(state->name(state->config.node) + " " + sentence);
+      }
+    };
+    state_->listener = std::make_unique<net::Listener>(
+        state_->io, std::move(settings),
+        [weak = std::weak_ptr(state_)](net::Listener::Newcomer newcomer) {
+          if (const auto state = weak.lock()) state->welcome(std::move(newcomer));
+        },
+        [weak = std::weak_ptr(state_)](const std::string& sentence) {
+          const auto state = weak.lock();
+          if (state && state->events.rejected) state->events.rejected(sentence);
+        });
+  }
+  std::vector<std::string> actual;
+  actual.reserve(addresses.size());
+  for (const auto& address : addresses) actual.push_back(state_->listener->listen(address));
+  return actual;
+}
+
+void Gateway::link(core::World world, std::vector<GatewayLink> links,
+                   std::map<std::size_t, core::NodeId> next,
+                   std::function<void(const std::string& error)> done) {
+  state_->cluster = world.cluster_of_node(state_->config.node);
+  state_->custody = world.has_spare_gateways();
+  state_->world = std::move(world);
+  for (const auto& [node, peer] : state_->peers) {
+    if (state_->custody) peer->driver->conduit().keep_custody();
+  }
+  state_->next = std::move(next);
+  state_->open_links(std::move(links), std::move(done));
+  state_->start_tuning();
+  state_->check_ready();
+}
+
+void Gateway::fault(const std::string& message, int code) {
+  state_->events.abort = nullptr;
+  state_->events.fault = nullptr;
+  state_->fault(message, code);
+}
+
+void Gateway::close(std::function<void()> done) { state_->close(std::move(done)); }
+
+bool Gateway::joined() const { return state_->all_joined(); }
+int Gateway::joined_ranks() const { return static_cast<int>(state_->joined); }
+bool Gateway::finished() const { return state_->all_left(); }
+
+const std::map<std::size_t, net::DirectCount>& Gateway::crossed() const { return state_->crossed; }
+
+std::uint64_t Gateway::redirected() const { return state_->redirected; }
+
+std::vector<LinkCount> Gateway::counts() const {
+  std::vector<LinkCount> counts;
+  for (const auto& [node, peer] : state_->peers) {
+    if (!core::is_gateway(node)) continue;
+    const auto& sent = peer->driver->conduit().counts();
+    LinkCount count{state_->config.node, node,        peer->messages,
+                    sent.frames,         peer->bytes, sent.wire_bytes};
+    count.streams = static_cast<int>(peer->driver->streams());
+    count.rtt = peer->tuning.rtt;
+    count.min_rtt = peer->tuning.min_rtt;
+    count.best_rate = peer->tuning.best_rate;
+    count.repeated = peer->tuning.repeated;
+    count.silence = peer->silence.length;
+    counts.push_back(count);
+  }
+  return counts;
+}
+
+// ---- closing ----------------------------------------------------------------------------------
+
+void Gateway::State::close(std::function<void()> done) {
+  closing = true;
+  close_done = std::move(done);
+  for (const auto& [node, peer] : peers) {
+    peer->driver->conduit().bye();
+    peer->driver->flush();
+  }
+  close_timer.expires_after(std::chrono::milliseconds(900));
+  close_timer.async_wait([weak = weak_from_this()](const std::error_code& error) {
+    const auto self = weak.lock();
+    if (!error && self) self->close_now();
+  });
+  asio::post(io, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->check_closed();
+  });
+}
+
+void Gateway::State::check_closed() {
+  if (!closing || closed) return;
+  for (const auto& [node, peer] : peers) {
+    const bool gone = peer->driver->closed() || peer->driver->streams() == 0;
+    if (!gone && !peer->driver->conduit().flushed()) return;
+  }
+  close_now();
+}
+
+void Gateway::State::close_now() {
+  if (closed) return;
+  closed = true;
+  close_timer.cancel();
+  link_timer.cancel();
+  tune_timer.cancel();
+  if (listener) listener->close();
+  for (const auto& [node, peer] : peers) peer->driver->close();
+  // On its own, so that the one who asked may destroy the gateway.
+  if (close_done) asio::post(io, std::exchange(close_done, nullptr));
+}
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,113 @@
+// What a gateway tells all others: who has joined, and that the job cannot go on. Every gateway
+// passes news on to its neighbours once, so it reaches all whatever the routes.
+#include "daemon/gateway/gateway_state.hpp"
+
+namespace isthmus::daemon {
+
+using net::ControlBody;
+
+void Gateway::State::tell(Peer& peer, core::FrameKind kind, std::span<const std::byte> body) {
+  core::OutFrame frame;
+  frame.kind = kind;
+  frame.source = config.node;
+  frame.destination = peer.node;
+  frame.payload = body;
+  peer.driver->conduit().submit(frame);
+  flush_later(peer);
+}
+
+void Gateway::State::control(Peer& from, const core::InFrame& frame) {
+  const auto body = net::decode_control(frame.body);
+  if (!body) return;  // of a later release: not for us
+  if (body->what == ControlBody::What::Joined) {
+    if (core::is_gateway(from.node)) {
+      learn_joined(body->node, from.node);
+    } else if (body->node == from.node) {
+      process_joined(from);
+    }
+    return;
+  }
+  if (body->what == ControlBody::What::Link) {
+    if (core::is_gateway(from.node)) learn_link(from, *body);
+    return;
+  }
+  if (body->what == ControlBody::What::Lost) {
+    if (core::is_gateway(from.node)) learn_lost(from, *body);
+    return;
+  }
+  if (body->what == ControlBody::What::Other) {
+    if (!core::is_gateway(from.node)) learn_other(body->cluster);
+    return;
+  }
+  if (body->what == ControlBody::What::Crossed) {
+    if (!core::is_gateway(from.node)) learn_crossed(*body);
+    return;
+  }
+  if (body->what != ControlBody::What::Abort && body->what != ControlBody::What::Fault) return;
+  if (faulted) return;
+  faulted = true;
+  spread(*body, from.node);
+  links_settled(body->message);
+  if (body->what == ControlBody::What::Abort) {
+    if (events.abort) events.abort(body->rank, body->code, body->message);
+  } else if (events.fault) {
+    events.fault(body->message, body->code);
+  }
+}
+
+void Gateway::State::learn_crossed(const ControlBody& body) {
+  if (!world || body.cluster >= world->clusters.size()) return;
+  net::DirectCount& count = crossed[body.cluster];
+  count.conduits += body.crossed.conduits;
+  count.messages += body.crossed.messages;
+  count.bytes += body.crossed.bytes;
+  count.wire_bytes += body.crossed.wire_bytes;
+}
+
+void Gateway::State::learn_joined(core::NodeId gateway, core::NodeId from) {
+  // Bounded even before the world is known: a grid has nowhere near so many gateways.
+  if (full.size() >= 65536 || !full.insert(gateway).second) return;
+  const auto body = net::encode_control({ControlBody::What::Joined, gateway, -1, 0, {}});
+  for (const auto& [node, peer] : peers) {
+    if (core::is_gateway(node) && node != from && node != gateway) {
+      tell(*peer, core::FrameKind::Control, body);
+    }
+  }
+  check_ready();
+  flush();
+}
+
+// One gateway speaks for its cluster: a process joins at all of them or at none. The others may not
+// be heard here at all, when no chain of links leads to them.
+void Gateway::State::check_ready() {
+  if (ready || !all_joined()) return;
+  std::set<std::size_t> clusters;
+  for (const auto& gateway : world->gateways) {
+    if (full.contains(gateway.node)) clusters.insert(gateway.cluster);
+  }
+  if (clusters.size() < world->clusters.size()) return;
+  ready = true;
+  for (const auto& [node, peer] : peers) {
+    if (!core::is_gateway(node)) tell(*peer, core::FrameKind::Ready, {});
+  }
+  if (events.ready) events.ready();
+}
+
+void Gateway::State::spread(const ControlBody& body, core::NodeId except) {
+  const auto bytes = net::encode_control(body);
+  for (const auto& [node, peer] : peers) {
+    if (node == except || peer->left || peer->driver->closed()) continue;
+    tell(*peer, core::FrameKind::Control, bytes);
+  }
+  flush();
+}
+
+void Gateway::State::fault(const std::string& message, int code) {
+  if (faulted || closing || closed) return;
+  faulted = true;
+  spread({ControlBody::What::Fault, core::kNobody, -1, code, message}, config.node);
+  links_settled(message);
+  if (events.fault) events.fault(message, code);
+}
+
+}  // namespace isthmus::daemon

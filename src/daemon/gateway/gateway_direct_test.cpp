@@ -1,0 +1,91 @@
+// Processes that reach each other without gateways, beside those that don't.
+#include <thread>
+
+#include "daemon/gateway/gateway_flood.hpp"
+#include "daemon/gateway/gateway_testbed.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+constexpr std::size_t kSizes[] = {0, 1, 1000, 65'537, 1U << 20, 5'000'000};
+
+std::uint64_t crossed(const std::vector<LinkCount>& counts) {
+  std::uint64_t bytes = 0;
+  for (const LinkCount& count : counts) bytes += count.bytes;
+  return bytes;
+}
+
+class DirectPaths : public testing::TestWithParam<std::tuple<bool, int>> {};
+
+TEST_P(DirectPaths, CarryWhatTheGatewaysDoNot) {
+  const auto [encrypt, streams] = GetParam();
+  core::Direct link{0, 1, encrypt};
+  link.streams = streams;
+  Testbed bed({.sizes = {2, 2}, .direct = {link}});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  const auto by_gateways = [&] { return crossed(bed.counts(0)) + crossed(bed.counts(1)); };
+  // The first messages may go by the gateways, until all conduits stand.
+  std::uint64_t before = 0;
+  const auto limit = std::chrono::steady_clock::now() + 30s;
+  do {
+    before = by_gateways();
+    for (const int a : {0, 1}) {
+      for (const int b : {2, 3}) {
+        bed.exchange(a, b, 1);
+        bed.exchange(b, a, 1);
+      }
+    }
+    std::this_thread::sleep_for(1ms);
+  } while (by_gateways() != before && std::chrono::steady_clock::now() < limit);
+  for (const std::size_t size : kSizes) {
+    for (const int a : {0, 1}) {
+      bed.exchange(a, 2, size);
+      bed.exchange(3, a, size);
+    }
+  }
+  EXPECT_EQ(by_gateways(), before);
+  bed.leave_all();
+  for (int r = 0; r < 4; ++r) EXPECT_FALSE(bed.faulted(r));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DirectPaths,
+                         testing::Values(std::tuple(false, 1), std::tuple(true, 1),
+                                         std::tuple(true, 4)));
+
+// As a process does whose conduits stall: the gateways carry what is left.
+TEST(Direct, ConduitsThatAreLostFallBackToTheGateways) {
+  Testbed bed({.sizes = {1, 1}, .direct = {{0, 1, false}}});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  const auto by_gateways = [&] { return crossed(bed.counts(0)) + crossed(bed.counts(1)); };
+  std::uint64_t before = 0;
+  do {
+    before = by_gateways();
+    bed.exchange(0, 1, 1'000'000);
+  } while (by_gateways() != before);
+  std::thread cutter([&] { bed.rank(1).drop_direct(); });
+  for (int i = 0; i < 3; ++i) flood(bed, 1);
+  cutter.join();
+  EXPECT_GT(by_gateways(), before);
+  before = by_gateways();
+  bed.exchange(0, 1, 1'000'000);
+  bed.exchange(1, 0, 1'000'000);
+  EXPECT_GE(by_gateways(), before + 2'000'000);
+  bed.leave_all();
+  for (int r = 0; r < 2; ++r) EXPECT_FALSE(bed.faulted(r));
+}
+
+// Routes are chosen per pair of clusters.
+TEST(Direct, OtherClustersStillTakeTheGateways) {
+  Testbed bed({.sizes = {1, 1, 1}, .direct = {{0, 1, false}}});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  for (const std::size_t size : kSizes) {
+    for (const auto& [from, to] : {std::pair(0, 1), {1, 2}, {2, 0}}) bed.exchange(from, to, size);
+  }
+  bed.leave_all();
+}
+
+}  // namespace
+}  // namespace isthmus::daemon

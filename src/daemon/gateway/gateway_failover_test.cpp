@@ -1,0 +1,180 @@
+// Links that are lost for good while the grid has other ways.
+#include <thread>
+
+#include "daemon/gateway/gateway_flood.hpp"
+#include "daemon/gateway/gateway_proxy.hpp"
+#include "daemon/gateway/gateway_testbed.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+using testing::HasSubstr;
+
+// Something goes while frames are on its way, in its buffers, and waiting before it: when so much
+// has crossed the first link of gateway `gateway`, and far more is to come.
+template <class F>
+void cut_under_load(Testbed& bed, std::size_t gateway, F cut) {
+  const auto crossed = [&] { return bed.counts(gateway).at(0).wire_bytes; };
+  const auto before = crossed();
+  std::thread cutter([&] {
+    while (crossed() < before + 500'000) std::this_thread::sleep_for(100us);
+    bed.on_io([&] {
+      cut();
+      return 0;
+    });
+  });
+  for (int i = 0; i < 3; ++i) flood(bed, 1);
+  cutter.join();
+}
+
+std::uint64_t redirected(Testbed& bed, const std::vector<std::size_t>& gateways) {
+  return bed.on_io([&] {
+    std::uint64_t sum = 0;
+    for (const std::size_t i : gateways) sum += bed.gateway(i).redirected();
+    return sum;
+  });
+}
+
+std::uint64_t sent_again(Testbed& bed) {
+  std::uint64_t sum = 0;
+  for (int r = 0; r < bed.world().size(); ++r) sum += bed.rank(r).sent_again();
+  return sum;
+}
+
+TEST(Failover, OneOfTwoLinksBetweenTwoClusters) {
+  Testbed bed({.sizes = {2, 2}, .gateways = {2, 2}, .patience = 20min, .failover = 1s});
+  const auto proxy = Proxy::make(bed, 2);
+  bed.link_to(proxy->address(), 2);
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  cut_under_load(bed, 0, [&] { proxy->close(); });
+  EXPECT_GT(redirected(bed, {0, 2}), 0U);
+  EXPECT_GT(sent_again(bed), 0U);  // by the other gateway
+  EXPECT_THAT(bed.warning(0), HasSubstr("the link from gateway 0 of cluster \"c0\" to gateway 0 of "
+                                        "cluster \"c1\" (" +
+                                        proxy->address() + ") is lost"));
+  EXPECT_THAT(bed.warning(2), HasSubstr("other ways"));
+  flood(bed, 1);
+  bed.leave_all();
+  for (int r = 0; r < 4; ++r) EXPECT_FALSE(bed.faulted(r));
+}
+
+TEST(Failover, OneGatewayThatHasLostOneOfTwoPartners) {
+  Testbed bed({.sizes = {2, 1}, .gateways = {1, 2}, .patience = 20min, .failover = 1s});
+  const auto proxy = Proxy::make(bed, 1);
+  bed.link_to(proxy->address(), 1);
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  cut_under_load(bed, 0, [&] { proxy->close(); });
+  EXPECT_GT(redirected(bed, {0}), 0U);
+  EXPECT_THAT(bed.warning(0), HasSubstr("is lost"));
+  bed.leave_all();
+  for (int r = 0; r < 3; ++r) EXPECT_FALSE(bed.faulted(r));
+}
+
+TEST(Failover, InTheMiddleOfAChain) {
+  Testbed bed({.sizes = {1, 1, 1}, .gateways = {1, 2, 2}, .patience = 20min, .failover = 1s});
+  const auto proxy = Proxy::make(bed, 3);
+  bed.link_to(proxy->address(), 3);
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  cut_under_load(bed, 0, [&] { proxy->close(); });
+  EXPECT_GT(redirected(bed, {1, 3}), 0U);
+  EXPECT_THAT(bed.warning(1), HasSubstr("is lost"));
+  flood(bed, 1);
+  bed.leave_all();
+  for (int r = 0; r < 3; ++r) EXPECT_FALSE(bed.faulted(r));
+}
+
+TEST(Failover, TheLastWayThatIsLostEndsTheJob) {
+  Testbed bed({.sizes = {1, 1}, .gateways = {2, 2}, .patience = 4s, .failover = 1s});
+  const auto first = Proxy::make(bed, 2), second = Proxy::make(bed, 3);
+  bed.link_to(first->address(), 2);
+  bed.link_to(second->address(), 3);
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  bed.on_io([&] {
+    first->close();
+    return 0;
+  });
+  EXPECT_THAT(bed.warning(0), HasSubstr(first->address()));
+  bed.exchange(0, 1, 1'000'000);
+  EXPECT_FALSE(bed.faulted(0) || bed.faulted(1));
+  bed.on_io([&] {
+    second->close();
+    return 0;
+  });
+  EXPECT_THAT(bed.fault(0), HasSubstr("is lost"));
+  EXPECT_THAT(bed.fault(1), HasSubstr("is lost"));
+}
+
+// What it held, and had acknowledged, is sent again by those that it came from.
+class LostGateway : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(LostGateway, IsReplacedByTheOthersOfItsCluster) {
+  Testbed bed({.sizes = {2, 2}, .gateways = {2, 2}, .patience = 20min, .failover = 1s});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  const std::size_t victim = GetParam();
+  cut_under_load(bed, victim, [&] { bed.gateway_dies(victim); });
+  EXPECT_GT(sent_again(bed), 0U);
+  EXPECT_THAT(bed.warning(victim == 0 ? 2 : 0), HasSubstr("is lost"));
+  for (int i = 0; i < 2; ++i) flood(bed, 1);
+  bed.leave_all();
+  for (int r = 0; r < 4; ++r) EXPECT_FALSE(bed.faulted(r));
+}
+INSTANTIATE_TEST_SUITE_P(AtEitherEnd, LostGateway, testing::Values(0, 2));
+
+TEST(Failover, TheLastGatewayOfAClusterThatDiesEndsTheJob) {
+  Testbed bed({.sizes = {1, 1}, .gateways = {2, 2}, .patience = 20min, .failover = 1s});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  bed.on_io([&] {
+    bed.gateway_dies(2);
+    return 0;
+  });
+  bed.exchange(0, 1, 1'000'000);
+  EXPECT_FALSE(bed.faulted(0) || bed.faulted(1));
+  bed.on_io([&] {
+    bed.gateway_dies(3);
+    return 0;
+  });
+  EXPECT_THAT(bed.fault(1), HasSubstr("rank 1 has lost gateway 1 of cluster \"c1\""));
+}
+
+// An outage of all links: none is given up for another that is as silent.
+TEST(Failover, WhereAllLinksAreSilentTheirPatienceCounts) {
+  Testbed bed({.sizes = {1, 1}, .gateways = {2, 2}, .patience = 4s, .failover = 2500ms});
+  const auto first = Proxy::make(bed, 2), second = Proxy::make(bed, 3);
+  bed.link_to(first->address(), 2);
+  bed.link_to(second->address(), 3);
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  bed.exchange(0, 1, 1'000'000);
+  const auto hold = [&](bool on) {
+    bed.on_io([&] {
+      first->hold(on);
+      second->hold(on);
+      return 0;
+    });
+  };
+  hold(true);
+  const auto silent = [&] {
+    const auto counts = bed.counts(0);
+    return !counts.empty() && counts[0].silence >= 3s;
+  };
+  while (!silent()) std::this_thread::sleep_for(10ms);
+  EXPECT_FALSE(bed.faulted(0) || bed.faulted(1) || bed.warned(0) || bed.warned(1));
+  hold(false);
+  bed.exchange(0, 1, 1'000'000);
+  bed.leave_all();
+  for (int r = 0; r < 2; ++r) EXPECT_FALSE(bed.faulted(r));
+  bed.on_io([&] {
+    first->close();
+    second->close();
+    return 0;
+  });
+}
+
+}  // namespace
+}  // namespace isthmus::daemon

@@ -1,0 +1,144 @@
+// The conduits that a gateway opens to others, and opens again when they are lost.
+#include <algorithm>
+#include <asio/co_spawn.hpp>
+#include <asio/post.hpp>
+#include <asio/use_awaitable.hpp>
+#include <utility>
+
+#include "core/time_text.hpp"
+#include "daemon/gateway/gateway_state.hpp"
+#include "net/connect.hpp"
+#include "net/handshake.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+constexpr std::chrono::milliseconds kRedial{200}, kMaxRedial{2000};
+
+}  // namespace
+
+std::string Gateway::State::link_name(core::NodeId to) const {
+  const auto mine = dialled.find(to);
+  std::string where = mine != dialled.end() && !mine->second.link.addresses.empty()
+                          ? mine->second.link.addresses.front()
+                          : "";
+  const auto peer = peers.find(to);
+  if (where.empty() && peer != peers.end()) where = peer->second->where;
+  return "from " + name(config.node) + " to " + name(to) +
+         (where.empty() ? "" : " (" + where + ")");
+}
+
+void Gateway::State::open_links(std::vector<GatewayLink> links,
+                                std::function<void(const std::string&)> done) {
+  links_done = std::move(done);
+  for (auto& link : links) {
+    const core::NodeId to = link.to;
+    dialled[to].link = std::move(link);
+    const auto known = peers.find(to);
+    if (known != peers.end() && known->second->driver->conduit().connected()) {
+      dialled[to].up = true;  // it was quicker and has opened the conduit to us
+      continue;
+    }
+    const GatewayLink& made = dialled[to].link;
+    const int streams = made.streams > 0
+                            ? made.streams
+                            : core::streams_for(static_cast<double>(made.rate), made.rtt,
+                                                static_cast<double>(net::tcp_window_ceiling()));
+    for (int i = 0; i < streams; ++i) dial(to);
+  }
+  link_timer.expires_after(config.connect_timeout);
+  link_timer.async_wait([weak = weak_from_this()](const std::error_code& error) {
+    const auto self = weak.lock();
+    if (error || !self) return;
+    for (const auto& [to, link] : self->dialled) {
+      if (link.up) continue;
+      self->links_settled("the link " + self->link_name(to) + " could not be opened within " +
+                          core::time_text(self->config.connect_timeout) + ": " +
+                          (link.last_failure.empty() ? "no answer (is the host up, or does a "
+                                                       "firewall drop what is sent to this port?)"
+                                                     : link.last_failure));
+      return;
+    }
+  });
+  links_settled({});
+}
+
+void Gateway::State::dial(core::NodeId to) {
+  ++dialled[to].dialling;
+  asio::co_spawn(io, dialling(shared_from_this(), to),
+                 [weak = weak_from_this(), to](const std::exception_ptr&) {
+                   if (const auto self = weak.lock()) --self->dialled[to].dialling;
+                 });
+}
+
+asio::awaitable<void> Gateway::State::dialling(std::shared_ptr<State> self, core::NodeId to) {
+  const GatewayLink link = self->dialled[to].link;
+  net::ConnectOptions options;
+  options.encrypt_loopback = options.encrypt_remote = link.encrypt;
+  options.limit = std::min(options.limit, self->config.connect_timeout / 2);
+  const net::Credentials credentials{self->config.job, self->config.secret};
+  std::chrono::milliseconds pause = kRedial;
+  // Ends with success, with the conduit (its patience), or before the first with connect_timeout.
+  while (!self->closing && !self->closed && !self->faulted) {
+    const auto known = self->peers.find(to);
+    if (known != self->peers.end() && (known->second->left || known->second->driver->closed())) {
+      co_return;
+    }
+    bool hopeless = false;
+    try {
+      auto stream = co_await net::connect(link.addresses, credentials, options);
+      if (self->closing || self->closed || self->faulted) co_return;
+      PeerPtr peer = self->peers.contains(to) ? self->peers[to] : self->add_peer(to, false);
+      peer->where = stream->where();
+      peer->driver->attach(std::move(stream));
+      co_return;
+    } catch (const net::Refusal& e) {
+      self->dialled[to].last_failure = e.what();
+      hopeless = !self->dialled[to].up;
+    } catch (const std::exception& e) {
+      self->dialled[to].last_failure = e.what();
+    }
+    if (hopeless) {
+      self->links_settled("the link " + self->link_name(to) +
+                          " cannot be opened: " + self->dialled[to].last_failure);
+      co_return;
+    }
+    if (!self->dialled[to].up && !self->links_done) co_return;  // time was up
+    asio::steady_timer timer(self->io, pause);
+    co_await timer.async_wait(asio::use_awaitable);
+    pause = std::min(2 * pause, kMaxRedial);
+  }
+}
+
+// The peer's Hello has been heard.
+void Gateway::State::link_up(core::NodeId to) {
+  const auto mine = dialled.find(to);
+  if (mine == dialled.end()) return;
+  mine->second.last_failure.clear();
+  if (const auto& link = mine->second.link; !mine->second.up) {
+    Peer& peer = *peers.at(to);
+    set_rate(peer, link.rate);
+    net::ControlBody body;
+    body.what = net::ControlBody::What::Link;
+    body.rate = link.rate;
+    body.patience = link.patience;
+    tell(peer, core::FrameKind::Control, net::encode_control(body));
+    flush();
+  }
+  mine->second.up = true;
+  links_settled({});
+}
+
+// Calls `done` of link() when there is something to say: an error, or that all links are up.
+void Gateway::State::links_settled(const std::string& error) {
+  if (!links_done) return;
+  if (error.empty()) {
+    for (const auto& [to, link] : dialled) {
+      if (!link.up) return;
+    }
+  }
+  link_timer.cancel();
+  asio::post(io, [done = std::exchange(links_done, nullptr), error] { done(error); });
+}
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,187 @@
+// A gateway's processes and fellow gateways: who comes and who goes.
+#include <algorithm>
+#include <utility>
+
+#include "daemon/gateway/gateway_state.hpp"
+#include "net/software.hpp"
+
+namespace isthmus::daemon {
+std::string Gateway::State::name(core::NodeId node) const {
+  if (!core::is_gateway(node)) {
+    return "rank " + std::to_string(node) + " (cluster \"" + config.cluster + "\")";
+  }
+  if (world) {
+    for (const auto& gateway : world->gateways) {
+      if (gateway.node != node) continue;
+      // Numbered where there are several: 0, 1, ... in the order of their nodes.
+      std::size_t count = 0, before = 0;
+      for (const auto& other : world->gateways) {
+        if (other.cluster != gateway.cluster) continue;
+        ++count;
+        if (other.node < node) ++before;
+      }
+      return (count == 1 ? "the gateway" : "gateway " + std::to_string(before)) + " of cluster \"" +
+             world->clusters[gateway.cluster].name + "\"";
+    }
+  }
+  if (node == config.node) return "the gateway of cluster \"" + config.cluster + "\"";
+  return "gateway " + std::to_string(node - core::kFirstGateway);
+}
+
+// Why a newcomer cannot be served; empty if it can.
+std::string Gateway::State::objection(const net::Listener::Newcomer& newcomer) const {
+  const core::NodeId node = newcomer.node;
+  if (faulted) return "the job has failed already";
+  if (closing) return "the job is over";
+  const auto known = peers.find(node);
+  if (core::is_gateway(node)) {
+    if (node == config.node) return "this is gateway " + std::to_string(node) + " itself";
+    if (world && std::none_of(world->gateways.begin(), world->gateways.end(),
+                              [&](const auto& gateway) { return gateway.node == node; })) {
+      return "gateway " + std::to_string(node - core::kFirstGateway) + " is not of this grid";
+    }
+    if (known != peers.end() && known->second->left) return "it has said goodbye already";
+    if (known != peers.end() && known->second->driver->closed()) return "has given up this link";
+    return {};
+  }
+  if (!world) return "the gateway has not been told about the grid yet";
+  const core::Cluster& mine = world->clusters[cluster];
+  const auto first = static_cast<core::NodeId>(mine.first);
+  if (node < first || node - first >= static_cast<core::NodeId>(mine.size)) {
+    return "rank " + std::to_string(node) + " is not of cluster \"" + mine.name + "\"";
+  }
+  if (known != peers.end()) return "rank " + std::to_string(node) + " has joined already";
+  return {};
+}
+
+void Gateway::State::welcome(net::Listener::Newcomer newcomer) {
+  if (closed) return;
+  if (const auto reason = objection(newcomer); !reason.empty()) {
+    net::refuse(newcomer.stream, config.node, newcomer.node, reason);
+    if (events.rejected) events.rejected(newcomer.stream->where() + ": " + reason);
+    return;
+  }
+  const auto known = peers.find(newcomer.node);
+  const PeerPtr peer =
+      known == peers.end() ? add_peer(newcomer.node, newcomer.is_unix) : known->second;
+  peer->where = newcomer.stream->where();
+  peer->driver->attach(std::move(newcomer.stream), newcomer.read);
+}
+
+Gateway::State::PeerPtr Gateway::State::add_peer(core::NodeId node, bool is_unix) {
+  auto peer = std::make_shared<Peer>();
+  peer->node = node;
+  core::ConduitConfig settings;
+  settings.self = config.node;
+  settings.peer = node;
+  settings.session = net::random_session();
+  settings.software = net::software();
+  if (core::is_gateway(node)) {
+    settings.patience = config.patience;
+    const auto mine = dialled.find(node);
+    if (mine != dialled.end() && mine->second.link.patience.count() > 0) {
+      settings.patience = mine->second.link.patience;
+    }
+    settings.buffer = settings.window = config.link_bytes;
+  } else {
+    settings.patience = is_unix ? core::Time::zero() : core::Time(net::kProcessPatience);
+    settings.stream_timeout = net::kProcessPatience;
+  }
+  net::ConduitDriver::Hooks hooks;
+  // The driver is the peer's and calls nothing once closed, which happens before the state ends.
+  Peer* p = peer.get();
+  hooks.frame = [this, p](const core::InFrame& frame, std::uint16_t hops) {
+    return take(*p, frame, hops);
+  };
+  hooks.progress = hooks.room = [this, p] { progress(*p); };
+  hooks.connected = [this, p] { link_up(p->node); };
+  hooks.lost = [this, p](const std::string& reason) { lost(*p, reason); };
+  hooks.ended = [this, p] { ended(*p); };
+  hooks.dead = [this, p](const std::string& reason) { dead(*p, reason); };
+  peer->driver = std::make_shared<net::ConduitDriver>(io, std::move(settings), std::move(hooks));
+  if (custody) peer->driver->conduit().keep_custody();
+  peers[node] = peer;
+  // What a fellow gateway should know already.
+  if (core::is_gateway(node)) {
+    for (const core::NodeId gateway : full) {
+      tell(*peer, core::FrameKind::Control,
+           net::encode_control({net::ControlBody::What::Joined, gateway, -1, 0, {}}));
+    }
+  }
+  return peer;
+}
+
+bool Gateway::State::all_joined() const {
+  return world && joined == static_cast<std::size_t>(world->clusters[cluster].size);
+}
+
+bool Gateway::State::all_left() const { return all_joined() && left == joined; }
+
+void Gateway::State::process_joined(Peer& peer) {
+  if (std::exchange(peer.joined, true)) return;
+  ++joined;
+  if (!all_joined()) return;
+  if (events.joined) events.joined();
+  learn_joined(config.node, config.node);
+}
+
+// A stream to the peer is gone.
+void Gateway::State::lost(Peer& peer, const std::string& reason) {
+  if (closing) {
+    check_closed();
+    return;
+  }
+  if (core::is_gateway(peer.node)) {
+    const auto mine = dialled.find(peer.node);
+    if (mine != dialled.end()) {
+      mine->second.last_failure = reason;
+      dial(peer.node);
+    }
+    return;  // its patience lasts
+  }
+  // A process does not come back. Its abort, if it called that, arrived before.
+  fault(name(peer.node) + " ended without MPI_Finalize or was killed");
+}
+
+void Gateway::State::ended(Peer& peer) {
+  peer.left = true;
+  drop_held(peer);
+  peer.driver->conduit().settle_all();
+  settle_passed_on(peer);
+  flush();
+  if (closing) {
+    check_closed();
+    return;
+  }
+  if (!core::is_gateway(peer.node)) {
+    if (peer.joined) ++left;
+    if (all_left() && events.finished) events.finished();
+    return;
+  }
+  if (joined > left) fault(name(peer.node) + " has closed while the program was still running");
+}
+
+void Gateway::State::dead(Peer& peer, const std::string& reason) {
+  if (closing) {
+    check_closed();
+    return;
+  }
+  if (peer.left || faulted) return;
+  std::string sentence;
+  if (core::is_gateway(peer.node)) {
+    const auto mine = dialled.find(peer.node);
+    sentence = "the link " + link_name(peer.node) + " is lost: the other end " + reason;
+    if (mine != dialled.end()) {
+      if (!mine->second.last_failure.empty()) {
+        sentence += "; the last that was heard of it: " + mine->second.last_failure;
+      }
+      if (!mine->second.up) links_settled(sentence);
+    }
+    if (give_up(peer, sentence)) return;
+  } else {
+    sentence = "the connection of " + name(peer.node) + " is lost: it " + reason;
+  }
+  fault(sentence);
+}
+
+}  // namespace isthmus::daemon

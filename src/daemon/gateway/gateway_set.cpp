@@ -1,0 +1,245 @@
+#include "daemon/gateway/gateway_set.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "daemon/gateway/gateway.hpp"
+#include "daemon/launch/failure.hpp"
+#include "net/listener.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+using nlohmann::json;
+
+std::chrono::milliseconds seconds_or(const json& settings, const char* key,
+                                     std::chrono::milliseconds fallback) {
+  const auto found = settings.find(key);
+  if (found == settings.end() || found->is_null()) return fallback;
+  if (!found->is_number() || !(found->get<double>() > 0) || !(found->get<double>() < 1e6)) {
+    throw Failure(std::string("In the control message configure.settings.") + key +
+                  " is not a number of seconds.");
+  }
+  return std::chrono::milliseconds(static_cast<std::int64_t>(found->get<double>() * 1000));
+}
+
+constexpr int kMostRejected = 20;  // that are told
+
+struct Member {
+  core::NodeId node;
+  std::vector<std::string> addresses;
+  std::unique_ptr<Gateway> gateway;
+};
+
+}  // namespace
+
+struct GatewaySet::State {
+  GatewaySetEvents events;
+  std::vector<Member> members;
+  int rejected = 0;
+
+  void once_joined() {
+    if (const auto tell = std::exchange(events.joined, nullptr)) tell();
+  }
+  // No chain of links need lead from one gateway of a cluster to another: each has its own part of
+  // the grid to tell.
+  void once_fault(core::NodeId from, const std::string& message, int code) {
+    for (Member& member : members) {
+      if (member.node != from) member.gateway->fault(message, code);
+    }
+    events.abort = nullptr;
+    if (const auto tell = std::exchange(events.fault, nullptr)) tell(message, code);
+  }
+  // Whoever scans ports must not fill anybody's log.
+  void once_rejected(const std::string& message) {
+    if (!events.notice || rejected > kMostRejected) return;
+    const bool last = rejected++ == kMostRejected;
+    events.notice(last ? "further connections that are turned away are not told" : message, false);
+  }
+  void once_abort(int rank, int code, const std::string& message) {
+    events.fault = nullptr;
+    if (const auto tell = std::exchange(events.abort, nullptr)) tell(rank, code, message);
+  }
+};
+
+GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& request,
+                       const std::string& folder, GatewaySetEvents events)
+    : state_(std::make_shared<State>()) {
+  state_->events = std::move(events);
+  for (const auto& own : request.gateways) {
+    GatewayConfig config;
+    config.node = own.node;
+    config.cluster = request.cluster;
+    config.job = request.job;
+    config.secret = request.secret;
+    config.patience = seconds_or(request.settings, "patience", config.patience);
+    config.connect_timeout =
+        seconds_or(request.settings, "connect_timeout", config.connect_timeout);
+    config.accept_plain = request.settings.value("accept_plain", json(false)) == true;
+
+    State* state = state_.get();
+    Gateway::Events heard;
+    heard.joined = [state] { state->once_joined(); };
+    heard.abort = [state](int rank, int code, const std::string& message) {
+      state->once_abort(rank, code, message);
+    };
+    heard.fault = [state, node = own.node](const std::string& message, int code) {
+      state->once_fault(node, message, code);
+    };
+    heard.warning = [state](const std::string& message) {
+      if (state->events.notice) state->events.notice(message, true);
+    };
+    heard.silence = [state](const LinkSilence& silence) {
+      if (state->events.silence) state->events.silence(silence);
+    };
+    heard.rejected = [state](const std::string& message) { state->once_rejected(message); };
+    auto gateway = std::make_unique<Gateway>(context, std::move(config), std::move(heard));
+    std::vector<std::string> addresses{"unix:" + folder + "/gateway" +
+                                       std::to_string(state_->members.size())};
+    addresses.insert(addresses.end(), own.listen.begin(), own.listen.end());
+    try {
+      addresses = gateway->listen(addresses);
+    } catch (const net::ListenError& error) {
+      throw Failure("The gateway of cluster " + request.cluster + " " + error.what(),
+                    error.remedy());
+    } catch (const std::exception& error) {
+      throw Failure("The gateway of cluster " + request.cluster + " cannot listen: " + error.what(),
+                    "Mend 'address' or 'listen' in [[gateway]] of the grid file.");
+    }
+    state_->members.push_back({own.node, std::move(addresses), std::move(gateway)});
+  }
+}
+
+GatewaySet::~GatewaySet() = default;
+
+json GatewaySet::listening() const {
+  auto list = json::array();
+  for (const Member& member : state_->members) {
+    list.push_back({{"node", member.node}, {"addresses", member.addresses}});
+  }
+  return list;
+}
+
+void GatewaySet::link(const LinkRequest& request,
+                      std::function<void(const std::string& trouble)> done) {
+  auto& members = state_->members;
+  const auto known = [&](core::NodeId node) {
+    return std::any_of(members.begin(), members.end(),
+                       [node](const Member& member) { return member.node == node; });
+  };
+  std::map<core::NodeId, std::vector<GatewayLink>> links;
+  for (const auto& link : request.links) {
+    if (!known(link.from)) {
+      throw Failure("In the control message link.links the gateway " + std::to_string(link.from) +
+                    " is not one of this agent's.");
+    }
+    GatewayLink made;
+    made.to = link.to;
+    made.addresses = link.addresses;
+    made.encrypt = link.encrypt;
+    made.rate = static_cast<std::uint64_t>(link.rate);
+    made.rtt = link.rtt;
+    made.streams = link.streams;
+    made.patience = std::chrono::milliseconds(std::llround(1000 * link.patience));
+    links[link.from].push_back(std::move(made));
+  }
+  for (const auto& [node, next] : request.routes) {
+    if (!known(node)) {
+      throw Failure("In the control message link.routes the gateway " + std::to_string(node) +
+                    " is not one of this agent's.");
+    }
+  }
+  if (members.empty()) return done({});
+
+  // Answered when all have answered, with the first trouble.
+  struct Waiting {
+    std::size_t left;
+    std::string trouble;
+    std::function<void(const std::string&)> done;
+  };
+  auto waiting = std::make_shared<Waiting>(Waiting{members.size(), {}, std::move(done)});
+  for (Member& member : members) {
+    const auto route = request.routes.find(member.node);
+    member.gateway->link(
+        request.world, std::move(links[member.node]),
+        route == request.routes.end() ? std::map<std::size_t, core::NodeId>{} : route->second,
+        [waiting](const std::string& trouble) {
+          if (waiting->trouble.empty()) waiting->trouble = trouble;
+          if (--waiting->left == 0) waiting->done(waiting->trouble);
+        });
+  }
+}
+
+bool GatewaySet::joined() const {
+  const auto& members = state_->members;
+  return std::any_of(members.begin(), members.end(),
+                     [](const Member& member) { return member.gateway->joined(); });
+}
+
+int GatewaySet::joined_ranks() const {
+  int joined = 0;  // a rank joins at all gateways or at none
+  for (const Member& member : state_->members) {
+    joined = std::max(joined, member.gateway->joined_ranks());
+  }
+  return joined;
+}
+
+bool GatewaySet::finished() const {
+  const auto& members = state_->members;
+  return std::any_of(members.begin(), members.end(),
+                     [](const Member& member) { return member.gateway->finished(); });
+}
+
+std::vector<LinkCount> GatewaySet::counts() const {
+  std::vector<LinkCount> all;
+  for (const Member& member : state_->members) {
+    for (const LinkCount& count : member.gateway->counts()) all.push_back(count);
+  }
+  return all;
+}
+
+json GatewaySet::stats() const {
+  auto list = json::array();
+  for (const LinkCount& count : counts()) {
+    list.push_back({{"from", count.from},
+                    {"to", count.to},
+                    {"messages", count.messages},
+                    {"bytes", count.bytes},
+                    {"frames", count.frames},
+                    {"wire_bytes", count.wire_bytes},
+                    {"streams", count.streams},
+                    {"rtt", static_cast<double>(count.rtt.count()) * 1e-6},
+                    {"min_rtt", static_cast<double>(count.min_rtt.count()) * 1e-6},
+                    {"best_rate", count.best_rate},
+                    {"lost_bytes", count.repeated},
+                    {"silence", static_cast<double>(count.silence.count()) * 1e-3}});
+  }
+  return list;
+}
+
+json GatewaySet::direct_stats() const {
+  auto list = json::array();
+  for (const Member& member : state_->members) {
+    for (const auto& [cluster, count] : member.gateway->crossed()) {
+      list.push_back({{"to", cluster},
+                      {"conduits", count.conduits},
+                      {"messages", count.messages},
+                      {"bytes", count.bytes},
+                      {"wire_bytes", count.wire_bytes}});
+    }
+  }
+  return list;
+}
+
+void GatewaySet::close(const std::function<void()>& done) {
+  if (state_->members.empty()) return done();
+  auto left = std::make_shared<std::size_t>(state_->members.size());
+  for (Member& member : state_->members) {
+    member.gateway->close([left, done] {
+      if (--*left == 0) done();
+    });
+  }
+}
+
+}  // namespace isthmus::daemon

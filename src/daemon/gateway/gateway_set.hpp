@@ -1,0 +1,59 @@
+// The gateways that one agent runs, as the agent sees them.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "daemon/agent/requests.hpp"
+#include "daemon/gateway/gateway.hpp"
+
+namespace isthmus::daemon {
+
+/// What gateways tell; each at most once unless it says otherwise, on the io_context's thread.
+struct GatewaySetEvents {
+  std::function<void()> joined;  ///< all ranks of this cluster have joined
+  std::function<void(int rank, int code, const std::string& message)> abort;
+  std::function<void(const std::string& message, int code)> fault;
+  /// Any number of times. A warning: the job goes on, but not as it should.
+  std::function<void(const std::string& message, bool warning)> notice;
+  std::function<void(const LinkSilence& silence)> silence;  ///< any number of times
+};
+
+class GatewaySet {
+ public:
+  /// Opens every gateway's ports, and for each a unix socket in `folder`. Throws Failure that
+  /// names the address.
+  GatewaySet(asio::io_context& context, const ConfigureRequest& request, const std::string& folder,
+             GatewaySetEvents events);
+  ~GatewaySet();
+  GatewaySet(const GatewaySet&) = delete;
+  GatewaySet& operator=(const GatewaySet&) = delete;
+
+  /// {node, addresses} of each: its unix socket first, then what was asked for, ports filled in.
+  nlohmann::json listening() const;
+
+  /// Opens the links and learns the routes. Throws Failure for a link or route that is not of one
+  /// of these gateways; else calls `done` once, with nothing or with what went wrong.
+  void link(const LinkRequest& request, std::function<void(const std::string& trouble)> done);
+
+  bool joined() const;       ///< all ranks of this cluster have joined
+  int joined_ranks() const;  ///< how many have
+  bool finished() const;     ///< ... and left in good order
+  /// What each link has carried from this side.
+  std::vector<LinkCount> counts() const;
+  /// The lists of docs/control.md's `stats`.
+  nlohmann::json stats() const;
+  nlohmann::json direct_stats() const;
+  /// Says goodbye to all; `done` is called within about a second.
+  void close(const std::function<void()>& done);
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace isthmus::daemon

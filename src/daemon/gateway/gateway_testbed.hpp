@@ -1,0 +1,335 @@
+// Clusters, gateways and ranks in one process, over loopback. For tests.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
+#include <filesystem>
+#include <future>
+#include <thread>
+
+#include "daemon/gateway/gateway.hpp"
+#include "net/endpoint.hpp"
+
+namespace isthmus::daemon {
+
+using namespace std::chrono_literals;
+
+/// A value that another thread brings. Bounded waits, far longer than anything needs.
+template <class T>
+class Awaited {
+ public:
+  void set(T value) {
+    std::lock_guard lock(mutex_);
+    if (!value_) value_ = std::move(value);
+    changed_.notify_all();
+  }
+  T get() {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, 30s, [&] { return value_.has_value(); })) {
+      ADD_FAILURE() << "nothing came within 30 s";
+      return T{};
+    }
+    return *value_;
+  }
+  bool there() {
+    std::lock_guard lock(mutex_);
+    return value_.has_value();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<T> value_;
+};
+
+struct BedOptions {
+  std::vector<int> sizes{1, 1};  ///< ranks per cluster; clusters are linked in a chain
+  std::vector<int> gateways{};   ///< per cluster; empty: one in each
+  bool encrypt = true;
+  bool ranks_by_tcp = false;
+  int streams = 1;
+  std::chrono::milliseconds patience{10'000};
+  std::chrono::milliseconds failover{10'000};
+  std::size_t link_bytes = std::size_t{4} << 20;
+  std::vector<core::Direct> direct{};
+  std::chrono::milliseconds connect_timeout{10'000};
+  std::chrono::milliseconds handshake_timeout{5'000};
+  std::size_t wrong_secret = SIZE_MAX;  // index of a gateway that has another secret
+};
+
+class Testbed {
+ public:
+  /// Runs `f` on the gateways' thread.
+  template <class F>
+  std::invoke_result_t<F> on_io(F f) {
+    auto task = std::make_shared<std::packaged_task<std::invoke_result_t<F>()>>(std::move(f));
+    auto future = task->get_future();
+    asio::post(io_, [task] { (*task)(); });
+    return future.get();
+  }
+
+  explicit Testbed(BedOptions options = {}) : options_(std::move(options)) {
+    char name[] = "/tmp/isthmus-test-XXXXXX";
+    folder_ = ::mkdtemp(name);
+    thread_ = std::thread([this] { io_.run(); });
+    core::World world;
+    int first = 0;
+    for (std::size_t i = 0; i < options_.sizes.size(); ++i) {
+      world.clusters.push_back({"c" + std::to_string(i), first, options_.sizes[i]});
+      first += options_.sizes[i];
+    }
+    world.direct = options_.direct;
+    world_ = world;
+    for (std::size_t c = 0; c < options_.sizes.size(); ++c) {
+      const int count = options_.gateways.empty() ? 1 : options_.gateways[c];
+      of_cluster_.emplace_back();
+      for (int i = 0; i < count; ++i) {
+        of_cluster_.back().push_back(cluster_.size());
+        cluster_.push_back(c);
+      }
+    }
+    for (std::size_t i = 0; i < cluster_.size(); ++i) {
+      addresses_.push_back(on_io([&] { return make_gateway(i); }));
+    }
+  }
+
+  ~Testbed() {
+    for (auto& endpoint : endpoints_) endpoint.reset();
+    on_io([&] {
+      gateways_.clear();
+      return 0;
+    });
+    work_.reset();
+    io_.stop();
+    thread_.join();
+    std::filesystem::remove_all(folder_);
+  }
+
+  /// Links the gateways; returns their errors, joined.
+  std::string link() {
+    std::vector<std::unique_ptr<Awaited<std::string>>> done;
+    for (std::size_t i = 0; i < gateways_.size(); ++i) {
+      auto answer = std::make_unique<Awaited<std::string>>();
+      auto* result = answer.get();
+      done.push_back(std::move(answer));
+      on_io([&] {
+        const std::size_t mine = cluster_[i];
+        std::vector<GatewayLink> links;
+        for (const std::size_t other : linked(i, mine + 1)) {
+          GatewayLink link;
+          link.to = node(other);
+          const auto instead = link_addresses_.find(other);
+          link.addresses = {instead == link_addresses_.end() ? addresses_[other][0]
+                                                             : instead->second};
+          link.encrypt = options_.encrypt;
+          link.streams = options_.streams;
+          link.patience = link_patience_;
+          links.push_back(link);
+        }
+        std::map<std::size_t, core::NodeId> next;
+        for (std::size_t c = 0; c < of_cluster_.size(); ++c) {
+          if (c != mine) next[c] = node(linked(i, c > mine ? mine + 1 : mine - 1).front());
+        }
+        if (i < wrong_routes_.size()) next = wrong_routes_[i];
+        gateways_[i]->link(world_of(mine), links, next,
+                           [result](const std::string& error) { result->set(error); });
+        return 0;
+      });
+    }
+    std::string errors;
+    for (auto& answer : done) errors += answer->get();
+    return errors;
+  }
+
+  net::EndpointConfig config(int rank) {
+    net::EndpointConfig config;
+    config.world = world_of(world_.cluster_of(rank));
+    config.world_rank = rank;
+    config.job = "job";
+    config.secret = "secret";
+    return config;
+  }
+
+  /// All ranks join, each on a thread of its own as the calls wait for each other.
+  void join() {
+    std::vector<std::future<std::unique_ptr<net::Endpoint>>> joins;
+    for (int rank = 0; rank < world_.size(); ++rank) {
+      faults_.push_back(std::make_unique<Awaited<std::string>>());
+      joins.push_back(std::async(std::launch::async, [this, rank] {
+        return net::Endpoint::join(config(rank), [this, rank](const std::string& s, int code) {
+          faults_[static_cast<std::size_t>(rank)]->set(s + " [" + std::to_string(code) + "]");
+        });
+      }));
+    }
+    for (auto& join : joins) endpoints_.push_back(join.get());
+  }
+
+  net::Endpoint& rank(int r) { return *endpoints_[static_cast<std::size_t>(r)]; }
+  void kill(int r) { endpoints_[static_cast<std::size_t>(r)].reset(); }
+  void leave_all() {
+    std::vector<std::future<void>> leaves;
+    for (auto& endpoint : endpoints_) {
+      leaves.push_back(std::async(std::launch::async, [&] { endpoint->leave(); }));
+    }
+    for (auto& leave : leaves) leave.get();
+  }
+  std::string fault(int r) { return faults_[static_cast<std::size_t>(r)]->get(); }
+  bool faulted(int r) { return faults_[static_cast<std::size_t>(r)]->there(); }
+  std::string gateway_fault(std::size_t i) { return gateway_faults_[i]->get(); }
+  void destroy_gateway(std::size_t i) {
+    on_io([&] {
+      gateways_[i].reset();
+      return 0;
+    });
+  }
+  /// On the testbed's thread.
+  void gateway_dies(std::size_t i) { gateways_[i].reset(); }
+  Gateway& gateway(std::size_t i) { return *gateways_[i]; }
+  std::vector<LinkCount> counts(std::size_t i) {
+    return on_io([&] { return gateways_[i] ? gateways_[i]->counts() : std::vector<LinkCount>{}; });
+  }
+  Awaited<std::string>& rejected(std::size_t i) { return *rejected_[i]; }
+  bool warned(std::size_t i) { return warnings_[i]->there(); }
+  std::string warning(std::size_t i) { return warnings_[i]->get(); }
+  LinkSilence silence(std::size_t i) { return silences_[i]->get(); }
+  LinkSilence silence_over(std::size_t i) { return silences_over_[i]->get(); }
+  const std::vector<std::string>& addresses(std::size_t i) const { return addresses_[i]; }
+  const core::World& world() const { return world_; }
+  asio::io_context& io() { return io_; }
+  std::string folder() const { return folder_; }
+  void route(std::vector<std::map<std::size_t, core::NodeId>> next) {
+    wrong_routes_ = std::move(next);
+  }
+  /// Links to a gateway go to this address instead of its own.
+  void link_to(std::string address, std::size_t target = 1) {
+    link_addresses_[target] = std::move(address);
+  }
+  void link_patience(std::chrono::milliseconds patience) { link_patience_ = patience; }
+  static core::NodeId node(std::size_t i) {
+    return core::kFirstGateway + static_cast<core::NodeId>(i);
+  }
+
+  /// Sends from one rank to another and receives there.
+  void exchange(int from, int to, std::size_t size, int tag = 1) {
+    std::vector<std::byte> data(size);
+    for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<std::byte>(i * 31 + i / 255);
+    std::vector<std::byte> got(size + 1);
+    core::SendOp send;
+    send.peer = static_cast<core::NodeId>(to);
+    send.envelope = {42, from, tag, size};
+    send.data = data;
+    core::RecvOp recv;
+    recv.context = 42;
+    recv.source = from;
+    recv.tag = tag;
+    recv.buffer = got.data();
+    recv.capacity = size;
+    rank(to).recv(recv);
+    rank(from).send(send);
+    wait(from, send);
+    wait(to, recv);
+    got.resize(size);
+    ASSERT_EQ(recv.envelope.size, size);
+    ASSERT_TRUE(got == data) << size << " bytes from " << from << " to " << to;
+  }
+
+  void wait(int r, core::Op& op) {
+    const auto limit = std::chrono::steady_clock::now() + 60s;
+    for (;;) {
+      const auto seen = rank(r).events();
+      if (op.done()) return;
+      if (faulted(r)) FAIL() << "rank " << r << ": " << fault(r);
+      if (std::chrono::steady_clock::now() > limit) {
+        FAIL() << "rank " << r << " waited for 60 s";
+      }
+      rank(r).wait_event(seen, 100ms);
+    }
+  }
+
+ private:
+  std::vector<std::string> make_gateway(std::size_t i) {
+    if (gateways_.size() <= i) {
+      gateways_.resize(i + 1);
+      gateway_faults_.push_back(std::make_unique<Awaited<std::string>>());
+      rejected_.push_back(std::make_unique<Awaited<std::string>>());
+      warnings_.push_back(std::make_unique<Awaited<std::string>>());
+      silences_.push_back(std::make_unique<Awaited<LinkSilence>>());
+      silences_over_.push_back(std::make_unique<Awaited<LinkSilence>>());
+    }
+    GatewayConfig config;
+    config.node = node(i);
+    config.cluster = world_.clusters[cluster_[i]].name;
+    config.job = "job";
+    config.secret = i == options_.wrong_secret ? "wrong" : "secret";
+    config.link_bytes = options_.link_bytes;
+    config.patience = options_.patience;
+    config.failover = options_.failover;
+    config.connect_timeout = options_.connect_timeout;
+    config.handshake_timeout = options_.handshake_timeout;
+    Gateway::Events events;
+    events.fault = [this, i](const std::string& message, int) { gateway_faults_[i]->set(message); };
+    events.abort = [this, i](int rank, int code, const std::string& message) {
+      gateway_faults_[i]->set("abort " + std::to_string(rank) + " " + std::to_string(code) + " " +
+                              message);
+    };
+    events.warning = [this, i](const std::string& sentence) { warnings_[i]->set(sentence); };
+    events.silence = [this, i](const LinkSilence& silence) {
+      (silence.over ? silences_over_ : silences_)[i]->set(silence);
+    };
+    events.rejected = [this, i](const std::string& sentence) { rejected_[i]->set(sentence); };
+    gateways_[i] = std::make_unique<Gateway>(io_, config, events);
+    return gateways_[i]->listen({"tcp:127.0.0.1:0", "unix:" + folder_ + "/g" + std::to_string(i)});
+  }
+
+  // The gateways of the neighbouring cluster `there` that gateway `i` is linked with: the k-th of
+  // one with the k-th of the other, the shorter list wrapping around.
+  std::vector<std::size_t> linked(std::size_t i, std::size_t there) const {
+    if (there >= of_cluster_.size()) return {};
+    const auto& ours = of_cluster_[cluster_[i]];
+    const auto& theirs = of_cluster_[there];
+    std::vector<std::size_t> found;
+    for (std::size_t k = 0; k < std::max(ours.size(), theirs.size()); ++k) {
+      const std::size_t other = theirs[k % theirs.size()];
+      if (ours[k % ours.size()] == i) found.push_back(other);
+    }
+    return found;
+  }
+
+  core::World world_of(std::size_t cluster) {
+    core::World world = world_;
+    for (std::size_t i = 0; i < gateways_.size(); ++i) {
+      core::Gateway gateway;
+      gateway.node = node(i);
+      gateway.cluster = cluster_[i];
+      if (gateway.cluster == cluster)
+        gateway.addresses = {addresses_[i][options_.ranks_by_tcp ? 0 : 1]};
+      world.gateways.push_back(gateway);
+    }
+    return world;
+  }
+
+  BedOptions options_;
+  std::string folder_;
+  std::map<std::size_t, std::string> link_addresses_;
+  std::chrono::milliseconds link_patience_{};
+  std::vector<std::map<std::size_t, core::NodeId>> wrong_routes_;
+  asio::io_context io_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);
+  std::thread thread_;
+  core::World world_;
+  std::vector<std::size_t> cluster_;                  // of each gateway
+  std::vector<std::vector<std::size_t>> of_cluster_;  // gateways of each cluster
+  std::vector<std::vector<std::string>> addresses_;
+  std::vector<std::unique_ptr<Gateway>> gateways_;
+  std::vector<std::unique_ptr<Awaited<std::string>>> gateway_faults_, rejected_, warnings_;
+  std::vector<std::unique_ptr<Awaited<LinkSilence>>> silences_, silences_over_;
+  std::vector<std::unique_ptr<net::Endpoint>> endpoints_;
+  std::vector<std::unique_ptr<Awaited<std::string>>> faults_;
+};
+
+}  // namespace isthmus::daemon

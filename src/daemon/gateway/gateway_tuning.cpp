@@ -1,0 +1,96 @@
+// How a gateway uses its links: measures them, paces what it sends under their rate, and opens more
+// streams where that brings more.
+#include <algorithm>
+
+#include "daemon/gateway/gateway_state.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+constexpr std::chrono::milliseconds kPeriod{100};
+
+double seconds(std::chrono::microseconds time) { return static_cast<double>(time.count()) * 1e-6; }
+
+}  // namespace
+
+void Gateway::State::start_tuning() {
+  tune_timer.expires_after(kPeriod);
+  tune_timer.async_wait([weak = weak_from_this()](const std::error_code& error) {
+    const auto self = weak.lock();
+    if (error || !self || self->closing || self->closed) return;
+    for (const auto& [node, peer] : self->peers) {
+      if (core::is_gateway(node)) self->tune(*peer);
+    }
+    // A link that is given up changes things; the set of peers stays.
+    for (const auto& [node, peer] : self->peers) {
+      if (core::is_gateway(node)) self->watch(*peer);
+    }
+    self->start_tuning();
+  });
+}
+
+void Gateway::State::set_rate(Peer& peer, std::uint64_t bytes_per_second) {
+  if (bytes_per_second == 0 || peer.driver->closed()) return;
+  peer.tuning.rate = bytes_per_second;
+  std::uint32_t segment = 0;
+  for (const auto& [id, figures] : peer.driver->figures()) segment = figures.segment;
+  peer.driver->set_pace(net::paced(static_cast<double>(bytes_per_second), segment));
+}
+
+// One period of a link: what has been measured, and what follows from it.
+void Gateway::State::tune(Peer& peer) {
+  if (peer.left || peer.driver->closed()) return;
+  Tuning& tuning = peer.tuning;
+  core::LinkPeriod period{.seconds = seconds(kPeriod)};
+  std::chrono::microseconds rtt{};
+  auto now = peer.driver->figures();
+  for (const auto& [id, figures] : now) {
+    const net::TcpFigures& before = tuning.last[id];  // zeros for a new stream
+    const double sent = static_cast<double>(figures.sent - before.sent);
+    period.busy += seconds(figures.busy - before.busy);
+    period.limited += seconds(figures.limited - before.limited);
+    period.sent += sent;
+    period.repeated += static_cast<double>(figures.repeated - before.repeated);
+    period.delivered += static_cast<double>(figures.acked - before.acked);
+    tuning.repeated += figures.repeated - before.repeated;
+    if (figures.rtt.count() > 0) rtt = std::max(rtt, figures.rtt);
+    if (figures.min_rtt.count() > 0) {
+      tuning.min_rtt =
+          tuning.min_rtt.count() == 0 ? figures.min_rtt : std::min(tuning.min_rtt, figures.min_rtt);
+    }
+  }
+  tuning.last = std::move(now);
+  if (rtt.count() > 0) tuning.rtt = rtt;
+  tuning.best_rate = std::max(tuning.best_rate, period.delivered / period.seconds);
+
+  const int have = static_cast<int>(peer.driver->streams());
+  const int good = tuning.count.next(have, period);
+  if (good <= have) return;
+  if (dialled.contains(peer.node)) {
+    want_streams(peer.node, good);
+  } else {
+    net::ControlBody body;
+    body.what = net::ControlBody::What::Link;
+    body.streams = good;
+    tell(peer, core::FrameKind::Control, net::encode_control(body));
+    flush();
+  }
+}
+
+// A neighbour's word about the link between us.
+void Gateway::State::learn_link(Peer& from, const net::ControlBody& body) {
+  set_rate(from, body.rate);
+  if (body.patience.count() > 0) from.driver->conduit().set_patience(body.patience);
+  if (body.streams > 0) want_streams(from.node, body.streams);
+}
+
+// Opens what is missing, unless the grid file says how many there are to be.
+void Gateway::State::want_streams(core::NodeId to, int streams) {
+  const auto mine = dialled.find(to);
+  const auto peer = peers.find(to);
+  if (mine == dialled.end() || peer == peers.end() || mine->second.link.streams > 0) return;
+  const int have = static_cast<int>(peer->second->driver->streams()) + mine->second.dialling;
+  for (int i = have; i < std::min(streams, core::kMostStreams); ++i) dial(to);
+}
+
+}  // namespace isthmus::daemon

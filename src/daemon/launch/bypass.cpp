@@ -1,0 +1,109 @@
+#include "daemon/launch/bypass.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "daemon/launch/elf_file.hpp"
+#include "daemon/launch/mapped.hpp"
+#include "daemon/launch/native_identity.hpp"
+#include "daemon/launch/process_tree.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path folder_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
+
+std::string executable(pid_t pid) {
+  std::error_code error;
+  return fs::read_symlink(folder_of(pid) / "exe", error).string();
+}
+
+bool names(const std::string& list, const std::string& entry) {
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::size_t end = std::min(list.find_first_of(" :", at), list.size());
+    if (list.compare(at, end - at, entry) == 0) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+std::string why(pid_t pid, const Mapped& mapped, const std::optional<Environment>& process,
+                const Environment& rank) {
+  if (mapped.bare_library.empty()) {
+    return "it is statically linked with its MPI. Link it dynamically, with the MPI's shared "
+           "library";
+  }
+  if (!mapped.stubs.empty()) {
+    return "it has opened " + mapped.bare_library +
+           ", another kind of MPI library than it was started for. Start it with the launcher of "
+           "that MPI (the cluster's `mpi` key)";
+  }
+  const std::string stub = rank.get("ISTHMUS_STUB").value_or("");
+  if (process && !process->get("ISTHMUS_WORLD")) {
+    return "something between `isthmus run` and it has taken Isthmus's variables (LD_PRELOAD, "
+           "ISTHMUS_*) from its environment. Have them passed on";
+  }
+  if (process && !names(process->get("LD_PRELOAD").value_or(""), stub)) {
+    return "something between `isthmus run` and it (a script, a container) has changed "
+           "LD_PRELOAD. Have " +
+           stub + " kept in it";
+  }
+  const fs::path seen = folder_of(pid) / "root" / fs::path(stub).relative_path();
+  if (access(seen.c_str(), R_OK) != 0) {
+    return "it does not see " + stub +
+           ", which LD_PRELOAD names (is it in a container?). Bind that folder into the container";
+  }
+  return "its dynamic linker has not loaded " + stub +
+         ", which LD_PRELOAD names. See whether the program runs with other rights (set-user-ID) "
+         "or another C library";
+}
+
+}  // namespace
+
+// Linked to libmpi.a. Programs that bring a serial stand-in for MPI have only its outer functions.
+bool RankView::has_mpi_inside(pid_t pid) {
+  const std::string path = (folder_of(pid) / "exe").string();
+  struct stat about {};
+  if (stat(path.c_str(), &about) != 0) return false;
+  const auto [at, fresh] = inside_.emplace(std::pair(about.st_dev, about.st_ino), false);
+  if (!fresh) return at->second;
+  const auto elf = ElfFile::open(path);
+  at->second = elf && elf->contains("MPI_Init") &&
+               (elf->contains("ompi_mpi_init") || elf->contains("MPIR_Process"));
+  return at->second;
+}
+
+void RankView::look(pid_t pid, Sighting& found) {
+  const auto mapped = mapped_in(pid);
+  if (mapped && mapped->face) found.through = true;
+  if (mapped && !mapped->face) {
+    const auto process = Environment::of_process(pid);
+    const bool suspect =
+        !mapped->bare_library.empty() || (!mapped->covered_library && has_mpi_inside(pid));
+    if (suspect && found.bypass == 0 &&
+        (pid == rank_ || (process && is_of_rank(*process, environment_)))) {
+      found.bypass = pid;
+      found.program = executable(pid);
+      found.reason = why(pid, *mapped, process, environment_);
+    }
+    // An MPI program that keeps what it was given from its children: they are no ranks.
+    if (mapped->covered_library && process && !process->get("ISTHMUS_WORLD")) return;
+  }
+  for (const pid_t child : children(pid)) {
+    if (!found.through) look(child, found);
+  }
+}
+
+Sighting RankView::look() {
+  Sighting found;
+  look(rank_, found);
+  return found;
+}
+
+}  // namespace isthmus::daemon

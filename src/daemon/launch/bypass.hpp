@@ -1,0 +1,41 @@
+// Finds, among the processes of a rank, one that uses MPI without Isthmus, and says why.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "daemon/launch/environment.hpp"
+
+namespace isthmus::daemon {
+
+/// What a look at the processes of a rank shows.
+struct Sighting {
+  bool through = false;  ///< the MPI calls of one come through Isthmus: all is well
+  pid_t bypass = 0;      ///< one that has MPI but not Isthmus; 0: none
+  std::string program;   ///< its executable
+  std::string reason;    ///< a clause that says why, and a sentence with the remedy
+};
+
+class RankView {
+ public:
+  /// The processes are `rank` and all that descends from it. `environment` is what the rank was
+  /// started with; descendants that the native launcher's variables do not reach (a job that the
+  /// program starts under a launcher of its own, say) are nobody's rank.
+  RankView(pid_t rank, Environment environment)
+      : rank_(rank), environment_(std::move(environment)) {}
+
+  Sighting look();
+
+ private:
+  void look(pid_t pid, Sighting& found);
+  bool has_mpi_inside(pid_t pid);
+
+  pid_t rank_;
+  Environment environment_;
+  std::map<std::pair<dev_t, ino_t>, bool> inside_;  // by executable, which may be large
+};
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,241 @@
+#include "daemon/launch/exec.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "daemon/agent/host.hpp"
+#include "daemon/launch/failure.hpp"
+#include "daemon/launch/file_descriptor.hpp"
+#include "daemon/launch/inherited_pipe.hpp"
+#include "daemon/launch/native_identity.hpp"
+#include "daemon/launch/program.hpp"
+#include "daemon/launch/rank_environment.hpp"
+#include "daemon/launch/rank_output.hpp"
+#include "daemon/launch/rank_watch.hpp"
+#include "daemon/launch/tagged_output.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+using nlohmann::json;
+
+std::optional<int> number(const Environment& environment, const char* name) {
+  const auto text = environment.get(name);
+  if (!text || text->empty() || text->size() > 9 ||
+      text->find_first_not_of("0123456789") != std::string::npos) {
+    return std::nullopt;
+  }
+  return std::stoi(*text);
+}
+
+std::optional<int> first_number(const Environment& environment,
+                                std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (const auto found = number(environment, name)) return found;
+  }
+  return std::nullopt;
+}
+
+// An outer batch job may have set SLURM_PROCID for its script: the launchers' own come first.
+std::optional<int> told_rank(const Environment& environment) {
+  return first_number(environment,
+                      {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
+}
+
+// Among the ranks of this cluster on this host.
+std::optional<int> told_local_rank(const Environment& environment) {
+  return first_number(environment,
+                      {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"});
+}
+
+// Started by its absolute path, Open MPI's mpirun (4.1 and 5.0) puts its own folders first on PATH
+// and LD_LIBRARY_PATH of the ranks; a virtual environment's python3 is then no longer found.
+void give_back_paths(Environment& environment) {
+  for (const std::string name : {"PATH", "LD_LIBRARY_PATH"}) {
+    const auto kept = environment.get(kKeptPrefix + name);
+    if (!kept) continue;
+    environment.unset(kKeptPrefix + name);
+    if (kept->empty()) {
+      environment.unset(name);
+    } else {
+      environment.set(name, *kept);
+    }
+  }
+}
+
+// What scripts go by to name files and to choose devices.
+void tell_rank(Environment& environment) {
+  const int first = number(environment, "ISTHMUS_FIRST").value_or(0);
+  const int local_first = number(environment, "ISTHMUS_LOCAL_FIRST").value_or(0);
+  if (const auto rank = told_rank(environment)) {
+    environment.set("ISTHMUS_RANK", std::to_string(first + *rank));
+  }
+  if (const auto rank = told_local_rank(environment)) {
+    environment.set("ISTHMUS_LOCAL_RANK", std::to_string(local_first + *rank));
+  }
+}
+
+void apply_part(const ExecOptions& options, RankPlan& plan) {
+  const auto text = plan.environment.get("ISTHMUS_PARTS");
+  if (!text) {
+    if (options.by_rank) throw Failure("ISTHMUS_PARTS is not set; isthmusd agent sets it.");
+    plan.environment.set("ISTHMUS_APPNUM", "0");
+    return;
+  }
+  const json parts = json::parse(*text);
+  auto index = static_cast<std::size_t>(options.part);
+  if (options.by_rank) {
+    int rank = native_rank(plan.environment);
+    for (index = 0; index < parts.size() && rank >= parts[index].at("n"); ++index) {
+      rank -= parts[index].at("n").get<int>();
+    }
+  }
+  if (index >= parts.size()) {
+    throw Failure("The native launcher started more ranks than ISTHMUS_PARTS has.");
+  }
+  if (options.by_rank) plan.argv = parts[index].at("argv").get<std::vector<std::string>>();
+  plan.environment.set("ISTHMUS_APPNUM", std::to_string(parts[index].value("appnum", 0)));
+  for (const auto& [name, value] :
+       parts[index].at("env").get<std::map<std::string, std::string>>()) {
+    plan.environment.set(name, value);
+  }
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  result.reserve(strings.size() + 1);
+  for (const std::string& text : strings) result.push_back(const_cast<char*>(text.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+int complain(const std::string& sentence, int status) {
+  std::cerr << "isthmus: " << sentence << std::endl;
+  return status;
+}
+
+void watch(const Environment& environment) {
+  const auto first = number(environment, "ISTHMUS_FIRST");
+  if (!first) return;
+  try {
+    start_rank_watch(getpid(), *first + native_rank(environment), environment);
+  } catch (const Failure&) {  // nobody tells the rank: there is no name to report it by
+  }
+}
+
+// Standard input comes to native rank 0 past a launcher that cannot carry much of it.
+void open_stdin(RankPlan& plan) {
+  const auto name = plan.environment.get(kStdinVariable);
+  if (!name) return;
+  plan.environment.unset(kStdinVariable);
+  if (told_rank(plan.environment) != 0) return;
+  const FileDescriptor opened = open_inherited(*name);
+  dup2(opened.get(), STDIN_FILENO);
+}
+
+// Only returns when it failed.
+int become(const RankPlan& plan, const std::string& path) {
+  watch(plan.environment);
+  const std::vector<std::string> environment = plan.environment.strings();
+  execve(path.c_str(), pointers(plan.argv).data(), pointers(environment).data());
+  if (errno == ENOEXEC) {  // a script without "#!": POSIX has the shell run it
+    std::vector<std::string> argv{"/bin/sh", path};
+    argv.insert(argv.end(), plan.argv.begin() + 1, plan.argv.end());
+    execve(argv[0].c_str(), pointers(argv).data(), pointers(environment).data());
+  }
+  const int error = errno;
+  return complain("\"" + path + "\" cannot be run on " + host_name() + ": " + std::strerror(error),
+                  error == ENOENT ? 127 : 126);
+}
+
+void redirect_output(const RankPlan& plan, const RankIdentity& who) {
+  if (!plan.output_file.empty()) {
+    redirect(1, file_name(plan.output_file, who), who);
+    if (plan.error_file.empty()) dup2(1, 2);
+  }
+  if (!plan.error_file.empty()) redirect(2, file_name(plan.error_file, who), who);
+}
+
+}  // namespace
+
+int native_rank(const Environment& environment) {
+  if (const auto rank = told_rank(environment)) return *rank;
+  throw Failure(
+      "The native launcher tells no rank: none of OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK and "
+      "SLURM_PROCID is set.",
+      "Use an MPI launcher, or one that sets PMI_RANK.");
+}
+
+RankPlan plan_rank(const ExecOptions& options, Environment environment) {
+  RankPlan plan;
+  plan.argv = options.argv;
+  plan.environment = std::move(environment);
+  give_back_paths(plan.environment);
+  tell_rank(plan.environment);
+  apply_part(options, plan);
+  if (plan.argv.empty()) throw Failure("isthmusd exec was given no program.");
+  plan.directory = plan.environment.get("ISTHMUS_WDIR").value_or("");
+  plan.tag_output = plan.environment.get("ISTHMUS_TAG_OUTPUT").has_value();
+  plan.output_file = plan.environment.get("ISTHMUS_OUTPUT").value_or("");
+  plan.error_file = plan.environment.get("ISTHMUS_ERROR").value_or("");
+  plan.show_rank = plan.environment.get("ISTHMUS_SHOW_RANK").has_value();
+  if (plan.tag_output || plan.show_rank || !plan.output_file.empty() || !plan.error_file.empty()) {
+    plan.world_rank =
+        number(plan.environment, "ISTHMUS_FIRST").value_or(0) + native_rank(plan.environment);
+  }
+  if (const auto stub = plan.environment.get("ISTHMUS_STUB")) {
+    // Behind the user's own, so that tools which wrap MPI_X over PMPI_X find us below them.
+    const auto preload = plan.environment.get("LD_PRELOAD").value_or("");
+    plan.environment.set("LD_PRELOAD", preload.empty() ? *stub : preload + ":" + *stub);
+  }
+  for (const char* name : {"ISTHMUS_PARTS", "ISTHMUS_WDIR", "ISTHMUS_TAG_OUTPUT", "ISTHMUS_OUTPUT",
+                           "ISTHMUS_ERROR", "ISTHMUS_SHOW_RANK", "ISTHMUS_LOCAL_FIRST"}) {
+    plan.environment.unset(name);
+  }
+  if (!plan.environment.get("ISTHMUS_WORLD")) {  // no face will read them
+    for (const char* name : {"ISTHMUS_FIRST", "ISTHMUS_APPNUM"}) plan.environment.unset(name);
+  }
+  return plan;
+}
+
+int run_exec(const ExecOptions& options) {
+  try {
+    RankPlan plan = plan_rank(options, Environment::inherited());
+    open_stdin(plan);
+    if (plan.environment.get("ISTHMUS_WORLD")) {
+      plan.environment.set("ISTHMUS_NATIVE", native_identity(plan.environment));
+    }
+    if (!plan.directory.empty() && chdir(plan.directory.c_str()) != 0) {
+      return complain("The working directory \"" + plan.directory + "\" cannot be entered on " +
+                          host_name() + ": " + std::strerror(errno),
+                      126);
+    }
+    const Site site{host_name(), plan.environment.get("ISTHMUS_CLUSTER").value_or(""), "",
+                    plan.environment, -1};
+    const std::string path = find_program(plan.argv.front(), site);
+    const RankIdentity who{plan.world_rank, host_name(),
+                           plan.environment.get("ISTHMUS_JOB").value_or("")};
+    const FileDescriptor launcher(fcntl(2, F_DUPFD_CLOEXEC, 3));
+    redirect_output(plan, who);
+    const auto start = [&] {
+      if (plan.show_rank) show_rank(launcher.get(), who);
+      return become(plan, path);
+    };
+    if (!plan.tag_output) return start();
+    return run_tagged("[" + std::to_string(plan.world_rank) + "] ", start);
+  } catch (const Failure& failure) {
+    const std::string sentence = failure.what();
+    const bool barred = sentence.find("not executable") != std::string::npos;
+    return complain(sentence + (failure.remedy().empty() ? "" : " " + failure.remedy()),
+                    barred ? 126 : 127);
+  } catch (const std::exception& error) {
+    return complain(std::string("ISTHMUS_PARTS is damaged: ") + error.what(), 127);
+  }
+}
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,211 @@
+#include "daemon/launch/find_launcher.hpp"
+
+#include <filesystem>
+
+#include "daemon/launch/child.hpp"
+#include "daemon/launch/failure.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+const char* family(LauncherKind kind) {
+  switch (kind) {
+    case LauncherKind::OpenMpi4:
+    case LauncherKind::OpenMpi5:
+      return "Open MPI";
+    case LauncherKind::Hydra:
+      return "MPICH (Hydra)";
+    case LauncherKind::Srun:
+      return "Slurm";
+    case LauncherKind::Template:
+      break;
+  }
+  return "a template";
+}
+
+// srun and templates start any MPI's programs; the standard ABI may be anybody's.
+bool fits(LauncherKind kind, const std::string& abi) {
+  if (abi == "ompi") return kind != LauncherKind::Hydra;
+  if (abi == "mpich") {
+    return kind != LauncherKind::OpenMpi4 && kind != LauncherKind::OpenMpi5;
+  }
+  return true;
+}
+
+std::string first_line(const std::string& text) {
+  if (text.empty()) return "it said nothing.";
+  return "\"" + text.substr(0, text.find('\n')) + "\".";
+}
+
+Launcher examine(const std::string& path, const Site& site) {
+  ChildPlan plan;
+  plan.argv = {path, "--version"};
+  plan.environment = site.environment;
+  const Captured said = capture(std::move(plan), std::chrono::seconds(10), site.hangup_fd);
+  if (said.timed_out) {
+    throw Failure("\"" + path + " --version\" did not end within 10 s on " + site.host + ".");
+  }
+  try {
+    return {launcher_kind(said.out + said.err, path), path};
+  } catch (const Failure&) {
+    if (said.status == 0) throw;
+  }
+  throw Failure("\"" + path + " --version\" failed on " + site.host + ": " +
+                    first_line(said.err.empty() ? said.out : said.err),
+                "Is it set up there (srun needs a slurm.conf)? The cluster's launch key names "
+                "another launcher.");
+}
+
+// Debian keeps several MPIs side by side by suffix.
+Words names_for(const std::string& abi, const std::string& name) {
+  Words names;
+  const auto add = [&](const std::string& base) {
+    if (abi == "ompi") names.push_back(base + ".openmpi");
+    if (!abi.empty() && abi != "ompi") names.push_back(base + ".mpich");
+    names.push_back(base);
+  };
+  if (!name.empty()) {
+    add(name);
+  } else {
+    add("mpirun");
+    add("mpiexec");
+  }
+  return names;
+}
+
+std::optional<std::string> on_path(const std::string& name, const Site& site) {
+  try {
+    return find_program(name, site);
+  } catch (const Failure&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+LauncherKind launcher_kind(const std::string& text, const std::string& path) {
+  const auto holds = [&](const char* word) { return text.find(word) != std::string::npos; };
+  if (holds("HYDRA") || holds("Intel(R) MPI Library")) return LauncherKind::Hydra;
+  if (holds("OpenRTE")) return LauncherKind::OpenMpi4;
+  if (const std::size_t at = text.find("(Open MPI) "); at != std::string::npos) {
+    const char major = text.size() > at + 11 ? text[at + 11] : '?';
+    return major == '4' || major == '3' || major == '2' ? LauncherKind::OpenMpi4
+                                                        : LauncherKind::OpenMpi5;
+  }
+  if (holds("PRRTE") || holds("PRTE") || holds("prterun")) return LauncherKind::OpenMpi5;
+  if (text.starts_with("slurm")) return LauncherKind::Srun;
+  throw Failure("\"" + path + "\" is not a launcher that Isthmus knows: its --version says \"" +
+                    text.substr(0, text.find('\n')) + "\".",
+                "Name another with the cluster's launch key, or write a template: "
+                "launch = \"LAUNCHER -n {n} {command}\".");
+}
+
+MpiChoice read_mpi_choice(const std::string& text, const Site& site) {
+  MpiChoice choice;
+  if (text.empty()) return choice;
+  if (text == "openmpi" || text == "mpich") {
+    choice.abi = text == "openmpi" ? "ompi" : "mpich";
+    return choice;
+  }
+  std::string path = text;
+  if (path.starts_with("~/")) path = site.environment.get("HOME").value_or("") + path.substr(1);
+  std::error_code error;
+  if (fs::is_regular_file(path, error)) {
+    choice.library = identify_mpi_library(fs::canonical(path).string());
+    choice.prefix = prefix_of_library(path);
+    choice.abi = choice.library->abi;
+  } else if (path.starts_with('/')) {
+    choice.prefix = path;
+  } else {
+    throw Failure("The MPI \"" + text +
+                      "\" that --mpi or the mpi key of a cluster names is neither a path nor a "
+                      "family of MPIs.",
+                  "Give the folder in which that MPI is installed, \"openmpi\" or \"mpich\".");
+  }
+  return choice;
+}
+
+Launcher find_launcher(const LaunchChoice& choice, const std::optional<MpiLibrary>& library,
+                       const Site& site) {
+  const std::string abi = library ? library->abi : choice.mpi.abi;
+  if (library && !choice.mpi.abi.empty() && choice.mpi.abi != abi && abi != "mpiabi") {
+    throw Failure("The program is linked with \"" + library->path +
+                      "\", which is not the MPI that "
+                      "--mpi or the mpi key of cluster " +
+                      site.cluster + " names.",
+                  "Leave that out, or name the MPI of the program.");
+  }
+  if (choice.launch.find("{command}") != std::string::npos ||
+      choice.launch.find("{n}") != std::string::npos) {
+    return {LauncherKind::Template, choice.launch};
+  }
+  const auto checked = [&](const std::string& path) {
+    Launcher launcher = examine(path, site);
+    if (!fits(launcher.kind, abi)) {
+      throw Failure("The launcher \"" + path + "\" on " + site.host + " is " +
+                        family(launcher.kind) + "'s, but " +
+                        (library ? "the program is linked with \"" + library->path + "\"."
+                                 : "another MPI is asked for."),
+                    "Set the cluster's mpi key to the prefix of the program's MPI, or launch to "
+                    "its launcher.");
+    }
+    return launcher;
+  };
+  if (choice.launch.find('/') != std::string::npos) {
+    return checked(find_program(choice.launch, site));
+  }
+  std::string tried;
+  const auto in_prefix = [&](const std::string& prefix) -> std::optional<std::string> {
+    if (prefix.empty()) return std::nullopt;
+    for (const std::string& name : names_for(abi, choice.launch)) {
+      std::string path = prefix + "/bin/" + name;
+      if (on_path(path, site)) return path;
+    }
+    tried += (tried.empty() ? "" : ", ") + prefix + "/bin";
+    return std::nullopt;
+  };
+  if (!choice.mpi.prefix.empty()) {
+    if (const auto path = in_prefix(choice.mpi.prefix)) return checked(*path);
+  } else if (library) {
+    if (const auto path = in_prefix(prefix_of_library(library->path))) {
+      // /usr/bin/mpirun may be another MPI's; a better fit may still be on PATH.
+      Launcher launcher = examine(*path, site);
+      if (fits(launcher.kind, abi)) return launcher;
+    }
+  }
+  // A prefix alone asks for that MPI's own launcher; a name (srun) may belong to no MPI.
+  if (choice.mpi.prefix.empty() || !choice.launch.empty()) {
+    for (const std::string& name : names_for(abi, choice.launch)) {
+      if (const auto path = on_path(name, site)) return checked(*path);
+    }
+    tried += tried.empty() ? "PATH" : " and PATH";
+  }
+  throw Failure("The native launcher (" +
+                    (choice.launch.empty() ? std::string("mpirun, mpiexec") : choice.launch) +
+                    (library ? ") for \"" + library->path + "\"" : std::string(")")) +
+                    " is not found on " + site.host + "; looked in " + tried + ".",
+                "Set the cluster's mpi key to the prefix of its MPI, or launch to its launcher.");
+}
+
+std::optional<MpiLibrary> library_of_launcher(const Launcher& launcher, const MpiChoice& mpi) {
+  if (mpi.library) return mpi.library;
+  std::string abi = mpi.abi;
+  if (launcher.kind == LauncherKind::OpenMpi4 || launcher.kind == LauncherKind::OpenMpi5) {
+    abi = "ompi";
+  } else if (launcher.kind == LauncherKind::Hydra) {
+    abi = "mpich";
+  } else if (mpi.prefix.empty()) {
+    return std::nullopt;
+  }
+  const std::string where = mpi.prefix.empty()
+                                ? fs::path(launcher.path).parent_path().parent_path().string()
+                                : mpi.prefix;
+  const std::string path = library_in_prefix(where, abi);
+  if (path.empty()) return std::nullopt;
+  return identify_mpi_library(path);
+}
+
+}  // namespace isthmus::daemon

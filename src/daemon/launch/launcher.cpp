@@ -1,0 +1,249 @@
+#include "daemon/launch/launcher.hpp"
+
+#include <numeric>
+
+#include "daemon/launch/failure.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+using Words = std::vector<std::string>;
+
+void append(Words& to, const Words& more) { to.insert(to.end(), more.begin(), more.end()); }
+
+int total(const LaunchPlan& plan) {
+  return std::accumulate(plan.parts.begin(), plan.parts.end(), 0,
+                         [](int sum, const LaunchPart& part) { return sum + part.n; });
+}
+
+Words rank_command(const LaunchPlan& plan, std::size_t part) {
+  Words words{plan.isthmusd, "exec", "--part", std::to_string(part), "--"};
+  append(words, plan.parts[part].argv);
+  return words;
+}
+
+// For launchers that start one command for all ranks.
+Words uniform_command(const LaunchPlan& plan) {
+  if (plan.parts.size() == 1) return rank_command(plan, 0);
+  return {plan.isthmusd, "exec", "--by-rank"};
+}
+
+// mpirun's several-programs form: OPTIONS -n N COMMAND : OPTIONS -n N COMMAND ...
+Words colon_separated(const LaunchPlan& plan, const Words& options_of_each) {
+  Words words;
+  for (std::size_t part = 0; part < plan.parts.size(); ++part) {
+    if (part > 0) words.emplace_back(":");
+    append(words, options_of_each);
+    append(words, {"-n", std::to_string(plan.parts[part].n)});
+    append(words, rank_command(plan, part));
+  }
+  return words;
+}
+
+std::string joined(const Words& words) {
+  std::string list;
+  for (const std::string& word : words) list += (list.empty() ? "" : ",") + word;
+  return list;
+}
+
+// How many ranks a host gets when all get the same.
+int ranks_per_host(const LaunchPlan& plan) {
+  const int hosts = static_cast<int>(plan.hosts.size());
+  return (total(plan) + hosts - 1) / hosts;
+}
+
+// "a:4,b:4", as Open MPI and Hydra know it: a host and how many ranks it takes.
+std::string hosts_with_slots(const LaunchPlan& plan) {
+  std::string list;
+  for (const std::string& host : plan.hosts) {
+    list += (list.empty() ? "" : ",") + host + ":" + std::to_string(ranks_per_host(plan));
+  }
+  return list;
+}
+
+Words forwarded_by_x(const LaunchPlan& plan) {
+  Words words;
+  for (const std::string& name : plan.forwarded) append(words, {"-x", name});
+  return words;
+}
+
+// What Open MPI wants to be told of each program anew.
+Words open_mpi_options(const LaunchPlan& plan) {
+  Words words;
+  if (!plan.hosts.empty()) words = {"--host", hosts_with_slots(plan)};
+  append(words, forwarded_by_x(plan));
+  return words;
+}
+
+Words open_mpi_4(const Launcher& launcher, const LaunchPlan& plan) {
+  Words words{launcher.path};
+  if (plan.oversubscribed) words.emplace_back("--oversubscribe");
+  if (plan.oversubscribed || !plan.bind) append(words, {"--bind-to", "none"});
+  append(words, colon_separated(plan, open_mpi_options(plan)));
+  return words;
+}
+
+Words open_mpi_5(const Launcher& launcher, const LaunchPlan& plan) {
+  Words words{launcher.path};
+  if (plan.oversubscribed) append(words, {"--map-by", ":OVERSUBSCRIBE"});
+  if (plan.oversubscribed || !plan.bind) append(words, {"--bind-to", "none"});
+  append(words, colon_separated(plan, open_mpi_options(plan)));
+  return words;
+}
+
+// Hydra passes its whole environment on, and binds nothing unless asked.
+Words hydra(const Launcher& launcher, const LaunchPlan& plan) {
+  Words words{launcher.path};
+  if (!plan.hosts.empty()) append(words, {"-hosts", hosts_with_slots(plan)});
+  append(words, colon_separated(plan, {}));
+  return words;
+}
+
+Words srun(const Launcher& launcher, const LaunchPlan& plan) {
+  Words words{launcher.path, "-n", std::to_string(total(plan)), "--export=ALL",
+              plan.stdin_to_first ? "--input=0" : "--input=none"};
+  if (!launcher.pmi.empty()) words.push_back("--mpi=" + launcher.pmi);
+  if (!plan.hosts.empty()) append(words, {"--nodelist", joined(plan.hosts)});
+  if (plan.oversubscribed) append(words, {"--overcommit", "--cpu-bind=none"});
+  append(words, uniform_command(plan));
+  return words;
+}
+
+Words custom(const Launcher& launcher, const LaunchPlan& plan) {
+  const Words command = uniform_command(plan);
+  std::string quoted;
+  for (const std::string& word : command) {
+    quoted += (quoted.empty() ? "" : " ") + shell_quoted(word);
+  }
+  Words words;
+  bool has_command = false;
+  for (std::string word : split_words(launcher.path)) {
+    if (word == "{command}") {
+      append(words, command);
+      has_command = true;
+      continue;
+    }
+    const auto replace = [&word](const std::string& key, const std::string& value) {
+      const std::size_t at = word.find(key);
+      if (at == std::string::npos) return false;
+      word.replace(at, key.size(), value);
+      return true;
+    };
+    replace("{n}", std::to_string(total(plan)));
+    replace("{hosts}", joined(plan.hosts));
+    has_command = replace("{command}", quoted) || has_command;
+    words.push_back(word);
+  }
+  if (!has_command || words.empty() || words.front() == plan.isthmusd) {
+    throw Failure(
+        "The launch template \"" + launcher.path + "\" does not say how to start the program.",
+        "Write it as LAUNCHER OPTIONS -n {n} {command}.");
+  }
+  return words;
+}
+
+struct Row {
+  LauncherKind kind;
+  Words (*command)(const Launcher&, const LaunchPlan&);
+};
+constexpr Row kRows[] = {
+    {LauncherKind::OpenMpi4, open_mpi_4}, {LauncherKind::OpenMpi5, open_mpi_5},
+    {LauncherKind::Hydra, hydra},         {LauncherKind::Srun, srun},
+    {LauncherKind::Template, custom},
+};
+
+}  // namespace
+
+std::vector<std::string> launch_command(const Launcher& launcher, const LaunchPlan& plan) {
+  for (const Row& row : kRows) {
+    if (row.kind == launcher.kind) return row.command(launcher, plan);
+  }
+  throw Failure("No such kind of native launcher.");
+}
+
+void prepare_environment(const Launcher& launcher, const LaunchPlan& plan, bool root,
+                         Environment& environment) {
+  if (launcher.kind != LauncherKind::OpenMpi4 && launcher.kind != LauncherKind::OpenMpi5) return;
+  if (root) {  // Open MPI refuses to run as root otherwise (containers, mostly)
+    environment.set("OMPI_ALLOW_RUN_AS_ROOT", "1");
+    environment.set("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+  }
+  if (plan.oversubscribed && !environment.get("OMPI_MCA_mpi_yield_when_idle")) {
+    environment.set("OMPI_MCA_mpi_yield_when_idle", "1");
+  }
+  // On SIGTSTP its mpirun then stops the ranks of all hosts, and continues them on SIGCONT.
+  if (launcher.kind == LauncherKind::OpenMpi4 && !plan.here) {
+    environment.set("OMPI_MCA_orte_forward_job_control", "1");
+  }
+  // Two mpiruns of Open MPI 4 that begin at once on a host race for making their common folder in
+  // /tmp; the slower one says "File exists" and ends.
+  const bool chosen = environment.get("OMPI_MCA_orte_tmpdir_base") ||
+                      environment.get("OMPI_MCA_orte_local_tmpdir_base");
+  if (launcher.kind == LauncherKind::OpenMpi4 && !plan.session_dir.empty() && !chosen) {
+    environment.set("OMPI_MCA_orte_tmpdir_base", plan.session_dir);
+  }
+}
+
+// 2026-11: Hydra 4.0 and 5.0 end the job when rank 0 is behind by more than the 64 KiB of a pipe
+// ("process reading stdin too slowly"); Open MPI 5.0's prterun then delivers nothing more.
+bool garbles_stdin(const Launcher& launcher) {
+  return launcher.kind == LauncherKind::Hydra || launcher.kind == LauncherKind::OpenMpi5;
+}
+
+bool changes_paths(const Launcher& launcher) {
+  return launcher.kind == LauncherKind::OpenMpi4 || launcher.kind == LauncherKind::OpenMpi5;
+}
+
+bool starts_here(const Launcher& launcher, const Environment& environment) {
+  return changes_paths(launcher) ||
+         (launcher.kind == LauncherKind::Hydra && !environment.get("HYDRA_HOST_FILE"));
+}
+
+bool by_rank(const Launcher& launcher, const LaunchPlan& plan) {
+  return plan.parts.size() > 1 &&
+         (launcher.kind == LauncherKind::Srun || launcher.kind == LauncherKind::Template);
+}
+
+std::vector<std::string> split_words(const std::string& text) {
+  Words words;
+  std::string word;
+  bool open = false;  // a word has begun
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
+      word += text[++i];
+      open = true;
+    } else if (quote != 0) {
+      if (c == quote) {
+        quote = 0;
+      } else {
+        word += c;
+      }
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+      open = true;
+    } else if (c == ' ' || c == '\t' || c == '\n') {
+      if (open) words.push_back(std::move(word));
+      word.clear();
+      open = false;
+    } else {
+      word += c;
+      open = true;
+    }
+  }
+  if (quote != 0) throw Failure("The launch template \"" + text + "\" has an unclosed quote.");
+  if (open) words.push_back(std::move(word));
+  return words;
+}
+
+std::string shell_quoted(const std::string& word) {
+  static const std::string plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,@%+";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace isthmus::daemon

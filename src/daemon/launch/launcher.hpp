@@ -1,0 +1,65 @@
+// The native launchers: how each is told to start the ranks. One row per kind in launcher.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/launch/environment.hpp"
+
+namespace isthmus::daemon {
+
+enum class LauncherKind { OpenMpi4, OpenMpi5, Hydra, Srun, Template };
+
+struct Launcher {
+  LauncherKind kind = LauncherKind::Template;
+  std::string path;   ///< of the program; for Template the template itself
+  std::string pmi{};  ///< of Srun: what --mpi= names; empty: the site's choice
+};
+
+struct LaunchPart {
+  int n = 0;
+  std::vector<std::string> argv;
+};
+
+struct LaunchPlan {
+  std::vector<LaunchPart> parts;
+  std::string isthmusd;                ///< path of this program, which wraps every rank
+  std::vector<std::string> forwarded;  ///< names of variables that every rank must get
+  std::vector<std::string> hosts;      ///< where the ranks run; empty: the launcher's choice
+  bool stdin_to_first = false;         ///< native rank 0 reads standard input
+  bool oversubscribed = false;         ///< more ranks than cores
+  std::string session_dir;             ///< where the launcher may keep its files; empty: anywhere
+  bool here = false;                   ///< all ranks run on the launcher's own host
+  bool bind = true;                    ///< leave binding to the native launcher's default
+};
+
+/// The native launcher's command line. Values of variables never appear in it, only names.
+/// Throws Failure for a template that cannot be used.
+std::vector<std::string> launch_command(const Launcher& launcher, const LaunchPlan& plan);
+
+/// Sets what the native launcher itself needs to find in its environment.
+void prepare_environment(const Launcher& launcher, const LaunchPlan& plan, bool root,
+                         Environment& environment);
+
+/// Whether it cannot carry standard input of any size to a rank that is slow to read it.
+bool garbles_stdin(const Launcher& launcher);
+
+/// Whether it changes PATH and LD_LIBRARY_PATH of the ranks.
+bool changes_paths(const Launcher& launcher);
+
+/// Whether it starts ranks on its own host alone when it is told no hosts and stands in no batch
+/// job.
+bool starts_here(const Launcher& launcher, const Environment& environment);
+
+/// Whether the ranks of all parts get one command, `isthmusd exec --by-rank`, so that each finds
+/// its part by its native rank.
+bool by_rank(const Launcher& launcher, const LaunchPlan& plan);
+
+/// Splits like a shell without expansions: blanks, '...', "...", and \ before any character.
+/// Throws Failure for an unclosed quote.
+std::vector<std::string> split_words(const std::string& text);
+
+/// The word as a POSIX shell would have to be given it.
+std::string shell_quoted(const std::string& word);
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,174 @@
+#include "daemon/launch/launcher.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "daemon/launch/failure.hpp"
+#include "daemon/launch/find_launcher.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+using testing::ElementsAre;
+using Words = std::vector<std::string>;
+
+LaunchPlan one_part() {
+  LaunchPlan plan;
+  plan.parts = {{4, {"./app", "a b"}}};
+  plan.isthmusd = "/i";
+  plan.forwarded = {"ISTHMUS_SECRET"};
+  return plan;
+}
+
+LaunchPlan two_parts() {
+  LaunchPlan plan = one_part();
+  plan.parts.push_back({2, {"other"}});
+  return plan;
+}
+
+TEST(Launcher, OpenMpi4) {
+  EXPECT_THAT(launch_command({LauncherKind::OpenMpi4, "/m"}, one_part()),
+              ElementsAre("/m", "-x", "ISTHMUS_SECRET", "-n", "4", "/i", "exec", "--part", "0",
+                          "--", "./app", "a b"));
+  LaunchPlan plan = two_parts();
+  plan.oversubscribed = true;
+  EXPECT_THAT(launch_command({LauncherKind::OpenMpi4, "/m"}, plan),
+              ElementsAre("/m", "--oversubscribe", "--bind-to", "none", "-x", "ISTHMUS_SECRET",
+                          "-n", "4", "/i", "exec", "--part", "0", "--", "./app", "a b", ":", "-x",
+                          "ISTHMUS_SECRET", "-n", "2", "/i", "exec", "--part", "1", "--", "other"));
+}
+
+TEST(Launcher, OpenMpi5) {
+  LaunchPlan plan = one_part();
+  plan.bind = false;
+  EXPECT_THAT(launch_command({LauncherKind::OpenMpi5, "/m"}, plan),
+              ElementsAre("/m", "--bind-to", "none", "-x", "ISTHMUS_SECRET", "-n", "4", "/i",
+                          "exec", "--part", "0", "--", "./app", "a b"));
+  plan.oversubscribed = true;
+  const Words words = launch_command({LauncherKind::OpenMpi5, "/m"}, plan);
+  EXPECT_THAT(Words(words.begin(), words.begin() + 5),
+              ElementsAre("/m", "--map-by", ":OVERSUBSCRIBE", "--bind-to", "none"));
+}
+
+TEST(Launcher, Hydra) {
+  EXPECT_THAT(launch_command({LauncherKind::Hydra, "/m"}, two_parts()),
+              ElementsAre("/m", "-n", "4", "/i", "exec", "--part", "0", "--", "./app", "a b", ":",
+                          "-n", "2", "/i", "exec", "--part", "1", "--", "other"));
+}
+
+TEST(Launcher, Srun) {
+  LaunchPlan plan = one_part();
+  plan.stdin_to_first = true;
+  EXPECT_THAT(launch_command({LauncherKind::Srun, "/s"}, plan),
+              ElementsAre("/s", "-n", "4", "--export=ALL", "--input=0", "/i", "exec", "--part", "0",
+                          "--", "./app", "a b"));
+  EXPECT_THAT(
+      launch_command({LauncherKind::Srun, "/s"}, two_parts()),
+      ElementsAre("/s", "-n", "6", "--export=ALL", "--input=none", "/i", "exec", "--by-rank"));
+  EXPECT_THAT(launch_command({LauncherKind::Srun, "/s", "pmi2"}, plan),
+              ElementsAre("/s", "-n", "4", "--export=ALL", "--input=0", "--mpi=pmi2", "/i", "exec",
+                          "--part", "0", "--", "./app", "a b"));
+  EXPECT_TRUE(by_rank({LauncherKind::Srun, "/s"}, two_parts()));
+  EXPECT_FALSE(by_rank({LauncherKind::Srun, "/s"}, one_part()));
+  EXPECT_FALSE(by_rank({LauncherKind::Hydra, "/s"}, two_parts()));
+}
+
+TEST(Launcher, HostsWithTheirShareOfTheRanks) {
+  LaunchPlan plan = two_parts();  // 4 + 2 ranks
+  plan.hosts = {"n1", "n2", "n3", "n4"};
+  EXPECT_THAT(
+      launch_command({LauncherKind::OpenMpi4, "/m"}, plan),
+      ElementsAre("/m", "--host", "n1:2,n2:2,n3:2,n4:2", "-x", "ISTHMUS_SECRET", "-n", "4", "/i",
+                  "exec", "--part", "0", "--", "./app", "a b", ":", "--host", "n1:2,n2:2,n3:2,n4:2",
+                  "-x", "ISTHMUS_SECRET", "-n", "2", "/i", "exec", "--part", "1", "--", "other"));
+  plan.parts.pop_back();
+  EXPECT_THAT(launch_command({LauncherKind::Hydra, "/m"}, plan),
+              ElementsAre("/m", "-hosts", "n1:1,n2:1,n3:1,n4:1", "-n", "4", "/i", "exec", "--part",
+                          "0", "--", "./app", "a b"));
+  EXPECT_THAT(launch_command({LauncherKind::Srun, "/s"}, plan),
+              ElementsAre("/s", "-n", "4", "--export=ALL", "--input=none", "--nodelist",
+                          "n1,n2,n3,n4", "/i", "exec", "--part", "0", "--", "./app", "a b"));
+  EXPECT_THAT(
+      launch_command({LauncherKind::Template, "f -w {hosts} {command}"}, plan),
+      ElementsAre("f", "-w", "n1,n2,n3,n4", "/i", "exec", "--part", "0", "--", "./app", "a b"));
+}
+
+TEST(Launcher, TemplateWords) {
+  EXPECT_THAT(
+      launch_command({LauncherKind::Template, "flux run -n{n} {command} --"}, one_part()),
+      ElementsAre("flux", "run", "-n4", "/i", "exec", "--part", "0", "--", "./app", "a b", "--"));
+}
+
+TEST(Launcher, TemplateInsideAWordIsQuotedForAShell) {
+  EXPECT_THAT(
+      launch_command({LauncherKind::Template, "ssh h 'cd /tmp; x -n {n} {command}'"}, one_part()),
+      ElementsAre("ssh", "h", "cd /tmp; x -n 4 /i exec --part 0 -- ./app 'a b'"));
+}
+
+TEST(Launcher, TemplatesThatCannotWork) {
+  for (const char* text : {"mpirun -n {n}", "", "{command}", "x '{command}"}) {
+    EXPECT_THROW(launch_command({LauncherKind::Template, text}, one_part()), Failure) << text;
+  }
+}
+
+TEST(Launcher, QuotingSurvivesAShellSplit) {
+  for (const char* word : {"", "a b", "it's", "$HOME", "a\\b", "\"", "x;y", "plain-1.0/x"}) {
+    EXPECT_THAT(split_words(shell_quoted(word)), ElementsAre(word)) << word;
+  }
+}
+
+TEST(Launcher, RootIsAllowedOnlyToRoot) {
+  Environment environment;
+  prepare_environment({LauncherKind::OpenMpi4, "/m"}, one_part(), false, environment);
+  EXPECT_FALSE(environment.get("OMPI_ALLOW_RUN_AS_ROOT"));
+  prepare_environment({LauncherKind::Hydra, "/m"}, one_part(), true, environment);
+  EXPECT_FALSE(environment.get("OMPI_ALLOW_RUN_AS_ROOT"));
+  prepare_environment({LauncherKind::OpenMpi5, "/m"}, one_part(), true, environment);
+  EXPECT_EQ(environment.get("OMPI_ALLOW_RUN_AS_ROOT"), "1");
+  EXPECT_EQ(environment.get("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"), "1");
+}
+
+TEST(Launcher, CrowdedRanksYieldUnlessTheUserSaysOtherwise) {
+  LaunchPlan plan = one_part();
+  plan.oversubscribed = true;
+  Environment environment;
+  prepare_environment({LauncherKind::OpenMpi4, "/m"}, plan, false, environment);
+  EXPECT_EQ(environment.get("OMPI_MCA_mpi_yield_when_idle"), "1");
+  environment.set("OMPI_MCA_mpi_yield_when_idle", "0");
+  prepare_environment({LauncherKind::OpenMpi4, "/m"}, plan, false, environment);
+  EXPECT_EQ(environment.get("OMPI_MCA_mpi_yield_when_idle"), "0");
+}
+
+TEST(Launcher, OpenMpisOnOneHostHaveFoldersOfTheirOwnUnlessTheUserSaysOtherwise) {
+  const auto folder = [](LauncherKind kind, const std::string& session_dir, Environment given) {
+    LaunchPlan plan = one_part();
+    plan.session_dir = session_dir;
+    prepare_environment({kind, "/m"}, plan, false, given);
+    return given.get("OMPI_MCA_orte_tmpdir_base");
+  };
+  EXPECT_EQ(folder(LauncherKind::OpenMpi4, "/run/job", {}), "/run/job");
+  EXPECT_EQ(folder(LauncherKind::OpenMpi4, "", {}), std::nullopt);
+  EXPECT_EQ(folder(LauncherKind::OpenMpi5, "/run/job", {}), std::nullopt);
+  Environment own;
+  own.set("OMPI_MCA_orte_tmpdir_base", "/scratch");
+  EXPECT_EQ(folder(LauncherKind::OpenMpi4, "/run/job", own), "/scratch");
+  Environment local;
+  local.set("OMPI_MCA_orte_local_tmpdir_base", "/scratch");
+  EXPECT_EQ(folder(LauncherKind::OpenMpi4, "/run/job", local), std::nullopt);
+}
+
+TEST(Launcher, KindsByTheirVersionTexts) {
+  EXPECT_EQ(launcher_kind("mpirun.openmpi (OpenRTE) 4.1.4\n", "m"), LauncherKind::OpenMpi4);
+  EXPECT_EQ(launcher_kind("mpirun (Open MPI) 4.0.3\n", "m"), LauncherKind::OpenMpi4);
+  EXPECT_EQ(launcher_kind("mpirun (Open MPI) 5.0.11\n", "m"), LauncherKind::OpenMpi5);
+  EXPECT_EQ(launcher_kind("prterun (PRRTE) 3.0.2\n", "m"), LauncherKind::OpenMpi5);
+  EXPECT_EQ(launcher_kind("HYDRA build details:\n", "m"), LauncherKind::Hydra);
+  EXPECT_EQ(launcher_kind("Intel(R) MPI Library for Linux* OS, Version 2021.5\n", "m"),
+            LauncherKind::Hydra);
+  EXPECT_EQ(launcher_kind("slurm 23.02.1\n", "srun"), LauncherKind::Srun);
+  EXPECT_THROW(launcher_kind("bash 5\n", "m"), Failure);
+  EXPECT_THROW(launcher_kind("", "m"), Failure);
+}
+
+}  // namespace
+}  // namespace isthmus::daemon

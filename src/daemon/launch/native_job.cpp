@@ -1,0 +1,229 @@
+#include "daemon/launch/native_job.hpp"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <asio/buffer.hpp>
+#include <asio/post.hpp>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "daemon/launch/failure.hpp"
+#include "daemon/launch/inherited_pipe.hpp"
+#include "daemon/launch/process_tree.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+constexpr std::chrono::seconds kGrace{2};  // between SIGTERM and SIGKILL
+constexpr std::chrono::milliseconds kSweepInterval{50};
+constexpr int kSweepsBeforeKill = 2000 / 50;      // what the launcher left gets kGrace, too
+constexpr int kSweepsBeforeGivingUp = 5000 / 50;  // processes that even SIGKILL cannot end
+
+}  // namespace
+
+NativeJob::NativeJob(asio::io_context& context, ChildPlan plan, Events events)
+    : context_(context),
+      events_(std::move(events)),
+      out_(context),
+      err_(context),
+      stdin_(context),
+      child_ended_(context),
+      kill_timer_(context),
+      sweep_timer_(context),
+      here_(plan.here) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  plan.death_signal = SIGTERM;  // a launcher ends its ranks on SIGTERM; on SIGKILL it could not
+  child_ended_.add(SIGCHLD);
+  FileDescriptor stdin_write;
+  if (!plan.stdin_variable.empty()) {
+    Pipe pipe = make_pipe();
+    plan.environment.set(plan.stdin_variable, name_of_pipe(pipe.read.get()));
+    stdin_read_ = std::move(pipe.read);
+    stdin_write = std::move(pipe.write);
+  }
+  Child child = start_child(plan);
+  if (stdin_write) child.stdin_pipe = std::move(stdin_write);
+  pid_ = child.pid;
+  out_.fd = 1;
+  err_.fd = 2;
+  out_.pipe.assign(child.stdout_pipe.release());
+  err_.pipe.assign(child.stderr_pipe.release());
+  if (child.stdin_pipe) {
+    stdin_.assign(child.stdin_pipe.release());
+    stdin_.non_blocking(true);
+  }
+  watch_children();
+  read(out_);
+  read(err_);
+  asio::post(context_, [this] { reap(); });  // it may have ended before the signal was watched
+}
+
+NativeJob::~NativeJob() {
+  for (int round = 0; round < 100; ++round) {
+    if (signal_descendants(getpid(), SIGKILL) == 0) break;
+    while (waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    usleep(10'000);
+  }
+  while (waitpid(-1, nullptr, WNOHANG) > 0) {
+  }
+}
+
+void NativeJob::read(Stream& stream) {
+  if (held_ || stream.reading || !stream.pipe.is_open()) return;
+  stream.reading = true;
+  stream.pipe.async_read_some(asio::buffer(stream.block),
+                              [this, &stream](std::error_code error, std::size_t got) {
+                                if (error == asio::error::operation_aborted) return;
+                                stream.reading = false;
+                                if (got > 0) events_.output(stream.fd, {stream.block.data(), got});
+                                if (error) {
+                                  stream.pipe.close(error);
+                                  finish_if_done();
+                                } else {
+                                  read(stream);
+                                }
+                              });
+}
+
+void NativeJob::hold_output(bool held) {
+  held_ = held;
+  if (!held_ && swept_ && events_.ended) limit_drain();
+  read(out_);
+  read(err_);
+}
+
+void NativeJob::write_stdin(const std::string& bytes) {
+  if (!stdin_.is_open() || stdin_closing_) return;
+  stdin_queue_ += bytes;
+  flush_stdin();
+}
+
+void NativeJob::close_stdin() {
+  stdin_closing_ = true;
+  flush_stdin();
+}
+
+void NativeJob::flush_stdin() {
+  if (stdin_writing_ || !stdin_.is_open()) return;
+  if (stdin_queue_.empty()) {
+    std::error_code ignored;
+    if (stdin_closing_) stdin_.close(ignored);
+    return;
+  }
+  stdin_writing_ = true;
+  stdin_.async_wait(asio::posix::stream_descriptor::wait_write, [this](std::error_code error) {
+    if (error == asio::error::operation_aborted) return;
+    stdin_writing_ = false;
+    std::size_t written = 0;
+    if (!error) written = stdin_.write_some(asio::buffer(stdin_queue_), error);
+    if (error && error != asio::error::would_block) {
+      stdin_queue_.clear();  // nobody reads it any more
+      stdin_.close(error);
+    }
+    stdin_queue_.erase(0, written);
+    flush_stdin();
+    if (on_stdin_written) on_stdin_written();
+  });
+}
+
+void NativeJob::signal(int number) {
+  if (!wait_status_) ::kill(pid_, number);
+}
+
+void NativeJob::pause() {
+  paused_ = true;
+  if (here_) {
+    signal_descendants(getpid(), SIGSTOP);
+  } else {
+    signal(SIGTSTP);
+  }
+}
+
+void NativeJob::resume() {
+  if (!std::exchange(paused_, false)) return;
+  if (here_) {
+    signal_descendants(getpid(), SIGCONT);
+  } else {
+    signal(SIGCONT);
+  }
+}
+
+void NativeJob::kill(bool ending) {
+  if (std::exchange(killing_, true)) return;
+  resume();  // what is stopped cannot end in good order
+  hold_output(false);
+  if (!ending) return terminate();
+  // Open MPI's mpirun crashes, with a long trace, when a signal comes while it aborts a job.
+  kill_timer_.expires_after(kGrace);
+  kill_timer_.async_wait([this](std::error_code error) {
+    if (!error) terminate();
+  });
+}
+
+void NativeJob::terminate() {
+  signal(SIGTERM);
+  kill_timer_.expires_after(kGrace);
+  kill_timer_.async_wait([this](std::error_code error) {
+    if (!error) signal_descendants(getpid(), SIGKILL);
+  });
+}
+
+void NativeJob::watch_children() {
+  child_ended_.async_wait([this](std::error_code error, int) {
+    if (error) return;
+    watch_children();
+    reap();
+  });
+}
+
+void NativeJob::reap() {
+  int status = 0;
+  for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (pid != pid_) continue;  // an orphan that came to us
+    wait_status_ = status;
+    sweep();
+  }
+}
+
+// The launcher is gone: whatever it left behind goes as well, politely first.
+void NativeJob::sweep() {
+  const std::size_t left = sweeps_ == 0                  ? signal_descendants(getpid(), SIGTERM)
+                           : sweeps_ < kSweepsBeforeKill ? descendants(getpid()).size()
+                                                         : signal_descendants(getpid(), SIGKILL);
+  if (left == 0 || ++sweeps_ > kSweepsBeforeGivingUp) {
+    swept_ = true;
+    limit_drain();
+    finish_if_done();
+    return;
+  }
+  sweep_timer_.expires_after(kSweepInterval);
+  sweep_timer_.async_wait([this](std::error_code error) {
+    if (!error) sweep();
+  });
+}
+
+// A process outside our tree might hold a pipe open for ever: only what is in the pipes by now
+// is waited for.
+void NativeJob::limit_drain() {
+  sweep_timer_.expires_after(kGrace);
+  sweep_timer_.async_wait([this](std::error_code error) {
+    if (error || held_) return;
+    out_.pipe.close(error);
+    err_.pipe.close(error);
+    finish_if_done();
+  });
+}
+
+void NativeJob::finish_if_done() {
+  if (!swept_ || out_.pipe.is_open() || err_.pipe.is_open() || !events_.ended) return;
+  sweep_timer_.cancel();
+  kill_timer_.cancel();
+  child_ended_.cancel();
+  const auto ended = std::exchange(events_.ended, nullptr);
+  ended(*wait_status_);
+}
+
+}  // namespace isthmus::daemon

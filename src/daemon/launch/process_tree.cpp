@@ -1,0 +1,92 @@
+#include "daemon/launch/process_tree.hpp"
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+
+namespace isthmus::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Line {
+  pid_t parent = 0;
+  char state = '?';
+};
+
+// "PID (NAME) STATE PPID ..."; NAME may hold anything, so the last ")" ends it.
+Line read_stat(const fs::path& folder) {
+  std::ifstream file(folder / "stat");
+  std::string text;
+  std::getline(file, text, '\0');
+  Line line;
+  const std::size_t close = text.rfind(')');
+  if (close == std::string::npos || close + 4 >= text.size()) return line;
+  line.state = text[close + 2];
+  line.parent = static_cast<pid_t>(std::strtol(text.c_str() + close + 4, nullptr, 10));
+  return line;
+}
+
+}  // namespace
+
+std::vector<pid_t> descendants(pid_t root) {
+  std::multimap<pid_t, pid_t> children;
+  std::set<pid_t> ended;
+  std::error_code error;
+  for (fs::directory_iterator at("/proc", error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const auto pid = static_cast<pid_t>(std::stol(name));
+    const Line line = read_stat(at->path());
+    children.emplace(line.parent, pid);
+    if (line.state == 'Z' || line.state == 'X') ended.insert(pid);
+  }
+  std::vector<pid_t> found;
+  std::vector<pid_t> open{root};
+  while (!open.empty()) {
+    const pid_t parent = open.back();
+    open.pop_back();
+    const auto [first, last] = children.equal_range(parent);
+    for (auto at = first; at != last; ++at) {
+      open.push_back(at->second);
+      if (!ended.contains(at->second)) found.push_back(at->second);
+    }
+  }
+  return found;
+}
+
+std::vector<pid_t> children(pid_t pid) {
+  std::vector<pid_t> found;
+  std::error_code error;
+  bool kept = false;
+  const fs::path tasks = fs::path("/proc") / std::to_string(pid) / "task";
+  for (fs::directory_iterator at(tasks, error), end; !error && at != end; at.increment(error)) {
+    std::ifstream file(at->path() / "children");  // of this thread
+    kept = kept || file;
+    for (pid_t child = 0; file >> child;) found.push_back(child);
+  }
+  if (kept) return found;
+  for (const pid_t other : descendants(pid)) {
+    if (read_stat(fs::path("/proc") / std::to_string(other)).parent == pid) found.push_back(other);
+  }
+  return found;
+}
+
+std::size_t signal_descendants(pid_t root, int number) {
+  std::set<pid_t> signalled;
+  for (int round = 0; round < 4; ++round) {
+    bool fresh = false;
+    for (const pid_t pid : descendants(root)) {
+      if (!signalled.insert(pid).second) continue;
+      fresh = true;
+      kill(pid, number);
+    }
+    if (!fresh) break;
+  }
+  return signalled.size();
+}
+
+}  // namespace isthmus::daemon

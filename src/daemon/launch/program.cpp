@@ -1,0 +1,214 @@
+#include "daemon/launch/program.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "daemon/launch/child.hpp"
+#include "daemon/launch/elf_file.hpp"
+#include "daemon/launch/failure.hpp"
+#include "daemon/launch/wrapped_program.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::seconds;
+
+constexpr int kMaxInterpreters = 4;  // as the kernel bounds scripts that name scripts
+
+std::string place(const Site& site) {
+  return site.host + (site.cluster.empty() ? "" : " (cluster " + site.cluster + ")");
+}
+
+bool runnable(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
+}
+
+ChildPlan plan_at(const Site& site, std::vector<std::string> argv) {
+  ChildPlan plan;
+  plan.argv = std::move(argv);
+  plan.environment = site.environment;
+  plan.directory = site.directory;
+  return plan;
+}
+
+// The words of a script's "#!" line; empty when it has none.
+std::vector<std::string> interpreter_line(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 256> head{};
+  file.read(head.data(), head.size());
+  const std::string text(head.data(), static_cast<std::size_t>(file.gcount()));
+  if (!text.starts_with("#!")) return {};
+  std::istringstream line(text.substr(2, text.find('\n') - 2));
+  std::vector<std::string> words;
+  for (std::string word; line >> word;) words.push_back(word);
+  return words;
+}
+
+std::optional<MpiLibrary> ask_mpi4py(const std::string& python, const Site& site) {
+  static const std::string script =
+      "import mpi4py\n"
+      "mpi4py.rc.initialize = False\n"
+      "from mpi4py import MPI\n"
+      "for line in open('/proc/self/maps'):\n"
+      "    print('mapped', line.rstrip().split(' ', 5)[-1].strip())\n";
+  const Captured said = capture(plan_at(site, {python, "-c", script}), seconds(30), site.hangup_fd);
+  if (said.timed_out) {
+    throw Failure("\"" + python + "\" did not import mpi4py within 30 s on " + place(site) + ".",
+                  "Run it there by hand: " + python + " -c 'import mpi4py.MPI'");
+  }
+  if (said.status != 0) {
+    if (said.err.find("No module named 'mpi4py'") != std::string::npos) return std::nullopt;
+    const std::size_t last = said.err.find_last_of('\n', said.err.size() - 2) + 1;
+    throw Failure("\"" + python + "\" cannot import mpi4py on " + place(site) + ": " +
+                      (said.err.empty() ? "it failed" : said.err.substr(last)),
+                  "Repair the mpi4py of that Python (its MPI library may be missing).");
+  }
+  std::istringstream lines(said.out);
+  for (std::string word, path; lines >> word && std::getline(lines >> std::ws, path);) {
+    if (word == "mapped" && is_mpi_library_name(fs::path(path).filename().string())) {
+      return identify_mpi_library(path);
+    }
+  }
+  return std::nullopt;
+}
+
+// "libmpi.so.40 => /usr/lib/libmpi.so.40 (0x...)" or "libmpi.so.40 => not found".
+std::optional<MpiLibrary> library_in_listing(const std::string& listing, const std::string& path,
+                                             const Site& site) {
+  std::istringstream lines(listing);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name, arrow, target;
+    if (!(words >> name >> arrow >> target) || arrow != "=>") continue;
+    if (!is_mpi_library_name(fs::path(name).filename().string())) continue;
+    if (target == "not") {
+      throw Failure("The MPI library " + name + " that \"" + path +
+                        "\" is linked with is not found on " + place(site) + ".",
+                    "Load its module there, or set LD_LIBRARY_PATH in the cluster's env.");
+    }
+    return identify_mpi_library(target);
+  }
+  return std::nullopt;
+}
+
+std::optional<MpiLibrary> library_of_elf(const std::string& path, const ElfFile& elf,
+                                         const Site& site) {
+  const auto self = ElfFile::open("/proc/self/exe");
+  if (self && (elf.machine() != self->machine() || !elf.native_form())) {
+    throw Failure("\"" + path + "\" is built for " + ElfFile::machine_name(elf.machine()) + "; " +
+                      place(site) + " is " + ElfFile::machine_name(self->machine()) + ".",
+                  "Build the program for this cluster and name it with --on.");
+  }
+  const std::string loader = elf.interpreter();
+  if (loader.empty()) {
+    if (elf.contains("MPI_Init") || elf.contains("PMPI_Init") || elf.contains("mpi_init_")) {
+      throw Unwearable(
+          "\"" + path + "\" on " + place(site) +
+              " is statically linked; Isthmus needs a program linked dynamically to its "
+              "MPI.",
+          "Link it without -static, with the MPI's shared library.");
+    }
+    return std::nullopt;
+  }
+  // As ldd does. (The loader's --list stops at a library that is not found.)
+  ChildPlan trace = plan_at(site, {loader, path});
+  trace.environment.set("LD_TRACE_LOADED_OBJECTS", "1");
+  const Captured listed = capture(std::move(trace), seconds(10), site.hangup_fd);
+  if (listed.timed_out) {
+    throw Failure(
+        "The libraries of \"" + path + "\" were not resolved within 10 s on " + place(site) + ".",
+        "Check the file systems of its library path.");
+  }
+  auto library = library_in_listing(listed.out, path, site);
+  if (!library && elf.contains("MPI_Init")) {
+    throw Unwearable(
+        "\"" + path + "\" on " + place(site) +
+            " has its MPI library linked in statically; Isthmus needs a program linked "
+            "dynamically to its MPI.",
+        "Link it with the MPI's shared library instead of libmpi.a.");
+  }
+  return library;
+}
+
+}  // namespace
+
+std::string find_program(const std::string& name, const Site& site) {
+  const fs::path base = site.directory.empty() ? fs::current_path() : fs::path(site.directory);
+  std::error_code error;
+  if (name.empty()) throw Failure("The name of the program is empty.");
+  std::vector<fs::path> candidates;
+  if (name.find('/') != std::string::npos) {
+    candidates.push_back(base / name);
+  } else {
+    std::istringstream path(site.environment.get("PATH").value_or("/usr/local/bin:/usr/bin:/bin"));
+    for (std::string folder; std::getline(path, folder, ':');) {
+      candidates.push_back(base / (folder.empty() ? "." : folder) / name);
+    }
+  }
+  std::string barred;
+  for (const fs::path& candidate : candidates) {
+    if (runnable(candidate)) return candidate.lexically_normal().string();
+    if (barred.empty() && fs::exists(candidate, error)) barred = candidate.string();
+  }
+  if (!barred.empty() && fs::is_directory(barred, error)) {
+    throw Failure("\"" + barred + "\" on " + place(site) + " is a directory, not a program.");
+  }
+  if (!barred.empty()) {
+    throw Failure("The program \"" + barred + "\" is not executable on " + place(site) + ".",
+                  "chmod +x " + barred);
+  }
+  std::string remedy = "Copy or build it there, or give its path.";
+  if (name.find('/') == std::string::npos && fs::exists(base / name, error)) {
+    remedy = "PATH does not hold it, but the working directory does: use ./" + name;
+  }
+  throw Failure("The program '" + name + "' is not found on " + place(site) + ".", remedy);
+}
+
+bool is_python(const std::string& path) {
+  return fs::path(path).filename().string().starts_with("python");
+}
+
+std::optional<MpiLibrary> library_of_program(std::string path, const Site& site) {
+  for (int depth = 0; depth < kMaxInterpreters; ++depth) {
+    if (is_python(path)) return ask_mpi4py(path, site);
+    if (const auto elf = ElfFile::open(path)) return library_of_elf(path, *elf, site);
+    std::vector<std::string> words = interpreter_line(path);
+    if (words.empty()) return std::nullopt;  // execve's failure will say so, or a shell takes it
+    std::size_t at = 0;
+    if (fs::path(words.front()).filename() == "env") {
+      // env's own options and assignments stand before the name of the program.
+      at = 1;
+      while (at < words.size() &&
+             (words[at].starts_with('-') || words[at].find('=') != std::string::npos)) {
+        ++at;
+      }
+      if (at == words.size()) return std::nullopt;
+    }
+    path = find_program(words[at], site);
+  }
+  return std::nullopt;
+}
+
+Program inspect_program(const std::vector<std::string>& argv, const Site& site) {
+  if (argv.empty()) throw Failure("No program is named.");
+  Program program;
+  program.path = find_program(argv.front(), site);
+  program.library = library_of_program(program.path, site);
+  if (!program.library) program.library = wrapped_library(argv, site);
+  return program;
+}
+
+std::string library_version(const std::string& library, const std::string& self, const Site& site) {
+  const Captured said =
+      capture(plan_at(site, {self, "library-version", library}), seconds(10), site.hangup_fd);
+  if (said.timed_out || said.status != 0) return {};
+  return said.out.substr(0, said.out.find_last_not_of(" \n\r\t\0") + 1);
+}
+
+}  // namespace isthmus::daemon

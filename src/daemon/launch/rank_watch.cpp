@@ -1,0 +1,144 @@
+#include "daemon/launch/rank_watch.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <iostream>
+#include <thread>
+
+#include "core/hex.hpp"
+#include "core/world.hpp"
+#include "daemon/agent/host.hpp"
+#include "daemon/launch/bypass.hpp"
+#include "daemon/launch/file_descriptor.hpp"
+#include "net/report.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// Soon at first: a short program should not be over before it is looked at.
+constexpr milliseconds kFirstPause{50};
+constexpr milliseconds kMaxPause{1000};
+// A process that has MPI without Isthmus may be a tool that asks the library for its version and
+// ends; one that lives for so long computes.
+constexpr milliseconds kPatience{1000};
+constexpr milliseconds kReportLimit{5000};
+
+// Tells when the rank has ended, at once where the kernel lets (Linux 5.3).
+class End {
+ public:
+  explicit End(pid_t pid) : pid_(pid), fd_(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))) {}
+  bool within(milliseconds limit) const {
+    if (fd_) {
+      pollfd wait{fd_.get(), POLLIN, 0};
+      return poll(&wait, 1, static_cast<int>(limit.count())) != 0;
+    }
+    std::this_thread::sleep_for(limit);
+    return kill(pid_, 0) != 0 && errno == ESRCH;
+  }
+
+ private:
+  pid_t pid_;
+  FileDescriptor fd_;
+};
+
+struct Watch {
+  pid_t rank;
+  int world_rank;
+  core::World world;
+  net::Credentials credentials;
+  Environment environment;
+};
+
+void end_job(const Watch& watch, const Sighting& seen) {
+  const std::string cluster = watch.world.clusters[watch.world.cluster_of(watch.world_rank)].name;
+  const std::string sentence =
+      "rank " + std::to_string(watch.world_rank) + " (cluster \"" + cluster + "\"): \"" +
+      seen.program + "\" (process " + std::to_string(seen.bypass) + " on " + host_name() +
+      ") uses MPI without Isthmus, and so takes its cluster for the whole world: " + seen.reason;
+  const std::string trouble =
+      net::report_fault(watch.world, watch.world_rank, watch.credentials, sentence, kReportLimit);
+  if (trouble.empty()) return;
+  std::cerr << "isthmus: " << sentence << std::endl;
+  kill(watch.rank, SIGKILL);
+}
+
+void run(const Watch& watch) {
+  const End end(watch.rank);
+  RankView view(watch.rank, watch.environment);
+  Sighting bypass;
+  Clock::time_point since;
+  for (milliseconds pause = kFirstPause;; pause = std::min(pause * 3 / 2, kMaxPause)) {
+    const bool suspect = bypass.bypass != 0;
+    if (end.within(suspect ? std::min(pause, kPatience / 4) : pause)) {
+      if (suspect) end_job(watch, bypass);
+      return;
+    }
+    Sighting seen = view.look();
+    if (seen.through) return;
+    if (seen.bypass != bypass.bypass) since = Clock::now();
+    bypass = std::move(seen);
+    if (bypass.bypass != 0 && Clock::now() - since >= kPatience) return end_job(watch, bypass);
+  }
+}
+
+// Nothing of the rank's may stay open here but its standard error: launchers take the end of pipes
+// and sockets for the end of ranks.
+void let_go() {
+  const int null = open("/dev/null", O_RDWR);
+  dup2(null, 0);
+  dup2(null, 1);
+  if (syscall(SYS_close_range, 3, ~0U, 0) != 0) {
+    for (int fd = 3; fd < static_cast<int>(sysconf(_SC_OPEN_MAX)); ++fd) close(fd);
+  }
+  if (chdir("/") != 0) return;  // where it is does not matter
+}
+
+}  // namespace
+
+void start_rank_watch(pid_t rank, int world_rank, const Environment& environment) {
+  Watch watch{rank, world_rank, {}, {}, environment};
+  const auto world = environment.get("ISTHMUS_WORLD");
+  if (!world) return;
+  try {
+    watch.world = core::world_from_json(*world);
+  } catch (const std::invalid_argument&) {
+    return;  // MPI_Init says so
+  }
+  const auto secret = core::from_hex(environment.get("ISTHMUS_SECRET").value_or(""));
+  if (watch.world.clusters.size() < 2 || !environment.get("ISTHMUS_STUB") || !secret) return;
+  if (world_rank < 0 || world_rank >= watch.world.size()) return;
+  watch.credentials = {environment.get("ISTHMUS_JOB").value_or(""), *secret};
+  // Not a child of the rank's, which may wait for children of its own: those of its parent's that
+  // nobody waits for.
+  const pid_t between = fork();
+  if (between < 0) return;
+  if (between > 0) {
+    waitpid(between, nullptr, 0);
+    return;
+  }
+  if (fork() == 0) {
+    prctl(PR_SET_NAME, "isthmus-watch");
+    let_go();
+    try {
+      run(watch);
+    } catch (const std::exception& error) {
+      std::cerr << "isthmus: rank " << world_rank << " is not watched: " << error.what()
+                << std::endl;
+    }
+  }
+  _exit(0);
+}
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,17 @@
+// A rank that is started but whose MPI calls do not come through Isthmus would compute the whole
+// job by itself, beside those of the other clusters. A process beside each rank looks for that
+// until the rank's MPI calls come through, and ends the job if they do not.
+#pragma once
+
+#include <sys/types.h>
+
+#include "daemon/launch/environment.hpp"
+
+namespace isthmus::daemon {
+
+/// Starts the watcher of process `rank`, which is or will be what the native launcher started, and
+/// of all that it starts. `environment` is the rank's. Does nothing in a grid of one cluster, and
+/// where nothing is preloaded. The watcher ends with the rank at the latest.
+void start_rank_watch(pid_t rank, int world_rank, const Environment& environment);
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,22 @@
+// How Slurm's srun is told which MPI it starts.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "daemon/launch/find_launcher.hpp"
+
+namespace isthmus::daemon {
+
+/// The names in what `srun --mpi=list` prints.
+std::vector<std::string> pmi_types(const std::string& listing);
+
+/// What of `types` a library can be started with, for --mpi=; empty: the site's own choice. Throws
+/// Failure when there is nothing that the library knows.
+std::string choose_pmi(const std::vector<std::string>& types, const MpiLibrary& library,
+                       const Site& site);
+
+/// Asks the launcher, unless the user has chosen by SLURM_MPI_TYPE or it cannot be asked.
+std::string find_pmi(const Launcher& launcher, const MpiLibrary& library, const Site& site);
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,378 @@
+// MPI-4.1 sections 6.7 and 6.8: gather to all, all to all.
+#include "mpi/coll/coll_blocks.hpp"
+#include "mpi/coll/coll_checks.hpp"
+#include "mpi/coll/collective_forms.hpp"
+#include "mpi/native/large_count.hpp"
+#include "mpi/process/shield.hpp"
+
+namespace isthmus::face {
+namespace {
+
+class Allgather final : public Collective {
+ public:
+  Allgather(const Call& call, OutBlocks mine, InBlocks all)
+      : Collective(call.comm, call.function), mine_(std::move(mine)), all_(std::move(all)) {}
+
+ private:
+  coll::Task start(coll::Party& party) override {
+    return coll::allgather(party, mine_.bytes(), all_.bytes(), all_.sizes());
+  }
+  void finish() override { all_.finish(); }
+
+  OutBlocks mine_;
+  InBlocks all_;
+};
+
+class Alltoall final : public Collective {
+ public:
+  Alltoall(const Call& call, OutBlocks out, InBlocks in, coll::Blocks blocks)
+      : Collective(call.comm, call.function),
+        out_(std::move(out)),
+        in_(std::move(in)),
+        blocks_(blocks) {}
+
+ private:
+  coll::Task start(coll::Party& party) override {
+    return coll::alltoall(party, out_.bytes(), out_.sizes(), in_.bytes(), in_.sizes(), blocks_);
+  }
+  void finish() override { in_.finish(); }
+
+  OutBlocks out_;
+  InBlocks in_;
+  coll::Blocks blocks_;
+};
+
+int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+              std::vector<Block> received, const Call& call) {
+  const Block own = received[static_cast<std::size_t>(call.comm->rank)];
+  OutBlocks mine;
+  if (sendbuf == MPI_IN_PLACE) {
+    mine = OutBlocks(std::vector<Block>{own}, Copy::Always);
+  } else {
+    check_data(*call.comm, sendcount, sendtype);
+    mine = OutBlocks(one_block(sendbuf, sendcount, sendtype));
+  }
+  InBlocks all(std::move(received), !call.blocking());
+  require(all.sizes()[static_cast<std::size_t>(call.comm->rank)] == mine.bytes().size(),
+          MPI_ERR_TRUNCATE, "a rank's own contribution is not of the size that it is to receive");
+  return launch(std::make_unique<Allgather>(call, std::move(mine), std::move(all)), call);
+}
+
+/// With MPI_IN_PLACE, `sent` is what is received.
+int alltoall(const std::vector<Block>& sent, std::vector<Block> received, bool in_place,
+             coll::Blocks blocks, const Call& call) {
+  OutBlocks out(sent, in_place ? Copy::Always : Copy::IfNeeded);
+  InBlocks in(std::move(received), !call.blocking());
+  const auto me = static_cast<std::size_t>(call.comm->rank);
+  require(out.sizes()[me] == in.sizes()[me], MPI_ERR_TRUNCATE,
+          "a rank's block for itself is not of the size that it is to receive");
+  return launch(std::make_unique<Alltoall>(call, std::move(out), std::move(in), blocks), call);
+}
+
+template <class Count, class Place>
+void check_typed(const GridComm& comm, const Count* counts, const Place* places,
+                 const MPI_Datatype* types) {
+  check_counts(comm, counts);
+  require(places != nullptr, MPI_ERR_ARG, "the displacements are a null pointer");
+  require(types != nullptr, MPI_ERR_ARG, "the datatypes are a null pointer");
+  for (int r = 0; r < comm.size; ++r) {
+    if (counts[r] != 0) check_type(comm, types[r]);
+  }
+}
+
+}  // namespace
+
+namespace forms {
+
+int allgather_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                   MPI_Count recvcount, MPI_Datatype recvtype, const Call& call) {
+  return shielded(call.comm->native, call.function, [&] {
+    check_data(*call.comm, recvcount, recvtype);
+    check_not_in_place(recvbuf);
+    return allgather(sendbuf, sendcount, sendtype,
+                     even_blocks(recvbuf, recvcount, recvtype, call.comm->size), call);
+  });
+}
+
+template <class Count, class Place>
+int allgather_placed(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                     const Count* counts, const Place* places, MPI_Datatype recvtype,
+                     const Call& call) {
+  return shielded(call.comm->native, call.function, [&] {
+    check_blocks(*call.comm, counts, places, recvtype);
+    check_not_in_place(recvbuf);
+    return allgather(sendbuf, sendcount, sendtype,
+                     placed_blocks(recvbuf, counts, places, recvtype, call.comm->size), call);
+  });
+}
+
+int alltoall_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  MPI_Count recvcount, MPI_Datatype recvtype, const Call& call) {
+  return shielded(call.comm->native, call.function, [&] {
+    check_data(*call.comm, recvcount, recvtype);
+    check_not_in_place(recvbuf);
+    const bool in_place = sendbuf == MPI_IN_PLACE;
+    if (!in_place) check_data(*call.comm, sendcount, sendtype);
+    const int ranks = call.comm->size;
+    auto received = even_blocks(recvbuf, recvcount, recvtype, ranks);
+    const auto sent = in_place ? received : even_blocks(sendbuf, sendcount, sendtype, ranks);
+    return alltoall(sent, std::move(received), in_place, coll::Blocks::Even, call);
+  });
+}
+
+template <class Count, class Place>
+int alltoall_placed(const void* sendbuf, const Count* sendcounts, const Place* sendplaces,
+                    MPI_Datatype sendtype, void* recvbuf, const Count* recvcounts,
+                    const Place* recvplaces, MPI_Datatype recvtype, const Call& call) {
+  return shielded(call.comm->native, call.function, [&] {
+    check_blocks(*call.comm, recvcounts, recvplaces, recvtype);
+    check_not_in_place(recvbuf);
+    const bool in_place = sendbuf == MPI_IN_PLACE;
+    if (!in_place) check_blocks(*call.comm, sendcounts, sendplaces, sendtype);
+    const int ranks = call.comm->size;
+    auto received = placed_blocks(recvbuf, recvcounts, recvplaces, recvtype, ranks);
+    const auto sent =
+        in_place ? received : placed_blocks(sendbuf, sendcounts, sendplaces, sendtype, ranks);
+    return alltoall(sent, std::move(received), in_place, coll::Blocks::Uneven, call);
+  });
+}
+
+template <class Count, class Place>
+int alltoall_typed(const void* sendbuf, const Count* sendcounts, const Place* sendplaces,
+                   const MPI_Datatype* sendtypes, void* recvbuf, const Count* recvcounts,
+                   const Place* recvplaces, const MPI_Datatype* recvtypes, const Call& call) {
+  return shielded(call.comm->native, call.function, [&] {
+    check_typed(*call.comm, recvcounts, recvplaces, recvtypes);
+    check_not_in_place(recvbuf);
+    const bool in_place = sendbuf == MPI_IN_PLACE;
+    if (!in_place) check_typed(*call.comm, sendcounts, sendplaces, sendtypes);
+    const int ranks = call.comm->size;
+    auto received = typed_blocks(recvbuf, recvcounts, recvplaces, recvtypes, ranks);
+    const auto sent =
+        in_place ? received : typed_blocks(sendbuf, sendcounts, sendplaces, sendtypes, ranks);
+    return alltoall(sent, std::move(received), in_place, coll::Blocks::Uneven, call);
+  });
+}
+
+// For persistent ones as well.
+template decltype(allgather_placed<int, int>) allgather_placed<int, int>;
+template decltype(alltoall_placed<int, int>) alltoall_placed<int, int>;
+template decltype(alltoall_typed<int, int>) alltoall_typed<int, int>;
+#if ISTHMUS_LARGE_COUNT
+template decltype(allgather_placed<MPI_Count, MPI_Aint>) allgather_placed<MPI_Count, MPI_Aint>;
+template decltype(alltoall_placed<MPI_Count, MPI_Aint>) alltoall_placed<MPI_Count, MPI_Aint>;
+template decltype(alltoall_typed<MPI_Count, MPI_Aint>) alltoall_typed<MPI_Count, MPI_Aint>;
+#endif
+
+}  // namespace forms
+
+ISTHMUS_MPI(Allgather)
+(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+ MPI_Datatype recvtype, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return forms::allgather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                 {found, "MPI_Allgather"});
+  }
+  return parked(native.Allgather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+ISTHMUS_MPI(Iallgather)
+(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+ MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return forms::allgather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                 {found, "MPI_Iallgather", request});
+  }
+  return native.Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                           request);
+}
+ISTHMUS_MPI(Allgatherv)
+(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
+ const int* displs, MPI_Datatype recvtype, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return forms::allgather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                   recvtype, {found, "MPI_Allgatherv"});
+  }
+  return parked(native.Allgatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                recvtype, comm);
+}
+ISTHMUS_MPI(Iallgatherv)
+(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
+ const int* displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return forms::allgather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                   recvtype, {found, "MPI_Iallgatherv", request});
+  }
+  return native.Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                            comm, request);
+}
+ISTHMUS_MPI(Alltoall)
+(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+ MPI_Datatype recvtype, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return forms::alltoall_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                {found, "MPI_Alltoall"});
+  }
+  return parked(native.Alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+ISTHMUS_MPI(Ialltoall)
+(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+ MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return forms::alltoall_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                {found, "MPI_Ialltoall", request});
+  }
+  return native.Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                          request);
+}
+ISTHMUS_MPI(Alltoallv)
+(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
+ void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return forms::alltoall_placed(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                  rdispls, recvtype, {found, "MPI_Alltoallv"});
+  }
+  return parked(native.Alltoallv, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                rdispls, recvtype, comm);
+}
+ISTHMUS_MPI(Ialltoallv)
+(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
+ void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype, MPI_Comm comm,
+ MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return forms::alltoall_placed(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                  rdispls, recvtype, {found, "MPI_Ialltoallv", request});
+  }
+  return native.Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                           recvtype, comm, request);
+}
+ISTHMUS_MPI(Alltoallw)
+(const void* sendbuf, const int* sendcounts, const int* sdispls, const MPI_Datatype* sendtypes,
+ void* recvbuf, const int* recvcounts, const int* rdispls, const MPI_Datatype* recvtypes,
+ MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return forms::alltoall_typed(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                 rdispls, recvtypes, {found, "MPI_Alltoallw"});
+  }
+  return parked(native.Alltoallw, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                rdispls, recvtypes, comm);
+}
+ISTHMUS_MPI(Ialltoallw)
+(const void* sendbuf, const int* sendcounts, const int* sdispls, const MPI_Datatype* sendtypes,
+ void* recvbuf, const int* recvcounts, const int* rdispls, const MPI_Datatype* recvtypes,
+ MPI_Comm comm, MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return forms::alltoall_typed(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                 rdispls, recvtypes, {found, "MPI_Ialltoallw", request});
+  }
+  return native.Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                           recvtypes, comm, request);
+}
+
+#if ISTHMUS_LARGE_COUNT
+ISTHMUS_MPI(Allgather_c)
+(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+ MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return forms::allgather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                 {found, "MPI_Allgather_c"});
+  }
+  return parked(native.Allgather_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                comm);
+}
+ISTHMUS_MPI(Iallgather_c)
+(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+ MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return forms::allgather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                 {found, "MPI_Iallgather_c", request});
+  }
+  return native.Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                             request);
+}
+ISTHMUS_MPI(Allgatherv_c)
+(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+ const MPI_Count* recvcounts, const MPI_Aint* displs, MPI_Datatype recvtype, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return forms::allgather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                   recvtype, {found, "MPI_Allgatherv_c"});
+  }
+  return parked(native.Allgatherv_c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                recvtype, comm);
+}
+ISTHMUS_MPI(Iallgatherv_c)
+(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+ const MPI_Count* recvcounts, const MPI_Aint* displs, MPI_Datatype recvtype, MPI_Comm comm,
+ MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return forms::allgather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                   recvtype, {found, "MPI_Iallgatherv_c", request});
+  }
+  return native.Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                              comm, request);
+}
+ISTHMUS_MPI(Alltoall_c)
+(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+ MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return forms::alltoall_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                {found, "MPI_Alltoall_c"});
+  }
+  return parked(native.Alltoall_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                comm);
+}
+ISTHMUS_MPI(Ialltoall_c)
+(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+ MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return forms::alltoall_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                {found, "MPI_Ialltoall_c", request});
+  }
+  return native.Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                            request);
+}
+ISTHMUS_MPI(Alltoallv_c)
+(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls, MPI_Datatype sendtype,
+ void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls, MPI_Datatype recvtype,
+ MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return forms::alltoall_placed(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                  rdispls, recvtype, {found, "MPI_Alltoallv_c"});
+  }
+  return parked(native.Alltoallv_c, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                rdispls, recvtype, comm);
+}
+ISTHMUS_MPI(Ialltoallv_c)
+(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls, MPI_Datatype sendtype,
+ void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls, MPI_Datatype recvtype,
+ MPI_Comm comm, MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return forms::alltoall_placed(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                  rdispls, recvtype, {found, "MPI_Ialltoallv_c", request});
+  }
+  return native.Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                             recvtype, comm, request);
+}
+ISTHMUS_MPI(Alltoallw_c)
+(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
+ const MPI_Datatype* sendtypes, void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+ const MPI_Datatype* recvtypes, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return forms::alltoall_typed(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                 rdispls, recvtypes, {found, "MPI_Alltoallw_c"});
+  }
+  return parked(native.Alltoallw_c, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                rdispls, recvtypes, comm);
+}
+ISTHMUS_MPI(Ialltoallw_c)
+(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
+ const MPI_Datatype* sendtypes, void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls,
+ const MPI_Datatype* recvtypes, MPI_Comm comm, MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return forms::alltoall_typed(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                 rdispls, recvtypes, {found, "MPI_Ialltoallw_c", request});
+  }
+  return native.Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                             recvtypes, comm, request);
+}
+#endif
+}  // namespace isthmus::face

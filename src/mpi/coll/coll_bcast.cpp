@@ -1,0 +1,113 @@
+// MPI-4.1 sections 6.3 and 6.4: barrier and broadcast.
+#include <memory>
+
+#include "mpi/coll/coll_blocks.hpp"
+#include "mpi/coll/coll_checks.hpp"
+#include "mpi/coll/collective_forms.hpp"
+#include "mpi/native/large_count.hpp"
+#include "mpi/process/shield.hpp"
+
+namespace isthmus::face {
+namespace {
+
+class Barrier final : public Collective {
+ public:
+  explicit Barrier(const Call& call) : Collective(call.comm, call.function) {}
+
+ private:
+  coll::Task start(coll::Party& party) override { return coll::barrier(party); }
+};
+
+class Bcast final : public Collective {
+ public:
+  Bcast(const Call& call, void* buffer, MPI_Count count, MPI_Datatype type, int root)
+      : Collective(call.comm, call.function), root_(root) {
+    if (call.comm->rank == root) {
+      source_ = OutBlocks(one_block(buffer, count, type));
+    } else {
+      data_ = InBlocks(one_block(buffer, count, type), !call.blocking());
+    }
+  }
+
+ private:
+  coll::Task start(coll::Party& party) override {
+    if (party.rank() != root_) return coll::bcast(party, data_.bytes(), root_);
+    // The root's memory is only read.
+    const auto source = source_.bytes();
+    const coll::Bytes data(const_cast<std::byte*>(source.data()), source.size());
+    return coll::bcast(party, data, root_);
+  }
+  void finish() override { data_.finish(); }
+
+  int root_;
+  OutBlocks source_;
+  InBlocks data_;
+};
+
+}  // namespace
+
+namespace forms {
+
+int barrier(const Call& call) {
+  return shielded(call.comm->native, call.function,
+                  [&] { return launch(std::make_unique<Barrier>(call), call); });
+}
+
+int bcast(void* buffer, MPI_Count count, MPI_Datatype type, int root, const Call& call) {
+  return shielded(call.comm->native, call.function, [&] {
+    check_root(*call.comm, root);
+    check_data(*call.comm, count, type);
+    check_not_in_place(buffer);
+    return launch(std::make_unique<Bcast>(call, buffer, count, type, root), call);
+  });
+}
+
+}  // namespace forms
+
+ISTHMUS_MPI(Barrier)(MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return forms::barrier({found, "MPI_Barrier"});
+  }
+  return parked(native.Barrier, comm);
+}
+
+ISTHMUS_MPI(Ibarrier)(MPI_Comm comm, MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return forms::barrier({found, "MPI_Ibarrier", request});
+  }
+  return native.Ibarrier(comm, request);
+}
+
+ISTHMUS_MPI(Bcast)(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return forms::bcast(buffer, count, type, root, {found, "MPI_Bcast"});
+  }
+  return parked(native.Bcast, buffer, count, type, root, comm);
+}
+
+ISTHMUS_MPI(Ibcast)
+(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return forms::bcast(buffer, count, type, root, {found, "MPI_Ibcast", request});
+  }
+  return native.Ibcast(buffer, count, type, root, comm, request);
+}
+
+#if ISTHMUS_LARGE_COUNT
+ISTHMUS_MPI(Bcast_c)(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return forms::bcast(buffer, count, type, root, {found, "MPI_Bcast_c"});
+  }
+  return parked(native.Bcast_c, buffer, count, type, root, comm);
+}
+
+ISTHMUS_MPI(Ibcast_c)
+(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return forms::bcast(buffer, count, type, root, {found, "MPI_Ibcast_c", request});
+  }
+  return native.Ibcast_c(buffer, count, type, root, comm, request);
+}
+#endif
+
+}  // namespace isthmus::face

@@ -1,0 +1,213 @@
+// MPI-4.1 sections 6.9 to 6.11: reductions and scans.
+#include <memory>
+
+#include "mpi/coll/coll_blocks.hpp"
+#include "mpi/coll/coll_checks.hpp"
+#include "mpi/coll/collective_forms.hpp"
+#include "mpi/datatype/op_types.hpp"
+#include "mpi/datatype/reduction.hpp"
+#include "mpi/native/large_count.hpp"
+#include "mpi/process/shield.hpp"
+
+namespace isthmus::face {
+namespace {
+
+/// What the reductions have in common: `count` elements in, some elements out.
+class Reducing : public Collective {
+ public:
+  Reducing(const Call& call, const void* in, MPI_Count count, MPI_Datatype type, MPI_Op op,
+           Copy copy)
+      : Collective(call.comm, call.function),
+        reduction_(op, type, !call.blocking()),
+        count_(static_cast<std::size_t>(count)),
+        in_(one_block(in, count, type), copy) {}
+  /// Where results go; without it this rank gets none.
+  void set_results(const Call& call, void* buffer, MPI_Count count, MPI_Datatype type) {
+    out_ = InBlocks(one_block(buffer, count, type), !call.blocking());
+    has_results_ = true;
+  }
+
+ protected:
+  void finish() override {
+    if (has_results_) out_.finish();
+  }
+
+  FaceReduction reduction_;
+  std::size_t count_;
+  OutBlocks in_;
+  InBlocks out_;
+
+ private:
+  bool has_results_ = false;
+};
+
+class Reduce final : public Reducing {
+ public:
+  template <class... Arguments>
+  explicit Reduce(int root, Arguments&&... arguments)
+      : Reducing(std::forward<Arguments>(arguments)...), root_(root) {}
+
+ private:
+  coll::Task start(coll::Party& party) override {
+    return coll::reduce(party, in_.bytes(), out_.bytes(), count_, reduction_, root_);
+  }
+  int root_;
+};
+
+class Allreduce final : public Reducing {
+ public:
+  using Reducing::Reducing;
+
+ private:
+  coll::Task start(coll::Party& party) override {
+    return coll::allreduce(party, in_.bytes(), out_.bytes(), count_, reduction_);
+  }
+};
+
+class ReduceScatter final : public Reducing {
+ public:
+  template <class... Arguments>
+  explicit ReduceScatter(std::vector<std::size_t> counts, Arguments&&... arguments)
+      : Reducing(std::forward<Arguments>(arguments)...), counts_(std::move(counts)) {}
+
+ private:
+  coll::Task start(coll::Party& party) override {
+    return coll::reduce_scatter(party, in_.bytes(), out_.bytes(), counts_, reduction_);
+  }
+  std::vector<std::size_t> counts_;
+};
+
+class Scan final : public Reducing {
+ public:
+  using Reducing::Reducing;
+
+ private:
+  coll::Task start(coll::Party& party) override {
+    return coll::scan(party, in_.bytes(), out_.bytes(), count_, reduction_);
+  }
+};
+
+class Exscan final : public Reducing {
+ public:
+  using Reducing::Reducing;
+
+ private:
+  coll::Task start(coll::Party& party) override {
+    return coll::exscan(party, in_.bytes(), out_.bytes(), count_, reduction_);
+  }
+};
+
+/// Where the elements are, and whether they must be copied because results overwrite them.
+struct Operands {
+  const void* buffer;
+  Copy copy;
+  Operands(const void* sendbuf, const void* recvbuf)
+      : buffer(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf),
+        copy(sendbuf == MPI_IN_PLACE ? Copy::Always : Copy::IfNeeded) {}
+};
+
+/// Allreduce and Scan.
+template <class Work>
+int reduce_to_all(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                  const Call& call) {
+  return shielded(call.comm->native, call.function, [&] {
+    check_data(*call.comm, count, type);
+    check_op(op, type);
+    check_not_in_place(recvbuf);
+    const Operands in(sendbuf, recvbuf);
+    auto work = std::make_unique<Work>(call, in.buffer, count, type, op, in.copy);
+    work->set_results(call, recvbuf, count, type);
+    return launch(std::move(work), call);
+  });
+}
+
+int reduce_scatter(const void* sendbuf, void* recvbuf, std::vector<std::size_t> counts,
+                   MPI_Datatype type, MPI_Op op, const Call& call) {
+  check_type(*call.comm, type);
+  check_op(op, type);
+  check_not_in_place(recvbuf);
+  const auto own = static_cast<MPI_Count>(counts[static_cast<std::size_t>(call.comm->rank)]);
+  MPI_Count all = 0;
+  for (const std::size_t count : counts) all += static_cast<MPI_Count>(count);
+  const Operands in(sendbuf, recvbuf);
+  auto work =
+      std::make_unique<ReduceScatter>(std::move(counts), call, in.buffer, all, type, op, in.copy);
+  work->set_results(call, recvbuf, own, type);
+  return launch(std::move(work), call);
+}
+
+}  // namespace
+
+namespace forms {
+
+int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+           int root, const Call& call) {
+  return shielded(call.comm->native, call.function, [&] {
+    check_root(*call.comm, root);
+    check_data(*call.comm, count, type);
+    check_op(op, type);
+    const bool at_root = call.comm->rank == root;
+    if (at_root) {
+      check_not_in_place(recvbuf);
+    } else {
+      require(sendbuf != MPI_IN_PLACE, MPI_ERR_BUFFER, "MPI_IN_PLACE is allowed at the root only");
+    }
+    const Operands in(sendbuf, recvbuf);
+    auto work = std::make_unique<Reduce>(root, call, in.buffer, count, type, op, in.copy);
+    if (at_root) work->set_results(call, recvbuf, count, type);
+    return launch(std::move(work), call);
+  });
+}
+
+int exscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+           const Call& call) {
+  return shielded(call.comm->native, call.function, [&] {
+    check_data(*call.comm, count, type);
+    check_op(op, type);
+    check_not_in_place(recvbuf);
+    const Operands in(sendbuf, recvbuf);
+    auto work = std::make_unique<Exscan>(call, in.buffer, count, type, op, in.copy);
+    // Rank 0's memory stays as it is.
+    if (call.comm->rank != 0) work->set_results(call, recvbuf, count, type);
+    return launch(std::move(work), call);
+  });
+}
+
+template <class Count>
+int reduce_scatter_placed(const void* sendbuf, void* recvbuf, const Count* counts,
+                          MPI_Datatype type, MPI_Op op, const Call& call) {
+  return shielded(call.comm->native, call.function, [&] {
+    check_counts(*call.comm, counts);
+    return reduce_scatter(sendbuf, recvbuf, {counts, counts + call.comm->size}, type, op, call);
+  });
+}
+
+int reduce_scatter_even(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,
+                        MPI_Op op, const Call& call) {
+  return shielded(call.comm->native, call.function, [&] {
+    check_data(*call.comm, count, type);
+    const std::vector<std::size_t> counts(static_cast<std::size_t>(call.comm->size),
+                                          static_cast<std::size_t>(count));
+    return reduce_scatter(sendbuf, recvbuf, counts, type, op, call);
+  });
+}
+
+int allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+              const Call& call) {
+  return reduce_to_all<Allreduce>(sendbuf, recvbuf, count, type, op, call);
+}
+
+int scan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
+         const Call& call) {
+  return reduce_to_all<Scan>(sendbuf, recvbuf, count, type, op, call);
+}
+
+// For persistent ones as well.
+template decltype(reduce_scatter_placed<int>) reduce_scatter_placed<int>;
+#if ISTHMUS_LARGE_COUNT
+template decltype(reduce_scatter_placed<MPI_Count>) reduce_scatter_placed<MPI_Count>;
+#endif
+
+}  // namespace forms
+
+}  // namespace isthmus::face

@@ -1,0 +1,368 @@
+// MPI-4.1 sections 6.5 and 6.6: gather and scatter.
+#include <memory>
+
+#include "mpi/coll/coll_blocks.hpp"
+#include "mpi/coll/coll_checks.hpp"
+#include "mpi/coll/collective_forms.hpp"
+#include "mpi/native/large_count.hpp"
+#include "mpi/process/shield.hpp"
+
+namespace isthmus::face {
+namespace {
+
+class Gather final : public Collective {
+ public:
+  /// `all` and `sizes` as coll::gather wants them.
+  Gather(const Call& call, OutBlocks mine, InBlocks all, coll::Sizes sizes, coll::Blocks blocks,
+         int root)
+      : Collective(call.comm, call.function),
+        mine_(std::move(mine)),
+        all_(std::move(all)),
+        sizes_(std::move(sizes)),
+        blocks_(blocks),
+        root_(root) {}
+
+ private:
+  coll::Task start(coll::Party& party) override {
+    return coll::gather(party, mine_.bytes(), all_.bytes(), sizes_, root_, blocks_);
+  }
+  void finish() override { all_.finish(); }
+
+  OutBlocks mine_;
+  InBlocks all_;
+  coll::Sizes sizes_;
+  coll::Blocks blocks_;
+  int root_;
+};
+
+class Scatter final : public Collective {
+ public:
+  Scatter(const Call& call, OutBlocks all, coll::Sizes sizes, coll::Blocks blocks, InBlocks mine,
+          std::size_t discarded, int root)
+      : Collective(call.comm, call.function),
+        all_(std::move(all)),
+        sizes_(std::move(sizes)),
+        blocks_(blocks),
+        mine_(std::move(mine)),
+        root_(root) {
+    if (discarded > 0) own_block_ = std::make_unique_for_overwrite<std::byte[]>(discarded);
+    discarded_ = {own_block_.get(), discarded};
+  }
+
+ private:
+  coll::Task start(coll::Party& party) override {
+    const coll::Bytes mine = own_block_ ? discarded_ : mine_.bytes();
+    return coll::scatter(party, all_.bytes(), sizes_, mine, root_, blocks_);
+  }
+  void finish() override { mine_.finish(); }
+
+  OutBlocks all_;
+  coll::Sizes sizes_;
+  coll::Blocks blocks_;
+  InBlocks mine_;
+  std::unique_ptr<std::byte[]> own_block_;  // the root's with MPI_IN_PLACE: it stays where it is
+  coll::Bytes discarded_;
+  int root_;
+};
+
+/// The part of gathers that the forms share; `received` is empty but at the root. `even`: every
+/// rank's contribution is of one size, which this rank knows.
+int gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+           std::vector<Block> received, bool even, int root, const Call& call) {
+  const bool in_place = sendbuf == MPI_IN_PLACE;
+  const bool at_root = call.comm->rank == root;
+  const auto ranks = static_cast<std::size_t>(call.comm->size);
+  OutBlocks mine;
+  if (in_place) {
+    require(at_root, MPI_ERR_BUFFER, "MPI_IN_PLACE is allowed at the root only");
+    mine = OutBlocks(std::vector<Block>{received[static_cast<std::size_t>(root)]}, Copy::Always);
+  } else {
+    check_data(*call.comm, sendcount, sendtype);
+    mine = OutBlocks(one_block(sendbuf, sendcount, sendtype));
+  }
+  InBlocks all(std::move(received), !call.blocking());
+  const auto blocks = even ? coll::Blocks::Even : coll::Blocks::Uneven;
+  coll::Sizes sizes;
+  if (at_root) {
+    sizes = all.sizes();
+    require(sizes[static_cast<std::size_t>(root)] == mine.bytes().size(), MPI_ERR_TRUNCATE,
+            "the root's own contribution is not of the size that it is to receive");
+  } else if (even) {
+    sizes.assign(ranks, mine.bytes().size());
+  }
+  return launch(std::make_unique<Gather>(call, std::move(mine), std::move(all), std::move(sizes),
+                                         blocks, root),
+                call);
+}
+
+int scatter(const std::vector<Block>& sent, void* recvbuf, MPI_Count recvcount,
+            MPI_Datatype recvtype, bool even, int root, const Call& call) {
+  const bool in_place = recvbuf == MPI_IN_PLACE;
+  const bool at_root = call.comm->rank == root;
+  const auto ranks = static_cast<std::size_t>(call.comm->size);
+  OutBlocks all(sent);
+  InBlocks mine;
+  std::size_t discarded = 0;
+  if (in_place) {
+    require(at_root, MPI_ERR_BUFFER, "MPI_IN_PLACE is allowed at the root only");
+    discarded = all.sizes()[static_cast<std::size_t>(root)];
+  } else {
+    check_data(*call.comm, recvcount, recvtype);
+    mine = InBlocks(one_block(recvbuf, recvcount, recvtype), !call.blocking());
+  }
+  const auto blocks = even ? coll::Blocks::Even : coll::Blocks::Uneven;
+  coll::Sizes sizes;
+  if (at_root) {
+    sizes = all.sizes();
+    require(in_place || sizes[static_cast<std::size_t>(root)] == mine.bytes().size(),
+            MPI_ERR_TRUNCATE, "the root's own block is not of the size that it is to receive");
+  } else if (even) {
+    sizes.assign(ranks, mine.bytes().size());
+  }
+  return launch(std::make_unique<Scatter>(call, std::move(all), std::move(sizes), blocks,
+                                          std::move(mine), discarded, root),
+                call);
+}
+
+}  // namespace
+
+namespace forms {
+
+int gather_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                MPI_Count recvcount, MPI_Datatype recvtype, int root, const Call& call) {
+  return shielded(call.comm->native, call.function, [&] {
+    check_root(*call.comm, root);
+    std::vector<Block> received;
+    if (call.comm->rank == root) {
+      check_data(*call.comm, recvcount, recvtype);
+      check_not_in_place(recvbuf);
+      received = even_blocks(recvbuf, recvcount, recvtype, call.comm->size);
+    }
+    return gather(sendbuf, sendcount, sendtype, std::move(received), true, root, call);
+  });
+}
+
+template <class Count, class Place>
+int gather_placed(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  const Count* counts, const Place* places, MPI_Datatype recvtype, int root,
+                  const Call& call) {
+  return shielded(call.comm->native, call.function, [&] {
+    check_root(*call.comm, root);
+    std::vector<Block> received;
+    if (call.comm->rank == root) {
+      check_blocks(*call.comm, counts, places, recvtype);
+      check_not_in_place(recvbuf);
+      received = placed_blocks(recvbuf, counts, places, recvtype, call.comm->size);
+    }
+    return gather(sendbuf, sendcount, sendtype, std::move(received), false, root, call);
+  });
+}
+
+int scatter_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                 MPI_Count recvcount, MPI_Datatype recvtype, int root, const Call& call) {
+  return shielded(call.comm->native, call.function, [&] {
+    check_root(*call.comm, root);
+    std::vector<Block> sent;
+    if (call.comm->rank == root) {
+      check_data(*call.comm, sendcount, sendtype);
+      check_not_in_place(sendbuf);
+      sent = even_blocks(sendbuf, sendcount, sendtype, call.comm->size);
+    }
+    return scatter(sent, recvbuf, recvcount, recvtype, true, root, call);
+  });
+}
+
+template <class Count, class Place>
+int scatter_placed(const void* sendbuf, const Count* counts, const Place* places,
+                   MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                   int root, const Call& call) {
+  return shielded(call.comm->native, call.function, [&] {
+    check_root(*call.comm, root);
+    std::vector<Block> sent;
+    if (call.comm->rank == root) {
+      check_blocks(*call.comm, counts, places, sendtype);
+      check_not_in_place(sendbuf);
+      sent = placed_blocks(sendbuf, counts, places, sendtype, call.comm->size);
+    }
+    return scatter(sent, recvbuf, recvcount, recvtype, false, root, call);
+  });
+}
+
+// For persistent ones as well.
+template decltype(gather_placed<int, int>) gather_placed<int, int>;
+template decltype(scatter_placed<int, int>) scatter_placed<int, int>;
+#if ISTHMUS_LARGE_COUNT
+template decltype(gather_placed<MPI_Count, MPI_Aint>) gather_placed<MPI_Count, MPI_Aint>;
+template decltype(scatter_placed<MPI_Count, MPI_Aint>) scatter_placed<MPI_Count, MPI_Aint>;
+#endif
+
+}  // namespace forms
+
+ISTHMUS_MPI(Gather)
+(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+ MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return forms::gather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                              {found, "MPI_Gather"});
+  }
+  return parked(native.Gather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                comm);
+}
+ISTHMUS_MPI(Igather)
+(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+ MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return forms::gather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                              {found, "MPI_Igather", request});
+  }
+  return native.Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                        request);
+}
+ISTHMUS_MPI(Gatherv)
+(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
+ const int* displs, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return forms::gather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                                root, {found, "MPI_Gatherv"});
+  }
+  return parked(native.Gatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                root, comm);
+}
+ISTHMUS_MPI(Igatherv)
+(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
+ const int* displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return forms::gather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                                root, {found, "MPI_Igatherv", request});
+  }
+  return native.Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
+                         comm, request);
+}
+ISTHMUS_MPI(Scatter)
+(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+ MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return forms::scatter_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                               {found, "MPI_Scatter"});
+  }
+  return parked(native.Scatter, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                comm);
+}
+ISTHMUS_MPI(Iscatter)
+(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+ MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return forms::scatter_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                               {found, "MPI_Iscatter", request});
+  }
+  return native.Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                         request);
+}
+ISTHMUS_MPI(Scatterv)
+(const void* sendbuf, const int* sendcounts, const int* displs, MPI_Datatype sendtype,
+ void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return forms::scatter_placed(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                                 recvtype, root, {found, "MPI_Scatterv"});
+  }
+  return parked(native.Scatterv, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                recvtype, root, comm);
+}
+ISTHMUS_MPI(Iscatterv)
+(const void* sendbuf, const int* sendcounts, const int* displs, MPI_Datatype sendtype,
+ void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+ MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return forms::scatter_placed(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                                 recvtype, root, {found, "MPI_Iscatterv", request});
+  }
+  return native.Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
+                          comm, request);
+}
+
+#if ISTHMUS_LARGE_COUNT
+ISTHMUS_MPI(Gather_c)
+(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+ MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return forms::gather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                              {found, "MPI_Gather_c"});
+  }
+  return parked(native.Gather_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                comm);
+}
+ISTHMUS_MPI(Igather_c)
+(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+ MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return forms::gather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                              {found, "MPI_Igather_c", request});
+  }
+  return native.Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                          request);
+}
+ISTHMUS_MPI(Gatherv_c)
+(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+ const MPI_Count* recvcounts, const MPI_Aint* displs, MPI_Datatype recvtype, int root,
+ MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return forms::gather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                                root, {found, "MPI_Gatherv_c"});
+  }
+  return parked(native.Gatherv_c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                recvtype, root, comm);
+}
+ISTHMUS_MPI(Igatherv_c)
+(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+ const MPI_Count* recvcounts, const MPI_Aint* displs, MPI_Datatype recvtype, int root,
+ MPI_Comm comm, MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return forms::gather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                                root, {found, "MPI_Igatherv_c", request});
+  }
+  return native.Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                           root, comm, request);
+}
+ISTHMUS_MPI(Scatter_c)
+(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+ MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return forms::scatter_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                               {found, "MPI_Scatter_c"});
+  }
+  return parked(native.Scatter_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                comm);
+}
+ISTHMUS_MPI(Iscatter_c)
+(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+ MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return forms::scatter_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                               {found, "MPI_Iscatter_c", request});
+  }
+  return native.Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                           request);
+}
+ISTHMUS_MPI(Scatterv_c)
+(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* displs, MPI_Datatype sendtype,
+ void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  if (const auto found = spanning(comm)) {
+    return forms::scatter_placed(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                                 recvtype, root, {found, "MPI_Scatterv_c"});
+  }
+  return parked(native.Scatterv_c, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                recvtype, root, comm);
+}
+ISTHMUS_MPI(Iscatterv_c)
+(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* displs, MPI_Datatype sendtype,
+ void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+ MPI_Request* request) {
+  if (const auto found = spanning(comm)) {
+    return forms::scatter_placed(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                                 recvtype, root, {found, "MPI_Iscatterv_c", request});
+  }
+  return native.Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
+                            root, comm, request);
+}
+#endif
+}  // namespace isthmus::face

@@ -1,0 +1,66 @@
+#include "mpi/coll/collective.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "mpi/process/error.hpp"
+
+namespace isthmus::face {
+
+CollectiveQueue& CollectiveQueue::of(GridComm& comm) {
+  if (!comm.collectives) comm.collectives = std::make_unique<CollectiveQueue>(comm);
+  return *comm.collectives;
+}
+
+Collective::Collective(GridCommRef comm_, const char* function)
+    : grid_comm_(std::move(comm_)), function_(function) {
+  comm = grid_comm_->native;
+  const std::lock_guard lock(progress_mutex);
+  CollectiveQueue::of(*grid_comm_).waiting_.push_back(this);
+}
+
+Collective::~Collective() { leave(); }
+
+void Collective::leave() {
+  if (left_) return;
+  left_ = true;
+  const std::lock_guard lock(progress_mutex);
+  if (started_) grid_comm_->collectives->party_.ended();
+  std::erase(grid_comm_->collectives->waiting_, this);
+}
+
+bool Collective::advance() {
+  CollectiveQueue& queue = *grid_comm_->collectives;
+  if (queue.waiting_.front() != this) return false;
+  try {
+    if (!started_) {
+      task_ = start(queue.party_);
+      started_ = true;
+    }
+    queue.party_.test_requests();
+    if (!task_.step()) return false;
+    finish();
+  } catch (const coll::Failure& failure) {
+    int error_class = MPI_ERR_OTHER;
+    native.Error_class(failure.code, &error_class);
+    result.error = error_code(error_class, function_, failure.what());
+  } catch (const std::bad_alloc&) {
+    result.error = error_code(MPI_ERR_NO_MEM, function_, "out of memory");
+  }
+  task_ = coll::Task();
+  leave();
+  return true;
+}
+
+bool Collective::block() { return started_ && !left_ && task_.block(); }
+
+int launch(std::unique_ptr<Collective> collective, const Call& call) {
+  if (call.made != nullptr) {
+    *call.made = std::move(collective);
+    return MPI_SUCCESS;
+  }
+  if (!call.blocking()) return make_request(std::move(collective), call.request);
+  return complete(*collective, MPI_STATUS_IGNORE, call.function);
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,81 @@
+// Collectives of grid communicators, in every form: each is an Operation that waits for its turn
+// on its communicator, then steps the coroutine of src/coll.
+#pragma once
+
+#include <deque>
+#include <memory>
+
+#include "coll/engine/collectives.hpp"
+#include "mpi/coll/party.hpp"
+#include "mpi/comm/comm.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/request/progress.hpp"
+#include "mpi/request/request.hpp"
+
+namespace isthmus::face {
+
+class Collective;
+
+/// The collectives that this process has begun on one communicator, in the order of the calls. One
+/// runs at a time, so the local operations of all members are started in the same order.
+class CollectiveQueue {
+ public:
+  explicit CollectiveQueue(GridComm& comm) : party_(comm) {}
+  /// The queue of `comm`, made when first needed. Under the progress lock.
+  static CollectiveQueue& of(GridComm& comm);
+
+ private:
+  friend class Collective;
+  FaceParty party_;
+  std::deque<Collective*> waiting_;
+};
+
+/// A collective on a grid communicator. A kind of collective is a class derived from it, which
+/// holds what start() needs: buffers, sizes, the reduction.
+class Collective : public Operation {
+ public:
+  /// Takes its place in the queue. `function` is for messages; a string literal.
+  Collective(GridCommRef comm, const char* function);
+  ~Collective() override;
+  bool advance() final;
+  bool block() final;
+
+ protected:
+  virtual coll::Task start(coll::Party& party) = 0;
+  /// Unpacks results. Throws coll::Failure.
+  virtual void finish() {}
+  const GridComm& grid_comm() const { return *grid_comm_; }
+
+ private:
+  void leave();
+
+  GridCommRef grid_comm_;
+  const char* function_;
+  bool started_ = false, left_ = false;
+  coll::Task task_;
+};
+
+/// How a collective was called: with neither of the pointers, to block.
+struct Call {
+  GridCommRef comm;
+  const char* function;
+  MPI_Request* request = nullptr;              ///< where the request goes
+  std::unique_ptr<Operation>* made = nullptr;  ///< where the operation goes, for a persistent one
+  bool blocking() const { return request == nullptr && made == nullptr; }
+};
+
+/// Drives a collective to its end, or hands it out.
+int launch(std::unique_ptr<Collective> collective, const Call& call);
+
+/// The grid communicator that an entry is to work on; null: the call is the native library's.
+/// Collectives of native communicators go there even while operations of the grid are under way
+/// (those get a push first): MPI does not match a blocking collective on one rank with a
+/// non-blocking one on another, and the other members cannot know what is under way here.
+inline GridCommRef spanning(MPI_Comm comm) {
+  if (depth != 0) return nullptr;
+  if (find_comm(comm) != nullptr) return share_comm(comm);
+  if (!idle()) pump();
+  return nullptr;
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,67 @@
+// The collectives' view of a grid communicator: local phases are non-blocking native collectives
+// on its shadow, messages within the cluster native ones, messages between clusters the engine's.
+#pragma once
+
+#include "coll/engine/party.hpp"
+#include "mpi/coll/party_operation.hpp"
+#include "mpi/native/native.hpp"
+
+namespace isthmus::face {
+
+struct GridComm;
+
+class FaceParty final : public coll::Party {
+ public:
+  explicit FaceParty(GridComm& comm) : comm_(comm) {}
+
+  int rank() const override;
+  const coll::Layout& layout() const override;
+  const coll::Network& network() const override;
+  const coll::Forced& forced() const override;
+  void chosen(const coll::Problem& problem, const coll::Choice& choice) override;
+  bool attended() const override;
+
+  /// Looks at the native requests of the collective under way.
+  void test_requests() { requests_.test(); }
+  /// The collective under way has ended.
+  void ended();
+
+  coll::Pending send(int rank, int tag, coll::ConstBytes data) override;
+  coll::Pending send_synchronous(int rank, int tag, coll::ConstBytes data) override;
+  coll::Pending recv(int rank, int tag, coll::Bytes data) override;
+  coll::Pending local_barrier() override;
+  coll::Pending local_bcast(coll::Bytes data, int root) override;
+  coll::Pending local_gather(coll::ConstBytes mine, coll::Bytes all,
+                             std::span<const std::size_t> sizes, int root) override;
+  coll::Pending local_scatter(coll::ConstBytes all, std::span<const std::size_t> sizes,
+                              coll::Bytes mine, int root) override;
+  coll::Pending local_allgather(coll::ConstBytes mine, coll::Bytes all,
+                                std::span<const std::size_t> sizes) override;
+  coll::Pending local_alltoall(coll::ConstBytes out, std::span<const std::size_t> out_sizes,
+                               coll::Bytes in, std::span<const std::size_t> in_sizes) override;
+  /// The reductions must be FaceReductions (mpi/datatype/reduction.hpp).
+  coll::Pending local_reduce(coll::ConstBytes in, coll::Bytes out, std::size_t count,
+                             coll::Reduction& reduction, int root) override;
+  coll::Pending local_scan(coll::ConstBytes in, coll::Bytes out, std::size_t count,
+                           coll::Reduction& reduction) override;
+
+ private:
+  bool alone() const;
+  coll::Pending send_here(decltype(&MPI_Isend) native_send, int native_rank, int tag,
+                          coll::ConstBytes data);
+  std::unique_ptr<PhaseOperation> operation(const char* what);
+
+  /// Blocks of more bytes go as messages beside the native collective: a library without large
+  /// counts could not express them together. Both ends of a block judge by its size alone.
+  std::size_t longest_native() const;
+  void send_long(PhaseOperation& op, int member, coll::ConstBytes block);
+  void receive_long(PhaseOperation& op, int member, coll::Bytes block);
+  /// This process's own block, where it is long.
+  void keep_long(coll::ConstBytes from, coll::Bytes to) const;
+
+  GridComm& comm_;
+  PhaseRequests requests_;
+  bool streams_ = false;  // the collective under way is one of streams
+};
+
+}  // namespace isthmus::face

@@ -1,0 +1,48 @@
+// The predefined attributes whose values the grid changes. All others hang on the native handle.
+#include "mpi/coll/agreement.hpp"
+#include "mpi/comm/comm.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/native/environment.hpp"
+
+namespace isthmus::face {
+namespace {
+
+/// Where the grid's value of a predefined attribute is, or null when the native one holds.
+const int* grid_value(int keyval) {
+  static const int is_global = 0;  // clusters' clocks have nothing to do with each other
+  if (keyval == MPI_TAG_UB) return &limits().tag_upper_bound;
+  if (keyval == MPI_UNIVERSE_SIZE) return &limits().universe_size;
+  if (keyval == MPI_WTIME_IS_GLOBAL) return &is_global;
+  if (keyval == MPI_APPNUM) return &appnum();
+  return nullptr;
+}
+
+/// Replaces what the native library has found. Not every native launcher tells MPI_APPNUM; the
+/// grid's always does.
+void adjust(MPI_Comm comm, int keyval, void* attribute_val, int* flag) {
+  if (depth != 0 || find_comm(comm) == nullptr) return;
+  if (*flag == 0 && !(keyval == MPI_APPNUM && comm == MPI_COMM_WORLD)) return;
+  *flag = 1;
+  if (const int* const value = grid_value(keyval)) {
+    *static_cast<const int**>(attribute_val) = value;
+  }
+}
+
+}  // namespace
+
+// coverage: MPI_TAG_UB, MPI_UNIVERSE_SIZE, MPI_APPNUM and MPI_WTIME_IS_GLOBAL are the grid's; in
+// Fortran, whose attribute functions do not reach C, the native library's
+ISTHMUS_MPI(Comm_get_attr)(MPI_Comm comm, int comm_keyval, void* attribute_val, int* flag) {
+  const int code = native.Comm_get_attr(comm, comm_keyval, attribute_val, flag);
+  if (code == MPI_SUCCESS) adjust(comm, comm_keyval, attribute_val, flag);
+  return code;
+}
+
+// coverage: as MPI_Comm_get_attr
+ISTHMUS_MPI(Attr_get)(MPI_Comm comm, int keyval, void* attribute_val, int* flag) {
+  const int code = native.Attr_get(comm, keyval, attribute_val, flag);
+  if (code == MPI_SUCCESS) adjust(comm, keyval, attribute_val, flag);
+  return code;
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,138 @@
+#include "mpi/comm/comm.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+
+#include "mpi/coll/collective.hpp"
+#include "mpi/comm/comm_table.hpp"
+#include "mpi/datatype/long_double.hpp"
+#include "mpi/making/creation.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/p2p/held.hpp"
+#include "mpi/p2p/p2p.hpp"
+#include "mpi/process/grid.hpp"
+
+namespace isthmus::face {
+
+std::atomic<GridComm*> world_comm{nullptr};
+namespace {
+
+CommTable table;
+// Owns what `table` points to; share_comm goes through the object itself. Never destroyed: a
+// program that exits without MPI_Finalize must not free communicators then.
+struct Owners {
+  std::mutex mutex;
+  std::unordered_map<GridComm*, GridCommRef> comms;
+};
+Owners& owners() {
+  static Owners& all = *new Owners;
+  return all;
+}
+
+std::vector<int> clusters_of(const core::Group& group) {
+  std::vector<int> clusters;
+  clusters.reserve(static_cast<std::size_t>(group.size()));
+  for (int r : group.ranks()) clusters.push_back(static_cast<int>(grid()->world.cluster_of(r)));
+  return clusters;
+}
+
+void check(int code, const char* what) {
+  if (code != MPI_SUCCESS) throw coll::Failure(code, what);
+}
+
+// A plain communicator of the same processes. Not a duplicate: that would call the program's
+// attribute copy functions.
+MPI_Comm make_shadow(MPI_Comm comm) {
+  Inside inside;
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Comm shadow = MPI_COMM_NULL;
+  check(native.Comm_group(comm, &group), "MPI_Comm_group failed natively");
+  overtake_idups();
+  const int code = parked(native.Comm_create, comm, group, &shadow);
+  native.Group_free(&group);
+  check(code, "MPI_Comm_create failed natively");
+  native.Comm_set_errhandler(shadow, MPI_ERRORS_RETURN);
+  return shadow;
+}
+
+}  // namespace
+
+GridComm::GridComm(core::Group group_, std::uint64_t context_, MPI_Comm native_)
+    : context(context_), group(std::move(group_)), native(native_), layout(clusters_of(group)) {
+  forced = grid()->forced;
+  size = group.size();
+  rank = group.rank_of(grid()->rank).value();
+  const auto mine = layout.members(layout.cluster_of(rank));
+  members.assign(mine.begin(), mine.end());
+  native_rank = layout.index_of(rank);
+  first_member = members.front();
+  const bool block = members.back() - first_member + 1 == static_cast<int>(members.size());
+  contiguous = block ? static_cast<unsigned>(members.size()) : 0;
+  mixes_long_double = face::mixes_long_double(*this);
+}
+
+GridComm::~GridComm() {
+  if (!grid()) return;  // MPI_Finalize frees what is left
+  Inside inside;
+  if (shadow != MPI_COMM_NULL) isthmus::face::native.Comm_free(&shadow);
+  if (last_handler != MPI_ERRHANDLER_NULL) {
+    isthmus::face::native.Errhandler_free(&last_handler);
+  }
+}
+
+int GridComm::search_native_rank(int r) const {
+  const auto at = std::lower_bound(members.begin(), members.end(), r);
+  return at != members.end() && *at == r ? static_cast<int>(at - members.begin()) : -1;
+}
+
+GridComm* find_comm(MPI_Comm handle) {
+  if (handle == MPI_COMM_WORLD) return world_comm.load(std::memory_order_acquire);
+  return static_cast<GridComm*>(table.find(key(handle)));
+}
+
+GridCommRef share_comm(MPI_Comm handle) {
+  GridComm* comm = find_comm(handle);
+  return comm ? comm->shared_from_this() : nullptr;
+}
+
+GridCommRef register_comm(core::Group group, std::uint64_t context, MPI_Comm handle,
+                          MPI_Comm shadow) {
+  auto comm = std::make_shared<GridComm>(std::move(group), context, handle);
+  comm->shadow = shadow;
+  if (comm->has_company() && shadow == MPI_COMM_NULL) comm->shadow = make_shadow(handle);
+  {
+    const std::lock_guard lock(owners().mutex);
+    owners().comms[comm.get()] = comm;
+  }
+  if (handle == MPI_COMM_WORLD) {
+    world_comm.store(comm.get(), std::memory_order_release);
+  } else {
+    table.insert(key(handle), comm.get());
+  }
+  return comm;
+}
+
+void unregister_comm(MPI_Comm handle) {
+  GridComm* comm = find_comm(handle);
+  if (!comm) return;
+  if (handle == MPI_COMM_WORLD) {
+    world_comm.store(nullptr, std::memory_order_release);
+  } else {
+    table.erase(key(handle));
+  }
+  GridCommRef last;  // destroyed after the lock is gone
+  const std::lock_guard lock(owners().mutex);
+  const auto at = owners().comms.find(comm);
+  if (at == owners().comms.end()) return;
+  last = std::move(at->second);
+  owners().comms.erase(at);
+}
+
+std::uint64_t fresh_context() {
+  static std::atomic<std::uint32_t> next{2};
+  const auto low = next.fetch_add(2, std::memory_order_relaxed);
+  return (static_cast<std::uint64_t>(grid()->rank) << 32) | low;
+}
+
+}  // namespace isthmus::face

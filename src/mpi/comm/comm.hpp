@@ -1,0 +1,95 @@
+// A communicator that spans clusters. Its handle is the genuine native communicator of its
+// members in this cluster, so attributes, names, error handlers, info and f2c/c2f are native. A
+// communicator within one cluster is native and never in the table.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "coll/engine/forced.hpp"
+#include "coll/engine/party.hpp"
+#include "core/group.hpp"
+#include "mpi/native/native.hpp"
+
+namespace isthmus::face {
+
+struct CartTopology {
+  std::vector<int> dims, periods;
+};
+
+class HeldReceives;     // held.hpp: wildcards and what queues behind them
+class CollectiveQueue;  // collective.hpp: one collective at a time, in order
+
+struct GridComm : std::enable_shared_from_this<GridComm> {
+  /// Matching contexts of the engine: user's point-to-point, and Isthmus's own (collectives).
+  std::uint64_t context = 0;  ///< even
+  std::uint64_t collective_context() const { return context + 1; }
+
+  core::Group group;  ///< rank -> world rank
+  int rank = 0;       ///< mine
+  int size = 0;
+  MPI_Comm native = MPI_COMM_NULL;  ///< the handle: my cluster's members, in rank order
+  /// A native duplicate for Isthmus's own traffic, errors return. None without company here: native
+  /// libraries have few context ids (MPICH 2048).
+  MPI_Comm shadow = MPI_COMM_NULL;
+  int native_rank = 0;
+  std::vector<int> members;  ///< native rank -> rank; ascending
+  /// Where members are first_member + i, so that translation is an addition, their number; else 0.
+  unsigned contiguous = 0;
+  int first_member = 0;
+  bool mixes_long_double = false;  ///< members are in clusters whose long double differs
+  coll::Layout layout;
+  coll::Forced forced;  ///< algorithms of collectives asked for
+  std::optional<CartTopology> cart;
+  std::unique_ptr<HeldReceives> held;
+  std::unique_ptr<CollectiveQueue> collectives;
+  std::uint64_t children = 0;  ///< communicators made from this one so far
+
+  /// The program has freed the handle: `native` may be another communicator's by now. What is still
+  /// under way raises its errors by the handler that the communicator had, which is written before
+  /// `freed` is.
+  std::atomic<bool> freed{false};
+  MPI_Errhandler last_handler = MPI_ERRHANDLER_NULL;
+
+  GridComm(core::Group group_, std::uint64_t context_, MPI_Comm native_);
+  ~GridComm();
+
+  /// Native rank of a member of my cluster, or -1 when `r` is in another cluster.
+  int native_rank_of(int r) const {
+    const auto i = static_cast<unsigned>(r) - static_cast<unsigned>(first_member);
+    if (i < contiguous) return static_cast<int>(i);
+    return contiguous > 0 ? -1 : search_native_rank(r);
+  }
+  /// There are other members in my cluster.
+  bool has_company() const { return members.size() > 1; }
+  int rank_of_native(int n) const { return members[static_cast<std::size_t>(n)]; }
+
+ private:
+  int search_native_rank(int r) const;
+};
+
+using GridCommRef = std::shared_ptr<GridComm>;
+
+/// The grid communicator behind a handle; null for native ones (and for null or invalid ones,
+/// which the native library judges). Lock-free, a few ns: the fast path of every call.
+GridComm* find_comm(MPI_Comm handle);
+/// As find_comm, sharing ownership: requests and queued work outlive MPI_Comm_free.
+GridCommRef share_comm(MPI_Comm handle);
+
+/// Makes `handle` (the native communicator of my cluster's members of `group`, in rank order) that
+/// of a grid communicator, and makes the shadow where one is needed and none is given. Collective
+/// over `handle`.
+/// Throws coll::Failure.
+GridCommRef register_comm(core::Group group, std::uint64_t context, MPI_Comm handle,
+                          MPI_Comm shadow = MPI_COMM_NULL);
+/// Takes the handle out of the table (MPI_Comm_free); the rest goes when its last user does.
+void unregister_comm(MPI_Comm handle);
+
+/// A context id that no communicator of this process's making has had: high half the world rank,
+/// low half a counter; even.
+std::uint64_t fresh_context();
+
+}  // namespace isthmus::face

@@ -1,0 +1,105 @@
+#include "mpi/comm/group.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <numeric>
+#include <shared_mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "coll/engine/party.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/process/grid.hpp"
+
+namespace isthmus::face {
+namespace {
+
+struct Table {
+  std::shared_mutex mutex;
+  std::unordered_map<std::uintptr_t, core::Group> groups;
+  std::atomic<std::size_t> size{0};  // lets programs without grid groups pass by
+};
+
+// Never destroyed: programs free groups in destructors of their own static objects.
+Table& table() {
+  static auto* const instance = new Table;
+  return *instance;
+}
+
+core::Group group_of_native(MPI_Group handle) {
+  Inside inside;
+  int size = 0;
+  if (native.Group_size(handle, &size) != MPI_SUCCESS) {
+    throw coll::Failure(MPI_ERR_GROUP, "the group is not valid");
+  }
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::vector<int> worlds(ranks.size());
+  const Grid& here = *grid();
+  if (native.Group_translate_ranks(handle, size, ranks.data(), here.native_world, worlds.data()) !=
+      MPI_SUCCESS) {
+    throw coll::Failure(MPI_ERR_GROUP, "the group is not valid");
+  }
+  for (int& rank : worlds) {
+    if (rank == MPI_UNDEFINED) {
+      throw coll::Failure(MPI_ERR_GROUP,
+                          "the group holds a process that is not of the grid's MPI_COMM_WORLD; "
+                          "spawned processes cannot be combined with those of other clusters");
+    }
+    rank += here.first();
+  }
+  return core::Group::of(worlds);
+}
+
+}  // namespace
+
+bool is_grid_group(MPI_Group handle) {
+  Table& all = table();
+  if (all.size.load(std::memory_order_acquire) == 0) return false;
+  std::shared_lock lock(all.mutex);
+  return all.groups.contains(key(handle));
+}
+
+core::Group group_of(MPI_Group handle) {
+  Table& all = table();
+  if (all.size.load(std::memory_order_acquire) != 0) {
+    std::shared_lock lock(all.mutex);
+    if (const auto found = all.groups.find(key(handle)); found != all.groups.end()) {
+      return found->second;
+    }
+  }
+  return group_of_native(handle);
+}
+
+int make_group(const core::Group& group, MPI_Group* handle) {
+  const Grid& here = *grid();
+  std::vector<int> ranks = group.ranks();
+  for (int& rank : ranks) rank = here.native_of(rank);
+  Inside inside;
+  // The empty group, too, must be had from the library: Open MPI counts who holds it.
+  if (std::find(ranks.begin(), ranks.end(), -1) == ranks.end()) {
+    return native.Group_incl(here.native_world, group.size(), ranks.data(), handle);
+  }
+  const int first = 0;
+  MPI_Group made = MPI_GROUP_NULL;
+  if (const int code = native.Group_incl(here.native_world, 1, &first, &made);
+      code != MPI_SUCCESS) {
+    return code;
+  }
+  Table& all = table();
+  std::unique_lock lock(all.mutex);
+  all.groups.insert_or_assign(key(made), group);
+  all.size.store(all.groups.size(), std::memory_order_release);
+  *handle = made;
+  return MPI_SUCCESS;
+}
+
+void unregister_group(MPI_Group handle) {
+  Table& all = table();
+  std::unique_lock lock(all.mutex);
+  all.groups.erase(key(handle));
+  all.size.store(all.groups.size(), std::memory_order_release);
+}
+
+}  // namespace isthmus::face

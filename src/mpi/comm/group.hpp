@@ -1,0 +1,19 @@
+// Groups that name ranks of other clusters. The handle is a genuine native group that is never
+// looked into (each made anew, so handles are unique); a group whose members all lie in this
+// cluster is the native group of them and is not in the table; the empty one is MPI_GROUP_EMPTY.
+#pragma once
+
+#include "core/group.hpp"
+#include "mpi/native/native.hpp"
+
+namespace isthmus::face {
+
+/// World ranks of any group, native or registered.
+core::Group group_of(MPI_Group handle);
+/// True when the handle is a registered (grid) group.
+bool is_grid_group(MPI_Group handle);
+/// A handle for a group: native where it can be, else registered. MPI_SUCCESS or an error code.
+int make_group(const core::Group& group, MPI_Group* handle);
+void unregister_group(MPI_Group handle);
+
+}  // namespace isthmus::face

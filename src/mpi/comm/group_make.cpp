@@ -1,0 +1,133 @@
+// MPI-4.1 sections 7.3.2 and 7.3.3: making groups of groups, and freeing them. Where all that
+// goes in is of this cluster, so is all that comes out, and the native library makes it.
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "coll/engine/party.hpp"
+#include "mpi/comm/group.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/process/shield.hpp"
+
+namespace isthmus::face {
+namespace {
+
+bool native_pair(MPI_Group first, MPI_Group second) {
+  if (depth != 0 || first == MPI_GROUP_NULL || second == MPI_GROUP_NULL) return true;
+  return !is_grid_group(first) && !is_grid_group(second);
+}
+
+template <class Combine>
+int combine(const char* function, MPI_Group group1, MPI_Group group2, MPI_Group* result,
+            Combine&& how) {
+  return shielded(errors_of_no_object(), function,
+                  [&] { return make_group(how(group_of(group1), group_of(group2)), result); });
+}
+
+/// The ranks named, once they are known to be in the group and distinct.
+std::span<const int> checked(const core::Group& group, std::span<const int> ranks) {
+  std::vector<bool> seen(static_cast<std::size_t>(group.size()));
+  for (const int rank : ranks) {
+    if (rank < 0 || rank >= group.size()) {
+      throw coll::Failure(MPI_ERR_RANK, "rank " + std::to_string(rank) +
+                                            " is not in the group, which has " +
+                                            std::to_string(group.size()) + " ranks");
+    }
+    if (seen[static_cast<std::size_t>(rank)]) {
+      throw coll::Failure(MPI_ERR_RANK, "rank " + std::to_string(rank) + " is named twice");
+    }
+    seen[static_cast<std::size_t>(rank)] = true;
+  }
+  return ranks;
+}
+
+std::span<const int> list(int n, const int ranks[]) {
+  if (n < 0) {
+    throw coll::Failure(MPI_ERR_ARG, "the number of ranks, " + std::to_string(n) + ", is negative");
+  }
+  return {ranks, static_cast<std::size_t>(n)};
+}
+
+std::vector<int> expanded(const core::Group& group, int n, const int ranges[][3]) {
+  if (n < 0) {
+    throw coll::Failure(MPI_ERR_ARG,
+                        "the number of ranges, " + std::to_string(n) + ", is negative");
+  }
+  std::vector<core::Group::Range> list;
+  for (int i = 0; i < n; ++i) {
+    // Before they are expanded: a bad range may name billions.
+    for (const int end : {ranges[i][0], ranges[i][1]}) {
+      if (end < 0 || end >= group.size()) {
+        throw coll::Failure(MPI_ERR_RANK, "range " + std::to_string(i) + " names rank " +
+                                              std::to_string(end) + ", but the group has " +
+                                              std::to_string(group.size()) + " ranks");
+      }
+    }
+    list.push_back({ranges[i][0], ranges[i][1], ranges[i][2]});
+  }
+  return core::Group::expand(list);
+}
+
+}  // namespace
+
+ISTHMUS_MPI(Group_union)(MPI_Group group1, MPI_Group group2, MPI_Group* newgroup) {
+  if (native_pair(group1, group2)) return native.Group_union(group1, group2, newgroup);
+  return combine("MPI_Group_union", group1, group2, newgroup,
+                 [](const core::Group& a, const core::Group& b) { return a.unite(b); });
+}
+
+ISTHMUS_MPI(Group_intersection)(MPI_Group group1, MPI_Group group2, MPI_Group* newgroup) {
+  if (native_pair(group1, group2)) return native.Group_intersection(group1, group2, newgroup);
+  return combine("MPI_Group_intersection", group1, group2, newgroup,
+                 [](const core::Group& a, const core::Group& b) { return a.intersect(b); });
+}
+
+ISTHMUS_MPI(Group_difference)(MPI_Group group1, MPI_Group group2, MPI_Group* newgroup) {
+  if (native_pair(group1, group2)) return native.Group_difference(group1, group2, newgroup);
+  return combine("MPI_Group_difference", group1, group2, newgroup,
+                 [](const core::Group& a, const core::Group& b) { return a.subtract(b); });
+}
+
+ISTHMUS_MPI(Group_incl)(MPI_Group group, int n, const int ranks[], MPI_Group* newgroup) {
+  if (depth != 0 || !is_grid_group(group)) return native.Group_incl(group, n, ranks, newgroup);
+  return shielded(errors_of_no_object(), "MPI_Group_incl", [&] {
+    const core::Group all = group_of(group);
+    return make_group(all.include(checked(all, list(n, ranks))), newgroup);
+  });
+}
+
+ISTHMUS_MPI(Group_excl)(MPI_Group group, int n, const int ranks[], MPI_Group* newgroup) {
+  if (depth != 0 || !is_grid_group(group)) return native.Group_excl(group, n, ranks, newgroup);
+  return shielded(errors_of_no_object(), "MPI_Group_excl", [&] {
+    const core::Group all = group_of(group);
+    return make_group(all.exclude(checked(all, list(n, ranks))), newgroup);
+  });
+}
+
+ISTHMUS_MPI(Group_range_incl)(MPI_Group group, int n, int ranges[][3], MPI_Group* newgroup) {
+  if (depth != 0 || !is_grid_group(group)) {
+    return native.Group_range_incl(group, n, ranges, newgroup);
+  }
+  return shielded(errors_of_no_object(), "MPI_Group_range_incl", [&] {
+    const core::Group all = group_of(group);
+    return make_group(all.include(checked(all, expanded(all, n, ranges))), newgroup);
+  });
+}
+
+ISTHMUS_MPI(Group_range_excl)(MPI_Group group, int n, int ranges[][3], MPI_Group* newgroup) {
+  if (depth != 0 || !is_grid_group(group)) {
+    return native.Group_range_excl(group, n, ranges, newgroup);
+  }
+  return shielded(errors_of_no_object(), "MPI_Group_range_excl", [&] {
+    const core::Group all = group_of(group);
+    return make_group(all.exclude(checked(all, expanded(all, n, ranges))), newgroup);
+  });
+}
+
+ISTHMUS_MPI(Group_free)(MPI_Group* group) {
+  if (depth == 0 && group != nullptr && is_grid_group(*group)) unregister_group(*group);
+  return native.Group_free(group);
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,61 @@
+// The blocks of a local collective as the native library wants them: counts and displacements in
+// bytes, which are ints where the library has no large counts.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "coll/engine/party.hpp"
+#include "mpi/native/native.hpp"
+
+namespace isthmus::face {
+
+/// Blocks that lie one after the other. They stay until the operation is done.
+struct ByteBlocks {
+  ByteBlocks() = default;
+  /// Throws coll::Failure where they exceed what the library can express.
+  explicit ByteBlocks(std::span<const std::size_t> sizes, bool want_large = false);
+  bool large = false;  ///< use the large-count function and arrays
+  std::vector<int> counts, places;
+#if ISTHMUS_LARGE_COUNT
+  std::vector<MPI_Count> large_counts;
+  std::vector<MPI_Aint> large_places;
+#endif
+};
+
+/// Every block is handed to the native library.
+constexpr std::size_t kAnyLength = SIZE_MAX;
+
+/// What a local collective sends. Blocks of more than `longest` bytes are left out: their counts
+/// are 0. Where the places of the others are more than ints can tell, they are copied together.
+struct SentBlocks {
+  SentBlocks() = default;
+  SentBlocks(coll::ConstBytes all, std::span<const std::size_t> sizes, std::size_t longest);
+  ByteBlocks blocks;
+  const std::byte* memory = nullptr;  ///< what the places count from
+
+ private:
+  std::unique_ptr<std::byte[]> together_;
+};
+
+/// What a local collective receives, likewise.
+struct ReceivedBlocks {
+  ReceivedBlocks() = default;
+  ReceivedBlocks(coll::Bytes all, std::span<const std::size_t> sizes, std::size_t longest);
+  ByteBlocks blocks;
+  std::byte* memory = nullptr;
+  /// All have come: puts those that came together into their places.
+  void store() const;
+
+ private:
+  struct Arrival {
+    std::size_t from;  // in together_
+    coll::Bytes to;
+  };
+  std::unique_ptr<std::byte[]> together_;
+  std::vector<Arrival> arrivals_;
+};
+
+}  // namespace isthmus::face

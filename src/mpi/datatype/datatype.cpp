@@ -1,0 +1,231 @@
+#include "mpi/datatype/datatype.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "coll/engine/party.hpp"
+#include "mpi/native/gpu.hpp"
+#include "mpi/native/large_count.hpp"
+#include "mpi/process/grid.hpp"
+#include "mpi/request/grid_request.hpp"
+
+namespace isthmus::face {
+namespace {
+
+constexpr std::size_t kMaxInt = std::numeric_limits<int>::max();
+
+void check(int code, const char* what) {
+  if (code != MPI_SUCCESS) throw coll::Failure(code, what);
+}
+
+/// Calls `part(first element, elements, first byte, bytes)` so that each part fits the int forms.
+/// An element is at most kMaxInt bytes.
+template <class Part>
+void in_parts(MPI_Count count, std::size_t element, Part&& part) {
+  const auto step = static_cast<MPI_Count>(kMaxInt / std::max<std::size_t>(element, 1));
+  for (MPI_Count first = 0; first < count; first += step) {
+    const MPI_Count n = std::min(step, count - first);
+    part(first, n, static_cast<std::size_t>(first) * element,
+         static_cast<std::size_t>(n) * element);
+  }
+}
+
+/// Copies by a message to self, for elements too large for MPI_Pack: their number fits an int.
+void copy(const void* from, std::size_t elements, MPI_Datatype type, void* to,
+          std::size_t to_elements, MPI_Datatype to_type) {
+  const int tag = SelfTag::acquire();
+  const int code = native.Sendrecv(from, static_cast<int>(elements), type, 0, tag, to,
+                                   static_cast<int>(to_elements), to_type, 0, tag, grid()->self,
+                                   MPI_STATUS_IGNORE);
+  SelfTag::release(tag);
+  check(code, "copying a datatype with gaps failed");
+}
+
+MPI_Aint extent_of(MPI_Datatype type) {
+  MPI_Aint lower = 0, extent = 0;
+  check(native.Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent failed");
+  return extent;
+}
+
+template <class Pointer>
+Pointer shifted(Pointer buffer, MPI_Aint bytes) {
+  // Through integers: MPI_BOTTOM plus an address is an address.
+  return reinterpret_cast<Pointer>(reinterpret_cast<std::uintptr_t>(buffer) +
+                                   static_cast<std::uintptr_t>(bytes));
+}
+
+/// MPICH's MPI_Pack and MPI_Unpack take no null buffer, so not MPI_BOTTOM either. The same data as
+/// one element of a datatype whose displacements count from the first byte.
+class AtAddress {
+ public:
+  AtAddress(MPI_Count count, MPI_Datatype of) {
+    MPI_Aint lower = 0, extent = 0;
+    check(native.Type_get_true_extent(of, &lower, &extent), "MPI_Type_get_true_extent failed");
+    if (!fits_int(count)) {
+      throw coll::Failure(MPI_ERR_COUNT, "too many elements at MPI_BOTTOM: at most 2147483647");
+    }
+    buffer = shifted(static_cast<std::byte*>(nullptr), lower);
+    int length = static_cast<int>(count);
+    MPI_Aint displacement = -lower;
+    check(native.Type_create_hindexed(1, &length, &displacement, of, &type),
+          "MPI_Type_create_hindexed failed");
+    check(native.Type_commit(&type), "MPI_Type_commit failed");
+  }
+  ~AtAddress() { native.Type_free(&type); }
+  AtAddress(const AtAddress&) = delete;
+  AtAddress& operator=(const AtAddress&) = delete;
+
+  std::byte* buffer = nullptr;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+};
+
+void pack(const void* buffer, MPI_Count count, MPI_Datatype type, std::span<std::byte> out) {
+  if (buffer == MPI_BOTTOM) {
+    const AtAddress at(count, type);
+    pack(at.buffer, 1, at.type, out);
+    return;
+  }
+  const MPI_Comm self = grid()->self;
+#if ISTHMUS_LARGE_COUNT
+  if (native.Pack_c != nullptr) {
+    MPI_Count position = 0;
+    check(native.Pack_c(buffer, count, type, out.data(), static_cast<MPI_Count>(out.size()),
+                        &position, self),
+          "MPI_Pack failed");
+    return;
+  }
+#endif
+  const auto elements = static_cast<std::size_t>(count);
+  const std::size_t element = out.size() / elements;
+  if (element > kMaxInt) {
+    return copy(buffer, elements, type, out.data(), 1, ManyBytes(out.size()).get());
+  }
+  const MPI_Aint extent = extent_of(type);
+  in_parts(count, element, [&](MPI_Count first, MPI_Count n, std::size_t byte, std::size_t bytes) {
+    int position = 0;
+    check(native.Pack(shifted(buffer, first * extent), static_cast<int>(n), type, out.data() + byte,
+                      static_cast<int>(bytes), &position, self),
+          "MPI_Pack failed");
+  });
+}
+
+void unpack(std::span<const std::byte> in, void* buffer, MPI_Count count, MPI_Datatype type) {
+  if (buffer == MPI_BOTTOM) {
+    const AtAddress at(count, type);
+    unpack(in, at.buffer, 1, at.type);
+    return;
+  }
+  const MPI_Comm self = grid()->self;
+#if ISTHMUS_LARGE_COUNT
+  if (native.Unpack_c != nullptr) {
+    MPI_Count position = 0;
+    check(native.Unpack_c(in.data(), static_cast<MPI_Count>(in.size()), &position, buffer, count,
+                          type, self),
+          "MPI_Unpack failed");
+    return;
+  }
+#endif
+  const auto elements = static_cast<std::size_t>(count);
+  const std::size_t element = in.size() / elements;
+  if (element > kMaxInt) {
+    return copy(in.data(), 1, ManyBytes(in.size()).get(), buffer, elements, type);
+  }
+  const MPI_Aint extent = extent_of(type);
+  in_parts(count, element, [&](MPI_Count first, MPI_Count n, std::size_t byte, std::size_t bytes) {
+    int position = 0;
+    check(native.Unpack(in.data() + byte, static_cast<int>(bytes), &position,
+                        shifted(buffer, first * extent), static_cast<int>(n), type, self),
+          "MPI_Unpack failed");
+  });
+}
+
+}  // namespace
+
+ManyBytes::ManyBytes(std::uint64_t size) {
+  constexpr std::uint64_t kChunk = 1U << 30;
+  MPI_Datatype chunk = MPI_DATATYPE_NULL;
+  check(native.Type_contiguous(static_cast<int>(kChunk), MPI_BYTE, &chunk),
+        "MPI_Type_contiguous failed");
+  int lengths[] = {static_cast<int>(size / kChunk), static_cast<int>(size % kChunk)};
+  MPI_Aint places[] = {0, static_cast<MPI_Aint>(size / kChunk * kChunk)};
+  MPI_Datatype types[] = {chunk, MPI_BYTE};
+  const int code = native.Type_create_struct(2, lengths, places, types, &type_);
+  native.Type_free(&chunk);
+  check(code, "MPI_Type_create_struct failed");
+  check(native.Type_commit(&type_), "MPI_Type_commit failed");
+}
+
+ManyBytes::~ManyBytes() { native.Type_free(&type_); }
+
+Outgoing::Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type, Copy copy) {
+  const std::size_t size = packed_size(count, type);
+  if (size == 0) return;
+  long_double_ = long_double_in(type);
+  MPI_Aint lower = 0;
+  const bool in_place = is_contiguous(count, type, &lower);
+  const auto* data = static_cast<const std::byte*>(shifted(buffer, lower));
+  check_reach_of_cpu(in_place ? data : buffer);
+  if (in_place && copy == Copy::IfNeeded) {
+    bytes_ = {data, size};
+    return;
+  }
+  owned_ = std::make_unique_for_overwrite<std::byte[]>(size);
+  if (in_place) {
+    std::memcpy(owned_.get(), data, size);
+  } else {
+    pack(buffer, count, type, {owned_.get(), size});
+  }
+  bytes_ = {owned_.get(), size};
+}
+
+Incoming::Incoming(void* buffer, MPI_Count count, MPI_Datatype type)
+    : buffer_(buffer), count_(count) {
+  const std::size_t size = packed_size(count, type);
+  if (size == 0) return;
+  long_double_ = long_double_in(type);
+  MPI_Aint lower = 0;
+  const bool in_place = is_contiguous(count, type, &lower);
+  auto* const data = static_cast<std::byte*>(shifted(buffer, lower));
+  check_reach_of_cpu(in_place ? data : buffer);
+  if (in_place) {
+    bytes_ = {data, size};
+    return;
+  }
+  type_ = KeptType(type);
+  owned_ = std::make_unique_for_overwrite<std::byte[]>(size);
+  bytes_ = {owned_.get(), size};
+}
+
+int Incoming::finish(std::size_t received) {
+  if (!owned_) return MPI_SUCCESS;
+  int code = MPI_SUCCESS;
+  try {
+    received = std::min(received, bytes_.size());
+    const std::size_t element = bytes_.size() / static_cast<std::size_t>(count_);
+    const std::size_t whole = received / element;
+    if (whole > 0) {
+      unpack({owned_.get(), whole * element}, buffer_, static_cast<MPI_Count>(whole), type_.get());
+    }
+    if (received > whole * element) finish_part(whole, received - whole * element);
+  } catch (const coll::Failure& failure) {
+    code = failure.code;
+  }
+  owned_.reset();
+  type_ = KeptType();
+  return code;
+}
+
+// The message ended within an element. What the native library would leave untouched is packed
+// from the buffer first, so that unpacking it puts it back.
+void Incoming::finish_part(std::size_t element_index, std::size_t received) {
+  const std::size_t element = bytes_.size() / static_cast<std::size_t>(count_);
+  void* target = shifted(buffer_, static_cast<MPI_Aint>(element_index) * extent_of(type_.get()));
+  const auto merged = std::make_unique_for_overwrite<std::byte[]>(element);
+  pack(target, 1, type_.get(), {merged.get(), element});
+  std::memcpy(merged.get(), owned_.get() + element_index * element, received);
+  unpack({merged.get(), element}, target, 1, type_.get());
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,101 @@
+// Typed buffers as packed bytes. MPI itself packs and unpacks, on the program's thread; a buffer
+// whose type map is one gapless run in order is used in place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "mpi/native/native.hpp"
+
+namespace isthmus::face {
+
+class HandleUses;
+
+/// A datatype of the program that stays valid although the program may free it.
+class KeptType {
+ public:
+  KeptType() = default;
+  explicit KeptType(MPI_Datatype type);
+  KeptType(KeptType&& other) noexcept;
+  KeptType& operator=(KeptType&& other) noexcept;
+  ~KeptType();
+  MPI_Datatype get() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  bool used_ = false;
+};
+
+/// `size` bytes as one element, for functions that count in int.
+class ManyBytes {
+ public:
+  explicit ManyBytes(std::uint64_t size);
+  ~ManyBytes();
+  ManyBytes(const ManyBytes&) = delete;
+  ManyBytes& operator=(const ManyBytes&) = delete;
+  MPI_Datatype get() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+enum class Copy { IfNeeded, Always };
+
+/// Data to be sent: the program's memory in place, or a packed copy that this object owns.
+class Outgoing {
+ public:
+  /// Throws coll::Failure with the native error code for a bad datatype or count, and for memory
+  /// that the CPU does not reach.
+  Outgoing(const void* buffer, MPI_Count count, MPI_Datatype type, Copy copy = Copy::IfNeeded);
+  std::span<const std::byte> bytes() const { return bytes_; }
+  /// As long_double_in; null when there is no data.
+  const char* long_double() const { return long_double_; }
+
+ private:
+  std::unique_ptr<std::byte[]> owned_;
+  std::span<const std::byte> bytes_;
+  const char* long_double_ = nullptr;
+};
+
+/// Memory for data to be received: the program's in place, or a buffer that finish() unpacks.
+class Incoming {
+ public:
+  Incoming() = default;
+  /// Throws as Outgoing does.
+  Incoming(void* buffer, MPI_Count count, MPI_Datatype type);
+  std::span<std::byte> bytes() { return bytes_; }
+  /// As long_double_in; null when there is no room for data.
+  const char* long_double() const { return long_double_; }
+  /// Unpacks the first `received` bytes (a whole number of basic elements, maybe fewer than
+  /// asked for). Program's thread only. Returns an MPI error code.
+  int finish(std::size_t received);
+
+ private:
+  void finish_part(std::size_t element_index, std::size_t received);
+
+  void* buffer_ = nullptr;
+  MPI_Count count_ = 0;
+  KeptType type_;  // when packed
+  std::unique_ptr<std::byte[]> owned_;
+  std::span<std::byte> bytes_;
+  const char* long_double_ = nullptr;
+};
+
+/// Packed bytes of `count` elements.
+std::size_t packed_size(MPI_Count count, MPI_Datatype type);
+/// True when `count` elements of `type` are one gapless run of memory in type map order,
+/// starting at the buffer's address plus *lower (the true lower bound).
+bool is_contiguous(MPI_Count count, MPI_Datatype type, MPI_Aint* lower);
+/// Frees a datatype that is_contiguous and packed_size may have been asked about.
+int free_type(MPI_Datatype* type);
+/// The program's datatypes in use.
+HandleUses& type_uses();
+/// The name of a predefined datatype in `type` whose elements are made of `long double`; null when
+/// there is none.
+const char* long_double_in(MPI_Datatype type);
+/// True for predefined datatypes (and those of MPI_Type_create_f90_...), which are never freed.
+bool is_predefined(MPI_Datatype type);
+
+}  // namespace isthmus::face

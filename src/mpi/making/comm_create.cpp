@@ -1,0 +1,36 @@
+// MPI_Comm_create: a split in which all members of a group choose alike.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpi/coll/collective.hpp"
+#include "mpi/comm/comm.hpp"
+#include "mpi/comm/group.hpp"
+#include "mpi/comm/subset.hpp"
+#include "mpi/making/comm_split.hpp"
+#include "mpi/making/making.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/process/grid.hpp"
+#include "mpi/process/shield.hpp"
+
+namespace isthmus::face {
+
+ISTHMUS_MPI(Comm_create)(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
+  const GridCommRef parent = spanning(comm);
+  if (!parent || group == MPI_GROUP_NULL) {
+    if (depth == 0 && is_grid_group(group)) return refuse_group(comm, "MPI_Comm_create");
+    const int code = parked(native.Comm_create, comm, group, newcomm);
+    settle_handles();
+    return code;
+  }
+  return shielded(comm, "MPI_Comm_create", [&] {
+    const std::vector<int> ranks = ranks_in(*parent, group_of(group));
+    for (std::size_t place = 0; place < ranks.size(); ++place) {
+      if (ranks[place] != parent->rank) continue;
+      return split(parent, ranks.front(), static_cast<int>(place), std::nullopt, newcomm);
+    }
+    return split(parent, MPI_UNDEFINED, 0, std::nullopt, newcomm);
+  });
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,161 @@
+// MPI_Comm_create_group: only the group's members call it. Its rank 0 makes the context and tells
+// the first member in each cluster, which waits until all members of its cluster are here and
+// tells them. So one message per cluster crosses, and the native call that follows cannot keep a
+// thread that others need for long.
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpi/coll/agreement.hpp"
+#include "mpi/coll/collective.hpp"
+#include "mpi/comm/comm.hpp"
+#include "mpi/comm/group.hpp"
+#include "mpi/comm/subset.hpp"
+#include "mpi/making/courier.hpp"
+#include "mpi/making/creation.hpp"
+#include "mpi/making/making.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/process/grid.hpp"
+#include "mpi/process/outcome.hpp"
+#include "mpi/process/shield.hpp"
+
+namespace isthmus::face {
+namespace {
+
+/// The group's members by cluster, as ranks of the parent, in the group's order.
+struct Members {
+  int leader = 0;           ///< of the group
+  std::vector<int> firsts;  ///< the first in each other cluster than the leader's
+  std::vector<int> local;   ///< in mine
+};
+
+Members members_of(const GridComm& parent, const std::vector<int>& ranks) {
+  Members members;
+  members.leader = ranks.front();
+  const coll::Layout& layout = parent.layout;
+  std::vector<bool> seen(static_cast<std::size_t>(layout.clusters()));
+  seen[static_cast<std::size_t>(layout.cluster_of(members.leader))] = true;
+  for (const int rank : ranks) {
+    const int cluster = layout.cluster_of(rank);
+    if (cluster == layout.cluster_of(parent.rank)) members.local.push_back(rank);
+    if (seen[static_cast<std::size_t>(cluster)]) continue;
+    seen[static_cast<std::size_t>(cluster)] = true;
+    members.firsts.push_back(rank);
+  }
+  return members;
+}
+
+/// Returns the group's context, when all members of this cluster have called it.
+std::uint64_t gather_here(const GridComm& parent, const Members& members, int tag) {
+  std::uint64_t context = 0;
+  const auto bytes = std::as_writable_bytes(std::span(&context, 1));
+  const int first = members.local.front();
+  if (parent.rank != first) {
+    courier_send(parent, first, tag, {});
+    courier_recv(parent, first, tag, bytes);
+    return context;
+  }
+  if (parent.rank == members.leader) {
+    context = fresh_context();
+    for (const int other : members.firsts) courier_send(parent, other, tag, bytes);
+  } else {
+    courier_recv(parent, members.leader, tag, bytes);
+  }
+  for (const int member : members.local) {
+    if (member != first) courier_recv(parent, member, tag, {});
+  }
+  for (const int member : members.local) {
+    if (member != first) courier_send(parent, member, tag, bytes);
+  }
+  return context;
+}
+
+/// Whether all members of the group have succeeded.
+bool agree_here(const GridComm& parent, const Members& members, int tag, bool mine) {
+  const int first = members.local.front();
+  std::byte all{static_cast<unsigned char>(mine ? 1 : 0)};
+  std::byte other{};
+  if (parent.rank != first) {
+    courier_send(parent, first, tag, {&all, 1});
+    courier_recv(parent, first, tag, {&all, 1});
+    return all != std::byte{0};
+  }
+  for (const int member : members.local) {
+    if (member == first) continue;
+    courier_recv(parent, member, tag, {&other, 1});
+    all &= other;
+  }
+  if (parent.rank == members.leader) {
+    for (const int far : members.firsts) {
+      courier_recv(parent, far, tag, {&other, 1});
+      all &= other;
+    }
+    for (const int far : members.firsts) courier_send(parent, far, tag, {&all, 1});
+  } else {
+    courier_send(parent, members.leader, tag, {&all, 1});
+    courier_recv(parent, members.leader, tag, {&all, 1});
+  }
+  for (const int member : members.local) {
+    if (member != first) courier_send(parent, member, tag, {&all, 1});
+  }
+  return all != std::byte{0};
+}
+
+int native_create_group(const GridComm& parent, const std::vector<int>& local, int tag,
+                        MPI_Comm* result) {
+  std::vector<int> native_ranks;
+  native_ranks.reserve(local.size());
+  for (const int rank : local) native_ranks.push_back(parent.native_rank_of(rank));
+  Inside inside;
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Group some = MPI_GROUP_NULL;
+  int code = native.Comm_group(parent.native, &all);
+  if (code != MPI_SUCCESS) return code;
+  code = native.Group_incl(all, static_cast<int>(native_ranks.size()), native_ranks.data(), &some);
+  native.Group_free(&all);
+  if (code != MPI_SUCCESS) return code;
+  overtake_idups();
+  code = parked(native.Comm_create_group, parent.native, some, tag, result);
+  native.Group_free(&some);
+  return code;
+}
+
+int create_group(const GridComm& parent, MPI_Group group, int tag, MPI_Comm* newcomm) {
+  if (tag < 0 || tag > limits().tag_upper_bound) {
+    throw coll::Failure(MPI_ERR_TAG, "tag " + std::to_string(tag) + " is not in 0.." +
+                                         std::to_string(limits().tag_upper_bound));
+  }
+  const core::Group whole = group_of(group);
+  const std::vector<int> ranks = ranks_in(parent, whole);
+  if (!whole.rank_of(grid()->rank)) {
+    *newcomm = MPI_COMM_NULL;
+    return MPI_SUCCESS;
+  }
+  const Members members = members_of(parent, ranks);
+  const std::uint64_t context = gather_here(parent, members, tag);
+  const auto make = [&](MPI_Comm* made) {
+    MPI_Comm native_part = MPI_COMM_NULL;
+    const int code = native_create_group(parent, members.local, tag, &native_part);
+    if (code != MPI_SUCCESS) return code;
+    return finish_comm(whole, context, native_part, std::nullopt, made);
+  };
+  return make_together(
+      make, [&](bool mine) { return agree_here(parent, members, tag, mine); }, newcomm);
+}
+
+}  // namespace
+
+ISTHMUS_MPI(Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
+  const GridCommRef parent = spanning(comm);
+  if (!parent || group == MPI_GROUP_NULL) {
+    if (depth == 0 && is_grid_group(group)) return refuse_group(comm, "MPI_Comm_create_group");
+    const int code = parked(native.Comm_create_group, comm, group, tag, newcomm);
+    settle_handles();
+    return code;
+  }
+  return shielded(comm, "MPI_Comm_create_group",
+                  [&] { return create_group(*parent, group, tag, newcomm); });
+}
+
+}  // namespace isthmus::face

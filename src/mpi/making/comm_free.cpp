@@ -1,0 +1,92 @@
+// MPI-4.1 section 7.4.3: the end of communicators. Attribute delete functions run in the native
+// call and still see the grid communicator behind the handle.
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "mpi/coll/agreement.hpp"
+#include "mpi/comm/comm.hpp"
+#include "mpi/making/making.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/p2p/bsend.hpp"
+#include "mpi/p2p/held.hpp"
+#include "mpi/process/shield.hpp"
+#include "mpi/request/progress.hpp"
+#include "mpi/request/request.hpp"
+
+namespace isthmus::face {
+namespace {
+
+template <class NativeFree>
+int unmake(MPI_Comm* comm, NativeFree&& native_free) {
+  const MPI_Comm handle = *comm;
+  std::lock_guard unmaking(unmaking_mutex());
+  const GridCommRef freed = share_comm(handle);
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  native.Comm_get_errhandler(handle, &handler);
+  const int code = native_free(comm);
+  if (code != MPI_SUCCESS || !freed) {
+    native.Errhandler_free(&handler);
+  } else {
+    freed->last_handler = handler;
+    freed->freed.store(true, std::memory_order_release);
+  }
+  if (code == MPI_SUCCESS) {
+    unregister_comm(handle);
+    buffer_of_freed(handle);
+  }
+  return code;
+}
+
+bool holds_receives(const GridComm& comm) {
+  const std::lock_guard lock(progress_mutex);
+  return comm.held && !comm.held->empty();
+}
+
+/// Frees the handle when the receives that are held have had their messages, which they look for
+/// in the native communicator.
+class LateFree final : public Operation {
+ public:
+  explicit LateFree(GridCommRef freed) : freed_(std::move(freed)) {}
+  bool advance() override {
+    if (!freed_->held->empty()) return false;
+    // Not waited for: a thread that holds it may be waiting for the progress lock.
+    const std::unique_lock unmaking(unmaking_mutex(), std::try_to_lock);
+    if (!unmaking) return false;
+    MPI_Comm handle = freed_->native;
+    unmake(&handle, native.Comm_free);
+    return true;
+  }
+
+ private:
+  GridCommRef freed_;
+};
+
+}  // namespace
+
+// coverage: delete functions run later where receives from any source are still pending
+ISTHMUS_MPI(Comm_free)(MPI_Comm* comm) {
+  const GridCommRef found = depth == 0 && comm != nullptr ? share_comm(*comm) : nullptr;
+  if (!found) return native.Comm_free(comm);
+  if (*comm == MPI_COMM_WORLD || !holds_receives(*found)) return unmake(comm, native.Comm_free);
+  return shielded(*comm, "MPI_Comm_free", [&] {
+    abandon(std::make_unique<LateFree>(found));
+    *comm = MPI_COMM_NULL;
+    return MPI_SUCCESS;
+  });
+}
+
+// coverage: waits until every rank of the communicator has called it
+ISTHMUS_MPI(Comm_disconnect)(MPI_Comm* comm) {
+  const GridCommRef found = depth == 0 && comm != nullptr ? share_comm(*comm) : nullptr;
+  if (!found) return parked(native.Comm_disconnect, comm);
+  return shielded(*comm, "MPI_Comm_disconnect", [&] {
+    if (*comm == MPI_COMM_WORLD) {
+      throw coll::Failure(MPI_ERR_COMM, "MPI_COMM_WORLD cannot be disconnected");
+    }
+    meet(found);
+    return unmake(comm, native.Comm_disconnect);
+  });
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,74 @@
+#include "mpi/making/courier.hpp"
+
+#include "core/engine.hpp"
+#include "mpi/coll/agreement.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/process/grid.hpp"
+#include "mpi/process/traffic.hpp"
+#include "mpi/request/progress.hpp"
+
+namespace isthmus::face {
+namespace {
+
+int shadow_tag(int tag) { return traffic::courier_tag(tag, limits().native_tag_upper_bound); }
+
+void wait_native(MPI_Request request) {
+  int code = MPI_SUCCESS;
+  wait_until([&] {
+    Inside inside;
+    int done = 0;
+    code = native.Test(&request, &done, MPI_STATUS_IGNORE);
+    return code != MPI_SUCCESS || done != 0;
+  });
+  if (code != MPI_SUCCESS) throw coll::Failure(MPI_ERR_OTHER, "a native message failed");
+}
+
+void check(int code) {
+  if (code != MPI_SUCCESS) throw coll::Failure(MPI_ERR_OTHER, "a native message failed");
+}
+
+}  // namespace
+
+void courier_send(const GridComm& comm, int rank, int tag, coll::ConstBytes data) {
+  if (const int local = comm.native_rank_of(rank); local >= 0) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    {
+      Inside inside;
+      check(native.Isend(data.data(), static_cast<int>(data.size()), MPI_BYTE, local,
+                         shadow_tag(tag), comm.shadow, &request));
+    }
+    wait_native(request);
+    return;
+  }
+  core::SendOp op;
+  op.peer = static_cast<core::NodeId>(comm.group.world_rank(rank));
+  op.envelope.context = comm.collective_context() | traffic::kCourierContext;
+  op.envelope.source = comm.rank;
+  op.envelope.tag = tag;
+  op.data = data;
+  grid()->endpoint->send(op);
+  wait_until([&] { return op.done(); });
+}
+
+void courier_recv(const GridComm& comm, int rank, int tag, coll::Bytes data) {
+  if (const int local = comm.native_rank_of(rank); local >= 0) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    {
+      Inside inside;
+      check(native.Irecv(data.data(), static_cast<int>(data.size()), MPI_BYTE, local,
+                         shadow_tag(tag), comm.shadow, &request));
+    }
+    wait_native(request);
+    return;
+  }
+  core::RecvOp op;
+  op.context = comm.collective_context() | traffic::kCourierContext;
+  op.source = rank;
+  op.tag = tag;
+  op.buffer = data.data();
+  op.capacity = data.size();
+  grid()->endpoint->recv(op);
+  wait_until([&] { return op.done(); });
+}
+
+}  // namespace isthmus::face

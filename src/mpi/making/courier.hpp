@@ -1,0 +1,16 @@
+// Single messages between two members of a grid communicator, outside its collectives: for
+// functions that not all members call (MPI_Comm_create_group). They keep the program's other
+// operations going while they wait.
+#pragma once
+
+#include "coll/engine/party.hpp"
+#include "mpi/comm/comm.hpp"
+
+namespace isthmus::face {
+
+/// `tag` is the program's (0..MPI_TAG_UB); messages with different tags do not meet. Returns when
+/// `data` may be reused, or has come; a receive's size equals its message's.
+void courier_send(const GridComm& comm, int rank, int tag, coll::ConstBytes data);
+void courier_recv(const GridComm& comm, int rank, int tag, coll::Bytes data);
+
+}  // namespace isthmus::face

@@ -1,0 +1,53 @@
+#include "mpi/making/creation.hpp"
+
+#include <atomic>
+
+#include "mpi/native/entry.hpp"
+#include "mpi/process/grid.hpp"
+
+namespace isthmus::face {
+namespace {
+
+std::atomic<int> idups_under_way{0};
+
+#ifdef OPEN_MPI
+/// Open MPI lets creations choose a context id one after the other, by the ids of their parents,
+/// and forgets whose turn it is when any of them ends. A communicator of this process alone, made
+/// from MPI_COMM_WORLD, is never made to wait and tells nobody.
+void end_turn() {
+  const Inside inside;
+  MPI_Group alone = MPI_GROUP_NULL;
+  MPI_Comm made = MPI_COMM_NULL;
+  native.Comm_group(MPI_COMM_SELF, &alone);
+  if (native.Comm_create_group(MPI_COMM_WORLD, alone, 0, &made) == MPI_SUCCESS) {
+    native.Comm_free(&made);
+  }
+  native.Group_free(&alone);
+}
+
+/// Has the native library move on what it has under way.
+void progress() {
+  int found = 0;
+  native.Iprobe(0, 0, grid()->self, &found, MPI_STATUS_IGNORE);
+}
+#endif
+
+}  // namespace
+
+NativeIdup::NativeIdup() { idups_under_way.fetch_add(1, std::memory_order_relaxed); }
+NativeIdup::~NativeIdup() { idups_under_way.fetch_sub(1, std::memory_order_relaxed); }
+
+void overtake_idups() {
+#ifdef OPEN_MPI
+  const int waiting = idups_under_way.load(std::memory_order_relaxed);
+  if (waiting == 0) return;
+  // Each end of a turn lets one duplication take its own; the last is for the caller.
+  for (int i = 0; i < waiting; ++i) {
+    end_turn();
+    progress();
+  }
+  end_turn();
+#endif
+}
+
+}  // namespace isthmus::face

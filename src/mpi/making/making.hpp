@@ -1,0 +1,31 @@
+// The last steps of making and unmaking communicators, shared by all functions that do.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+
+#include "core/group.hpp"
+#include "mpi/comm/comm.hpp"
+#include "mpi/native/native.hpp"
+
+namespace isthmus::face {
+
+/// True when every member is in this process's cluster.
+bool within_cluster(const core::Group& group);
+
+/// Turns `native_part`, the native communicator of my cluster's members of `group` in rank order,
+/// into the communicator of the whole group: itself where the group lies in one cluster (with a
+/// native topology where there is one), else a grid communicator that wears it. Collective over
+/// `native_part`. Owns `native_part`: on failure it is freed. Returns an MPI error code (raised).
+int finish_comm(const core::Group& group, std::uint64_t context, MPI_Comm native_part,
+                const std::optional<CartTopology>& cart, MPI_Comm* result);
+
+/// Held while a handle goes out of the native library and then out of the table of grid
+/// communicators. A thread to which the native library has just given a handle calls
+/// settle_handles() before that handle is used: it may be one whose former bearer is still in the
+/// table.
+std::recursive_mutex& unmaking_mutex();
+inline void settle_handles() { std::lock_guard settled(unmaking_mutex()); }
+
+}  // namespace isthmus::face

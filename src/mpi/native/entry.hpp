@@ -1,0 +1,42 @@
+// How a function of the face is declared: ISTHMUS_MPI(Send)(const void* buf, ...) { ... } defines
+// what both MPI_Send and PMPI_Send of the program reach. The build scans the sources for these
+// lines: a function that has one is ours, every other one that names a communicator, group,
+// request, message, window, file or session gets a generated guard (see tools/generate), and
+// the rest go straight to the native library. A comment line `// coverage: ...` directly above
+// is shown in docs/coverage.md.
+#pragma once
+
+#include "mpi/native/native.hpp"
+
+#define ISTHMUS_MPI(name) extern "C" int isthmus_##name
+
+namespace isthmus::face {
+
+/// True while this thread is inside the native library on behalf of Isthmus (or the library has
+/// re-entered through the PLT, as ROMIO does): entries then pass straight through. One word of
+/// thread-local storage; constinit and initial-exec, so that reading it is one load.
+extern constinit thread_local int depth __attribute__((tls_model("initial-exec")));
+
+/// Held around native calls that may re-enter.
+class Inside {
+ public:
+  Inside() { ++depth; }
+  ~Inside() { --depth; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+};
+
+/// Held around calls back into the program (reduction operators, attribute copy functions, error
+/// handlers), which may call MPI as the program does.
+class Outside {
+ public:
+  Outside() : saved_(depth) { depth = 0; }
+  ~Outside() { depth = saved_; }
+  Outside(const Outside&) = delete;
+  Outside& operator=(const Outside&) = delete;
+
+ private:
+  int saved_;
+};
+
+}  // namespace isthmus::face

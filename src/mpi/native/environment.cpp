@@ -1,0 +1,71 @@
+#include "mpi/native/environment.hpp"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <string_view>
+
+#include "core/hex.hpp"
+#include "mpi/native/face.hpp"
+
+namespace isthmus::face {
+namespace {
+
+std::string required(const char* name) {
+  const char* value = setting(name);
+  if (!value || !*value) {
+    throw std::runtime_error(std::string(name) +
+                             " is not set in the environment of this rank: start the program with "
+                             "`isthmus run`, and let nothing between it and the program remove "
+                             "variables whose names begin with ISTHMUS_");
+  }
+  return value;
+}
+
+std::string optional(const char* name) {
+  const char* value = setting(name);
+  return value ? value : "";
+}
+
+std::string take_secret() {
+  const std::string hex = required("ISTHMUS_SECRET");
+  char* in_place = setting("ISTHMUS_SECRET");
+  explicit_bzero(in_place, std::strlen(in_place));
+  auto bytes = core::from_hex(hex);
+  if (!bytes) {
+    throw std::runtime_error("ISTHMUS_SECRET does not hold pairs of hexadecimal digits");
+  }
+  return *std::move(bytes);
+}
+
+int number_of_part = 0;
+
+}  // namespace
+
+const int& appnum() { return number_of_part; }
+
+bool in_grid() { return setting("ISTHMUS_WORLD") != nullptr; }
+
+Environment read_environment() {
+  Environment e;
+  e.secret = take_secret();
+  e.job = required("ISTHMUS_JOB");
+  e.world = required("ISTHMUS_WORLD");
+  e.cluster = required("ISTHMUS_CLUSTER");
+  e.collectives = optional("ISTHMUS_COLL");
+  e.networks = optional("ISTHMUS_NETWORK");
+  e.stats = !optional("ISTHMUS_STATS").empty();
+  const std::string first = required("ISTHMUS_FIRST");
+  const auto parsed = std::from_chars(first.data(), first.data() + first.size(), e.first);
+  if (parsed.ec != std::errc() || parsed.ptr != first.data() + first.size() || e.first < 0) {
+    throw std::runtime_error("ISTHMUS_FIRST is '" + first + "', not a world rank");
+  }
+  const std::string part = optional("ISTHMUS_APPNUM");
+  std::from_chars(part.data(), part.data() + part.size(), number_of_part);
+  return e;
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,87 @@
+#include "mpi/p2p/found.hpp"
+
+#include <mutex>
+
+#include "mpi/native/thread_level.hpp"
+#include "mpi/p2p/held.hpp"
+#include "mpi/p2p/p2p.hpp"
+#include "mpi/process/grid.hpp"
+#include "mpi/request/progress.hpp"
+#include "mpi/request/request.hpp"
+
+namespace isthmus::face {
+namespace {
+
+Found from_engine(const core::Envelope& envelope) {
+  Found found;
+  found.found = true;
+  fill_status({.source = envelope.source, .tag = envelope.tag, .bytes = envelope.size},
+              &found.status);
+  return found;
+}
+
+Found look_far(const GridComm& g, int source, int tag, Take take) {
+  const int engine_source = source == MPI_ANY_SOURCE ? core::kAnySource : source;
+  const int engine_tag = tag == MPI_ANY_TAG ? core::kAnyTag : tag;
+  if (take == Take::No) {
+    const auto envelope = grid()->endpoint->probe(g.context, engine_source, engine_tag);
+    return envelope ? from_engine(*envelope) : Found{};
+  }
+  auto message = grid()->endpoint->extract(g.context, engine_source, engine_tag);
+  if (!message) return {};
+  Found found = from_engine(core::Engine::envelope(*message));
+  found.distant = std::move(message);
+  return found;
+}
+
+Found look_near(GridComm& g, int source, int tag, Take take, int* code) {
+  const int local = source == MPI_ANY_SOURCE ? MPI_ANY_SOURCE : g.native_rank_of(source);
+  std::unique_lock lock(progress_mutex, std::defer_lock);
+  // Another thread may begin to hold receives at any time.
+  if (threads_multiple() || !idle()) lock.lock();
+  Found found;
+  int flag = 0;
+  for (;;) {
+    *code = native.Iprobe(local, tag, g.native, &flag, &found.status);
+    if (*code != MPI_SUCCESS || flag == 0) return {};
+    // What a held receive would take is not there for a probe. Serving takes it away, so this
+    // ends.
+    const int from = g.rank_of_native(found.status.MPI_SOURCE);
+    if (!g.held || !g.held->overlaps(from, found.status.MPI_TAG)) break;
+    g.held->serve();
+  }
+  if (take == Take::Yes) {
+    *code = native.Improbe(found.status.MPI_SOURCE, found.status.MPI_TAG, g.native, &flag,
+                           &found.message, &found.status);
+    if (*code != MPI_SUCCESS || flag == 0) return {};
+  }
+  translate(g, &found.status);
+  found.found = true;
+  return found;
+}
+
+}  // namespace
+
+int check_probe(const GridComm& g, int source, int tag, const char* function) {
+  const int code = check_rank(g, source, true, function);
+  if (code != MPI_SUCCESS) return code;
+  int flag = 0;  // the native library judges the tag
+  return native.Iprobe(MPI_PROC_NULL, tag, g.native, &flag, MPI_STATUS_IGNORE);
+}
+
+Found look(GridComm& g, int source, int tag, Take take, int* code) {
+  *code = MPI_SUCCESS;
+  pump();
+  if (source != MPI_ANY_SOURCE) {
+    return g.native_rank_of(source) >= 0 ? look_near(g, source, tag, take, code)
+                                         : look_far(g, source, tag, take);
+  }
+  // Neither side starves the other.
+  static std::atomic<unsigned> turn{0};
+  const bool far_first = turn.fetch_add(1, std::memory_order_relaxed) % 2 == 0;
+  Found found = far_first ? look_far(g, source, tag, take) : look_near(g, source, tag, take, code);
+  if (found.found || *code != MPI_SUCCESS) return found;
+  return far_first ? look_near(g, source, tag, take, code) : look_far(g, source, tag, take);
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,193 @@
+// MPI-4.1 sections 3.8.2 and 3.8.3: matched probes and receives. A message from another cluster
+// wears a native message: one of zero bytes to self, taken by a matched probe.
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "mpi/p2p/found.hpp"
+#include "mpi/p2p/p2p.hpp"
+#include "mpi/process/error.hpp"
+#include "mpi/process/shield.hpp"
+#include "mpi/request/grid_request.hpp"
+
+namespace isthmus::face {
+namespace {
+
+/// A message that the program holds.
+struct Held {
+  MPI_Comm comm = MPI_COMM_NULL;
+  int source = 0;
+  int bell = 0;                              // of a message from another cluster,
+  MPI_Request rung = MPI_REQUEST_NULL;       // and the send to self of what it wears
+  std::shared_ptr<core::Extracted> distant;  // null for native ones
+};
+
+std::mutex mutex;
+std::map<std::uintptr_t, Held> messages;
+std::atomic<std::size_t> held_messages{0};
+
+void remember(MPI_Message message, Held held) {
+  const std::lock_guard lock(mutex);
+  messages.insert_or_assign(key(message), std::move(held));
+  held_messages.store(messages.size(), std::memory_order_relaxed);
+}
+
+std::optional<Held> forget(MPI_Message message) {
+  const std::lock_guard lock(mutex);
+  const auto at = messages.find(key(message));
+  if (at == messages.end()) return std::nullopt;
+  Held held = std::move(at->second);
+  messages.erase(at);
+  held_messages.store(messages.size(), std::memory_order_relaxed);
+  return held;
+}
+
+/// The communicator of a message from another cluster; MPI_COMM_NULL for other messages.
+MPI_Comm comm_of_distant(const MPI_Message* message) {
+  if (depth != 0 || held_messages.load(std::memory_order_relaxed) == 0) return MPI_COMM_NULL;
+  const std::lock_guard lock(mutex);
+  const auto at = messages.find(key(*message));
+  return at == messages.end() || !at->second.distant ? MPI_COMM_NULL : at->second.comm;
+}
+
+/// The native handle of a message from another cluster.
+int wear(Found found, MPI_Comm comm, MPI_Message* message) {
+  const int bell = SelfTag::acquire();
+  const MPI_Comm self = grid()->self;
+  // Not MPI_Send: with MPICH, that waits for the receive even of an empty message to self.
+  MPI_Request rung = MPI_REQUEST_NULL;
+  int code = native.Isend(nullptr, 0, MPI_BYTE, 0, bell, self, &rung);
+  if (code == MPI_SUCCESS) code = native.Mprobe(0, bell, self, message, MPI_STATUS_IGNORE);
+  if (code != MPI_SUCCESS) throw coll::Failure(code, "the native library gave no message handle");
+  remember(*message, {comm, found.status.MPI_SOURCE, bell, rung, std::move(found.distant)});
+  return MPI_SUCCESS;
+}
+
+int hand_over(Found found, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
+  give_status(found, status);
+  if (found.distant) return wear(std::move(found), comm, message);
+  *message = found.message;
+  remember(*message, {comm, found.status.MPI_SOURCE, 0, MPI_REQUEST_NULL, nullptr});
+  return MPI_SUCCESS;
+}
+
+/// Begins the receive of a message from another cluster.
+template <class Count>
+std::unique_ptr<Operation> begin(void* buffer, Count count, MPI_Datatype type, MPI_Comm comm,
+                                 MPI_Message* message, int* code) {
+  *code = check_receive(buffer, count, type, 0, comm);
+  if (*code != MPI_SUCCESS) return nullptr;
+  Incoming incoming(buffer, count, type);
+  Held held = forget(*message).value();
+  native.Mrecv(nullptr, 0, MPI_BYTE, message, MPI_STATUS_IGNORE);
+  native.Wait(&held.rung, MPI_STATUS_IGNORE);
+  SelfTag::release(held.bell);
+  return std::make_unique<ReceiveOperation>(comm, std::move(incoming), held.distant);
+}
+
+template <class Count>
+int mrecv(void* buffer, Count count, MPI_Datatype type, MPI_Message* message, MPI_Status* status,
+          const char* function) {
+  const MPI_Comm comm = comm_of_distant(message);
+  if (comm != MPI_COMM_NULL) {
+    return shielded(comm, function, [&]() -> int {
+      int code = MPI_SUCCESS;
+      const auto operation = begin(buffer, count, type, comm, message, &code);
+      return operation ? complete(*operation, status, function) : code;
+    });
+  }
+  const auto held = depth == 0 ? forget(*message) : std::nullopt;
+  int code = MPI_SUCCESS;
+  if (may_block()) {
+    code = ISTHMUS_NATIVE(Mrecv, Count)(buffer, count, type, message, status);
+  } else {
+    MPI_Request request = MPI_REQUEST_NULL;
+    code = ISTHMUS_NATIVE(Imrecv, Count)(buffer, count, type, message, &request);
+    if (code == MPI_SUCCESS) code = wait_native(&request, status);
+  }
+  if (held && status != MPI_STATUS_IGNORE) status->MPI_SOURCE = held->source;
+  return code;
+}
+
+template <class Count>
+int imrecv(void* buffer, Count count, MPI_Datatype type, MPI_Message* message, MPI_Request* request,
+           const char* function) {
+  const MPI_Comm comm = comm_of_distant(message);
+  if (comm != MPI_COMM_NULL) {
+    return shielded(comm, function, [&]() -> int {
+      int code = MPI_SUCCESS;
+      auto operation = begin(buffer, count, type, comm, message, &code);
+      return operation ? make_request(std::move(operation), request) : code;
+    });
+  }
+  const auto held = depth == 0 ? forget(*message) : std::nullopt;
+  const int code = ISTHMUS_NATIVE(Imrecv, Count)(buffer, count, type, message, request);
+  if (held && code == MPI_SUCCESS) track_receive(*request, held->source);
+  return code;
+}
+
+}  // namespace
+
+ISTHMUS_MPI(Improbe)
+(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
+  GridComm* const g = grid_comm(comm);
+  if (g == nullptr || source == MPI_PROC_NULL) {
+    if (!may_block()) pump();
+    return native.Improbe(source, tag, comm, flag, message, status);
+  }
+  return shielded(comm, "MPI_Improbe", [&]() -> int {
+    int code = check_probe(*g, source, tag, "MPI_Improbe");
+    if (code != MPI_SUCCESS) return code;
+    Found found = look(*g, source, tag, Take::Yes, &code);
+    *flag = found.found ? 1 : 0;
+    return found.found ? hand_over(std::move(found), comm, message, status) : code;
+  });
+}
+
+ISTHMUS_MPI(Mprobe)
+(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
+  GridComm* const g = grid_comm(comm);
+  if (g == nullptr || source == MPI_PROC_NULL) {
+    if (may_block() || source == MPI_PROC_NULL) {
+      return native.Mprobe(source, tag, comm, message, status);
+    }
+    int code = MPI_SUCCESS;
+    wait_until([&] {
+      int flag = 0;
+      code = native.Improbe(source, tag, comm, &flag, message, status);
+      return flag != 0 || code != MPI_SUCCESS;
+    });
+    return code;
+  }
+  return shielded(comm, "MPI_Mprobe", [&]() -> int {
+    int code = check_probe(*g, source, tag, "MPI_Mprobe");
+    if (code != MPI_SUCCESS) return code;
+    Found found;
+    wait_until([&] {
+      found = look(*g, source, tag, Take::Yes, &code);
+      return found.found || code != MPI_SUCCESS;
+    });
+    return found.found ? hand_over(std::move(found), comm, message, status) : code;
+  });
+}
+
+ISTHMUS_MPI(Mrecv)
+(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
+  return mrecv(buffer, count, type, message, status, "MPI_Mrecv");
+}
+ISTHMUS_MPI(Imrecv)
+(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
+  return imrecv(buffer, count, type, message, request, "MPI_Imrecv");
+}
+#if ISTHMUS_LARGE_COUNT
+ISTHMUS_MPI(Mrecv_c)
+(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
+  return mrecv(buffer, count, type, message, status, "MPI_Mrecv_c");
+}
+ISTHMUS_MPI(Imrecv_c)
+(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
+  return imrecv(buffer, count, type, message, request, "MPI_Imrecv_c");
+}
+#endif
+
+}  // namespace isthmus::face

@@ -1,0 +1,212 @@
+#include "mpi/p2p/operations.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "mpi/datatype/long_double.hpp"
+#include "mpi/native/large_count.hpp"
+#include "mpi/process/error.hpp"
+#include "mpi/process/grid.hpp"
+#include "mpi/request/progress.hpp"
+
+namespace isthmus::face {
+namespace {
+
+/// Receives a matched native message of `size` packed bytes. Counts over 2 GiB need a datatype
+/// where the library has no large counts.
+int receive_matched(std::byte* buffer, std::uint64_t size, MPI_Message* message,
+                    MPI_Request* request) {
+  if (fits_int(static_cast<MPI_Count>(size))) {
+    return native.Imrecv(buffer, static_cast<int>(size), MPI_BYTE, message, request);
+  }
+#if ISTHMUS_LARGE_COUNT
+  if (native.Imrecv_c != nullptr) {
+    return native.Imrecv_c(buffer, static_cast<MPI_Count>(size), MPI_BYTE, message, request);
+  }
+#endif
+  return native.Imrecv(buffer, 1, ManyBytes(size).get(), message, request);
+}
+
+}  // namespace
+
+void set_truncated(Result& result, std::uint64_t size, std::size_t capacity) {
+  result.bytes = capacity;
+  result.error =
+      error_code(MPI_ERR_TRUNCATE, "MPI receive",
+                 "a message of " + std::to_string(size) + " bytes from rank " +
+                     std::to_string(result.source) + " with tag " + std::to_string(result.tag) +
+                     " is longer than the buffer of " + std::to_string(capacity) + " bytes");
+}
+
+bool finish_receive(const core::RecvOp& op, Incoming& incoming, Result& result) {
+  const std::size_t capacity = incoming.bytes().size();
+  result.source = op.envelope.source;
+  result.tag = op.envelope.tag;
+  result.bytes = std::min<std::uint64_t>(op.envelope.size, capacity);
+  if (op.error == core::OpError::Truncated) set_truncated(result, op.envelope.size, capacity);
+  const int code = incoming.finish(static_cast<std::size_t>(result.bytes));
+  if (result.error == MPI_SUCCESS) result.error = code;
+  return true;
+}
+
+SendOperation::SendOperation(const GridComm& g, Outgoing outgoing, int destination, int tag,
+                             bool synchronous)
+    : outgoing_(std::move(outgoing)) {
+  check_long_double(g, destination, outgoing_.long_double());
+  comm = g.native;
+  passive = true;
+  op_.peer = static_cast<core::NodeId>(g.group.world_rank(destination));
+  op_.envelope = {
+      .context = g.context, .source = g.rank, .tag = tag, .size = outgoing_.bytes().size()};
+  op_.data = outgoing_.bytes();
+  op_.synchronous = synchronous;
+  grid()->endpoint->send(op_);
+}
+
+ReceiveOperation::ReceiveOperation(const GridComm& g, Incoming incoming, int source, int tag)
+    : incoming_(std::move(incoming)) {
+  check_long_double(g, source, incoming_.long_double());
+  comm = g.native;
+  passive = true;
+  op_.context = g.context;
+  op_.source = source;
+  op_.tag = tag == MPI_ANY_TAG ? core::kAnyTag : tag;
+  op_.buffer = incoming_.bytes().data();
+  op_.capacity = incoming_.bytes().size();
+  grid()->endpoint->recv(op_);
+}
+
+ReceiveOperation::ReceiveOperation(MPI_Comm comm_, Incoming incoming,
+                                   const std::shared_ptr<core::Extracted>& message)
+    : incoming_(std::move(incoming)) {
+  comm = comm_;
+  passive = true;
+  op_.buffer = incoming_.bytes().data();
+  op_.capacity = incoming_.bytes().size();
+  grid()->endpoint->recv(message, op_);
+}
+
+bool ReceiveOperation::advance() {
+  if (result.cancelled) return true;
+  return op_.done() && finish_receive(op_, incoming_, result);
+}
+
+void ReceiveOperation::cancel() {
+  if (!op_.done() && grid()->endpoint->cancel(op_)) result.cancelled = true;
+}
+
+HeldOperation::HeldOperation(GridCommRef g, Incoming incoming, int from, int with_tag)
+    : HeldReceive(from == MPI_ANY_SOURCE ? Kind::Wildcard : Kind::Local, from, with_tag),
+      comm_(std::move(g)),
+      incoming_(std::move(incoming)) {
+  comm = comm_->native;
+  passive = true;  // while it is held, pump() serves it
+  guarded = true;
+  op.buffer = incoming_.bytes().data();
+  op.capacity = incoming_.bytes().size();
+  held_receives(*comm_).add(*this);
+}
+
+HeldOperation::~HeldOperation() {
+  if (phase_ == Phase::Held) held_receives(*comm_).remove(*this);
+}
+
+void HeldOperation::take(MPI_Message message, const MPI_Status& status) {
+  phase_ = Phase::Native;
+  const std::uint64_t size = bytes_of(status);
+  std::byte* buffer = incoming_.bytes().data();
+  result.source = status.MPI_SOURCE;
+  result.tag = status.MPI_TAG;
+  result.bytes = size;
+  if (size > incoming_.bytes().size()) {
+    // The library would call the error handler here, in the middle of something else.
+    longer_ = std::make_unique_for_overwrite<std::byte[]>(size);
+    buffer = longer_.get();
+  }
+  const int code = receive_matched(buffer, size, &message, &request_);
+  if (code != MPI_SUCCESS) {
+    result.error = code;
+    result.raised = true;
+  }
+}
+
+bool HeldOperation::finish_native() {
+  if (result.error != MPI_SUCCESS) return true;
+  int flag = 0;
+  const int code = native.Test(&request_, &flag, MPI_STATUS_IGNORE);
+  if (code != MPI_SUCCESS) {
+    result.error = code;
+    result.raised = true;
+    return true;
+  }
+  if (flag == 0) return false;
+  const std::size_t capacity = incoming_.bytes().size();
+  if (longer_) {
+    if (capacity > 0) std::memcpy(incoming_.bytes().data(), longer_.get(), capacity);
+    set_truncated(result, result.bytes, capacity);
+    longer_.reset();
+  }
+  const int unpacked = incoming_.finish(static_cast<std::size_t>(result.bytes));
+  if (result.error == MPI_SUCCESS) result.error = unpacked;
+  return true;
+}
+
+bool HeldOperation::advance() {
+  switch (phase_) {
+    case Phase::Held:
+      return false;
+    case Phase::Engine:
+      return op.done() && finish_receive(op, incoming_, result);
+    case Phase::Native:
+      return finish_native();
+    case Phase::Cancelled:
+      return true;
+  }
+  return true;
+}
+
+void HeldOperation::cancel() {
+  if (phase_ != Phase::Held || !held_receives(*comm_).remove(*this)) return;
+  phase_ = Phase::Cancelled;
+  result.cancelled = true;
+}
+
+bool NativeOperation::advance() {
+  int flag = 0;
+  MPI_Status status{};  // MPICH leaves parts of it as they were
+  const int code = native.Test(&request_, &flag, &status);
+  if (code != MPI_SUCCESS) {
+    result.error = code;
+    result.raised = true;
+  } else if (flag == 0) {
+    return false;
+  }
+  int cancelled = 0;
+  native.Test_cancelled(&status, &cancelled);
+  result.cancelled = cancelled != 0;
+  result.source = source_;
+  if (source_ == MPI_PROC_NULL) return true;  // a send, or a receive from nobody: all is empty
+  result.tag = status.MPI_TAG;
+  result.bytes = bytes_of(status);
+  return true;
+}
+
+void NativeOperation::cancel() {
+  if (request_ != MPI_REQUEST_NULL) native.Cancel(&request_);
+}
+
+bool Exchange::advance() {
+  if (!sent_) sent_ = send_->advance();
+  if (!received_) received_ = receive_->advance();
+  if (!sent_ || !received_) return false;
+  result = receive_->result;
+  if (result.error == MPI_SUCCESS && send_->result.error != MPI_SUCCESS) {
+    result.error = send_->result.error;
+    result.raised = send_->result.raised;
+  }
+  return true;
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,98 @@
+// The operations of point-to-point communication on grid communicators.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "core/engine.hpp"
+#include "mpi/comm/comm.hpp"
+#include "mpi/datatype/datatype.hpp"
+#include "mpi/p2p/held.hpp"
+#include "mpi/request/request.hpp"
+
+namespace isthmus::face {
+
+/// Writes how a receive of the engine ended into `result`, and unpacks. True always.
+bool finish_receive(const core::RecvOp& op, Incoming& incoming, Result& result);
+/// Sets result.error for a message that is longer than the buffer.
+void set_truncated(Result& result, std::uint64_t size, std::size_t capacity);
+
+/// A send to another cluster. Done when the engine has taken the bytes (and matched them, if
+/// synchronous).
+class SendOperation final : public Operation {
+ public:
+  /// `destination` is a rank in another cluster.
+  SendOperation(const GridComm& g, Outgoing outgoing, int destination, int tag, bool synchronous);
+  bool advance() override { return op_.done(); }
+
+ private:
+  Outgoing outgoing_;
+  core::SendOp op_;
+};
+
+/// A receive from a named rank in another cluster, or of an extracted message.
+class ReceiveOperation final : public Operation {
+ public:
+  ReceiveOperation(const GridComm& g, Incoming incoming, int source, int tag);
+  ReceiveOperation(MPI_Comm comm, Incoming incoming,
+                   const std::shared_ptr<core::Extracted>& message);
+  bool advance() override;
+  void cancel() override;
+
+ private:
+  Incoming incoming_;
+  core::RecvOp op_;
+};
+
+/// A receive that is held: from any source, or queued behind such. See held.hpp.
+class HeldOperation final : public Operation, private HeldReceive {
+ public:
+  /// Called under the progress lock, as all of its functions.
+  HeldOperation(GridCommRef g, Incoming incoming, int from, int with_tag);
+  ~HeldOperation() override;
+  bool advance() override;
+  void cancel() override;
+
+ private:
+  enum class Phase { Held, Engine, Native, Cancelled };
+  void take(MPI_Message message, const MPI_Status& status) override;
+  void taken_by_engine() override { phase_ = Phase::Engine; }
+  bool finish_native();
+
+  GridCommRef comm_;
+  Incoming incoming_;
+  Phase phase_ = Phase::Held;
+  MPI_Request request_ = MPI_REQUEST_NULL;  // of phase Native
+  std::unique_ptr<std::byte[]> longer_;     // holds a message that is longer than the buffer
+};
+
+/// A native request as a part of something larger. `source` is the rank in the grid communicator
+/// that its status gets, or MPI_PROC_NULL for none.
+class NativeOperation final : public Operation {
+ public:
+  explicit NativeOperation(MPI_Request request, int source = MPI_PROC_NULL)
+      : request_(request), source_(source) {}
+  bool advance() override;
+  void cancel() override;
+
+ private:
+  MPI_Request request_;
+  int source_;
+};
+
+/// A send and a receive at once; the result is the receive's.
+class Exchange final : public Operation {
+ public:
+  Exchange(MPI_Comm comm_, std::unique_ptr<Operation> send, std::unique_ptr<Operation> receive)
+      : send_(std::move(send)), receive_(std::move(receive)) {
+    comm = comm_;
+  }
+  bool advance() override;
+  void cancel() override { receive_->cancel(); }
+
+ private:
+  std::unique_ptr<Operation> send_, receive_;
+  bool sent_ = false, received_ = false;
+};
+
+}  // namespace isthmus::face

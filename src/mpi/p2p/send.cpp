@@ -1,0 +1,190 @@
+// MPI-4.1 sections 3.2.1, 3.4 and 3.7.2: blocking and non-blocking sends.
+#include "mpi/p2p/p2p.hpp"
+#include "mpi/process/shield.hpp"
+
+namespace isthmus::face {
+namespace {
+
+template <Mode mode, class Count>
+[[gnu::noinline]] int send_remote(GridComm& g, const void* buffer, Count count, MPI_Datatype type,
+                                  int destination, int tag, const char* function) {
+  return shielded(g.native, function, [&]() -> int {
+    int code = check_rank(g, destination, false, function);
+    if (code == MPI_SUCCESS) code = check_send<mode>(buffer, count, type, tag, g.native);
+    if (code != MPI_SUCCESS) return code;
+    if constexpr (mode == Mode::Buffered) {
+      send_buffered(g, Outgoing(buffer, count, type, Copy::Always), destination, tag);
+      return MPI_SUCCESS;
+    } else {
+      SendOperation operation(g, Outgoing(buffer, count, type), destination, tag,
+                              mode == Mode::Synchronous);
+      return complete(operation, MPI_STATUS_IGNORE, function);
+    }
+  });
+}
+
+// While operations of ours need this thread.
+template <Mode mode, class Count>
+[[gnu::noinline]] int send_pumping(const void* buffer, Count count, MPI_Datatype type,
+                                   int destination, int tag, MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int code =
+      native_isend<mode, Count>()(buffer, count, type, destination, tag, comm, &request);
+  return code == MPI_SUCCESS ? wait_native(&request, MPI_STATUS_IGNORE) : code;
+}
+
+template <Mode mode, class Count>
+[[gnu::noinline]] int send_anywhere(const void* buffer, Count count, MPI_Datatype type,
+                                    int destination, int tag, MPI_Comm comm, const char* function) {
+  if (GridComm* const g = grid_comm(comm)) {
+    const int local = g->native_rank_of(destination);
+    if (local >= 0) {
+      destination = local;
+    } else if (destination != MPI_PROC_NULL) {
+      return send_remote<mode>(*g, buffer, count, type, destination, tag, function);
+    }
+  }
+  if (mode != Mode::Buffered && !may_block()) {
+    return send_pumping<mode>(buffer, count, type, destination, tag, comm);
+  }
+  return native_send<mode, Count>()(buffer, count, type, destination, tag, comm);
+}
+
+template <Mode mode, class Count>
+int send(const void* buffer, Count count, MPI_Datatype type, int destination, int tag,
+         MPI_Comm comm, const char* function) {
+  const int local = plain_rank(comm, destination);
+  if (local < 0) {
+    return send_anywhere<mode>(buffer, count, type, destination, tag, comm, function);
+  }
+  return native_send<mode, Count>()(buffer, count, type, local, tag, comm);
+}
+
+template <Mode mode, class Count>
+int isend_remote(GridComm& g, const void* buffer, Count count, MPI_Datatype type, int destination,
+                 int tag, MPI_Request* request, const char* function) {
+  return shielded(g.native, function, [&]() -> int {
+    int code = check_rank(g, destination, false, function);
+    if (code == MPI_SUCCESS) code = check_send<mode>(buffer, count, type, tag, g.native);
+    if (code != MPI_SUCCESS) return code;
+    return make_request(
+        start_remote_send<mode>(g, Outgoing(buffer, count, type, copy_for(mode)), destination, tag),
+        request);
+  });
+}
+
+template <Mode mode, class Count>
+int isend(const void* buffer, Count count, MPI_Datatype type, int destination, int tag,
+          MPI_Comm comm, MPI_Request* request, const char* function) {
+  if (GridComm* const g = grid_comm(comm)) {
+    const int local = g->native_rank_of(destination);
+    if (local < 0 && destination != MPI_PROC_NULL) {
+      return isend_remote<mode>(*g, buffer, count, type, destination, tag, request, function);
+    }
+    if (local >= 0) destination = local;
+  }
+  return native_isend<mode, Count>()(buffer, count, type, destination, tag, comm, request);
+}
+
+}  // namespace
+
+ISTHMUS_MPI(Send)
+(const void* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm) {
+  return send<Mode::Standard>(buffer, count, type, destination, tag, comm, "MPI_Send");
+}
+#if ISTHMUS_LARGE_COUNT
+ISTHMUS_MPI(Send_c)
+(const void* buffer, MPI_Count count, MPI_Datatype type, int destination, int tag, MPI_Comm comm) {
+  return send<Mode::Standard>(buffer, count, type, destination, tag, comm, "MPI_Send_c");
+}
+#endif
+
+ISTHMUS_MPI(Ssend)
+(const void* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm) {
+  return send<Mode::Synchronous>(buffer, count, type, destination, tag, comm, "MPI_Ssend");
+}
+#if ISTHMUS_LARGE_COUNT
+ISTHMUS_MPI(Ssend_c)
+(const void* buffer, MPI_Count count, MPI_Datatype type, int destination, int tag, MPI_Comm comm) {
+  return send<Mode::Synchronous>(buffer, count, type, destination, tag, comm, "MPI_Ssend_c");
+}
+#endif
+
+ISTHMUS_MPI(Bsend)
+(const void* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm) {
+  return send<Mode::Buffered>(buffer, count, type, destination, tag, comm, "MPI_Bsend");
+}
+#if ISTHMUS_LARGE_COUNT
+ISTHMUS_MPI(Bsend_c)
+(const void* buffer, MPI_Count count, MPI_Datatype type, int destination, int tag, MPI_Comm comm) {
+  return send<Mode::Buffered>(buffer, count, type, destination, tag, comm, "MPI_Bsend_c");
+}
+#endif
+
+ISTHMUS_MPI(Rsend)
+(const void* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm) {
+  return send<Mode::Ready>(buffer, count, type, destination, tag, comm, "MPI_Rsend");
+}
+#if ISTHMUS_LARGE_COUNT
+ISTHMUS_MPI(Rsend_c)
+(const void* buffer, MPI_Count count, MPI_Datatype type, int destination, int tag, MPI_Comm comm) {
+  return send<Mode::Ready>(buffer, count, type, destination, tag, comm, "MPI_Rsend_c");
+}
+#endif
+
+ISTHMUS_MPI(Isend)
+(const void* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm,
+ MPI_Request* request) {
+  return isend<Mode::Standard>(buffer, count, type, destination, tag, comm, request, "MPI_Isend");
+}
+#if ISTHMUS_LARGE_COUNT
+ISTHMUS_MPI(Isend_c)
+(const void* buffer, MPI_Count count, MPI_Datatype type, int destination, int tag, MPI_Comm comm,
+ MPI_Request* request) {
+  return isend<Mode::Standard>(buffer, count, type, destination, tag, comm, request, "MPI_Isend_c");
+}
+#endif
+
+ISTHMUS_MPI(Issend)
+(const void* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm,
+ MPI_Request* request) {
+  return isend<Mode::Synchronous>(buffer, count, type, destination, tag, comm, request,
+                                  "MPI_Issend");
+}
+#if ISTHMUS_LARGE_COUNT
+ISTHMUS_MPI(Issend_c)
+(const void* buffer, MPI_Count count, MPI_Datatype type, int destination, int tag, MPI_Comm comm,
+ MPI_Request* request) {
+  return isend<Mode::Synchronous>(buffer, count, type, destination, tag, comm, request,
+                                  "MPI_Issend_c");
+}
+#endif
+
+ISTHMUS_MPI(Ibsend)
+(const void* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm,
+ MPI_Request* request) {
+  return isend<Mode::Buffered>(buffer, count, type, destination, tag, comm, request, "MPI_Ibsend");
+}
+#if ISTHMUS_LARGE_COUNT
+ISTHMUS_MPI(Ibsend_c)
+(const void* buffer, MPI_Count count, MPI_Datatype type, int destination, int tag, MPI_Comm comm,
+ MPI_Request* request) {
+  return isend<Mode::Buffered>(buffer, count, type, destination, tag, comm, request,
+                               "MPI_Ibsend_c");
+}
+#endif
+
+ISTHMUS_MPI(Irsend)
+(const void* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm,
+ MPI_Request* request) {
+  return isend<Mode::Ready>(buffer, count, type, destination, tag, comm, request, "MPI_Irsend");
+}
+#if ISTHMUS_LARGE_COUNT
+ISTHMUS_MPI(Irsend_c)
+(const void* buffer, MPI_Count count, MPI_Datatype type, int destination, int tag, MPI_Comm comm,
+ MPI_Request* request) {
+  return isend<Mode::Ready>(buffer, count, type, destination, tag, comm, request, "MPI_Irsend_c");
+}
+#endif
+
+}  // namespace isthmus::face

@@ -1,0 +1,33 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "mpi/native/entry.hpp"
+#include "mpi/process/grid.hpp"
+
+namespace isthmus::face {
+
+void abort_grid(int code, const std::string& sentence) {
+  const Inside inside;
+  Grid* here = grid();
+  if (!sentence.empty()) {
+    std::string line = "isthmus: ";
+    if (here) line += "rank " + std::to_string(here->rank) + ": ";
+    line += sentence + "\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+  }
+  if (here && here->endpoint) here->endpoint->abort(code, sentence);
+  native.Abort(MPI_COMM_WORLD, code);
+  _exit(code & 0xFF ? code & 0xFF : 1);  // MPI_Abort may return before the job has ended
+}
+
+}  // namespace isthmus::face
+
+using namespace isthmus::face;
+
+// coverage: any communicator: ends the whole grid with the code
+ISTHMUS_MPI(Abort)(MPI_Comm comm, int errorcode) {
+  if (depth > 0 || !grid()) return native.Abort(comm, errorcode);
+  abort_grid(errorcode, "");  // whoever reports it says which rank, and the code
+}

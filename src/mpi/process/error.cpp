@@ -1,0 +1,156 @@
+#include "mpi/process/error.hpp"
+
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "mpi/comm/comm.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/process/grid.hpp"
+
+namespace isthmus::face {
+namespace {
+
+constexpr std::size_t kMaxCodes = 256;
+
+// The codes made here. Never destroyed: MPI may be called from static destructors.
+struct Codes {
+  std::mutex mutex;
+  std::map<std::pair<int, std::string>, int> by_sentence;
+  std::map<int, std::string> sentences;
+};
+Codes& codes() {
+  static Codes& all = *new Codes;
+  return all;
+}
+
+std::string sentence_of(int code) {
+  const std::lock_guard lock(codes().mutex);
+  const auto at = codes().sentences.find(code);
+  return at == codes().sentences.end() ? std::string() : at->second;
+}
+
+std::string describe(int code) {
+  if (std::string ours = sentence_of(code); !ours.empty()) return ours;
+  char text[MPI_MAX_ERROR_STRING + 1] = "";
+  int length = 0;
+  if (native.Error_string(code, text, &length) != MPI_SUCCESS || length <= 0) {
+    return "error code " + std::to_string(code);
+  }
+  return std::string(text, static_cast<std::size_t>(length));
+}
+
+std::string name_of(MPI_Comm comm) {
+  char text[MPI_MAX_OBJECT_NAME + 1] = "";
+  int length = 0;
+  native.Comm_get_name(comm, text, &length);
+  return length > 0 ? std::string(text, static_cast<std::size_t>(length)) : "(without a name)";
+}
+
+}  // namespace
+
+int error_code(int error_class, const std::string& function, const std::string& reason) {
+  std::string sentence = function + ": " + reason;
+  if (sentence.size() >= MPI_MAX_ERROR_STRING) sentence.resize(MPI_MAX_ERROR_STRING - 1);
+
+  const std::lock_guard lock(codes().mutex);
+  const auto known = codes().by_sentence.find({error_class, sentence});
+  if (known != codes().by_sentence.end()) return known->second;
+  if (codes().by_sentence.size() >= kMaxCodes) return error_class;
+  const Inside inside;
+  int code = error_class;
+  if (native.Add_error_code(error_class, &code) != MPI_SUCCESS ||
+      native.Add_error_string(code, sentence.c_str()) != MPI_SUCCESS) {
+    return error_class;
+  }
+  codes().by_sentence.emplace(std::pair(error_class, sentence), code);
+  codes().sentences.emplace(code, sentence);
+  return code;
+}
+
+Handling handling_of(MPI_Errhandler handler) {
+  if (handler == MPI_ERRORS_RETURN) return Handling::Returns;
+  bool fatal = handler == MPI_ERRORS_ARE_FATAL;
+#if MPI_VERSION >= 4
+  fatal = fatal || handler == MPI_ERRORS_ABORT;
+#endif
+  return fatal ? Handling::Fatal : Handling::ByProgram;
+}
+
+void die(const std::string& object, int code, const char* function) {
+  const std::string name = function;
+  std::string why = describe(code);
+  if (why.starts_with(name + ": ")) why.erase(0, name.size() + 2);
+  int error_class = MPI_ERR_OTHER;
+  native.Error_class(code, &error_class);
+  abort_grid(error_class, name + " failed on " + object + ": " + why);
+}
+
+namespace {
+
+/// Calls the program's handler with a communicator of this process alone: its own is gone.
+void call_without_comm(MPI_Errhandler handler, int code) {
+  MPI_Comm stand_in = MPI_COMM_NULL;
+  {
+    const Inside inside;
+    if (native.Comm_dup(grid()->self, &stand_in) != MPI_SUCCESS) return;
+    native.Comm_set_errhandler(stand_in, handler);
+  }
+  {
+    const Outside outside;
+    native.Comm_call_errhandler(stand_in, code);
+  }
+  const Inside inside;
+  native.Comm_free(&stand_in);
+}
+
+}  // namespace
+
+int raise(MPI_Comm comm, int code, const char* function) {
+  if (code == MPI_SUCCESS) return code;
+  // Errors that belong to no communicator: MPI-4 section 9.3 and earlier versions.
+  if (comm == MPI_COMM_NULL) comm = MPI_VERSION >= 4 ? MPI_COMM_SELF : MPI_COMM_WORLD;
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  Handling handling = Handling::ByProgram;
+  {
+    const Inside inside;
+    native.Comm_get_errhandler(comm, &handler);
+    handling = handling_of(handler);
+    if (handler != MPI_ERRHANDLER_NULL) native.Errhandler_free(&handler);
+  }
+  if (handling == Handling::Returns) return code;
+  if (handling == Handling::Fatal) die("communicator " + name_of(comm), code, function);
+  const Outside outside;  // the handler is the program's own
+  native.Comm_call_errhandler(comm, code);
+  return code;
+}
+
+int raise(MPI_Comm comm, const GridComm* owner, int code, const char* function) {
+  if (owner == nullptr || !owner->freed.load(std::memory_order_acquire)) {
+    return raise(comm, code, function);
+  }
+  const Handling handling = handling_of(owner->last_handler);
+  if (handling == Handling::Fatal) die("communicator (freed by the program)", code, function);
+  if (handling == Handling::ByProgram) call_without_comm(owner->last_handler, code);
+  return code;
+}
+
+}  // namespace isthmus::face
+
+using namespace isthmus::face;
+
+// coverage: MPICH 4.0 forgets the strings of codes added to its own classes, so ours are kept here
+ISTHMUS_MPI(Error_string)(int errorcode, char* string, int* resultlen) {
+  const std::string ours = sentence_of(errorcode);
+  if (ours.empty()) return native.Error_string(errorcode, string, resultlen);
+  std::memcpy(string, ours.c_str(), ours.size() + 1);
+  *resultlen = static_cast<int>(ours.size());
+  return MPI_SUCCESS;
+}
+
+// coverage: a fatal handler ends the whole grid
+ISTHMUS_MPI(Comm_call_errhandler)(MPI_Comm comm, int errorcode) {
+  if (depth != 0 || find_comm(comm) == nullptr) return native.Comm_call_errhandler(comm, errorcode);
+  raise(comm, errorcode, "MPI_Comm_call_errhandler");
+  return MPI_SUCCESS;
+}

@@ -1,0 +1,38 @@
+// Raising MPI errors the standard's way: through the error handler of the object concerned.
+#pragma once
+
+#include <string>
+
+#include "mpi/native/native.hpp"
+
+namespace isthmus::face {
+
+struct GridComm;
+
+/// An error code of class `error_class` whose string says `function: reason`. Codes are made once
+/// per distinct sentence and are bounded in number; beyond the bound the plain class is returned.
+int error_code(int error_class, const std::string& function, const std::string& reason);
+
+/// Invokes the error handler of `comm` (native or grid) with `code` and returns what the calling
+/// MPI function should return. With MPI_ERRORS_ARE_FATAL (or MPI_ERRORS_ABORT) the whole grid is
+/// aborted after a sentence on standard error.
+int raise(MPI_Comm comm, int code, const char* function);
+/// As raise, also where the program has freed `comm`, the handle of `owner`, since: then by the
+/// handler that it had. `owner` is null for a native communicator.
+int raise(MPI_Comm comm, const GridComm* owner, int code, const char* function);
+
+enum class Handling { Returns, Fatal, ByProgram };
+Handling handling_of(MPI_Errhandler handler);
+/// What a fatal handler does: ends the grid with a sentence. `object` is what the handler hangs on.
+[[noreturn]] void die(const std::string& object, int code, const char* function);
+
+// refusal.cpp: what Isthmus does not do on grid objects. Where the handler returns, tells as well.
+/// error_code + raise. MPI_COMM_NULL: the error belongs to no communicator.
+int unsupported(MPI_Comm comm, const char* function, const char* reason);
+/// As unsupported, for opening a file on `comm`: the handler is that of MPI_FILE_NULL.
+int unsupported_file(MPI_Comm comm, const char* function, const char* reason);
+/// Says on standard error that the program is given an error which it may not look at: at the first
+/// refusal of each function, on one process where all members of `comm` are refused.
+void tell_refusal(MPI_Comm comm, const char* function, const char* reason);
+
+}  // namespace isthmus::face

@@ -1,0 +1,54 @@
+// The state of this process as a member of the grid, made by MPI_Init and ended by MPI_Finalize.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "coll/engine/forced.hpp"
+#include "coll/engine/network.hpp"
+#include "core/world.hpp"
+#include "mpi/comm/comm.hpp"
+#include "mpi/native/native.hpp"
+#include "mpi/process/choices.hpp"
+#include "mpi/request/native_progress.hpp"
+#include "net/endpoint.hpp"
+
+namespace isthmus::face {
+
+struct Grid {
+  core::World world;
+  int rank = 0;             ///< in the world
+  std::size_t cluster = 0;  ///< index of mine
+  std::unique_ptr<net::Endpoint> endpoint;
+  MPI_Comm self = MPI_COMM_NULL;            ///< private duplicate of MPI_COMM_SELF
+  MPI_Group native_world = MPI_GROUP_NULL;  ///< the native world's group
+  GridCommRef world_comm;
+  coll::Network network;            ///< what the choice of collective algorithms goes by
+  coll::Forced forced;              ///< algorithms asked for on all communicators
+  std::uint64_t settings_mark = 0;  ///< of the texts that the two came from: the same on all ranks
+  bool stats = false;               ///< rank 0 prints `choices` in the end
+  Choices choices;                  ///< under the progress lock
+
+  int first() const { return world.clusters[cluster].first; }
+  int local_size() const { return world.clusters[cluster].size; }
+  /// Native world rank of a world rank, or -1 in another cluster.
+  int native_of(int world_rank) const {
+    const int n = world_rank - first();
+    return n >= 0 && n < local_size() ? n : -1;
+  }
+};
+
+/// Null before MPI_Init, after MPI_Finalize, and in a grid of one cluster (all is native there).
+Grid* grid();
+
+/// Ends every process of the grid with `code`, after `sentence` on standard error where there is
+/// one (MPI_Abort, and fatal errors). Outside a grid it ends the native job.
+[[noreturn]] void abort_grid(int code, const std::string& sentence);
+
+/// join_grid is called by MPI_Init after the native library's; it does nothing when the program was
+/// not started as part of a grid of at least two clusters. leave_grid is called from within the
+/// native MPI_Finalize, before it ends anything.
+void join_grid(ProgressBy by);
+void leave_grid();
+
+}  // namespace isthmus::face

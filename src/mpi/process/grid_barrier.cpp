@@ -1,0 +1,37 @@
+#include "mpi/process/grid_barrier.hpp"
+
+#include <deque>
+
+#include "mpi/native/entry.hpp"
+#include "mpi/process/traffic.hpp"
+#include "mpi/request/progress.hpp"
+
+namespace isthmus::face {
+void grid_barrier(Grid& grid) {
+  const Inside inside;
+  const GridComm& comm = *grid.world_comm;
+  if (comm.shadow != MPI_COMM_NULL) parked(native.Barrier, comm.shadow);
+  if (comm.native_rank == 0) {
+    std::deque<core::SendOp> sends;
+    std::deque<core::RecvOp> receives;
+    for (const core::Cluster& other : grid.world.clusters) {
+      if (other.first == grid.first()) continue;
+      auto& recv = receives.emplace_back();
+      recv.context = comm.collective_context();
+      recv.source = other.first;
+      recv.tag = traffic::kGridBarrier;
+      grid.endpoint->recv(recv);
+      auto& send = sends.emplace_back();
+      send.peer = static_cast<core::NodeId>(other.first);
+      send.envelope.context = comm.collective_context();
+      send.envelope.source = comm.rank;
+      send.envelope.tag = traffic::kGridBarrier;
+      grid.endpoint->send(send);
+    }
+    for (const auto& op : sends) wait_until([&] { return op.done(); });
+    for (const auto& op : receives) wait_until([&] { return op.done(); });
+  }
+  if (comm.shadow != MPI_COMM_NULL) parked(native.Barrier, comm.shadow);
+}
+
+}  // namespace isthmus::face

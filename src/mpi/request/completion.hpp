@@ -1,0 +1,46 @@
+// What every wait and test does after the native call: statuses and errors of the requests that
+// Isthmus has a hand in.
+#pragma once
+
+#include <memory>
+
+#include "mpi/native/native.hpp"
+#include "mpi/request/watch.hpp"
+
+namespace isthmus::face {
+
+/// The statuses that the native library fills for an array of requests: the program's or, where it
+/// ignores them, ours if need be. MPICH (4.0 to 5.0) judges an array without statuses by its last
+/// 64 requests; others before those, generalized or inactive ones, then fail an assertion.
+class Statuses {
+ public:
+  Statuses(int count, MPI_Status* given, [[maybe_unused]] bool has_others) : statuses_(given) {
+#ifndef OPEN_MPI
+    constexpr int kJudgedAlike = 64;
+    if (given != MPI_STATUSES_IGNORE || !has_others || count <= kJudgedAlike) return;
+    own_ = std::make_unique_for_overwrite<MPI_Status[]>(static_cast<std::size_t>(count));
+    statuses_ = own_.get();
+#else
+    static_cast<void>(count);
+#endif
+  }
+  MPI_Status* get() const { return statuses_; }
+
+ private:
+  std::unique_ptr<MPI_Status[]> own_;
+  MPI_Status* statuses_;
+};
+
+/// One request, at `index` (or none: MPI_UNDEFINED), has completed natively with `code`. Returns
+/// what the calling MPI function should.
+int finish_one(Watch& watch, int index, int code, MPI_Status* status, const char* function);
+
+/// All `count` requests have completed; with an error in `code`, those whose handle is gone.
+int finish_all(Watch& watch, int code, int count, const MPI_Request* requests, MPI_Status* statuses,
+               const char* function);
+
+/// `done` (or MPI_UNDEFINED) requests have completed, those at `indices`, in that order.
+int finish_some(Watch& watch, int code, int done, const int* indices, MPI_Status* statuses,
+                const char* function);
+
+}  // namespace isthmus::face

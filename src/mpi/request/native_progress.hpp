@@ -1,0 +1,58 @@
+// Progress while the program's thread sits in a blocking call of the native library (a collective,
+// the making of a communicator, window or file, a wait): what Isthmus holds or has under way goes
+// on meanwhile. docs/decisions/0012 says why, and what it costs.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "mpi/request/outstanding.hpp"
+
+namespace isthmus::face {
+
+enum class ProgressBy {
+  Hook,    ///< the native library's own progress loop calls pump()
+  Thread,  ///< a thread of ours does, while a thread of the program is in a native call
+  None,    ///< nothing does: programs that the standard allows may hang
+};
+
+/// What ISTHMUS_PROGRESS asks for, or the best that the native library allows. To be called before
+/// the native library is initialized; `multiple`: the program wants MPI_THREAD_MULTIPLE. Throws
+/// std::invalid_argument with a sentence.
+ProgressBy choose_progress(bool multiple);
+
+/// From joining the grid to leaving it.
+void start_native_progress(ProgressBy by, bool multiple);
+void stop_native_progress();
+
+/// True while this thread takes care of what is outstanding, or is about to: it waits for the grid
+/// or has the progress lock. The hook then does nothing. One word of thread-local storage.
+extern constinit thread_local int attending __attribute__((tls_model("initial-exec")));
+class Attending {
+ public:
+  Attending() { ++attending; }
+  ~Attending() { --attending; }
+  Attending(const Attending&) = delete;
+  Attending& operator=(const Attending&) = delete;
+};
+
+/// Held around a native call that may wait for other processes: the helper thread works meanwhile.
+class Parked {
+ public:
+  Parked();
+  ~Parked();
+  Parked(const Parked&) = delete;
+  Parked& operator=(const Parked&) = delete;
+};
+
+/// Calls a native function that may wait for other processes.
+template <class Function, class... Arguments>
+inline int parked(Function function, Arguments... arguments) {
+  if (idle()) [[likely]] {
+    return function(arguments...);
+  }
+  const Parked here;
+  return function(arguments...);
+}
+
+}  // namespace isthmus::face

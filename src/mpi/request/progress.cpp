@@ -1,0 +1,111 @@
+#include "mpi/request/progress.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "mpi/process/grid.hpp"
+#include "mpi/request/grid_request.hpp"
+
+namespace isthmus::face {
+
+std::atomic<int> streaming_collectives{0};
+std::atomic<int> waiting_threads{0};
+ProgressMutex progress_mutex;
+
+namespace {
+
+std::vector<GridRequest*> active;  // in the order they were made
+std::vector<HeldReceives*> served;
+bool pumping = false;  // a callback of the program may bring us here again
+
+constexpr unsigned kSpins = 16;   // looks at the network, about 1 us each
+constexpr unsigned kYields = 64;  // more of them, giving way to others
+// Naps end at once when something of the grid arrives; their length is how late the native library
+// may see something. They double every 16, up to 3.2 ms: never above a tenth of the time waited.
+constexpr std::chrono::microseconds kShortestNap{50};
+constexpr std::chrono::microseconds kStreamNap{100};
+constexpr unsigned kNapsOfALength = 16, kMostDoublings = 6;
+
+}  // namespace
+
+void activate(GridRequest& request) {
+  if (request.listed) return;
+  request.listed = true;
+  active.push_back(&request);
+  outstanding.add();
+}
+
+void deactivate(GridRequest& request) {
+  if (!request.listed) return;
+  request.listed = false;
+  *std::find(active.begin(), active.end(), &request) = nullptr;  // pump() closes the gap
+  outstanding.remove();
+}
+
+void serve_from_now_on(HeldReceives& held) {
+  if (std::find(served.begin(), served.end(), &held) == served.end()) served.push_back(&held);
+}
+
+void stop_serving(HeldReceives& held) {
+  const auto at = std::find(served.begin(), served.end(), &held);
+  if (at != served.end()) *at = nullptr;  // pump() closes the gap
+}
+
+void pump() {
+  if (idle()) return;
+  const std::unique_lock lock(progress_mutex, std::try_to_lock);
+  if (!lock || pumping) return;
+  pumping = true;
+  for (std::size_t i = 0; i < active.size(); ++i) {
+    GridRequest* const request = active[i];
+    if (request == nullptr || !request->advance() || active[i] == nullptr) continue;
+    active[i] = nullptr;
+    request->listed = false;
+    outstanding.remove();
+    if (request->orphan) delete request;
+  }
+  std::erase(active, nullptr);
+  for (std::size_t i = 0; i < served.size(); ++i) {
+    if (served[i] == nullptr) continue;
+    served[i]->serve();
+    if (served[i] != nullptr && served[i]->empty()) served[i] = nullptr;
+  }
+  std::erase(served, nullptr);
+  pumping = false;
+}
+
+bool Backoff::long_since() const { return idle_rounds_ >= kYields; }
+
+void Backoff::pause() {
+  pump();
+  const Grid* const g = grid();
+  if (g == nullptr) return;
+  // Whoever waits for the grid keeps the native library going: another rank of this cluster may
+  // wait for it. Nothing is ever sent with this tag.
+  int found = 0;
+  native.Iprobe(0, 0, g->self, &found, MPI_STATUS_IGNORE);
+  const std::uint32_t now = g->endpoint->events();
+  if (streaming_collectives.load(std::memory_order_relaxed) > 0) {
+    idle_rounds_ = 0;
+    g->endpoint->wait_event(now, kStreamNap);
+    return;
+  }
+  if (now != seen_) {
+    seen_ = now;
+    idle_rounds_ = 0;
+    return;
+  }
+  ++idle_rounds_;
+  if (idle_rounds_ < kYields) {
+    if (idle_rounds_ >= kSpins) sched_yield();
+    g->endpoint->poll();
+    return;
+  }
+  const unsigned doublings = std::min((idle_rounds_ - kYields) / kNapsOfALength, kMostDoublings);
+  g->endpoint->wait_event(seen_, kShortestNap * (1U << doublings));
+}
+
+}  // namespace isthmus::face

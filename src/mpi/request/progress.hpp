@@ -1,0 +1,81 @@
+// What needs the program's threads: finishing operations, held wildcards, collectives. The I/O
+// thread moves bytes by itself; this is only for what must call MPI.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+#include "mpi/request/native_progress.hpp"
+#include "mpi/request/outstanding.hpp"
+#include "mpi/request/request.hpp"
+
+namespace isthmus::face {
+
+/// Collectives under way that move much data in many messages. Whoever waits then naps after each
+/// look: data keeps coming meanwhile, and ranks may share cores with each other and with the
+/// kernel's work on all these messages.
+extern std::atomic<int> streaming_collectives;
+
+/// Guards the face's tables of operations, held receives and collective queues. Recursive: user
+/// callbacks under it may call MPI. Who has it attends to what is outstanding.
+class ProgressMutex {
+ public:
+  void lock() {
+    mutex_.lock();
+    ++attending;
+  }
+  bool try_lock() {
+    const bool locked = mutex_.try_lock();
+    if (locked) ++attending;
+    return locked;
+  }
+  void unlock() {
+    --attending;
+    mutex_.unlock();
+  }
+
+ private:
+  std::recursive_mutex mutex_;
+};
+extern ProgressMutex progress_mutex;
+
+/// Advances every operation once, and serves what is held. Returns at once when another thread is
+/// at it.
+void pump();
+
+class HeldReceives;
+/// Has pump() serve them until they are empty. Under the progress lock, as the next.
+void serve_from_now_on(HeldReceives& held);
+void stop_serving(HeldReceives& held);
+
+/// Threads that wait, and so pump all the time.
+extern std::atomic<int> waiting_threads;
+
+/// One step of the waiting above: pumps, and naps if nothing has happened for a while. While it
+/// lives its thread is one that waits.
+class Backoff {
+ public:
+  Backoff() { waiting_threads.fetch_add(1, std::memory_order_relaxed); }
+  ~Backoff() { waiting_threads.fetch_sub(1, std::memory_order_relaxed); }
+  Backoff(const Backoff&) = delete;
+  Backoff& operator=(const Backoff&) = delete;
+  void pause();
+  /// Nothing has happened for so long that pauses are naps.
+  bool long_since() const;
+
+ private:
+  const Attending attending_;
+  unsigned idle_rounds_ = 0;
+  std::uint32_t seen_ = 0;
+};
+
+/// Waits for `done()` (called repeatedly), pumping meanwhile: spins briefly, then sleeps on the
+/// endpoint's events in short naps, so that processes can share cores.
+template <class Done>
+void wait_until(Done&& done) {
+  Backoff backoff;
+  while (!done()) backoff.pause();
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,95 @@
+#include "mpi/request/progress_hook.hpp"
+
+#include <mutex>
+
+#include "mpi/native/face.hpp"
+#include "mpi/native/native.hpp"
+#include "mpi/process/grid.hpp"
+#include "mpi/request/native_progress.hpp"
+#include "mpi/request/progress.hpp"
+
+namespace isthmus::face::progress_hook {
+namespace {
+
+std::mutex mutex;
+bool added = false;    // under the mutex
+bool closing = false;  // under the mutex
+
+/// Called from within the progress loop; `leave()` takes the callback out. The library may hold
+/// locks of its own here, so nothing may wait for another thread: pump() does not, and the mutex is
+/// only tried. True: the callback is out.
+template <class Leave>
+bool called(Leave&& leave) {
+  if (attending > 0) return false;
+  pump();
+  const std::unique_lock lock(mutex, std::try_to_lock);
+  if (!lock || !(idle() || closing)) return false;
+  added = false;
+  leave();
+  return true;
+}
+
+#if defined(OPEN_MPI)
+
+using Register = int (*)(int (*)());
+Register function(const char* name) { return reinterpret_cast<Register>(native_function(name)); }
+Register to_register = nullptr, to_unregister = nullptr;
+
+int callback() {
+  called([] { to_unregister(callback); });
+  return 0;
+}
+
+bool found(bool) {
+  to_register = function("opal_progress_register");
+  to_unregister = function("opal_progress_unregister");
+  return to_register != nullptr && to_unregister != nullptr;
+}
+void insert() { to_register(callback); }
+
+#elif defined(ISTHMUS_HAS_X_Async_start)
+
+int callback(MPIX_Async_thing) {
+  return called([] {}) ? MPIX_ASYNC_DONE : MPIX_ASYNC_NOPROGRESS;
+}
+
+// At MPI_THREAD_MULTIPLE, MPICH 5.0 holds a mutex around its callbacks that calls of MPI from
+// within one want, too: "Resource deadlock avoided" (2026-11).
+bool found(bool multiple) { return native.X_Async_start != nullptr && !multiple; }
+void insert() { native.X_Async_start(callback, nullptr, MPIX_STREAM_NULL); }
+
+#else
+
+bool found(bool) { return false; }
+void insert() {}
+
+#endif
+
+}  // namespace
+
+bool available(bool multiple) { return found(multiple); }
+
+void add() {
+  const std::lock_guard lock(mutex);
+  if (added || closing) return;
+  added = true;
+  insert();
+}
+
+void end() {
+  {
+    const std::lock_guard lock(mutex);
+    closing = true;
+  }
+  // The callback takes itself out when it is next called.
+  for (;;) {
+    {
+      const std::lock_guard lock(mutex);
+      if (!added) return;
+    }
+    int flag = 0;
+    native.Iprobe(0, 0, grid()->self, &flag, MPI_STATUS_IGNORE);
+  }
+}
+
+}  // namespace isthmus::face::progress_hook

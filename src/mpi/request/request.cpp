@@ -1,0 +1,196 @@
+#include "mpi/request/request.hpp"
+
+#include <mutex>
+#include <stdexcept>
+#include <vector>
+
+#include "mpi/coll/agreement.hpp"
+#include "mpi/native/thread_level.hpp"
+#include "mpi/process/error.hpp"
+#include "mpi/process/grid.hpp"
+#include "mpi/request/grid_request.hpp"
+#include "mpi/request/progress.hpp"
+#include "mpi/request/tracked.hpp"
+
+namespace isthmus::face {
+namespace {
+
+int query(void* extra_state, MPI_Status* status) {
+  fill_status(static_cast<GridRequest*>(extra_state)->op->result, status);
+  return MPI_SUCCESS;
+}
+
+// The record goes when wait, test or free of the face have seen what they need of it.
+int free_nothing(void*) { return MPI_SUCCESS; }
+
+int cancel(void* extra_state, int complete) {
+  const std::lock_guard lock(progress_mutex);
+  if (complete == 0) static_cast<GridRequest*>(extra_state)->op->cancel();
+  return MPI_SUCCESS;
+}
+
+std::mutex tags_mutex;
+std::vector<int> free_tags;
+int next_tag = 1;
+
+}  // namespace
+
+int SelfTag::acquire() {
+  const std::lock_guard lock(tags_mutex);
+  if (free_tags.empty()) {
+    if (next_tag > limits().native_tag_upper_bound) {
+      throw coll::Failure(MPI_ERR_OTHER,
+                          "too many persistent requests and matched messages at a time: the "
+                          "native MPI library has " +
+                              std::to_string(limits().native_tag_upper_bound) + " tags for them");
+    }
+    return next_tag++;
+  }
+  const int tag = free_tags.back();
+  free_tags.pop_back();
+  return tag;
+}
+
+void SelfTag::release(int tag) {
+  const std::lock_guard lock(tags_mutex);
+  free_tags.push_back(tag);
+}
+
+bool step(Operation& op) noexcept {
+  try {
+    return op.advance();
+  } catch (const coll::Failure& failure) {
+    op.result.error = error_code(failure.code, "MPI", failure.what());
+  } catch (const std::bad_alloc&) {
+    op.result.error = MPI_ERR_NO_MEM;
+  } catch (const std::exception& failure) {
+    op.result.error = error_code(MPI_ERR_OTHER, "MPI", failure.what());
+  }
+  return true;
+}
+
+GridRequest::~GridRequest() {
+  if (bell != 0) SelfTag::release(bell);
+}
+
+bool GridRequest::advance() {
+  if (finished || !op) return true;
+  if (!step(*op)) return false;
+  finished = true;
+  if (handle == MPI_REQUEST_NULL) return true;
+  if (bell == 0) {
+    native.Grequest_complete(handle);
+  } else {
+    native.Send(nullptr, 0, MPI_BYTE, 0, bell, grid()->self);
+  }
+  return true;
+}
+
+void PersistentReceive::start() {
+  put_off = false;
+  native.Start(&handle);
+}
+
+namespace {
+
+/// Where all that this process waits for is its own cluster's to do, and that takes long, the
+/// native library waits for it: it sees what comes at once, where pauses look less and less often.
+bool wait_natively(Operation& op) { return idle() && !threads_multiple() && op.block(); }
+
+}  // namespace
+
+int complete(Operation& op, MPI_Status* status, const char* function) {
+  Backoff backoff;
+  for (;;) {
+    if (op.passive && !op.guarded) {
+      if (step(op)) break;
+    } else {
+      const std::lock_guard lock(progress_mutex);
+      if (step(op)) break;
+    }
+    if (backoff.long_since() && wait_natively(op)) continue;
+    backoff.pause();
+  }
+  const Result& result = op.result;
+  if (status != MPI_STATUS_IGNORE) fill_status(result, status);
+  if (result.error == MPI_SUCCESS || result.raised) return result.error;
+  return raise(op.comm, result.error, function);
+}
+
+int make_request(std::unique_ptr<Operation> operation, MPI_Request* request) {
+  auto record = std::make_unique<GridRequest>();
+  record->comm = operation->comm;
+  record->owner = share_comm(operation->comm);
+  record->op = std::move(operation);
+  const int code =
+      native.Grequest_start(query, free_nothing, cancel, record.get(), &record->handle);
+  if (code != MPI_SUCCESS) return code;
+  *request = record->handle;
+  const std::lock_guard lock(progress_mutex);
+  GridRequest* const kept = record.release();  // wait, test or free delete it
+  tracked.insert({.key = key(kept->handle), .object = kept, .kind = Tracked::Kind::Grid});
+  if (!kept->op->passive && !kept->advance()) activate(*kept);
+  return MPI_SUCCESS;
+}
+
+void abandon(std::unique_ptr<Operation> operation) {
+  const std::lock_guard lock(progress_mutex);
+  operation->cancel();
+  auto record = std::make_unique<GridRequest>();
+  record->op = std::move(operation);
+  record->orphan = true;
+  activate(*record.release());
+}
+
+int make_persistent(MPI_Comm comm, std::function<std::unique_ptr<Operation>()> start,
+                    MPI_Request* request) {
+  auto record = std::make_unique<GridRequest>();
+  record->comm = comm;
+  record->owner = share_comm(comm);
+  record->start = std::move(start);
+  record->bell = SelfTag::acquire();
+  const int code =
+      native.Recv_init(nullptr, 0, MPI_BYTE, 0, record->bell, grid()->self, &record->handle);
+  if (code != MPI_SUCCESS) return raise(comm, code, "MPI_Recv_init");
+  *request = record->handle;
+  tracked.insert({.key = key(record->handle),
+                  .object = record.get(),
+                  .kind = Tracked::Kind::Grid,
+                  .stays = true});
+  static_cast<void>(record.release());  // wait, test or free delete it
+  return MPI_SUCCESS;
+}
+
+void track_receive(MPI_Request request, int source) {
+  tracked.insert({.key = key(request), .source = source});
+}
+
+void track_persistent_receive(MPI_Request request, GridCommRef comm, int source, int tag) {
+  tracked.insert({.key = key(request),
+                  .object = new PersistentReceive(request, std::move(comm), source, tag),
+                  .source = source,
+                  .kind = Tracked::Kind::PersistentReceive,
+                  .stays = true});
+}
+
+void translate(const GridComm& comm, MPI_Status* status) {
+  const int source = status->MPI_SOURCE;
+  if (source >= 0 && source < static_cast<int>(comm.members.size())) {
+    status->MPI_SOURCE = comm.rank_of_native(source);
+  }
+}
+
+void fill_status(const Result& result, MPI_Status* status) {
+  native.Status_set_elements_x(status, MPI_BYTE, static_cast<MPI_Count>(result.bytes));
+  native.Status_set_cancelled(status, result.cancelled ? 1 : 0);
+  status->MPI_SOURCE = result.source;
+  status->MPI_TAG = result.tag;
+}
+
+std::uint64_t bytes_of(const MPI_Status& status) {
+  MPI_Count bytes = 0;
+  native.Get_elements_x(&status, MPI_BYTE, &bytes);
+  return bytes > 0 ? static_cast<std::uint64_t>(bytes) : 0;
+}
+
+}  // namespace isthmus::face

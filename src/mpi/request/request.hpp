@@ -1,0 +1,76 @@
+// Requests that Isthmus has a hand in. A grid operation behind a request of the program wears a
+// generalized request (persistent ones: a native persistent receive from self that is completed
+// by a message to self), so arrays that mix native and grid requests work natively: wait and test
+// make progress until the native call itself can finish.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "mpi/comm/comm.hpp"
+#include "mpi/native/native.hpp"
+
+namespace isthmus::face {
+
+/// What an operation tells its MPI_Status.
+struct Result {
+  int source = MPI_PROC_NULL;
+  int tag = MPI_ANY_TAG;
+  std::uint64_t bytes = 0;
+  bool cancelled = false;
+  int error = MPI_SUCCESS;  ///< e.g. MPI_ERR_TRUNCATE
+  bool raised = false;      ///< the native library has already called the error handler
+};
+
+/// A grid operation that the program's threads help along: a send or receive between clusters, a
+/// held receive, a collective, a duplication under way.
+class Operation {
+ public:
+  virtual ~Operation() = default;
+  /// Called by whoever holds the progress lock. Cheap. True once finished (then `result` is set
+  /// and the program's buffers are as MPI promises), and never called again.
+  virtual bool advance() = 0;
+  /// After an advance(), where nothing else of this process needs one: sleeps in the native library
+  /// until advance() has something to do. False: it may not, nothing was done.
+  virtual bool block() { return false; }
+  /// MPI_Cancel: best effort; success shows in result.cancelled.
+  virtual void cancel() {}
+  Result result;
+  MPI_Comm comm = MPI_COMM_NULL;  ///< whose error handler hears of result.error
+  /// Nobody but its own waiter depends on advance(): others do the rest. Such operations leave the
+  /// rest of the program at native speed. Unless `guarded`, the waiter needs no progress lock.
+  bool passive = false;
+  bool guarded = false;
+};
+
+/// Drives `operation` to its end for a blocking call; fills `status` unless it is ignored.
+/// Returns MPI_SUCCESS or what raise() returned.
+int complete(Operation& operation, MPI_Status* status, const char* function);
+
+/// Hands `operation` to the program as a request. It advances from now on in every wait and test
+/// (and other blocking call), and is destroyed when the request is freed.
+int make_request(std::unique_ptr<Operation> operation, MPI_Request* request);
+
+/// Cancels an operation that was begun in vain, and keeps it until it has ended.
+void abandon(std::unique_ptr<Operation> operation);
+
+/// Makes an inactive persistent request; each MPI_Start calls `start` and drives what it returns.
+/// `start` may throw coll::Failure. Errors are raised on `comm`.
+int make_persistent(MPI_Comm comm, std::function<std::unique_ptr<Operation>()> start,
+                    MPI_Request* request);
+
+/// Remembers that a native receive request was made on a grid communicator, so that wait and test
+/// give the status the rank in that communicator: `source`. Fast path: tens of ns.
+void track_receive(MPI_Request request, int source);
+/// The same for a persistent receive of `tag` from the member `source` of this cluster.
+void track_persistent_receive(MPI_Request request, GridCommRef comm, int source, int tag);
+
+/// Gives a status of a native receive or probe on `comm` the rank in `comm`.
+void translate(const GridComm& comm, MPI_Status* status);
+/// Writes a Result into a status (not ignored) the native way.
+void fill_status(const Result& result, MPI_Status* status);
+/// Payload of the message that a native status tells of.
+std::uint64_t bytes_of(const MPI_Status& status);
+
+}  // namespace isthmus::face

@@ -1,0 +1,68 @@
+// MPI-4.1 section 3.7.3 and 3.7.5: testing.
+#include "mpi/native/entry.hpp"
+#include "mpi/native/native.hpp"
+#include "mpi/request/completion.hpp"
+#include "mpi/request/native_receives.hpp"
+#include "mpi/request/watch.hpp"
+
+namespace isthmus::face {
+
+ISTHMUS_MPI(Test)(MPI_Request* request, int* flag, MPI_Status* status) {
+  if (nothing_to_watch()) return native.Test(request, flag, status);
+  Watch watch(1, request);
+  if (!watch.poll()) {
+    *flag = 0;
+    return MPI_SUCCESS;
+  }
+  const int code = native.Test(request, flag, status);
+  if (*flag == 0 && code == MPI_SUCCESS) return code;
+  return finish_one(watch, 0, code, status, "MPI_Test");
+}
+
+ISTHMUS_MPI(Testall)(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  if (nothing_to_watch()) return native.Testall(count, requests, flag, statuses);
+  Watch watch(count, requests);
+  if (!watch.poll()) {
+    *flag = 0;
+    return MPI_SUCCESS;
+  }
+  const Statuses filled(count, statuses, watch.has_others());
+  const int code = native.Testall(count, requests, flag, filled.get());
+  if (*flag == 0 && code == MPI_SUCCESS) return code;
+  return finish_all(watch, code, count, requests, statuses, "MPI_Testall");
+}
+
+ISTHMUS_MPI(Testany)
+(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+  if (nothing_to_watch()) return native.Testany(count, requests, index, flag, status);
+  if (only_native_receives()) {
+    const NativeReceives receives(count, requests);
+    const int code = native.Testany(count, requests, index, flag, status);
+    if (*flag != 0) receives.completed(*index, status);
+    return code;
+  }
+  Watch watch(count, requests);
+  const bool all_started = watch.poll();
+  const int code = native.Testany(count, requests, index, flag, status);
+  if (*flag != 0 && *index == MPI_UNDEFINED && !all_started) *flag = 0;
+  if (*flag == 0 && code == MPI_SUCCESS) return code;
+  return finish_one(watch, *index, code, status, "MPI_Testany");
+}
+
+ISTHMUS_MPI(Testsome)
+(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
+  if (nothing_to_watch()) return native.Testsome(count, requests, done, indices, statuses);
+  if (only_native_receives()) {
+    const NativeReceives receives(count, requests);
+    const int code = native.Testsome(count, requests, done, indices, statuses);
+    receives.completed(*done, indices, statuses);
+    return code;
+  }
+  Watch watch(count, requests);
+  const bool all_started = watch.poll();
+  const int code = native.Testsome(count, requests, done, indices, statuses);
+  if (*done == MPI_UNDEFINED && !all_started) *done = 0;
+  return finish_some(watch, code, *done, indices, statuses, "MPI_Testsome");
+}
+
+}  // namespace isthmus::face

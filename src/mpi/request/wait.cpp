@@ -1,0 +1,96 @@
+// MPI-4.1 section 3.7.3 and 3.7.5: waiting. When operations of ours need this thread, the native
+// library is only tested, between rounds of progress.
+#include "mpi/native/entry.hpp"
+#include "mpi/native/native.hpp"
+#include "mpi/request/completion.hpp"
+#include "mpi/request/native_receives.hpp"
+#include "mpi/request/watch.hpp"
+
+namespace isthmus::face {
+
+ISTHMUS_MPI(Wait)(MPI_Request* request, MPI_Status* status) {
+  if (nothing_to_watch()) return native.Wait(request, status);
+  Watch watch(1, request);
+  int code = MPI_SUCCESS;
+  if (watch.poll() && watch.native_can_wait()) {
+    code = native.Wait(request, status);
+  } else {
+    wait_until([&] {
+      if (!watch.poll()) return false;
+      int flag = 0;
+      code = native.Test(request, &flag, status);
+      return flag != 0 || code != MPI_SUCCESS;
+    });
+  }
+  return finish_one(watch, 0, code, status, "MPI_Wait");
+}
+
+ISTHMUS_MPI(Waitall)(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  if (nothing_to_watch()) return native.Waitall(count, requests, statuses);
+  Watch watch(count, requests);
+  const Statuses filled(count, statuses, watch.has_others());
+  int code = MPI_SUCCESS;
+  if (watch.poll() && watch.native_can_wait()) {
+    code = native.Waitall(count, requests, filled.get());
+  } else {
+    wait_until([&] {
+      if (!watch.poll()) return false;
+      int flag = 0;
+      code = native.Testall(count, requests, &flag, filled.get());
+      return flag != 0 || code != MPI_SUCCESS;
+    });
+  }
+  return finish_all(watch, code, count, requests, statuses, "MPI_Waitall");
+}
+
+ISTHMUS_MPI(Waitany)(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  if (nothing_to_watch()) return native.Waitany(count, requests, index, status);
+  if (only_native_receives()) {
+    const NativeReceives receives(count, requests);
+    const int code = native.Waitany(count, requests, index, status);
+    receives.completed(*index, status);
+    return code;
+  }
+  if (const int finished = finished_among(count, requests); finished >= 0) {
+    *index = finished;
+    return isthmus_Wait(&requests[finished], status);
+  }
+  Watch watch(count, requests);
+  int code = MPI_SUCCESS;
+  if (watch.poll() && watch.native_can_wait()) {
+    code = native.Waitany(count, requests, index, status);
+  } else {
+    wait_until([&] {
+      const bool all_started = watch.poll();
+      int flag = 0;
+      code = native.Testany(count, requests, index, &flag, status);
+      return code != MPI_SUCCESS || (flag != 0 && (*index != MPI_UNDEFINED || all_started));
+    });
+  }
+  return finish_one(watch, *index, code, status, "MPI_Waitany");
+}
+
+ISTHMUS_MPI(Waitsome)
+(int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
+  if (nothing_to_watch()) return native.Waitsome(count, requests, done, indices, statuses);
+  if (only_native_receives()) {
+    const NativeReceives receives(count, requests);
+    const int code = native.Waitsome(count, requests, done, indices, statuses);
+    receives.completed(*done, indices, statuses);
+    return code;
+  }
+  Watch watch(count, requests);
+  int code = MPI_SUCCESS;
+  if (watch.poll() && watch.native_can_wait()) {
+    code = native.Waitsome(count, requests, done, indices, statuses);
+  } else {
+    wait_until([&] {
+      const bool all_started = watch.poll();
+      code = native.Testsome(count, requests, done, indices, statuses);
+      return code != MPI_SUCCESS || (*done == MPI_UNDEFINED ? all_started : *done > 0);
+    });
+  }
+  return finish_some(watch, code, *done, indices, statuses, "MPI_Waitsome");
+}
+
+}  // namespace isthmus::face

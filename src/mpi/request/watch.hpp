@@ -1,0 +1,69 @@
+// The requests given to a wait or test, and what Isthmus knows of them. Looked up before the
+// native call, which sets handles to MPI_REQUEST_NULL; settled after it.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "mpi/comm/comm.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/native/few_or_many.hpp"
+#include "mpi/process/grid.hpp"
+#include "mpi/request/progress.hpp"
+#include "mpi/request/tracked.hpp"
+
+namespace isthmus::face {
+
+/// True when wait and test have nothing to do but call the native library.
+inline bool nothing_to_watch() {
+  return depth != 0 || grid() == nullptr || (idle() && tracked.empty());
+}
+
+/// An error of an operation of ours, not yet returned to the program.
+struct Complaint {
+  int error = MPI_SUCCESS;
+  MPI_Comm comm = MPI_COMM_NULL;
+  bool raised = false;
+  GridCommRef owner;  ///< of `comm`, where it is one of the grid
+};
+
+class Watch {
+ public:
+  Watch(int count, const MPI_Request* requests);
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  struct Seen {
+    int index = 0;
+    bool settled = false;
+    Tracked entry;
+  };
+  std::span<Seen> seen() { return seen_.all(); }
+  Seen* find(int index);
+
+  /// Lets everything progress. False while the native library takes a started persistent receive
+  /// for inactive: then "all complete" and "none active" must not be believed.
+  bool poll();
+  /// After poll(): a native blocking call ends by itself.
+  bool native_can_wait() const { return idle() && pending_.empty(); }
+  /// Some of the requests are generalized or persistent ones.
+  bool has_others() const { return has_others_; }
+  /// The request has completed: corrects its status (if not null), forgets what is forgotten.
+  Complaint settle(Seen& seen, MPI_Status* status) const;
+  /// As settle, but for MPI_Request_get_status: nothing is forgotten.
+  void peek(const Seen& seen, MPI_Status* status) const;
+
+ private:
+  // With threads, the native library may give the handle of a completed request to another thread
+  // before this one has settled it. So entries leave the table while they are watched.
+  const bool taken_out_;
+  bool has_others_ = false;
+  FewOrMany<Seen> seen_;      // in the order of their indices
+  FewOrMany<Seen*> pending_;  // of those, what needs this thread before it can complete natively
+};
+
+/// Where it is quick to find: the index of a request that has finished and is one of ours; -1 else.
+int finished_among(int count, const MPI_Request* requests);
+
+}  // namespace isthmus::face

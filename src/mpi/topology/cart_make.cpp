@@ -1,0 +1,89 @@
+// MPI-4.1 sections 8.5.1 and 8.5.6: making communicators with a Cartesian topology. `reorder` is
+// allowed to do nothing, and does: ranks keep their clusters together as the parent has them.
+#include <string>
+#include <vector>
+
+#include "mpi/coll/collective.hpp"
+#include "mpi/comm/comm.hpp"
+#include "mpi/making/comm_split.hpp"
+#include "mpi/making/making.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/process/shield.hpp"
+#include "mpi/topology/cart_grid.hpp"
+
+namespace isthmus::face {
+namespace {
+
+CartTopology topology_of(int ndims, const int dims[], const int periods[]) {
+  CartTopology cart;
+  for (int d = 0; d < ndims; ++d) {
+    cart.dims.push_back(dims[d]);
+    cart.periods.push_back(periods[d] != 0 ? 1 : 0);
+  }
+  return cart;
+}
+
+/// Positions of a topology that fits the communicator.
+int checked_positions(const GridComm& parent, int ndims, const int dims[]) {
+  if (ndims < 0) {
+    throw coll::Failure(MPI_ERR_DIMS, "ndims, " + std::to_string(ndims) + ", is negative");
+  }
+  const auto count = positions({dims, static_cast<std::size_t>(ndims)});
+  if (!count) throw coll::Failure(MPI_ERR_DIMS, "a dimension is not positive, or all too large");
+  if (*count > parent.size) {
+    throw coll::Failure(MPI_ERR_ARG, "the topology has " + std::to_string(*count) +
+                                         " positions, but the communicator has " +
+                                         std::to_string(parent.size) + " ranks");
+  }
+  return *count;
+}
+
+}  // namespace
+
+// coverage: reorder does nothing
+ISTHMUS_MPI(Cart_create)
+(MPI_Comm old_comm, int ndims, const int dims[], const int periods[], int reorder,
+ MPI_Comm* comm_cart) {
+  const GridCommRef parent = spanning(old_comm);
+  if (!parent) {
+    const int code = parked(native.Cart_create, old_comm, ndims, dims, periods, reorder, comm_cart);
+    settle_handles();
+    return code;
+  }
+  return shielded(old_comm, "MPI_Cart_create", [&] {
+    const int count = checked_positions(*parent, ndims, dims);
+    const int colour = parent->rank < count ? 0 : MPI_UNDEFINED;
+    return split(parent, colour, parent->rank, topology_of(ndims, dims, periods), comm_cart);
+  });
+}
+
+ISTHMUS_MPI(Cart_sub)(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm) {
+  const GridCommRef parent = spanning(comm);
+  if (!parent) {
+    const int code = native.Cart_sub(comm, remain_dims, newcomm);
+    settle_handles();
+    return code;
+  }
+  return shielded(comm, "MPI_Cart_sub", [&] {
+    if (!parent->cart) {
+      throw coll::Failure(MPI_ERR_TOPOLOGY, "the communicator has no Cartesian topology");
+    }
+    const SubCart sub =
+        sub_cart(*parent->cart, parent->rank, {remain_dims, parent->cart->dims.size()});
+    return split(parent, sub.number, sub.rank, sub.topology, newcomm);
+  });
+}
+
+// coverage: the identity, as reorder does nothing
+ISTHMUS_MPI(Cart_map)
+(MPI_Comm comm, int ndims, const int dims[], const int periods[], int* newrank) {
+  const GridCommRef parent = spanning(comm);
+  if (!parent) return native.Cart_map(comm, ndims, dims, periods, newrank);
+  return shielded(comm, "MPI_Cart_map", [&] {
+    const int count = checked_positions(*parent, ndims, dims);
+    *newrank = parent->rank < count ? parent->rank : MPI_UNDEFINED;
+    return MPI_SUCCESS;
+  });
+}
+
+}  // namespace isthmus::face
