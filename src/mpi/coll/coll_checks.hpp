@@ -4,12 +4,9 @@
 #include "mpi/comm/comm.hpp"
 #include "mpi/datatype/long_double.hpp"
 #include "mpi/native/native.hpp"
+#include "mpi/process/require.hpp"
 
 namespace isthmus::face {
-
-inline void require(bool condition, int error_class, const char* sentence) {
-  if (!condition) throw coll::Failure(error_class, sentence);
-}
 
 inline void check_root(const GridComm& comm, int root) {
   require(root >= 0 && root < comm.size, MPI_ERR_ROOT,

@@ -8,7 +8,7 @@
 namespace isthmus::face {
 
 CollectiveQueue& CollectiveQueue::of(GridComm& comm) {
-  if (!comm.collectives) comm.collectives = std::make_unique<CollectiveQueue>(comm);
+  if (!comm.collectives) comm.collectives = std::make_shared<CollectiveQueue>(comm);
   return *comm.collectives;
 }
 

@@ -1,8 +1,8 @@
 // The predefined attributes whose values the grid changes. All others hang on the native handle.
-#include "mpi/coll/agreement.hpp"
-#include "mpi/comm/comm.hpp"
+#include "mpi/comm/lookup.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/native/environment.hpp"
+#include "mpi/process/limits.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -20,7 +20,7 @@ const int* grid_value(int keyval) {
 /// Replaces what the native library has found. Not every native launcher tells MPI_APPNUM; the
 /// grid's always does.
 void adjust(MPI_Comm comm, int keyval, void* attribute_val, int* flag) {
-  if (depth != 0 || find_comm(comm) == nullptr) return;
+  if (grid_comm(comm) == nullptr) return;
   if (*flag == 0 && !(keyval == MPI_APPNUM && comm == MPI_COMM_WORLD)) return;
   *flag = 1;
   if (const int* const value = grid_value(keyval)) {

@@ -4,14 +4,11 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "mpi/coll/collective.hpp"
 #include "mpi/comm/comm_table.hpp"
-#include "mpi/datatype/long_double.hpp"
 #include "mpi/making/creation.hpp"
 #include "mpi/native/entry.hpp"
-#include "mpi/p2p/held.hpp"
-#include "mpi/p2p/p2p.hpp"
 #include "mpi/process/grid.hpp"
+#include "mpi/request/native_progress.hpp"
 
 namespace isthmus::face {
 
@@ -35,6 +32,17 @@ std::vector<int> clusters_of(const core::Group& group) {
   clusters.reserve(static_cast<std::size_t>(group.size()));
   for (int r : group.ranks()) clusters.push_back(static_cast<int>(grid()->world.cluster_of(r)));
   return clusters;
+}
+
+bool long_double_differs_among(const coll::Layout& layout, const core::Group& group) {
+  const core::World& world = grid()->world;
+  const auto of = [&](int cluster) -> const core::Cluster& {
+    return world.clusters[world.cluster_of(group.world_rank(layout.leader(cluster)))];
+  };
+  for (int i = 1; i < layout.clusters(); ++i) {
+    if (core::long_double_differs(of(0), of(i))) return true;
+  }
+  return false;
 }
 
 void check(int code, const char* what) {
@@ -69,7 +77,7 @@ GridComm::GridComm(core::Group group_, std::uint64_t context_, MPI_Comm native_)
   first_member = members.front();
   const bool block = members.back() - first_member + 1 == static_cast<int>(members.size());
   contiguous = block ? static_cast<unsigned>(members.size()) : 0;
-  mixes_long_double = face::mixes_long_double(*this);
+  mixes_long_double = long_double_differs_among(layout, group);
 }
 
 GridComm::~GridComm() {

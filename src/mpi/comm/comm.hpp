@@ -44,8 +44,9 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   coll::Layout layout;
   coll::Forced forced;  ///< algorithms of collectives asked for
   std::optional<CartTopology> cart;
-  std::unique_ptr<HeldReceives> held;
-  std::unique_ptr<CollectiveQueue> collectives;
+  // Of this communicator alone; shared pointers since those destroy what is not known here.
+  std::shared_ptr<HeldReceives> held;
+  std::shared_ptr<CollectiveQueue> collectives;
   std::uint64_t children = 0;  ///< communicators made from this one so far
 
   /// The program has freed the handle: `native` may be another communicator's by now. What is still
@@ -72,6 +73,10 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
 };
 
 using GridCommRef = std::shared_ptr<GridComm>;
+
+/// That of MPI_COMM_WORLD; null while there is no grid. For the blocking calls, of whose time
+/// inside a cluster every nanosecond counts: one load tells whether there is anything to do.
+extern std::atomic<GridComm*> world_comm;
 
 /// The grid communicator behind a handle; null for native ones (and for null or invalid ones,
 /// which the native library judges). Lock-free, a few ns: the fast path of every call.

@@ -1,6 +1,6 @@
 // MPI-4.1 section 7.4.1: what a communicator is.
-#include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
+#include "mpi/comm/lookup.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/shield.hpp"
 
@@ -23,28 +23,28 @@ int likeness(const GridComm& first, const GridComm& second) {
 }  // namespace
 
 ISTHMUS_MPI(Comm_rank)(MPI_Comm comm, int* rank) {
-  const GridComm* const found = find_comm(comm);
-  if (found == nullptr || rank == nullptr || depth != 0) return native.Comm_rank(comm, rank);
+  const GridComm* const found = grid_comm(comm);
+  if (found == nullptr || rank == nullptr) return native.Comm_rank(comm, rank);
   *rank = found->rank;
   return MPI_SUCCESS;
 }
 
 ISTHMUS_MPI(Comm_size)(MPI_Comm comm, int* size) {
-  const GridComm* const found = find_comm(comm);
-  if (found == nullptr || size == nullptr || depth != 0) return native.Comm_size(comm, size);
+  const GridComm* const found = grid_comm(comm);
+  if (found == nullptr || size == nullptr) return native.Comm_size(comm, size);
   *size = found->size;
   return MPI_SUCCESS;
 }
 
 ISTHMUS_MPI(Comm_group)(MPI_Comm comm, MPI_Group* group) {
-  const GridCommRef found = depth == 0 ? share_comm(comm) : nullptr;
+  const GridCommRef found = shared_grid_comm(comm);
   if (!found || group == nullptr) return native.Comm_group(comm, group);
   return shielded(comm, "MPI_Comm_group", [&] { return make_group(found->group, group); });
 }
 
 ISTHMUS_MPI(Comm_compare)(MPI_Comm comm1, MPI_Comm comm2, int* result) {
-  const GridCommRef first = depth == 0 ? share_comm(comm1) : nullptr;
-  const GridCommRef second = depth == 0 ? share_comm(comm2) : nullptr;
+  const GridCommRef first = shared_grid_comm(comm1);
+  const GridCommRef second = shared_grid_comm(comm2);
   if (first && second && result != nullptr) {
     *result = likeness(*first, *second);
     return MPI_SUCCESS;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "mpi/coll/collective.hpp"
+#include "mpi/comm/lookup.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/shield.hpp"
 
@@ -34,7 +34,7 @@ coll::Forced forced_by(MPI_Info info, const coll::Forced& base) {
 
 // coverage: heeds the key isthmus_coll
 ISTHMUS_MPI(Comm_set_info)(MPI_Comm comm, MPI_Info info) {
-  const GridCommRef found = spanning(comm);
+  const GridCommRef found = shared_grid_comm(comm);
   if (!found) return native.Comm_set_info(comm, info);
   return shielded(comm, "MPI_Comm_set_info", [&] {
     found->forced = forced_by(info, found->forced);

@@ -34,8 +34,6 @@ const core::Cluster* odd_cluster(const GridComm& g) {
 
 }  // namespace
 
-bool mixes_long_double(const GridComm& g) { return odd_cluster(g) != nullptr; }
-
 void check_long_double(const GridComm& g, int rank, const char* long_double) {
   if (long_double == nullptr || !g.mixes_long_double || rank < 0) return;
   const core::Cluster& mine = grid()->world.clusters[grid()->cluster];

@@ -7,9 +7,6 @@
 
 namespace isthmus::face {
 
-/// Whether members of `g` are in clusters whose long double differs.
-bool mixes_long_double(const GridComm& g);
-
 /// Throws coll::Failure with MPI_ERR_TYPE when data that holds `long_double` (as long_double_in)
 /// would pass between this process and a rank that has another one.
 void check_long_double(const GridComm& g, int rank, const char* long_double);

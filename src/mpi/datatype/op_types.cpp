@@ -4,9 +4,9 @@
 #include <mutex>
 
 #include "coll/engine/party.hpp"
-#include "mpi/coll/coll_checks.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/process/grid.hpp"
+#include "mpi/process/require.hpp"
 
 namespace isthmus::face {
 namespace {

@@ -7,16 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "mpi/coll/agreement.hpp"
 #include "mpi/coll/collective.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/comm/subset.hpp"
+#include "mpi/making/agreement.hpp"
 #include "mpi/making/courier.hpp"
 #include "mpi/making/creation.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
+#include "mpi/process/limits.hpp"
 #include "mpi/process/outcome.hpp"
 #include "mpi/process/shield.hpp"
 

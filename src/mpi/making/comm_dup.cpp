@@ -5,10 +5,10 @@
 #include <memory>
 #include <string_view>
 
-#include "mpi/coll/agreement.hpp"
 #include "mpi/coll/collective.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/comm_info.hpp"
+#include "mpi/making/agreement.hpp"
 #include "mpi/making/creation.hpp"
 #include "mpi/making/duplication.hpp"
 #include "mpi/making/making.hpp"

@@ -4,8 +4,8 @@
 #include <mutex>
 #include <utility>
 
-#include "mpi/coll/agreement.hpp"
 #include "mpi/comm/comm.hpp"
+#include "mpi/making/agreement.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/p2p/bsend.hpp"

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/coll/agreement.hpp"
 #include "mpi/coll/collective.hpp"
 #include "mpi/comm/comm.hpp"
+#include "mpi/making/agreement.hpp"
 #include "mpi/making/creation.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"

@@ -5,12 +5,13 @@
 #include <optional>
 #include <string_view>
 
-#include "mpi/coll/agreement.hpp"
 #include "mpi/comm/comm.hpp"
+#include "mpi/making/agreement.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/shield.hpp"
+#include "mpi/request/native_progress.hpp"
 
 namespace isthmus::face {
 namespace {

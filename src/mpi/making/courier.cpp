@@ -1,9 +1,10 @@
 #include "mpi/making/courier.hpp"
 
 #include "core/engine.hpp"
-#include "mpi/coll/agreement.hpp"
+#include "mpi/making/agreement.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
+#include "mpi/process/limits.hpp"
 #include "mpi/process/traffic.hpp"
 #include "mpi/request/progress.hpp"
 

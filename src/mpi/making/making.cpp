@@ -3,6 +3,7 @@
 #include "mpi/making/creation.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
+#include "mpi/request/native_progress.hpp"
 
 namespace isthmus::face {
 namespace {

@@ -158,7 +158,7 @@ void HeldReceives::start_unhindered() {
 }
 
 HeldReceives& held_receives(GridComm& comm) {
-  if (!comm.held) comm.held = std::make_unique<HeldReceives>(comm);
+  if (!comm.held) comm.held = std::make_shared<HeldReceives>(comm);
   return *comm.held;
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "mpi/comm/comm.hpp"
+#include "mpi/comm/lookup.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/native/large_count.hpp"
 #include "mpi/p2p/operations.hpp"
@@ -36,14 +37,6 @@ auto native_isend() {
   if constexpr (mode == Mode::Ready) return ISTHMUS_NATIVE(Irsend, Count);
 }
 
-/// That of MPI_COMM_WORLD; null while there is no grid. For the blocking calls, of whose time
-/// inside a cluster every nanosecond counts: one load tells whether there is anything to do.
-extern std::atomic<GridComm*> world_comm;
-
-/// The grid communicator that this call is about; null when it is for the native library.
-inline GridComm* grid_comm(MPI_Comm comm) {
-  return depth != 0 || grid() == nullptr ? nullptr : find_comm(comm);
-}
 /// The native rank of a member of this cluster, when all that a blocking call on MPI_COMM_WORLD
 /// needs is the native call with that rank; -1 when there is more to it, or may be. Calls nothing,
 /// so that a caller's arguments stay in their registers and the native call is a jump.

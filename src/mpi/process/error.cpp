@@ -4,7 +4,6 @@
 #include <map>
 #include <mutex>
 
-#include "mpi/comm/comm.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
 
@@ -86,26 +85,6 @@ void die(const std::string& object, int code, const char* function) {
   abort_grid(error_class, name + " failed on " + object + ": " + why);
 }
 
-namespace {
-
-/// Calls the program's handler with a communicator of this process alone: its own is gone.
-void call_without_comm(MPI_Errhandler handler, int code) {
-  MPI_Comm stand_in = MPI_COMM_NULL;
-  {
-    const Inside inside;
-    if (native.Comm_dup(grid()->self, &stand_in) != MPI_SUCCESS) return;
-    native.Comm_set_errhandler(stand_in, handler);
-  }
-  {
-    const Outside outside;
-    native.Comm_call_errhandler(stand_in, code);
-  }
-  const Inside inside;
-  native.Comm_free(&stand_in);
-}
-
-}  // namespace
-
 int raise(MPI_Comm comm, int code, const char* function) {
   if (code == MPI_SUCCESS) return code;
   // Errors that belong to no communicator: MPI-4 section 9.3 and earlier versions.
@@ -125,16 +104,6 @@ int raise(MPI_Comm comm, int code, const char* function) {
   return code;
 }
 
-int raise(MPI_Comm comm, const GridComm* owner, int code, const char* function) {
-  if (owner == nullptr || !owner->freed.load(std::memory_order_acquire)) {
-    return raise(comm, code, function);
-  }
-  const Handling handling = handling_of(owner->last_handler);
-  if (handling == Handling::Fatal) die("communicator (freed by the program)", code, function);
-  if (handling == Handling::ByProgram) call_without_comm(owner->last_handler, code);
-  return code;
-}
-
 }  // namespace isthmus::face
 
 using namespace isthmus::face;
@@ -145,12 +114,5 @@ ISTHMUS_MPI(Error_string)(int errorcode, char* string, int* resultlen) {
   if (ours.empty()) return native.Error_string(errorcode, string, resultlen);
   std::memcpy(string, ours.c_str(), ours.size() + 1);
   *resultlen = static_cast<int>(ours.size());
-  return MPI_SUCCESS;
-}
-
-// coverage: a fatal handler ends the whole grid
-ISTHMUS_MPI(Comm_call_errhandler)(MPI_Comm comm, int errorcode) {
-  if (depth != 0 || find_comm(comm) == nullptr) return native.Comm_call_errhandler(comm, errorcode);
-  raise(comm, errorcode, "MPI_Comm_call_errhandler");
   return MPI_SUCCESS;
 }

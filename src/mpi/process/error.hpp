@@ -7,8 +7,6 @@
 
 namespace isthmus::face {
 
-struct GridComm;
-
 /// An error code of class `error_class` whose string says `function: reason`. Codes are made once
 /// per distinct sentence and are bounded in number; beyond the bound the plain class is returned.
 int error_code(int error_class, const std::string& function, const std::string& reason);
@@ -17,9 +15,6 @@ int error_code(int error_class, const std::string& function, const std::string& 
 /// MPI function should return. With MPI_ERRORS_ARE_FATAL (or MPI_ERRORS_ABORT) the whole grid is
 /// aborted after a sentence on standard error.
 int raise(MPI_Comm comm, int code, const char* function);
-/// As raise, also where the program has freed `comm`, the handle of `owner`, since: then by the
-/// handler that it had. `owner` is null for a native communicator.
-int raise(MPI_Comm comm, const GridComm* owner, int code, const char* function);
 
 enum class Handling { Returns, Fatal, ByProgram };
 Handling handling_of(MPI_Errhandler handler);

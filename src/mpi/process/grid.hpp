@@ -7,13 +7,13 @@
 #include "coll/engine/forced.hpp"
 #include "coll/engine/network.hpp"
 #include "core/world.hpp"
-#include "mpi/comm/comm.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/process/choices.hpp"
-#include "mpi/request/native_progress.hpp"
 #include "net/endpoint.hpp"
 
 namespace isthmus::face {
+
+struct GridComm;  // comm/comm.hpp
 
 struct Grid {
   core::World world;
@@ -22,7 +22,7 @@ struct Grid {
   std::unique_ptr<net::Endpoint> endpoint;
   MPI_Comm self = MPI_COMM_NULL;            ///< private duplicate of MPI_COMM_SELF
   MPI_Group native_world = MPI_GROUP_NULL;  ///< the native world's group
-  GridCommRef world_comm;
+  std::shared_ptr<GridComm> world_comm;
   coll::Network network;            ///< what the choice of collective algorithms goes by
   coll::Forced forced;              ///< algorithms asked for on all communicators
   std::uint64_t settings_mark = 0;  ///< of the texts that the two came from: the same on all ranks
@@ -40,15 +40,11 @@ struct Grid {
 
 /// Null before MPI_Init, after MPI_Finalize, and in a grid of one cluster (all is native there).
 Grid* grid();
+/// For those who join and leave (making/join.cpp).
+void set_grid(Grid* grid);
 
 /// Ends every process of the grid with `code`, after `sentence` on standard error where there is
 /// one (MPI_Abort, and fatal errors). Outside a grid it ends the native job.
 [[noreturn]] void abort_grid(int code, const std::string& sentence);
-
-/// join_grid is called by MPI_Init after the native library's; it does nothing when the program was
-/// not started as part of a grid of at least two clusters. leave_grid is called from within the
-/// native MPI_Finalize, before it ends anything.
-void join_grid(ProgressBy by);
-void leave_grid();
 
 }  // namespace isthmus::face

@@ -1,6 +1,6 @@
 #include "mpi/request/completion.hpp"
 
-#include "mpi/process/error.hpp"
+#include "mpi/comm/raise.hpp"
 
 namespace isthmus::face {
 namespace {

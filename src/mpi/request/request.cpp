@@ -4,10 +4,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include "mpi/coll/agreement.hpp"
 #include "mpi/native/thread_level.hpp"
 #include "mpi/process/error.hpp"
 #include "mpi/process/grid.hpp"
+#include "mpi/process/limits.hpp"
 #include "mpi/request/grid_request.hpp"
 #include "mpi/request/progress.hpp"
 #include "mpi/request/tracked.hpp"

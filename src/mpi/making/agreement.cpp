@@ -1,4 +1,4 @@
-#include "mpi/coll/agreement.hpp"
+#include "mpi/making/agreement.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,24 +13,10 @@
 #include "mpi/coll/collective.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
-#include "mpi/process/traffic.hpp"
 #include "mpi/request/progress.hpp"
 
 namespace isthmus::face {
 namespace {
-
-GridLimits agreed;
-
-/// A predefined attribute of MPI_COMM_WORLD, or nothing where the native library has no value.
-std::optional<int> world_attribute(int keyval) {
-  Inside inside;
-  int* value = nullptr;
-  int found = 0;
-  if (native.Comm_get_attr(MPI_COMM_WORLD, keyval, &value, &found) != MPI_SUCCESS || found == 0) {
-    return std::nullopt;
-  }
-  return *value;
-}
 
 /// The exchange under way: a collective like any other, in its place among them.
 template <class Start>
@@ -56,17 +42,6 @@ void agree(const GridCommRef& comm, Start&& how) {
   }
 }
 
-template <class Item>
-std::vector<Item> tell_all(const GridCommRef& comm, const Item& mine) {
-  std::vector<Item> all(static_cast<std::size_t>(comm->size));
-  agree(comm, [&](coll::Party& party) {
-    return coll::allgather(party, std::as_bytes(std::span(&mine, 1)),
-                           std::as_writable_bytes(std::span(all)),
-                           coll::Sizes(all.size(), sizeof(Item)));
-  });
-  return all;
-}
-
 coll::Task spread_then_meet(coll::Party& party, coll::Bytes data) {
   coll::Task spread = coll::bcast(party, data, 0);
   co_await spread;
@@ -75,6 +50,13 @@ coll::Task spread_then_meet(coll::Party& party, coll::Bytes data) {
 }
 
 }  // namespace
+
+void tell_all(const GridCommRef& comm, coll::ConstBytes mine, coll::Bytes all) {
+  agree(comm, [&](coll::Party& party) {
+    return coll::allgather(party, mine, all,
+                           coll::Sizes(static_cast<std::size_t>(comm->size), mine.size()));
+  });
+}
 
 std::vector<SplitChoice> exchange_choices(const GridCommRef& comm, SplitChoice mine) {
   return tell_all(comm, mine);
@@ -116,44 +98,6 @@ std::optional<Extremes> local_extremes(MPI_Comm handle, std::optional<int> mine)
   if (code != MPI_SUCCESS) throw coll::Failure(MPI_ERR_OTHER, "a native reduction failed");
   if (most[1] == kNone) return std::nullopt;
   return Extremes{-most[0], most[1]};
-}
-
-const GridLimits& limits() { return agreed; }
-
-void agree_on_limits() {
-  struct Mine {
-    int tag_upper_bound;
-    int universe_size;  // of the cluster; the number of its ranks where it is not known
-    std::uint64_t settings_mark;
-  };
-  agreed.native_tag_upper_bound = world_attribute(MPI_TAG_UB).value_or(traffic::kPromisedTags);
-  if (agreed.native_tag_upper_bound < traffic::kPromisedTags) {
-    throw std::runtime_error("the native MPI library's MPI_TAG_UB is " +
-                             std::to_string(agreed.native_tag_upper_bound) +
-                             ", but MPI promises at least 32767: use another transport of it");
-  }
-  agreed.tag_upper_bound = agreed.native_tag_upper_bound;
-  const Grid& here = *grid();
-  if (here.world.clusters.size() > static_cast<std::size_t>(coll::kMaxClusters)) {
-    throw std::runtime_error("the grid has " + std::to_string(here.world.clusters.size()) +
-                             " clusters; at most " + std::to_string(coll::kMaxClusters) +
-                             " are possible");
-  }
-  const int universe = world_attribute(MPI_UNIVERSE_SIZE).value_or(0);
-  const std::vector<Mine> all =
-      tell_all(here.world_comm, Mine{agreed.native_tag_upper_bound,
-                                     std::max(universe, here.local_size()), here.settings_mark});
-  for (const Mine& each : all) {
-    agreed.tag_upper_bound = std::min(agreed.tag_upper_bound, each.tag_upper_bound);
-    if (each.settings_mark != all.front().settings_mark) {
-      throw std::runtime_error(
-          "ISTHMUS_COLL or ISTHMUS_NETWORK is not the same on all ranks: give them to all with "
-          "`isthmus run -x NAME=VALUE`");
-    }
-  }
-  for (const core::Cluster& cluster : here.world.clusters) {
-    agreed.universe_size += all[static_cast<std::size_t>(cluster.first)].universe_size;
-  }
 }
 
 }  // namespace isthmus::face

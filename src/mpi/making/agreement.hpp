@@ -5,14 +5,25 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "coll/engine/party.hpp"
 #include "core/group.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/request/request.hpp"
 
 namespace isthmus::face {
+
+/// The item of every member, by rank; all are of one size.
+void tell_all(const GridCommRef& comm, coll::ConstBytes mine, coll::Bytes all);
+template <class Item>
+std::vector<Item> tell_all(const GridCommRef& comm, const Item& mine) {
+  std::vector<Item> all(static_cast<std::size_t>(comm->size));
+  tell_all(comm, std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+  return all;
+}
 
 /// One member's say in MPI_Comm_split.
 struct SplitChoice {
@@ -42,15 +53,5 @@ struct Extremes {
   int most;
 };
 std::optional<Extremes> local_extremes(MPI_Comm handle, std::optional<int> mine);
-
-/// What is the same on the whole grid. Stands from MPI_Init on.
-struct GridLimits {
-  int native_tag_upper_bound = 32'767;  ///< MPI_TAG_UB of this cluster
-  int tag_upper_bound = 32'767;         ///< MPI_TAG_UB of the grid: the least of the clusters'
-  int universe_size = 0;                ///< MPI_UNIVERSE_SIZE: the sum of the clusters'
-};
-const GridLimits& limits();
-/// Called once by MPI_Init, when MPI_COMM_WORLD stands: collective over the grid.
-void agree_on_limits();
 
 }  // namespace isthmus::face

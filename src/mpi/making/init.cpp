@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "mpi/making/join.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/native/environment.hpp"
 #include "mpi/native/thread_level.hpp"
@@ -57,7 +58,7 @@ ISTHMUS_MPI(Init_thread)(int* argc, char*** argv, int required, int* provided) {
 
 // coverage: waits for every rank of the grid, then leaves it
 ISTHMUS_MPI(Finalize)() {
-  return native.Finalize();  // calls leave_grid: grid.cpp says when
+  return native.Finalize();  // calls leave_grid: join.cpp says when
 }
 
 }  // namespace isthmus::face

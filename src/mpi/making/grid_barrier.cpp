@@ -1,7 +1,8 @@
-#include "mpi/process/grid_barrier.hpp"
+#include "mpi/making/grid_barrier.hpp"
 
 #include <deque>
 
+#include "mpi/comm/comm.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/traffic.hpp"
 #include "mpi/request/progress.hpp"

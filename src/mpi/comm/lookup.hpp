@@ -1,0 +1,20 @@
+// Which communicator a call of the program is about.
+#pragma once
+
+#include "mpi/comm/comm.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/process/grid.hpp"
+
+namespace isthmus::face {
+
+/// The grid communicator that this call is about; null when it is for the native library.
+inline GridComm* grid_comm(MPI_Comm comm) {
+  return depth != 0 || grid() == nullptr ? nullptr : find_comm(comm);
+}
+/// As grid_comm, for what may outlive the handle.
+inline GridCommRef shared_grid_comm(MPI_Comm comm) {
+  const GridComm* const found = grid_comm(comm);
+  return found == nullptr ? nullptr : share_comm(comm);
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,69 @@
+#include "mpi/making/agree_on_limits.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "mpi/making/agreement.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/process/grid.hpp"
+#include "mpi/process/limits.hpp"
+#include "mpi/process/traffic.hpp"
+
+namespace isthmus::face {
+namespace {
+
+/// A predefined attribute of MPI_COMM_WORLD, or nothing where the native library has no value.
+std::optional<int> world_attribute(int keyval) {
+  Inside inside;
+  int* value = nullptr;
+  int found = 0;
+  if (native.Comm_get_attr(MPI_COMM_WORLD, keyval, &value, &found) != MPI_SUCCESS || found == 0) {
+    return std::nullopt;
+  }
+  return *value;
+}
+
+}  // namespace
+
+void agree_on_limits() {
+  struct Mine {
+    int tag_upper_bound;
+    int universe_size;  // of the cluster; the number of its ranks where it is not known
+    std::uint64_t settings_mark;
+  };
+  GridLimits agreed;
+  agreed.native_tag_upper_bound = world_attribute(MPI_TAG_UB).value_or(traffic::kPromisedTags);
+  if (agreed.native_tag_upper_bound < traffic::kPromisedTags) {
+    throw std::runtime_error("the native MPI library's MPI_TAG_UB is " +
+                             std::to_string(agreed.native_tag_upper_bound) +
+                             ", but MPI promises at least 32767: use another transport of it");
+  }
+  agreed.tag_upper_bound = agreed.native_tag_upper_bound;
+  const Grid& here = *grid();
+  if (here.world.clusters.size() > static_cast<std::size_t>(coll::kMaxClusters)) {
+    throw std::runtime_error("the grid has " + std::to_string(here.world.clusters.size()) +
+                             " clusters; at most " + std::to_string(coll::kMaxClusters) +
+                             " are possible");
+  }
+  const int universe = world_attribute(MPI_UNIVERSE_SIZE).value_or(0);
+  const std::vector<Mine> all =
+      tell_all(here.world_comm, Mine{agreed.native_tag_upper_bound,
+                                     std::max(universe, here.local_size()), here.settings_mark});
+  for (const Mine& each : all) {
+    agreed.tag_upper_bound = std::min(agreed.tag_upper_bound, each.tag_upper_bound);
+    if (each.settings_mark != all.front().settings_mark) {
+      throw std::runtime_error(
+          "ISTHMUS_COLL or ISTHMUS_NETWORK is not the same on all ranks: give them to all with "
+          "`isthmus run -x NAME=VALUE`");
+    }
+  }
+  for (const core::Cluster& cluster : here.world.clusters) {
+    agreed.universe_size += all[static_cast<std::size_t>(cluster.first)].universe_size;
+  }
+  set_limits(agreed);
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,178 @@
+#include "mpi/making/join.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+#include "mpi/comm/comm.hpp"
+#include "mpi/making/agree_on_limits.hpp"
+#include "mpi/making/grid_barrier.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/native/environment.hpp"
+#include "mpi/native/thread_level.hpp"
+#include "mpi/process/grid.hpp"
+
+namespace isthmus::face {
+namespace {
+
+// How long a rank waits, once it has heard that the grid is broken: the native launcher ends the
+// ranks of the cluster in which it broke, and should see the status of the one that broke it and
+// not that of a sibling which was quicker (2026-11: mpirun takes some 100 ms on a loaded host).
+constexpr std::chrono::milliseconds kLastWait{1000};
+
+// On the I/O thread: no MPI, no locks, no program code. The launcher says what happened; in case
+// it cannot, one rank of each cluster does too.
+void on_fault(bool says_why, const std::string& sentence, int code) {
+  std::this_thread::sleep_for(kLastWait);
+  if (says_why) {
+    const std::string line = "isthmus: " + sentence + "\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+  }
+  _exit(code & 0xFF ? code & 0xFF : 1);
+}
+
+std::size_t cluster_named(const core::World& world, const std::string& name) {
+  for (std::size_t i = 0; i < world.clusters.size(); ++i) {
+    if (world.clusters[i].name == name) return i;
+  }
+  throw std::runtime_error("ISTHMUS_CLUSTER is '" + name + "', which is not in ISTHMUS_WORLD");
+}
+
+/// What the world says of the networks. The launcher says the rest in ISTHMUS_NETWORK.
+coll::Network network_of(const core::World& world) {
+  coll::Network network;
+  const std::size_t clusters = world.clusters.size();
+  if (world.direct.size() >= clusters * (clusters - 1) / 2) return network;
+  std::vector<int> gateways(clusters, 0);
+  for (const core::Gateway& gateway : world.gateways) ++gateways[gateway.cluster];
+  network.paths = std::max(1, *std::min_element(gateways.begin(), gateways.end()));
+  return network;
+}
+
+/// The same number on hosts of every kind: FNV-1a.
+std::uint64_t mark_of(const std::string& text) {
+  std::uint64_t mark = 0xCBF2'9CE4'8422'2325;
+  for (const char c : text) mark = (mark ^ static_cast<unsigned char>(c)) * 0x100'0000'01B3;
+  return mark;
+}
+
+/// The variables about collectives.
+void read_settings(Grid& grid, const Environment& environment) {
+  try {
+    grid.forced = coll::parse_forced(environment.collectives);
+  } catch (const std::invalid_argument& wrong) {
+    throw std::runtime_error(std::string("ISTHMUS_COLL is wrong: ") + wrong.what());
+  }
+  try {
+    grid.network = coll::parse_network(environment.networks, network_of(grid.world));
+  } catch (const std::invalid_argument& wrong) {
+    throw std::runtime_error(std::string("ISTHMUS_NETWORK is wrong: ") + wrong.what());
+  }
+  grid.stats = environment.stats;
+  grid.settings_mark = mark_of(environment.collectives + '\n' + environment.networks);
+}
+
+std::unique_ptr<Grid> make_grid(Environment environment) {
+  auto made = std::make_unique<Grid>();
+  made->world = core::world_from_json(environment.world);
+  made->cluster = cluster_named(made->world, environment.cluster);
+  int native_size = 0;
+  int native_rank = 0;
+  native.Comm_size(MPI_COMM_WORLD, &native_size);
+  native.Comm_rank(MPI_COMM_WORLD, &native_rank);
+  if (made->first() != environment.first) {
+    throw std::runtime_error("ISTHMUS_FIRST is " + std::to_string(environment.first) +
+                             ", but cluster " + environment.cluster + " begins at world rank " +
+                             std::to_string(made->first()) + " in ISTHMUS_WORLD");
+  }
+  if (native_size != made->local_size()) {
+    throw std::runtime_error(
+        "the native MPI_COMM_WORLD of cluster " + environment.cluster + " has " +
+        std::to_string(native_size) + " ranks where the grid expects " +
+        std::to_string(made->local_size()) +
+        ": the native launcher did not start the program with the MPI library that the program "
+        "uses, or as many times as it was told to");
+  }
+  made->rank = made->first() + native_rank;
+  read_settings(*made, environment);
+  if (made->world.clusters.size() < 2) return nullptr;
+
+  native.Comm_dup(MPI_COMM_SELF, &made->self);
+  native.Comm_set_errhandler(made->self, MPI_ERRORS_RETURN);
+  native.Comm_group(MPI_COMM_WORLD, &made->native_world);
+  net::EndpointConfig config;
+  config.world = made->world;
+  config.world_rank = made->rank;
+  config.job = environment.job;
+  config.secret = std::move(environment.secret);
+  const bool speaks = made->rank == made->first();
+  made->endpoint = net::Endpoint::join(
+      std::move(config),
+      [speaks](const std::string& sentence, int code) { on_fault(speaks, sentence, code); });
+  return made;
+}
+
+// MPI_Finalize deletes the attributes of MPI_COMM_SELF before all else, the last set first; those
+// of the program may still communicate (MPI-4.1 section 11.2.4). So ours, set first, is the moment
+// to leave.
+int keep_out_of_copies(MPI_Comm, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+int on_self_deleted(MPI_Comm, int, void*, void*) {
+  leave_grid();
+  return MPI_SUCCESS;
+}
+void leave_when_self_is_deleted() {
+  int keyval = MPI_KEYVAL_INVALID;
+  native.Comm_create_keyval(keep_out_of_copies, on_self_deleted, &keyval, nullptr);
+  native.Comm_set_attr(MPI_COMM_SELF, keyval, nullptr);
+  native.Comm_free_keyval(&keyval);
+}
+
+}  // namespace
+
+void join_grid(ProgressBy by) {
+  if (!in_grid() || grid()) return;
+  const Inside inside;
+  try {
+    auto made = make_grid(read_environment());
+    if (!made) return;
+    Grid* joined = made.release();
+    set_grid(joined);
+    joined->world_comm =
+        register_comm(core::Group::range(0, joined->world.size()), 0, MPI_COMM_WORLD);
+    start_native_progress(by, threads_multiple());
+    agree_on_limits();
+    leave_when_self_is_deleted();
+  } catch (const std::exception& failure) {
+    abort_grid(1, std::string("cannot join the grid: ") + failure.what());
+  }
+}
+
+void leave_grid() {
+  const std::unique_ptr<Grid> leaving(grid());
+  if (!leaving) return;
+  const Inside inside;
+  if (leaving->stats && leaving->rank == 0) {
+    const std::string table = leaving->choices.table();
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, table.data(), table.size());
+  }
+  try {
+    grid_barrier(*leaving);
+    stop_native_progress();
+    leaving->world_comm.reset();
+    unregister_comm(MPI_COMM_WORLD);
+    leaving->endpoint->leave();
+  } catch (const std::exception& failure) {
+    abort_grid(1, std::string("cannot leave the grid: ") + failure.what());
+  }
+  set_grid(nullptr);
+  native.Group_free(&leaving->native_world);
+  native.Comm_free(&leaving->self);
+}
+
+}  // namespace isthmus::face
