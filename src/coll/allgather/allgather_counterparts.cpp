@@ -2,7 +2,8 @@
 // blocks to its counterparts in the other clusters. Blocks cross as often as there are members, but
 // nothing is left to be done in the cluster once they have: each rank goes when what it waits for
 // has come, one delay after the start.
-#include "coll/engine/implementations.hpp"
+#include "coll/allgather/allgather.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
 
 namespace isthmus::coll {
@@ -38,5 +39,23 @@ Task allgather_counterparts(Party& party, ConstBytes mine, Bytes all, Sizes size
   for (auto& p : pending) co_await p;
   for (auto& portion : portions) portion.store();
 }
+
+double cost_allgather_counterparts(const Setting& setting, const Parameters&) {
+  const Shape shape(setting);
+  const double share = shape.bytes * shape.members / shape.ranks;
+  return native_allgather(setting.network, shape.members, static_cast<std::size_t>(share)) +
+         2 * shape.others * setting.network.message_cost +
+         queueing(setting.network, shape.members) +
+         all_at_once(setting, share * shape.others, share * shape.members) +
+         crowding(setting, share * (shape.members - 1));
+}
+
+const Algorithm kAllgatherCounterparts{Kind::Allgather,
+                                       "counterparts",
+                                       kNothing,
+                                       kNone,
+                                       cost_allgather_counterparts,
+                                       allgather_counterparts,
+                                       ""};
 
 }  // namespace isthmus::coll

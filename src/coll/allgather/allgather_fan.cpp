@@ -1,6 +1,7 @@
 // Each leader collects its cluster's blocks and sends all of them to every rank. For very short
 // blocks and few ranks (fan.hpp).
-#include "coll/engine/implementations.hpp"
+#include "coll/allgather/allgather.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/patterns/fan.hpp"
 
 namespace isthmus::coll {
@@ -23,5 +24,15 @@ Task allgather_fan(Party& party, ConstBytes mine, Bytes all, Sizes sizes, Parame
   for (auto& p : pending) co_await p;
   for (auto& portion : portions) portion.store();
 }
+
+double cost_allgather_fan(const Setting& setting, const Parameters&) {
+  const Shape shape(setting);
+  const double share = shape.bytes * shape.members / shape.ranks;
+  return cost_of_fan(setting, shape.bytes / shape.ranks, share) +
+         crowding(setting, share * (shape.ranks - shape.members - shape.others));
+}
+
+const Algorithm kAllgatherFan{Kind::Allgather,    "fan",         kNothing, kNone,
+                              cost_allgather_fan, allgather_fan, ""};
 
 }  // namespace isthmus::coll

@@ -4,8 +4,9 @@
 // Meanwhile each cluster's own blocks are spread likewise. After van de Geijn's broadcast (scatter,
 // copy, allgather), with every rank a root; for equal blocks and clusters it is the allgather of
 // Traeff's hierarchical collectives with all members as leaders.
+#include "coll/allgather/allgather.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/cut.hpp"
-#include "coll/engine/implementations.hpp"
 #include "coll/patterns/pairwise.hpp"
 
 namespace isthmus::coll {
@@ -110,5 +111,21 @@ Task allgather_intervals(Party& party, ConstBytes mine, Bytes all, Sizes sizes, 
   for (Portion& portion : portions) portion.target.store();
   for (auto& p : sends) co_await p;
 }
+
+namespace {
+
+double cost_allgather_intervals(const Setting& setting, const Parameters&) {
+  const Shape shape(setting);
+  const double far_bytes = shape.bytes * shape.members / shape.ranks;
+  return (shape.others + 1) * native_latency(setting.network, shape.members) +
+         2 * shape.others * setting.network.message_cost +
+         queueing(setting.network, shape.members) +
+         all_at_once(setting, shape.bytes * (shape.ranks - 1) / shape.ranks, far_bytes);
+}
+
+}  // namespace
+
+const Algorithm kAllgatherIntervals{Kind::Allgather,          "intervals",         kNothing, kNone,
+                                    cost_allgather_intervals, allgather_intervals, kLanes};
 
 }  // namespace isthmus::coll

@@ -1,7 +1,9 @@
 // Each cluster gathers at its leader; the leaders exchange what they gathered; each broadcasts the
 // whole in its cluster.
-#include "coll/engine/implementations.hpp"
+#include "coll/allgather/allgather.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
+#include "coll/gather/gather.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -71,5 +73,17 @@ Task allgather_magpie(Party& party, ConstBytes mine, Bytes all, Sizes sizes, Par
   }
   if (!layout.blocks()) to_rank_order(layout, packed, offsets, all);
 }
+
+namespace {
+
+double cost_allgather_magpie(const Setting& setting, const Parameters&) {
+  const int members = largest_cluster(setting.layout);
+  return cost_gather_magpie(setting, {}) + native_bcast(setting.network, members, setting.bytes());
+}
+
+}  // namespace
+
+const Algorithm kAllgatherMagpie{Kind::Allgather,       "magpie",         kNothing, kNone,
+                                 cost_allgather_magpie, allgather_magpie, kMagPIe};
 
 }  // namespace isthmus::coll

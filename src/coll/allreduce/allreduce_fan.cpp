@@ -1,7 +1,9 @@
 // Each leader combines its cluster's vectors and sends the result to every rank, which combines
 // those of all clusters, in cluster order: the same bits everywhere. Where clusters interleave and
 // the order matters, whole vectors go instead. For very short vectors and few ranks (fan.hpp).
-#include "coll/engine/implementations.hpp"
+#include "coll/allgather/allgather.hpp"
+#include "coll/allreduce/allreduce.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/patterns/fan.hpp"
 
 namespace isthmus::coll {
@@ -40,5 +42,19 @@ Task allreduce_fan(Party& party, ConstBytes in, Bytes out, std::size_t count, Re
     co_await prefix(allgather_fan, party, in, out, count, reduction, last);
   }
 }
+
+namespace {
+
+double cost_allreduce_fan(const Setting& setting, const Parameters&) {
+  const auto bytes = static_cast<double>(setting.bytes());
+  const int far = setting.layout.size() - largest_cluster(setting.layout);
+  const double more = bytes * (far - setting.layout.clusters() + 1);
+  return cost_of_fan(setting, bytes, bytes) + crowding(setting, more);
+}
+
+}  // namespace
+
+const Algorithm kAllreduceFan{Kind::Allreduce,    "fan",         kNothing, kNone,
+                              cost_allreduce_fan, allreduce_fan, ""};
 
 }  // namespace isthmus::coll

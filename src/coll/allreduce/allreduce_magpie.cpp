@@ -1,7 +1,9 @@
 // Each cluster reduces to its leader; the leaders exchange their partial results and each combines
 // all of them in cluster order, so every cluster computes the same bits; each broadcasts.
-#include "coll/engine/implementations.hpp"
+#include "coll/allreduce/allreduce.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
+#include "coll/reduce/reduce.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -59,5 +61,18 @@ Task allreduce_magpie(Party& party, ConstBytes in, Bytes out, std::size_t count,
   Pending spread = party.local_bcast(out, 0);
   co_await spread;
 }
+
+namespace {
+
+double cost_allreduce_magpie(const Setting& setting, const Parameters&) {
+  const int members = largest_cluster(setting.layout);
+  return cost_reduce_magpie(setting, {}) + noticed_late(setting) +
+         native_bcast(setting.network, members, setting.bytes());
+}
+
+}  // namespace
+
+const Algorithm kAllreduceMagpie{Kind::Allreduce,       "magpie",         kNothing, kNone,
+                                 cost_allreduce_magpie, allreduce_magpie, kMagPIe};
 
 }  // namespace isthmus::coll

@@ -4,10 +4,12 @@
 // need be a power of two or equal another's. After Rabenseifner (ICCS 2004) and Matsuda et al.
 // (CLUSTER 2006), with direct instead of halving steps and the stages overlapped.
 #include <algorithm>
+#include <cmath>
 #include <deque>
 
+#include "coll/allreduce/allreduce.hpp"
 #include "coll/engine/concurrent.hpp"
-#include "coll/engine/implementations.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/looks.hpp"
 #include "coll/engine/phases.hpp"
 #include "coll/engine/segment_size.hpp"
@@ -262,5 +264,40 @@ Task allreduce_pipelined(Party& party, ConstBytes in, Bytes out, std::size_t cou
   Pipelined mine(party, in, out, count, reduction, segment);
   co_await mine.run();
 }
+
+namespace {
+
+double cost_allreduce_pipelined(const Setting& setting, const Parameters& parameters) {
+  const Layout& layout = setting.layout;
+  const Network& network = setting.network;
+  const int members = largest_cluster(layout);
+  const std::size_t bytes = setting.bytes();
+  const std::size_t segment = pipelined_segment(layout, network, bytes, parameters);
+  const double segments = std::ceil(static_cast<double>(bytes) / static_cast<double>(segment));
+  const int fewest = smallest_cluster(layout);
+  const double inside = link_time(network, bytes) * (members - 1) / members;
+  const double links = link_time(network, bytes) * (layout.clusters() - 1) / fewest;
+  const double wires = static_cast<double>(bytes) / wan_rate(network, fewest);
+  const double messages = 4 * members;  // of a segment
+  // What crosses does so under the reduce-scatter, but for the last segment.
+  const double crossing = std::max(links, wires);
+  const double number = std::max(segments, 1.0);
+  const double late = std::max(crossing - inside, crossing / number);
+  // The first segments' gathers run while the last ones cross.
+  const double gather = std::max(inside, network.wan_latency + inside / number);
+  const double through = std::max(inside + late + gather,
+                                  segments * messages * network.stream_cost + network.wan_latency);
+  return 2 * network.link_latency + messages * network.message_cost + through;
+}
+
+}  // namespace
+
+const Algorithm kAllreducePipelined{Kind::Allreduce,
+                                    "pipelined",
+                                    kRankOrder,
+                                    kSegment,
+                                    cost_allreduce_pipelined,
+                                    allreduce_pipelined,
+                                    "after Rabenseifner and Matsuda et al."};
 
 }  // namespace isthmus::coll

@@ -10,7 +10,8 @@
 // Others hand their parts to the senders, and get them back.
 #include <numeric>
 
-#include "coll/engine/implementations.hpp"
+#include "coll/allreduce/allreduce.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
 #include "coll/patterns/counterparts.hpp"
 #include "coll/patterns/halving.hpp"
@@ -127,5 +128,48 @@ Task allreduce_rabenseifner_wan(Party& party, ConstBytes in, Bytes out, std::siz
   co_await redistribute(party, out, exchanged, reduced, kTagAllreduceCopy);
   co_await gather_shares(party, members, reduced, out, kTagAllreduceSpread);
 }
+
+namespace {
+
+double cost_allreduce_two_tier(const Setting& setting, const Parameters&) {
+  const int members = largest_cluster(setting.layout);
+  return far_message(setting, setting.bytes()) +
+         4 * explicit_steps(setting.network, members, setting.bytes());
+}
+
+double cost_allreduce_rabenseifner(const Setting& setting, const Parameters&) {
+  const Layout& layout = setting.layout;
+  const Network& network = setting.network;
+  const int members = largest_cluster(layout);
+  const bool aligned = layout.blocks() && members == smallest_cluster(layout) &&
+                       rounds(members) < rounds(members + 1);
+  // Aligned, what crosses are the last halves: together the vector. Else whole vectors of many.
+  const double crossing = static_cast<double>(setting.bytes()) / network.wan_bandwidth *
+                          (aligned ? layout.clusters() - 1 : members);
+  const int steps = aligned ? rounds(layout.clusters()) : rounds(layout.size());
+  return 2 * explicit_steps(network, layout.size(), setting.bytes()) + crossing +
+         2 * steps * network.wan_latency;
+}
+
+double cost_allreduce_rabenseifner_wan(const Setting& setting, const Parameters& parameters) {
+  const int members = largest_cluster(setting.layout);
+  return 2 * explicit_steps(setting.network, members, setting.bytes()) +
+         far_copy(setting, setting.bytes(), senders_of(setting, parameters));
+}
+
+}  // namespace
+
+const Algorithm kAllreduceTwoTier{Kind::Allreduce,         "two-tier",         kRankOrder, kNone,
+                                  cost_allreduce_two_tier, allreduce_two_tier, kMatsuda};
+const Algorithm kAllreduceRabenseifner{
+    Kind::Allreduce,        "rabenseifner",           kNothing, kNone, cost_allreduce_rabenseifner,
+    allreduce_rabenseifner, "Rabenseifner, ICCS 2004"};
+const Algorithm kAllreduceRabenseifnerWan{Kind::Allreduce,
+                                          "rabenseifner-wan",
+                                          kRankOrder,
+                                          kSenders,
+                                          cost_allreduce_rabenseifner_wan,
+                                          allreduce_rabenseifner_wan,
+                                          kMatsuda};
 
 }  // namespace isthmus::coll

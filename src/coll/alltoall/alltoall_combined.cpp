@@ -2,7 +2,8 @@
 // cluster gathers its blocks for the others at its leader; the leaders exchange, turn senders'
 // order into receivers' order and scatter (MagPIe's). Blocks within the cluster go by the native
 // alltoall meanwhile.
-#include "coll/engine/implementations.hpp"
+#include "coll/alltoall/alltoall.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
 
 namespace isthmus::coll {
@@ -108,5 +109,23 @@ Task alltoall_combined(Party& party, ConstBytes out, Sizes out_sizes, Bytes in, 
   co_await within;
   target.store();
 }
+
+namespace {
+
+double cost_alltoall_combined(const Setting& setting, const Parameters&) {
+  const Shape shape(setting);
+  const auto share = setting.bytes() / static_cast<std::size_t>(shape.ranks) *
+                     static_cast<std::size_t>(shape.members * shape.members);
+  const auto all = share * static_cast<std::size_t>(shape.others);
+  // The leader copies every block twice, which takes some nanoseconds each.
+  const double copies = 10e-9 * shape.members * shape.ranks;
+  return 2 * native_gather(setting.network, shape.members, all) + far_message(setting, share) +
+         copies;
+}
+
+}  // namespace
+
+const Algorithm kAlltoallCombined{Kind::Alltoall,         "combined",        kKnownBytes, kNone,
+                                  cost_alltoall_combined, alltoall_combined, kMagPIe};
 
 }  // namespace isthmus::coll

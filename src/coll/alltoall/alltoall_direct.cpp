@@ -3,7 +3,8 @@
 // receiver, so that nobody is hit by all at once.
 #include <deque>
 
-#include "coll/engine/implementations.hpp"
+#include "coll/alltoall/alltoall.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/patterns/pairwise.hpp"
 
 namespace isthmus::coll {
@@ -71,5 +72,17 @@ Task alltoall_direct(Party& party, ConstBytes out, Sizes out_sizes, Bytes in, Si
   for (auto& p : arrivals) co_await p;
   for (auto& p : within) co_await p;
 }
+
+double cost_alltoall_direct(const Setting& setting, const Parameters&) {
+  const Shape shape(setting);
+  constexpr double kHeaders = 80;  // of each message
+  const double far_bytes = (shape.bytes / shape.ranks + kHeaders) * shape.members * shape.members;
+  return 2 * (shape.ranks - 1) * setting.network.message_cost +
+         queueing(setting.network, shape.members * shape.members) +
+         all_at_once(setting, shape.bytes * (shape.ranks - 1) / shape.ranks, far_bytes);
+}
+
+const Algorithm kAlltoallDirect{Kind::Alltoall,       "direct",        kNothing, kNone,
+                                cost_alltoall_direct, alltoall_direct, ""};
 
 }  // namespace isthmus::coll

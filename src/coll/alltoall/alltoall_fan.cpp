@@ -2,7 +2,8 @@
 // part. For very short blocks of one size and few ranks (fan.hpp).
 #include <stdexcept>
 
-#include "coll/engine/implementations.hpp"
+#include "coll/alltoall/alltoall.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/patterns/fan.hpp"
 
 namespace isthmus::coll {
@@ -42,5 +43,18 @@ Task alltoall_fan(Party& party, ConstBytes out, Sizes out_sizes, Bytes in, Sizes
   for (auto& p : pending) co_await p;
   for (auto& portion : portions) portion.store();
 }
+
+namespace {
+
+double cost_alltoall_fan(const Setting& setting, const Parameters&) {
+  const Shape shape(setting);
+  const double copies = 10e-9 * shape.members * shape.ranks;
+  return cost_of_fan(setting, shape.bytes, shape.bytes / shape.ranks * shape.members) + copies;
+}
+
+}  // namespace
+
+const Algorithm kAlltoallFan{Kind::Alltoall,    "fan",        kKnownBytes, kNone,
+                             cost_alltoall_fan, alltoall_fan, ""};
 
 }  // namespace isthmus::coll

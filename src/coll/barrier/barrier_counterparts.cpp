@@ -1,7 +1,8 @@
 // Everyone in the cluster has come; every member tells its counterparts in the other clusters so,
 // and goes when it has heard of all of them. One delay, and nobody waits for a leader's release.
 // Dissemination between clusters, as MagPIe's barrier, with all members as leaders.
-#include "coll/engine/implementations.hpp"
+#include "coll/barrier/barrier.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
 
 namespace isthmus::coll {
@@ -25,5 +26,20 @@ Task barrier_counterparts(Party& party, Parameters) {
   }
   for (auto& p : pending) co_await p;
 }
+
+namespace {
+
+double cost_barrier_counterparts(const Setting& setting, const Parameters&) {
+  const Shape shape(setting);
+  return exchange_latency(setting.network, shape.members) +
+         2 * shape.others * setting.network.message_cost +
+         queueing(setting.network, shape.members) + all_at_once(setting, 0, 0);
+}
+
+}  // namespace
+
+const Algorithm kBarrierCounterparts{
+    Kind::Barrier,        "counterparts", kNothing, kNone, cost_barrier_counterparts,
+    barrier_counterparts, kLanes};
 
 }  // namespace isthmus::coll

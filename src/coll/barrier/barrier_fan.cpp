@@ -1,6 +1,7 @@
 // The members of a cluster tell its leader that they have come, each leader tells all ranks, and a
 // rank goes when it has heard of all leaders. For few ranks (fan.hpp).
-#include "coll/engine/implementations.hpp"
+#include "coll/barrier/barrier.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/patterns/fan.hpp"
 
 namespace isthmus::coll {
@@ -16,5 +17,16 @@ Task barrier_fan(Party& party, Parameters) {
   fan_out(party, kTagBarrier, empty, pending, true);
   for (auto& p : pending) co_await p;
 }
+
+namespace {
+
+double cost_barrier_fan(const Setting& setting, const Parameters&) {
+  return cost_of_fan(setting, 0, 0);
+}
+
+}  // namespace
+
+const Algorithm kBarrierFan{Kind::Barrier,    "fan",       kNothing, kNone,
+                            cost_barrier_fan, barrier_fan, ""};
 
 }  // namespace isthmus::coll

@@ -1,5 +1,6 @@
 // Everyone in the cluster has come; the leaders tell each other; everyone goes.
-#include "coll/engine/implementations.hpp"
+#include "coll/barrier/barrier.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
 
 namespace isthmus::coll {
@@ -24,5 +25,17 @@ Task barrier_magpie(Party& party, Parameters) {
   Pending release = party.local_barrier();
   co_await release;
 }
+
+namespace {
+
+double cost_barrier_magpie(const Setting& setting, const Parameters&) {
+  const int members = largest_cluster(setting.layout);
+  return 2 * native_bcast(setting.network, members, 0) + far_message(setting, 0);
+}
+
+}  // namespace
+
+const Algorithm kBarrierMagpie{Kind::Barrier,       "magpie",       kNothing, kNone,
+                               cost_barrier_magpie, barrier_magpie, kMagPIe};
 
 }  // namespace isthmus::coll

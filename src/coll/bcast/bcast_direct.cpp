@@ -1,9 +1,11 @@
 // The root sends straight to every rank of the other clusters, while its own cluster's native
 // broadcast runs: nobody there has anything left to do when the message has come. Each byte crosses
 // once for each of those ranks, so this is for very short messages.
+#include <algorithm>
 #include <vector>
 
-#include "coll/engine/implementations.hpp"
+#include "coll/bcast/bcast.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
 
 namespace isthmus::coll {
@@ -25,5 +27,22 @@ Task bcast_direct(Party& party, Bytes data, int root, Parameters) {
   }
   for (auto& p : pending) co_await p;
 }
+
+namespace {
+
+double cost_bcast_direct(const Setting& setting, const Parameters&) {
+  const Network& network = setting.network;
+  const int members = largest_cluster(setting.layout);
+  const auto far = static_cast<double>(setting.layout.size() - members);
+  const double bytes = far * static_cast<double>(setting.bytes());
+  const double out = bytes / std::min(wan_rate(network, 1), network.link_bandwidth);
+  return std::max(network.wan_latency + network.message_cost * far + out,
+                  native_bcast(network, members, setting.bytes()));
+}
+
+}  // namespace
+
+const Algorithm kBcastDirect{Kind::Bcast,       "direct",     kNothing, kNone,
+                             cost_bcast_direct, bcast_direct, ""};
 
 }  // namespace isthmus::coll

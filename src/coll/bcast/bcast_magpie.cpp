@@ -1,6 +1,7 @@
 // The root sends to the other clusters' leaders at once, while its own cluster's native broadcast
 // runs; each leader broadcasts in its cluster (MagPIe).
-#include "coll/engine/implementations.hpp"
+#include "coll/bcast/bcast.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
 
 namespace isthmus::coll {
@@ -22,5 +23,18 @@ Task bcast_magpie(Party& party, Bytes data, int root, Parameters) {
   pending.push_back(party.local_bcast(data, at_home ? layout.index_of(root) : 0));
   for (auto& p : pending) co_await p;
 }
+
+namespace {
+
+double cost_bcast_magpie(const Setting& setting, const Parameters&) {
+  const int members = largest_cluster(setting.layout);
+  return far_message(setting, setting.bytes()) + noticed_late(setting) +
+         native_bcast(setting.network, members, setting.bytes());
+}
+
+}  // namespace
+
+const Algorithm kBcastMagpie{Kind::Bcast,       "magpie",     kNothing, kNone,
+                             cost_bcast_magpie, bcast_magpie, kMagPIe};
 
 }  // namespace isthmus::coll

@@ -2,13 +2,15 @@
 // between the clusters are busy at once. After den Burger, Kielmann and Bal, "Balanced
 // Multicasting", SC 2005 (several trees over clusters), with the trees' depth held at two inside
 // a cluster.
+#include <algorithm>
 #include <deque>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "coll/bcast/bcast.hpp"
 #include "coll/engine/concurrent.hpp"
-#include "coll/engine/implementations.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/looks.hpp"
 #include "coll/engine/phases.hpp"
 #include "coll/engine/segment_size.hpp"
@@ -168,5 +170,38 @@ Task bcast_striped(Party& party, Bytes data, int root, Parameters parameters) {
 Task bcast_chained(Party& party, Bytes data, int root, Parameters parameters) {
   return along_stripes(party, data, root, parameters, true);
 }
+
+namespace {
+
+int further_clusters(const Setting& setting) { return std::max(0, setting.layout.clusters() - 2); }
+
+double cost_bcast_chained(const Setting& setting, const Parameters& parameters) {
+  return cost_of_stripes(setting, parameters, 1) +
+         further_clusters(setting) * setting.network.wan_latency;
+}
+
+}  // namespace
+
+double cost_bcast_striped(const Setting& setting, const Parameters& parameters) {
+  // A relay's link carries one more crossing for each further cluster.
+  const int relays = std::max(1, smallest_cluster(setting.layout) - 1);
+  return cost_of_stripes(setting, parameters,
+                         1 + static_cast<double>(further_clusters(setting)) / relays);
+}
+
+const Algorithm kBcastStriped{Kind::Bcast,
+                              "striped",
+                              kNothing,
+                              kSegment,
+                              cost_bcast_striped,
+                              bcast_striped,
+                              "after den Burger et al., SC 2005"};
+const Algorithm kBcastChained{Kind::Bcast,
+                              "chained",
+                              kNothing,
+                              kSegment,
+                              cost_bcast_chained,
+                              bcast_chained,
+                              "striped, passed on from cluster to cluster"};
 
 }  // namespace isthmus::coll

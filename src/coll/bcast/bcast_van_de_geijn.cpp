@@ -10,8 +10,9 @@
 // their parts to the senders; the receivers hand them on to their clusters' members.
 #include <numeric>
 
+#include "coll/bcast/bcast.hpp"
 #include "coll/engine/concurrent.hpp"
-#include "coll/engine/implementations.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
 #include "coll/patterns/counterparts.hpp"
 #include "coll/patterns/halving.hpp"
@@ -83,5 +84,42 @@ Task bcast_van_de_geijn_wan(Party& party, Bytes data, int root, Parameters param
   co_await redistribute(party, data, at_receivers, parts, kTagBcastCopy);
   co_await gather_by_doubling(party, parts, data, kTagBcastSpread);
 }
+
+namespace {
+
+double cost_bcast_farfirst(const Setting& setting, const Parameters&) {
+  const int members = largest_cluster(setting.layout);
+  return far_message(setting, setting.bytes()) +
+         2 * explicit_steps(setting.network, members, setting.bytes());
+}
+
+double cost_bcast_van_de_geijn(const Setting& setting, const Parameters&) {
+  // Each step may cross: the scatter once, the allgather in every one, with half of the message
+  // in the last, when all members send at a time.
+  const Layout& layout = setting.layout;
+  const Network& network = setting.network;
+  const double crossing =
+      static_cast<double>(setting.bytes()) / 2 * largest_cluster(layout) / network.wan_bandwidth;
+  return 2 * explicit_steps(network, layout.size(), setting.bytes()) + crossing +
+         (1 + rounds(layout.size())) * network.wan_latency;
+}
+
+double cost_bcast_van_de_geijn_wan(const Setting& setting, const Parameters& parameters) {
+  const int members = largest_cluster(setting.layout);
+  return 2 * explicit_steps(setting.network, members, setting.bytes()) +
+         far_copy(setting, setting.bytes(), senders_of(setting, parameters));
+}
+
+}  // namespace
+
+const Algorithm kBcastFarfirst{Kind::Bcast,         "farfirst",     kNothing, kNone,
+                               cost_bcast_farfirst, bcast_farfirst, kMatsuda};
+const Algorithm kBcastVanDeGeijn{
+    Kind::Bcast,        "van-de-geijn",           kNothing, kNone, cost_bcast_van_de_geijn,
+    bcast_van_de_geijn, "Barnett et al., SC 1994"};
+const Algorithm kBcastVanDeGeijnWan{
+    Kind::Bcast, "van-de-geijn-wan",          kNothing,
+    kSenders,    cost_bcast_van_de_geijn_wan, bcast_van_de_geijn_wan,
+    kMatsuda};
 
 }  // namespace isthmus::coll

@@ -1,4 +1,4 @@
-// An algorithm of a collective, as the table (algorithms.cpp) lists it: what it is called, what it
+// An algorithm of a collective, as the row in its file says: what it is called, what it
 // demands, what can be set of it, what it costs, and how to start it.
 #pragma once
 
@@ -61,6 +61,20 @@ struct Heeds {
   bool senders = false;
 };
 
+// What rows are written with.
+inline constexpr Demands kNothing{};
+/// By cluster: partial results of clusters stand for their ranks.
+inline constexpr Demands kRankOrder{.commutative = true};
+inline constexpr Heeds kNone{};
+inline constexpr Heeds kSegment{.segment = true};
+inline constexpr Heeds kSenders{.senders = true};
+inline constexpr std::string_view kMatsuda = "Matsuda et al., CLUSTER 2006";
+inline constexpr std::string_view kMagPIe = "Kielmann et al., MagPIe, PPoPP 1999";
+inline constexpr std::string_view kLanes =
+    "after Traeff and Hunold, Multi-lane Communication, CLUSTER 2020";
+inline constexpr std::string_view kPrefix = "Sanders and Traeff, Parallel Prefix, EuroPVM/MPI 2006";
+inline constexpr Demands kKnownBytes{.known_bytes = true};
+
 using RunBarrier = Task (*)(Party&, Parameters);
 using RunBcast = Task (*)(Party&, Bytes data, int root, Parameters);
 using RunGather = Task (*)(Party&, ConstBytes mine, Bytes all, Sizes sizes, int root, Parameters);
@@ -89,7 +103,7 @@ struct Algorithm {
   std::string_view source;  ///< where it is from
 };
 
-/// All algorithms, those of one kind adjacent.
+/// All algorithms (table.cpp), those of one kind adjacent.
 std::span<const Algorithm> algorithms();
 /// Null where there is none of that name.
 const Algorithm* find_algorithm(Kind kind, std::string_view name);

@@ -15,6 +15,12 @@ int largest_cluster(const Layout& layout) {
   return static_cast<int>(most);
 }
 
+int smallest_cluster(const Layout& layout) {
+  std::size_t least = layout.members(0).size();
+  for (int c = 1; c < layout.clusters(); ++c) least = std::min(least, layout.members(c).size());
+  return static_cast<int>(least);
+}
+
 int rounds(int number) {
   int needed = 0;
   while ((1 << needed) < number) ++needed;
@@ -48,6 +54,30 @@ double far_message(const Setting& setting, std::size_t bytes) {
   return network.wan_latency + network.message_cost * others + out;
 }
 
+double native_latency(const Network& network, int members) {
+  return rounds(members) * (network.link_latency + network.message_cost);
+}
+
+double exchange_latency(const Network& network, int members) {
+  return rounds(members) * (network.link_latency + 2 * network.message_cost);
+}
+
+double queueing(const Network& network, int messages) {
+  return network.paths == 0 ? 0 : messages * network.message_cost / network.paths;
+}
+
+double crowding(const Setting& setting, double far_bytes) {
+  return far_bytes / wan_rate(setting.network, largest_cluster(setting.layout)) / 5;
+}
+
+double all_at_once(const Setting& setting, double link_bytes, double far_bytes) {
+  const Network& network = setting.network;
+  const double links = link_bytes / network.link_bandwidth;
+  if (setting.layout.clusters() == 1) return links;
+  const double far = far_bytes / wan_rate(network, largest_cluster(setting.layout));
+  return network.wan_latency + std::max(links, far);
+}
+
 double native_bcast(const Network& network, int members, std::size_t bytes) {
   return tree_or_halving(network, members, bytes);
 }
@@ -71,39 +101,29 @@ double noticed_late(const Setting& setting) {
   return setting.layout.clusters() > 1 ? kShare * setting.network.wan_latency : 0;
 }
 
-double cost_bcast_magpie(const Setting& setting, const Parameters&) {
-  const int members = largest_cluster(setting.layout);
-  return far_message(setting, setting.bytes()) + noticed_late(setting) +
-         native_bcast(setting.network, members, setting.bytes());
-}
-
-double cost_bcast_direct(const Setting& setting, const Parameters&) {
+double far_copy(const Setting& setting, std::size_t bytes, int senders) {
+  const int others = setting.layout.clusters() - 1;
+  if (others == 0) return 0;
   const Network& network = setting.network;
-  const int members = largest_cluster(setting.layout);
-  const auto far = static_cast<double>(setting.layout.size() - members);
-  const double bytes = far * static_cast<double>(setting.bytes());
-  const double out = bytes / std::min(wan_rate(network, 1), network.link_bandwidth);
-  return std::max(network.wan_latency + network.message_cost * far + out,
-                  native_bcast(network, members, setting.bytes()));
+  const double size = static_cast<double>(bytes);
+  const double wires = size / wan_rate(network, senders);
+  const double links = size * others / (senders * network.link_bandwidth);
+  return network.wan_latency + network.message_cost * others + std::max(wires, links);
 }
 
-double cost_reduce_magpie(const Setting& setting, const Parameters&) {
-  const int members = largest_cluster(setting.layout);
-  return native_reduce(setting.network, members, setting.bytes()) +
-         far_message(setting, setting.bytes());
+double explicit_steps(const Network& network, int members, std::size_t bytes) {
+  if (members < 2) return 0;
+  return rounds(members) * (network.link_latency + 2 * network.message_cost) +
+         link_time(network, bytes) * (members - 1) / members;
 }
 
-double cost_allreduce_magpie(const Setting& setting, const Parameters&) {
-  const int members = largest_cluster(setting.layout);
-  return cost_reduce_magpie(setting, {}) + noticed_late(setting) +
-         native_bcast(setting.network, members, setting.bytes());
+int senders_of(const Setting& setting, const Parameters& parameters) {
+  const int most = smallest_cluster(setting.layout);
+  return parameters.senders > 0 ? std::min(parameters.senders, most) : most;
 }
 
-double cost_allreduce_fan(const Setting& setting, const Parameters&) {
-  const auto bytes = static_cast<double>(setting.bytes());
-  const int far = setting.layout.size() - largest_cluster(setting.layout);
-  const double more = bytes * (far - setting.layout.clusters() + 1);
-  return cost_of_fan(setting, bytes, bytes) + crowding(setting, more);
+double combining(const Setting& setting) {
+  return static_cast<double>(setting.bytes()) * setting.layout.size() / 1e9;
 }
 
 }  // namespace isthmus::coll

@@ -1,6 +1,6 @@
-// The estimated times of algorithms, in seconds, and the parts they are made of. Each formula
-// stands in docs/collectives.md, in the table of its collective or in the one of what is added.
-// Estimates need only order the algorithms: they leave out what all have in common.
+// What the estimated times of algorithms, in seconds, are made of. Each algorithm's formula is in
+// its file and in docs/collectives.md, in the table of its collective or in the one of what is
+// added. Estimates need only order the algorithms: they leave out what all have in common.
 #pragma once
 
 #include "coll/engine/algorithm.hpp"
@@ -11,6 +11,8 @@ namespace isthmus::coll {
 double wan_rate(const Network& network, int senders);
 /// Most members of any cluster.
 int largest_cluster(const Layout& layout);
+/// Fewest members of any cluster.
+int smallest_cluster(const Layout& layout);
 /// ceil(log2(number)), 0 for 1.
 int rounds(int number);
 /// Seconds that `bytes` take over one member's link.
@@ -39,54 +41,28 @@ double native_reduce(const Network& network, int members, std::size_t bytes);
 double native_gather(const Network& network, int members, std::size_t bytes);
 double native_allgather(const Network& network, int members, std::size_t bytes);
 
-/// Of what fan.hpp makes: `in` bytes from each member to its leader, `out` from there to each rank.
-double cost_of_fan(const Setting& setting, double in, double out);
-
 /// What a native collective takes longer after a wait for another cluster: processes look for
 /// native messages less and less often meanwhile, up to a tenth of the wait apart.
 double noticed_late(const Setting&);
 
-double cost_bcast_magpie(const Setting&, const Parameters&);
-double cost_bcast_direct(const Setting&, const Parameters&);
-double cost_reduce_magpie(const Setting&, const Parameters&);
-double cost_allreduce_magpie(const Setting&, const Parameters&);
-double cost_allreduce_fan(const Setting&, const Parameters&);
+/// `bytes` to each other cluster, shared by `senders` members.
+double far_copy(const Setting& setting, std::size_t bytes, int senders);
+/// Scatter or allgather by log(members) explicit steps.
+double explicit_steps(const Network& network, int members, std::size_t bytes);
+/// The senders of each cluster: as asked for, or the most there can be.
+int senders_of(const Setting& setting, const Parameters& parameters);
+/// Combining the vectors of all ranks takes about this long.
+double combining(const Setting& setting);
 
-// cost_wide.cpp
-double cost_bcast_farfirst(const Setting&, const Parameters&);
-double cost_bcast_van_de_geijn(const Setting&, const Parameters&);
-double cost_bcast_van_de_geijn_wan(const Setting&, const Parameters&);
-double cost_bcast_striped(const Setting&, const Parameters&);
-double cost_bcast_chained(const Setting&, const Parameters&);
-double cost_reduce_striped(const Setting&, const Parameters&);
-double cost_allreduce_two_tier(const Setting&, const Parameters&);
-double cost_allreduce_rabenseifner(const Setting&, const Parameters&);
-double cost_allreduce_rabenseifner_wan(const Setting&, const Parameters&);
-double cost_allreduce_pipelined(const Setting&, const Parameters&);
-
-// cost_blocks.cpp
-double cost_barrier_magpie(const Setting&, const Parameters&);
-double cost_barrier_counterparts(const Setting&, const Parameters&);
-double cost_barrier_fan(const Setting&, const Parameters&);
-double cost_gather_magpie(const Setting&, const Parameters&);  ///< scatter too
-double cost_gather_direct(const Setting&, const Parameters&);  ///< scatter too
-double cost_allgather_magpie(const Setting&, const Parameters&);
-double cost_allgather_counterparts(const Setting&, const Parameters&);
-double cost_allgather_fan(const Setting&, const Parameters&);
-double cost_allgather_intervals(const Setting&, const Parameters&);
-double cost_alltoall_combined(const Setting&, const Parameters&);
-double cost_alltoall_fan(const Setting&, const Parameters&);
-double cost_alltoall_direct(const Setting&, const Parameters&);
-
-// cost_scans.cpp
-double cost_reduce_scatter_magpie(const Setting&, const Parameters&);
-double cost_reduce_scatter_direct(const Setting&, const Parameters&);
-double cost_reduce_scatter_fan(const Setting&, const Parameters&);
-double cost_reduce_scatter_intervals(const Setting&, const Parameters&);
-double cost_scan_magpie(const Setting&, const Parameters&);  ///< exscan too, as the next ones
-double cost_scan_chain(const Setting&, const Parameters&);
-double cost_scan_counterparts(const Setting&, const Parameters&);
-double cost_scan_fan(const Setting&, const Parameters&);
-double cost_scan_transpose(const Setting&, const Parameters&);
+/// A problem as the formulas of block collectives see it.
+struct Shape {
+  explicit Shape(const Setting& setting)
+      : ranks(setting.layout.size()),
+        members(largest_cluster(setting.layout)),
+        others(setting.layout.clusters() - 1),
+        bytes(static_cast<double>(setting.bytes())) {}
+  int ranks, members, others;
+  double bytes;
+};
 
 }  // namespace isthmus::coll

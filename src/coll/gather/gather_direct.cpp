@@ -2,8 +2,9 @@
 // nobody's memory in between. Those that have to cross come unasked; the members of the root's own
 // cluster are called one after the other and fill what those leave of the root's link: all at once
 // they would overrun it, and wait for lost packets longer than for their turn.
-#include "coll/engine/implementations.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
+#include "coll/gather/gather.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -74,5 +75,19 @@ Task gather_direct(Party& party, ConstBytes mine, Bytes all, Sizes sizes, int ro
   Pending given = party.send(root, kTagGather, mine);
   co_await given;
 }
+
+double cost_gather_direct(const Setting& setting, const Parameters&) {
+  const Shape shape(setting);
+  // Not known: as if long, since a leader in between costs long blocks more than it saves short
+  // ones. Beyond a thousand ranks it does not.
+  if (!setting.problem.bytes && shape.ranks <= 1024) return 0;
+  const int far = shape.ranks - shape.members;
+  const double far_bytes = shape.bytes * far / shape.ranks;
+  return far * setting.network.message_cost +
+         all_at_once(setting, shape.bytes * (shape.ranks - 1) / shape.ranks, far_bytes);
+}
+
+const Algorithm kGatherDirect{Kind::Gather,       "direct",      kNothing, kNone,
+                              cost_gather_direct, gather_direct, ""};
 
 }  // namespace isthmus::coll

@@ -1,7 +1,8 @@
 // Each cluster gathers at its leader (the root's at the root); the leaders send one message each
 // to the root.
-#include "coll/engine/implementations.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
+#include "coll/gather/gather.hpp"
 
 namespace isthmus::coll {
 
@@ -64,5 +65,17 @@ Task gather_magpie(Party& party, ConstBytes mine, Bytes all, Sizes sizes, int ro
     co_await sent;
   }
 }
+
+double cost_gather_magpie(const Setting& setting, const Parameters&) {
+  const int members = largest_cluster(setting.layout);
+  const auto share = setting.bytes() * static_cast<std::size_t>(members) /
+                     static_cast<std::size_t>(setting.layout.size());
+  // All goes through the leader's memory, about this fast.
+  const double passing = static_cast<double>(share) / 1e9;
+  return native_gather(setting.network, members, share) + far_message(setting, share) + passing;
+}
+
+const Algorithm kGatherMagpie{Kind::Gather,       "magpie",      kNothing, kNone,
+                              cost_gather_magpie, gather_magpie, kMagPIe};
 
 }  // namespace isthmus::coll

@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "coll/engine/algorithm.hpp"
 #include "coll/engine/phases.hpp"
 
 namespace isthmus::coll {
@@ -25,5 +26,8 @@ Task fan_in(Party& party, ConstBytes mine, Bytes own, Sizes local, int tag, bool
 /// where that is empty, but with `empty_too`. Elsewhere nothing.
 void fan_out(Party& party, int tag, const std::function<ConstBytes(int rank)>& of,
              std::vector<Pending>& pending, bool empty_too = false);
+
+/// `in` bytes from each member to its leader, `out` from there to each rank.
+double cost_of_fan(const Setting& setting, double in, double out);
 
 }  // namespace isthmus::coll

@@ -1,5 +1,10 @@
 #include "coll/patterns/stripes.hpp"
 
+#include <algorithm>
+
+#include "coll/engine/cost.hpp"
+#include "coll/engine/segment_size.hpp"
+
 namespace isthmus::coll {
 
 Stripes::Stripes(const Layout& layout, int root, bool chained)
@@ -57,6 +62,20 @@ std::vector<int> Stripes::targets(int rank, std::size_t k) const {
     if (other != root_) found.push_back(other);
   }
   return found;
+}
+
+double cost_of_stripes(const Setting& setting, const Parameters& parameters, double load) {
+  const Network& network = setting.network;
+  const int members = largest_cluster(setting.layout);
+  const std::size_t bytes = setting.bytes();
+  const std::size_t segment = striped_segment(setting.layout, network, bytes, parameters);
+  const double segments = static_cast<double>(bytes) / static_cast<double>(segment);
+  const double links = link_time(network, bytes) * load;
+  const double wires = static_cast<double>(bytes) / wan_rate(network, members);
+  const double handling = segments * 2 * network.stream_cost;
+  const double fill = (members + 1) * (link_time(network, std::min(segment, bytes)));
+  return network.wan_latency + 2 * network.link_latency + std::max({links, wires, handling}) +
+         fill + (members + 2) * network.message_cost;
 }
 
 }  // namespace isthmus::coll

@@ -12,6 +12,7 @@
 
 #include <vector>
 
+#include "coll/engine/algorithm.hpp"
 #include "coll/engine/party.hpp"
 
 namespace isthmus::coll {
@@ -48,5 +49,8 @@ class Stripes {
   std::vector<int> relays_;
   std::vector<int> others_;  // clusters
 };
+
+/// Of a message along stripes where every member's link carries `load` times the message.
+double cost_of_stripes(const Setting& setting, const Parameters& parameters, double load);
 
 }  // namespace isthmus::coll

@@ -1,7 +1,8 @@
 // Each cluster reduces to its leader (the root's to the root); the leaders send their partial
 // results to the root, which combines them in cluster order.
-#include "coll/engine/implementations.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
+#include "coll/reduce/reduce.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -54,5 +55,14 @@ Task reduce_magpie(Party& party, ConstBytes in, Bytes out, std::size_t count, Re
     co_await sent;
   }
 }
+
+double cost_reduce_magpie(const Setting& setting, const Parameters&) {
+  const int members = largest_cluster(setting.layout);
+  return native_reduce(setting.network, members, setting.bytes()) +
+         far_message(setting, setting.bytes());
+}
+
+const Algorithm kReduceMagpie{Kind::Reduce,       "magpie",      kNothing, kNone,
+                              cost_reduce_magpie, reduce_magpie, kMagPIe};
 
 }  // namespace isthmus::coll

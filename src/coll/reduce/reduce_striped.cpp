@@ -5,13 +5,15 @@
 // matter, at the root itself: then every link carries about the message once each way.
 #include <deque>
 
+#include "coll/bcast/bcast.hpp"
 #include "coll/engine/concurrent.hpp"
-#include "coll/engine/implementations.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/looks.hpp"
 #include "coll/engine/phases.hpp"
 #include "coll/engine/segment_size.hpp"
 #include "coll/engine/segments.hpp"
 #include "coll/patterns/stripes.hpp"
+#include "coll/reduce/reduce.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -220,5 +222,21 @@ Task reduce_striped(Party& party, ConstBytes in, Bytes out, std::size_t count, R
   StripedReduce mine(party, in, out, count, reduction, root, segment);
   co_await mine.run();
 }
+
+namespace {
+
+double cost_reduce_striped(const Setting& setting, const Parameters& parameters) {
+  return cost_bcast_striped(setting, parameters);
+}
+
+}  // namespace
+
+const Algorithm kReduceStriped{Kind::Reduce,
+                               "striped",
+                               kRankOrder,
+                               kSegment,
+                               cost_reduce_striped,
+                               reduce_striped,
+                               "the striped broadcast, mirrored"};
 
 }  // namespace isthmus::coll

@@ -1,7 +1,9 @@
 // Every rank gets its block of every other rank's vector, straight, and combines them in rank
 // order: any operation and any layout, at the price that vectors cross whole.
-#include "coll/engine/implementations.hpp"
+#include "coll/alltoall/alltoall.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
+#include "coll/reduce_scatter/reduce_scatter.hpp"
 
 namespace isthmus::coll {
 
@@ -19,5 +21,19 @@ Task reduce_scatter_direct(Party& party, ConstBytes in, Bytes out, std::vector<s
   const std::size_t mine = counts[static_cast<std::size_t>(party.rank())];
   copy(fold(reduction, arrived, size, ranks, mine), out);
 }
+
+namespace {
+
+double cost_reduce_scatter_direct(const Setting& setting, const Parameters& parameters) {
+  const int members = largest_cluster(setting.layout);  // whole vectors cross
+  const double far = static_cast<double>(setting.bytes()) / setting.layout.size() * members;
+  return cost_alltoall_direct(setting, parameters) + crowding(setting, far * (members - 1));
+}
+
+}  // namespace
+
+const Algorithm kReduceScatterDirect{
+    Kind::ReduceScatter,   "direct", kNothing, kNone, cost_reduce_scatter_direct,
+    reduce_scatter_direct, ""};
 
 }  // namespace isthmus::coll

@@ -1,8 +1,10 @@
 // Each leader combines its cluster's vectors and sends every rank its block of the result; a rank
 // combines those of all clusters, in cluster order. Where clusters interleave and the order
 // matters, whole vectors go instead. For very short vectors and few ranks (fan.hpp).
-#include "coll/engine/implementations.hpp"
+#include "coll/allgather/allgather.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/patterns/fan.hpp"
+#include "coll/reduce_scatter/reduce_scatter.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -60,5 +62,17 @@ Task reduce_scatter_fan(Party& party, ConstBytes in, Bytes out, std::vector<std:
     co_await of_vectors(party, in, out, offsets[me], counts[me], reduction);
   }
 }
+
+namespace {
+
+double cost_reduce_scatter_fan(const Setting& setting, const Parameters&) {
+  const auto bytes = static_cast<double>(setting.bytes());
+  return cost_of_fan(setting, bytes, bytes / setting.layout.size());
+}
+
+}  // namespace
+
+const Algorithm kReduceScatterFan{
+    Kind::ReduceScatter, "fan", kNothing, kNone, cost_reduce_scatter_fan, reduce_scatter_fan, ""};
 
 }  // namespace isthmus::coll

@@ -5,9 +5,11 @@
 // blocks of my own cluster are reduced the same way while those are under way.
 // The mirror of allgather_intervals; inside a cluster, the pairwise exchange of Rabenseifner's and
 // Traeff's reduce-scatter.
+#include "coll/allgather/allgather.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/cut.hpp"
-#include "coll/engine/implementations.hpp"
 #include "coll/engine/phases.hpp"
+#include "coll/reduce_scatter/reduce_scatter.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -105,5 +107,23 @@ Task reduce_scatter_intervals(Party& party, ConstBytes in, Bytes out,
   if (size == 0) co_return;
   copy(fold(reduction, partials, size, static_cast<std::size_t>(clusters), mine), out);
 }
+
+namespace {
+
+double cost_reduce_scatter_intervals(const Setting& setting, const Parameters&) {
+  const Network& network = setting.network;
+  const int ranks = setting.layout.size(), members = largest_cluster(setting.layout);
+  const int clusters = setting.layout.clusters();
+  const auto bytes = static_cast<double>(setting.bytes());
+  return clusters * (network.link_latency + (members - 1) * network.message_cost) +
+         2 * (clusters - 1) * network.message_cost + queueing(network, members) +
+         all_at_once(setting, bytes * (ranks - 1) / ranks, bytes * members / ranks);
+}
+
+}  // namespace
+
+const Algorithm kReduceScatterIntervals{
+    Kind::ReduceScatter,      "intervals", kRankOrder, kNone, cost_reduce_scatter_intervals,
+    reduce_scatter_intervals, kLanes};
 
 }  // namespace isthmus::coll

@@ -1,7 +1,8 @@
 // Each cluster reduces the whole vector to its leader; the leaders send each other only the blocks
 // of the other's members, combine in cluster order and scatter in their clusters.
-#include "coll/engine/implementations.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
+#include "coll/reduce_scatter/reduce_scatter.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -118,5 +119,21 @@ Task reduce_scatter_magpie(Party& party, ConstBytes in, Bytes out, std::vector<s
   Pending scattered = party.local_scatter(mine.bytes(), local, out, 0);
   co_await scattered;
 }
+
+namespace {
+
+double cost_reduce_scatter_magpie(const Setting& setting, const Parameters&) {
+  const int members = largest_cluster(setting.layout);
+  const auto clusters = static_cast<std::size_t>(setting.layout.clusters());
+  return native_reduce(setting.network, members, setting.bytes()) +
+         far_message(setting, setting.bytes() / clusters) +
+         native_gather(setting.network, members, setting.bytes() / clusters);
+}
+
+}  // namespace
+
+const Algorithm kReduceScatterMagpie{
+    Kind::ReduceScatter,   "magpie", kNothing, kNone, cost_reduce_scatter_magpie,
+    reduce_scatter_magpie, kMagPIe};
 
 }  // namespace isthmus::coll

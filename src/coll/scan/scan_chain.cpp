@@ -7,9 +7,10 @@
 #include <algorithm>
 #include <deque>
 
-#include "coll/engine/implementations.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
 #include "coll/engine/pipeline.hpp"
+#include "coll/scan/scan.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -93,5 +94,30 @@ Task exscan_chain(Party& party, ConstBytes in, Bytes out, std::size_t count, Red
                   Parameters parameters) {
   return run(party, Chain{in, out, count, reduction, true, kTagExscan}, parameters);
 }
+
+namespace {
+
+double cost_scan_chain(const Setting& setting, const Parameters& parameters) {
+  const Network& network = setting.network;
+  const Layout& layout = setting.layout;
+  const std::size_t wanted = parameters.segment > 0
+                                 ? parameters.segment
+                                 : pipeline_segment(setting.bytes(), layout.size(), network);
+  const std::size_t segment = std::min(wanted, std::max<std::size_t>(setting.bytes(), 1));
+  const double step = network.message_cost + link_time(network, segment);
+  const double hop = step + network.link_latency;
+  const std::size_t segments = (setting.bytes() + segment - 1) / segment;
+  const auto steps = static_cast<double>(segments);
+  return borders(layout) * network.wan_latency + (layout.size() - 1) * hop +
+         steps * std::max(2 * network.message_cost + link_time(network, segment),
+                          static_cast<double>(segment) / wan_rate(network, 1));
+}
+
+}  // namespace
+
+const Algorithm kScanChain{Kind::Scan,      "chain",    kNothing, kSegment,
+                           cost_scan_chain, scan_chain, kPrefix};
+const Algorithm kExscanChain{Kind::Exscan,    "chain",      kNothing, kSegment,
+                             cost_scan_chain, exscan_chain, kPrefix};
 
 }  // namespace isthmus::coll

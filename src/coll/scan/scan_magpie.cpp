@@ -1,8 +1,9 @@
 // Where clusters are blocks of ranks: the native scan in each; the last rank of a cluster, which
 // has its total, sends it to the leaders of all later clusters, and each of those broadcasts what
 // comes before its cluster. Where they interleave: every leader gets all contributions.
-#include "coll/engine/implementations.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
+#include "coll/scan/scan.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -121,5 +122,27 @@ Task exscan_magpie(Party& party, ConstBytes in, Bytes out, std::size_t count, Re
   if (before.size() > 0) reduction.combine(before.bytes(), left.bytes(), count);
   copy(left.bytes(), out);
 }
+
+namespace {
+
+double cost_scan_magpie(const Setting& setting, const Parameters&) {
+  const Network& network = setting.network;
+  const int members = largest_cluster(setting.layout);
+  if (!setting.layout.blocks()) {  // all contributions to all leaders
+    const auto vectors = setting.bytes() * static_cast<std::size_t>(members);
+    return 2 * native_gather(network, members, vectors) + far_message(setting, vectors);
+  }
+  const double step =
+      network.link_latency + network.message_cost + link_time(network, setting.bytes());
+  return (members - 1) * step + far_message(setting, setting.bytes()) +
+         native_bcast(network, members, setting.bytes());
+}
+
+}  // namespace
+
+const Algorithm kScanMagpie{Kind::Scan,       "magpie",    kNothing, kNone,
+                            cost_scan_magpie, scan_magpie, kMagPIe};
+const Algorithm kExscanMagpie{Kind::Exscan,     "magpie",      kNothing, kNone,
+                              cost_scan_magpie, exscan_magpie, kMagPIe};
 
 }  // namespace isthmus::coll

@@ -1,9 +1,11 @@
 // The vector is cut into as many intervals as there are ranks. Rank i gets interval i of all
 // vectors, straight, computes its prefixes for all ranks one after the other in rank order, and
 // sends each rank its own. Two crossings, whatever the layout, and all links busy alike.
+#include "coll/alltoall/alltoall.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/cut.hpp"
-#include "coll/engine/implementations.hpp"
 #include "coll/engine/phases.hpp"
+#include "coll/scan/scan.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -62,5 +64,18 @@ Task exscan_transpose(Party& party, ConstBytes in, Bytes out, std::size_t count,
   const auto ending = rows.bytes().first((cut.each.size() - 1) * cut.size);
   co_await alltoall_direct(party, ending, std::move(going), result, std::move(coming), parameters);
 }
+
+namespace {
+
+double cost_scan_transpose(const Setting& setting, const Parameters& parameters) {
+  return 2 * cost_alltoall_direct(setting, parameters);
+}
+
+}  // namespace
+
+const Algorithm kScanTranspose{Kind::Scan,          "transpose",    kNothing, kNone,
+                               cost_scan_transpose, scan_transpose, ""};
+const Algorithm kExscanTranspose{Kind::Exscan,        "transpose",      kNothing, kNone,
+                                 cost_scan_transpose, exscan_transpose, ""};
 
 }  // namespace isthmus::coll

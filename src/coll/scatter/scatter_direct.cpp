@@ -3,8 +3,10 @@
 // what they leave of the root's link.
 #include <deque>
 
-#include "coll/engine/implementations.hpp"
+#include "coll/engine/cost.hpp"
+#include "coll/gather/gather.hpp"
 #include "coll/patterns/pairwise.hpp"
+#include "coll/scatter/scatter.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -56,5 +58,8 @@ Task scatter_direct(Party& party, ConstBytes all, Sizes sizes, Bytes mine, int r
   }
   for (auto& p : taken) co_await p;
 }
+
+const Algorithm kScatterDirect{Kind::Scatter,      "direct",       kNothing, kNone,
+                               cost_gather_direct, scatter_direct, ""};
 
 }  // namespace isthmus::coll

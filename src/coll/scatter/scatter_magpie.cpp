@@ -1,7 +1,9 @@
 // The root sends every other cluster's blocks to its leader as one message, while it scatters
 // natively in its own cluster; the leaders scatter in theirs.
-#include "coll/engine/implementations.hpp"
+#include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
+#include "coll/gather/gather.hpp"
+#include "coll/scatter/scatter.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -49,5 +51,8 @@ Task scatter_magpie(Party& party, ConstBytes all, Sizes sizes, Bytes mine, int r
   Pending scattered = party.local_scatter(packed.bytes(), local, mine, 0);
   co_await scattered;
 }
+
+const Algorithm kScatterMagpie{Kind::Scatter,      "magpie",       kNothing, kNone,
+                               cost_gather_magpie, scatter_magpie, kMagPIe};
 
 }  // namespace isthmus::coll

@@ -2,8 +2,12 @@
 // and what of it crosses between clusters.
 #include <gtest/gtest.h>
 
+#include "coll/allgather/allgather.hpp"
+#include "coll/alltoall/alltoall.hpp"
+#include "coll/barrier/barrier.hpp"
 #include "coll/engine/algorithm.hpp"
-#include "coll/engine/implementations.hpp"
+#include "coll/gather/gather.hpp"
+#include "coll/scatter/scatter.hpp"
 #include "coll/testing/testing.hpp"
 
 namespace isthmus::coll {

@@ -2,8 +2,10 @@
 // that is not, against a sequential reduction in rank order.
 #include <gtest/gtest.h>
 
+#include "coll/allreduce/allreduce.hpp"
 #include "coll/engine/algorithm.hpp"
-#include "coll/engine/implementations.hpp"
+#include "coll/reduce_scatter/reduce_scatter.hpp"
+#include "coll/scan/scan.hpp"
 #include "coll/testing/testing.hpp"
 
 namespace isthmus::coll {

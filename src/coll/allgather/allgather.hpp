@@ -1,0 +1,22 @@
+// The algorithms of MPI_Allgather: coroutines with the arguments of collectives.hpp, and their
+// rows. Each file says what its algorithm does and where it is from.
+#pragma once
+
+#include "coll/engine/algorithm.hpp"
+
+namespace isthmus::coll {
+
+Task allgather_magpie(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
+Task allgather_counterparts(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
+Task allgather_fan(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
+Task allgather_intervals(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
+
+double cost_allgather_counterparts(const Setting&, const Parameters&);
+double cost_allgather_fan(const Setting&, const Parameters&);
+
+extern const Algorithm kAllgatherMagpie;
+extern const Algorithm kAllgatherCounterparts;
+extern const Algorithm kAllgatherFan;
+extern const Algorithm kAllgatherIntervals;
+
+}  // namespace isthmus::coll

@@ -1,0 +1,30 @@
+// The algorithms of MPI_Allreduce: coroutines with the arguments of collectives.hpp, and their
+// rows. Each file says what its algorithm does and where it is from.
+#pragma once
+
+#include "coll/engine/algorithm.hpp"
+
+namespace isthmus::coll {
+
+Task allreduce_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+Task allreduce_counterparts(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
+                            Parameters);
+Task allreduce_fan(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+Task allreduce_two_tier(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
+                        Parameters);
+Task allreduce_rabenseifner(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
+                            Parameters);
+Task allreduce_rabenseifner_wan(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
+                                Parameters);
+Task allreduce_pipelined(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
+                         Parameters);
+
+extern const Algorithm kAllreduceMagpie;
+extern const Algorithm kAllreduceCounterparts;
+extern const Algorithm kAllreduceFan;
+extern const Algorithm kAllreduceTwoTier;
+extern const Algorithm kAllreduceRabenseifner;
+extern const Algorithm kAllreduceRabenseifnerWan;
+extern const Algorithm kAllreducePipelined;
+
+}  // namespace isthmus::coll

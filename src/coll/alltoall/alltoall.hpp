@@ -1,0 +1,22 @@
+// The algorithms of MPI_Alltoall: coroutines with the arguments of collectives.hpp, and their rows.
+// Each file says what its algorithm does and where it is from.
+#pragma once
+
+#include "coll/engine/algorithm.hpp"
+
+namespace isthmus::coll {
+
+/// Blocks of one size only.
+Task alltoall_combined(Party&, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes,
+                       Parameters);
+/// Blocks of one size only.
+Task alltoall_fan(Party&, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes, Parameters);
+Task alltoall_direct(Party&, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes, Parameters);
+
+double cost_alltoall_direct(const Setting&, const Parameters&);
+
+extern const Algorithm kAlltoallCombined;
+extern const Algorithm kAlltoallFan;
+extern const Algorithm kAlltoallDirect;
+
+}  // namespace isthmus::coll

@@ -1,0 +1,17 @@
+// The algorithms of MPI_Barrier: coroutines with the arguments of collectives.hpp, and their rows.
+// Each file says what its algorithm does and where it is from.
+#pragma once
+
+#include "coll/engine/algorithm.hpp"
+
+namespace isthmus::coll {
+
+Task barrier_magpie(Party&, Parameters);
+Task barrier_counterparts(Party&, Parameters);
+Task barrier_fan(Party&, Parameters);
+
+extern const Algorithm kBarrierMagpie;
+extern const Algorithm kBarrierCounterparts;
+extern const Algorithm kBarrierFan;
+
+}  // namespace isthmus::coll

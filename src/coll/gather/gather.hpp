@@ -1,0 +1,18 @@
+// The algorithms of MPI_Gather: coroutines with the arguments of collectives.hpp, and their rows.
+// Each file says what its algorithm does and where it is from.
+#pragma once
+
+#include "coll/engine/algorithm.hpp"
+
+namespace isthmus::coll {
+
+Task gather_magpie(Party&, ConstBytes mine, Bytes all, Sizes sizes, int root, Parameters);
+Task gather_direct(Party&, ConstBytes mine, Bytes all, Sizes sizes, int root, Parameters);
+
+double cost_gather_magpie(const Setting&, const Parameters&);
+double cost_gather_direct(const Setting&, const Parameters&);
+
+extern const Algorithm kGatherMagpie;
+extern const Algorithm kGatherDirect;
+
+}  // namespace isthmus::coll

@@ -1,0 +1,19 @@
+// The algorithms of MPI_Reduce: coroutines with the arguments of collectives.hpp, and their rows.
+// Each file says what its algorithm does and where it is from.
+#pragma once
+
+#include "coll/engine/algorithm.hpp"
+
+namespace isthmus::coll {
+
+Task reduce_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, int root,
+                   Parameters);
+Task reduce_striped(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, int root,
+                    Parameters);
+
+double cost_reduce_magpie(const Setting&, const Parameters&);
+
+extern const Algorithm kReduceMagpie;
+extern const Algorithm kReduceStriped;
+
+}  // namespace isthmus::coll

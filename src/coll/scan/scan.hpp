@@ -1,0 +1,34 @@
+// The algorithms of MPI_Scan and MPI_Exscan: coroutines with the arguments of collectives.hpp, and
+// their rows. Each file says what its algorithm does and where it is from.
+#pragma once
+
+#include "coll/engine/algorithm.hpp"
+
+namespace isthmus::coll {
+
+Task scan_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+Task scan_chain(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+Task scan_counterparts(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+Task scan_fan(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+Task scan_transpose(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+Task exscan_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+Task exscan_chain(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+Task exscan_counterparts(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
+                         Parameters);
+Task exscan_fan(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+Task exscan_transpose(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+
+double cost_scan_counterparts(const Setting&, const Parameters&);
+
+extern const Algorithm kScanMagpie;
+extern const Algorithm kScanChain;
+extern const Algorithm kScanCounterparts;
+extern const Algorithm kScanFan;
+extern const Algorithm kScanTranspose;
+extern const Algorithm kExscanMagpie;
+extern const Algorithm kExscanChain;
+extern const Algorithm kExscanCounterparts;
+extern const Algorithm kExscanFan;
+extern const Algorithm kExscanTranspose;
+
+}  // namespace isthmus::coll

@@ -1,0 +1,15 @@
+// The algorithms of MPI_Scatter: coroutines with the arguments of collectives.hpp, and their rows.
+// Each file says what its algorithm does and where it is from.
+#pragma once
+
+#include "coll/engine/algorithm.hpp"
+
+namespace isthmus::coll {
+
+Task scatter_magpie(Party&, ConstBytes all, Sizes sizes, Bytes mine, int root, Parameters);
+Task scatter_direct(Party&, ConstBytes all, Sizes sizes, Bytes mine, int root, Parameters);
+
+extern const Algorithm kScatterMagpie;
+extern const Algorithm kScatterDirect;
+
+}  // namespace isthmus::coll

@@ -1,0 +1,67 @@
+// The table of algorithms. Each row is in its algorithm's file; docs/collectives.md describes them.
+#include <array>
+
+#include "coll/allgather/allgather.hpp"
+#include "coll/allreduce/allreduce.hpp"
+#include "coll/alltoall/alltoall.hpp"
+#include "coll/barrier/barrier.hpp"
+#include "coll/bcast/bcast.hpp"
+#include "coll/gather/gather.hpp"
+#include "coll/reduce/reduce.hpp"
+#include "coll/reduce_scatter/reduce_scatter.hpp"
+#include "coll/scan/scan.hpp"
+#include "coll/scatter/scatter.hpp"
+
+namespace isthmus::coll {
+
+std::span<const Algorithm> algorithms() {
+  static const std::array kTable{
+      kBarrierMagpie,
+      kBarrierCounterparts,
+      kBarrierFan,
+      kBcastMagpie,
+      kBcastDirect,
+      kBcastFarfirst,
+      kBcastVanDeGeijn,
+      kBcastVanDeGeijnWan,
+      kBcastStriped,
+      kBcastChained,
+      kGatherMagpie,
+      kGatherDirect,
+      kScatterMagpie,
+      kScatterDirect,
+      kAllgatherMagpie,
+      kAllgatherCounterparts,
+      kAllgatherFan,
+      kAllgatherIntervals,
+      kAlltoallCombined,
+      kAlltoallFan,
+      kAlltoallDirect,
+      kReduceMagpie,
+      kReduceStriped,
+      kAllreduceMagpie,
+      kAllreduceCounterparts,
+      kAllreduceFan,
+      kAllreduceTwoTier,
+      kAllreduceRabenseifner,
+      kAllreduceRabenseifnerWan,
+      kAllreducePipelined,
+      kReduceScatterMagpie,
+      kReduceScatterDirect,
+      kReduceScatterFan,
+      kReduceScatterIntervals,
+      kScanMagpie,
+      kScanChain,
+      kScanCounterparts,
+      kScanFan,
+      kScanTranspose,
+      kExscanMagpie,
+      kExscanChain,
+      kExscanCounterparts,
+      kExscanFan,
+      kExscanTranspose,
+  };
+  return kTable;
+}
+
+}  // namespace isthmus::coll
