@@ -141,13 +141,15 @@ def main() -> int:
     parser.add_argument("--changed", action="store_true", help="only what has changed")
     parser.add_argument("--build", type=Path, default=ROOT / "build/release")
     parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N", help="at a time")
-    parser.add_argument("files", nargs="*", help="only these sources")
+    parser.add_argument("files", nargs="*", help="only these sources and folders")
     options = parser.parse_args()
     build = options.build.resolve()
     entries = entries_of(build)
     wanted, why = list(entries), "all sources"
     if options.files:
-        wanted = [name for name in entries if name in options.files]
+        wanted = [
+            name for name in entries if any(Path(name).is_relative_to(f) for f in options.files)
+        ]
         why = "as named"
     elif options.changed and (base := base_of()) is not None:
         wanted, why = reading(changed_since(base), entries, build), f"changed since {base[:12]}"

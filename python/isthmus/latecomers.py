@@ -4,12 +4,16 @@ Ranks that have joined wait for the others as long as the run lasts. The user is
 missing, first after some seconds, then ever more seldom."""
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+
+from isthmus.members import Member, Members
 
 # Each report comes this many times later than the one before, but hourly at the latest.
 _GROWTH = 6
 _MAX_PAUSE = 3600.0
+_COUNT_LIMIT = 2.0  # seconds that agents have to count
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,31 @@ class Missing:
 
 def sentence(seconds: float, missing: Sequence[Missing]) -> str:
     return f"after {seconds:.0f} s, " + "; ".join(map(str, missing))
+
+
+async def missing(members: Members) -> list[Missing]:
+    """The clusters that have not joined, and how many of their ranks have, as agents say."""
+
+    def late() -> list[Member]:
+        return [m for m in members.ranked if not (m.joined or m.exited or m.lost)]
+
+    def counted() -> bool:
+        return all(m.count is not None or m.lost for m in members)
+
+    if not late():
+        return []
+    for member in members:
+        member.count = None
+        members.later(member.agent.send("count"))
+    with contextlib.suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(members.until(counted), _COUNT_LIMIT)
+    found = []
+    for member in late():
+        cluster = member.plan.cluster
+        known = [m.count or 0 for m in members if m.plan.cluster == cluster]
+        size = members.plan.clusters[cluster].block.size
+        found.append(Missing(member.agent.label, max(known), size))
+    return found
 
 
 async def watch(

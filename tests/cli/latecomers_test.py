@@ -1,5 +1,7 @@
 import asyncio
 
+from scenarios import RUNNING, check, exits, spawned
+
 from isthmus.latecomers import Missing, sentence, watch
 
 WEST = Missing("cluster west", 0, 8)
@@ -49,3 +51,29 @@ def test_a_limit_before_the_first_report():
     cluster = Cluster(looks=10)
     assert cluster.watch(10, 0.001) == sentence(0.001, [WEST])
     assert cluster.said == []
+
+
+# ---- whole runs, against fake agents
+
+
+def test_wait_for_ranks_that_never_come(pair):
+    joined = {"say": {"op": "joined", "ranks": 3}}
+    grid = pair({**spawned(joined), "count": 3}, {**RUNNING, "count": 2})
+    done = grid.run("-n", "6", "--wait", "1", "x")
+    check(done, 124, "after 1 s, cluster west is not complete yet: 2 of 3 ranks have joined, and")
+    assert "east" not in done.stderr
+    assert "kill" in [m["op"] for m in grid.installs["west"].heard]
+
+
+def test_who_is_missing_is_told_even_where_agents_are_silent(pair):
+    done = pair(RUNNING, {**RUNNING, "on": {"count": [{"sleep": 20}]}}).run(
+        *("-n", "2", "--wait", "0.5", "x")
+    )
+    check(done, 124, "cluster east has not started yet", "cluster west has not started yet: 0 of 1")
+
+
+def test_wait_is_over_when_all_have_joined(pair):
+    joined = {"say": {"op": "joined", "ranks": 1}}
+    late = spawned(joined, {"sleep": 1}, exits())
+    done = pair(late, late).run("-n", "2", "--wait", "0.5", "x")
+    assert (done.returncode, done.stderr) == (0, "")

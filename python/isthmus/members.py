@@ -1,0 +1,71 @@
+"""The agents of a run, and what is known of their ranks."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from isthmus.agent import Agent, Message
+from isthmus.chatter import Chatter
+from isthmus.plan import AgentPlan, Plan
+
+
+@dataclass
+class Member:
+    """An agent of the run and what is known of its ranks."""
+
+    plan: AgentPlan
+    agent: Agent
+    spawned: bool = False
+    joined: bool = False
+    count: int | None = None  # of the ranks here that have joined; None: not known now
+    paused: bool = False
+    exited: Message | None = None
+    lost: bool = False
+    chatter: Chatter = field(default_factory=Chatter)
+
+
+class Members:
+    """All members, in the order of the plan. Whoever learns something of one calls `changed`."""
+
+    def __init__(self, plan: Plan, commands: Sequence[Sequence[str]]) -> None:
+        """`commands[i]` starts the agent `plan.agents[i]`."""
+        self.plan = plan
+        self._all = [
+            Member(spec, Agent(plan.where(spec), command, target=spec.host))
+            for spec, command in zip(plan.agents, commands, strict=True)
+        ]
+        self._by_agent = {id(member.agent): member for member in self._all}
+        self._news = asyncio.Event()
+        self._background: set[asyncio.Task[None]] = set()
+
+    def __iter__(self) -> Iterator[Member]:
+        return iter(self._all)
+
+    def of(self, agent: Agent) -> Member:
+        return self._by_agent[id(agent)]
+
+    @property
+    def ranked(self) -> list[Member]:
+        """Those with ranks, of which the first has world rank 0."""
+        return [member for member in self._all if member.plan.has_ranks]
+
+    @property
+    def running(self) -> list[Member]:
+        """Those whose ranks have been started and have not ended."""
+        return [m for m in self.ranked if m.spawned and not m.exited and not m.lost]
+
+    def changed(self) -> None:
+        self._news.set()
+
+    async def until(self, so: Callable[[], bool]) -> None:
+        """Waits for news until `so()`."""
+        while not so():
+            self._news.clear()
+            await self._news.wait()
+
+    def later(self, work: Coroutine[Any, Any, None]) -> None:
+        """Does it in the background."""
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)

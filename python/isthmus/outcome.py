@@ -1,0 +1,48 @@
+"""How a run ends: an exit status and, unless all went well, a sentence."""
+
+import asyncio
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Weight(IntEnum):
+    """Which outcome is told when several come at once: a request of the user, MPI_Abort, a broken
+    part, and last the exit status of a program, which all of these bring about."""
+
+    EXIT = 1
+    FAULT = 2
+    ABORT = 3
+    USER = 4
+
+
+@dataclass(frozen=True)
+class Outcome:
+    status: int
+    sentence: str
+    weight: Weight
+
+
+class Ending:
+    """The first outcome of the highest weight; whichever comes first starts the ending."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+        self.outcome: Outcome | None = None
+        self.killing = False  # what ends now is ended by this launcher
+
+    def end(self, status: int, sentence: str, weight: Weight) -> None:
+        if self.killing and weight != Weight.USER:
+            return
+        if self.outcome is None or weight > self.outcome.weight:
+            self.outcome = Outcome(status, sentence, weight)
+        self.begun.set()
+
+    def replace(self, status: int, sentence: str) -> None:
+        """More is known of the same."""
+        assert self.outcome
+        self.outcome = Outcome(status, sentence, self.outcome.weight)
+
+    @property
+    def sentence(self) -> str:
+        """What is going to be said, as far as is known."""
+        return self.outcome.sentence if self.outcome else ""

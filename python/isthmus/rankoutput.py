@@ -1,0 +1,46 @@
+"""What ranks print, without what native launchers and this launcher itself say better."""
+
+from collections.abc import Callable
+
+from isthmus.chatter import LastWords
+from isthmus.members import Member
+from isthmus.plan import Plan
+from isthmus.relay import OutputRelay, Voice
+
+
+class RankOutput:
+    """The output of all ranks on its way to this process's. In a running loop."""
+
+    def __init__(self, plan: Plan, voice: Voice, on_broken: Callable[[], None]) -> None:
+        """`on_broken` is called once when nobody reads it any more."""
+        self._plan = plan
+        self._voice = voice
+        self._relay = OutputRelay(on_broken)
+        self._last_words = LastWords()
+
+    @property
+    def last_words(self) -> list[str]:
+        """What ranks said of the end, to be told where the launcher has no sentence of its own."""
+        return self._last_words.kept
+
+    async def show(self, member: Member, fd: int, data: bytes, known: str) -> None:
+        """`known` is what the launcher is going to say."""
+        if len(self._plan.clusters) > 1:  # else a native job, of which nobody knows more
+            data = member.chatter.sift(fd, data)
+        if fd == 2:
+            data = self._last_words.sift(data, known)
+        await self._relay.put(id(member.agent), fd, data)
+
+    async def rest(self, member: Member) -> None:
+        """At the end of a member's output: what waits, and the native launcher's own words, since
+        where its ranks never joined nobody knows better."""
+        for fd, data in member.chatter.rest():
+            await self._relay.put(id(member.agent), fd, data)
+        if self._voice.verbose or not member.joined:
+            name = self._plan.clusters[member.plan.cluster].name
+            lines = [f"cluster {name}: ".encode() + line for line in member.chatter.kept]
+            await self._relay.put(id(member.agent), 2, b"".join(lines))
+
+    async def drain(self) -> None:
+        """Returns when all is written; nothing is shown after this."""
+        await self._relay.drain()

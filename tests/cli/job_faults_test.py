@@ -1,0 +1,229 @@
+"""How a run ends whose agents fail, or whose ranks do."""
+
+import os
+import signal
+
+import pytest
+from scenarios import EXIT_0, PATIENT, RUNNING, check, exits, spawned
+
+
+def test_status_of_the_first_that_fails(pair):
+    done = pair(spawned(exits(status=3)), RUNNING).run("-n", "2", "x")
+    check(done, 3, "cluster east: the program ended with status 3")
+
+
+def test_signal_as_a_shell_reports_it(pair):
+    done = pair(RUNNING, spawned(exits(status=139, signal=11))).run("-n", "2", "x")
+    check(done, 139, "cluster west: the program was killed by signal 11 (SIGSEGV)")
+
+
+def test_others_are_killed(pair):
+    grid = pair(spawned(exits(status=3)), RUNNING)
+    grid.run("-n", "2", "x")
+    assert [m["op"] for m in grid.installs["west"].heard][-2:] == ["kill", "end"]
+
+
+def test_abort_is_told_once_and_outweighs_what_it_causes(pair):
+    abort = {"say": {"op": "abort", "rank": 1, "code": 259, "message": ""}}
+    fault = {"say": {"op": "fault", "message": "a rank vanished", "code": 1}}
+    east = spawned(exits(status=9), fault, {"mark": "broken"})
+    west = spawned({"wait_for": "east/broken"}, abort, exits(status=3))
+    done = pair(east, west).run("-n", "2", "x", env=PATIENT)
+    check(done, 3, "rank 1 called MPI_Abort with code 259")
+    assert "vanished" not in done.stderr
+
+
+def test_abort_with_code_0_is_no_success(pair):
+    abort = {"say": {"op": "abort", "rank": 0, "code": 0, "message": "said why"}}
+    done = pair(spawned(abort), RUNNING).run("-n", "2", "x")
+    check(done, 1, "rank 0 called MPI_Abort with code 0: said why")
+
+
+def test_fault_is_told_once(pair):
+    fault = {"say": {"op": "fault", "message": "the link east - west is cut", "code": 7}}
+    done = pair(spawned(fault, fault), spawned(fault)).run("-n", "2", "x")
+    check(done, 7, "the link east - west is cut")
+
+
+def test_warnings_are_told_and_the_job_goes_on(pair):
+    lost = {"say": {"op": "notice", "message": "the link 0 - 0 is lost", "warning": True}}
+    knock = {"say": {"op": "notice", "message": "10.1.1.1: wrong secret", "warning": False}}
+    grid = pair(spawned(knock, lost, exits()), spawned(exits()))
+    done = grid.run("-n", "2", "x")
+    assert (done.returncode, done.stderr) == (
+        0,
+        "isthmus: warning: cluster east: the link 0 - 0 is lost\n",
+    )
+    assert "10.1.1.1: wrong secret" in grid.run("-v", "-n", "2", "x").stderr
+
+
+def test_a_silent_link_is_told_of_and_the_job_goes_on(pair):
+    link = {"op": "silence", "from": 0x80000000, "to": 0x80000001, "patience": 600}
+    turns = [{"seconds": 30.1, "over": False}, {"seconds": 47, "over": True}]
+    east = [{"say": {**link, **turn}} for turn in turns]
+    done = pair(spawned(*east, {"say": EXIT_0}), spawned({"say": EXIT_0})).run("-n", "2", "x")
+    assert done.returncode == 0
+    assert done.stderr.splitlines() == [
+        "isthmus: link east - west: silent for 30 s, waiting (patience 10 min)",
+        "isthmus: link east - west: heard again after 47 s",
+    ]
+
+
+def test_fault_because_of_a_rank_has_the_status_of_the_rank(pair):
+    fault = {"say": {"op": "fault", "message": "rank 1 was killed", "code": 1}}
+    east = spawned(fault, exits(status=1), {"mark": "broken"})
+    west = spawned({"wait_for": "east/broken"}, exits(status=137))
+    check(pair(east, west).run("-n", "2", "x", env=PATIENT), 137, "rank 1 was killed")
+
+
+def test_exit_without_finalize(pair):
+    done = pair(spawned(exits(finalized=False)), RUNNING).run("-n", "2", "x")
+    check(done, 1, "cluster east: a rank ended without MPI_Finalize")
+
+
+def test_exit_without_init_while_others_wait(pair):
+    joined = {"say": {"op": "joined", "ranks": 1}}
+    east = spawned(exits(joined=False), {"mark": "gone"})
+    done = pair(east, spawned({"wait_for": "east/gone"}, joined)).run("-n", "2", "x")
+    check(done, 1, "cluster east: the program ended without MPI_Init", "cluster west has called")
+
+
+def test_programs_that_never_join(pair):
+    done = pair(*[spawned(exits(joined=False, finalized=False))] * 2).run("-n", "2", "x")
+    check(done, 1, "the program ended without MPI_Init in every cluster")
+
+
+@pytest.mark.parametrize("op", ["configure", "inspect", "link", "spawn"])
+def test_error_answers(pair, op):
+    refused = {"say": {"op": "error", "message": "no such thing on host", "remedy": "Look again."}}
+    done = pair(None, {"on": {op: [refused]}}).run("-n", "2", "x")
+    check(done, 1, "cluster west: no such thing on host\n  Look again.")
+
+
+def test_versions_that_differ(pair):
+    done = pair(None, {"hello": {"version": "9.9"}}).run("-n", "2", "x")
+    check(done, 1, "cluster west: Isthmus there is version 9.9, here it is")
+
+
+def test_machines_that_differ(pair):
+    machine = {"arch": "s390x", "byteorder": "big", "long": 8, "long_double": "113/16"}
+    done = pair(None, {"hello": {"machine": machine}}).run("-n", "2", "x")
+    check(done, 1, "byte order is little in cluster east and big in cluster west")
+
+
+def test_long_double_that_differs_is_told_to_the_ranks(pair):
+    machine = {"arch": "aarch64", "byteorder": "little", "long": 8, "long_double": "113/16"}
+    grid = pair(None, {"hello": {"machine": machine}})
+    done = grid.run("-n", "2", "x")
+    assert done.returncode == 0, done.stderr
+    for install in grid.installs.values():
+        east, west = install.told("link")["world"]["clusters"]
+        assert (east["arch"], east["long_double"]) == ("x86_64", "64/16")
+        assert (west["arch"], west["long_double"]) == ("aarch64", "113/16")
+
+
+@pytest.mark.parametrize("moment", ["configure", "link", "spawn"])
+@pytest.mark.parametrize(
+    ("garbage", "words"),
+    [
+        ("hello\n", "not JSON: 'hello'"),
+        ('{"up": 1}\n', "a message without 'op'"),
+        ("[]\n", "a message without 'op'"),
+        ('{"op": "output", "fd": 1, "n": -4}\n', "'output' announces -4 bytes"),
+        ('{"op": "output", "fd": 1, "n": 1e99}\n', "'output' announces 1e+99 bytes"),
+        ('{"op": "output", "fd": 1, "n": 99999999999}\n', "'output' announces 99999999999 bytes"),
+        ("x" * (1 << 21), "a line of more than 1048576 bytes"),
+        ("[" * 100_000 + "\n", "not JSON"),
+    ],
+)
+def test_garbage(pair, garbage, words, moment):
+    done = pair({"on": {moment: [{"raw": garbage}, {"sleep": 20}]}}).run("-n", "2", "x")
+    check(done, 1, f"cluster east: the agent broke the protocol: {words}")
+
+
+def test_unknown_op(pair):
+    done = pair(spawned({"say": {"op": "dance"}}), RUNNING).run("-n", "2", "x")
+    check(done, 1, "cluster east: the agent said 'dance', unasked")
+
+
+@pytest.mark.parametrize("moment", ["hello", "configure", "inspect", "link", "spawn"])
+def test_agent_that_dies(pair, moment):
+    last_words = [{"stderr": "out of memory"}, {"die": 3}]
+    done = pair(RUNNING, {"on": {moment: last_words}}).run("-n", "2", "x")
+    check(done, 1, "cluster west: the agent ended by itself with status 3\n  | out of memory")
+
+
+def test_agent_that_is_killed(pair):
+    done = pair(RUNNING, spawned({"kill_self": 9})).run("-n", "2", "x")
+    check(done, 1, "cluster west: the agent was killed by SIGKILL")
+
+
+def test_agent_that_dies_in_the_middle_of_a_payload(pair):
+    raw = {"raw": '{"op": "output", "fd": 1, "n": 100}\nhalf'}
+    done = pair(spawned(raw, {"die": 1}), RUNNING).run("-n", "2", "x")
+    check(done, 1, "cluster east: the agent ended by itself")
+
+
+def test_agent_that_never_says_hello(pair):
+    grid = pair(None, {"on": {"hello": [{"raw": "Welcome to west!\n"}]}})
+    done = grid.run("-n", "2", "x", env={"ISTHMUS_START_TIMEOUT": "1"})
+    sentence = "cluster west: the agent did not start within 1 s"
+    check(done, 1, sentence, "| Welcome to west!", "ISTHMUS_START_TIMEOUT")
+
+
+def test_every_agent_that_does_not_start_is_named(pair):
+    dies = {"on": {"hello": [{"stderr": "no such thing"}, {"die": 3}]}}
+    done = pair(dies, dies).run("-n", "2", "x")
+    check(done, 1, "cluster east: the agent ended by itself", "cluster west: the agent ended by")
+
+
+def test_every_program_that_is_not_there_is_named(pair):
+    missing = {"say": {"op": "error", "message": '"x" is not found.', "remedy": "Look."}}
+    done = pair(*[{"on": {"inspect": [missing]}}] * 2).run("-n", "2", "x")
+    check(done, 1, 'cluster east: "x" is not found', 'cluster west: "x" is not found')
+
+
+def test_an_mpi_is_named_in_one_line(pair):
+    program = {
+        "say": {
+            "op": "program",
+            "path": "/x",
+            "launcher": "/usr/bin/mpiexec",
+            "mpi_version": "MPICH Version:\t4.0.2\nMPICH Device: ch4\nconfigure: --a --b\n",
+        }
+    }
+    done = pair(*[{"on": {"inspect": [program]}}] * 2).run("-n", "2", "-v", "x")
+    assert (
+        "cluster east: /x uses MPICH Version: 4.0.2, started by /usr/bin/mpiexec\n" in done.stderr
+    )
+    assert "configure" not in done.stderr
+
+
+@pytest.mark.parametrize("ending", ["sleep 600", "exit 0", "exit 255"])
+def test_ssh_that_never_answers_and_leaves_children(grid, tmp_path, ending):
+    """The child holds the pipes; it outlives its parent, which may be gone or may not be."""
+    ssh = tmp_path / "ssh"
+    ssh.write_text(f"#!/bin/sh\nsleep 600 &\necho $! > {tmp_path}/child\n{ending}\n")
+    ssh.chmod(0o755)
+    grid.cluster("east", 'host = "there"')
+    done = grid.run("-n", "1", "x", env={"ISTHMUS_START_TIMEOUT": "1", "ISTHMUS_SSH": str(ssh)})
+    check(done, 1, "cluster east on there: ")
+    os.kill(int((tmp_path / "child").read_text()), signal.SIGKILL)
+
+
+def test_greeting_of_a_login_shell_does_no_harm(pair):
+    hello = [{"raw": "Welcome to west!\n[motd]\n"}, {"usual": True}]
+    done = pair(None, {"on": {"hello": hello}}).run("-n", "2", "x")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_agent_that_cannot_be_started(grid):
+    install = grid.cluster("east")
+    (install.home / "bin" / "isthmusd").unlink()
+    check(grid.run("-n", "1", "x"), 1, "cluster east: cannot start", "No such file or directory")
+
+
+def test_all_agents_end_when_one_fails(pair):
+    grid = pair(RUNNING, {"on": {"spawn": [{"die": 3}]}})
+    grid.run("-n", "2", "x")
+    assert [m["op"] for m in grid.installs["east"].heard][-2:] == ["kill", "end"]

@@ -1,0 +1,104 @@
+"""Time limits and signals of a run."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from scenarios import RUNNING, check, spawned
+
+
+def test_timeout(pair):
+    grid = pair(RUNNING, RUNNING)
+    check(grid.run("-n", "2", "--timeout", "1", "x"), 124, "the time limit of 1 s has passed")
+    assert "kill" in [m["op"] for m in grid.installs["west"].heard]
+
+
+def test_timeout_holds_while_agents_start(pair):
+    grid = pair(None, {"on": {"hello": [{"sleep": 30}]}})
+    check(grid.run("-n", "2", "--timeout", "1", "x"), 124, "the time limit of 1 s has passed")
+
+
+def started(grid, **keys):
+    """A run whose ranks are up."""
+    running = subprocess.Popen(
+        grid.command("-n", "2", "x"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **keys,
+    )
+    assert running.stdout.readline() == "up\n"
+    return running
+
+
+UP = spawned({"say": {"op": "output", "fd": 1}, "text": "up\n"})
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signals_end_everything(pair, number):
+    grid = pair(UP, RUNNING)
+    with started(grid) as running:
+        running.send_signal(number)
+        out, err = running.communicate(timeout=60)
+    assert (running.returncode, out) == (128 + number, "")
+    assert err == f"isthmus: {number.name}: ended everything\n"
+    for install in grid.installs.values():
+        assert "kill" in [m["op"] for m in install.heard]
+
+
+def test_second_interrupt_does_not_wait(pair):
+    grid = pair({**UP, "on": {**UP["on"], "kill": [{"sleep": 600}]}}, RUNNING)
+    with started(grid) as running:
+        running.send_signal(signal.SIGINT)
+        while "kill" not in (grid.installs["east"].home / "heard.jsonl").read_text():
+            time.sleep(0.01)
+        running.send_signal(signal.SIGINT)
+        running.communicate(timeout=60)
+        assert running.returncode == 130
+    os.kill(grid.installs["east"].pid, signal.SIGKILL)
+
+
+def state(pid):
+    """As ps shows it: T is stopped."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_ctrl_z_stops_all_and_fg_continues(pair):
+    def heard(name):
+        return (grid.installs[name].home / "heard.jsonl").read_text()
+
+    grid = pair(UP, {**RUNNING, "on": {"pause": []}})  # west never says that it has stopped
+    with started(grid, preexec_fn=os.setpgrp) as running:
+        for count in (1, 2):
+            running.send_signal(signal.SIGTSTP)
+            wait_until(lambda: state(running.pid) == "T")
+            for name in ("east", "west"):
+                assert heard(name).count('"pause"') == count
+                assert heard(name).count('"resume"') == count - 1
+            running.send_signal(signal.SIGCONT)
+            wait_until(lambda n=count: all(heard(m).count('"resume"') == n for m in grid.installs))
+        running.send_signal(signal.SIGINT)
+        running.communicate(timeout=60)
+    assert running.returncode == 130
+
+
+def test_usr1_is_passed_on(pair):
+    grid = pair(UP, RUNNING)
+    with started(grid) as running:
+        running.send_signal(signal.SIGUSR1)
+        while "signal" not in (grid.installs["west"].home / "heard.jsonl").read_text():
+            time.sleep(0.01)
+        running.send_signal(signal.SIGTERM)
+        running.communicate(timeout=60)
+    assert grid.installs["west"].told("signal")["signal"] == signal.SIGUSR1
