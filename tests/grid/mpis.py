@@ -26,7 +26,10 @@ class Mpi:
     def build(self, source: Path, into: Path) -> Path:
         """Compiles a C or Fortran program once per run of the tests; raises with the output."""
         out = into / self.name / source.relative_to(ROOT).with_suffix("")
-        newest = max(path.stat().st_mtime for path in (source, *source.parent.glob("*.h")))
+        newest = max(
+            path.stat().st_mtime
+            for path in (source, *source.parent.glob("*.h"), *source.parents[1].glob("*.h"))
+        )
         if out.exists() and out.stat().st_mtime >= newest:
             return out
         out.parent.mkdir(parents=True, exist_ok=True)

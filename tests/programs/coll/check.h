@@ -28,18 +28,8 @@ static int mode;                /* blocking, MPI_Wait, MPI_Test, persistent */
 #define START(blocking, nonblocking, ...) MPI_##nonblocking(__VA_ARGS__, &request_)
 #endif
 
-#define CHECK(condition, ...)                                                                      \
-  do {                                                                                             \
-    if (!(condition)) {                                                                            \
-      int rank_ = -1;                                                                              \
-      MPI_Comm_rank(MPI_COMM_WORLD, &rank_);                                                       \
-      fprintf(stderr, "%s:%d: world rank %d: %s on %s (%s, mode %d): ", __FILE__, __LINE__, rank_, \
-              doing, trying, with, mode);                                                          \
-      fprintf(stderr, __VA_ARGS__);                                                                \
-      fprintf(stderr, "\n");                                                                       \
-      MPI_Abort(MPI_COMM_WORLD, 1);                                                                \
-    }                                                                                              \
-  } while (0)
+#define CHECKING() fprintf(stderr, "%s on %s (%s, mode %d): ", doing, trying, with, mode)
+#include "../checking.h"
 
 /* RUN(Bcast, Ibcast, arguments...): in the current mode. */
 #define RUN(blocking, nonblocking, ...)                                           \

@@ -7,17 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition, ...)                                               \
-  do {                                                                      \
-    if (!(condition)) {                                                     \
-      int rank_ = -1;                                                       \
-      MPI_Comm_rank(MPI_COMM_WORLD, &rank_);                                \
-      fprintf(stderr, "%s:%d: world rank %d: ", __FILE__, __LINE__, rank_); \
-      fprintf(stderr, __VA_ARGS__);                                         \
-      fprintf(stderr, "\n");                                                \
-      MPI_Abort(MPI_COMM_WORLD, 1);                                         \
-    }                                                                       \
-  } while (0)
+#include "../checking.h"
 
 #define WORLD MPI_COMM_WORLD
 
