@@ -28,6 +28,11 @@ constexpr int kReadTurns = 8;  // before others on this thread have their turn
 // what follows: enough to know where that belongs in turn.
 constexpr std::size_t kLeastLanded = 4096, kBehindLanded = 1024;
 
+Loss loss_by(const std::error_code& error) {
+  return {error == asio::error::eof ? "it closed the connection" : error.message(),
+          ended_by_peer(error)};
+}
+
 }  // namespace
 
 core::Time now() { return std::chrono::steady_clock::now().time_since_epoch(); }
@@ -97,8 +102,7 @@ void ConduitDriver::read(const LinePtr& line) {
     if (line->landing > 0 || line->landing_next) into[1].iov_len = kBehindLanded;
     const auto moved = line->stream->read(std::span(into).subspan(line->landing > 0 ? 0 : 1));
     if (moved.error) {
-      drop(line,
-           moved.error == asio::error::eof ? "it closed the connection" : moved.error.message());
+      drop(line, loss_by(moved.error));
       return;
     }
     if (moved.bytes > 0) took(line, moved.bytes);
@@ -216,7 +220,7 @@ void ConduitDriver::write(const LinePtr& line) {
 void ConduitDriver::write_some(const LinePtr& line, std::span<const iovec> parts) {
   const auto moved = line->stream->write(parts);
   if (moved.error) {
-    drop(line, moved.error.message());
+    drop(line, loss_by(moved.error));
     return;
   }
   line->written += moved.bytes;
@@ -237,7 +241,7 @@ void ConduitDriver::write_some(const LinePtr& line, std::span<const iovec> parts
   });
 }
 
-void ConduitDriver::drop(const LinePtr& line, const std::string& reason) {
+void ConduitDriver::drop(const LinePtr& line, const Loss& loss) {
   if (!line->up) return;
   line->up = false;
   line->stream->close();
@@ -248,7 +252,7 @@ void ConduitDriver::drop(const LinePtr& line, const std::string& reason) {
   report();
   if (closed_ || !conduit_.dead().empty()) return;
   if (!conduit_.peer_ended()) {
-    if (hooks_.lost) hooks_.lost(reason);
+    if (hooks_.lost) hooks_.lost(loss);
   } else if (hooks_.room) {
     // What the other end has not acknowledged it no longer needs: whoever waits for that may go on.
     asio::post(io_, [self] {
@@ -286,7 +290,7 @@ void ConduitDriver::arm() {
     for (const core::StreamId id : self->conduit_.tick(now())) {
       const auto found = std::find_if(self->lines_.begin(), self->lines_.end(),
                                       [&](const auto& line) { return line->id == id; });
-      if (found != self->lines_.end()) self->drop(LinePtr(*found), "it has fallen silent");
+      if (found != self->lines_.end()) self->drop(LinePtr(*found), {"it has fallen silent"});
       if (self->closed_) return;
     }
     self->flush();

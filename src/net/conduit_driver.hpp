@@ -21,6 +21,12 @@ core::Time now();
 /// A number for ConduitConfig::session.
 std::uint64_t random_session();
 
+/// How a stream ended.
+struct Loss {
+  std::string reason;
+  bool by_peer = false;  ///< as ended_by_peer()
+};
+
 class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
  public:
   /// None is called after close().
@@ -32,7 +38,7 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
     std::function<void()> room;       ///< a stream took more after it had been full
     std::function<void()> connected;  ///< a stream has heard the peer's Hello
     /// A stream ended, though the peer has not said Bye. streams() tells how many are left.
-    std::function<void(const std::string& reason)> lost;
+    std::function<void(const Loss& loss)> lost;
     std::function<void()> ended;  ///< the peer has said Bye; all has arrived
     std::function<void(const std::string& reason)> dead;
   };
@@ -67,7 +73,7 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   iovec landing(const LinePtr& line);
   void land(const LinePtr& line);
   void took(const LinePtr& line, std::size_t bytes);
-  void drop(const LinePtr& line, const std::string& reason);
+  void drop(const LinePtr& line, const Loss& loss);
   void arm();
   void arm_pace();
   void share_unsent();

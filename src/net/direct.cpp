@@ -165,8 +165,8 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
     }
     hooks.progress = hooks.room = [this] { hooks_.progress(); };
     hooks.connected = [p] { p->connected = true; };
-    hooks.lost = [this, p](const std::string& reason) {
-      p->last_failure = reason;
+    hooks.lost = [this, p](const Loss& loss) {
+      p->last_failure = loss.reason;
       if (!leaving_ && p->streams > 0) dial(this->peer(p->node));
     };
     hooks.ended = [p] { p->ended = true; };

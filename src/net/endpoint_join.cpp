@@ -68,7 +68,7 @@ void Endpoint::Io::attach(std::size_t index, std::shared_ptr<Stream> stream) {
   hooks.progress = hooks.room = [this] { progress(); };
   hooks.connected = [this, index] { connected(index); };
   const auto gone = [this, index](const std::string& reason) { lose_gate(index, reason); };
-  hooks.lost = gone;
+  hooks.lost = [gone](const Loss& loss) { gone(loss.reason); };
   hooks.dead = gone;
   hooks.ended = [gone] { gone("it has closed while the program was running"); };
   auto driver = std::make_shared<ConduitDriver>(io, std::move(settings), std::move(hooks));

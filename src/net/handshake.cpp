@@ -43,8 +43,7 @@ enum Verdict : unsigned char {
                              " (it may be overloaded, stopped, out of file descriptors, or no "
                              "gateway of Isthmus)");
   }
-  if (error == asio::error::eof || error == asio::error::connection_reset ||
-      error == asio::error::broken_pipe) {
+  if (ended_by_peer(error)) {
     throw std::runtime_error(where + " closed the connection during the handshake");
   }
   throw std::runtime_error("the handshake with " + where + " failed: " + error.message());

@@ -39,7 +39,8 @@ struct Report {
     hooks.progress = [this] {
       if (said && driver->conduit().flushed()) end({});
     };
-    hooks.lost = hooks.dead = [this](const std::string&) { end({}); };
+    hooks.lost = [this](const Loss&) { end({}); };
+    hooks.dead = [this](const std::string&) { end({}); };
     hooks.ended = [this] { end({}); };
     driver = std::make_shared<ConduitDriver>(io, std::move(settings), std::move(hooks));
     driver->attach(std::move(stream));

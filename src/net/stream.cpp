@@ -1,5 +1,6 @@
 #include "net/stream.hpp"
 
+#include <asio/error.hpp>
 #include <cerrno>
 #include <utility>
 
@@ -20,6 +21,13 @@ void Stream::wait(Wait what, Ready ready) {
 void Stream::close() {
   std::error_code ignored;
   socket_.close(ignored);
+}
+
+bool ended_by_peer(const std::error_code& error) {
+  // asio's errors have a category of their own, those of our calls the standard one.
+  return error == asio::error::eof || error == asio::error::connection_reset ||
+         error == asio::error::broken_pipe || error == std::errc::connection_reset ||
+         error == std::errc::broken_pipe;
 }
 
 Stream::Moved blocked_or_failed(int error, Stream::Wait wait) {

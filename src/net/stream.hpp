@@ -52,6 +52,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::string where_;
 };
 
+/// Whether a stream that failed with this was ended by its other end; otherwise the network, or
+/// this end, failed.
+bool ended_by_peer(const std::error_code& error);
+
 /// What errno says of a socket's call that moved nothing.
 Stream::Moved blocked_or_failed(int error, Stream::Wait wait);
 

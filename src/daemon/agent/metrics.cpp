@@ -22,7 +22,7 @@ using asio::ip::tcp;
 
 constexpr std::size_t kMostRequest = 8192;
 constexpr int kMostClients = 16;
-constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::seconds kRequestPatience{5};
 
 std::string gateway_name(const core::World& world, core::NodeId node) {
   int before = 0;
@@ -119,7 +119,7 @@ struct MetricsServer::State : std::enable_shared_from_this<State> {
   }
 
   static asio::awaitable<void> answer(std::shared_ptr<State> self, tcp::socket socket) {
-    asio::steady_timer patience(socket.get_executor(), kPatience);
+    asio::steady_timer patience(socket.get_executor(), kRequestPatience);
     patience.async_wait([&socket](const std::error_code& error) {
       std::error_code ignored;
       if (!error) socket.close(ignored);

@@ -95,7 +95,7 @@ Gateway::State::PeerPtr Gateway::State::add_peer(core::NodeId node, bool is_unix
   };
   hooks.progress = hooks.room = [this, p] { progress(*p); };
   hooks.connected = [this, p] { link_up(p->node); };
-  hooks.lost = [this, p](const std::string& reason) { lost(*p, reason); };
+  hooks.lost = [this, p](const net::Loss& loss) { lost(*p, loss); };
   hooks.ended = [this, p] { ended(*p); };
   hooks.dead = [this, p](const std::string& reason) { dead(*p, reason); };
   peer->driver = std::make_shared<net::ConduitDriver>(io, std::move(settings), std::move(hooks));
@@ -126,7 +126,7 @@ void Gateway::State::process_joined(Peer& peer) {
 }
 
 // A stream to the peer is gone.
-void Gateway::State::lost(Peer& peer, const std::string& reason) {
+void Gateway::State::lost(Peer& peer, const net::Loss& loss) {
   if (closing) {
     check_closed();
     return;
@@ -134,13 +134,14 @@ void Gateway::State::lost(Peer& peer, const std::string& reason) {
   if (core::is_gateway(peer.node)) {
     const auto mine = dialled.find(peer.node);
     if (mine != dialled.end()) {
-      mine->second.last_failure = reason;
+      mine->second.last_failure = loss.reason;
       dial(peer.node);
     }
     return;  // its patience lasts
   }
   // A process does not come back. Its abort, if it called that, arrived before.
-  fault(name(peer.node) + " ended without MPI_Finalize or was killed");
+  fault(loss.by_peer ? name(peer.node) + " ended without MPI_Finalize or was killed"
+                     : "the connection of " + name(peer.node) + " is lost: " + loss.reason);
 }
 
 void Gateway::State::ended(Peer& peer) {

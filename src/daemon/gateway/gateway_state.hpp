@@ -80,7 +80,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   std::string objection(const net::Listener::Newcomer& newcomer) const;
   PeerPtr add_peer(core::NodeId node, bool is_unix);
   void process_joined(Peer& peer);
-  void lost(Peer& peer, const std::string& reason);
+  void lost(Peer& peer, const net::Loss& loss);
   void ended(Peer& peer);
   void dead(Peer& peer, const std::string& reason);
   bool all_joined() const;

@@ -121,11 +121,9 @@ int complain(const std::string& sentence, int status) {
 
 void watch(const Environment& environment) {
   const auto first = number(environment, "ISTHMUS_FIRST");
-  if (!first) return;
-  try {
-    start_rank_watch(getpid(), *first + native_rank(environment), environment);
-  } catch (const Failure&) {  // nobody tells the rank: there is no name to report it by
-  }
+  const auto rank = told_rank(environment);
+  if (!first || !rank) return;  // there is no name to report it by
+  start_rank_watch(getpid(), *first + *rank, environment);
 }
 
 // Standard input comes to native rank 0 past a launcher that cannot carry much of it.

@@ -97,8 +97,10 @@ void run(const Watch& watch) {
 // and sockets for the end of ranks.
 void let_go() {
   const int null = open("/dev/null", O_RDWR);
-  dup2(null, 0);
-  dup2(null, 1);
+  if (null >= 0) {
+    dup2(null, 0);
+    dup2(null, 1);
+  }
   if (syscall(SYS_close_range, 3, ~0U, 0) != 0) {
     for (int fd = 3; fd < static_cast<int>(sysconf(_SC_OPEN_MAX)); ++fd) close(fd);
   }
