@@ -92,10 +92,10 @@ Task allgather_intervals(Party& party, ConstBytes mine, Bytes all, Sizes sizes, 
   }
   // All receives now: nobody who is ahead waits for another to come so far.
   TargetPortion blocks_here(layout, here, all, offsets);
-  int tag = kTagAllgatherSpread;
+  int from = 0;
   auto spread = receive_blocks(party, blocks_here.bytes(), local, kTagAllgather);
   for (Portion& portion : portions) {
-    portion.tag = tag++;
+    portion.tag = tag_allgather_spread(from++);
     for (auto& p : receive_blocks(party, portion.target.bytes(), portion.intervals, portion.tag)) {
       spread.push_back(std::move(p));
     }

@@ -68,7 +68,7 @@ class Striped {
 
   /// Of the messages of segment k that `source` sends. Segments that have crossed more often may be
   /// overtaken by later ones.
-  int tag(int source, std::size_t k) const { return kTagBcastFrom + stripes_.crossings(source, k); }
+  int tag(int source, std::size_t k) const { return tag_bcast_from(stripes_.crossings(source, k)); }
 
   /// The first segment of the lane from k on.
   std::size_t next_of(const Lane& lane, std::size_t k) const {

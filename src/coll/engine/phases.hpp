@@ -30,11 +30,14 @@ enum Tag : int {
   kTagReduceResult,
   kTagAllreduceCopy,
   kTagAllreduceSpread,
-  kTagBcastFrom = 1 << 13,        ///< and on, one for each cluster on the way
-  kTagAllgatherSpread = 1 << 14,  ///< and on, one for each cluster
-  kTagsEnd = kTagAllgatherSpread + (1 << 12),
+  kTagsOfClusters,  ///< and on, two for each cluster
 };
-constexpr int kMaxClusters = kTagsEnd - kTagAllgatherSpread;
+/// Of segments of a broadcast that have crossed that often.
+constexpr int tag_bcast_from(int crossings) { return kTagsOfClusters + 2 * crossings; }
+/// Of what came from another cluster of the layout.
+constexpr int tag_allgather_spread(int cluster) { return kTagsOfClusters + 2 * cluster + 1; }
+/// How many tags there are: a party over native MPI has few to give.
+constexpr int tags_of(int clusters) { return kTagsOfClusters + 2 * clusters; }
 
 inline int my_cluster(const Party& party) { return party.layout().cluster_of(party.rank()); }
 inline int my_index(const Party& party) { return party.layout().index_of(party.rank()); }

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "coll/engine/buffer.hpp"
+#include "coll/engine/phases.hpp"
 
 namespace isthmus::coll {
 
@@ -95,20 +96,26 @@ Pending MemoryParty::send(int rank, int tag, ConstBytes data, bool eager) {
     ++grid_.crossings_;
     grid_.bytes_crossed_ += data.size();
   }
-  auto& lane = grid_.lanes_[{rank_, rank, tag}];
+  auto& lane = grid_.lane(rank_, rank, tag);
   lane.messages[lane.sent++] = message;
   return Pending(std::make_unique<MemorySend>(grid_, message, eager));
 }
 
 Pending MemoryParty::recv(int rank, int tag, Bytes data) {
-  return Pending(
-      std::make_unique<MemoryRecv>(grid_, *this, grid_.lanes_[{rank, rank_, tag}], data));
+  return Pending(std::make_unique<MemoryRecv>(grid_, *this, grid_.lane(rank, rank_, tag), data));
 }
 
 MemoryGrid::MemoryGrid(std::span<const int> cluster_of_rank, std::uint64_t seed)
     : layout_(cluster_of_rank), random_(seed) {
   for (int r = 0; r < layout_.size(); ++r) parties_.emplace_back(*this, r);
   slots_.resize(static_cast<std::size_t>(layout_.clusters()));
+}
+
+MemoryGrid::Lane& MemoryGrid::lane(int from, int to, int tag) {
+  if (tag < 0 || tag >= tags_of(layout_.clusters())) {
+    breach("tag " + std::to_string(tag) + " is not among those of so many clusters");
+  }
+  return lanes_[{from, to, tag}];
 }
 
 void MemoryGrid::breach(const std::string& sentence) {

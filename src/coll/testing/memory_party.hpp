@@ -112,6 +112,7 @@ class MemoryGrid {
   bool chance(int percent) { return static_cast<int>(random_() % 100) < percent; }
   std::uint64_t soon() { return tick_ + random_() % 20; }
   void breach(const std::string& sentence);
+  Lane& lane(int from, int to, int tag);
 
   Layout layout_;
   std::mt19937_64 random_;

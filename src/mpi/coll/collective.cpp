@@ -41,15 +41,22 @@ bool Collective::advance() {
     if (!task_.step()) return false;
     finish();
   } catch (const coll::Failure& failure) {
+    grid_comm_->tags.spoil();
     int error_class = MPI_ERR_OTHER;
     native.Error_class(failure.code, &error_class);
     result.error = error_code(error_class, function_, failure.what());
   } catch (const std::bad_alloc&) {
+    grid_comm_->tags.spoil();
     result.error = error_code(MPI_ERR_NO_MEM, function_, "out of memory");
   }
   task_ = coll::Task();
   leave();
   return true;
+}
+
+bool Collective::in_turn() const {
+  const std::lock_guard lock(progress_mutex);
+  return grid_comm_->collectives->waiting_.front() == this;
 }
 
 bool Collective::block() { return started_ && !left_ && task_.block(); }

@@ -44,12 +44,15 @@ class Collective : public Operation {
   virtual coll::Task start(coll::Party& party) = 0;
   /// Unpacks results. Throws coll::Failure.
   virtual void finish() {}
-  const GridComm& grid_comm() const { return *grid_comm_; }
+  GridComm& grid_comm() const { return *grid_comm_; }
+  /// All that was begun before on its communicator has ended. Until then nothing of this may go by
+  /// the handle. Takes the progress lock.
+  bool in_turn() const;
 
  private:
   void leave();
 
-  GridCommRef grid_comm_;
+  HandleUse grid_comm_;
   const char* function_;
   bool started_ = false, left_ = false;
   coll::Task task_;

@@ -84,50 +84,62 @@ std::unique_ptr<PhaseOperation> FaceParty::operation(const char* what) {
 bool FaceParty::alone() const { return !comm_.has_company(); }
 
 Pending FaceParty::send(int rank, int tag, ConstBytes data) {
-  const int local = comm_.native_rank_of(rank);
-  if (local < 0) {
+  if (comm_.native_rank_of(rank) < 0) {
     const core::Envelope envelope{comm_.collective_context(), comm_.rank, tag, data.size()};
     return Pending(std::make_unique<RemoteSend>(comm_.group.world_rank(rank), envelope, data));
   }
-  return send_here(native.Isend, local, tag, data);
+  return send_here(native.Isend, rank, traffic::collective_tag(tag), data);
 }
 
 Pending FaceParty::send_synchronous(int rank, int tag, ConstBytes data) {
-  return send_here(native.Issend, comm_.native_rank_of(rank), tag, data);
+  return send_here(native.Issend, rank, traffic::collective_tag(tag), data);
 }
 
-Pending FaceParty::send_here(decltype(&MPI_Isend) native_send, int native_rank, int tag,
-                             ConstBytes data) {
-  auto op = operation("send");
+/// The messages of one block on the shadow; `tag` is one within the communicator's range.
+void FaceParty::send_pieces(PhaseOperation& op, decltype(&MPI_Isend) native_send, int rank, int tag,
+                            ConstBytes data) {
+  const TagRange& tags = comm_.tags;
+  const int to = comm_.shadow_rank_of(rank);
   in_pieces(data.size(), kPiece, [&](std::size_t first, int size) {
-    op->start([&](MPI_Request* request) {
-      return native_send(data.data() + first, size, MPI_BYTE, native_rank, tag, comm_.shadow,
+    op.start([&](MPI_Request* request) {
+      return native_send(data.data() + first, size, MPI_BYTE, to, tags.tag(tag), tags.shadow(),
                          request);
     });
   });
+}
+
+void FaceParty::receive_pieces(PhaseOperation& op, int rank, int tag, Bytes data) {
+  const TagRange& tags = comm_.tags;
+  const int from = comm_.shadow_rank_of(rank);
+  in_pieces(data.size(), kPiece, [&](std::size_t first, int size) {
+    op.start([&](MPI_Request* request) {
+      return native.Irecv(data.data() + first, size, MPI_BYTE, from, tags.tag(tag), tags.shadow(),
+                          request);
+    });
+  });
+}
+
+Pending FaceParty::send_here(decltype(&MPI_Isend) native_send, int rank, int tag, ConstBytes data) {
+  auto op = operation("send");
+  send_pieces(*op, native_send, rank, tag, data);
   return Pending(std::move(op));
 }
 
 Pending FaceParty::recv(int rank, int tag, Bytes data) {
-  const int local = comm_.native_rank_of(rank);
-  if (local < 0) {
+  if (comm_.native_rank_of(rank) < 0) {
     const core::Envelope envelope{comm_.collective_context(), rank, tag, data.size()};
     return Pending(std::make_unique<RemoteRecv>(envelope, data));
   }
   auto op = operation("receive");
   op->expect(data.size());
-  in_pieces(data.size(), kPiece, [&](std::size_t first, int size) {
-    op->start([&](MPI_Request* request) {
-      return native.Irecv(data.data() + first, size, MPI_BYTE, local, tag, comm_.shadow, request);
-    });
-  });
+  receive_pieces(*op, rank, traffic::collective_tag(tag), data);
   return Pending(std::move(op));
 }
 
 Pending FaceParty::local_barrier() {
   if (alone()) return {};
   auto op = operation("barrier");
-  op->start([&](MPI_Request* request) { return native.Ibarrier(comm_.shadow, request); });
+  op->start([&](MPI_Request* request) { return native.Ibarrier(comm_.native, request); });
   return Pending(std::move(op));
 }
 
@@ -136,7 +148,7 @@ Pending FaceParty::local_bcast(Bytes data, int root) {
   auto op = operation("broadcast");
   in_pieces(data.size(), kPiece, [&](std::size_t first, int size) {
     op->start([&](MPI_Request* request) {
-      return native.Ibcast(data.data() + first, size, MPI_BYTE, root, comm_.shadow, request);
+      return native.Ibcast(data.data() + first, size, MPI_BYTE, root, comm_.native, request);
     });
   });
   return Pending(std::move(op));
@@ -153,22 +165,12 @@ std::size_t FaceParty::longest_native() const {
 
 void FaceParty::send_long(PhaseOperation& op, int member, ConstBytes block) {
   if (block.size() <= longest_native() || member == comm_.native_rank) return;
-  in_pieces(block.size(), kPiece, [&](std::size_t first, int size) {
-    op.start([&](MPI_Request* request) {
-      return native.Isend(block.data() + first, size, MPI_BYTE, member, traffic::kLongBlock,
-                          comm_.shadow, request);
-    });
-  });
+  send_pieces(op, native.Isend, comm_.rank_of_native(member), traffic::kLongBlock, block);
 }
 
 void FaceParty::receive_long(PhaseOperation& op, int member, Bytes block) {
   if (block.size() <= longest_native() || member == comm_.native_rank) return;
-  in_pieces(block.size(), kPiece, [&](std::size_t first, int size) {
-    op.start([&](MPI_Request* request) {
-      return native.Irecv(block.data() + first, size, MPI_BYTE, member, traffic::kLongBlock,
-                          comm_.shadow, request);
-    });
-  });
+  receive_pieces(op, comm_.rank_of_native(member), traffic::kLongBlock, block);
 }
 
 void FaceParty::keep_long(ConstBytes from, Bytes to) const {
@@ -197,10 +199,10 @@ Pending FaceParty::local_gather(ConstBytes mine, Bytes all, Sizes sizes, int roo
     return ISTHMUS_BY_SIZE(
         op->out.blocks.large || in.large,
         native.Igatherv(op->out.memory, op->out.blocks.counts[0], MPI_BYTE, op->in.memory,
-                        in.counts.data(), in.places.data(), MPI_BYTE, root, comm_.shadow, request),
+                        in.counts.data(), in.places.data(), MPI_BYTE, root, comm_.native, request),
         native.Igatherv_c(op->out.memory, static_cast<MPI_Count>(own), MPI_BYTE, op->in.memory,
                           in.large_counts.data(), in.large_places.data(), MPI_BYTE, root,
-                          comm_.shadow, request));
+                          comm_.native, request));
   });
   return Pending(std::move(op));
 }
@@ -227,11 +229,11 @@ Pending FaceParty::local_scatter(ConstBytes all, Sizes sizes, Bytes mine, int ro
     return ISTHMUS_BY_SIZE(
         out.large || op->in.blocks.large,
         native.Iscatterv(op->out.memory, out.counts.data(), out.places.data(), MPI_BYTE,
-                         op->in.memory, op->in.blocks.counts[0], MPI_BYTE, root, comm_.shadow,
+                         op->in.memory, op->in.blocks.counts[0], MPI_BYTE, root, comm_.native,
                          request),
         native.Iscatterv_c(op->out.memory, out.large_counts.data(), out.large_places.data(),
                            MPI_BYTE, op->in.memory, static_cast<MPI_Count>(own), MPI_BYTE, root,
-                           comm_.shadow, request));
+                           comm_.native, request));
   });
   return Pending(std::move(op));
 }
@@ -255,9 +257,9 @@ Pending FaceParty::local_allgather(ConstBytes mine, Bytes all, Sizes sizes) {
     return ISTHMUS_BY_SIZE(
         in.large || op->out.blocks.large,
         native.Iallgatherv(op->out.memory, op->out.blocks.counts[0], MPI_BYTE, op->in.memory,
-                           in.counts.data(), in.places.data(), MPI_BYTE, comm_.shadow, request),
+                           in.counts.data(), in.places.data(), MPI_BYTE, comm_.native, request),
         native.Iallgatherv_c(op->out.memory, static_cast<MPI_Count>(own), MPI_BYTE, op->in.memory,
-                             in.large_counts.data(), in.large_places.data(), MPI_BYTE, comm_.shadow,
+                             in.large_counts.data(), in.large_places.data(), MPI_BYTE, comm_.native,
                              request));
   });
   return Pending(std::move(op));
@@ -290,10 +292,10 @@ Pending FaceParty::local_alltoall(ConstBytes out, Sizes out_sizes, Bytes in, Siz
     return ISTHMUS_BY_SIZE(
         o.large || i.large,
         native.Ialltoallv(op->out.memory, o.counts.data(), o.places.data(), MPI_BYTE, op->in.memory,
-                          i.counts.data(), i.places.data(), MPI_BYTE, comm_.shadow, request),
+                          i.counts.data(), i.places.data(), MPI_BYTE, comm_.native, request),
         native.Ialltoallv_c(op->out.memory, o.large_counts.data(), o.large_places.data(), MPI_BYTE,
                             op->in.memory, i.large_counts.data(), i.large_places.data(), MPI_BYTE,
-                            comm_.shadow, request));
+                            comm_.native, request));
   });
   return Pending(std::move(op));
 }
@@ -327,7 +329,7 @@ Pending FaceParty::local_reduce(ConstBytes in, Bytes out, std::size_t count,
     op->start([&](MPI_Request* request) {
       return native.Ireduce(at(op->operands.buffer(), first, face.extent()),
                             at(op->results.buffer(), first, face.extent()), number, face.type(),
-                            face.op(), root, comm_.shadow, request);
+                            face.op(), root, comm_.native, request);
     });
   });
   return Pending(std::move(op));
@@ -346,7 +348,7 @@ Pending FaceParty::local_scan(ConstBytes in, Bytes out, std::size_t count,
     op->start([&](MPI_Request* request) {
       return native.Iscan(at(op->operands.buffer(), first, face.extent()),
                           at(op->results.buffer(), first, face.extent()), number, face.type(),
-                          face.op(), comm_.shadow, request);
+                          face.op(), comm_.native, request);
     });
   });
   return Pending(std::move(op));

@@ -1,5 +1,6 @@
 // The collectives' view of a grid communicator: local phases are non-blocking native collectives
-// on its shadow, messages within the cluster native ones, messages between clusters the engine's.
+// on its handle, where the program itself never has any; messages within the cluster are native
+// ones on the shadow, messages between clusters the engine's.
 #pragma once
 
 #include "coll/engine/party.hpp"
@@ -47,8 +48,11 @@ class FaceParty final : public coll::Party {
 
  private:
   bool alone() const;
-  coll::Pending send_here(decltype(&MPI_Isend) native_send, int native_rank, int tag,
+  coll::Pending send_here(decltype(&MPI_Isend) native_send, int rank, int tag,
                           coll::ConstBytes data);
+  void send_pieces(PhaseOperation& op, decltype(&MPI_Isend) native_send, int rank, int tag,
+                   coll::ConstBytes data);
+  void receive_pieces(PhaseOperation& op, int rank, int tag, coll::Bytes data);
   std::unique_ptr<PhaseOperation> operation(const char* what);
 
   /// Blocks of more bytes go as messages beside the native collective: a library without large

@@ -35,7 +35,7 @@ class PhaseRequests {
   std::vector<MPI_Status> statuses_;
 };
 
-/// Native requests under way on a shadow, and what they need until they are done. Looked at alone
+/// Native requests under way, and what they need until they are done. Looked at alone
 /// once, with all others from then on.
 class PhaseOperation final : public coll::Operation {
  public:

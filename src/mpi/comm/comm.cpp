@@ -5,10 +5,8 @@
 #include <unordered_map>
 
 #include "mpi/comm/comm_table.hpp"
-#include "mpi/making/creation.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
-#include "mpi/request/native_progress.hpp"
 
 namespace isthmus::face {
 
@@ -45,25 +43,6 @@ bool long_double_differs_among(const coll::Layout& layout, const core::Group& gr
   return false;
 }
 
-void check(int code, const char* what) {
-  if (code != MPI_SUCCESS) throw coll::Failure(code, what);
-}
-
-// A plain communicator of the same processes. Not a duplicate: that would call the program's
-// attribute copy functions.
-MPI_Comm make_shadow(MPI_Comm comm) {
-  Inside inside;
-  MPI_Group group = MPI_GROUP_NULL;
-  MPI_Comm shadow = MPI_COMM_NULL;
-  check(native.Comm_group(comm, &group), "MPI_Comm_group failed natively");
-  overtake_idups();
-  const int code = parked(native.Comm_create, comm, group, &shadow);
-  native.Group_free(&group);
-  check(code, "MPI_Comm_create failed natively");
-  native.Comm_set_errhandler(shadow, MPI_ERRORS_RETURN);
-  return shadow;
-}
-
 }  // namespace
 
 GridComm::GridComm(core::Group group_, std::uint64_t context_, MPI_Comm native_)
@@ -82,8 +61,7 @@ GridComm::GridComm(core::Group group_, std::uint64_t context_, MPI_Comm native_)
 
 GridComm::~GridComm() {
   if (!grid()) return;  // MPI_Finalize frees what is left
-  Inside inside;
-  if (shadow != MPI_COMM_NULL) isthmus::face::native.Comm_free(&shadow);
+  const Inside inside;
   if (last_handler != MPI_ERRHANDLER_NULL) {
     isthmus::face::native.Errhandler_free(&last_handler);
   }
@@ -92,6 +70,10 @@ GridComm::~GridComm() {
 int GridComm::search_native_rank(int r) const {
   const auto at = std::lower_bound(members.begin(), members.end(), r);
   return at != members.end() && *at == r ? static_cast<int>(at - members.begin()) : -1;
+}
+
+int GridComm::shadow_rank_of(int r) const {
+  return tags.own() ? native_rank_of(r) : grid()->native_of(group.world_rank(r));
 }
 
 GridComm* find_comm(MPI_Comm handle) {
@@ -105,10 +87,9 @@ GridCommRef share_comm(MPI_Comm handle) {
 }
 
 GridCommRef register_comm(core::Group group, std::uint64_t context, MPI_Comm handle,
-                          MPI_Comm shadow) {
+                          TagRange tags) {
   auto comm = std::make_shared<GridComm>(std::move(group), context, handle);
-  comm->shadow = shadow;
-  if (comm->has_company() && shadow == MPI_COMM_NULL) comm->shadow = make_shadow(handle);
+  comm->tags = std::move(tags);
   {
     const std::lock_guard lock(owners().mutex);
     owners().comms[comm.get()] = comm;

@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "coll/engine/forced.hpp"
 #include "coll/engine/party.hpp"
 #include "core/group.hpp"
 #include "mpi/native/native.hpp"
+#include "mpi/process/tag_range.hpp"
 
 namespace isthmus::face {
 
@@ -32,9 +34,8 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   int rank = 0;       ///< mine
   int size = 0;
   MPI_Comm native = MPI_COMM_NULL;  ///< the handle: my cluster's members, in rank order
-  /// A native duplicate for Isthmus's own traffic, errors return. None without company here: native
-  /// libraries have few context ids (MPICH 2048).
-  MPI_Comm shadow = MPI_COMM_NULL;
+  /// For messages of Isthmus's own between members here; its collectives go by the handle.
+  TagRange tags;
   int native_rank = 0;
   std::vector<int> members;  ///< native rank -> rank; ascending
   /// Where members are first_member + i, so that translation is an addition, their number; else 0.
@@ -47,8 +48,10 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   // Of this communicator alone; shared pointers since those destroy what is not known here.
   std::shared_ptr<HeldReceives> held;
   std::shared_ptr<CollectiveQueue> collectives;
-  std::uint64_t children = 0;  ///< communicators made from this one so far
+  std::uint64_t duplications = 0;  ///< that were MPI_Comm_idup's
 
+  /// What still needs the handle (HandleUse): MPI_Comm_free takes effect when nothing does.
+  std::atomic<int> uses{0};
   /// The program has freed the handle: `native` may be another communicator's by now. What is still
   /// under way raises its errors by the handler that the communicator had, which is written before
   /// `freed` is.
@@ -64,6 +67,8 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
     if (i < contiguous) return static_cast<int>(i);
     return contiguous > 0 ? -1 : search_native_rank(r);
   }
+  /// Rank on the shadow of a member of my cluster.
+  int shadow_rank_of(int r) const;
   /// There are other members in my cluster.
   bool has_company() const { return members.size() > 1; }
   int rank_of_native(int n) const { return members[static_cast<std::size_t>(n)]; }
@@ -73,6 +78,29 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
 };
 
 using GridCommRef = std::shared_ptr<GridComm>;
+
+/// Keeps a grid communicator and its handle while something may still be begun with them, or is
+/// under way. May be null.
+class HandleUse {
+ public:
+  explicit HandleUse(GridCommRef comm) : comm_(std::move(comm)) { count(1); }
+  HandleUse(const HandleUse& other) : HandleUse(other.comm_) {}
+  HandleUse(HandleUse&& other) noexcept = default;
+  HandleUse& operator=(HandleUse other) noexcept {
+    std::swap(comm_, other.comm_);
+    return *this;
+  }
+  ~HandleUse() { count(-1); }
+  GridComm& operator*() const { return *comm_; }
+  GridComm* operator->() const { return comm_.get(); }
+  const GridCommRef& comm() const { return comm_; }
+
+ private:
+  void count(int change) {
+    if (comm_) comm_->uses.fetch_add(change, std::memory_order_acq_rel);
+  }
+  GridCommRef comm_;
+};
 
 /// That of MPI_COMM_WORLD; null while there is no grid. For the blocking calls, of whose time
 /// inside a cluster every nanosecond counts: one load tells whether there is anything to do.
@@ -85,11 +113,8 @@ GridComm* find_comm(MPI_Comm handle);
 GridCommRef share_comm(MPI_Comm handle);
 
 /// Makes `handle` (the native communicator of my cluster's members of `group`, in rank order) that
-/// of a grid communicator, and makes the shadow where one is needed and none is given. Collective
-/// over `handle`.
-/// Throws coll::Failure.
-GridCommRef register_comm(core::Group group, std::uint64_t context, MPI_Comm handle,
-                          MPI_Comm shadow = MPI_COMM_NULL);
+/// of a grid communicator. Local; finish_comm (making/making.hpp) does all that is collective.
+GridCommRef register_comm(core::Group group, std::uint64_t context, MPI_Comm handle, TagRange tags);
 /// Takes the handle out of the table (MPI_Comm_free); the rest goes when its last user does.
 void unregister_comm(MPI_Comm handle);
 

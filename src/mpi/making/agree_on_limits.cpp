@@ -10,7 +10,6 @@
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/limits.hpp"
-#include "mpi/process/traffic.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -34,24 +33,13 @@ void agree_on_limits() {
     int universe_size;  // of the cluster; the number of its ranks where it is not known
     std::uint64_t settings_mark;
   };
-  GridLimits agreed;
-  agreed.native_tag_upper_bound = world_attribute(MPI_TAG_UB).value_or(traffic::kPromisedTags);
-  if (agreed.native_tag_upper_bound < traffic::kPromisedTags) {
-    throw std::runtime_error("the native MPI library's MPI_TAG_UB is " +
-                             std::to_string(agreed.native_tag_upper_bound) +
-                             ", but MPI promises at least 32767: use another transport of it");
-  }
-  agreed.tag_upper_bound = agreed.native_tag_upper_bound;
   const Grid& here = *grid();
-  if (here.world.clusters.size() > static_cast<std::size_t>(coll::kMaxClusters)) {
-    throw std::runtime_error("the grid has " + std::to_string(here.world.clusters.size()) +
-                             " clusters; at most " + std::to_string(coll::kMaxClusters) +
-                             " are possible");
-  }
+  GridLimits agreed;
+  agreed.tag_upper_bound = here.shadow->tag_upper_bound;
   const int universe = world_attribute(MPI_UNIVERSE_SIZE).value_or(0);
-  const std::vector<Mine> all =
-      tell_all(here.world_comm, Mine{agreed.native_tag_upper_bound,
-                                     std::max(universe, here.local_size()), here.settings_mark});
+  const std::vector<Mine> all = tell_all(
+      here.world_comm,
+      Mine{agreed.tag_upper_bound, std::max(universe, here.local_size()), here.settings_mark});
   for (const Mine& each : all) {
     agreed.tag_upper_bound = std::min(agreed.tag_upper_bound, each.tag_upper_bound);
     if (each.settings_mark != all.front().settings_mark) {

@@ -1,7 +1,6 @@
 #include "mpi/making/agreement.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <mutex>
@@ -49,6 +48,43 @@ coll::Task spread_then_meet(coll::Party& party, coll::Bytes data) {
   co_await all_here;
 }
 
+coll::Task gather_members(coll::Party& party, coll::ConstBytes mine, coll::Bytes all) {
+  const std::vector<std::size_t> sizes(all.size() / mine.size(), mine.size());
+  coll::Pending gathered = party.local_allgather(mine, all, sizes);
+  co_await gathered;
+}
+
+/// Of a grid communicator's members in this cluster.
+std::vector<int> gather_here(const GridCommRef& comm, int mine) {
+  std::vector<int> all(comm->members.size());
+  agree(comm, [&](coll::Party& party) {
+    return gather_members(party, std::as_bytes(std::span(&mine, 1)),
+                          std::as_writable_bytes(std::span(all)));
+  });
+  return all;
+}
+
+/// Of a communicator within one cluster.
+std::vector<int> gather_natively(MPI_Comm comm, int mine) {
+  int size = 0;
+  native.Comm_size(comm, &size);
+  std::vector<int> all(static_cast<std::size_t>(size));
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code = MPI_SUCCESS;
+  {
+    const Inside inside;
+    code = native.Iallgather(&mine, 1, MPI_INT, all.data(), 1, MPI_INT, comm, &request);
+  }
+  wait_until([&] {
+    const Inside inside;
+    int done = 1;
+    if (code == MPI_SUCCESS) code = native.Test(&request, &done, MPI_STATUS_IGNORE);
+    return done != 0;
+  });
+  if (code != MPI_SUCCESS) throw coll::Failure(MPI_ERR_OTHER, "a native allgather failed");
+  return all;
+}
+
 }  // namespace
 
 void tell_all(const GridCommRef& comm, coll::ConstBytes mine, coll::Bytes all) {
@@ -81,23 +117,13 @@ void meet(const GridCommRef& comm) {
 
 std::optional<Extremes> local_extremes(MPI_Comm handle, std::optional<int> mine) {
   constexpr int kNone = std::numeric_limits<int>::min();
-  const std::array<int, 2> given{mine ? -*mine : kNone, mine ? *mine : kNone};
-  std::array<int, 2> most{};
-  MPI_Request request = MPI_REQUEST_NULL;
-  int code = MPI_SUCCESS;
-  {
-    Inside inside;
-    code = native.Iallreduce(given.data(), most.data(), 2, MPI_INT, MPI_MAX, handle, &request);
-  }
-  wait_until([&] {
-    Inside inside;
-    int done = 1;
-    if (code == MPI_SUCCESS) code = native.Test(&request, &done, MPI_STATUS_IGNORE);
-    return done != 0;
-  });
-  if (code != MPI_SUCCESS) throw coll::Failure(MPI_ERR_OTHER, "a native reduction failed");
-  if (most[1] == kNone) return std::nullopt;
-  return Extremes{-most[0], most[1]};
+  const GridCommRef comm = share_comm(handle);
+  std::vector<int> all = comm ? gather_here(comm, mine.value_or(kNone))
+                              : gather_natively(handle, mine.value_or(kNone));
+  std::erase(all, kNone);
+  if (all.empty()) return std::nullopt;
+  const auto [least, most] = std::minmax_element(all.begin(), all.end());
+  return Extremes{*least, *most};
 }
 
 }  // namespace isthmus::face

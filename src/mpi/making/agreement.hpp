@@ -46,8 +46,8 @@ bool all_succeeded(const GridCommRef& comm, bool mine);
 void meet(const GridCommRef& comm);
 
 /// The smallest and the largest of the numbers that members give, over the cluster's members of a
-/// communicator (native or grid); nothing when none gives one. Goes by the communicator's own
-/// handle, where no other traffic of Isthmus is. Every member has called it when it returns.
+/// communicator (native or grid); nothing when none gives one. Every member there has called it
+/// when it returns.
 struct Extremes {
   int least;
   int most;

@@ -116,8 +116,10 @@ int native_create_group(const GridComm& parent, const std::vector<int>& local, i
   code = native.Group_incl(all, static_cast<int>(native_ranks.size()), native_ranks.data(), &some);
   native.Group_free(&all);
   if (code != MPI_SUCCESS) return code;
-  overtake_idups();
-  code = parked(native.Comm_create_group, parent.native, some, tag, result);
+  {
+    const NativeCreation creation;
+    code = parked(native.Comm_create_group, parent.native, some, tag, result);
+  }
   native.Group_free(&some);
   return code;
 }

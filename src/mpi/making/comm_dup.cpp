@@ -29,7 +29,7 @@ int duplicate(const GridCommRef& parent, MPI_Comm comm, MPI_Info info, MPI_Comm*
     const std::uint64_t context = agree_on_context(parent);
     const auto make = [&](MPI_Comm* made) {
       MPI_Comm result = MPI_COMM_NULL;
-      overtake_idups();
+      const NativeCreation creation;
       if (const int code = parked(copy, comm, &result); code != MPI_SUCCESS) return code;
       return finish_comm(parent->group, context, result, parent->cart, made);
     };
@@ -83,24 +83,20 @@ bool copies_handle_at_once([[maybe_unused]] const void* caller) {
 #endif
 }
 
-/// Where the native library must not begin yet, *newcomm is written later, as MPI allows: it is
-/// the program's to read when the request has completed. Only the Fortran layer has to wait.
+/// Where it is not the duplication's turn yet, *newcomm is written later, as MPI allows: it is the
+/// program's to read when the request has completed. Only the Fortran layer has to wait.
 int duplicate_later(const GridCommRef& parent, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm,
                     MPI_Request* request, const char* function, Duplication::Begin begin,
                     const void* caller) {
   return shielded(comm, function, [&] {
     const coll::Forced forced = forced_by(info, parent->forced);
-    bool begins_now = Duplication::may_begin(*parent);
     auto duplication =
         std::make_unique<Duplication>(parent, function, std::move(begin), newcomm, forced);
     *newcomm = MPI_COMM_NULL;
-    if (!begins_now && copies_handle_at_once(caller)) {
-      wait_until([&] { return Duplication::may_begin(*parent); });
-      begins_now = true;
+    if (!duplication->begin() && copies_handle_at_once(caller)) {
+      wait_until([&] { return duplication->begin(); });
     }
-    if (begins_now) {
-      if (const int code = duplication->begin(); code != MPI_SUCCESS) return code;
-    }
+    if (duplication->code() != MPI_SUCCESS) return duplication->code();
     return make_request(std::move(duplication), request);
   });
 }
@@ -129,7 +125,7 @@ ISTHMUS_MPI(Comm_dup_with_info)(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm)
       [info](MPI_Comm from, MPI_Comm* to) { return native.Comm_dup_with_info(from, info, to); });
 }
 
-// coverage: with Open MPI the handle may come as late as the request completes
+// coverage: the handle comes when collectives that were begun before have ended
 ISTHMUS_MPI(Comm_idup)(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
   const GridCommRef parent = spanning(comm);
   if (!parent) {
@@ -143,7 +139,7 @@ ISTHMUS_MPI(Comm_idup)(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
       __builtin_return_address(0));
 }
 
-// coverage: with Open MPI the handle may come as late as the request completes
+// coverage: the handle comes when collectives that were begun before have ended
 ISTHMUS_MPI(Comm_idup_with_info)
 (MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, MPI_Request* request) {
   const GridCommRef parent = spanning(comm);

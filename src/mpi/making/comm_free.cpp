@@ -38,18 +38,19 @@ int unmake(MPI_Comm* comm, NativeFree&& native_free) {
   return code;
 }
 
-bool holds_receives(const GridComm& comm) {
+/// Whether something still goes by the handle: collectives and duplications under way, persistent
+/// requests, messages that the program holds, receives that look for theirs there.
+bool in_use(const GridComm& comm) {
   const std::lock_guard lock(progress_mutex);
-  return comm.held && !comm.held->empty();
+  return comm.uses.load(std::memory_order_acquire) > 0 || (comm.held && !comm.held->empty());
 }
 
-/// Frees the handle when the receives that are held have had their messages, which they look for
-/// in the native communicator.
+/// Frees the handle when it is not in use any more.
 class LateFree final : public Operation {
  public:
   explicit LateFree(GridCommRef freed) : freed_(std::move(freed)) {}
   bool advance() override {
-    if (!freed_->held->empty()) return false;
+    if (in_use(*freed_)) return false;
     // Not waited for: a thread that holds it may be waiting for the progress lock.
     const std::unique_lock unmaking(unmaking_mutex(), std::try_to_lock);
     if (!unmaking) return false;
@@ -64,11 +65,11 @@ class LateFree final : public Operation {
 
 }  // namespace
 
-// coverage: delete functions run later where receives from any source are still pending
+// coverage: delete functions run later where something still needs the communicator
 ISTHMUS_MPI(Comm_free)(MPI_Comm* comm) {
   const GridCommRef found = depth == 0 && comm != nullptr ? share_comm(*comm) : nullptr;
   if (!found) return native.Comm_free(comm);
-  if (*comm == MPI_COMM_WORLD || !holds_receives(*found)) return unmake(comm, native.Comm_free);
+  if (*comm == MPI_COMM_WORLD || !in_use(*found)) return unmake(comm, native.Comm_free);
   return shielded(*comm, "MPI_Comm_free", [&] {
     abandon(std::make_unique<LateFree>(found));
     *comm = MPI_COMM_NULL;

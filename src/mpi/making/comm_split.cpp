@@ -48,8 +48,8 @@ int split(const GridCommRef& parent, int colour, int key, const std::optional<Ca
   const auto make = [&](MPI_Comm* made) {
     MPI_Comm native_part = MPI_COMM_NULL;
     {
-      Inside inside;
-      overtake_idups();
+      const Inside inside;
+      const NativeCreation creation;
       const int code = parked(native.Comm_split, parent->native, colour, place, &native_part);
       if (code != MPI_SUCCESS || !taking_part) return code;
     }

@@ -7,6 +7,7 @@
 
 #include "mpi/comm/comm.hpp"
 #include "mpi/making/agreement.hpp"
+#include "mpi/making/creation.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
@@ -71,7 +72,8 @@ int split_by_type(MPI_Comm comm, int type, int key, MPI_Info info, bool spans_cl
                   MPI_Comm* newcomm) {
   const Kind mine = kind_of(type, info, spans_clusters);
   const Kind kind = agreed_kind(comm, mine);
-  Inside inside;
+  const Inside inside;
+  const NativeCreation creation;
   if (kind == kNative) return parked(native.Comm_split_type, comm, type, key, info, newcomm);
   const int colour = mine == kNothing ? MPI_UNDEFINED : 0;
   const int code = parked(native.Comm_split, comm, colour, key, newcomm);

@@ -1,17 +1,13 @@
 #include "mpi/making/courier.hpp"
 
 #include "core/engine.hpp"
-#include "mpi/making/agreement.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
-#include "mpi/process/limits.hpp"
 #include "mpi/process/traffic.hpp"
 #include "mpi/request/progress.hpp"
 
 namespace isthmus::face {
 namespace {
-
-int shadow_tag(int tag) { return traffic::courier_tag(tag, limits().native_tag_upper_bound); }
 
 void wait_native(MPI_Request request) {
   int code = MPI_SUCCESS;
@@ -31,12 +27,13 @@ void check(int code) {
 }  // namespace
 
 void courier_send(const GridComm& comm, int rank, int tag, coll::ConstBytes data) {
-  if (const int local = comm.native_rank_of(rank); local >= 0) {
+  if (comm.native_rank_of(rank) >= 0) {
     MPI_Request request = MPI_REQUEST_NULL;
     {
-      Inside inside;
-      check(native.Isend(data.data(), static_cast<int>(data.size()), MPI_BYTE, local,
-                         shadow_tag(tag), comm.shadow, &request));
+      const Inside inside;
+      check(native.Isend(data.data(), static_cast<int>(data.size()), MPI_BYTE,
+                         comm.shadow_rank_of(rank), comm.tags.courier_tag(tag), comm.tags.shadow(),
+                         &request));
     }
     wait_native(request);
     return;
@@ -52,12 +49,13 @@ void courier_send(const GridComm& comm, int rank, int tag, coll::ConstBytes data
 }
 
 void courier_recv(const GridComm& comm, int rank, int tag, coll::Bytes data) {
-  if (const int local = comm.native_rank_of(rank); local >= 0) {
+  if (comm.native_rank_of(rank) >= 0) {
     MPI_Request request = MPI_REQUEST_NULL;
     {
-      Inside inside;
-      check(native.Irecv(data.data(), static_cast<int>(data.size()), MPI_BYTE, local,
-                         shadow_tag(tag), comm.shadow, &request));
+      const Inside inside;
+      check(native.Irecv(data.data(), static_cast<int>(data.size()), MPI_BYTE,
+                         comm.shadow_rank_of(rank), comm.tags.courier_tag(tag), comm.tags.shadow(),
+                         &request));
     }
     wait_native(request);
     return;

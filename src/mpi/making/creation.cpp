@@ -9,6 +9,7 @@ namespace isthmus::face {
 namespace {
 
 std::atomic<int> idups_under_way{0};
+std::atomic<int> creations{0};
 
 #ifdef OPEN_MPI
 /// Open MPI lets creations choose a context id one after the other, by the ids of their parents,
@@ -37,7 +38,8 @@ void progress() {
 NativeIdup::NativeIdup() { idups_under_way.fetch_add(1, std::memory_order_relaxed); }
 NativeIdup::~NativeIdup() { idups_under_way.fetch_sub(1, std::memory_order_relaxed); }
 
-void overtake_idups() {
+NativeCreation::NativeCreation() {
+  creations.fetch_add(1, std::memory_order_relaxed);
 #ifdef OPEN_MPI
   const int waiting = idups_under_way.load(std::memory_order_relaxed);
   if (waiting == 0) return;
@@ -49,5 +51,9 @@ void overtake_idups() {
   end_turn();
 #endif
 }
+
+NativeCreation::~NativeCreation() { creations.fetch_sub(1, std::memory_order_relaxed); }
+
+bool creating_natively() { return creations.load(std::memory_order_relaxed) > 0; }
 
 }  // namespace isthmus::face

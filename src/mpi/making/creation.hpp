@@ -12,10 +12,19 @@ class NativeIdup {
   NativeIdup& operator=(const NativeIdup&) = delete;
 };
 
-/// Called right before a native function that makes a communicator and blocks until all its members
-/// have called it. Without this, Open MPI (4.1 and 5.0) has it wait for every duplication under way
-/// in this process whose parent came into being earlier, although other members may begin theirs
-/// only afterwards. Local, and free where no duplication is under way.
-void overtake_idups();
+/// Held around a native function that makes a communicator and blocks until all its members have
+/// called it. Without this, Open MPI (4.1 and 5.0) has it wait for every duplication under way in
+/// this process whose parent came into being earlier, although other members may begin theirs only
+/// afterwards. While it lives no duplication begins. Local, and free where none is under way.
+class NativeCreation {
+ public:
+  NativeCreation();
+  ~NativeCreation();
+  NativeCreation(const NativeCreation&) = delete;
+  NativeCreation& operator=(const NativeCreation&) = delete;
+};
+
+/// Whether a NativeCreation lives.
+bool creating_natively();
 
 }  // namespace isthmus::face

@@ -15,14 +15,20 @@
 namespace isthmus::face {
 namespace {
 
-std::mutex under_way_mutex;
-std::vector<const GridComm*> under_way;  // parents of duplications
+class Beginning final : public coll::Operation {
+ public:
+  explicit Beginning(Duplication& duplication) : duplication_(duplication) {}
+  bool poll() override { return duplication_.begin(); }
+
+ private:
+  Duplication& duplication_;
+};
 
 class NativeCopy final : public coll::Operation {
  public:
   explicit NativeCopy(MPI_Request request) : request_(request) {}
   bool poll() override {
-    Inside inside;
+    const Inside inside;
     int done = 0;
     if (native.Test(&request_, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
       throw coll::Failure(MPI_ERR_OTHER, "the native duplication inside the cluster failed");
@@ -34,23 +40,10 @@ class NativeCopy final : public coll::Operation {
   MPI_Request request_;
 };
 
-/// The shadow's own duplication is one more for Open MPI to wait for.
-class ShadowCopy final : public coll::Operation {
- public:
-  ShadowCopy(MPI_Comm from, MPI_Comm* to) : copy_(begin(from, to)) {}
-  bool poll() override { return copy_.poll(); }
-
- private:
-  static MPI_Request begin(MPI_Comm from, MPI_Comm* to) {
-    Inside inside;
-    MPI_Request request = MPI_REQUEST_NULL;
-    if (native.Comm_idup(from, to, &request) != MPI_SUCCESS) {
-      throw coll::Failure(MPI_ERR_OTHER, "the native duplication inside the cluster failed");
-    }
-    return request;
-  }
-  NativeIdup under_way_;
-  NativeCopy copy_;
+/// What a member tells all others in the end.
+struct Outcome {
+  std::uint64_t context;  ///< rank 0's is the new communicator's
+  std::uint64_t well;
 };
 
 }  // namespace
@@ -64,81 +57,94 @@ Duplication::Duplication(const GridCommRef& parent, const char* function, Begin 
       forced_(forced) {}
 
 Duplication::~Duplication() {
-  done();
-  if (registered_ || grid() == nullptr) return;
-  if (made_well_) native.Comm_free(&made_);
-  if (shadow_well_) native.Comm_free(&shadow_);
+  if (!registered_ && made_well_ && grid() != nullptr) native.Comm_free(&made_);
 }
 
-int Duplication::begin() {
-  if (under_way_) return MPI_SUCCESS;
-  if (const int code = begin_(&made_, &copied_); code != MPI_SUCCESS) return code;
-  settle_handles();
+bool Duplication::begin() {
+  if (begun_) return true;
+  if (!in_turn() || creating_natively()) return false;
+  // Not waited for: a thread that holds it may be waiting for the progress lock.
+  const std::unique_lock settled(unmaking_mutex(), std::try_to_lock);
+  if (!settled) return false;
+  begun_ = true;
+  code_ = begin_(&made_, &copied_);
+  if (code_ != MPI_SUCCESS) return true;
   *newcomm_ = made_;
   under_way_.emplace();
-  const std::lock_guard lock(under_way_mutex);
-  under_way.push_back(&grid_comm());
-  return MPI_SUCCESS;
-}
-
-void Duplication::done() {
-  if (!under_way_) return;
-  under_way_.reset();
-  const std::lock_guard lock(under_way_mutex);
-  under_way.erase(std::find(under_way.begin(), under_way.end(), &grid_comm()));
-}
-
-bool Duplication::may_begin([[maybe_unused]] const GridComm& parent) {
-#ifdef OPEN_MPI
-  const std::lock_guard lock(under_way_mutex);
-  return std::find(under_way.begin(), under_way.end(), &parent) == under_way.end();
-#else
   return true;
-#endif
 }
 
 coll::Task Duplication::start(coll::Party& party) { return duplicate(party); }
 
+/// One after the other: Open MPI begins parts of the native duplication whenever it gets to them,
+/// so nothing else may go by the parent's handle meanwhile.
 coll::Task Duplication::duplicate(coll::Party& party) {
-  const bool begun = begin() == MPI_SUCCESS;
-  coll::Task spread = coll::bcast(party, std::as_writable_bytes(std::span(&context_, 1)), 0);
-  co_await spread;
+  coll::Pending begun(std::make_unique<Beginning>(*this));
+  co_await begun;
   // Whatever fails here, the others must hear of it.
-  if (grid_comm().has_company()) {
+  if (code_ == MPI_SUCCESS) {
     try {
-      coll::Pending shadow_made(std::make_unique<ShadowCopy>(grid_comm().shadow, &shadow_));
-      co_await shadow_made;
-      shadow_well_ = true;
-    } catch (const coll::Failure&) {
-      shadow_well_ = false;
-    }
-  }
-  if (begun) {
-    try {
-      coll::Pending handle_made(std::make_unique<NativeCopy>(copied_));
-      co_await handle_made;
+      coll::Pending copied(std::make_unique<NativeCopy>(copied_));
+      co_await copied;
       made_well_ = true;
     } catch (const coll::Failure&) {
       made_well_ = false;
     }
   }
-  const bool well = made_well_ && (shadow_well_ || !grid_comm().has_company());
-  const auto mine = static_cast<std::uint8_t>(well ? 1 : 0);
-  std::vector<std::uint8_t> all(static_cast<std::size_t>(grid_comm().size));
-  coll::Task told =
-      coll::allgather(party, std::as_bytes(std::span(&mine, 1)),
-                      std::as_writable_bytes(std::span(all)), coll::Sizes(all.size(), 1));
+  under_way_.reset();
+  const bool company = grid_comm().has_company();
+  if (company) {
+    coll::Task tags_found = find_tags(party);
+    co_await tags_found;
+  }
+  const bool well = made_well_ && (!company || tags_.shadow() != MPI_COMM_NULL);
+  const Outcome mine{context_, well ? 1U : 0U};
+  std::vector<Outcome> all(static_cast<std::size_t>(grid_comm().size));
+  coll::Task told = coll::allgather(party, std::as_bytes(std::span(&mine, 1)),
+                                    std::as_writable_bytes(std::span(all)),
+                                    coll::Sizes(all.size(), sizeof(Outcome)));
   co_await told;
-  if (std::find(all.begin(), all.end(), 0) != all.end()) {
+  context_ = all.front().context;
+  if (std::any_of(all.begin(), all.end(), [](const Outcome& each) { return each.well == 0; })) {
     throw coll::Failure(MPI_ERR_OTHER,
                         "a native MPI library could not make its part of the communicator (it may "
                         "have too many)");
   }
 }
 
+coll::Task Duplication::find_tags(coll::Party& party) {
+  RangeSearch search(grid()->shadow->free, grid_comm().context + ++grid_comm().duplications);
+  std::vector<std::uint64_t> offers(grid_comm().members.size());
+  const std::vector<std::size_t> sizes(offers.size(), sizeof(std::uint64_t));
+  std::uint64_t common = 0;
+  do {
+    const std::uint64_t mine = search.offer();
+    coll::Pending told = party.local_allgather(std::as_bytes(std::span(&mine, 1)),
+                                               std::as_writable_bytes(std::span(offers)), sizes);
+    co_await told;
+    common = mine;
+    for (const std::uint64_t offer : offers) common &= offer;
+  } while (!search.settle(common));
+  if (search.found()) {
+    tags_ = TagRange::found(*search.found());
+  } else if (made_well_) {
+    // Which runs the attributes' copy functions once more: nothing else makes one without waiting.
+    const NativeIdup under_way;
+    MPI_Comm shadow = MPI_COMM_NULL;
+    MPI_Request request = MPI_REQUEST_NULL;
+    {
+      const Inside inside;
+      if (native.Comm_idup(made_, &shadow, &request) != MPI_SUCCESS) co_return;
+    }
+    coll::Pending copied(std::make_unique<NativeCopy>(request));
+    co_await copied;
+    native.Comm_set_errhandler(shadow, MPI_ERRORS_RETURN);
+    tags_ = TagRange::on(shadow);
+  }
+}
+
 void Duplication::finish() {
-  done();
-  const GridCommRef made = register_comm(grid_comm().group, context_, made_, shadow_);
+  const GridCommRef made = register_comm(grid_comm().group, context_, made_, std::move(tags_));
   registered_ = true;
   made->cart = grid_comm().cart;
   made->forced = forced_;

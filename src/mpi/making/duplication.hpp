@@ -25,29 +25,27 @@ class Duplication final : public Collective {
               coll::Forced forced);
   ~Duplication() override;
 
-  /// Begins the native duplication, at the latest when it is this collective's turn. Returns a
-  /// native error code.
-  int begin();
-
-  /// False while another native duplication of the parent's handle must end first: Open MPI 4.1 and
-  /// 5.0 let those of one communicator overtake each other, differently on each rank, and then
-  /// hang.
-  static bool may_begin(const GridComm& parent);
+  /// Begins the native duplication, and writes the handle, where that may be: in its turn among the
+  /// parent's collectives, since it goes by the handle as they do. False: not yet. For the thread
+  /// that made this until somebody advances it.
+  bool begin();
+  /// What the beginning returned: a native error code.
+  int code() const { return code_; }
 
  private:
   coll::Task start(coll::Party& party) override;
   void finish() override;
-  void done();
+  coll::Task duplicate(coll::Party& party);
+  coll::Task find_tags(coll::Party& party);
 
   Begin begin_;
   MPI_Comm* newcomm_;
-  coll::Task duplicate(coll::Party& party);
-
   MPI_Comm made_ = MPI_COMM_NULL;
   MPI_Request copied_ = MPI_REQUEST_NULL;
-  std::uint64_t context_;
-  MPI_Comm shadow_ = MPI_COMM_NULL;
-  bool made_well_ = false, shadow_well_ = false, registered_ = false;
+  std::uint64_t context_ = 0;
+  TagRange tags_;
+  int code_ = MPI_SUCCESS;
+  bool begun_ = false, made_well_ = false, registered_ = false;
   coll::Forced forced_;
   std::optional<NativeIdup> under_way_;
 };

@@ -11,7 +11,7 @@ namespace isthmus::face {
 void grid_barrier(Grid& grid) {
   const Inside inside;
   const GridComm& comm = *grid.world_comm;
-  if (comm.shadow != MPI_COMM_NULL) parked(native.Barrier, comm.shadow);
+  if (comm.has_company()) parked(native.Barrier, grid.shadow->comm);
   if (comm.native_rank == 0) {
     std::deque<core::SendOp> sends;
     std::deque<core::RecvOp> receives;
@@ -32,7 +32,7 @@ void grid_barrier(Grid& grid) {
     for (const auto& op : sends) wait_until([&] { return op.done(); });
     for (const auto& op : receives) wait_until([&] { return op.done(); });
   }
-  if (comm.shadow != MPI_COMM_NULL) parked(native.Barrier, comm.shadow);
+  if (comm.has_company()) parked(native.Barrier, grid.shadow->comm);
 }
 
 }  // namespace isthmus::face

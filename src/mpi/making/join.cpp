@@ -10,6 +10,7 @@
 #include "mpi/comm/comm.hpp"
 #include "mpi/making/agree_on_limits.hpp"
 #include "mpi/making/grid_barrier.hpp"
+#include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/native/environment.hpp"
 #include "mpi/native/thread_level.hpp"
@@ -103,6 +104,9 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
   native.Comm_dup(MPI_COMM_SELF, &made->self);
   native.Comm_set_errhandler(made->self, MPI_ERRORS_RETURN);
   native.Comm_group(MPI_COMM_WORLD, &made->native_world);
+  made->shadow =
+      std::make_unique<Shadow>(static_cast<int>(made->world.clusters.size()),
+                               native_size > 1 ? plain_copy(MPI_COMM_WORLD) : MPI_COMM_NULL);
   net::EndpointConfig config;
   config.world = made->world;
   config.world_rank = made->rank;
@@ -143,8 +147,8 @@ void join_grid(ProgressBy by) {
     if (!made) return;
     Grid* joined = made.release();
     set_grid(joined);
-    joined->world_comm =
-        register_comm(core::Group::range(0, joined->world.size()), 0, MPI_COMM_WORLD);
+    joined->world_comm = register_comm(core::Group::range(0, joined->world.size()), 0,
+                                       MPI_COMM_WORLD, TagRange::of_world());
     start_native_progress(by, threads_multiple());
     agree_on_limits();
     leave_when_self_is_deleted();
@@ -173,6 +177,7 @@ void leave_grid() {
   set_grid(nullptr);
   native.Group_free(&leaving->native_world);
   native.Comm_free(&leaving->self);
+  if (leaving->shadow->comm != MPI_COMM_NULL) native.Comm_free(&leaving->shadow->comm);
 }
 
 }  // namespace isthmus::face

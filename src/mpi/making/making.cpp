@@ -10,7 +10,7 @@ namespace {
 
 int native_cart(MPI_Comm* comm, const CartTopology& cart) {
   MPI_Comm with_topology = MPI_COMM_NULL;
-  overtake_idups();
+  const NativeCreation creation;
   const int code = parked(native.Cart_create, *comm, static_cast<int>(cart.dims.size()),
                           cart.dims.data(), cart.periods.data(), 0, &with_topology);
   native.Comm_free(comm);
@@ -28,6 +28,24 @@ bool within_cluster(const core::Group& group) {
   return true;
 }
 
+TagRange agree_on_tags(std::uint64_t context, MPI_Comm native_part) {
+  const Inside inside;
+  int size = 0;
+  native.Comm_size(native_part, &size);
+  if (size == 1) return {};
+  RangeSearch search(grid()->shadow->free, context);
+  std::uint64_t common = 0;
+  do {
+    const std::uint64_t mine = search.offer();
+    const int code = parked(native.Allreduce, static_cast<const void*>(&mine),
+                            static_cast<void*>(&common), 1, MPI_UINT64_T, MPI_BAND, native_part);
+    if (code != MPI_SUCCESS) throw coll::Failure(MPI_ERR_OTHER, "a native reduction failed");
+  } while (!search.settle(common));
+  if (search.found()) return TagRange::found(*search.found());
+  const NativeCreation creation;
+  return TagRange::on(plain_copy(native_part));
+}
+
 int finish_comm(const core::Group& group, std::uint64_t context, MPI_Comm native_part,
                 const std::optional<CartTopology>& cart, MPI_Comm* result) {
   settle_handles();
@@ -41,7 +59,8 @@ int finish_comm(const core::Group& group, std::uint64_t context, MPI_Comm native
     return MPI_SUCCESS;
   }
   try {
-    const GridCommRef made = register_comm(group, context, native_part);
+    const GridCommRef made =
+        register_comm(group, context, native_part, agree_on_tags(context, native_part));
     made->cart = cart;
   } catch (...) {
     native.Comm_free(&native_part);
@@ -54,6 +73,20 @@ int finish_comm(const core::Group& group, std::uint64_t context, MPI_Comm native
 std::recursive_mutex& unmaking_mutex() {
   static auto* const mutex = new std::recursive_mutex;  // outlives static objects that free
   return *mutex;
+}
+
+MPI_Comm plain_copy(MPI_Comm comm) {
+  const Inside inside;
+  MPI_Group group = MPI_GROUP_NULL;
+  MPI_Comm copy = MPI_COMM_NULL;
+  int code = native.Comm_group(comm, &group);
+  if (code == MPI_SUCCESS) {
+    code = parked(native.Comm_create, comm, group, &copy);
+    native.Group_free(&group);
+  }
+  if (code != MPI_SUCCESS) throw coll::Failure(code, "MPI_Comm_create failed natively");
+  native.Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
+  return copy;
 }
 
 }  // namespace isthmus::face

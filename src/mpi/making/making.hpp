@@ -21,11 +21,20 @@ bool within_cluster(const core::Group& group);
 int finish_comm(const core::Group& group, std::uint64_t context, MPI_Comm native_part,
                 const std::optional<CartTopology>& cart, MPI_Comm* result);
 
+/// Agrees on a range of tags for the communicator of `context`, between those members that have
+/// `native_part`; none where a process is alone there. Collective over `native_part`. Throws
+/// coll::Failure.
+TagRange agree_on_tags(std::uint64_t context, MPI_Comm native_part);
+
 /// Held while a handle goes out of the native library and then out of the table of grid
 /// communicators. A thread to which the native library has just given a handle calls
 /// settle_handles() before that handle is used: it may be one whose former bearer is still in the
 /// table.
 std::recursive_mutex& unmaking_mutex();
 inline void settle_handles() { std::lock_guard settled(unmaking_mutex()); }
+
+/// A plain communicator of the same processes, errors return. Not a duplicate: that would call the
+/// program's attribute copy functions. Collective; throws coll::Failure.
+MPI_Comm plain_copy(MPI_Comm comm);
 
 }  // namespace isthmus::face

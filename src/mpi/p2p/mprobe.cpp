@@ -15,11 +15,11 @@ namespace {
 
 /// A message that the program holds.
 struct Held {
-  MPI_Comm comm = MPI_COMM_NULL;
   int source = 0;
   int bell = 0;                              // of a message from another cluster,
   MPI_Request rung = MPI_REQUEST_NULL;       // and the send to self of what it wears
   std::shared_ptr<core::Extracted> distant;  // null for native ones
+  HandleUse use{nullptr};                    // and their communicator, whose handler may be called
 };
 
 std::mutex mutex;
@@ -42,12 +42,12 @@ std::optional<Held> forget(MPI_Message message) {
   return held;
 }
 
-/// The communicator of a message from another cluster; MPI_COMM_NULL for other messages.
-MPI_Comm comm_of_distant(const MPI_Message* message) {
-  if (depth != 0 || held_messages.load(std::memory_order_relaxed) == 0) return MPI_COMM_NULL;
+/// The communicator of a message from another cluster; none for other messages.
+HandleUse comm_of_distant(const MPI_Message* message) {
+  if (depth != 0 || held_messages.load(std::memory_order_relaxed) == 0) return HandleUse(nullptr);
   const std::lock_guard lock(mutex);
   const auto at = messages.find(key(*message));
-  return at == messages.end() || !at->second.distant ? MPI_COMM_NULL : at->second.comm;
+  return at == messages.end() ? HandleUse(nullptr) : at->second.use;
 }
 
 /// The native handle of a message from another cluster.
@@ -59,7 +59,8 @@ int wear(Found found, MPI_Comm comm, MPI_Message* message) {
   int code = native.Isend(nullptr, 0, MPI_BYTE, 0, bell, self, &rung);
   if (code == MPI_SUCCESS) code = native.Mprobe(0, bell, self, message, MPI_STATUS_IGNORE);
   if (code != MPI_SUCCESS) throw coll::Failure(code, "the native library gave no message handle");
-  remember(*message, {comm, found.status.MPI_SOURCE, bell, rung, std::move(found.distant)});
+  remember(*message, {found.status.MPI_SOURCE, bell, rung, std::move(found.distant),
+                      HandleUse(share_comm(comm))});
   return MPI_SUCCESS;
 }
 
@@ -67,7 +68,9 @@ int hand_over(Found found, MPI_Comm comm, MPI_Message* message, MPI_Status* stat
   give_status(found, status);
   if (found.distant) return wear(std::move(found), comm, message);
   *message = found.message;
-  remember(*message, {comm, found.status.MPI_SOURCE, 0, MPI_REQUEST_NULL, nullptr});
+  Held held;
+  held.source = found.status.MPI_SOURCE;
+  remember(*message, std::move(held));
   return MPI_SUCCESS;
 }
 
@@ -88,8 +91,9 @@ std::unique_ptr<Operation> begin(void* buffer, Count count, MPI_Datatype type, M
 template <class Count>
 int mrecv(void* buffer, Count count, MPI_Datatype type, MPI_Message* message, MPI_Status* status,
           const char* function) {
-  const MPI_Comm comm = comm_of_distant(message);
-  if (comm != MPI_COMM_NULL) {
+  const HandleUse distant = comm_of_distant(message);
+  if (distant.comm()) {
+    const MPI_Comm comm = distant->native;
     return shielded(comm, function, [&]() -> int {
       int code = MPI_SUCCESS;
       const auto operation = begin(buffer, count, type, comm, message, &code);
@@ -112,8 +116,9 @@ int mrecv(void* buffer, Count count, MPI_Datatype type, MPI_Message* message, MP
 template <class Count>
 int imrecv(void* buffer, Count count, MPI_Datatype type, MPI_Message* message, MPI_Request* request,
            const char* function) {
-  const MPI_Comm comm = comm_of_distant(message);
-  if (comm != MPI_COMM_NULL) {
+  const HandleUse distant = comm_of_distant(message);
+  if (distant.comm()) {
+    const MPI_Comm comm = distant->native;
     return shielded(comm, function, [&]() -> int {
       int code = MPI_SUCCESS;
       auto operation = begin(buffer, count, type, comm, message, &code);

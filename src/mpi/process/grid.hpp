@@ -9,6 +9,7 @@
 #include "core/world.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/process/choices.hpp"
+#include "mpi/process/tag_range.hpp"
 #include "net/endpoint.hpp"
 
 namespace isthmus::face {
@@ -21,6 +22,7 @@ struct Grid {
   std::size_t cluster = 0;  ///< index of mine
   std::unique_ptr<net::Endpoint> endpoint;
   MPI_Comm self = MPI_COMM_NULL;            ///< private duplicate of MPI_COMM_SELF
+  std::unique_ptr<Shadow> shadow;           ///< for messages of Isthmus's own in the cluster
   MPI_Group native_world = MPI_GROUP_NULL;  ///< the native world's group
   std::shared_ptr<GridComm> world_comm;
   coll::Network network;            ///< what the choice of collective algorithms goes by

@@ -4,9 +4,8 @@
 namespace isthmus::face {
 
 struct GridLimits {
-  int native_tag_upper_bound = 32'767;  ///< MPI_TAG_UB of this cluster
-  int tag_upper_bound = 32'767;         ///< MPI_TAG_UB of the grid: the least of the clusters'
-  int universe_size = 0;                ///< MPI_UNIVERSE_SIZE: the sum of the clusters'
+  int tag_upper_bound = 32'767;  ///< MPI_TAG_UB of the grid: the least of the clusters'
+  int universe_size = 0;         ///< MPI_UNIVERSE_SIZE: the sum of the clusters'
 };
 const GridLimits& limits();
 /// Once, by MPI_Init (making/agree_on_limits.cpp).

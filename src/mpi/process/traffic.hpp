@@ -1,8 +1,9 @@
-// The tags of Isthmus's own native messages on shadows. A native library promises tags up to 32,767
-// (MPI-4.1 section 3.2.3); everything but the courier's wrap-around fits in there. New traffic is
-// reserved here.
+// The tags of Isthmus's own native messages, which go by one communicator of all processes of a
+// cluster: the shadow. A native library promises tags up to 32,767 (MPI-4.1 section 3.2.3). New
+// traffic is reserved here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "coll/engine/phases.hpp"
@@ -12,22 +13,37 @@ namespace isthmus::face::traffic {
 /// The least MPI_TAG_UB that MPI allows.
 constexpr int kPromisedTags = 32'767;
 
-/// Collectives: 0 .. kLongBlock - 1 (coll/engine/phases.hpp).
-constexpr int kLongBlock = coll::kTagsEnd;  ///< blocks too long for the native collectives
-constexpr int kCourier = kLongBlock + 1;    ///< and on, up to MPI_TAG_UB (courier.hpp)
+// The lower half of the tags: a range for each communicator (process/tag_range.hpp). In a range:
+constexpr int kLongBlock = 0;  ///< blocks too long for the native collectives
+constexpr int collective_tag(int tag) { return 1 + tag; }  ///< coll/engine/phases.hpp
+constexpr int range_size(int clusters) { return collective_tag(coll::tags_of(clusters)); }
 
-static_assert(kCourier < kPromisedTags);
+/// More communicators at a time than any native library has had (2026-11).
+constexpr int kMostRanges = 1 << 16;
+/// How many ranges there are.
+constexpr int ranges(int native_upper_bound, int clusters) {
+  return std::min(kMostRanges, (native_upper_bound / 2 + 1) / range_size(clusters));
+}
+/// So that a communicator with the tags has a range.
+constexpr int kMostClusters = 4096;
+static_assert(ranges(kPromisedTags, kMostClusters) > 0);
+
+/// The upper half: the courier's tag for a tag of the program, of the communicator that has that
+/// range (making/courier.hpp). Distinct as far as the native library has tags; beyond, messages of
+/// concurrent calls may share one.
+constexpr int courier_tag(int range, int program_tag, int native_upper_bound) {
+  constexpr std::uint64_t kTagsOfARange = 4099;  // a prime
+  const int first = native_upper_bound / 2 + 1;
+  const auto number = static_cast<std::uint64_t>(native_upper_bound - first) + 1;
+  const auto wanted =
+      static_cast<std::uint64_t>(program_tag) + kTagsOfARange * static_cast<std::uint64_t>(range);
+  return first + static_cast<int>(wanted % number);
+}
 
 // In the engine, which has as many tags as an int:
 /// The barrier that ends the grid: beside the collectives of MPI_COMM_WORLD, in their context.
 constexpr int kGridBarrier = kPromisedTags + 1;
 /// The courier's messages between clusters: contexts of communicators never have this bit.
 constexpr std::uint64_t kCourierContext = std::uint64_t{1} << 63;
-
-/// The courier's tag for a tag of the program. Distinct for distinct tags as far as the native
-/// library has tags; beyond, messages of concurrent calls may share one.
-constexpr int courier_tag(int program_tag, int native_upper_bound) {
-  return kCourier + program_tag % (native_upper_bound - kCourier + 1);
-}
 
 }  // namespace isthmus::face::traffic

@@ -2,27 +2,42 @@
 
 #include <gtest/gtest.h>
 
+#include <climits>
 #include <set>
 
 namespace isthmus::face::traffic {
 namespace {
 
+constexpr int kMpich = (1 << 28) - 1;
+
+TEST(Traffic, RangesAndTheCourierShareWhatMpiPromises) {
+  for (const int upper_bound : {kPromisedTags, kMpich, INT_MAX}) {
+    for (const int clusters : {2, 10, kMostClusters}) {
+      const long long end = 1LL * ranges(upper_bound, clusters) * range_size(clusters);
+      EXPECT_LE(end, courier_tag(0, 0, upper_bound));
+      EXPECT_GT(ranges(upper_bound, clusters), 0);
+    }
+  }
+}
+
+TEST(Traffic, MoreRangesThanMpichHasContextIds) { EXPECT_GT(ranges(kMpich, 1000), 2048); }
+
 TEST(Traffic, CourierTagsStayWithinWhatMpiPromises) {
   std::set<int> seen;
   for (int tag = 0; tag <= kPromisedTags; ++tag) {
-    const int native = courier_tag(tag, kPromisedTags);
-    EXPECT_GE(native, kCourier);
+    const int native = courier_tag(tag % 100, tag, kPromisedTags);
+    EXPECT_GT(native, kPromisedTags / 2);
     EXPECT_LE(native, kPromisedTags);
-    seen.insert(native);
   }
-  EXPECT_EQ(seen.size(), static_cast<std::size_t>(kPromisedTags - kCourier + 1));
 }
 
 TEST(Traffic, CourierTagsAreDistinctWhereTheLibraryHasEnough) {
-  constexpr int kMpich = (1 << 28) - 1;
-  EXPECT_EQ(courier_tag(0, kMpich), kCourier);
-  EXPECT_EQ(courier_tag(kMpich - kCourier, kMpich), kMpich);
-  EXPECT_NE(courier_tag(kPromisedTags, kMpich), courier_tag(kPromisedTags - 1, kMpich));
+  std::set<int> seen;
+  for (int range = 0; range < 100; ++range) {
+    for (int tag = 0; tag < 4000; ++tag) seen.insert(courier_tag(range, tag, kMpich));
+  }
+  EXPECT_EQ(seen.size(), 100U * 4000U);
+  EXPECT_NE(courier_tag(0, kPromisedTags, kMpich), courier_tag(0, kPromisedTags - 1, kMpich));
 }
 
 }  // namespace

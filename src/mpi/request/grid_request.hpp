@@ -41,7 +41,7 @@ struct PersistentReceive final : HeldReceive {
   void start() override;
 
   MPI_Request handle;
-  GridCommRef comm;
+  HandleUse comm;
   bool active = false;  ///< started, natively or put off
   bool put_off = false;
 };

@@ -38,11 +38,12 @@ int next_tag = 1;
 int SelfTag::acquire() {
   const std::lock_guard lock(tags_mutex);
   if (free_tags.empty()) {
-    if (next_tag > limits().native_tag_upper_bound) {
+    const int most = grid()->shadow->tag_upper_bound;
+    if (next_tag > most) {
       throw coll::Failure(MPI_ERR_OTHER,
                           "too many persistent requests and matched messages at a time: the "
                           "native MPI library has " +
-                              std::to_string(limits().native_tag_upper_bound) + " tags for them");
+                              std::to_string(most) + " tags for them");
     }
     return next_tag++;
   }
@@ -147,7 +148,7 @@ int make_persistent(MPI_Comm comm, std::function<std::unique_ptr<Operation>()> s
   auto record = std::make_unique<GridRequest>();
   record->comm = comm;
   record->owner = share_comm(comm);
-  record->start = std::move(start);
+  record->start = [start = std::move(start), use = HandleUse(record->owner)] { return start(); };
   record->bell = SelfTag::acquire();
   const int code =
       native.Recv_init(nullptr, 0, MPI_BYTE, 0, record->bell, grid()->self, &record->handle);

@@ -1,0 +1,59 @@
+// How Isthmus's own messages between a communicator's members in one cluster keep apart from the
+// program's and from each other: they go by the shadow, a native communicator of all processes of
+// the cluster, where each communicator has a range of tags. Native libraries have few context ids
+// (MPICH 2048), but tags enough.
+#pragma once
+
+#include <cstdint>
+
+#include "mpi/native/native.hpp"
+#include "mpi/process/free_ranges.hpp"
+
+namespace isthmus::face {
+
+/// What a communicator has of the shadow, from its making to its end. A value that is moved.
+class TagRange {
+ public:
+  /// None: the process is alone in its cluster.
+  TagRange() = default;
+  /// MPI_COMM_WORLD's.
+  static TagRange of_world();
+  /// What a search has found.
+  static TagRange found(int number);
+  /// All tags of a shadow of its own, where no range was left.
+  static TagRange on(MPI_Comm own_shadow);
+  TagRange(TagRange&& other) noexcept { *this = std::move(other); }
+  TagRange& operator=(TagRange&& other) noexcept;
+  ~TagRange();
+
+  MPI_Comm shadow() const { return shadow_; }
+  /// The members of the shadow are the communicator's here, not all of the cluster.
+  bool own() const { return own_; }
+  /// The tag on the shadow for one within the range (traffic.hpp).
+  int tag(int within) const { return first_ + within; }
+  int courier_tag(int program_tag) const;
+  /// Something has failed: messages that nobody receives may be left, so nobody is to have these
+  /// tags again.
+  void spoil() { spoilt_ = true; }
+
+ private:
+  MPI_Comm shadow_ = MPI_COMM_NULL;
+  int number_ = 0;
+  int first_ = 0;
+  bool own_ = false, spoilt_ = false;
+};
+
+/// What a process has for the ranges: part of its Grid.
+struct Shadow {
+  /// `all` is a native communicator of all processes of the cluster, for this alone; null where the
+  /// process is alone in it. Throws std::runtime_error where the native library breaks MPI's
+  /// promise of tags, or cannot do this for so many clusters.
+  Shadow(int clusters, MPI_Comm all);
+
+  MPI_Comm comm;
+  int tag_upper_bound;  ///< MPI_TAG_UB
+  int range_size;
+  FreeRanges free;
+};
+
+}  // namespace isthmus::face
