@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import collectives
 import sources
 import standard
 from prototypes import member_name
@@ -71,7 +72,8 @@ def classify(
 
 def table() -> list[tuple[str, str, str]]:
     """(name, state, note) rows."""
-    entries, native_ok = sources.entries(), sources.native_ok()
+    entries = sources.entries() | collectives.entries()
+    native_ok = sources.native_ok()
     refusals = sources.refusals(), sources.refused_on_grid()
     rows = []
     for function in standard.functions():

@@ -1,4 +1,5 @@
-"""Writes the generated sources of one face: native_table.{hpp,cpp}, guards.cpp, face_table.cpp.
+"""Writes the generated sources of one face: native_table.{hpp,cpp}, guards.cpp, face_table.cpp and
+the entries of collectives.
 
 face.py --compiler c++ --include DIR --sources src/mpi --out DIR
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+import collectives
 import guards
 import native_table
 import prototypes
@@ -31,10 +33,11 @@ def main() -> None:
     declared = prototypes.parse(prototypes.preprocess(args.compiler, args.include))
     if not declared:
         raise SystemExit(f"no PMPI prototypes in the mpi.h of {args.include}")
+    generated = {f.member for f in declared} & set(collectives.entries())
     face = guards.Face(
         declared=declared,
         extra=prototypes.parse(args.extra.read_text()) if args.extra else [],
-        entries=set(sources.entries(args.sources)),
+        entries=set(sources.entries(args.sources)) | generated,
         native_ok=set(sources.native_ok()),
         reasons=sources.refusals(),
         refused_on_grid=sources.refused_on_grid(),
@@ -44,6 +47,8 @@ def main() -> None:
     write_if_changed(args.out / "native_table.cpp", native_table.source(declared))
     write_if_changed(args.out / "guards.cpp", guards.source(face))
     write_if_changed(args.out / "face_table.cpp", guards.table(face))
+    write_if_changed(args.out / "collectives.cpp", collectives.source(declared, kept=False))
+    write_if_changed(args.out / "collectives_init.cpp", collectives.source(declared, kept=True))
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ enum Tag : int {
   kTagReduceResult,
   kTagAllreduceCopy,
   kTagAllreduceSpread,
+  kTagNeighbors,
   kTagsOfClusters,  ///< and on, two for each cluster
 };
 /// Of segments of a broadcast that have crossed that often.

@@ -69,17 +69,6 @@ int alltoall(const std::vector<Block>& sent, std::vector<Block> received, bool i
   return launch(std::make_unique<Alltoall>(call, std::move(out), std::move(in), blocks), call);
 }
 
-template <class Count, class Place>
-void check_typed(const GridComm& comm, const Count* counts, const Place* places,
-                 const MPI_Datatype* types) {
-  check_counts(comm, counts);
-  require(places != nullptr, MPI_ERR_ARG, "the displacements are a null pointer");
-  require(types != nullptr, MPI_ERR_ARG, "the datatypes are a null pointer");
-  for (int r = 0; r < comm.size; ++r) {
-    if (counts[r] != 0) check_type(comm, types[r]);
-  }
-}
-
 }  // namespace
 
 namespace forms {
@@ -99,7 +88,7 @@ int allgather_placed(const void* sendbuf, MPI_Count sendcount, MPI_Datatype send
                      const Count* counts, const Place* places, MPI_Datatype recvtype,
                      const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
-    check_blocks(*call.comm, counts, places, recvtype);
+    check_blocks(*call.comm, call.comm->size, counts, places, recvtype);
     check_not_in_place(recvbuf);
     return allgather(sendbuf, sendcount, sendtype,
                      placed_blocks(recvbuf, counts, places, recvtype, call.comm->size), call);
@@ -125,10 +114,10 @@ int alltoall_placed(const void* sendbuf, const Count* sendcounts, const Place* s
                     MPI_Datatype sendtype, void* recvbuf, const Count* recvcounts,
                     const Place* recvplaces, MPI_Datatype recvtype, const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
-    check_blocks(*call.comm, recvcounts, recvplaces, recvtype);
+    check_blocks(*call.comm, call.comm->size, recvcounts, recvplaces, recvtype);
     check_not_in_place(recvbuf);
     const bool in_place = sendbuf == MPI_IN_PLACE;
-    if (!in_place) check_blocks(*call.comm, sendcounts, sendplaces, sendtype);
+    if (!in_place) check_blocks(*call.comm, call.comm->size, sendcounts, sendplaces, sendtype);
     const int ranks = call.comm->size;
     auto received = placed_blocks(recvbuf, recvcounts, recvplaces, recvtype, ranks);
     const auto sent =
@@ -142,10 +131,11 @@ int alltoall_typed(const void* sendbuf, const Count* sendcounts, const Place* se
                    const MPI_Datatype* sendtypes, void* recvbuf, const Count* recvcounts,
                    const Place* recvplaces, const MPI_Datatype* recvtypes, const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
-    check_typed(*call.comm, recvcounts, recvplaces, recvtypes);
+    check_typed_blocks(*call.comm, call.comm->size, recvcounts, recvplaces, recvtypes);
     check_not_in_place(recvbuf);
     const bool in_place = sendbuf == MPI_IN_PLACE;
-    if (!in_place) check_typed(*call.comm, sendcounts, sendplaces, sendtypes);
+    if (!in_place)
+      check_typed_blocks(*call.comm, call.comm->size, sendcounts, sendplaces, sendtypes);
     const int ranks = call.comm->size;
     auto received = typed_blocks(recvbuf, recvcounts, recvplaces, recvtypes, ranks);
     const auto sent =

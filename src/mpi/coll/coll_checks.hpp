@@ -24,17 +24,30 @@ inline void check_data(const GridComm& comm, MPI_Count count, MPI_Datatype type)
 }
 
 template <class Count>
-void check_counts(const GridComm& comm, const Count* counts) {
-  require(counts != nullptr, MPI_ERR_ARG, "the counts are a null pointer");
-  for (int r = 0; r < comm.size; ++r) require(counts[r] >= 0, MPI_ERR_COUNT, "a count is negative");
+void check_counts(int blocks, const Count* counts) {
+  require(blocks == 0 || counts != nullptr, MPI_ERR_ARG, "the counts are a null pointer");
+  for (int b = 0; b < blocks; ++b) require(counts[b] >= 0, MPI_ERR_COUNT, "a count is negative");
 }
 
+/// Blocks at displacements, of one datatype.
 template <class Count, class Place>
-void check_blocks(const GridComm& comm, const Count* counts, const Place* places,
+void check_blocks(const GridComm& comm, int blocks, const Count* counts, const Place* places,
                   MPI_Datatype type) {
-  check_counts(comm, counts);
-  require(places != nullptr, MPI_ERR_ARG, "the displacements are a null pointer");
+  check_counts(blocks, counts);
+  require(blocks == 0 || places != nullptr, MPI_ERR_ARG, "the displacements are a null pointer");
   check_type(comm, type);
+}
+
+/// Blocks at displacements, each of its own datatype.
+template <class Count, class Place>
+void check_typed_blocks(const GridComm& comm, int blocks, const Count* counts, const Place* places,
+                        const MPI_Datatype* types) {
+  check_counts(blocks, counts);
+  require(blocks == 0 || places != nullptr, MPI_ERR_ARG, "the displacements are a null pointer");
+  require(blocks == 0 || types != nullptr, MPI_ERR_ARG, "the datatypes are a null pointer");
+  for (int b = 0; b < blocks; ++b) {
+    if (counts[b] != 0) check_type(comm, types[b]);
+  }
 }
 
 inline void check_not_in_place(const void* buffer) {

@@ -177,7 +177,7 @@ template <class Count>
 int reduce_scatter_placed(const void* sendbuf, void* recvbuf, const Count* counts,
                           MPI_Datatype type, MPI_Op op, const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
-    check_counts(*call.comm, counts);
+    check_counts(call.comm->size, counts);
     return reduce_scatter(sendbuf, recvbuf, {counts, counts + call.comm->size}, type, op, call);
   });
 }

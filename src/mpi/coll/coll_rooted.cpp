@@ -150,7 +150,7 @@ int gather_placed(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     check_root(*call.comm, root);
     std::vector<Block> received;
     if (call.comm->rank == root) {
-      check_blocks(*call.comm, counts, places, recvtype);
+      check_blocks(*call.comm, call.comm->size, counts, places, recvtype);
       check_not_in_place(recvbuf);
       received = placed_blocks(recvbuf, counts, places, recvtype, call.comm->size);
     }
@@ -180,7 +180,7 @@ int scatter_placed(const void* sendbuf, const Count* counts, const Place* places
     check_root(*call.comm, root);
     std::vector<Block> sent;
     if (call.comm->rank == root) {
-      check_blocks(*call.comm, counts, places, sendtype);
+      check_blocks(*call.comm, call.comm->size, counts, places, sendtype);
       check_not_in_place(sendbuf);
       sent = placed_blocks(sendbuf, counts, places, sendtype, call.comm->size);
     }

@@ -6,21 +6,17 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "coll/engine/forced.hpp"
 #include "coll/engine/party.hpp"
 #include "core/group.hpp"
+#include "mpi/comm/topology.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/process/tag_range.hpp"
 
 namespace isthmus::face {
-
-struct CartTopology {
-  std::vector<int> dims, periods;
-};
 
 class HeldReceives;     // held.hpp: wildcards and what queues behind them
 class CollectiveQueue;  // collective.hpp: one collective at a time, in order
@@ -44,7 +40,7 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   bool mixes_long_double = false;  ///< members are in clusters whose long double differs
   coll::Layout layout;
   coll::Forced forced;  ///< algorithms of collectives asked for
-  std::optional<CartTopology> cart;
+  TopologyRef topology;
   // Of this communicator alone; shared pointers since those destroy what is not known here.
   std::shared_ptr<HeldReceives> held;
   std::shared_ptr<CollectiveQueue> collectives;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "coll/engine/collectives.hpp"
+#include "coll/engine/portion.hpp"
 #include "mpi/coll/collective.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
@@ -109,6 +110,23 @@ std::uint64_t agree_on_context(const GridCommRef& comm) {
 bool all_succeeded(const GridCommRef& comm, bool mine) {
   const std::vector<std::uint8_t> all = tell_all(comm, static_cast<std::uint8_t>(mine ? 1 : 0));
   return std::find(all.begin(), all.end(), 0) == all.end();
+}
+
+std::vector<std::byte> exchange_blocks(const GridCommRef& comm, std::span<const std::byte> blocks,
+                                       const std::vector<std::size_t>& sizes) {
+  const std::vector<std::uint64_t> told(sizes.begin(), sizes.end());
+  std::vector<std::uint64_t> heard(told.size());
+  agree(comm, [&](coll::Party& party) {
+    const coll::Sizes each(told.size(), sizeof(std::uint64_t));
+    return coll::alltoall(party, std::as_bytes(std::span(told)), each,
+                          std::as_writable_bytes(std::span(heard)), each, coll::Blocks::Even);
+  });
+  const coll::Sizes incoming(heard.begin(), heard.end());
+  std::vector<std::byte> received(coll::total(incoming));
+  agree(comm, [&](coll::Party& party) {
+    return coll::alltoall(party, blocks, sizes, received, incoming);
+  });
+  return received;
 }
 
 void meet(const GridCommRef& comm) {

@@ -2,6 +2,7 @@
 // collective, keep the program's other operations going while they wait, and throw coll::Failure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -41,6 +42,11 @@ std::uint64_t agree_on_context(const GridCommRef& comm);
 
 /// Whether all members have succeeded in their parts of something.
 bool all_succeeded(const GridCommRef& comm, bool mine);
+
+/// Gives each member its block of `blocks` (by rank, one after the other, of `sizes` bytes);
+/// returns what the members had for this one, by rank.
+std::vector<std::byte> exchange_blocks(const GridCommRef& comm, std::span<const std::byte> blocks,
+                                       const std::vector<std::size_t>& sizes);
 
 /// A barrier.
 void meet(const GridCommRef& comm);

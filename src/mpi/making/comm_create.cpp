@@ -1,5 +1,4 @@
 // MPI_Comm_create: a split in which all members of a group choose alike.
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,9 +26,9 @@ ISTHMUS_MPI(Comm_create)(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
     const std::vector<int> ranks = ranks_in(*parent, group_of(group));
     for (std::size_t place = 0; place < ranks.size(); ++place) {
       if (ranks[place] != parent->rank) continue;
-      return split(parent, ranks.front(), static_cast<int>(place), std::nullopt, newcomm);
+      return split(parent, ranks.front(), static_cast<int>(place), nullptr, newcomm);
     }
-    return split(parent, MPI_UNDEFINED, 0, std::nullopt, newcomm);
+    return split(parent, MPI_UNDEFINED, 0, nullptr, newcomm);
   });
 }
 

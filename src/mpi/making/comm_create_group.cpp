@@ -3,7 +3,6 @@
 // tells them. So one message per cluster crosses, and the native call that follows cannot keep a
 // thread that others need for long.
 #include <cstring>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -141,7 +140,7 @@ int create_group(const GridComm& parent, MPI_Group group, int tag, MPI_Comm* new
     MPI_Comm native_part = MPI_COMM_NULL;
     const int code = native_create_group(parent, members.local, tag, &native_part);
     if (code != MPI_SUCCESS) return code;
-    return finish_comm(whole, context, native_part, std::nullopt, made);
+    return finish_comm(whole, context, native_part, nullptr, made);
   };
   return make_together(
       make, [&](bool mine) { return agree_here(parent, members, tag, mine); }, newcomm);

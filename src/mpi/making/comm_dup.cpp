@@ -31,7 +31,7 @@ int duplicate(const GridCommRef& parent, MPI_Comm comm, MPI_Info info, MPI_Comm*
       MPI_Comm result = MPI_COMM_NULL;
       const NativeCreation creation;
       if (const int code = parked(copy, comm, &result); code != MPI_SUCCESS) return code;
-      return finish_comm(parent->group, context, result, parent->cart, made);
+      return finish_comm(parent->group, context, result, parent->topology, made);
     };
     const int code = make_together(
         make, [&](bool mine) { return all_succeeded(parent, mine); }, newcomm);

@@ -34,7 +34,7 @@ std::vector<int> side_of(const std::vector<SplitChoice>& choices, int colour) {
 
 }  // namespace
 
-int split(const GridCommRef& parent, int colour, int key, const std::optional<CartTopology>& cart,
+int split(const GridCommRef& parent, int colour, int key, const TopologyRef& topology,
           MPI_Comm* result) {
   const bool taking_part = colour != MPI_UNDEFINED;
   const std::vector<SplitChoice> choices =
@@ -54,7 +54,7 @@ int split(const GridCommRef& parent, int colour, int key, const std::optional<Ca
       if (code != MPI_SUCCESS || !taking_part) return code;
     }
     const std::uint64_t context = choices[static_cast<std::size_t>(side.front())].context;
-    return finish_comm(parent->group.include(side), context, native_part, cart, made);
+    return finish_comm(parent->group.include(side), context, native_part, topology, made);
   };
   return make_together(
       make, [&](bool mine) { return all_succeeded(parent, mine); }, result);
@@ -72,7 +72,7 @@ ISTHMUS_MPI(Comm_split)(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
       throw coll::Failure(MPI_ERR_ARG,
                           "color " + std::to_string(color) + " is negative and not MPI_UNDEFINED");
     }
-    return split(parent, color, key, std::nullopt, newcomm);
+    return split(parent, color, key, nullptr, newcomm);
   });
 }
 

@@ -146,7 +146,7 @@ coll::Task Duplication::find_tags(coll::Party& party) {
 void Duplication::finish() {
   const GridCommRef made = register_comm(grid_comm().group, context_, made_, std::move(tags_));
   registered_ = true;
-  made->cart = grid_comm().cart;
+  made->topology = grid_comm().topology;
   made->forced = forced_;
 }
 

@@ -1,5 +1,8 @@
 #include "mpi/making/making.hpp"
 
+#include <stdexcept>
+#include <variant>
+
 #include "mpi/making/creation.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
@@ -8,11 +11,29 @@
 namespace isthmus::face {
 namespace {
 
-int native_cart(MPI_Comm* comm, const CartTopology& cart) {
+/// Makes a native communicator with a topology from one without.
+struct MakeNative {
+  MPI_Comm plain;
+  MPI_Comm* made;
+
+  int operator()(const CartTopology& cart) const {
+    return parked(native.Cart_create, plain, static_cast<int>(cart.dims.size()), cart.dims.data(),
+                  cart.periods.data(), 0, made);
+  }
+  int operator()(const GraphTopology& graph) const {
+    return parked(native.Graph_create, plain, static_cast<int>(graph.index.size()),
+                  graph.index.data(), graph.edges.data(), 0, made);
+  }
+  int operator()(const DistGraphTopology&) const {
+    throw std::logic_error(
+        "a distributed graph has all members of its parent, which spans clusters");
+  }
+};
+
+int give_topology(MPI_Comm* comm, const Topology& topology) {
   MPI_Comm with_topology = MPI_COMM_NULL;
   const NativeCreation creation;
-  const int code = parked(native.Cart_create, *comm, static_cast<int>(cart.dims.size()),
-                          cart.dims.data(), cart.periods.data(), 0, &with_topology);
+  const int code = std::visit(MakeNative{*comm, &with_topology}, topology);
   native.Comm_free(comm);
   *comm = with_topology;
   return code;
@@ -47,12 +68,13 @@ TagRange agree_on_tags(std::uint64_t context, MPI_Comm native_part) {
 }
 
 int finish_comm(const core::Group& group, std::uint64_t context, MPI_Comm native_part,
-                const std::optional<CartTopology>& cart, MPI_Comm* result) {
+                const TopologyRef& topology, MPI_Comm* result) {
   settle_handles();
   if (within_cluster(group)) {
-    if (cart) {
+    if (topology) {
       Inside inside;
-      if (const int code = native_cart(&native_part, *cart); code != MPI_SUCCESS) return code;
+      const int code = give_topology(&native_part, *topology);
+      if (code != MPI_SUCCESS) return code;
       settle_handles();
     }
     *result = native_part;
@@ -61,7 +83,7 @@ int finish_comm(const core::Group& group, std::uint64_t context, MPI_Comm native
   try {
     const GridCommRef made =
         register_comm(group, context, native_part, agree_on_tags(context, native_part));
-    made->cart = cart;
+    made->topology = topology;
   } catch (...) {
     native.Comm_free(&native_part);
     throw;

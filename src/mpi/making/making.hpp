@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <mutex>
-#include <optional>
 
 #include "core/group.hpp"
 #include "mpi/comm/comm.hpp"
@@ -19,7 +18,7 @@ bool within_cluster(const core::Group& group);
 /// native topology where there is one), else a grid communicator that wears it. Collective over
 /// `native_part`. Owns `native_part`: on failure it is freed. Returns an MPI error code (raised).
 int finish_comm(const core::Group& group, std::uint64_t context, MPI_Comm native_part,
-                const std::optional<CartTopology>& cart, MPI_Comm* result);
+                const TopologyRef& topology, MPI_Comm* result);
 
 /// Agrees on a range of tags for the communicator of `context`, between those members that have
 /// `native_part`; none where a process is alone there. Collective over `native_part`. Throws

@@ -1,7 +1,8 @@
 // MPI-4.1 sections 8.5.1 and 8.5.6: making communicators with a Cartesian topology. `reorder` is
 // allowed to do nothing, and does: ranks keep their clusters together as the parent has them.
+#include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "mpi/coll/collective.hpp"
 #include "mpi/comm/comm.hpp"
@@ -10,17 +11,18 @@
 #include "mpi/native/entry.hpp"
 #include "mpi/process/shield.hpp"
 #include "mpi/topology/cart_grid.hpp"
+#include "mpi/topology/topology_of.hpp"
 
 namespace isthmus::face {
 namespace {
 
-CartTopology topology_of(int ndims, const int dims[], const int periods[]) {
+TopologyRef topology_of(int ndims, const int dims[], const int periods[]) {
   CartTopology cart;
   for (int d = 0; d < ndims; ++d) {
     cart.dims.push_back(dims[d]);
     cart.periods.push_back(periods[d] != 0 ? 1 : 0);
   }
-  return cart;
+  return std::make_shared<const Topology>(std::move(cart));
 }
 
 /// Positions of a topology that fits the communicator.
@@ -65,12 +67,10 @@ ISTHMUS_MPI(Cart_sub)(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm)
     return code;
   }
   return shielded(comm, "MPI_Cart_sub", [&] {
-    if (!parent->cart) {
-      throw coll::Failure(MPI_ERR_TOPOLOGY, "the communicator has no Cartesian topology");
-    }
-    const SubCart sub =
-        sub_cart(*parent->cart, parent->rank, {remain_dims, parent->cart->dims.size()});
-    return split(parent, sub.number, sub.rank, sub.topology, newcomm);
+    const CartTopology& cart = cart_of(*parent);
+    SubCart sub = sub_cart(cart, parent->rank, {remain_dims, cart.dims.size()});
+    auto topology = std::make_shared<const Topology>(std::move(sub.topology));
+    return split(parent, sub.number, sub.rank, topology, newcomm);
   });
 }
 

@@ -1,4 +1,4 @@
-// MPI-4.1 sections 8.5.5 and 8.5.6: asking Cartesian topologies.
+// MPI-4.1 sections 8.5.5 and 8.5.6: what a Cartesian topology is.
 #include <string>
 #include <vector>
 
@@ -6,16 +6,10 @@
 #include "mpi/native/entry.hpp"
 #include "mpi/process/shield.hpp"
 #include "mpi/topology/cart_grid.hpp"
+#include "mpi/topology/topology_of.hpp"
 
 namespace isthmus::face {
 namespace {
-
-const CartTopology& cart_of(const GridComm& comm) {
-  if (!comm.cart) {
-    throw coll::Failure(MPI_ERR_TOPOLOGY, "the communicator has no Cartesian topology");
-  }
-  return *comm.cart;
-}
 
 /// How many entries of an array of `room` may be written.
 std::size_t fitting(const CartTopology& cart, int room) {
@@ -28,14 +22,6 @@ std::size_t fitting(const CartTopology& cart, int room) {
 }
 
 }  // namespace
-
-ISTHMUS_MPI(Topo_test)(MPI_Comm comm, int* status) {
-  const GridComm* const found = depth == 0 ? find_comm(comm) : nullptr;
-  if (found == nullptr || status == nullptr) return native.Topo_test(comm, status);
-  *status = MPI_UNDEFINED;
-  if (found->cart) *status = MPI_CART;
-  return MPI_SUCCESS;
-}
 
 ISTHMUS_MPI(Cartdim_get)(MPI_Comm comm, int* ndims) {
   const GridComm* const found = depth == 0 ? find_comm(comm) : nullptr;

@@ -1,0 +1,82 @@
+// MPI-4.1 sections 8.5.3 and 8.5.8: making communicators with a graph topology. All members give
+// the whole graph. `reorder` is allowed to do nothing, and does.
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "mpi/coll/collective.hpp"
+#include "mpi/comm/comm.hpp"
+#include "mpi/making/comm_split.hpp"
+#include "mpi/making/making.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/process/shield.hpp"
+
+namespace isthmus::face {
+namespace {
+
+[[noreturn]] void refuse(const std::string& sentence) {
+  throw coll::Failure(MPI_ERR_ARG, sentence);
+}
+
+/// A graph that fits the communicator.
+GraphTopology checked_graph(const GridComm& parent, int nnodes, const int index[],
+                            const int edges[]) {
+  if (nnodes < 0) refuse("nnodes, " + std::to_string(nnodes) + ", is negative");
+  if (nnodes > parent.size) {
+    refuse("the graph has " + std::to_string(nnodes) + " nodes, but the communicator has " +
+           std::to_string(parent.size) + " ranks");
+  }
+  if (nnodes == 0) return {};
+  if (index == nullptr) refuse("index is a null pointer");
+  const std::span<const int> ends(index, static_cast<std::size_t>(nnodes));
+  int last = 0;
+  for (const int end : ends) {
+    if (end < last) refuse("index has " + std::to_string(end) + " after " + std::to_string(last));
+    last = end;
+  }
+  if (last > 0 && edges == nullptr) refuse("edges is a null pointer");
+  const std::span<const int> all(edges, static_cast<std::size_t>(last));
+  for (const int node : all) {
+    if (node < 0 || node >= nnodes) {
+      refuse("edges has " + std::to_string(node) + ", but the graph has " + std::to_string(nnodes) +
+             " nodes");
+    }
+  }
+  return {{ends.begin(), ends.end()}, {all.begin(), all.end()}};
+}
+
+}  // namespace
+
+// coverage: reorder does nothing
+ISTHMUS_MPI(Graph_create)
+(MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder,
+ MPI_Comm* comm_graph) {
+  const GridCommRef parent = spanning(comm_old);
+  if (!parent) {
+    const int code =
+        parked(native.Graph_create, comm_old, nnodes, index, edges, reorder, comm_graph);
+    settle_handles();
+    return code;
+  }
+  return shielded(comm_old, "MPI_Graph_create", [&] {
+    GraphTopology graph = checked_graph(*parent, nnodes, index, edges);
+    const int colour = parent->rank < nnodes ? 0 : MPI_UNDEFINED;
+    return split(parent, colour, parent->rank, std::make_shared<const Topology>(std::move(graph)),
+                 comm_graph);
+  });
+}
+
+// coverage: the identity, as reorder does nothing
+ISTHMUS_MPI(Graph_map)
+(MPI_Comm comm, int nnodes, const int index[], const int edges[], int* newrank) {
+  const GridCommRef parent = spanning(comm);
+  if (!parent) return native.Graph_map(comm, nnodes, index, edges, newrank);
+  return shielded(comm, "MPI_Graph_map", [&] {
+    checked_graph(*parent, nnodes, index, edges);
+    *newrank = parent->rank < nnodes ? parent->rank : MPI_UNDEFINED;
+    return MPI_SUCCESS;
+  });
+}
+
+}  // namespace isthmus::face
