@@ -36,7 +36,28 @@ def neighborhood(form: str) -> Row:
     return Row(form, Side("neighbors.destinations.size()"), Side("neighbors.sources.size()"))
 
 
+AT_ROOT = Side(when="found->rank == root")
+UNLESS_SENT_IN_PLACE = Side(when="sendbuf != MPI_IN_PLACE")
+UNLESS_RECEIVED_IN_PLACE = Side(when="recvbuf != MPI_IN_PLACE")
+
 TABLE = {
+    "Barrier": Row("barrier"),
+    "Bcast": Row("bcast"),
+    "Gather": Row("gather_even", UNLESS_SENT_IN_PLACE, AT_ROOT),
+    "Gatherv": Row("gather_placed", UNLESS_SENT_IN_PLACE, AT_ROOT),
+    "Scatter": Row("scatter_even", AT_ROOT, UNLESS_RECEIVED_IN_PLACE),
+    "Scatterv": Row("scatter_placed", AT_ROOT, UNLESS_RECEIVED_IN_PLACE),
+    "Allgather": Row("allgather_even", UNLESS_SENT_IN_PLACE),
+    "Allgatherv": Row("allgather_placed", UNLESS_SENT_IN_PLACE),
+    "Alltoall": Row("alltoall_even", UNLESS_SENT_IN_PLACE),
+    "Alltoallv": Row("alltoall_placed", UNLESS_SENT_IN_PLACE),
+    "Alltoallw": Row("alltoall_typed", UNLESS_SENT_IN_PLACE),
+    "Reduce": Row("reduce"),
+    "Allreduce": Row("allreduce"),
+    "Reduce_scatter": Row("reduce_scatter_placed"),
+    "Reduce_scatter_block": Row("reduce_scatter_even"),
+    "Scan": Row("scan"),
+    "Exscan": Row("exscan"),
     "Neighbor_allgather": neighborhood("neighbor_allgather_even"),
     "Neighbor_allgatherv": neighborhood("neighbor_allgather_placed"),
     "Neighbor_alltoall": neighborhood("neighbor_alltoall_even"),

@@ -2,7 +2,6 @@
 #include "mpi/coll/coll_blocks.hpp"
 #include "mpi/coll/coll_checks.hpp"
 #include "mpi/coll/collective_forms.hpp"
-#include "mpi/native/large_count.hpp"
 #include "mpi/process/shield.hpp"
 
 namespace isthmus::face {
@@ -131,12 +130,11 @@ int alltoall_typed(const void* sendbuf, const Count* sendcounts, const Place* se
                    const MPI_Datatype* sendtypes, void* recvbuf, const Count* recvcounts,
                    const Place* recvplaces, const MPI_Datatype* recvtypes, const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
-    check_typed_blocks(*call.comm, call.comm->size, recvcounts, recvplaces, recvtypes);
+    const int ranks = call.comm->size;
+    check_typed_blocks(*call.comm, ranks, recvcounts, recvplaces, recvtypes);
     check_not_in_place(recvbuf);
     const bool in_place = sendbuf == MPI_IN_PLACE;
-    if (!in_place)
-      check_typed_blocks(*call.comm, call.comm->size, sendcounts, sendplaces, sendtypes);
-    const int ranks = call.comm->size;
+    if (!in_place) check_typed_blocks(*call.comm, ranks, sendcounts, sendplaces, sendtypes);
     auto received = typed_blocks(recvbuf, recvcounts, recvplaces, recvtypes, ranks);
     const auto sent =
         in_place ? received : typed_blocks(sendbuf, sendcounts, sendplaces, sendtypes, ranks);
@@ -144,7 +142,6 @@ int alltoall_typed(const void* sendbuf, const Count* sendcounts, const Place* se
   });
 }
 
-// For persistent ones as well.
 template decltype(allgather_placed<int, int>) allgather_placed<int, int>;
 template decltype(alltoall_placed<int, int>) alltoall_placed<int, int>;
 template decltype(alltoall_typed<int, int>) alltoall_typed<int, int>;
@@ -155,214 +152,4 @@ template decltype(alltoall_typed<MPI_Count, MPI_Aint>) alltoall_typed<MPI_Count,
 #endif
 
 }  // namespace forms
-
-ISTHMUS_MPI(Allgather)
-(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
- MPI_Datatype recvtype, MPI_Comm comm) {
-  if (const auto found = spanning(comm)) {
-    return forms::allgather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                                 {found, "MPI_Allgather"});
-  }
-  return parked(native.Allgather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-ISTHMUS_MPI(Iallgather)
-(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
- MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  if (const auto found = spanning(comm)) {
-    return forms::allgather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                                 {found, "MPI_Iallgather", request});
-  }
-  return native.Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
-                           request);
-}
-ISTHMUS_MPI(Allgatherv)
-(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
- const int* displs, MPI_Datatype recvtype, MPI_Comm comm) {
-  if (const auto found = spanning(comm)) {
-    return forms::allgather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
-                                   recvtype, {found, "MPI_Allgatherv"});
-  }
-  return parked(native.Allgatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
-                recvtype, comm);
-}
-ISTHMUS_MPI(Iallgatherv)
-(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
- const int* displs, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  if (const auto found = spanning(comm)) {
-    return forms::allgather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
-                                   recvtype, {found, "MPI_Iallgatherv", request});
-  }
-  return native.Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                            comm, request);
-}
-ISTHMUS_MPI(Alltoall)
-(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
- MPI_Datatype recvtype, MPI_Comm comm) {
-  if (const auto found = spanning(comm)) {
-    return forms::alltoall_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                                {found, "MPI_Alltoall"});
-  }
-  return parked(native.Alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-ISTHMUS_MPI(Ialltoall)
-(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
- MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  if (const auto found = spanning(comm)) {
-    return forms::alltoall_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                                {found, "MPI_Ialltoall", request});
-  }
-  return native.Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
-                          request);
-}
-ISTHMUS_MPI(Alltoallv)
-(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
- void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
-  if (const auto found = spanning(comm)) {
-    return forms::alltoall_placed(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
-                                  rdispls, recvtype, {found, "MPI_Alltoallv"});
-  }
-  return parked(native.Alltoallv, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
-                rdispls, recvtype, comm);
-}
-ISTHMUS_MPI(Ialltoallv)
-(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
- void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype, MPI_Comm comm,
- MPI_Request* request) {
-  if (const auto found = spanning(comm)) {
-    return forms::alltoall_placed(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
-                                  rdispls, recvtype, {found, "MPI_Ialltoallv", request});
-  }
-  return native.Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                           recvtype, comm, request);
-}
-ISTHMUS_MPI(Alltoallw)
-(const void* sendbuf, const int* sendcounts, const int* sdispls, const MPI_Datatype* sendtypes,
- void* recvbuf, const int* recvcounts, const int* rdispls, const MPI_Datatype* recvtypes,
- MPI_Comm comm) {
-  if (const auto found = spanning(comm)) {
-    return forms::alltoall_typed(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
-                                 rdispls, recvtypes, {found, "MPI_Alltoallw"});
-  }
-  return parked(native.Alltoallw, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
-                rdispls, recvtypes, comm);
-}
-ISTHMUS_MPI(Ialltoallw)
-(const void* sendbuf, const int* sendcounts, const int* sdispls, const MPI_Datatype* sendtypes,
- void* recvbuf, const int* recvcounts, const int* rdispls, const MPI_Datatype* recvtypes,
- MPI_Comm comm, MPI_Request* request) {
-  if (const auto found = spanning(comm)) {
-    return forms::alltoall_typed(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
-                                 rdispls, recvtypes, {found, "MPI_Ialltoallw", request});
-  }
-  return native.Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                           recvtypes, comm, request);
-}
-
-#if ISTHMUS_LARGE_COUNT
-ISTHMUS_MPI(Allgather_c)
-(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
- MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  if (const auto found = spanning(comm)) {
-    return forms::allgather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                                 {found, "MPI_Allgather_c"});
-  }
-  return parked(native.Allgather_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                comm);
-}
-ISTHMUS_MPI(Iallgather_c)
-(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
- MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  if (const auto found = spanning(comm)) {
-    return forms::allgather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                                 {found, "MPI_Iallgather_c", request});
-  }
-  return native.Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
-                             request);
-}
-ISTHMUS_MPI(Allgatherv_c)
-(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
- const MPI_Count* recvcounts, const MPI_Aint* displs, MPI_Datatype recvtype, MPI_Comm comm) {
-  if (const auto found = spanning(comm)) {
-    return forms::allgather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
-                                   recvtype, {found, "MPI_Allgatherv_c"});
-  }
-  return parked(native.Allgatherv_c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
-                recvtype, comm);
-}
-ISTHMUS_MPI(Iallgatherv_c)
-(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
- const MPI_Count* recvcounts, const MPI_Aint* displs, MPI_Datatype recvtype, MPI_Comm comm,
- MPI_Request* request) {
-  if (const auto found = spanning(comm)) {
-    return forms::allgather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
-                                   recvtype, {found, "MPI_Iallgatherv_c", request});
-  }
-  return native.Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                              comm, request);
-}
-ISTHMUS_MPI(Alltoall_c)
-(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
- MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  if (const auto found = spanning(comm)) {
-    return forms::alltoall_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                                {found, "MPI_Alltoall_c"});
-  }
-  return parked(native.Alltoall_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                comm);
-}
-ISTHMUS_MPI(Ialltoall_c)
-(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
- MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
-  if (const auto found = spanning(comm)) {
-    return forms::alltoall_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                                {found, "MPI_Ialltoall_c", request});
-  }
-  return native.Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
-                            request);
-}
-ISTHMUS_MPI(Alltoallv_c)
-(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls, MPI_Datatype sendtype,
- void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls, MPI_Datatype recvtype,
- MPI_Comm comm) {
-  if (const auto found = spanning(comm)) {
-    return forms::alltoall_placed(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
-                                  rdispls, recvtype, {found, "MPI_Alltoallv_c"});
-  }
-  return parked(native.Alltoallv_c, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
-                rdispls, recvtype, comm);
-}
-ISTHMUS_MPI(Ialltoallv_c)
-(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls, MPI_Datatype sendtype,
- void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls, MPI_Datatype recvtype,
- MPI_Comm comm, MPI_Request* request) {
-  if (const auto found = spanning(comm)) {
-    return forms::alltoall_placed(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
-                                  rdispls, recvtype, {found, "MPI_Ialltoallv_c", request});
-  }
-  return native.Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-                             recvtype, comm, request);
-}
-ISTHMUS_MPI(Alltoallw_c)
-(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
- const MPI_Datatype* sendtypes, void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls,
- const MPI_Datatype* recvtypes, MPI_Comm comm) {
-  if (const auto found = spanning(comm)) {
-    return forms::alltoall_typed(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
-                                 rdispls, recvtypes, {found, "MPI_Alltoallw_c"});
-  }
-  return parked(native.Alltoallw_c, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
-                rdispls, recvtypes, comm);
-}
-ISTHMUS_MPI(Ialltoallw_c)
-(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
- const MPI_Datatype* sendtypes, void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls,
- const MPI_Datatype* recvtypes, MPI_Comm comm, MPI_Request* request) {
-  if (const auto found = spanning(comm)) {
-    return forms::alltoall_typed(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
-                                 rdispls, recvtypes, {found, "MPI_Ialltoallw_c", request});
-  }
-  return native.Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                             recvtypes, comm, request);
-}
-#endif
 }  // namespace isthmus::face

@@ -4,7 +4,6 @@
 #include "mpi/coll/coll_blocks.hpp"
 #include "mpi/coll/coll_checks.hpp"
 #include "mpi/coll/collective_forms.hpp"
-#include "mpi/native/large_count.hpp"
 #include "mpi/process/shield.hpp"
 
 namespace isthmus::face {
@@ -63,51 +62,4 @@ int bcast(void* buffer, MPI_Count count, MPI_Datatype type, int root, const Call
 }
 
 }  // namespace forms
-
-ISTHMUS_MPI(Barrier)(MPI_Comm comm) {
-  if (const auto found = spanning(comm)) {
-    return forms::barrier({found, "MPI_Barrier"});
-  }
-  return parked(native.Barrier, comm);
-}
-
-ISTHMUS_MPI(Ibarrier)(MPI_Comm comm, MPI_Request* request) {
-  if (const auto found = spanning(comm)) {
-    return forms::barrier({found, "MPI_Ibarrier", request});
-  }
-  return native.Ibarrier(comm, request);
-}
-
-ISTHMUS_MPI(Bcast)(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  if (const auto found = spanning(comm)) {
-    return forms::bcast(buffer, count, type, root, {found, "MPI_Bcast"});
-  }
-  return parked(native.Bcast, buffer, count, type, root, comm);
-}
-
-ISTHMUS_MPI(Ibcast)
-(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request) {
-  if (const auto found = spanning(comm)) {
-    return forms::bcast(buffer, count, type, root, {found, "MPI_Ibcast", request});
-  }
-  return native.Ibcast(buffer, count, type, root, comm, request);
-}
-
-#if ISTHMUS_LARGE_COUNT
-ISTHMUS_MPI(Bcast_c)(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
-  if (const auto found = spanning(comm)) {
-    return forms::bcast(buffer, count, type, root, {found, "MPI_Bcast_c"});
-  }
-  return parked(native.Bcast_c, buffer, count, type, root, comm);
-}
-
-ISTHMUS_MPI(Ibcast_c)
-(void* buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request) {
-  if (const auto found = spanning(comm)) {
-    return forms::bcast(buffer, count, type, root, {found, "MPI_Ibcast_c", request});
-  }
-  return native.Ibcast_c(buffer, count, type, root, comm, request);
-}
-#endif
-
 }  // namespace isthmus::face

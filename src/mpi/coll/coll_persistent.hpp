@@ -2,6 +2,7 @@
 // the arguments of the initialisation.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -11,19 +12,6 @@
 #include "mpi/datatype/reduction.hpp"
 
 namespace isthmus::face {
-
-/// Arguments that stay valid whatever the program does with its own handles.
-class KeptArguments {
- public:
-  /// MPI_DATATYPE_NULL and MPI_OP_NULL stand for what is not significant.
-  KeptArguments(const std::vector<MPI_Datatype>& types, MPI_Op op);
-  const MPI_Datatype* types() const { return types_.data(); }
-
- private:
-  std::vector<KeptType> kept_;
-  std::vector<MPI_Datatype> types_;
-  std::unique_ptr<KeptOp> op_;
-};
 
 /// A datatype that stays valid whatever the program does with its handle. One that is not
 /// significant is not kept, but MPI_DATATYPE_NULL.
@@ -80,13 +68,5 @@ class Copied {
 /// arguments. `call` is without pointers. Wrong arguments are raised here, as `begin` does.
 int init_collective(const Call& call, MPI_Request* request,
                     std::function<int(const Call& call)> begin);
-
-/// Begins the collective with these datatypes.
-using Begin = std::function<int(const MPI_Datatype* types, const Call& call)>;
-
-/// Makes the persistent request of a collective, which has these significant datatypes. `call` is
-/// without pointers. Wrong arguments are raised here, as `begin` does.
-int init_collective(const Call& call, MPI_Request* request, std::vector<MPI_Datatype> types,
-                    MPI_Op op, Begin begin);
 
 }  // namespace isthmus::face

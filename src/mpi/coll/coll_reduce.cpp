@@ -6,7 +6,6 @@
 #include "mpi/coll/collective_forms.hpp"
 #include "mpi/datatype/op_types.hpp"
 #include "mpi/datatype/reduction.hpp"
-#include "mpi/native/large_count.hpp"
 #include "mpi/process/shield.hpp"
 
 namespace isthmus::face {
@@ -202,12 +201,10 @@ int scan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,
   return reduce_to_all<Scan>(sendbuf, recvbuf, count, type, op, call);
 }
 
-// For persistent ones as well.
 template decltype(reduce_scatter_placed<int>) reduce_scatter_placed<int>;
 #if ISTHMUS_LARGE_COUNT
 template decltype(reduce_scatter_placed<MPI_Count>) reduce_scatter_placed<MPI_Count>;
 #endif
 
 }  // namespace forms
-
 }  // namespace isthmus::face

@@ -4,7 +4,6 @@
 #include "mpi/coll/coll_blocks.hpp"
 #include "mpi/coll/coll_checks.hpp"
 #include "mpi/coll/collective_forms.hpp"
-#include "mpi/native/large_count.hpp"
 #include "mpi/process/shield.hpp"
 
 namespace isthmus::face {
@@ -188,7 +187,6 @@ int scatter_placed(const void* sendbuf, const Count* counts, const Place* places
   });
 }
 
-// For persistent ones as well.
 template decltype(gather_placed<int, int>) gather_placed<int, int>;
 template decltype(scatter_placed<int, int>) scatter_placed<int, int>;
 #if ISTHMUS_LARGE_COUNT
@@ -197,172 +195,4 @@ template decltype(scatter_placed<MPI_Count, MPI_Aint>) scatter_placed<MPI_Count,
 #endif
 
 }  // namespace forms
-
-ISTHMUS_MPI(Gather)
-(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
- MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  if (const auto found = spanning(comm)) {
-    return forms::gather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                              {found, "MPI_Gather"});
-  }
-  return parked(native.Gather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                comm);
-}
-ISTHMUS_MPI(Igather)
-(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
- MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  if (const auto found = spanning(comm)) {
-    return forms::gather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                              {found, "MPI_Igather", request});
-  }
-  return native.Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                        request);
-}
-ISTHMUS_MPI(Gatherv)
-(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
- const int* displs, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  if (const auto found = spanning(comm)) {
-    return forms::gather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                                root, {found, "MPI_Gatherv"});
-  }
-  return parked(native.Gatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                root, comm);
-}
-ISTHMUS_MPI(Igatherv)
-(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, const int* recvcounts,
- const int* displs, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  if (const auto found = spanning(comm)) {
-    return forms::gather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                                root, {found, "MPI_Igatherv", request});
-  }
-  return native.Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root,
-                         comm, request);
-}
-ISTHMUS_MPI(Scatter)
-(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
- MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  if (const auto found = spanning(comm)) {
-    return forms::scatter_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                               {found, "MPI_Scatter"});
-  }
-  return parked(native.Scatter, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                comm);
-}
-ISTHMUS_MPI(Iscatter)
-(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
- MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  if (const auto found = spanning(comm)) {
-    return forms::scatter_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                               {found, "MPI_Iscatter", request});
-  }
-  return native.Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                         request);
-}
-ISTHMUS_MPI(Scatterv)
-(const void* sendbuf, const int* sendcounts, const int* displs, MPI_Datatype sendtype,
- void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  if (const auto found = spanning(comm)) {
-    return forms::scatter_placed(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
-                                 recvtype, root, {found, "MPI_Scatterv"});
-  }
-  return parked(native.Scatterv, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
-                recvtype, root, comm);
-}
-ISTHMUS_MPI(Iscatterv)
-(const void* sendbuf, const int* sendcounts, const int* displs, MPI_Datatype sendtype,
- void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
- MPI_Request* request) {
-  if (const auto found = spanning(comm)) {
-    return forms::scatter_placed(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
-                                 recvtype, root, {found, "MPI_Iscatterv", request});
-  }
-  return native.Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root,
-                          comm, request);
-}
-
-#if ISTHMUS_LARGE_COUNT
-ISTHMUS_MPI(Gather_c)
-(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
- MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  if (const auto found = spanning(comm)) {
-    return forms::gather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                              {found, "MPI_Gather_c"});
-  }
-  return parked(native.Gather_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                comm);
-}
-ISTHMUS_MPI(Igather_c)
-(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
- MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  if (const auto found = spanning(comm)) {
-    return forms::gather_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                              {found, "MPI_Igather_c", request});
-  }
-  return native.Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                          request);
-}
-ISTHMUS_MPI(Gatherv_c)
-(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
- const MPI_Count* recvcounts, const MPI_Aint* displs, MPI_Datatype recvtype, int root,
- MPI_Comm comm) {
-  if (const auto found = spanning(comm)) {
-    return forms::gather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                                root, {found, "MPI_Gatherv_c"});
-  }
-  return parked(native.Gatherv_c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
-                recvtype, root, comm);
-}
-ISTHMUS_MPI(Igatherv_c)
-(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
- const MPI_Count* recvcounts, const MPI_Aint* displs, MPI_Datatype recvtype, int root,
- MPI_Comm comm, MPI_Request* request) {
-  if (const auto found = spanning(comm)) {
-    return forms::gather_placed(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                                root, {found, "MPI_Igatherv_c", request});
-  }
-  return native.Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-                           root, comm, request);
-}
-ISTHMUS_MPI(Scatter_c)
-(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
- MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  if (const auto found = spanning(comm)) {
-    return forms::scatter_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                               {found, "MPI_Scatter_c"});
-  }
-  return parked(native.Scatter_c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                comm);
-}
-ISTHMUS_MPI(Iscatter_c)
-(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
- MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
-  if (const auto found = spanning(comm)) {
-    return forms::scatter_even(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-                               {found, "MPI_Iscatter_c", request});
-  }
-  return native.Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                           request);
-}
-ISTHMUS_MPI(Scatterv_c)
-(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* displs, MPI_Datatype sendtype,
- void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  if (const auto found = spanning(comm)) {
-    return forms::scatter_placed(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
-                                 recvtype, root, {found, "MPI_Scatterv_c"});
-  }
-  return parked(native.Scatterv_c, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
-                recvtype, root, comm);
-}
-ISTHMUS_MPI(Iscatterv_c)
-(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* displs, MPI_Datatype sendtype,
- void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
- MPI_Request* request) {
-  if (const auto found = spanning(comm)) {
-    return forms::scatter_placed(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
-                                 recvtype, root, {found, "MPI_Iscatterv_c", request});
-  }
-  return native.Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
-                            root, comm, request);
-}
-#endif
 }  // namespace isthmus::face

@@ -1,6 +1,6 @@
 // The collectives of grid communicators with the arguments of MPI, in whatever form `call` says.
 // Each returns what the calling MPI function should. `Count` and `Place` are int, or MPI_Count and
-// MPI_Aint.
+// MPI_Aint. The entries that call them are generated (tools/generate/collectives.py).
 #pragma once
 
 #include "mpi/coll/collective.hpp"
