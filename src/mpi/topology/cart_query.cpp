@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "mpi/comm/comm.hpp"
+#include "mpi/comm/lookup.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/shield.hpp"
 #include "mpi/topology/cart_grid.hpp"
@@ -24,7 +24,7 @@ std::size_t fitting(const CartTopology& cart, int room) {
 }  // namespace
 
 ISTHMUS_MPI(Cartdim_get)(MPI_Comm comm, int* ndims) {
-  const GridComm* const found = depth == 0 ? find_comm(comm) : nullptr;
+  const GridComm* const found = grid_comm(comm);
   if (found == nullptr) return native.Cartdim_get(comm, ndims);
   return shielded(comm, "MPI_Cartdim_get", [&] {
     *ndims = static_cast<int>(cart_of(*found).dims.size());
@@ -33,7 +33,7 @@ ISTHMUS_MPI(Cartdim_get)(MPI_Comm comm, int* ndims) {
 }
 
 ISTHMUS_MPI(Cart_get)(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[]) {
-  const GridComm* const found = depth == 0 ? find_comm(comm) : nullptr;
+  const GridComm* const found = grid_comm(comm);
   if (found == nullptr) return native.Cart_get(comm, maxdims, dims, periods, coords);
   return shielded(comm, "MPI_Cart_get", [&] {
     const CartTopology& cart = cart_of(*found);
@@ -48,7 +48,7 @@ ISTHMUS_MPI(Cart_get)(MPI_Comm comm, int maxdims, int dims[], int periods[], int
 }
 
 ISTHMUS_MPI(Cart_rank)(MPI_Comm comm, const int coords[], int* rank) {
-  const GridComm* const found = depth == 0 ? find_comm(comm) : nullptr;
+  const GridComm* const found = grid_comm(comm);
   if (found == nullptr) return native.Cart_rank(comm, coords, rank);
   return shielded(comm, "MPI_Cart_rank", [&] {
     const CartTopology& cart = cart_of(*found);
@@ -62,7 +62,7 @@ ISTHMUS_MPI(Cart_rank)(MPI_Comm comm, const int coords[], int* rank) {
 }
 
 ISTHMUS_MPI(Cart_coords)(MPI_Comm comm, int rank, int maxdims, int coords[]) {
-  const GridComm* const found = depth == 0 ? find_comm(comm) : nullptr;
+  const GridComm* const found = grid_comm(comm);
   if (found == nullptr) return native.Cart_coords(comm, rank, maxdims, coords);
   return shielded(comm, "MPI_Cart_coords", [&] {
     const CartTopology& cart = cart_of(*found);
@@ -78,7 +78,7 @@ ISTHMUS_MPI(Cart_coords)(MPI_Comm comm, int rank, int maxdims, int coords[]) {
 
 ISTHMUS_MPI(Cart_shift)
 (MPI_Comm comm, int direction, int disp, int* rank_source, int* rank_dest) {
-  const GridComm* const found = depth == 0 ? find_comm(comm) : nullptr;
+  const GridComm* const found = grid_comm(comm);
   if (found == nullptr) return native.Cart_shift(comm, direction, disp, rank_source, rank_dest);
   return shielded(comm, "MPI_Cart_shift", [&] {
     const CartTopology& cart = cart_of(*found);

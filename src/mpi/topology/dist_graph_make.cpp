@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/coll/agreement.hpp"
+#include "mpi/making/agreement.hpp"
 #include "mpi/coll/collective.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/making/comm_split.hpp"

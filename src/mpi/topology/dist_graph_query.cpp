@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "mpi/comm/comm.hpp"
+#include "mpi/comm/lookup.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/shield.hpp"
 #include "mpi/topology/topology_of.hpp"
@@ -21,7 +21,7 @@ void copy_out(const std::vector<int>& values, int room, int out[]) {
 
 ISTHMUS_MPI(Dist_graph_neighbors_count)
 (MPI_Comm comm, int* indegree, int* outdegree, int* weighted) {
-  const GridComm* const found = depth == 0 ? find_comm(comm) : nullptr;
+  const GridComm* const found = grid_comm(comm);
   if (found == nullptr) {
     return native.Dist_graph_neighbors_count(comm, indegree, outdegree, weighted);
   }
@@ -37,7 +37,7 @@ ISTHMUS_MPI(Dist_graph_neighbors_count)
 ISTHMUS_MPI(Dist_graph_neighbors)
 (MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree,
  int destinations[], int destweights[]) {
-  const GridComm* const found = depth == 0 ? find_comm(comm) : nullptr;
+  const GridComm* const found = grid_comm(comm);
   if (found == nullptr) {
     return native.Dist_graph_neighbors(comm, maxindegree, sources, sourceweights, maxoutdegree,
                                        destinations, destweights);

@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "mpi/comm/comm.hpp"
+#include "mpi/comm/lookup.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/shield.hpp"
 #include "mpi/topology/topology_of.hpp"
@@ -32,7 +32,7 @@ void copy_out(std::span<const int> values, int room, int out[], const char* what
 }  // namespace
 
 ISTHMUS_MPI(Graphdims_get)(MPI_Comm comm, int* nnodes, int* nedges) {
-  const GridComm* const found = depth == 0 ? find_comm(comm) : nullptr;
+  const GridComm* const found = grid_comm(comm);
   if (found == nullptr) return native.Graphdims_get(comm, nnodes, nedges);
   return shielded(comm, "MPI_Graphdims_get", [&] {
     const GraphTopology& graph = graph_of(*found);
@@ -43,7 +43,7 @@ ISTHMUS_MPI(Graphdims_get)(MPI_Comm comm, int* nnodes, int* nedges) {
 }
 
 ISTHMUS_MPI(Graph_get)(MPI_Comm comm, int maxindex, int maxedges, int index[], int edges[]) {
-  const GridComm* const found = depth == 0 ? find_comm(comm) : nullptr;
+  const GridComm* const found = grid_comm(comm);
   if (found == nullptr) return native.Graph_get(comm, maxindex, maxedges, index, edges);
   return shielded(comm, "MPI_Graph_get", [&] {
     const GraphTopology& graph = graph_of(*found);
@@ -54,7 +54,7 @@ ISTHMUS_MPI(Graph_get)(MPI_Comm comm, int maxindex, int maxedges, int index[], i
 }
 
 ISTHMUS_MPI(Graph_neighbors_count)(MPI_Comm comm, int rank, int* nneighbors) {
-  const GridComm* const found = depth == 0 ? find_comm(comm) : nullptr;
+  const GridComm* const found = grid_comm(comm);
   if (found == nullptr) return native.Graph_neighbors_count(comm, rank, nneighbors);
   return shielded(comm, "MPI_Graph_neighbors_count", [&] {
     *nneighbors = static_cast<int>(neighbors_of(*found, rank).size());
@@ -63,7 +63,7 @@ ISTHMUS_MPI(Graph_neighbors_count)(MPI_Comm comm, int rank, int* nneighbors) {
 }
 
 ISTHMUS_MPI(Graph_neighbors)(MPI_Comm comm, int rank, int maxneighbors, int neighbors[]) {
-  const GridComm* const found = depth == 0 ? find_comm(comm) : nullptr;
+  const GridComm* const found = grid_comm(comm);
   if (found == nullptr) return native.Graph_neighbors(comm, rank, maxneighbors, neighbors);
   return shielded(comm, "MPI_Graph_neighbors", [&] {
     copy_out(neighbors_of(*found, rank), maxneighbors, neighbors, "neighbours");

@@ -36,7 +36,7 @@ const DistGraphTopology& dist_graph_of(const GridComm& comm) {
 }
 
 ISTHMUS_MPI(Topo_test)(MPI_Comm comm, int* status) {
-  const GridComm* const found = depth == 0 ? find_comm(comm) : nullptr;
+  const GridComm* const found = grid_comm(comm);
   if (found == nullptr || status == nullptr) return native.Topo_test(comm, status);
   *status = found->topology ? std::visit(StatusOf{}, *found->topology) : MPI_UNDEFINED;
   return MPI_SUCCESS;
