@@ -36,25 +36,27 @@ def neighborhood(form: str) -> Row:
     return Row(form, Side("neighbors.destinations.size()"), Side("neighbors.sources.size()"))
 
 
-AT_ROOT = Side(when="found->rank == root")
+AT_ROOT = Side(when="is_root(*found, root)")
+TO_ROOT = Side(when="sendbuf != MPI_IN_PLACE && is_remote_to(*found, root)")
+FROM_ROOT = Side(when="recvbuf != MPI_IN_PLACE && is_remote_to(*found, root)")
+WITH_ROOT = Side(when="has_part(*found, root)")
 UNLESS_SENT_IN_PLACE = Side(when="sendbuf != MPI_IN_PLACE")
-UNLESS_RECEIVED_IN_PLACE = Side(when="recvbuf != MPI_IN_PLACE")
 
 TABLE = {
     "Barrier": Row("barrier"),
-    "Bcast": Row("bcast"),
-    "Gather": Row("gather_even", UNLESS_SENT_IN_PLACE, AT_ROOT),
-    "Gatherv": Row("gather_placed", UNLESS_SENT_IN_PLACE, AT_ROOT),
-    "Scatter": Row("scatter_even", AT_ROOT, UNLESS_RECEIVED_IN_PLACE),
-    "Scatterv": Row("scatter_placed", AT_ROOT, UNLESS_RECEIVED_IN_PLACE),
+    "Bcast": Row("bcast", received=WITH_ROOT),
+    "Gather": Row("gather_even", TO_ROOT, AT_ROOT),
+    "Gatherv": Row("gather_placed", TO_ROOT, AT_ROOT),
+    "Scatter": Row("scatter_even", AT_ROOT, FROM_ROOT),
+    "Scatterv": Row("scatter_placed", AT_ROOT, FROM_ROOT),
     "Allgather": Row("allgather_even", UNLESS_SENT_IN_PLACE),
     "Allgatherv": Row("allgather_placed", UNLESS_SENT_IN_PLACE),
     "Alltoall": Row("alltoall_even", UNLESS_SENT_IN_PLACE),
     "Alltoallv": Row("alltoall_placed", UNLESS_SENT_IN_PLACE),
     "Alltoallw": Row("alltoall_typed", UNLESS_SENT_IN_PLACE),
-    "Reduce": Row("reduce"),
+    "Reduce": Row("reduce", received=WITH_ROOT),
     "Allreduce": Row("allreduce"),
-    "Reduce_scatter": Row("reduce_scatter_placed"),
+    "Reduce_scatter": Row("reduce_scatter_placed", received=Side("own_group(*found).size()")),
     "Reduce_scatter_block": Row("reduce_scatter_even"),
     "Scan": Row("scan"),
     "Exscan": Row("exscan"),
@@ -107,7 +109,7 @@ def keeping(function: Function, row: Row) -> Iterator[tuple[str, str]]:
         counts = counts if is_array(p) else ""
         when = f", {side.when}" if side.when else ""
         if p.type == "MPI_Op":
-            keeper = f"KeptOperation({p.name})"
+            keeper = f"KeptOperation({p.name}{when})"
         elif p.type == "MPI_Datatype" and not p.array:
             keeper = f"KeptDatatype({p.name}{when})"
         elif "MPI_Datatype" in p.type:
@@ -176,8 +178,10 @@ def source(declared: Iterable[Function], kept: bool) -> str:
         make(f, ROWS[f.member]) for f in declared if f.member in ROWS and persistent(f) == kept
     )
     return f"""{BANNER}
+#include "mpi/coll/coll_checks.hpp"
 #include "mpi/coll/coll_persistent.hpp"
 #include "mpi/coll/collective_forms.hpp"
+#include "mpi/comm/inter.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/shield.hpp"
 #include "mpi/request/native_progress.hpp"

@@ -34,8 +34,8 @@ Task allgather(Party& party, ConstBytes mine, Bytes all, Sizes sizes);
 Task alltoall(Party& party, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_sizes,
               Blocks blocks = Blocks::Uneven);
 
-/// Messages along the edges of a virtual topology (MPI-4.1 section 8.6). An edge's two ends give the
-/// same size; of several edges from one rank to another, both list the same one first.
+/// Messages along the edges of a virtual topology (MPI-4.1 section 8.6). An edge's two ends give
+/// the same size; of several edges from one rank to another, both list the same one first.
 struct OutEdge {
   int to;  ///< a rank; may be this one
   ConstBytes data;

@@ -24,6 +24,7 @@ enum Tag : int {
   kTagScan,
   kTagExscan,
   kTagExscanShift,
+  kTagAcross,  ///< between the two sides of an intercommunicator
   kTagBcastCopy,
   kTagBcastSpread,
   kTagReduceCopy,
@@ -31,14 +32,23 @@ enum Tag : int {
   kTagAllreduceCopy,
   kTagAllreduceSpread,
   kTagNeighbors,
-  kTagsOfClusters,  ///< and on, two for each cluster
+  kTagSecondLane,  ///< and on: those before, of a second lane (inter/subset.hpp)
+  kTagsOfClusters = 2 * kTagSecondLane,  ///< and on, two for each cluster; then local phases
 };
 /// Of segments of a broadcast that have crossed that often.
 constexpr int tag_bcast_from(int crossings) { return kTagsOfClusters + 2 * crossings; }
 /// Of what came from another cluster of the layout.
 constexpr int tag_allgather_spread(int cluster) { return kTagsOfClusters + 2 * cluster + 1; }
+/// Local phases by messages that may be under way at a time, in each of two lanes.
+constexpr int local_phases(int clusters) { return 16 + clusters; }
+constexpr int tag_local_phase(int clusters, int number, bool second_lane) {
+  const int phases = local_phases(clusters);
+  return kTagsOfClusters + 2 * clusters + (second_lane ? phases : 0) + number % phases;
+}
 /// How many tags there are: a party over native MPI has few to give.
-constexpr int tags_of(int clusters) { return kTagsOfClusters + 2 * clusters; }
+constexpr int tags_of(int clusters) {
+  return kTagsOfClusters + 2 * clusters + 2 * local_phases(clusters);
+}
 
 inline int my_cluster(const Party& party) { return party.layout().cluster_of(party.rank()); }
 inline int my_index(const Party& party) { return party.layout().index_of(party.rank()); }

@@ -2,6 +2,7 @@
 #include "mpi/coll/coll_blocks.hpp"
 #include "mpi/coll/coll_checks.hpp"
 #include "mpi/coll/collective_forms.hpp"
+#include "mpi/coll/inter_forms.hpp"
 #include "mpi/process/shield.hpp"
 
 namespace isthmus::face {
@@ -43,6 +44,9 @@ class Alltoall final : public Collective {
 
 int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
               std::vector<Block> received, const Call& call) {
+  if (call.comm->inter) {
+    return inter_forms::allgather(sendbuf, sendcount, sendtype, std::move(received), call);
+  }
   const Block own = received[static_cast<std::size_t>(call.comm->rank)];
   OutBlocks mine;
   if (sendbuf == MPI_IN_PLACE) {
@@ -60,6 +64,10 @@ int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
 /// With MPI_IN_PLACE, `sent` is what is received.
 int alltoall(const std::vector<Block>& sent, std::vector<Block> received, bool in_place,
              coll::Blocks blocks, const Call& call) {
+  if (call.comm->inter) {
+    require(!in_place, MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed between two sides");
+    return inter_forms::alltoall(sent, std::move(received), call);
+  }
   OutBlocks out(sent, in_place ? Copy::Always : Copy::IfNeeded);
   InBlocks in(std::move(received), !call.blocking());
   const auto me = static_cast<std::size_t>(call.comm->rank);

@@ -4,6 +4,7 @@
 #include "mpi/coll/coll_blocks.hpp"
 #include "mpi/coll/coll_checks.hpp"
 #include "mpi/coll/collective_forms.hpp"
+#include "mpi/coll/inter_forms.hpp"
 #include "mpi/process/shield.hpp"
 
 namespace isthmus::face {
@@ -48,12 +49,15 @@ class Bcast final : public Collective {
 namespace forms {
 
 int barrier(const Call& call) {
-  return shielded(call.comm->native, call.function,
-                  [&] { return launch(std::make_unique<Barrier>(call), call); });
+  return shielded(call.comm->native, call.function, [&] {
+    if (call.comm->inter) return inter_forms::barrier(call);
+    return launch(std::make_unique<Barrier>(call), call);
+  });
 }
 
 int bcast(void* buffer, MPI_Count count, MPI_Datatype type, int root, const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
+    if (call.comm->inter) return inter_forms::bcast(buffer, count, type, root, call);
     check_root(*call.comm, root);
     check_data(*call.comm, count, type);
     check_not_in_place(buffer);

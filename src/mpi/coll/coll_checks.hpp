@@ -13,6 +13,19 @@ inline void check_root(const GridComm& comm, int root) {
           "the root is not a rank of the communicator");
 }
 
+/// This process is the root. Of an intercommunicator, that is what MPI_ROOT says.
+inline bool is_root(const GridComm& comm, int root) {
+  return comm.inter ? root == MPI_ROOT : root == comm.rank;
+}
+
+/// Whether this process contributes to a gather or takes from a scatter: all do but, between two
+/// sides, those on the root's.
+inline bool is_remote_to(const GridComm& comm, int root) { return !comm.inter || root >= 0; }
+/// Whether it has a part at all in a collective with a root.
+inline bool has_part(const GridComm& comm, int root) {
+  return !comm.inter || root != MPI_PROC_NULL;
+}
+
 inline void check_type(const GridComm& comm, MPI_Datatype type) {
   require(type != MPI_DATATYPE_NULL, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
   check_long_double(comm, type);

@@ -42,7 +42,9 @@ class KeptDatatypes {
 
 class KeptOperation {
  public:
-  explicit KeptOperation(MPI_Op op) : kept_(op == MPI_OP_NULL ? nullptr : new KeptOp(op)) {}
+  /// One that is not significant is not kept, but MPI_OP_NULL.
+  explicit KeptOperation(MPI_Op op, bool significant = true)
+      : kept_(op == MPI_OP_NULL || !significant ? nullptr : new KeptOp(op)) {}
   MPI_Op get() const { return kept_ ? kept_->get() : MPI_OP_NULL; }
 
  private:

@@ -4,6 +4,8 @@
 #include "mpi/coll/coll_blocks.hpp"
 #include "mpi/coll/coll_checks.hpp"
 #include "mpi/coll/collective_forms.hpp"
+#include "mpi/coll/inter_forms.hpp"
+#include "mpi/comm/inter.hpp"
 #include "mpi/datatype/op_types.hpp"
 #include "mpi/datatype/reduction.hpp"
 #include "mpi/process/shield.hpp"
@@ -109,19 +111,20 @@ struct Operands {
 template <class Work>
 int reduce_to_all(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
                   const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
-    check_data(*call.comm, count, type);
-    check_op(op, type);
-    check_not_in_place(recvbuf);
-    const Operands in(sendbuf, recvbuf);
-    auto work = std::make_unique<Work>(call, in.buffer, count, type, op, in.copy);
-    work->set_results(call, recvbuf, count, type);
-    return launch(std::move(work), call);
-  });
+  check_data(*call.comm, count, type);
+  check_op(op, type);
+  check_not_in_place(recvbuf);
+  const Operands in(sendbuf, recvbuf);
+  auto work = std::make_unique<Work>(call, in.buffer, count, type, op, in.copy);
+  work->set_results(call, recvbuf, count, type);
+  return launch(std::move(work), call);
 }
 
 int reduce_scatter(const void* sendbuf, void* recvbuf, std::vector<std::size_t> counts,
                    MPI_Datatype type, MPI_Op op, const Call& call) {
+  if (call.comm->inter) {
+    return inter_forms::reduce_scatter(sendbuf, recvbuf, std::move(counts), type, op, call);
+  }
   check_type(*call.comm, type);
   check_op(op, type);
   check_not_in_place(recvbuf);
@@ -142,6 +145,9 @@ namespace forms {
 int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
            int root, const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
+    if (call.comm->inter) {
+      return inter_forms::reduce(sendbuf, recvbuf, count, type, op, root, call);
+    }
     check_root(*call.comm, root);
     check_data(*call.comm, count, type);
     check_op(op, type);
@@ -161,6 +167,7 @@ int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype typ
 int exscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
            const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
+    require_intracomm(*call.comm);
     check_data(*call.comm, count, type);
     check_op(op, type);
     check_not_in_place(recvbuf);
@@ -176,8 +183,9 @@ template <class Count>
 int reduce_scatter_placed(const void* sendbuf, void* recvbuf, const Count* counts,
                           MPI_Datatype type, MPI_Op op, const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
-    check_counts(call.comm->size, counts);
-    return reduce_scatter(sendbuf, recvbuf, {counts, counts + call.comm->size}, type, op, call);
+    const int ranks = own_group(*call.comm).size();
+    check_counts(ranks, counts);
+    return reduce_scatter(sendbuf, recvbuf, {counts, counts + ranks}, type, op, call);
   });
 }
 
@@ -185,7 +193,7 @@ int reduce_scatter_even(const void* sendbuf, void* recvbuf, MPI_Count count, MPI
                         MPI_Op op, const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
     check_data(*call.comm, count, type);
-    const std::vector<std::size_t> counts(static_cast<std::size_t>(call.comm->size),
+    const std::vector<std::size_t> counts(static_cast<std::size_t>(own_group(*call.comm).size()),
                                           static_cast<std::size_t>(count));
     return reduce_scatter(sendbuf, recvbuf, counts, type, op, call);
   });
@@ -193,12 +201,20 @@ int reduce_scatter_even(const void* sendbuf, void* recvbuf, MPI_Count count, MPI
 
 int allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
               const Call& call) {
-  return reduce_to_all<Allreduce>(sendbuf, recvbuf, count, type, op, call);
+  return shielded(call.comm->native, call.function, [&] {
+    if (call.comm->inter) {
+      return inter_forms::allreduce(sendbuf, recvbuf, count, type, op, call);
+    }
+    return reduce_to_all<Allreduce>(sendbuf, recvbuf, count, type, op, call);
+  });
 }
 
 int scan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
          const Call& call) {
-  return reduce_to_all<Scan>(sendbuf, recvbuf, count, type, op, call);
+  return shielded(call.comm->native, call.function, [&] {
+    require_intracomm(*call.comm);
+    return reduce_to_all<Scan>(sendbuf, recvbuf, count, type, op, call);
+  });
 }
 
 template decltype(reduce_scatter_placed<int>) reduce_scatter_placed<int>;

@@ -4,6 +4,7 @@
 #include "mpi/coll/coll_blocks.hpp"
 #include "mpi/coll/coll_checks.hpp"
 #include "mpi/coll/collective_forms.hpp"
+#include "mpi/coll/inter_forms.hpp"
 #include "mpi/process/shield.hpp"
 
 namespace isthmus::face {
@@ -68,6 +69,12 @@ class Scatter final : public Collective {
 /// rank's contribution is of one size, which this rank knows.
 int gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
            std::vector<Block> received, bool even, int root, const Call& call) {
+  const auto blocks = even ? coll::Blocks::Even : coll::Blocks::Uneven;
+  if (call.comm->inter) {
+    return inter_forms::gather(sendbuf, sendcount, sendtype, std::move(received), blocks, root,
+                               call);
+  }
+  check_root(*call.comm, root);
   const bool in_place = sendbuf == MPI_IN_PLACE;
   const bool at_root = call.comm->rank == root;
   const auto ranks = static_cast<std::size_t>(call.comm->size);
@@ -80,7 +87,6 @@ int gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
     mine = OutBlocks(one_block(sendbuf, sendcount, sendtype));
   }
   InBlocks all(std::move(received), !call.blocking());
-  const auto blocks = even ? coll::Blocks::Even : coll::Blocks::Uneven;
   coll::Sizes sizes;
   if (at_root) {
     sizes = all.sizes();
@@ -96,6 +102,11 @@ int gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
 
 int scatter(const std::vector<Block>& sent, void* recvbuf, MPI_Count recvcount,
             MPI_Datatype recvtype, bool even, int root, const Call& call) {
+  const auto blocks = even ? coll::Blocks::Even : coll::Blocks::Uneven;
+  if (call.comm->inter) {
+    return inter_forms::scatter(sent, recvbuf, recvcount, recvtype, blocks, root, call);
+  }
+  check_root(*call.comm, root);
   const bool in_place = recvbuf == MPI_IN_PLACE;
   const bool at_root = call.comm->rank == root;
   const auto ranks = static_cast<std::size_t>(call.comm->size);
@@ -109,7 +120,6 @@ int scatter(const std::vector<Block>& sent, void* recvbuf, MPI_Count recvcount,
     check_data(*call.comm, recvcount, recvtype);
     mine = InBlocks(one_block(recvbuf, recvcount, recvtype), !call.blocking());
   }
-  const auto blocks = even ? coll::Blocks::Even : coll::Blocks::Uneven;
   coll::Sizes sizes;
   if (at_root) {
     sizes = all.sizes();
@@ -130,9 +140,8 @@ namespace forms {
 int gather_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                 MPI_Count recvcount, MPI_Datatype recvtype, int root, const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
-    check_root(*call.comm, root);
     std::vector<Block> received;
-    if (call.comm->rank == root) {
+    if (is_root(*call.comm, root)) {
       check_data(*call.comm, recvcount, recvtype);
       check_not_in_place(recvbuf);
       received = even_blocks(recvbuf, recvcount, recvtype, call.comm->size);
@@ -146,9 +155,8 @@ int gather_placed(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
                   const Count* counts, const Place* places, MPI_Datatype recvtype, int root,
                   const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
-    check_root(*call.comm, root);
     std::vector<Block> received;
-    if (call.comm->rank == root) {
+    if (is_root(*call.comm, root)) {
       check_blocks(*call.comm, call.comm->size, counts, places, recvtype);
       check_not_in_place(recvbuf);
       received = placed_blocks(recvbuf, counts, places, recvtype, call.comm->size);
@@ -160,9 +168,8 @@ int gather_placed(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
 int scatter_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                  MPI_Count recvcount, MPI_Datatype recvtype, int root, const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
-    check_root(*call.comm, root);
     std::vector<Block> sent;
-    if (call.comm->rank == root) {
+    if (is_root(*call.comm, root)) {
       check_data(*call.comm, sendcount, sendtype);
       check_not_in_place(sendbuf);
       sent = even_blocks(sendbuf, sendcount, sendtype, call.comm->size);
@@ -176,9 +183,8 @@ int scatter_placed(const void* sendbuf, const Count* counts, const Place* places
                    MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                    int root, const Call& call) {
   return shielded(call.comm->native, call.function, [&] {
-    check_root(*call.comm, root);
     std::vector<Block> sent;
-    if (call.comm->rank == root) {
+    if (is_root(*call.comm, root)) {
       check_blocks(*call.comm, call.comm->size, counts, places, sendtype);
       check_not_in_place(sendbuf);
       sent = placed_blocks(sendbuf, counts, places, sendtype, call.comm->size);

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "mpi/comm/comm_table.hpp"
+#include "mpi/comm/inter.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
 
@@ -86,19 +87,28 @@ GridCommRef share_comm(MPI_Comm handle) {
   return comm ? comm->shared_from_this() : nullptr;
 }
 
-GridCommRef register_comm(core::Group group, std::uint64_t context, MPI_Comm handle,
-                          TagRange tags) {
+GridCommRef make_comm(core::Group group, std::uint64_t context, MPI_Comm handle, TagRange tags) {
   auto comm = std::make_shared<GridComm>(std::move(group), context, handle);
   comm->tags = std::move(tags);
+  return comm;
+}
+
+void enter_comm(const GridCommRef& comm) {
   {
     const std::lock_guard lock(owners().mutex);
     owners().comms[comm.get()] = comm;
   }
-  if (handle == MPI_COMM_WORLD) {
+  if (comm->native == MPI_COMM_WORLD) {
     world_comm.store(comm.get(), std::memory_order_release);
   } else {
-    table.insert(key(handle), comm.get());
+    table.insert(key(comm->native), comm.get());
   }
+}
+
+GridCommRef register_comm(core::Group group, std::uint64_t context, MPI_Comm handle,
+                          TagRange tags) {
+  GridCommRef comm = make_comm(std::move(group), context, handle, std::move(tags));
+  enter_comm(comm);
   return comm;
 }
 

@@ -20,7 +20,10 @@ namespace isthmus::face {
 
 class HeldReceives;     // held.hpp: wildcards and what queues behind them
 class CollectiveQueue;  // collective.hpp: one collective at a time, in order
+struct Inter;           // inter.hpp: what an intercommunicator has besides
 
+/// Of an intercommunicator, `group`, `size` and `members` are the remote side's, as whoever sends
+/// or receives means those ranks; `rank` is mine in my own side.
 struct GridComm : std::enable_shared_from_this<GridComm> {
   /// Matching contexts of the engine: user's point-to-point, and Isthmus's own (collectives).
   std::uint64_t context = 0;  ///< even
@@ -33,7 +36,9 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   /// For messages of Isthmus's own between members here; its collectives go by the handle.
   TagRange tags;
   int native_rank = 0;
-  std::vector<int> members;  ///< native rank -> rank; ascending
+  /// Native rank -> rank; ascending. Of an intercommunicator, whose handle has both sides' members,
+  /// those of my own side are less or more than any rank, and than MPI_ANY_SOURCE and its like.
+  std::vector<int> members;
   /// Where members are first_member + i, so that translation is an addition, their number; else 0.
   unsigned contiguous = 0;
   int first_member = 0;
@@ -44,6 +49,7 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   // Of this communicator alone; shared pointers since those destroy what is not known here.
   std::shared_ptr<HeldReceives> held;
   std::shared_ptr<CollectiveQueue> collectives;
+  std::shared_ptr<Inter> inter;    ///< of an intercommunicator; else null
   std::uint64_t duplications = 0;  ///< that were MPI_Comm_idup's
 
   /// What still needs the handle (HandleUse): MPI_Comm_free takes effect when nothing does.
@@ -55,6 +61,8 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   MPI_Errhandler last_handler = MPI_ERRHANDLER_NULL;
 
   GridComm(core::Group group_, std::uint64_t context_, MPI_Comm native_);
+  /// An intercommunicator.
+  GridComm(std::unique_ptr<Inter> inter_, core::Group remote);
   ~GridComm();
 
   /// Native rank of a member of my cluster, or -1 when `r` is in another cluster.
@@ -107,6 +115,11 @@ extern std::atomic<GridComm*> world_comm;
 GridComm* find_comm(MPI_Comm handle);
 /// As find_comm, sharing ownership: requests and queued work outlive MPI_Comm_free.
 GridCommRef share_comm(MPI_Comm handle);
+
+/// A grid communicator over `handle` that no handle leads to; as register_comm has it.
+GridCommRef make_comm(core::Group group, std::uint64_t context, MPI_Comm handle, TagRange tags);
+/// Has the handle of `comm` lead to it.
+void enter_comm(const GridCommRef& comm);
 
 /// Makes `handle` (the native communicator of my cluster's members of `group`, in rank order) that
 /// of a grid communicator. Local; finish_comm (making/making.hpp) does all that is collective.

@@ -1,5 +1,6 @@
 // MPI-4.1 section 7.4.1: what a communicator is.
 #include "mpi/comm/group.hpp"
+#include "mpi/comm/inter.hpp"
 #include "mpi/comm/lookup.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/shield.hpp"
@@ -9,15 +10,12 @@ namespace {
 
 int likeness(const GridComm& first, const GridComm& second) {
   if (first.context == second.context) return MPI_IDENT;
-  switch (first.group.compare(second.group)) {
-    case core::Likeness::Identical:
-      return MPI_CONGRUENT;
-    case core::Likeness::Similar:
-      return MPI_SIMILAR;
-    case core::Likeness::Unequal:
-      break;
-  }
-  return MPI_UNEQUAL;
+  if ((first.inter == nullptr) != (second.inter == nullptr)) return MPI_UNEQUAL;
+  const core::Likeness own = own_group(first).compare(own_group(second));
+  const core::Likeness remote = first.group.compare(second.group);
+  if (own == core::Likeness::Unequal || remote == core::Likeness::Unequal) return MPI_UNEQUAL;
+  const bool congruent = own == core::Likeness::Identical && remote == core::Likeness::Identical;
+  return congruent ? MPI_CONGRUENT : MPI_SIMILAR;
 }
 
 }  // namespace
@@ -32,14 +30,14 @@ ISTHMUS_MPI(Comm_rank)(MPI_Comm comm, int* rank) {
 ISTHMUS_MPI(Comm_size)(MPI_Comm comm, int* size) {
   const GridComm* const found = grid_comm(comm);
   if (found == nullptr || size == nullptr) return native.Comm_size(comm, size);
-  *size = found->size;
+  *size = own_group(*found).size();
   return MPI_SUCCESS;
 }
 
 ISTHMUS_MPI(Comm_group)(MPI_Comm comm, MPI_Group* group) {
   const GridCommRef found = shared_grid_comm(comm);
   if (!found || group == nullptr) return native.Comm_group(comm, group);
-  return shielded(comm, "MPI_Comm_group", [&] { return make_group(found->group, group); });
+  return shielded(comm, "MPI_Comm_group", [&] { return make_group(own_group(*found), group); });
 }
 
 ISTHMUS_MPI(Comm_compare)(MPI_Comm comm1, MPI_Comm comm2, int* result) {

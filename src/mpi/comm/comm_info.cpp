@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "mpi/comm/inter.hpp"
 #include "mpi/comm/lookup.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/shield.hpp"
@@ -38,6 +39,7 @@ ISTHMUS_MPI(Comm_set_info)(MPI_Comm comm, MPI_Info info) {
   if (!found) return native.Comm_set_info(comm, info);
   return shielded(comm, "MPI_Comm_set_info", [&] {
     found->forced = forced_by(info, found->forced);
+    everyone(found)->forced = found->forced;
     return native.Comm_set_info(comm, info);
   });
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "coll/engine/party.hpp"
+#include "mpi/comm/inter.hpp"
 #include "mpi/process/error.hpp"
 
 namespace isthmus::face {
@@ -13,7 +14,7 @@ std::vector<int> ranks_in(const GridComm& comm, const core::Group& group) {
   ranks.reserve(static_cast<std::size_t>(group.size()));
   for (int member = 0; member < group.size(); ++member) {
     const int world = group.world_rank(member);
-    const std::optional<int> rank = comm.group.rank_of(world);
+    const std::optional<int> rank = own_group(comm).rank_of(world);
     if (!rank) {
       throw coll::Failure(MPI_ERR_GROUP, "rank " + std::to_string(member) +
                                              " of the group (world rank " + std::to_string(world) +

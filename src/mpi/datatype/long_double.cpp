@@ -4,6 +4,7 @@
 
 #include "coll/engine/party.hpp"
 #include "core/world.hpp"
+#include "mpi/comm/inter.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/process/grid.hpp"
 
@@ -41,8 +42,9 @@ void check_long_double(const GridComm& g, int rank, const char* long_double) {
   if (core::long_double_differs(mine, other)) refuse(long_double, mine, other);
 }
 
-void check_long_double(const GridComm& g, MPI_Datatype type) {
-  if (!g.mixes_long_double) return;
+void check_long_double(const GridComm& comm, MPI_Datatype type) {
+  if (!comm.mixes_long_double) return;
+  const GridComm& g = comm.inter ? *comm.inter->whole : comm;
   const char* const name = long_double_in(type);
   if (name != nullptr) refuse(name, cluster_of(g, 0), *odd_cluster(g));
 }

@@ -11,6 +11,7 @@
 #include "coll/engine/collectives.hpp"
 #include "coll/engine/portion.hpp"
 #include "mpi/coll/collective.hpp"
+#include "mpi/comm/inter.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/request/progress.hpp"
@@ -32,7 +33,7 @@ class Agreement final : public Collective {
 
 template <class Start>
 void agree(const GridCommRef& comm, Start&& how) {
-  Agreement<std::decay_t<Start>> agreement(comm, std::forward<Start>(how));
+  Agreement<std::decay_t<Start>> agreement(everyone(comm), std::forward<Start>(how));
   wait_until([&] {
     const std::lock_guard lock(progress_mutex);
     return agreement.advance();
@@ -57,7 +58,7 @@ coll::Task gather_members(coll::Party& party, coll::ConstBytes mine, coll::Bytes
 
 /// Of a grid communicator's members in this cluster.
 std::vector<int> gather_here(const GridCommRef& comm, int mine) {
-  std::vector<int> all(comm->members.size());
+  std::vector<int> all(everyone(comm)->members.size());
   agree(comm, [&](coll::Party& party) {
     return gather_members(party, std::as_bytes(std::span(&mine, 1)),
                           std::as_writable_bytes(std::span(all)));
@@ -90,8 +91,8 @@ std::vector<int> gather_natively(MPI_Comm comm, int mine) {
 
 void tell_all(const GridCommRef& comm, coll::ConstBytes mine, coll::Bytes all) {
   agree(comm, [&](coll::Party& party) {
-    return coll::allgather(party, mine, all,
-                           coll::Sizes(static_cast<std::size_t>(comm->size), mine.size()));
+    return coll::allgather(
+        party, mine, all, coll::Sizes(static_cast<std::size_t>(everyone(comm)->size), mine.size()));
   });
 }
 
@@ -100,7 +101,7 @@ std::vector<SplitChoice> exchange_choices(const GridCommRef& comm, SplitChoice m
 }
 
 std::uint64_t agree_on_context(const GridCommRef& comm) {
-  std::uint64_t context = comm->rank == 0 ? fresh_context() : 0;
+  std::uint64_t context = everyone(comm)->rank == 0 ? fresh_context() : 0;
   agree(comm, [&](coll::Party& party) {
     return spread_then_meet(party, std::as_writable_bytes(std::span(&context, 1)));
   });

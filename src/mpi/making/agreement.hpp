@@ -1,5 +1,6 @@
 // What the members of communicators tell each other when communicators are made. All of these are
 // collective, keep the program's other operations going while they wait, and throw coll::Failure.
+// Of intercommunicators, both sides take part, in the order that both know.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 #include "coll/engine/party.hpp"
 #include "core/group.hpp"
-#include "mpi/comm/comm.hpp"
+#include "mpi/comm/inter.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/request/request.hpp"
 
@@ -21,7 +22,7 @@ namespace isthmus::face {
 void tell_all(const GridCommRef& comm, coll::ConstBytes mine, coll::Bytes all);
 template <class Item>
 std::vector<Item> tell_all(const GridCommRef& comm, const Item& mine) {
-  std::vector<Item> all(static_cast<std::size_t>(comm->size));
+  std::vector<Item> all(static_cast<std::size_t>(everyone(comm)->size));
   tell_all(comm, std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
   return all;
 }

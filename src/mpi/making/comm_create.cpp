@@ -7,12 +7,24 @@
 #include "mpi/comm/group.hpp"
 #include "mpi/comm/subset.hpp"
 #include "mpi/making/comm_split.hpp"
+#include "mpi/making/intercomm_split.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/shield.hpp"
 
 namespace isthmus::face {
+
+namespace {
+
+/// Both sides choose members of their own.
+int create_intercomm(const GridCommRef& parent, const core::Group& chosen, MPI_Comm* newcomm) {
+  ranks_in(*parent, chosen);
+  const auto place = chosen.rank_of(parent->inter->local.world_rank(parent->rank));
+  return split_intercomm(parent, place ? 0 : MPI_UNDEFINED, place.value_or(0), newcomm);
+}
+
+}  // namespace
 
 ISTHMUS_MPI(Comm_create)(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
   const GridCommRef parent = spanning(comm);
@@ -23,7 +35,9 @@ ISTHMUS_MPI(Comm_create)(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
     return code;
   }
   return shielded(comm, "MPI_Comm_create", [&] {
-    const std::vector<int> ranks = ranks_in(*parent, group_of(group));
+    const core::Group chosen = group_of(group);
+    if (parent->inter) return create_intercomm(parent, chosen, newcomm);
+    const std::vector<int> ranks = ranks_in(*parent, chosen);
     for (std::size_t place = 0; place < ranks.size(); ++place) {
       if (ranks[place] != parent->rank) continue;
       return split(parent, ranks.front(), static_cast<int>(place), nullptr, newcomm);

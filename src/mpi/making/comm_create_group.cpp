@@ -9,6 +9,7 @@
 #include "mpi/coll/collective.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/group.hpp"
+#include "mpi/comm/inter.hpp"
 #include "mpi/comm/subset.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/courier.hpp"
@@ -128,6 +129,7 @@ int create_group(const GridComm& parent, MPI_Group group, int tag, MPI_Comm* new
     throw coll::Failure(MPI_ERR_TAG, "tag " + std::to_string(tag) + " is not in 0.." +
                                          std::to_string(limits().tag_upper_bound));
   }
+  require_intracomm(parent);
   const core::Group whole = group_of(group);
   const std::vector<int> ranks = ranks_in(parent, whole);
   if (!whole.rank_of(grid()->rank)) {

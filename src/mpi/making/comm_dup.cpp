@@ -8,6 +8,7 @@
 #include "mpi/coll/collective.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/comm/comm_info.hpp"
+#include "mpi/comm/inter.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/creation.hpp"
 #include "mpi/making/duplication.hpp"
@@ -31,12 +32,13 @@ int duplicate(const GridCommRef& parent, MPI_Comm comm, MPI_Info info, MPI_Comm*
       MPI_Comm result = MPI_COMM_NULL;
       const NativeCreation creation;
       if (const int code = parked(copy, comm, &result); code != MPI_SUCCESS) return code;
-      return finish_comm(parent->group, context, result, parent->topology, made);
+      return finish_like(*parent, context, result, made);
     };
     const int code = make_together(
         make, [&](bool mine) { return all_succeeded(parent, mine); }, newcomm);
     if (GridComm* const made = find_comm(*newcomm); code == MPI_SUCCESS && made != nullptr) {
       made->forced = forced;
+      everyone(made->shared_from_this())->forced = forced;
     }
     return code;
   });

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <utility>
 
-#include "mpi/comm/comm.hpp"
+#include "mpi/comm/inter.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
@@ -42,6 +42,7 @@ int unmake(MPI_Comm* comm, NativeFree&& native_free) {
 /// requests, messages that the program holds, receives that look for theirs there.
 bool in_use(const GridComm& comm) {
   const std::lock_guard lock(progress_mutex);
+  if (comm.inter && comm.inter->whole->uses.load(std::memory_order_acquire) > 0) return true;
   return comm.uses.load(std::memory_order_acquire) > 0 || (comm.held && !comm.held->empty());
 }
 

@@ -12,6 +12,7 @@
 #include "mpi/comm/comm.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/creation.hpp"
+#include "mpi/making/intercomm_split.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/outcome.hpp"
@@ -72,6 +73,7 @@ ISTHMUS_MPI(Comm_split)(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
       throw coll::Failure(MPI_ERR_ARG,
                           "color " + std::to_string(color) + " is negative and not MPI_UNDEFINED");
     }
+    if (parent->inter) return split_intercomm(parent, color, key, newcomm);
     return split(parent, color, key, nullptr, newcomm);
   });
 }

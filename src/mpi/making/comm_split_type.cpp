@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "mpi/comm/comm.hpp"
+#include "mpi/comm/inter.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/creation.hpp"
 #include "mpi/making/making.hpp"
@@ -96,6 +96,7 @@ ISTHMUS_MPI(Comm_split_type)
   if (inter != 0) return parked(native.Comm_split_type, comm, split_type, key, info, newcomm);
   const GridCommRef parent = share_comm(comm);
   return shielded(comm, "MPI_Comm_split_type", [&] {
+    if (parent) require_intracomm(*parent);
     const int code = split_by_type(comm, split_type, key, info, parent != nullptr, newcomm);
     settle_handles();
     return code;

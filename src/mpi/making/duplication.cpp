@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "coll/engine/collectives.hpp"
+#include "mpi/comm/inter.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
@@ -50,10 +51,11 @@ struct Outcome {
 
 Duplication::Duplication(const GridCommRef& parent, const char* function, Begin begin,
                          MPI_Comm* newcomm, coll::Forced forced)
-    : Collective(parent, function),
+    : Collective(everyone(parent), function),
+      parent_(parent),
       begin_(std::move(begin)),
       newcomm_(newcomm),
-      context_(parent->rank == 0 ? fresh_context() : 0),
+      context_(grid_comm().rank == 0 ? fresh_context() : 0),
       forced_(forced) {}
 
 Duplication::~Duplication() {
@@ -144,10 +146,10 @@ coll::Task Duplication::find_tags(coll::Party& party) {
 }
 
 void Duplication::finish() {
-  const GridCommRef made = register_comm(grid_comm().group, context_, made_, std::move(tags_));
+  const GridCommRef made = register_like(*parent_, context_, made_, std::move(tags_));
   registered_ = true;
-  made->topology = grid_comm().topology;
   made->forced = forced_;
+  everyone(made)->forced = forced_;
 }
 
 }  // namespace isthmus::face

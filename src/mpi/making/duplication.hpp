@@ -38,6 +38,7 @@ class Duplication final : public Collective {
   coll::Task duplicate(coll::Party& party);
   coll::Task find_tags(coll::Party& party);
 
+  GridCommRef parent_;
   Begin begin_;
   MPI_Comm* newcomm_;
   MPI_Comm made_ = MPI_COMM_NULL;

@@ -1,68 +1,94 @@
-// Intercommunicators whose two sides lie in one cluster are native. Others are refused, and all
-// callers hear of it: what only the leaders know they tell the members.
-#include "mpi/comm/comm.hpp"
+#include "mpi/making/intercomm.hpp"
+
+#include <vector>
+
+#include "mpi/comm/group.hpp"
+#include "mpi/making/agreement.hpp"
+#include "mpi/making/creation.hpp"
+#include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
-#include "mpi/process/error.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/request/native_progress.hpp"
 
 namespace isthmus::face {
 namespace {
 
-constexpr const char* kFunction = "MPI_Intercomm_create";
+/// Both sides in one cluster: `both` is the peer of two halves of itself.
+int native_intercomm(const Sides& sides, MPI_Comm both, MPI_Comm* result) {
+  const int first_size = (sides.local_first() ? sides.local : sides.remote).size();
+  const int remote_leader = sides.local_first() ? first_size : 0;
+  MPI_Comm side = MPI_COMM_NULL;
+  const NativeCreation creation;
+  int code = parked(native.Comm_split, both, sides.local_first() ? 0 : 1, 0, &side);
+  if (code != MPI_SUCCESS) return code;
+  const NativeCreation creation;
+  code = parked(native.Intercomm_create, side, 0, both, remote_leader, 0, result);
+  native.Comm_free(&side);
+  return code;
+}
 
-struct Peer {
-  MPI_Comm comm;
-  int leader;
-  int tag;
-};
-
-// Whether both leaders can do it natively. They speak as the standard lets them: on the peer
-// communicator, with the tag that is given (MPI-4.1 section 7.6.2).
-bool leaders_agree(bool native_side, const Peer& peer) {
-  const GridComm* const g = find_comm(peer.comm);
-  int mine = native_side && (!g || g->native_rank_of(peer.leader) >= 0) ? 1 : 0;
-  int theirs = 0;
-  const int code = isthmus_Sendrecv(&mine, 1, MPI_INT, peer.leader, peer.tag, &theirs, 1, MPI_INT,
-                                    peer.leader, peer.tag, peer.comm, MPI_STATUS_IGNORE);
-  return code == MPI_SUCCESS && mine != 0 && theirs != 0;
+/// A tag for native_part_of: others may be under way on other threads.
+int tag_of(std::uint64_t context) {
+  const std::uint64_t mixed = (context >> 32) * 0x9E37 + (context >> 1);
+  return static_cast<int>(mixed % static_cast<std::uint64_t>(limits().native_tag_upper_bound));
 }
 
 }  // namespace
-}  // namespace isthmus::face
 
-using namespace isthmus::face;
-
-// coverage: refused: unless both sides lie in one cluster
-ISTHMUS_MPI(Intercomm_create)
-(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
- MPI_Comm* newintercomm) {
-  const auto natively = [&](int leader) {
-    return parked(native.Intercomm_create, local_comm, local_leader, peer_comm, leader, tag,
-                  newintercomm);
-  };
-  if (depth > 0 || !grid() || local_comm == MPI_COMM_NULL) return natively(remote_leader);
-  const GridComm* const local = find_comm(local_comm);
-  int rank = 0;
-  int size = 0;
-  const int code = isthmus_Comm_rank(local_comm, &rank);
-  if (code != MPI_SUCCESS) return code;
-  isthmus_Comm_size(local_comm, &size);
-  const bool sound = local_leader >= 0 && local_leader < size;
-  if (!sound && !local) return natively(remote_leader);  // the library judges
-
-  int possible = 0;
-  if (sound) {
-    if (rank == local_leader && peer_comm != MPI_COMM_NULL) {
-      possible = leaders_agree(!local, {peer_comm, remote_leader, tag}) ? 1 : 0;
-    }
-    const int told = isthmus_Bcast(&possible, 1, MPI_INT, local_leader, local_comm);
-    if (told != MPI_SUCCESS) return told;
+int finish_intercomm(const Sides& sides, std::uint64_t context, MPI_Comm native_part,
+                     MPI_Comm* result) {
+  settle_handles();
+  if (within_cluster(sides.local) && within_cluster(sides.remote)) {
+    const Inside inside;
+    const int code = native_intercomm(sides, native_part, result);
+    native.Comm_free(&native_part);
+    settle_handles();
+    return code;
   }
-  if (possible == 0) {
-    return unsupported(local_comm, kFunction,
-                       "intercommunicators across clusters are not supported yet");
+  try {
+    register_intercomm(sides, context, native_part, agree_on_tags(context, native_part));
+  } catch (...) {
+    native.Comm_free(&native_part);
+    throw;
   }
-  const GridComm* const peer = rank == local_leader ? find_comm(peer_comm) : nullptr;
-  return natively(peer ? peer->native_rank_of(remote_leader) : remote_leader);
+  *result = native_part;
+  return MPI_SUCCESS;
 }
+
+int native_part_of(const core::Group& group, std::uint64_t context, MPI_Comm model,
+                   MPI_Comm* result) {
+  const Grid& here = *grid();
+  std::vector<int> local;
+  for (const int member : group.ranks()) {
+    if (const int rank = here.native_of(member); rank >= 0) local.push_back(rank);
+  }
+  const Inside inside;
+  MPI_Group members = MPI_GROUP_NULL;
+  int code =
+      native.Group_incl(here.native_world, static_cast<int>(local.size()), local.data(), &members);
+  if (code != MPI_SUCCESS) return code;
+  const NativeCreation creation;
+  code = parked(native.Comm_create_group, MPI_COMM_WORLD, members, tag_of(context), result);
+  native.Group_free(&members);
+  if (code != MPI_SUCCESS) return code;
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  if (native.Comm_get_errhandler(model, &handler) == MPI_SUCCESS) {
+    native.Comm_set_errhandler(*result, handler);
+    native.Errhandler_free(&handler);
+  }
+  return MPI_SUCCESS;
+}
+
+core::Group group_of_comm(MPI_Comm comm) {
+  if (const GridComm* const found = find_comm(comm)) return own_group(*found);
+  const Inside inside;
+  MPI_Group handle = MPI_GROUP_NULL;
+  if (native.Comm_group(comm, &handle) != MPI_SUCCESS) {
+    throw coll::Failure(MPI_ERR_COMM, "the communicator has no group");
+  }
+  core::Group group = group_of(handle);
+  native.Group_free(&handle);
+  return group;
+}
+
+}  // namespace isthmus::face

@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <variant>
 
+#include "mpi/comm/inter.hpp"
 #include "mpi/making/creation.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
@@ -84,6 +85,19 @@ int finish_comm(const core::Group& group, std::uint64_t context, MPI_Comm native
     const GridCommRef made =
         register_comm(group, context, native_part, agree_on_tags(context, native_part));
     made->topology = topology;
+  } catch (...) {
+    native.Comm_free(&native_part);
+    throw;
+  }
+  *result = native_part;
+  return MPI_SUCCESS;
+}
+
+int finish_like(const GridComm& model, std::uint64_t context, MPI_Comm native_part,
+                MPI_Comm* result) {
+  settle_handles();
+  try {
+    register_like(model, context, native_part, agree_on_tags(context, native_part));
   } catch (...) {
     native.Comm_free(&native_part);
     throw;

@@ -25,6 +25,10 @@ int finish_comm(const core::Group& group, std::uint64_t context, MPI_Comm native
 /// coll::Failure.
 TagRange agree_on_tags(std::uint64_t context, MPI_Comm native_part);
 
+/// The same for a communicator with the members and the topology of `model`.
+int finish_like(const GridComm& model, std::uint64_t context, MPI_Comm native_part,
+                MPI_Comm* result);
+
 /// Held while a handle goes out of the native library and then out of the table of grid
 /// communicators. A thread to which the native library has just given a handle calls
 /// settle_handles() before that handle is used: it may be one whose former bearer is still in the

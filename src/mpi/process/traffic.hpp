@@ -25,7 +25,7 @@ constexpr int ranges(int native_upper_bound, int clusters) {
   return std::min(kMostRanges, (native_upper_bound / 2 + 1) / range_size(clusters));
 }
 /// So that a communicator with the tags has a range.
-constexpr int kMostClusters = 4096;
+constexpr int kMostClusters = 2048;
 static_assert(ranges(kPromisedTags, kMostClusters) > 0);
 
 /// The upper half: the courier's tag for a tag of the program, of the communicator that has that

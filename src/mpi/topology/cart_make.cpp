@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "mpi/coll/collective.hpp"
-#include "mpi/comm/comm.hpp"
+#include "mpi/comm/inter.hpp"
 #include "mpi/making/comm_split.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
@@ -53,6 +53,7 @@ ISTHMUS_MPI(Cart_create)
     return code;
   }
   return shielded(old_comm, "MPI_Cart_create", [&] {
+    require_intracomm(*parent);
     const int count = checked_positions(*parent, ndims, dims);
     const int colour = parent->rank < count ? 0 : MPI_UNDEFINED;
     return split(parent, colour, parent->rank, topology_of(ndims, dims, periods), comm_cart);
@@ -80,6 +81,7 @@ ISTHMUS_MPI(Cart_map)
   const GridCommRef parent = spanning(comm);
   if (!parent) return native.Cart_map(comm, ndims, dims, periods, newrank);
   return shielded(comm, "MPI_Cart_map", [&] {
+    require_intracomm(*parent);
     const int count = checked_positions(*parent, ndims, dims);
     *newrank = parent->rank < count ? parent->rank : MPI_UNDEFINED;
     return MPI_SUCCESS;

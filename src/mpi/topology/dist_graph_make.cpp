@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/making/agreement.hpp"
 #include "mpi/coll/collective.hpp"
-#include "mpi/comm/comm.hpp"
+#include "mpi/comm/inter.hpp"
+#include "mpi/making/agreement.hpp"
 #include "mpi/making/comm_split.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
@@ -142,6 +142,7 @@ ISTHMUS_MPI(Dist_graph_create)
     return code;
   }
   return shielded(comm_old, "MPI_Dist_graph_create", [&] {
+    require_intracomm(*parent);
     std::vector<std::vector<ToldEdge>> edges;
     read_together(parent,
                   [&] { edges = edges_of(*parent, n, sources, degrees, destinations, weights); });
@@ -165,6 +166,7 @@ ISTHMUS_MPI(Dist_graph_create_adjacent)
     return code;
   }
   return shielded(comm_old, "MPI_Dist_graph_create_adjacent", [&] {
+    require_intracomm(*parent);
     read_together(parent, [&] {
       check_count(indegree, "indegree");
       check_count(outdegree, "outdegree");

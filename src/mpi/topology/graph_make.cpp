@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "mpi/coll/collective.hpp"
-#include "mpi/comm/comm.hpp"
+#include "mpi/comm/inter.hpp"
 #include "mpi/making/comm_split.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
@@ -60,6 +60,7 @@ ISTHMUS_MPI(Graph_create)
     return code;
   }
   return shielded(comm_old, "MPI_Graph_create", [&] {
+    require_intracomm(*parent);
     GraphTopology graph = checked_graph(*parent, nnodes, index, edges);
     const int colour = parent->rank < nnodes ? 0 : MPI_UNDEFINED;
     return split(parent, colour, parent->rank, std::make_shared<const Topology>(std::move(graph)),
@@ -73,6 +74,7 @@ ISTHMUS_MPI(Graph_map)
   const GridCommRef parent = spanning(comm);
   if (!parent) return native.Graph_map(comm, nnodes, index, edges, newrank);
   return shielded(comm, "MPI_Graph_map", [&] {
+    require_intracomm(*parent);
     checked_graph(*parent, nnodes, index, edges);
     *newrank = parent->rank < nnodes ? parent->rank : MPI_UNDEFINED;
     return MPI_SUCCESS;

@@ -3,6 +3,7 @@
 
 #include <variant>
 
+#include "mpi/comm/lookup.hpp"
 #include "mpi/native/entry.hpp"
 
 namespace isthmus::face {

@@ -73,35 +73,6 @@ static void names(void) {
   expect_refusal(MPI_Lookup_name("name", MPI_INFO_NULL, port), "MPI_Lookup_name");
 }
 
-/* Four ranks, two in each cluster. */
-static void intercommunicators(void) {
-  MPI_Comm half, inter = MPI_COMM_NULL;
-  int half_rank = 0, remote = 0, sum = 0;
-  MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &half);
-  MPI_Comm_rank(half, &half_rank);
-  MPI_Comm_set_errhandler(half, MPI_ERRORS_RETURN);
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  /* Only the leaders name a communicator that spans clusters. */
-  expect_refusal(MPI_Intercomm_create(half, 0, half_rank == 0 ? MPI_COMM_WORLD : MPI_COMM_NULL,
-                                      rank < 2 ? 2 : 0, 7, &inter),
-                 "MPI_Intercomm_create");
-  /* One side spans clusters, the other does not; the leaders are of one cluster. */
-  MPI_Comm sides;
-  MPI_Comm_split(MPI_COMM_WORLD, rank == 1, rank, &sides);
-  MPI_Comm_set_errhandler(sides, MPI_ERRORS_RETURN);
-  expect_refusal(MPI_Intercomm_create(sides, 0, MPI_COMM_WORLD, rank == 1 ? 0 : 1, 8, &inter),
-                 "MPI_Intercomm_create");
-  /* Both in one cluster, whatever the communicator between the leaders. */
-  expect(MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, rank ^ 1, 9, &inter) == MPI_SUCCESS,
-         "an intercommunicator inside a cluster was refused");
-  MPI_Comm_remote_size(inter, &remote);
-  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, inter);
-  expect(remote == 1 && sum == (rank ^ 1), "an intercommunicator inside a cluster is wrong");
-  MPI_Comm_free(&inter);
-  MPI_Comm_free(&sides);
-  MPI_Comm_free(&half);
-}
-
 static void sessions(void) {
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
   MPI_Session session;
@@ -121,7 +92,6 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   windows();
   names();
-  intercommunicators();
   sessions();
   MPI_Allreduce(MPI_IN_PLACE, &errors, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();

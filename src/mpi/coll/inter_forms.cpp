@@ -1,0 +1,111 @@
+// Collectives of intercommunicators that move data, and the barrier.
+#include "mpi/coll/inter_forms.hpp"
+
+#include "mpi/coll/inter_collective.hpp"
+
+namespace isthmus::face::inter_forms {
+
+using coll::Bytes;
+using coll::ConstBytes;
+using coll::Party;
+using coll::TwoSides;
+
+int barrier(const Call& call) {
+  return launch_inter(
+      call, {}, {}, [](Party& party, TwoSides, ConstBytes, Bytes) { return coll::barrier(party); });
+}
+
+int bcast(void* buffer, MPI_Count count, MPI_Datatype type, int root, const Call& call) {
+  const int among = root_among_both(*call.comm, root);
+  if (among == coll::kNoPart) return launch_without_part(call);
+  check_given(*call.comm, buffer, count, type);
+  OutBlocks source;
+  InBlocks data;
+  if (root == MPI_ROOT) {
+    source = OutBlocks(one_block(buffer, count, type));
+  } else {
+    data = InBlocks(one_block(buffer, count, type), !call.blocking());
+  }
+  return launch_inter(call, std::move(source), std::move(data),
+                      [among](Party& party, TwoSides sides, ConstBytes out, Bytes in) {
+                        // The root's memory is only read.
+                        const Bytes given(const_cast<std::byte*>(out.data()), out.size());
+                        return coll::inter_bcast(party, sides, party.rank() == among ? given : in,
+                                                 among);
+                      });
+}
+
+namespace {
+
+/// What all members of my side know where all their blocks are of one size.
+coll::Sizes known_sizes(const GridComm& intercomm, std::size_t each, coll::Blocks blocks) {
+  if (blocks == coll::Blocks::Uneven) return {};
+  return coll::Sizes(static_cast<std::size_t>(intercomm.inter->local_size()), each);
+}
+
+}  // namespace
+
+int gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+           std::vector<Block> received, coll::Blocks blocks, int root, const Call& call) {
+  const int among = root_among_both(*call.comm, root);
+  if (among == coll::kNoPart) return launch_without_part(call);
+  OutBlocks mine;
+  InBlocks all;
+  coll::Sizes sizes;
+  if (root == MPI_ROOT) {
+    all = InBlocks(std::move(received), !call.blocking());
+    sizes = all.sizes();
+  } else {
+    check_given(*call.comm, sendbuf, sendcount, sendtype);
+    mine = OutBlocks(one_block(sendbuf, sendcount, sendtype));
+    sizes = known_sizes(*call.comm, mine.bytes().size(), blocks);
+  }
+  return launch_inter(call, std::move(mine), std::move(all),
+                      [among, sizes](Party& party, TwoSides sides, ConstBytes out, Bytes in) {
+                        return coll::inter_gather(party, sides, out, in, sizes, among);
+                      });
+}
+
+int scatter(const std::vector<Block>& sent, void* recvbuf, MPI_Count recvcount,
+            MPI_Datatype recvtype, coll::Blocks blocks, int root, const Call& call) {
+  const int among = root_among_both(*call.comm, root);
+  if (among == coll::kNoPart) return launch_without_part(call);
+  OutBlocks all;
+  InBlocks mine;
+  coll::Sizes sizes;
+  if (root == MPI_ROOT) {
+    all = OutBlocks(sent);
+    sizes = all.sizes();
+  } else {
+    check_given(*call.comm, recvbuf, recvcount, recvtype);
+    mine = InBlocks(one_block(recvbuf, recvcount, recvtype), !call.blocking());
+    sizes = known_sizes(*call.comm, mine.bytes().size(), blocks);
+  }
+  return launch_inter(call, std::move(all), std::move(mine),
+                      [among, sizes](Party& party, TwoSides sides, ConstBytes out, Bytes in) {
+                        return coll::inter_scatter(party, sides, out, sizes, in, among);
+                      });
+}
+
+int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+              std::vector<Block> received, const Call& call) {
+  check_given(*call.comm, sendbuf, sendcount, sendtype);
+  InBlocks all(std::move(received), !call.blocking());
+  const coll::Sizes sizes = all.sizes();
+  return launch_inter(call, OutBlocks(one_block(sendbuf, sendcount, sendtype)), std::move(all),
+                      [sizes](Party& party, TwoSides sides, ConstBytes out, Bytes in) {
+                        return coll::inter_allgather(party, sides, out, in, sizes);
+                      });
+}
+
+int alltoall(const std::vector<Block>& sent, std::vector<Block> received, const Call& call) {
+  OutBlocks out(sent);
+  InBlocks in(std::move(received), !call.blocking());
+  auto begin = [out_sizes = out.sizes(), in_sizes = in.sizes()](Party& party, TwoSides sides,
+                                                                ConstBytes given, Bytes come) {
+    return coll::inter_alltoall(party, sides, given, out_sizes, come, in_sizes);
+  };
+  return launch_inter(call, std::move(out), std::move(in), std::move(begin));
+}
+
+}  // namespace isthmus::face::inter_forms

@@ -1,0 +1,60 @@
+// Intercommunicators that span clusters. Two sides; both know them in one order. What all members
+// do together goes over `whole`, the communicator of both sides; what one says to another goes over
+// the intercommunicator itself, whose ranks are those of the remote side.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/group.hpp"
+#include "mpi/comm/comm.hpp"
+#include "mpi/native/native.hpp"
+
+namespace isthmus::face {
+
+/// The groups of an intercommunicator as one of its members sees them. They have no member in
+/// common.
+struct Sides {
+  core::Group local, remote;
+
+  /// My side is the first: all members decide alike.
+  bool local_first() const { return local.world_rank(0) < remote.world_rank(0); }
+  /// The members of both, the first side's first.
+  core::Group whole() const { return local_first() ? local.unite(remote) : remote.unite(local); }
+};
+
+struct Inter {
+  GridCommRef whole;  ///< not in the table; shares context and handle with the intercommunicator
+  core::Group local;  ///< my side
+  int here = 0;       ///< rank in `whole` of my side's first member,
+  int there = 0;      ///< of the remote side's
+
+  int local_size() const { return local.size(); }
+};
+
+/// Makes `handle` that of an intercommunicator: the native communicator of both sides' members in
+/// my cluster, in the order of Sides::whole(). Local, as register_comm.
+GridCommRef register_intercomm(const Sides& sides, std::uint64_t context, MPI_Comm handle,
+                               TagRange tags);
+
+/// As register_comm or register_intercomm: a communicator of the same members, in the same order,
+/// and with the same topology as `model`.
+GridCommRef register_like(const GridComm& model, std::uint64_t context, MPI_Comm handle,
+                          TagRange tags);
+
+/// What collectives over all members go by: of an intercommunicator, its `whole`.
+inline GridCommRef everyone(const GridCommRef& comm) {
+  return comm->inter ? comm->inter->whole : comm;
+}
+/// The group that a member calls its own.
+inline const core::Group& own_group(const GridComm& comm) {
+  return comm.inter ? comm.inter->local : comm.group;
+}
+inline Sides sides_of(const GridComm& intercomm) {
+  return {intercomm.inter->local, intercomm.group};
+}
+
+/// Throws coll::Failure with MPI_ERR_COMM for an intercommunicator.
+void require_intracomm(const GridComm& comm);
+
+}  // namespace isthmus::face

@@ -1,0 +1,26 @@
+// The last steps of making intercommunicators.
+#pragma once
+
+#include <cstdint>
+
+#include "mpi/comm/inter.hpp"
+#include "mpi/native/native.hpp"
+
+namespace isthmus::face {
+
+/// Turns `native_part`, the native communicator of both sides' members in my cluster in the order
+/// of Sides::whole(), into their intercommunicator: a native one where all are in one cluster. As
+/// finish_comm has it otherwise.
+int finish_intercomm(const Sides& sides, std::uint64_t context, MPI_Comm native_part,
+                     MPI_Comm* result);
+
+/// The native communicator of those members of `group` that are in my cluster, in its order, with
+/// the error handler of `model`. Only they call it, with a context that they share. Returns a
+/// native error code.
+int native_part_of(const core::Group& group, std::uint64_t context, MPI_Comm model,
+                   MPI_Comm* result);
+
+/// The group of an intracommunicator, native or of the grid.
+core::Group group_of_comm(MPI_Comm comm);
+
+}  // namespace isthmus::face
