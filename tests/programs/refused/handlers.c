@@ -53,9 +53,8 @@ static void files(void) {
 static void windows(void) {
   MPI_Win window;
   int word = 0;
-  expect_refusal(
-      MPI_Win_create(&word, sizeof word, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window),
-      "MPI_Win_create");
+  expect_refusal(MPI_Win_create(&word, sizeof word, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window),
+                 "MPI_Win_create");
   MPI_Errhandler own;
   MPI_Comm_create_errhandler(on_comm, &own);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, own);
