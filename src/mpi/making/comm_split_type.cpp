@@ -8,6 +8,7 @@
 #include "mpi/comm/inter.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/creation.hpp"
+#include "mpi/making/intercomm_split.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
@@ -83,6 +84,23 @@ int split_by_type(MPI_Comm comm, int type, int key, MPI_Info info, bool spans_cl
   return code;
 }
 
+/// Of an intercommunicator: the members of both sides in one part are named by the first of them.
+int split_intercomm_by_type(const GridCommRef& parent, int type, int key, MPI_Info info,
+                            MPI_Comm* newcomm) {
+  MPI_Comm part = MPI_COMM_NULL;
+  const int code = split_by_type(parent->native, type, 0, info, true, &part);
+  if (code != MPI_SUCCESS) return code;
+  int colour = MPI_UNDEFINED;
+  if (part != MPI_COMM_NULL) {
+    const Inside inside;
+    colour = everyone(parent)->rank;
+    const int told = parked(native.Bcast, &colour, 1, MPI_INT, 0, part);
+    native.Comm_free(&part);
+    if (told != MPI_SUCCESS) return told;
+  }
+  return split_intercomm(parent, colour, key, newcomm);
+}
+
 }  // namespace
 
 // coverage: parts lie within clusters; mpi_hw_resource_type = "cluster" gives the whole cluster
@@ -96,7 +114,9 @@ ISTHMUS_MPI(Comm_split_type)
   if (inter != 0) return parked(native.Comm_split_type, comm, split_type, key, info, newcomm);
   const GridCommRef parent = share_comm(comm);
   return shielded(comm, "MPI_Comm_split_type", [&] {
-    if (parent) require_intracomm(*parent);
+    if (parent && parent->inter) {
+      return split_intercomm_by_type(parent, split_type, key, info, newcomm);
+    }
     const int code = split_by_type(comm, split_type, key, info, parent != nullptr, newcomm);
     settle_handles();
     return code;

@@ -37,8 +37,6 @@ int main(int argc, char** argv) {
   const int dims = 1, periods = 0;
   expect(MPI_Cart_create(m.inter, 1, &dims, &periods, 0, &made), MPI_ERR_COMM,
          "a topology of an intercommunicator");
-  expect(MPI_Comm_split_type(m.inter, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made), MPI_ERR_COMM,
-         "MPI_Comm_split_type of an intercommunicator");
   if (m.size > 1)
     expect(MPI_Intercomm_merge(m.inter, m.rank == 0, &made), MPI_ERR_ARG, "a side that differs");
   int in = 1, out = 0;

@@ -134,6 +134,27 @@ static void parts(const Meeting* m, const char* what) {
   free(theirs);
 }
 
+/* Those of both sides on one node: here, every cluster is on the same, and a part is within one. */
+static void by_node(const Meeting* m, const char* what) {
+  MPI_Comm part = MPI_COMM_NULL;
+  if (!strcmp(what, "in one cluster")) return; /* natively, not with Open MPI */
+  MPI_Comm_split_type(m->inter, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &part);
+  if (part != MPI_COMM_NULL) {
+    int inter = 0, size = 0, remote_size = 0, sum = 0;
+    MPI_Comm_test_inter(part, &inter);
+    MPI_Comm_size(part, &size);
+    MPI_Comm_remote_size(part, &remote_size);
+    CHECK(inter && size > 0 && remote_size > 0, "%s: a part by node of %d and %d", what, size,
+          remote_size);
+    const int one = 1;
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, part);
+    CHECK(sum == remote_size, "%s: %d of %d answer", what, sum, remote_size);
+    MPI_Comm_free(&part);
+  }
+  MPI_Comm_split_type(m->inter, MPI_UNDEFINED, 0, MPI_INFO_NULL, &part);
+  CHECK(part == MPI_COMM_NULL, "%s: MPI_UNDEFINED", what);
+}
+
 /* The first of each side meets the other over the intercommunicator itself, which Open MPI does not
    do natively. */
 static void over_itself(const Meeting* m, const char* what) {
@@ -197,6 +218,7 @@ int main(int argc, char** argv) {
     if (m.side >= 0) {
       duplicates(&m, ways[w].name);
       parts(&m, ways[w].name);
+      by_node(&m, ways[w].name);
       over_itself(&m, ways[w].name);
       handlers(&m, ways[w].name);
       early(&m, ways[w].name);
