@@ -7,7 +7,9 @@
 
 #include <asio/ip/tcp.hpp>
 #include <asio/write.hpp>
+#include <cerrno>
 #include <optional>
+#include <system_error>
 
 #include "net/address.hpp"
 
@@ -44,6 +46,7 @@ class Listening : public testing::Test {
 int highest_descriptor() {
   int highest = 0;
   DIR* const folder = ::opendir("/proc/self/fd");
+  if (folder == nullptr) throw std::system_error(errno, std::system_category(), "/proc/self/fd");
   while (const dirent* const entry = ::readdir(folder)) {
     highest = std::max(highest, std::atoi(entry->d_name));
   }
@@ -87,7 +90,8 @@ TEST_F(Listening, OfARangeTheFirstFreePortIsTaken) {
   for (std::uint16_t port = 42'000; !start && port < 60'000; port += 10) {
     try {
       start = port_of(first->listen("tcp:127.0.0.1:" + std::to_string(port)));
-    } catch (const ListenError&) {  // somebody else's
+    } catch (const ListenError&) {
+      start.reset();  // the port is somebody else's
     }
   }
   ASSERT_TRUE(start);
