@@ -1,5 +1,5 @@
 // What is to be measured, as both ends are told it: the same text for plain TCP and for MPI
-// (python/isthmus/bench/tasks.py writes it, python/isthmus/bench/p2p.c reads it too).
+// (python/isthmus/measuring/tasks.py writes it, python/isthmus/measuring/p2p.c reads it too).
 #pragma once
 
 #include <cstdint>

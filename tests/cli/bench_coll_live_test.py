@@ -11,9 +11,8 @@ from isthmus.bench.coll import roster
 from isthmus.bench.coll.options import Options
 from isthmus.bench.coll.results import run_from_json
 from isthmus.bench.coll.tasks import COLLECTIVES, CollTask
-from isthmus.bench.place import loopback
-from isthmus.bench.program import COLL
 from isthmus.cli import main
+from isthmus.measuring.place import loopback
 
 TASKS = [
     *(CollTask(name, 0 if name == "barrier" else 80_008, 2) for name in COLLECTIVES),
@@ -67,7 +66,7 @@ int MPI_Scan(const void* out, void* in, int n, MPI_Datatype type, MPI_Op op, MPI
 def test_wrong_results_are_found(task: str, status: int, tmp_path: Path):
     (tmp_path / "broken.c").write_text(BROKEN)
     program = tmp_path / "coll"
-    build = ["mpicc.openmpi", str(COLL), str(tmp_path / "broken.c"), "-o", str(program)]
+    build = ["mpicc.openmpi", str(roster.COLL), str(tmp_path / "broken.c"), "-o", str(program)]
     subprocess.run(build, check=True, timeout=120)
     done = subprocess.run(
         ["mpirun.openmpi", "--oversubscribe", "-n", "2", str(program), task],
@@ -88,7 +87,7 @@ def test_wrong_results_are_found(task: str, status: int, tmp_path: Path):
 )
 def test_words_that_are_no_task(word: str, tmp_path: Path):
     program = tmp_path / "coll"
-    subprocess.run(["mpicc.mpich", str(COLL), "-o", str(program)], check=True, timeout=120)
+    subprocess.run(["mpicc.mpich", str(roster.COLL), "-o", str(program)], check=True, timeout=120)
     done = subprocess.run(
         [str(program), word], capture_output=True, text=True, timeout=120, check=False
     )

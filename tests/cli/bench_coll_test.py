@@ -15,12 +15,12 @@ from isthmus.bench.coll.peers import settings
 from isthmus.bench.coll.results import CollResults, CollRun, run_from_json
 from isthmus.bench.coll.tasks import KIB, MIB, CollTask, parse
 from isthmus.bench.mpis import Mpi
-from isthmus.bench.samples import NotMeasuredError
 from isthmus.bench.verdicts import Verdict, judge
 from isthmus.cli import main
 from isthmus.errors import UsageError
 from isthmus.grid import GatewaySpec
 from isthmus.grid import parse as parse_grid
+from isthmus.measuring.samples import NotMeasuredError
 
 WIRES = Wires(bandwidth=12e6, delay=0.01)
 

@@ -4,15 +4,15 @@ import pytest
 
 from isthmus.bench import limits
 from isthmus.bench.limits import LIMITS
-from isthmus.bench.results import (
+from isthmus.bench.verdicts import Limit, judge
+from isthmus.measuring.results import (
     Results,
     Run,
     half_bandwidth_size,
     run_from_json,
 )
-from isthmus.bench.samples import NotMeasuredError
-from isthmus.bench.tasks import LARGEST, MIB, Task, parse, powers_of_two
-from isthmus.bench.verdicts import Limit, judge
+from isthmus.measuring.samples import NotMeasuredError
+from isthmus.measuring.tasks import LARGEST, MIB, Task, parse, powers_of_two
 
 DELAY, RATE = 0.0058, 125e6  # of a wire: one way, and bytes per second
 

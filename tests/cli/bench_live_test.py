@@ -13,11 +13,11 @@ import pytest
 
 from isthmus.bench.contestants import IsthmusRun, PlainTcp
 from isthmus.bench.gridfile import write
-from isthmus.bench.place import find_tcpbench, loopback, of_grid
-from isthmus.bench.program import prepare
-from isthmus.bench.results import run_from_json
-from isthmus.bench.tasks import MIB, Task
 from isthmus.errors import RunError
+from isthmus.measuring.place import find_tcpbench, loopback, of_grid
+from isthmus.measuring.program import prepare
+from isthmus.measuring.results import run_from_json
+from isthmus.measuring.tasks import MIB, Task
 
 sys.path.append(str(Path(__file__).parents[1] / "faults"))
 
@@ -83,9 +83,9 @@ IN_LAB = """
 import json, sys
 from pathlib import Path
 from isthmus.bench import mpis, p2p, session
-from isthmus.bench.place import inside_lab
-from isthmus.bench.results import Results
-from isthmus.bench.tasks import Task, MIB
+from isthmus.measuring.place import inside_lab
+from isthmus.measuring.results import Results
+from isthmus.measuring.tasks import Task, MIB
 tasks = [Task("pingpong", 8, 3), Task("stream", MIB, 1, 0.1)]
 wanted = ("tcp", "tcp-untuned", "isthmus", "native-openmpi4.1-eager")
 place = inside_lab()

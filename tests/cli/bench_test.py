@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from isthmus import grid as grids
-from isthmus.bench import gridfile, p2p, place, program
-from isthmus.bench.process import BrokenOffError, measure
-from isthmus.bench.results import Run, run_from_json
-from isthmus.bench.tasks import LATENCY_BYTES, Task
+from isthmus.bench import gridfile, p2p
 from isthmus.cli import main
 from isthmus.errors import RunError
+from isthmus.measuring import place, program
+from isthmus.measuring.process import BrokenOffError, measure
+from isthmus.measuring.results import Run, run_from_json
+from isthmus.measuring.tasks import LATENCY_BYTES, Task
 
 # -- the command line -----------------------------------------------------------------------------
 
@@ -153,7 +154,7 @@ def test_lines_become_runs():
 
 
 def test_a_program_that_hangs_when_all_is_said_is_ended(monkeypatch):
-    monkeypatch.setattr("isthmus.bench.process._PARTING", 0.2)
+    monkeypatch.setattr("isthmus.measuring.process._PARTING", 0.2)
     assert len(shell(f"echo '{LINE}'; exec sleep 600")) == 1
 
 

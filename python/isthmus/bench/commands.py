@@ -19,11 +19,11 @@ from isthmus.bench.common import (
     PassesOption,
     TestbedOption,
 )
-from isthmus.bench.place import Place, inside_lab
-from isthmus.bench.results import Results
 from isthmus.bench.verdicts import judge
 from isthmus.errors import UsageError
 from isthmus.lab import testbed as testbeds
+from isthmus.measuring.place import Place, inside_lab
+from isthmus.measuring.results import Results
 
 bench_app = typer.Typer(
     name="bench",

@@ -13,11 +13,11 @@ import typer
 from rich.console import Console
 
 from isthmus.bench import report
-from isthmus.bench.place import LOOPBACK, Place, inside_lab, loopback, of_grid
-from isthmus.bench.samples import Samples
 from isthmus.bench.verdicts import Verdict
 from isthmus.errors import UsageError
 from isthmus.lab import testbed as testbeds
+from isthmus.measuring.place import LOOPBACK, Place, inside_lab, loopback, of_grid
+from isthmus.measuring.samples import Samples
 from isthmus.version import VERSION
 
 TestbedOption = Annotated[

@@ -11,11 +11,11 @@ from typing import Protocol
 
 from isthmus.bench import session
 from isthmus.bench.mpis import Mpi
-from isthmus.bench.place import Place
-from isthmus.bench.process import lines, measure, started
-from isthmus.bench.results import Run, run_from_json
-from isthmus.bench.tasks import Task
 from isthmus.errors import RunError
+from isthmus.measuring.place import Place
+from isthmus.measuring.process import lines, measure, started
+from isthmus.measuring.results import Run, run_from_json
+from isthmus.measuring.tasks import Task
 
 _SERVER_LIMIT = 40.0  # seconds that the listening end has to come up
 _IPERF_PORT = 5201

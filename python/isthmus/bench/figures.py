@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from isthmus.bench.report import size_text
-from isthmus.bench.results import Results
-from isthmus.bench.samples import NotMeasuredError
 from isthmus.errors import UsageError
+from isthmus.measuring.results import Results
+from isthmus.measuring.samples import NotMeasuredError
 
 _TICKS = 4  # powers of two between marks of the size axis
 

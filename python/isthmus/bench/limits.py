@@ -1,9 +1,9 @@
 """The figures that a release has to reach, on the testbeds where they are measured."""
 
-from isthmus.bench.results import Results, half_bandwidth_size
-from isthmus.bench.samples import NotMeasuredError
-from isthmus.bench.tasks import LARGEST, LATENCY_BYTES
 from isthmus.bench.verdicts import Figure, Limit
+from isthmus.measuring.results import Results, half_bandwidth_size
+from isthmus.measuring.samples import NotMeasuredError
+from isthmus.measuring.tasks import LARGEST, LATENCY_BYTES
 from isthmus.units import format_bytes
 
 OURS, DIRECT, UNTUNED, TCP = "isthmus", "isthmus-direct", "isthmus-untuned", "tcp"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
-from isthmus.bench import gridfile, mpis, tasks
+from isthmus.bench import gridfile, mpis
 from isthmus.bench.contestants import (
     Contestant,
     Iperf,
@@ -17,14 +17,15 @@ from isthmus.bench.contestants import (
 )
 from isthmus.bench.limits import DIRECT, OURS, UNTUNED
 from isthmus.bench.mpis import Mpi
-from isthmus.bench.place import LOOPBACK, Place
-from isthmus.bench.place import UNTUNED as UNTUNED_CEILING
-from isthmus.bench.program import prepare
-from isthmus.bench.results import Run
 from isthmus.bench.session import Entry
-from isthmus.bench.tasks import KIB, LARGEST, LATENCY_BYTES, MIB, Task
 from isthmus.errors import IsthmusError, UsageError
 from isthmus.grid import Grid
+from isthmus.measuring import tasks
+from isthmus.measuring.place import LOOPBACK, Place
+from isthmus.measuring.place import UNTUNED as UNTUNED_CEILING
+from isthmus.measuring.program import prepare
+from isthmus.measuring.results import Run
+from isthmus.measuring.tasks import KIB, LARGEST, LATENCY_BYTES, MIB, Task
 
 QUICK_LIMIT = 255.0  # seconds; what has begun then still ends
 _TOOLS = ("tcp", "iperf3")

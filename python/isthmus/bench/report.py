@@ -6,10 +6,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from isthmus.bench.results import Results
-from isthmus.bench.samples import NotMeasuredError, Samples
-from isthmus.bench.tasks import KIB, LARGEST, LATENCY_BYTES, MIB
 from isthmus.bench.verdicts import Verdict
+from isthmus.measuring.results import Results
+from isthmus.measuring.samples import NotMeasuredError, Samples
+from isthmus.measuring.tasks import KIB, LARGEST, LATENCY_BYTES, MIB
 
 _SHOWN = (64 * KIB, MIB, LARGEST)
 _WIDTH = 160  # where standard output is no terminal

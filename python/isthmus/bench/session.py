@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from isthmus.bench.place import Place
-from isthmus.bench.process import BrokenOffError
-from isthmus.bench.samples import Sample, Samples
 from isthmus.errors import IsthmusError
+from isthmus.measuring.place import Place
+from isthmus.measuring.process import BrokenOffError
+from isthmus.measuring.samples import Sample, Samples
 
 _MOST_FAILURES = 2
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
-from isthmus.bench.samples import NotMeasuredError
+from isthmus.measuring.samples import NotMeasuredError
 
 ResultsT = TypeVar("ResultsT")
 Figure = Callable[[ResultsT], tuple[float, str]]

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from isthmus.agent import Agent, Message
-from isthmus.bench.place import End
 from isthmus.bringup import MUST_AGREE, BringUp, Limits
 from isthmus.command import agent_command, shielded
 from isthmus.doctor import links as probes
@@ -17,6 +16,7 @@ from isthmus.doctor.hosts import HostFacts, NotExaminedError, examine
 from isthmus.doctor.links import Measured, UnreachableError
 from isthmus.errors import IsthmusError, RunError
 from isthmus.grid import Grid, LinkSpec
+from isthmus.measuring.place import End
 from isthmus.placement import Part
 from isthmus.plan import AgentPlan, GatewayPlan, Plan, make_plan, split_address
 from isthmus.relay import Voice

@@ -6,11 +6,11 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from isthmus.bench.place import End
-from isthmus.bench.process import lines, started
-from isthmus.bench.results import Run, run_from_json
-from isthmus.bench.tasks import LATENCY_BYTES, STREAM_BYTES, Task
 from isthmus.errors import IsthmusError
+from isthmus.measuring.place import End
+from isthmus.measuring.process import lines, started
+from isthmus.measuring.results import Run, run_from_json
+from isthmus.measuring.tasks import LATENCY_BYTES, STREAM_BYTES, Task
 from isthmus.plan import GatewayPlan, reachable, split_address
 
 _TASKS = (Task("pingpong", LATENCY_BYTES, 20), Task("stream", STREAM_BYTES, 1, 2.0))

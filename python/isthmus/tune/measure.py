@@ -4,9 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from isthmus.bench.program import prepare
 from isthmus.errors import RunError
 from isthmus.grid import ClusterSpec, Grid
+from isthmus.measuring.program import prepare
 from isthmus.tune.figures import Figures, parse
 
 _PROGRAM = Path(__file__).with_name("tune.c")

@@ -27,10 +27,10 @@ from isthmus.bench.common import (
     PassesOption,
     TestbedOption,
 )
-from isthmus.bench.place import Place, inside_lab
 from isthmus.bench.verdicts import judge
 from isthmus.errors import IsthmusError, RunError, UsageError
 from isthmus.lab import testbed as testbeds
+from isthmus.measuring.place import Place, inside_lab
 from isthmus.units import parse_size
 
 

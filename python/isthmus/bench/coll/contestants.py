@@ -11,10 +11,10 @@ from isthmus.bench.coll.results import CollRun, run_from_json
 from isthmus.bench.coll.tasks import CollTask
 from isthmus.bench.contestants import PlainTcp
 from isthmus.bench.mpis import Mpi
-from isthmus.bench.place import End, Place
-from isthmus.bench.process import measure
-from isthmus.bench.tasks import LATENCY_BYTES, STREAM_BYTES, Task
 from isthmus.errors import RunError
+from isthmus.measuring.place import End, Place
+from isthmus.measuring.process import measure
+from isthmus.measuring.tasks import LATENCY_BYTES, STREAM_BYTES, Task
 
 _ISTHMUS = [sys.executable, "-m", "isthmus"]
 _START_LIMIT = 180.0  # seconds that all ranks have to come up

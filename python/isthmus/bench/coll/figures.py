@@ -10,7 +10,7 @@ from isthmus.bench.coll import tasks
 from isthmus.bench.coll.results import CollResults
 from isthmus.bench.coll.tasks import size_text
 from isthmus.bench.figures import folder_for, pyplot, save
-from isthmus.bench.samples import NotMeasuredError
+from isthmus.measuring.samples import NotMeasuredError
 
 _THROUGHPUT = {"bcast": ("M P / T", 1), "allreduce": ("M P² / T", 2)}
 _MARKS = (8, 512, 32 << 10, 1 << 20, 32_000_000)

@@ -8,8 +8,8 @@ from isthmus.bench.coll.results import CollResults
 from isthmus.bench.coll.roster import DIRECT, OLDER, SENDERS, paper
 from isthmus.bench.coll.tasks import KIB, size_text
 from isthmus.bench.coll.variants import LOSSY
-from isthmus.bench.samples import NotMeasuredError
 from isthmus.bench.verdicts import Figure, Limit
+from isthmus.measuring.samples import NotMeasuredError
 
 
 def _over_bound(collective: str, sizes: Sequence[int], variant: str = "") -> Figure[CollResults]:

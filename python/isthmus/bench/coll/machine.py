@@ -4,9 +4,9 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from isthmus.bench.place import Place
 from isthmus.errors import IsthmusError
 from isthmus.lab.check import lateness
+from isthmus.measuring.place import Place
 
 
 @dataclass(frozen=True)

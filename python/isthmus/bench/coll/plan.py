@@ -12,9 +12,9 @@ from isthmus.bench.coll.results import CollRun
 from isthmus.bench.coll.roster import DIRECT, FLAT, Contestant, paper
 from isthmus.bench.coll.tasks import KIB, MIB, CollTask
 from isthmus.bench.coll.variants import LOSSY
-from isthmus.bench.place import LOOPBACK, Place
 from isthmus.bench.session import Entry
 from isthmus.errors import UsageError
+from isthmus.measuring.place import LOOPBACK, Place
 
 QUICK_LIMIT = 470.0  # seconds in one lab; what has begun then still ends
 LARGE = (MIB, 3_200_000, 8 * MIB, 32_000_000)

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from isthmus.bench.coll.results import CollResults
 from isthmus.bench.coll.tasks import size_text
-from isthmus.bench.samples import NotMeasuredError
+from isthmus.measuring.samples import NotMeasuredError
 
 
 def coll_tables(results: CollResults, name: str, out: Console) -> None:

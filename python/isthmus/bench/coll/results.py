@@ -11,7 +11,7 @@ from isthmus.bench.coll import tasks
 from isthmus.bench.coll.bounds import Wires, bound, wires_from_json
 from isthmus.bench.coll.machine import Machine, machine_from_json
 from isthmus.bench.coll.tasks import CollTask
-from isthmus.bench.samples import NotMeasuredError, Samples
+from isthmus.measuring.samples import NotMeasuredError, Samples
 
 
 @dataclass(frozen=True)

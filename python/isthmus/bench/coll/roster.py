@@ -10,13 +10,14 @@ from isthmus.bench.coll.contestants import Block, IsthmusWorld, NativeWorld
 from isthmus.bench.coll.options import Options
 from isthmus.bench.coll.tuning import tune
 from isthmus.bench.mpis import Mpi
-from isthmus.bench.place import LOOPBACK, Place, end_of
-from isthmus.bench.program import COLL, prepare
 from isthmus.errors import IsthmusError
 from isthmus.grid import GatewaySpec, Grid
+from isthmus.measuring.place import LOOPBACK, Place, end_of
+from isthmus.measuring.program import prepare
 from isthmus.placement import Part
 from isthmus.placement import place as place_ranks
 
+COLL = Path(__file__).with_name("coll.c")
 OURS, DIRECT = "isthmus", "isthmus-direct"
 GATEWAYS = (1, 2, 4)
 SENDERS = (1, 2, 4, 8)

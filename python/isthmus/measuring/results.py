@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from isthmus.bench import tasks
-from isthmus.bench.samples import NotMeasuredError, Samples
-from isthmus.bench.tasks import Task
+from isthmus.measuring import tasks
+from isthmus.measuring.samples import NotMeasuredError, Samples
+from isthmus.measuring.tasks import Task
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from isthmus.command import ssh_command
 from isthmus.errors import RunError
 
 P2P = Path(__file__).with_name("p2p.c")
-COLL = Path(__file__).parent / "coll" / "coll.c"
 _LIMIT = 120  # seconds
 _NO_COMPILER = 127
 

@@ -1,0 +1,1 @@
+"""Programs that measure, where they run and what they say: for bench, tune and doctor."""
