@@ -16,8 +16,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test unit grid grid-all sanitize fuzz aarch64 check tidy tidy-changed \
-        format bench suite clean
+.PHONY: help setup build demo test unit grid grid-all sanitize fuzz aarch64 aarch64-some check tidy \
+        tidy-changed format bench suite clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -55,9 +55,10 @@ demo: build  ## one unmodified program over two clusters, one Open MPI, one MPIC
 
 # ---- tests ----------------------------------------------------------------------------------
 
-# The compilers of the sanitizers' builds take what grids and the lab leave of the processors.
+# The compilers of the sanitizers' and AArch64's builds take what grids and the lab leave of the
+# processors.
 test: check unit packages-programs  ## everything that must pass
-	$(MAKE) -j 2 grid-and-lab sanitizers
+	$(MAKE) -j 2 grid-and-lab sanitizers-and-aarch64
 	$(MAKE) sanitize
 	$(MAKE) tidy-changed
 
@@ -96,7 +97,10 @@ packages-check:
 packages-aarch64:
 	@tools/setup/system_packages tools/setup/packages-aarch64.txt
 
-.PHONY: sanitizers
+.PHONY: sanitizers sanitizers-and-aarch64
+sanitizers-and-aarch64: sanitizers build packages-aarch64
+	nice -n 19 tools/aarch64 --some
+
 sanitizers: setup packages-check
 	nice -n 19 tools/sanitize --build asan tsan
 
@@ -109,6 +113,9 @@ fuzz: setup packages-check  ## fuzz everything that reads bytes from a network, 
 
 aarch64: build packages-aarch64  ## build for aarch64; its unit tests, and a grid with x86, through qemu
 	tools/aarch64
+
+aarch64-some: build packages-aarch64  ## of that what depends on the architecture: some two minutes
+	tools/aarch64 --some
 
 suite: build  ## mpi4py's own test suite over a grid, against the native run
 	tools/mpi4py_suite
