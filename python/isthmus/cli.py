@@ -14,6 +14,7 @@ from isthmus import grid as grids
 from isthmus.argv import PartOptions, RunOptions, combine, split_parts
 from isthmus.bench.commands import bench_app
 from isthmus.command import agent_command, shielded
+from isthmus.config import config
 from isthmus.doctor.commands import doctor
 from isthmus.errors import EXIT_USAGE, IsthmusError
 from isthmus.gridcommand import grid as grid_command
@@ -254,6 +255,7 @@ app.command()(doctor)
 app.command()(tune)
 app.command("grid")(grid_command)
 app.command("help")(about.helper(app))
+app.command()(config)
 app.command()(about.version)
 app.command()(about.completion)
 

@@ -101,7 +101,7 @@ static struct {
 } found;
 
 /* What the face says about MPI_X; 0 when it does not know it. */
-static const struct face_function* face_function(const char* name) {
+static const struct face_function* known_to_face(const char* name) {
   return bsearch(name, found.face, found.face_count, sizeof *found.face, compare);
 }
 
@@ -117,7 +117,7 @@ static void* route(unsigned index) {
   void* tool = profiling ? 0 : tool_function(name, native);
   if (tool) return tool;
   if (!found.face) return native;
-  const struct face_function* ours = face_function(plain);
+  const struct face_function* ours = known_to_face(plain);
   if (!ours) return 0;
   return ours->function ? ours->function : native;
 }
@@ -129,32 +129,35 @@ static void fill(void) {
   }
 }
 
-void* isthmus_resolve(unsigned index) {
-  enum { not_yet, filling, filled };
-  static int state = not_yet;
-  pthread_mutex_lock(&mutex);
-  if (state == not_yet) {
-    isthmus_take_environment();
-    found.library = open_library(isthmus_sonames);
-    /* What is no rank may well be of another MPI. */
-    if (!found.library && !isthmus_in_grid()) found.library = open_library(isthmus_other_sonames);
-    if (!found.library) {
-      isthmus_die(
-          "the program called MPI, but has loaded no MPI library of the kind that it was started "
-          "for. Say which MPI it is with `isthmus run --mpi openmpi`, `--mpi mpich` or `--mpi "
-          "FOLDER`. It was started for: ",
-          isthmus_abi);
-    }
-    /* Constructors of what is opened here may call MPI: they see the native library. */
-    state = filling;
-    if (isthmus_in_grid()) {
-      const struct face_function* face = open_face(found.library);
-      while (face[found.face_count].name) ++found.face_count;
-      found.face = face;
-    }
-    fill();
-    state = filled;
+/* Once, under the mutex: finds the library, opens the face and fills the slots. */
+static void settle(void) {
+  static enum { not_yet, filling, filled } state = not_yet;
+  if (state != not_yet) return;
+  isthmus_take_environment();
+  found.library = open_library(isthmus_sonames);
+  /* What is no rank may well be of another MPI. */
+  if (!found.library && !isthmus_in_grid()) found.library = open_library(isthmus_other_sonames);
+  if (!found.library) {
+    isthmus_die(
+        "the program called MPI, but has loaded no MPI library of the kind that it was started "
+        "for. Say which MPI it is with `isthmus run --mpi openmpi`, `--mpi mpich` or `--mpi "
+        "FOLDER`. It was started for: ",
+        isthmus_abi);
   }
+  /* Constructors of what is opened here may call MPI: they see the native library. */
+  state = filling;
+  if (isthmus_in_grid()) {
+    const struct face_function* face = open_face(found.library);
+    while (face[found.face_count].name) ++found.face_count;
+    found.face = face;
+  }
+  fill();
+  state = filled;
+}
+
+void* isthmus_resolve(unsigned index) {
+  pthread_mutex_lock(&mutex);
+  settle();
   void* target = route(index);
   pthread_mutex_unlock(&mutex);
   if (!target) {
@@ -164,4 +167,14 @@ void* isthmus_resolve(unsigned index) {
         isthmus_names[index]);
   }
   return target;
+}
+
+void* isthmus_face_function(const char* name) {
+  char path[PATH_MAX];
+  if (!isthmus_in_grid() || !isthmus_find_loaded(isthmus_sonames, path, sizeof path)) return 0;
+  pthread_mutex_lock(&mutex);
+  settle();
+  const struct face_function* known = found.face ? known_to_face(name) : 0;
+  pthread_mutex_unlock(&mutex);
+  return known ? known->function : 0;
 }

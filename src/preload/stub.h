@@ -19,6 +19,10 @@ extern const char* const isthmus_other_sonames[]; /* of the other ABIs' */
  * now. Does not return when there is no MPI library to lead to. */
 void* isthmus_resolve(unsigned index);
 
+/* A function of the face that is no MPI function (mpi/native/face.hpp); 0 where this process is no
+ * rank of a grid, or has loaded no MPI library yet. */
+void* isthmus_face_function(const char* name);
+
 /* loaded.c: the path of the loaded library with one of `sonames`, or 0. */
 int isthmus_find_loaded(const char* const* sonames, char* path, unsigned long size);
 

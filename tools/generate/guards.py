@@ -21,6 +21,19 @@ CHECKS = {
 REFUSERS = {"MPI_File_open": "unsupported_file"}
 # Functions that take their handle by address as input.
 BY_ADDRESS = ("_free", "_disconnect")
+# What the stub finds beside MPI functions, by name: src/mpi/topology/clusters.cpp.
+TOPOLOGY = tuple(
+    f"isthmus_topology_{name}"
+    for name in (
+        "cluster_comm",
+        "cluster_comm_f",
+        "cluster_name",
+        "cluster_of",
+        "cluster_size",
+        "clusters",
+        "link",
+    )
+)
 # What the processes of a call have in common where it may wait for others; and calls that only look
 # at the handle, or at what hangs on it.
 SHARED = ("MPI_Comm", "MPI_Win", "MPI_File", "MPI_Message", "MPI_Session")
@@ -131,7 +144,7 @@ using namespace isthmus::face;
 
 def table(face: Face) -> str:
     """All functions that the face knows by MPI name, for the stub; null for those that are
-    native."""
+    native. Then what is no MPI function: small letters sort last."""
     declared = {f.mpi_name for f in face.declared}
     rows, declarations = [], []
     for f in face.functions():
@@ -140,6 +153,9 @@ def table(face: Face) -> str:
             declarations.append(f'extern "C" int isthmus_{f.member}();')
         value = f"reinterpret_cast<void*>(&isthmus_{f.member})" if ours else "nullptr"
         rows.append(f'    {{"{f.mpi_name}", {value}}},')
+    for name in TOPOLOGY:
+        declarations.append(f'extern "C" void {name}();')
+        rows.append(f'    {{"{name}", reinterpret_cast<void*>(&{name})}},')
     return f"""{BANNER}
 #include "mpi/native/face.hpp"
 #include "mpi/native/native.hpp"

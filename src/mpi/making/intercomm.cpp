@@ -21,7 +21,6 @@ int native_intercomm(const Sides& sides, MPI_Comm both, MPI_Comm* result) {
   const NativeCreation creation;
   int code = parked(native.Comm_split, both, sides.local_first() ? 0 : 1, 0, &side);
   if (code != MPI_SUCCESS) return code;
-  const NativeCreation creation;
   code = parked(native.Intercomm_create, side, 0, both, remote_leader, 0, result);
   native.Comm_free(&side);
   return code;
@@ -30,7 +29,7 @@ int native_intercomm(const Sides& sides, MPI_Comm both, MPI_Comm* result) {
 /// A tag for native_part_of: others may be under way on other threads.
 int tag_of(std::uint64_t context) {
   const std::uint64_t mixed = (context >> 32) * 0x9E37 + (context >> 1);
-  return static_cast<int>(mixed % static_cast<std::uint64_t>(limits().native_tag_upper_bound));
+  return static_cast<int>(mixed % static_cast<std::uint64_t>(grid()->shadow->tag_upper_bound));
 }
 
 }  // namespace

@@ -103,6 +103,8 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
 
   native.Comm_dup(MPI_COMM_SELF, &made->self);
   native.Comm_set_errhandler(made->self, MPI_ERRORS_RETURN);
+  native.Comm_dup(MPI_COMM_WORLD, &made->cluster_comm);
+  native.Comm_set_name(made->cluster_comm, ("cluster " + environment.cluster).c_str());
   native.Comm_group(MPI_COMM_WORLD, &made->native_world);
   made->shadow =
       std::make_unique<Shadow>(static_cast<int>(made->world.clusters.size()),
@@ -176,6 +178,7 @@ void leave_grid() {
   }
   set_grid(nullptr);
   native.Group_free(&leaving->native_world);
+  native.Comm_free(&leaving->cluster_comm);
   native.Comm_free(&leaving->self);
   if (leaving->shadow->comm != MPI_COMM_NULL) native.Comm_free(&leaving->shadow->comm);
 }

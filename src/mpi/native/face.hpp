@@ -5,10 +5,11 @@
 
 namespace isthmus::face {
 
-/// One function that the face knows: `name` is an MPI name ("MPI_Send"); the stub routes it and
-/// its profiling name to `function`, or to the native library where that is null. A function that
-/// is not in the table is newer than the mpi.h of this face: what it would do to grid objects is
-/// not known, so it cannot be called. A table is sorted and ends with {nullptr, nullptr}.
+/// One function that the face knows: `name` is one of include/isthmus.h's questions
+/// ("isthmus_topology_link"), which the stub hands on, or an MPI name ("MPI_Send"); the stub routes
+/// it and its profiling name to `function`, or to the native library where that is null. A function
+/// that is not in the table is newer than the mpi.h of this face: what it would do to grid objects
+/// is not known, so it cannot be called. A table is sorted and ends with {nullptr, nullptr}.
 struct FaceFunction {
   const char* name;
   void* function;

@@ -21,8 +21,11 @@ struct Grid {
   int rank = 0;             ///< in the world
   std::size_t cluster = 0;  ///< index of mine
   std::unique_ptr<net::Endpoint> endpoint;
-  MPI_Comm self = MPI_COMM_NULL;            ///< private duplicate of MPI_COMM_SELF
-  std::unique_ptr<Shadow> shadow;           ///< for messages of Isthmus's own in the cluster
+  MPI_Comm self = MPI_COMM_NULL;  ///< private duplicate of MPI_COMM_SELF
+  /// This cluster's ranks, for the program (include/isthmus.h).
+  MPI_Comm cluster_comm = MPI_COMM_NULL;
+  /// For messages of Isthmus's own in the cluster.
+  std::unique_ptr<Shadow> shadow;
   MPI_Group native_world = MPI_GROUP_NULL;  ///< the native world's group
   std::shared_ptr<GridComm> world_comm;
   coll::Network network;            ///< what the choice of collective algorithms goes by

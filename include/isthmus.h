@@ -1,0 +1,126 @@
+/* The clusters that this program runs on, for C and C++ (docs/topology.md).
+ *
+ * A header alone: nothing to link (before glibc 2.34: -ldl). What it asks is in the library that
+ * `isthmus run` preloads; without Isthmus the same program sees one cluster, the whole of
+ * MPI_COMM_WORLD. Clusters are numbered in the order of the grid file, ranks are those of
+ * MPI_COMM_WORLD. All calls are local, cheap and thread-safe, and may be made between MPI_Init and
+ * MPI_Finalize. */
+#ifndef ISTHMUS_H
+#define ISTHMUS_H
+
+#include <dlfcn.h>
+#include <mpi.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What joins two clusters. */
+enum {
+  ISTHMUS_LINK_LOCAL = 0,   /* both are the same one: its native MPI */
+  ISTHMUS_LINK_DIRECT = 1,  /* their processes reach each other */
+  ISTHMUS_LINK_GATEWAY = 2, /* gateways forward between them */
+};
+
+/* For this header alone: a function of the preloaded library; 0 without Isthmus. */
+static inline void* isthmus_find_(const char* name) {
+  void* const program = dlopen((const char*)0, RTLD_LAZY); /* all that it has loaded */
+  void* const found = program ? dlsym(program, name) : (void*)0;
+  if (program) dlclose(program);
+  return found;
+}
+
+/* The number of clusters; 1 without Isthmus. */
+static inline int isthmus_clusters(void) {
+  int (*ask)(void);
+  void* const found = isthmus_find_("isthmus_topology_clusters");
+  memcpy(&ask, &found, sizeof ask);
+  const int clusters = found ? ask() : 0;
+  return clusters > 0 ? clusters : 1;
+}
+
+/* The cluster of a rank; -1 for a rank that there is not. */
+static inline int isthmus_cluster_of(int rank) {
+  int (*ask)(int);
+  int size = 0;
+  void* const found = isthmus_find_("isthmus_topology_cluster_of");
+  memcpy(&ask, &found, sizeof ask);
+  if (found && isthmus_clusters() > 1) return ask(rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return rank >= 0 && rank < size ? 0 : -1;
+}
+
+/* The cluster of this process. */
+static inline int isthmus_cluster(void) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return isthmus_cluster_of(rank);
+}
+
+/* The number of ranks of a cluster; -1 for a cluster that there is not. */
+static inline int isthmus_cluster_size(int cluster) {
+  int (*ask)(int);
+  int size = -1;
+  void* const found = isthmus_find_("isthmus_topology_cluster_size");
+  memcpy(&ask, &found, sizeof ask);
+  if (found && isthmus_clusters() > 1) return ask(cluster);
+  if (cluster == 0) MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size;
+}
+
+/* The name of a cluster in the grid file, as long as the program runs; "" for a cluster that there
+ * is not, and without Isthmus. */
+static inline const char* isthmus_cluster_name(int cluster) {
+  const char* (*ask)(int);
+  void* const found = isthmus_find_("isthmus_topology_cluster_name");
+  memcpy(&ask, &found, sizeof ask);
+  return found ? ask(cluster) : "";
+}
+
+/* What joins two clusters: ISTHMUS_LINK_..., or -1 for a cluster that there is not. *latency is
+ * that of one way in seconds, *rate in bytes a second each way: of the grid file, or measured by
+ * `isthmus tune`; 0 where nobody has said. Either pointer may be null. */
+static inline int isthmus_link(int a, int b, double* latency, double* rate) {
+  int (*ask)(int, int, double*, double*);
+  void* const found = isthmus_find_("isthmus_topology_link");
+  memcpy(&ask, &found, sizeof ask);
+  if (latency) *latency = 0;
+  if (rate) *rate = 0;
+  if (found && isthmus_clusters() > 1) return ask(a, b, latency, rate);
+  return a == 0 && b == 0 ? ISTHMUS_LINK_LOCAL : -1;
+}
+
+/* A communicator of the ranks of this process's cluster, in the order of MPI_COMM_WORLD; without
+ * Isthmus MPI_COMM_WORLD itself. Not to be freed. */
+static inline MPI_Comm isthmus_cluster_comm(void) {
+  int (*ask)(void*);
+  MPI_Comm comm = MPI_COMM_WORLD;
+  void* const found = isthmus_find_("isthmus_topology_cluster_comm");
+  memcpy(&ask, &found, sizeof ask);
+  if (found) ask(&comm); /* leaves it alone where there is one cluster */
+  return comm;
+}
+
+/* Communicators as MPICH/MadIII has them ("MPICH/MadIII: a Cluster of Clusters Enabled MPI
+ * Implementation", CCGrid 2003), where a channel is a cluster's native MPI, or the whole:
+ *   MPI_COMM_NUMBER        how many channels this process is on
+ *   MPI_USER_COMM[i]       the i-th of them, in the order of the grid file; the whole is last
+ *   MPI_COMM_WORLD_INDEX   the index of MPI_COMM_WORLD */
+#define MPI_COMM_NUMBER (isthmus_clusters() > 1 ? 2 : 1)
+#define MPI_COMM_WORLD_INDEX (MPI_COMM_NUMBER - 1)
+#define MPI_USER_COMM (isthmus_user_comm_())
+
+static inline const MPI_Comm* isthmus_user_comm_(void) {
+  static MPI_Comm comms[2];
+  const MPI_Comm cluster = isthmus_cluster_comm();
+  comms[0] = cluster;
+  comms[1] = MPI_COMM_WORLD;
+  return comms;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

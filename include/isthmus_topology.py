@@ -1,0 +1,90 @@
+"""The clusters that this program runs on, for mpi4py (docs/topology.md).
+
+One file that needs nothing but mpi4py: put its folder (`isthmus config --includedir`) into
+PYTHONPATH, or copy it. Without Isthmus it tells of one cluster, the whole of MPI.COMM_WORLD.
+Clusters are numbered in the order of the grid file; ranks are those of MPI.COMM_WORLD.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from enum import IntEnum
+from typing import NamedTuple
+
+from mpi4py import MPI
+
+
+class Way(IntEnum):
+    """What joins two clusters."""
+
+    LOCAL = 0  # both are the same one: its native MPI
+    DIRECT = 1  # their processes reach each other
+    GATEWAY = 2  # gateways forward between them
+
+
+class Link(NamedTuple):
+    way: Way
+    latency: float  # of one way, in seconds; 0: unknown
+    rate: float  # bytes a second, each way; 0: unknown
+
+
+class Cluster(NamedTuple):
+    name: str  # in the grid file; empty without Isthmus
+    ranks: range
+
+
+_library = ctypes.CDLL(None)  # all that the process has loaded, so also what Isthmus preloads
+try:
+    _several = _library.isthmus_topology_clusters() > 1
+except AttributeError:
+    _several = False
+
+
+def clusters() -> list[Cluster]:
+    """All of them."""
+    if not _several:
+        return [Cluster("", range(MPI.COMM_WORLD.size))]
+    _library.isthmus_topology_cluster_name.restype = ctypes.c_char_p
+    found: list[Cluster] = []
+    first = 0
+    for number in range(_library.isthmus_topology_clusters()):
+        end = first + _library.isthmus_topology_cluster_size(number)
+        name = _library.isthmus_topology_cluster_name(number).decode()
+        found.append(Cluster(name, range(first, end)))
+        first = end
+    return found
+
+
+def cluster_of(rank: int) -> int:
+    """The number of the cluster that a rank is in."""
+    if not 0 <= rank < MPI.COMM_WORLD.size:
+        raise ValueError(f"MPI.COMM_WORLD has no rank {rank}")
+    return int(_library.isthmus_topology_cluster_of(rank)) if _several else 0
+
+
+def cluster() -> int:
+    """The number of this process's cluster."""
+    return cluster_of(MPI.COMM_WORLD.rank)
+
+
+def link(a: int, b: int) -> Link:
+    """What joins two clusters, given by number."""
+    latency, rate = ctypes.c_double(), ctypes.c_double()
+    way = 0 if (a, b) == (0, 0) else -1
+    if _several:
+        way = _library.isthmus_topology_link(a, b, ctypes.byref(latency), ctypes.byref(rate))
+    if way < 0:
+        raise ValueError(f"there are no two clusters {a} and {b}")
+    return Link(Way(way), latency.value, rate.value)
+
+
+def cluster_comm() -> MPI.Intracomm:
+    """The ranks of this process's cluster; without Isthmus MPI.COMM_WORLD. Not to be freed."""
+    if not _several:
+        return MPI.COMM_WORLD
+    return MPI.Comm.f2py(_library.isthmus_topology_cluster_comm_f())
+
+
+def user_comm() -> list[MPI.Intracomm]:
+    """MPICH/MadIII's MPI_USER_COMM; its length is MPI_COMM_NUMBER. MPI.COMM_WORLD is last."""
+    return [cluster_comm(), MPI.COMM_WORLD] if _several else [MPI.COMM_WORLD]

@@ -1,0 +1,116 @@
+#include "mpi/topology/clusters.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+
+#include "coll/engine/network.hpp"
+#include "core/world.hpp"
+#include "mpi/native/face.hpp"
+#include "mpi/native/native.hpp"
+#include "mpi/process/grid.hpp"
+
+namespace isthmus::face {
+namespace {
+
+enum Way : int { kLocal = 0, kDirect = 1, kGateway = 2 };
+
+struct Known {
+  core::World world;
+  coll::Network network;  ///< 0: unknown
+};
+
+/// All that nobody has said is 0, not a guess.
+coll::Network said_of_networks(const char* text) {
+  coll::Network nothing;
+  nothing.wan_latency = nothing.wan_bandwidth = 0;
+  nothing.link_latency = nothing.link_bandwidth = 0;
+  return text == nullptr ? nothing : coll::parse_network(text, nothing);
+}
+
+std::optional<Known> read() {
+  try {
+    const char* const world = setting("ISTHMUS_WORLD");
+    if (world == nullptr) return std::nullopt;
+    return Known{core::world_from_json(world), said_of_networks(setting("ISTHMUS_NETWORK"))};
+  } catch (const std::exception&) {
+    return std::nullopt;  // MPI_Init ends the job for it, with a sentence
+  }
+}
+
+const std::optional<Known>& known() {
+  static const auto& once = *new std::optional<Known>(read());  // outlives static objects that ask
+  return once;
+}
+
+const core::Cluster* cluster_at(int index) {
+  const auto i = static_cast<std::size_t>(index);
+  return known() && index >= 0 && i < known()->world.clusters.size() ? &known()->world.clusters[i]
+                                                                     : nullptr;
+}
+
+struct Link {
+  Way way = kGateway;
+  double latency = 0, rate = 0;
+};
+
+Link link_between(std::size_t a, std::size_t b) {
+  const coll::Network& network = known()->network;
+  if (a == b) return {kLocal, network.link_latency, network.link_bandwidth};
+  const Link usual = {kGateway, network.wan_latency, network.wan_bandwidth};
+  for (const core::Direct& direct : known()->world.direct) {
+    if (std::minmax(direct.a, direct.b) != std::minmax(a, b)) continue;
+    return {kDirect, direct.rtt > 0 ? direct.rtt / 2 : usual.latency,
+            direct.rate > 0 ? direct.rate : usual.rate};
+  }
+  return usual;
+}
+
+}  // namespace
+}  // namespace isthmus::face
+
+using namespace isthmus::face;
+
+int isthmus_topology_clusters() {
+  return known() ? static_cast<int>(known()->world.clusters.size()) : 0;
+}
+
+int isthmus_topology_cluster_of(int rank) {
+  if (!known() || rank < 0 || rank >= known()->world.size()) return -1;
+  return static_cast<int>(known()->world.cluster_of(rank));
+}
+
+int isthmus_topology_cluster_size(int cluster) {
+  const auto* const found = cluster_at(cluster);
+  return found == nullptr ? -1 : found->size;
+}
+
+const char* isthmus_topology_cluster_name(int cluster) {
+  const auto* const found = cluster_at(cluster);
+  return found == nullptr ? "" : found->name.c_str();
+}
+
+int isthmus_topology_link(int a, int b, double* latency, double* rate) {
+  if (cluster_at(a) == nullptr || cluster_at(b) == nullptr) return -1;
+  const Link link = link_between(static_cast<std::size_t>(a), static_cast<std::size_t>(b));
+  if (latency != nullptr) *latency = link.latency;
+  if (rate != nullptr) *rate = link.rate;
+  return link.way;
+}
+
+int isthmus_topology_cluster_comm(void* comm) {
+  if (grid() == nullptr) return -1;
+  *static_cast<MPI_Comm*>(comm) = grid()->cluster_comm;
+  return 0;
+}
+
+int isthmus_topology_cluster_comm_f() {
+  MPI_Comm const comm = grid() == nullptr ? MPI_COMM_WORLD : grid()->cluster_comm;
+#if defined(OPEN_MPI)
+  return static_cast<int>(native.Comm_c2f(comm));
+#elif defined(ISTHMUS_HAS_Comm_c2f)
+  return MPI_Comm_c2f(comm);  // MPICH: a macro, and before 4.1 no function
+#else
+  return native.Comm_toint(comm);  // the standard ABI's Fortran handles
+#endif
+}

@@ -1,0 +1,20 @@
+// The grid as include/isthmus.h shows it to programs; the stub hands its questions on to these.
+// Local, on any thread.
+#pragma once
+
+extern "C" {
+/// 0 where this process is no rank of a grid; of what follows each says -1 (or "") then, and for a
+/// rank or cluster that there is not.
+int isthmus_topology_clusters();
+int isthmus_topology_cluster_of(int rank);
+int isthmus_topology_cluster_size(int cluster);
+/// Lives as long as the process.
+const char* isthmus_topology_cluster_name(int cluster);
+/// 0: one and the same cluster, 1: direct, 2: by gateways. Latency: one way, in seconds; rate:
+/// bytes a second; 0: unknown. Either pointer may be null.
+int isthmus_topology_link(int a, int b, double* latency, double* rate);
+/// Writes an MPI_Comm and returns 0, between MPI_Init and MPI_Finalize; else leaves `comm` alone.
+int isthmus_topology_cluster_comm(void* comm);
+/// Its Fortran handle; that of MPI_COMM_WORLD outside of MPI_Init and MPI_Finalize.
+int isthmus_topology_cluster_comm_f();
+}

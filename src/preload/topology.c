@@ -1,0 +1,26 @@
+/* What include/isthmus.h and its siblings ask, in every process that has a stub; the face answers.
+ * Without a grid: no clusters. */
+#include <string.h>
+
+#include "stub.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+
+/* ASK(type, name, (parameters), (arguments), answer without a grid) */
+#define ASK(type, name, parameters, arguments, otherwise)                 \
+  EXPORTED type isthmus_topology_##name parameters;                       \
+  type isthmus_topology_##name parameters {                               \
+    type(*ask) parameters;                                                \
+    void* const found = isthmus_face_function("isthmus_topology_" #name); \
+    if (!found) return otherwise;                                         \
+    memcpy(&ask, &found, sizeof ask);                                     \
+    return ask arguments;                                                 \
+  }
+
+ASK(int, clusters, (void), (), 0)
+ASK(int, cluster_of, (int rank), (rank), -1)
+ASK(int, cluster_size, (int cluster), (cluster), -1)
+ASK(const char*, cluster_name, (int cluster), (cluster), "")
+ASK(int, link, (int a, int b, double* latency, double* rate), (a, b, latency, rate), -1)
+ASK(int, cluster_comm, (void* comm), (comm), -1)
+ASK(int, cluster_comm_f, (void), (), -1)

@@ -1,0 +1,72 @@
+/* isthmus.h tells the clusters that the environment, communicators and standard functions tell,
+   too. ranks: 2 5 */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../../../include/isthmus.h"
+
+#define CHECK(condition)                                                                     \
+  do {                                                                                       \
+    if (!(condition)) {                                                                      \
+      fprintf(stderr, "%s:%d: rank %d: not so: %s\n", __FILE__, __LINE__, rank, #condition); \
+      MPI_Abort(MPI_COMM_WORLD, 1);                                                          \
+    }                                                                                        \
+  } while (0)
+
+static int rank, size;
+
+static void clusters(void) {
+  CHECK(isthmus_clusters() == 2);
+  int ranks = 0;
+  for (int cluster = 0; cluster < isthmus_clusters(); ++cluster) {
+    for (int i = 0; i < isthmus_cluster_size(cluster); ++i)
+      CHECK(isthmus_cluster_of(ranks++) == cluster);
+  }
+  CHECK(ranks == size);
+  CHECK(isthmus_cluster_of(-1) == -1 && isthmus_cluster_of(size) == -1);
+  CHECK(isthmus_cluster_size(-1) == -1 && isthmus_cluster_size(2) == -1);
+  CHECK(!strcmp(isthmus_cluster_name(0), "east") && !strcmp(isthmus_cluster_name(1), "west"));
+  CHECK(!strcmp(isthmus_cluster_name(2), ""));
+  CHECK(!strcmp(isthmus_cluster_name(isthmus_cluster()), getenv("ISTHMUS_CLUSTER")));
+}
+
+static void links(void) {
+  double latency = -1, rate = -1;
+  CHECK(isthmus_link(0, 0, 0, 0) == ISTHMUS_LINK_LOCAL);
+  const int way = isthmus_link(0, 1, &latency, &rate);
+  CHECK(way == ISTHMUS_LINK_DIRECT || way == ISTHMUS_LINK_GATEWAY);
+  CHECK(latency >= 0 && latency < 1 && rate >= 0);
+  CHECK(isthmus_link(1, 0, 0, 0) == way);
+  CHECK(isthmus_link(0, 2, &latency, &rate) == -1);
+}
+
+static void communicators(void) {
+  int members = 0, place = 0, sum = 0, like = 0;
+  CHECK(MPI_COMM_NUMBER == 2 && MPI_COMM_WORLD_INDEX == 1);
+  CHECK(MPI_USER_COMM[MPI_COMM_WORLD_INDEX] == MPI_COMM_WORLD);
+  CHECK(MPI_USER_COMM[0] == isthmus_cluster_comm());
+  MPI_Comm_size(MPI_USER_COMM[0], &members);
+  MPI_Comm_rank(MPI_USER_COMM[0], &place);
+  CHECK(members == isthmus_cluster_size(isthmus_cluster()));
+  CHECK(isthmus_cluster_of(rank - place) == isthmus_cluster());
+  CHECK(rank == place || isthmus_cluster_of(rank - place - 1) != isthmus_cluster());
+  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_USER_COMM[0]);
+  CHECK(sum == members * (2 * (rank - place) + members - 1) / 2);
+  MPI_Comm split;
+  MPI_Comm_split(MPI_COMM_WORLD, isthmus_cluster(), 0, &split);
+  MPI_Comm_compare(split, MPI_USER_COMM[0], &like);
+  CHECK(like == MPI_CONGRUENT);
+  MPI_Comm_free(&split);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  clusters();
+  links();
+  communicators();
+  if (rank == 0) printf("topology from C: passed on %d ranks\n", size);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,22 @@
+"""isthmus_topology tells the clusters of the grid. ranks: 3"""
+
+import os
+import sys
+from pathlib import Path
+
+from mpi4py import MPI
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "include"))
+import isthmus_topology as topology
+
+world = MPI.COMM_WORLD
+clusters = topology.clusters()
+assert [cluster.name for cluster in clusters] == ["east", "west"]
+assert [rank for cluster in clusters for rank in cluster.ranks] == list(range(world.size))
+assert clusters[topology.cluster()].name == os.environ["ISTHMUS_CLUSTER"]
+assert [topology.cluster_of(rank) for rank in range(world.size)] == [0, 0, 1]
+assert topology.link(0, 0).way is topology.Way.LOCAL
+assert topology.link(0, 1).way in {topology.Way.DIRECT, topology.Way.GATEWAY}
+own, whole = topology.user_comm()
+assert whole == world
+assert own.allgather(world.rank) == list(clusters[topology.cluster()].ranks)
