@@ -36,7 +36,9 @@ class Mpi:
         compiler = self.cc if source.suffix == ".c" else self.fc
         assert compiler, f"{self.name} has no Fortran compiler"
         # Programs with mpif.h pass buffers of many types to one routine; gfortran wants to be told.
-        extra = ["-pthread"] if source.suffix == ".c" else ["-fallow-argument-mismatch"]
+        extra = ["-fallow-argument-mismatch", "-J", str(out.parent)]
+        if source.suffix == ".c":
+            extra = ["-pthread"]
         done = subprocess.run(
             [compiler, "-O1", "-g", "-Wall", *extra, str(source), "-o", str(out), "-lm"],
             capture_output=True,
@@ -69,6 +71,13 @@ ALL = {
         Mpi("mpiabi5", str(VENVS / "mpich/bin/mpicc_abi"), None, str(VENVS / "mpich/bin/mpiexec")),
     )
 }
+
+
+WITHOUT_SESSIONS = {"openmpi4"}
+
+
+def needs_sessions(program: Path) -> bool:
+    return "needs: sessions" in program.read_text()[:2000]
 
 
 @cache

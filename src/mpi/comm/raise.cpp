@@ -5,25 +5,6 @@
 #include "mpi/process/grid.hpp"
 
 namespace isthmus::face {
-namespace {
-
-/// Calls the program's handler with a communicator of this process alone: its own is gone.
-void call_without_comm(MPI_Errhandler handler, int code) {
-  MPI_Comm stand_in = MPI_COMM_NULL;
-  {
-    const Inside inside;
-    if (native.Comm_dup(grid()->self, &stand_in) != MPI_SUCCESS) return;
-    native.Comm_set_errhandler(stand_in, handler);
-  }
-  {
-    const Outside outside;
-    native.Comm_call_errhandler(stand_in, code);
-  }
-  const Inside inside;
-  native.Comm_free(&stand_in);
-}
-
-}  // namespace
 
 int raise(MPI_Comm comm, const GridComm* owner, int code, const char* function) {
   if (owner == nullptr || !owner->freed.load(std::memory_order_acquire)) {

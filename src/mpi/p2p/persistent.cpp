@@ -5,11 +5,55 @@
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/process/error.hpp"
 #include "mpi/process/shield.hpp"
-#include "mpi/request/grid_request.hpp"
 #include "mpi/request/tracked.hpp"
+#include "mpi/request/tracked_request.hpp"
 
 namespace isthmus::face {
 namespace {
+
+/// A native persistent receive from a member of this cluster. While earlier wildcards could take
+/// its messages, the native start is put off and the native library thinks it inactive.
+class PersistentReceive final : public NativePersistent, private HeldReceive {
+ public:
+  PersistentReceive(MPI_Request handle, GridCommRef comm, int source, int tag)
+      : NativePersistent(source),
+        HeldReceive(Kind::Start, source, tag),
+        handle_(handle),
+        comm_(std::move(comm)) {}
+
+  Needs poll() override { return put_off_ ? Needs::Start : Needs::Nothing; }
+  int start(MPI_Request* request) override {
+    const std::lock_guard lock(progress_mutex);
+    if (!must_queue(*comm_, pattern.source, pattern.tag)) return NativePersistent::start(request);
+    active_ = true;
+    put_off_ = true;
+    held_receives(*comm_).add(*this);
+    return MPI_SUCCESS;
+  }
+  int free(MPI_Request* request) override {
+    start_now();
+    return NativePersistent::free(request);
+  }
+  int cancel(MPI_Request* request) override {
+    start_now();
+    return native.Cancel(request);
+  }
+
+ private:
+  void take(MPI_Message, const MPI_Status&) override {}
+  void start() override {
+    put_off_ = false;
+    native.Start(&handle_);
+  }
+  /// A start that was put off is made up for: what follows needs an active native request.
+  void start_now() {
+    if (put_off_ && held_receives(*comm_).remove(*this)) start();
+  }
+
+  MPI_Request handle_;
+  HandleUse comm_;
+  bool put_off_ = false;
+};
 
 template <Mode mode, class Count>
 auto native_send_init() {
@@ -58,7 +102,8 @@ int recv_init(void* buffer, Count count, MPI_Datatype type, int source, int tag,
   if (local >= 0 && tag != MPI_ANY_TAG) {
     const int code = native_init(buffer, count, type, local, tag, comm, request);
     if (code == MPI_SUCCESS) {
-      track_persistent_receive(*request, g->shared_from_this(), source, tag);
+      track_persistent(*request, std::make_unique<PersistentReceive>(
+                                     *request, g->shared_from_this(), source, tag));
     }
     return code;
   }
@@ -80,42 +125,10 @@ int recv_init(void* buffer, Count count, MPI_Datatype type, int source, int tag,
   });
 }
 
-int start_native_receive(PersistentReceive& receive, MPI_Request* request) {
-  const std::lock_guard lock(progress_mutex);
-  receive.active = true;
-  if (must_queue(*receive.comm, receive.pattern.source, receive.pattern.tag)) {
-    receive.put_off = true;
-    held_receives(*receive.comm).add(receive);
-    return MPI_SUCCESS;
-  }
-  return native.Start(request);
-}
-
-int start_grid(GridRequest& record, MPI_Request* request) {
-  return shielded(record.comm, "MPI_Start", [&]() -> int {
-    const std::lock_guard lock(progress_mutex);
-    if (record.op) throw coll::Failure(MPI_ERR_REQUEST, "the persistent request is active");
-    auto operation = record.start();
-    const int code = native.Start(request);
-    if (code != MPI_SUCCESS) {
-      abandon(std::move(operation));
-      return code;
-    }
-    record.op = std::move(operation);
-    record.finished = false;
-    if (!record.op->passive && !record.advance()) activate(record);
-    return MPI_SUCCESS;
-  });
-}
-
 int start(MPI_Request* request) {
   const auto entry = tracked.find(key(*request));
-  if (!entry || entry->kind == Tracked::Kind::Receive) return native.Start(request);
-  if (entry->kind == Tracked::Kind::PersistentReceive) {
-    return start_native_receive(*static_cast<PersistentReceive*>(entry->object), request);
-  }
-  GridRequest& record = *static_cast<GridRequest*>(entry->object);
-  return record.start ? start_grid(record, request) : native.Start(request);
+  if (!entry || entry->object == nullptr) return native.Start(request);
+  return entry->object->start(request);
 }
 
 }  // namespace

@@ -104,6 +104,30 @@ int raise(MPI_Comm comm, int code, const char* function) {
   return code;
 }
 
+void call_without_comm(MPI_Errhandler handler, int code) {
+  MPI_Comm stand_in = MPI_COMM_NULL;
+  {
+    const Inside inside;
+    if (native.Comm_dup(grid()->self, &stand_in) != MPI_SUCCESS) return;
+    native.Comm_set_errhandler(stand_in, handler);
+  }
+  {
+    const Outside outside;
+    native.Comm_call_errhandler(stand_in, code);
+  }
+  const Inside inside;
+  native.Comm_free(&stand_in);
+}
+
+int raise_by(MPI_Errhandler handler, int code, const char* function) {
+  const Handling handling = handling_of(handler);
+  if (handling == Handling::Fatal) die("a communicator to be made", code, function);
+  if (handling == Handling::ByProgram && handler != MPI_ERRHANDLER_NULL) {
+    call_without_comm(handler, code);
+  }
+  return code;
+}
+
 }  // namespace isthmus::face
 
 using namespace isthmus::face;

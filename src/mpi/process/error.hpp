@@ -16,6 +16,12 @@ int error_code(int error_class, const std::string& function, const std::string& 
 /// aborted after a sentence on standard error.
 int raise(MPI_Comm comm, int code, const char* function);
 
+/// Calls the program's handler with a communicator of this process alone: its own is gone, or not
+/// made yet.
+void call_without_comm(MPI_Errhandler handler, int code);
+/// As raise, by a handler that is for a communicator not made yet.
+int raise_by(MPI_Errhandler handler, int code, const char* function);
+
 enum class Handling { Returns, Fatal, ByProgram };
 Handling handling_of(MPI_Errhandler handler);
 /// What a fatal handler does: ends the grid with a sentence. `object` is what the handler hangs on.

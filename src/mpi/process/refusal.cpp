@@ -3,7 +3,6 @@
 
 #include <mutex>
 #include <set>
-#include <string_view>
 
 #include "mpi/native/entry.hpp"
 #include "mpi/process/error.hpp"
@@ -12,10 +11,9 @@
 namespace isthmus::face {
 namespace {
 
-// Partitioned communication is between two ranks; all else that is refused is called by all, and
-// one of them speaks.
-bool speaks(MPI_Comm comm, std::string_view function) {
-  if (comm == MPI_COMM_NULL || function.starts_with("MPI_P")) return true;
+// What is refused is called by all, and one of them speaks.
+bool speaks(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) return true;
   int rank = 0;
   isthmus_Comm_rank(comm, &rank);
   return rank == 0;
@@ -68,7 +66,7 @@ void tell_refusal(MPI_Comm comm, const char* function, const char* reason) {
   // Never destroyed: MPI may be called from static destructors.
   static std::mutex& mutex = *new std::mutex;
   static std::set<std::string>& told = *new std::set<std::string>;
-  if (!speaks(comm, function)) return;
+  if (!speaks(comm)) return;
   {
     const std::lock_guard lock(mutex);
     if (!told.insert(function).second) return;

@@ -24,28 +24,41 @@ inline MPI_Comm errors_of_no_object() {
 }
 
 /// Runs `body`, which returns an MPI error code that needs no more raising (a native function has
-/// raised its own). What it throws is raised on `comm`: coll::Failure with its error class.
-template <class Body>
-int shielded(MPI_Comm comm, const char* function, Body&& body) noexcept {
+/// raised its own). What it throws goes to `raise_it(code)`: coll::Failure with its error class.
+template <class Raise, class Body>
+int shielded_with(Raise&& raise_it, const char* function, Body&& body) noexcept {
   int error_class = MPI_ERR_OTHER;
   const char* reason = "unknown failure";
   try {
     try {
       return std::forward<Body>(body)();
     } catch (const coll::Failure& failure) {
-      return raise(comm, error_code(failure.code, function, failure.what()), function);
+      return raise_it(error_code(failure.code, function, failure.what()));
     } catch (const std::invalid_argument& failure) {
-      return raise(comm, error_code(MPI_ERR_ARG, function, failure.what()), function);
+      return raise_it(error_code(MPI_ERR_ARG, function, failure.what()));
     } catch (const std::bad_alloc&) {
       error_class = MPI_ERR_NO_MEM;
       reason = "out of memory";
     } catch (const std::exception& failure) {
-      return raise(comm, error_code(MPI_ERR_OTHER, function, failure.what()), function);
+      return raise_it(error_code(MPI_ERR_OTHER, function, failure.what()));
     }
-    return raise(comm, error_code(error_class, function, reason), function);
+    return raise_it(error_code(error_class, function, reason));
   } catch (...) {
     return error_class;
   }
+}
+
+/// Raises on `comm`.
+template <class Body>
+int shielded(MPI_Comm comm, const char* function, Body&& body) noexcept {
+  return shielded_with([&](int code) { return raise(comm, code, function); }, function,
+                       std::forward<Body>(body));
+}
+/// Raises by a handler that is for a communicator not made yet.
+template <class Body>
+int shielded_by(MPI_Errhandler handler, const char* function, Body&& body) noexcept {
+  return shielded_with([&](int code) { return raise_by(handler, code, function); }, function,
+                       std::forward<Body>(body));
 }
 
 }  // namespace isthmus::face

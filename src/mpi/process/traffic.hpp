@@ -43,7 +43,12 @@ constexpr int courier_tag(int range, int program_tag, int native_upper_bound) {
 // In the engine, which has as many tags as an int:
 /// The barrier that ends the grid: beside the collectives of MPI_COMM_WORLD, in their context.
 constexpr int kGridBarrier = kPromisedTags + 1;
-/// The courier's messages between clusters: contexts of communicators never have this bit.
+/// The courier's messages between clusters: contexts of communicators never have this bit, nor
+/// those that follow.
 constexpr std::uint64_t kCourierContext = std::uint64_t{1} << 63;
+/// Partitioned communication: what MPI_Psend_init tells MPI_Precv_init, in the communicator's
+/// context; and the partitions, each channel's in a context of its own.
+constexpr std::uint64_t kPartitionedInit = std::uint64_t{1} << 62;
+constexpr std::uint64_t kPartitioned = std::uint64_t{1} << 61;
 
 }  // namespace isthmus::face::traffic

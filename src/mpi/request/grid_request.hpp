@@ -5,8 +5,8 @@
 #include <functional>
 #include <memory>
 
-#include "mpi/p2p/held.hpp"
 #include "mpi/request/request.hpp"
+#include "mpi/request/tracked_request.hpp"
 
 namespace isthmus::face {
 
@@ -15,35 +15,29 @@ bool step(Operation& op) noexcept;
 
 /// A request with an operation of ours. Its handle is a generalized request or, when persistent,
 /// a native persistent receive from self, completed by a message to self with tag `bell`.
-struct GridRequest {
+struct GridRequest final : TrackedRequest {
   MPI_Request handle = MPI_REQUEST_NULL;
   std::unique_ptr<Operation> op;  ///< null for an inactive persistent request
-  bool finished = false;          ///< op is, and the native handle will complete
+  bool ended = false;             ///< op has, and the native handle will complete
   bool orphan = false;            ///< the program has freed it while it was active
   bool listed = false;            ///< pump() advances it
 
-  int bell = 0;  ///< 0: a generalized request
-  std::function<std::unique_ptr<Operation>()> start;
+  int bell = 0;                                       ///< 0: a generalized request
+  std::function<std::unique_ptr<Operation>()> begin;  ///< of a persistent one: each start
   MPI_Comm comm = MPI_COMM_NULL;  ///< whose error handler hears of the operation's error
   GridCommRef owner;              ///< of `comm`, which the program may free before
 
-  ~GridRequest();
+  ~GridRequest() override;
+  Needs poll() override;
+  bool finished() override;
+  void describe(MPI_Status& status) const override;
+  Complaint settle() override;
+  int start(MPI_Request* request) override;
+  int free(MPI_Request* request) override;
+  int cancel(MPI_Request* request) override;
+
   /// Advances the operation; once it has finished, lets the native handle complete.
   bool advance();
-};
-
-/// A native persistent receive from a member of this cluster. While earlier wildcards could take
-/// its messages, the native start is put off and the native library thinks it inactive.
-struct PersistentReceive final : HeldReceive {
-  PersistentReceive(MPI_Request handle_, GridCommRef comm_, int source_, int tag_)
-      : HeldReceive(Kind::Start, source_, tag_), handle(handle_), comm(std::move(comm_)) {}
-  void take(MPI_Message, const MPI_Status&) override {}
-  void start() override;
-
-  MPI_Request handle;
-  HandleUse comm;
-  bool active = false;  ///< started, natively or put off
-  bool put_off = false;
 };
 
 /// Has pump() advance a request from now on, and no longer.

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <vector>
 
+#include "mpi/p2p/held.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/request/grid_request.hpp"
 

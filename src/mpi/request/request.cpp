@@ -7,7 +7,7 @@
 #include "mpi/native/thread_level.hpp"
 #include "mpi/process/error.hpp"
 #include "mpi/process/grid.hpp"
-#include "mpi/process/limits.hpp"
+#include "mpi/process/shield.hpp"
 #include "mpi/request/grid_request.hpp"
 #include "mpi/request/progress.hpp"
 #include "mpi/request/tracked.hpp"
@@ -75,9 +75,9 @@ GridRequest::~GridRequest() {
 }
 
 bool GridRequest::advance() {
-  if (finished || !op) return true;
+  if (ended || !op) return true;
   if (!step(*op)) return false;
-  finished = true;
+  ended = true;
   if (handle == MPI_REQUEST_NULL) return true;
   if (bell == 0) {
     native.Grequest_complete(handle);
@@ -87,9 +87,67 @@ bool GridRequest::advance() {
   return true;
 }
 
-void PersistentReceive::start() {
-  put_off = false;
-  native.Start(&handle);
+Needs GridRequest::poll() {
+  if (!listed) advance();
+  return !op || ended ? Needs::Nothing : Needs::Progress;
+}
+
+bool GridRequest::finished() {
+  if (!listed) advance();
+  return op && ended;
+}
+
+void GridRequest::describe(MPI_Status& status) const {
+  if (op) fill_status(op->result, &status);
+}
+
+Complaint GridRequest::settle() {
+  if (!op) return {};
+  const Result result = op->result;
+  Complaint complaint{result.error, comm, result.raised, owner};
+  if (bell == 0) {
+    delete this;
+  } else {
+    op.reset();
+    ended = false;
+  }
+  return complaint;
+}
+
+int GridRequest::start(MPI_Request* request) {
+  if (!begin) return native.Start(request);
+  return shielded(comm, "MPI_Start", [&]() -> int {
+    const std::lock_guard lock(progress_mutex);
+    if (op) throw coll::Failure(MPI_ERR_REQUEST, "the persistent request is active");
+    auto operation = begin();
+    const int code = native.Start(request);
+    if (code != MPI_SUCCESS) {
+      abandon(std::move(operation));
+      return code;
+    }
+    op = std::move(operation);
+    ended = false;
+    if (!op->passive && !advance()) activate(*this);
+    return MPI_SUCCESS;
+  });
+}
+
+int GridRequest::free(MPI_Request* request) {
+  const bool active = !advance();
+  const int code = native.Request_free(request);
+  if (active) {
+    orphan = true;  // pump() sees to its end
+    activate(*this);
+  } else {
+    deactivate(*this);
+    delete this;
+  }
+  return code;
+}
+
+int GridRequest::cancel(MPI_Request*) {
+  if (op && !ended) op->cancel();
+  return MPI_SUCCESS;
 }
 
 namespace {
@@ -129,7 +187,7 @@ int make_request(std::unique_ptr<Operation> operation, MPI_Request* request) {
   *request = record->handle;
   const std::lock_guard lock(progress_mutex);
   GridRequest* const kept = record.release();  // wait, test or free delete it
-  tracked.insert({.key = key(kept->handle), .object = kept, .kind = Tracked::Kind::Grid});
+  tracked.insert({.key = key(kept->handle), .object = kept});
   if (!kept->op->passive && !kept->advance()) activate(*kept);
   return MPI_SUCCESS;
 }
@@ -148,17 +206,14 @@ int make_persistent(MPI_Comm comm, std::function<std::unique_ptr<Operation>()> s
   auto record = std::make_unique<GridRequest>();
   record->comm = comm;
   record->owner = share_comm(comm);
-  record->start = [start = std::move(start), use = HandleUse(record->owner)] { return start(); };
+  record->begin = [start = std::move(start), use = HandleUse(record->owner)] { return start(); };
   record->bell = SelfTag::acquire();
   const int code =
       native.Recv_init(nullptr, 0, MPI_BYTE, 0, record->bell, grid()->self, &record->handle);
   if (code != MPI_SUCCESS) return raise(comm, code, "MPI_Recv_init");
   *request = record->handle;
-  tracked.insert({.key = key(record->handle),
-                  .object = record.get(),
-                  .kind = Tracked::Kind::Grid,
-                  .stays = true});
-  static_cast<void>(record.release());  // wait, test or free delete it
+  const MPI_Request handle = record->handle;
+  track_persistent(handle, std::move(record));
   return MPI_SUCCESS;
 }
 
@@ -166,12 +221,8 @@ void track_receive(MPI_Request request, int source) {
   tracked.insert({.key = key(request), .source = source});
 }
 
-void track_persistent_receive(MPI_Request request, GridCommRef comm, int source, int tag) {
-  tracked.insert({.key = key(request),
-                  .object = new PersistentReceive(request, std::move(comm), source, tag),
-                  .source = source,
-                  .kind = Tracked::Kind::PersistentReceive,
-                  .stays = true});
+void track_persistent(MPI_Request request, std::unique_ptr<TrackedRequest> object) {
+  tracked.insert({.key = key(request), .object = object.release(), .stays = true});
 }
 
 void translate(const GridComm& comm, MPI_Status* status) {

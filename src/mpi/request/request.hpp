@@ -63,8 +63,6 @@ int make_persistent(MPI_Comm comm, std::function<std::unique_ptr<Operation>()> s
 /// Remembers that a native receive request was made on a grid communicator, so that wait and test
 /// give the status the rank in that communicator: `source`. Fast path: tens of ns.
 void track_receive(MPI_Request request, int source);
-/// The same for a persistent receive of `tag` from the member `source` of this cluster.
-void track_persistent_receive(MPI_Request request, GridCommRef comm, int source, int tag);
 
 /// Gives a status of a native receive or probe on `comm` the rank in `comm`.
 void translate(const GridComm& comm, MPI_Status* status);

@@ -3,56 +3,26 @@
 
 #include "mpi/native/native.hpp"
 #include "mpi/request/completion.hpp"
-#include "mpi/request/grid_request.hpp"
+#include "mpi/request/tracked_request.hpp"
 #include "mpi/request/watch.hpp"
 
 namespace isthmus::face {
-namespace {
-
-/// A start that was put off is made up for: what follows needs an active native request.
-void start_now(PersistentReceive& receive) {
-  if (receive.put_off && held_receives(*receive.comm).remove(receive)) receive.start();
-}
-
-}  // namespace
-
 ISTHMUS_MPI(Request_free)(MPI_Request* request) {
   if (depth != 0 || tracked.empty() || request == nullptr) return native.Request_free(request);
   const auto entry = tracked.find(key(*request));
   if (!entry) return native.Request_free(request);
   tracked.erase(entry->key);
+  if (entry->object == nullptr) return native.Request_free(request);
   const std::lock_guard lock(progress_mutex);
-  if (entry->kind == Tracked::Kind::PersistentReceive) {
-    auto* const receive = static_cast<PersistentReceive*>(entry->object);
-    start_now(*receive);
-    delete receive;
-  }
-  if (entry->kind != Tracked::Kind::Grid) return native.Request_free(request);
-  auto* const record = static_cast<GridRequest*>(entry->object);
-  const bool active = !record->advance();
-  const int code = native.Request_free(request);
-  if (active) {
-    record->orphan = true;  // pump() sees to its end
-    activate(*record);
-  } else {
-    deactivate(*record);
-    delete record;
-  }
-  return code;
+  return entry->object->free(request);
 }
 
 ISTHMUS_MPI(Cancel)(MPI_Request* request) {
   if (depth != 0 || tracked.empty() || request == nullptr) return native.Cancel(request);
   const auto entry = tracked.find(key(*request));
-  if (!entry || entry->kind == Tracked::Kind::Receive) return native.Cancel(request);
+  if (!entry || entry->object == nullptr) return native.Cancel(request);
   const std::lock_guard lock(progress_mutex);
-  if (entry->kind == Tracked::Kind::PersistentReceive) {
-    start_now(*static_cast<PersistentReceive*>(entry->object));
-    return native.Cancel(request);
-  }
-  GridRequest& record = *static_cast<GridRequest*>(entry->object);
-  if (record.op && !record.finished) record.op->cancel();
-  return MPI_SUCCESS;
+  return entry->object->cancel(request);
 }
 
 ISTHMUS_MPI(Request_get_status)(MPI_Request request, int* flag, MPI_Status* status) {

@@ -3,6 +3,7 @@
 #include "mpi/native/native.hpp"
 #include "mpi/request/completion.hpp"
 #include "mpi/request/native_receives.hpp"
+#include "mpi/request/test_all.hpp"
 #include "mpi/request/watch.hpp"
 
 namespace isthmus::face {
@@ -27,7 +28,7 @@ ISTHMUS_MPI(Testall)(int count, MPI_Request requests[], int* flag, MPI_Status st
     return MPI_SUCCESS;
   }
   const Statuses filled(count, statuses, watch.has_others());
-  const int code = native.Testall(count, requests, flag, filled.get());
+  const int code = TestAll(watch, count, requests, filled.get())(flag);
   if (*flag == 0 && code == MPI_SUCCESS) return code;
   return finish_all(watch, code, count, requests, statuses, "MPI_Testall");
 }

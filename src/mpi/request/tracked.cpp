@@ -23,7 +23,7 @@ void TrackedTable::grow() {
 void TrackedTable::count(const Tracked& entry, int change) {
   const auto by = static_cast<std::size_t>(change);
   size_.store(size_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
-  if (entry.kind == Tracked::Kind::Receive) return;
+  if (entry.object == nullptr) return;
   others_.store(others_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
 }
 

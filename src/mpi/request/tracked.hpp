@@ -35,16 +35,12 @@ class SpinLock {
   std::atomic<bool> held_{false};
 };
 
+class TrackedRequest;  // tracked_request.hpp
+
 struct Tracked {
-  enum class Kind : std::uint8_t {
-    Receive,            ///< native; its status gets `source`
-    PersistentReceive,  ///< native; object: PersistentReceive
-    Grid,               ///< object: GridRequest
-  };
-  std::uintptr_t key = 0;  ///< never 0 for what is in the table
-  void* object = nullptr;
+  std::uintptr_t key = 0;            ///< never 0 for what is in the table
+  TrackedRequest* object = nullptr;  ///< null for a native receive, whose status gets `source`
   int source = 0;
-  Kind kind = Kind::Receive;
   bool stays = false;  ///< persistent: the handle outlives a wait
 };
 
@@ -87,7 +83,7 @@ class TrackedTable {
   mutable SpinLock lock_;
   std::vector<Tracked> slots_;  // a power of two, at most half full; key 0 is free
   std::atomic<std::size_t> size_{0};
-  std::atomic<std::size_t> others_{0};  // entries that are not of Kind::Receive
+  std::atomic<std::size_t> others_{0};  // entries that have an object
 };
 
 /// Of the requests of this process.

@@ -4,6 +4,7 @@
 #include "mpi/native/native.hpp"
 #include "mpi/request/completion.hpp"
 #include "mpi/request/native_receives.hpp"
+#include "mpi/request/test_all.hpp"
 #include "mpi/request/watch.hpp"
 
 namespace isthmus::face {
@@ -33,10 +34,11 @@ ISTHMUS_MPI(Waitall)(int count, MPI_Request requests[], MPI_Status statuses[]) {
   if (watch.poll() && watch.native_can_wait()) {
     code = native.Waitall(count, requests, filled.get());
   } else {
+    TestAll test_all(watch, count, requests, filled.get());
     wait_until([&] {
       if (!watch.poll()) return false;
       int flag = 0;
-      code = native.Testall(count, requests, &flag, filled.get());
+      code = test_all(&flag);
       return flag != 0 || code != MPI_SUCCESS;
     });
   }

@@ -3,15 +3,10 @@
 #include <algorithm>
 
 #include "mpi/native/thread_level.hpp"
-#include "mpi/request/grid_request.hpp"
 
 namespace isthmus::face {
 namespace {
 
-GridRequest& grid_request(const Tracked& entry) { return *static_cast<GridRequest*>(entry.object); }
-PersistentReceive& persistent(const Tracked& entry) {
-  return *static_cast<PersistentReceive*>(entry.object);
-}
 std::uintptr_t key_of(MPI_Request request) {
   return request == MPI_REQUEST_NULL ? 0 : key(request);
 }
@@ -28,7 +23,7 @@ Watch::Watch(int count, const MPI_Request* requests) : taken_out_(threads_multip
       });
   for (Seen& s : seen()) {
     if (taken_out_ && !s.entry.stays) tracked.erase(s.entry.key);
-    if (s.entry.kind == Tracked::Kind::Receive) continue;
+    if (s.entry.object == nullptr) continue;
     has_others_ = true;
     pending_.add(&s, number);
   }
@@ -55,14 +50,9 @@ bool Watch::poll() {
   bool all_started = true;
   std::size_t left = 0;
   for (Seen* const s : pending_.all()) {
-    if (s->entry.kind == Tracked::Kind::Grid) {
-      GridRequest& request = grid_request(s->entry);
-      if (!request.listed) request.advance();
-      if (!request.op || request.finished) continue;
-    } else {
-      if (!persistent(s->entry).put_off) continue;
-      all_started = false;
-    }
+    const Needs needs = s->entry.object->poll();
+    if (needs == Needs::Nothing) continue;
+    if (needs == Needs::Start) all_started = false;
     pending_.all()[left++] = s;
   }
   pending_.shrink(left);
@@ -71,44 +61,24 @@ bool Watch::poll() {
 
 void Watch::peek(const Seen& s, MPI_Status* status) const {
   if (status == nullptr) return;
-  const std::lock_guard lock(progress_mutex);
-  switch (s.entry.kind) {
-    case Tracked::Kind::Receive:
-      status->MPI_SOURCE = s.entry.source;
-      break;
-    case Tracked::Kind::PersistentReceive:
-      if (persistent(s.entry).active) status->MPI_SOURCE = s.entry.source;
-      break;
-    case Tracked::Kind::Grid:
-      if (grid_request(s.entry).op) fill_status(grid_request(s.entry).op->result, status);
-      break;
+  if (s.entry.object == nullptr) {
+    status->MPI_SOURCE = s.entry.source;
+    return;
   }
+  const std::lock_guard lock(progress_mutex);
+  s.entry.object->describe(*status);
 }
 
 Complaint Watch::settle(Seen& s, MPI_Status* status) const {
   s.settled = true;
   if (!taken_out_ && !s.entry.stays) tracked.erase(s.entry.key);
-  if (s.entry.kind == Tracked::Kind::Receive) {
+  if (s.entry.object == nullptr) {
     if (status != nullptr) status->MPI_SOURCE = s.entry.source;
     return {};
   }
   const std::lock_guard lock(progress_mutex);
-  peek(s, status);
-  if (s.entry.kind == Tracked::Kind::PersistentReceive) {
-    persistent(s.entry).active = false;
-    return {};
-  }
-  GridRequest& request = grid_request(s.entry);
-  if (!request.op) return {};
-  const Result result = request.op->result;
-  const Complaint complaint{result.error, request.comm, result.raised, request.owner};
-  if (request.bell == 0) {
-    delete &request;
-  } else {
-    request.op.reset();
-    request.finished = false;
-  }
-  return complaint;
+  if (status != nullptr) s.entry.object->describe(*status);
+  return s.entry.object->settle();
 }
 
 int finished_among(int count, const MPI_Request* requests) {
@@ -117,10 +87,7 @@ int finished_among(int count, const MPI_Request* requests) {
   for (int i = 0; i < count; ++i) {
     if (requests[i] == MPI_REQUEST_NULL) continue;
     const auto entry = tracked.find(key(requests[i]));
-    if (!entry || entry->kind != Tracked::Kind::Grid) continue;
-    GridRequest& request = grid_request(*entry);
-    if (!request.listed) request.advance();
-    if (request.op && request.finished) return i;
+    if (entry && entry->object != nullptr && entry->object->finished()) return i;
   }
   return -1;
 }

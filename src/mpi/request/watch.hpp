@@ -11,6 +11,7 @@
 #include "mpi/process/grid.hpp"
 #include "mpi/request/progress.hpp"
 #include "mpi/request/tracked.hpp"
+#include "mpi/request/tracked_request.hpp"
 
 namespace isthmus::face {
 
@@ -18,14 +19,6 @@ namespace isthmus::face {
 inline bool nothing_to_watch() {
   return depth != 0 || grid() == nullptr || (idle() && tracked.empty());
 }
-
-/// An error of an operation of ours, not yet returned to the program.
-struct Complaint {
-  int error = MPI_SUCCESS;
-  MPI_Comm comm = MPI_COMM_NULL;
-  bool raised = false;
-  GridCommRef owner;  ///< of `comm`, where it is one of the grid
-};
 
 class Watch {
  public:

@@ -1,0 +1,132 @@
+// The sending side of a partitioned channel.
+#include <atomic>
+#include <string>
+#include <utility>
+
+#include "mpi/datatype/long_double.hpp"
+#include "mpi/p2p/partitioned.hpp"
+#include "mpi/process/grid.hpp"
+#include "mpi/process/traffic.hpp"
+
+namespace isthmus::face {
+namespace {
+
+std::uint64_t next_channel() {
+  static std::atomic<std::uint32_t> number{0};
+  return traffic::kPartitioned | static_cast<std::uint64_t>(grid()->rank) << 32 | number++;
+}
+
+core::NodeId node_of(const GridComm& comm, int rank) {
+  return static_cast<core::NodeId>(comm.group.world_rank(rank));
+}
+
+class Announcing final : public Operation {
+ public:
+  Announcing(const GridComm& g, const PartitionedInit& init, int destination, int tag)
+      : init_(init) {
+    passive = true;
+    op_.peer = node_of(g, destination);
+    op_.envelope = {.context = g.context | traffic::kPartitionedInit,
+                    .source = g.rank,
+                    .tag = tag,
+                    .size = sizeof init_};
+    op_.data = std::as_bytes(std::span(&init_, 1));
+    grid()->endpoint->send(op_);
+  }
+  bool advance() override { return op_.done(); }
+
+ private:
+  const PartitionedInit init_;
+  core::SendOp op_;
+};
+
+}  // namespace
+
+class SendChannel {
+ public:
+  SendChannel(GridCommRef comm_, Partitions partitions_, int destination_, int tag)
+      : comm(std::move(comm_)), partitions(std::move(partitions_)), destination(destination_) {
+    check_long_double(*comm, destination, long_double_in(partitions.type.get()));
+    init = {.context = next_channel(),
+            .bytes = packed_size(partitions.count, partitions.type.get()),
+            .partitions = static_cast<std::uint64_t>(partitions.number)};
+    announcing_ = std::make_unique<Announcing>(*comm, init, destination, tag);
+  }
+  ~SendChannel() {
+    if (grid() != nullptr && !announcing_->advance()) abandon(std::move(announcing_));
+  }
+  SendChannel(const SendChannel&) = delete;
+  SendChannel& operator=(const SendChannel&) = delete;
+
+  const GridCommRef comm;
+  const Partitions partitions;
+  const int destination;
+  PartitionedInit init;
+
+ private:
+  std::unique_ptr<Operation> announcing_;
+};
+
+namespace {
+
+/// From MPI_Start to completion.
+class PartitionedSend final : public PartitionedOperation {
+ public:
+  explicit PartitionedSend(std::shared_ptr<SendChannel> channel)
+      : channel_(std::move(channel)),
+        number_(static_cast<std::size_t>(channel_->partitions.number)),
+        pieces_(std::make_unique<Piece[]>(number_)) {
+    comm = channel_->comm->native;
+    passive = true;
+  }
+
+  void ready(int partition) override {
+    const Partitions& all = channel_->partitions;
+    all.check(partition);
+    Piece& piece = pieces_[static_cast<std::size_t>(partition)];
+    if (piece.data) {
+      throw coll::Failure(MPI_ERR_ARG, "partition " + std::to_string(partition) +
+                                           " has been marked as ready already");
+    }
+    piece.data.emplace(all.at(partition), all.count, all.type.get());
+    piece.op.peer = node_of(*channel_->comm, channel_->destination);
+    piece.op.data = piece.data->bytes();
+    piece.op.envelope = {.context = channel_->init.context,
+                         .source = channel_->comm->rank,
+                         .tag = partition,
+                         .size = piece.op.data.size()};
+    grid()->endpoint->send(piece.op);
+  }
+
+  bool arrived(int) override {
+    throw coll::Failure(MPI_ERR_REQUEST, "the request is a partitioned send, not a receive");
+  }
+
+  bool advance() override {
+    while (done_ < number_ && pieces_[done_].op.done()) ++done_;
+    return done_ == number_;
+  }
+
+ private:
+  struct Piece {
+    std::optional<Outgoing> data;
+    core::SendOp op;
+  };
+  const std::shared_ptr<SendChannel> channel_;
+  const std::size_t number_;
+  const std::unique_ptr<Piece[]> pieces_;
+  std::size_t done_ = 0;  // the first so many are
+};
+
+}  // namespace
+
+std::shared_ptr<SendChannel> make_send_channel(const GridCommRef& comm, Partitions partitions,
+                                               int destination, int tag) {
+  return std::make_shared<SendChannel>(comm, std::move(partitions), destination, tag);
+}
+
+std::unique_ptr<Operation> start_partitioned(const std::shared_ptr<SendChannel>& channel) {
+  return std::make_unique<PartitionedSend>(channel);
+}
+
+}  // namespace isthmus::face

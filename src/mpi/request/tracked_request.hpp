@@ -1,0 +1,80 @@
+// A request handle of the program behind which there is more than the native library knows. A new
+// kind of request is a new class; wait, test, start, free and cancel know of no kinds.
+#pragma once
+
+#include <memory>
+
+#include "mpi/comm/comm.hpp"
+#include "mpi/native/native.hpp"
+
+namespace isthmus::face {
+
+/// An error of an operation of ours, not yet returned to the program.
+struct Complaint {
+  int error = MPI_SUCCESS;
+  MPI_Comm comm = MPI_COMM_NULL;
+  bool raised = false;
+  GridCommRef owner;  ///< of `comm`, where it is one of the grid
+};
+
+/// What a request needs of threads that wait before the native library can complete it.
+enum class Needs {
+  Nothing,
+  Progress,  ///< an operation of ours has not ended
+  Start,     ///< its native start is put off: the native library takes it for inactive
+};
+
+/// Made with its handle, in the table of tracked requests until it is gone. All functions but start
+/// are called under the progress lock; `handle` is the program's variable.
+class TrackedRequest {
+ public:
+  virtual ~TrackedRequest() = default;
+  /// Lets it go on; cheap.
+  virtual Needs poll() = 0;
+  /// Quick to tell: an operation of ours has ended, so that a wait for any may return this one.
+  virtual bool finished() { return false; }
+  /// A native partitioned one, which test_all.hpp is about.
+  virtual bool partitioned() const { return false; }
+  /// Corrects the status that the native library has given of it. Not where it is inactive.
+  virtual void describe(MPI_Status& status) const = 0;
+  /// It has completed natively, and been described. One that is not persistent is gone after this.
+  virtual Complaint settle() = 0;
+  /// MPI_Start, without the lock. Returns an MPI error code, raised.
+  virtual int start(MPI_Request* handle) { return native.Start(handle); }
+  /// MPI_Request_free; it is out of the table, and gone after this.
+  virtual int free(MPI_Request* handle) = 0;
+  virtual int cancel(MPI_Request* handle) { return native.Cancel(handle); }
+};
+
+/// A native persistent receive on a grid communicator: its status gets the rank in that.
+class NativePersistent : public TrackedRequest {
+ public:
+  explicit NativePersistent(int source) : source_of_status_(source) {}
+  Needs poll() override { return Needs::Nothing; }
+  void describe(MPI_Status& status) const override {
+    if (active_) status.MPI_SOURCE = source_of_status_;
+  }
+  Complaint settle() override {
+    active_ = false;
+    return {};
+  }
+  int start(MPI_Request* handle) override {
+    active_ = true;
+    return native.Start(handle);
+  }
+  int free(MPI_Request* handle) override {
+    delete this;
+    return native.Request_free(handle);
+  }
+
+ protected:
+  bool active_ = false;  ///< started, natively or put off
+
+ private:
+  int source_of_status_;
+};
+
+/// Has `request` looked after by `object`, which it owns, until it is freed.
+void track_persistent(MPI_Request request, std::unique_ptr<TrackedRequest> object);
+
+}  // namespace isthmus::face
