@@ -1,7 +1,8 @@
 """Every program under tests/programs, over grids of two clusters, for every MPI library.
 
 A program checks itself: it prints what is wrong and exits non-zero. A line `ranks: 2 3 5` in its
-leading comment says on how many ranks it runs; 4 otherwise.
+leading comment says on how many ranks it runs; 4 otherwise. One that `needs: sessions` does not
+meet the library that has none.
 
 By default each program and number of ranks meets one library and one mixed pair, so that every
 library and pair meets programs of every kind in minutes. Which ones, its name says: a new program
@@ -35,6 +36,10 @@ def runs(programs: list[Path]) -> list[tuple[Path, int]]:
     return [(program, ranks) for program in programs for ranks in ranks_of(program)]
 
 
+def fits(program: Path, pair: tuple[str, str]) -> bool:
+    return not mpis.needs_sessions(program) or not {*pair} & mpis.WITHOUT_SESSIONS
+
+
 def case(program: Path, ranks: int, pair: tuple[str, str]) -> object:
     name = program.relative_to(mpis.PROGRAMS)
     return pytest.param(program, ranks, pair, id=f"{name}-{ranks}-{'+'.join(pair)}")
@@ -42,7 +47,8 @@ def case(program: Path, ranks: int, pair: tuple[str, str]) -> object:
 
 def pairs_for(program: Path, ranks: int) -> list[tuple[str, str]]:
     number = zlib.crc32(f"{program.relative_to(mpis.PROGRAMS)} {ranks}".encode())
-    return [SINGLE[number % len(SINGLE)], MIXED[number % len(MIXED)]]
+    single, mixed = ([pair for pair in pairs if fits(program, pair)] for pairs in (SINGLE, MIXED))
+    return [single[number % len(single)], mixed[number % len(mixed)]]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -53,6 +59,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         case(program, ranks, pair)
         for program, ranks in runs(C_PROGRAMS)
         for pair in (SINGLE + MIXED if everything else pairs_for(program, ranks))
+        if fits(program, pair)
     ]
     metafunc.parametrize(("program", "ranks", "pair"), chosen)
 

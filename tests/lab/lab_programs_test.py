@@ -7,7 +7,7 @@ import pytest
 
 TESTBEDS = ("hablot", "zipper", "chain")
 LIBRARIES = (("openmpi4", "openmpi4"), ("mpich4", "mpich4"), ("openmpi4", "mpich4"))
-PROGRAMS = sorted(mpis.PROGRAMS.rglob("*.c"))
+PROGRAMS = [path for path in sorted(mpis.PROGRAMS.rglob("*.c")) if not mpis.needs_sessions(path)]
 
 # MPICH 4.0's MPI_Comm_idup blocks inside of MPI_Test: several at once deadlock between hosts, with
 # or without Isthmus.

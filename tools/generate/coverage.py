@@ -35,7 +35,7 @@ line on standard error tells of the first refusal of each function, as many prog
 INSIDE_ONE = {
     "WINDOW": "windows are made inside one cluster",
     "FILE": "files are opened inside one cluster",
-    "SESSION": "sessions are refused when they begin",
+    "SESSION": "a session's buffer serves messages inside one cluster",
 }
 # How the note of an entry begins that refuses, at least in part.
 REFUSED = "refused: "

@@ -2,6 +2,8 @@
 // the first member in each cluster, which waits until all members of its cluster are here and
 // tells them. So one message per cluster crosses, and the native call that follows cannot keep a
 // thread that others need for long.
+#include "mpi/making/comm_create_group.hpp"
+
 #include <cstring>
 #include <string>
 #include <vector>
@@ -124,6 +126,8 @@ int native_create_group(const GridComm& parent, const std::vector<int>& local, i
   return code;
 }
 
+}  // namespace
+
 int create_group(const GridComm& parent, MPI_Group group, int tag, MPI_Comm* newcomm) {
   if (tag < 0 || tag > limits().tag_upper_bound) {
     throw coll::Failure(MPI_ERR_TAG, "tag " + std::to_string(tag) + " is not in 0.." +
@@ -147,8 +151,6 @@ int create_group(const GridComm& parent, MPI_Group group, int tag, MPI_Comm* new
   return make_together(
       make, [&](bool mine) { return agree_here(parent, members, tag, mine); }, newcomm);
 }
-
-}  // namespace
 
 ISTHMUS_MPI(Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
   const GridCommRef parent = spanning(comm);

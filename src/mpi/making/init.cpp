@@ -1,9 +1,13 @@
 // MPI-4.1 sections 11.2 and 11.6: the beginning and the end.
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 
 #include "mpi/making/join.hpp"
+#include "mpi/making/lifetime.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/native/environment.hpp"
 #include "mpi/native/thread_level.hpp"
@@ -13,11 +17,31 @@
 namespace isthmus::face {
 namespace {
 
+/// The program's view, where it has begun a session: the native library's world began with it.
+struct Lifetime {
+  std::mutex mutex;
+  bool joined = false;                   ///< by MPI_Init or a session
+  std::atomic<bool> by_session = false;  ///< joined so
+  int sessions = 0;                      ///< open ones
+  std::atomic<bool> begun = false;       ///< the program has called MPI_Init
+  std::atomic<bool> ended = false;       ///< and MPI_Finalize
+  int provided = 0;                      ///< thread level of the native library, if by_session
+};
+Lifetime& lifetime() {
+  static Lifetime& one = *new Lifetime;  // outlives static objects that call MPI
+  return one;
+}
+
+bool natively_ended() {
+  int ended = 0;
+  native.Finalized(&ended);
+  return ended != 0;
+}
+
 /// Initializes the native library by `as_asked`, or at the thread level that Isthmus needs; then
 /// joins the grid.
 template <class AsAsked>
 int initialize(int* argc, char*** argv, int required, int* provided, AsAsked&& as_asked) {
-  if (!in_grid()) return as_asked();
   ProgressBy by = ProgressBy::None;
   std::string wrong;
   try {
@@ -41,24 +65,105 @@ int initialize(int* argc, char*** argv, int required, int* provided, AsAsked&& a
   return code;
 }
 
+/// MPI_Init and MPI_Init_thread.
+template <class AsAsked>
+int begin_world(int* argc, char*** argv, int required, int* provided, AsAsked&& as_asked) {
+  if (!in_grid()) return as_asked();
+  Lifetime& life = lifetime();
+  const std::lock_guard lock(life.mutex);
+  if (life.begun) return as_asked();  // twice: an error, which the native library raises
+  int code = MPI_SUCCESS;
+  if (life.joined) {
+    *provided = std::min(required, life.provided);
+    set_thread_level(*provided);
+  } else {
+    code = initialize(argc, argv, required, provided, as_asked);
+  }
+  life.joined = life.begun = code == MPI_SUCCESS;
+  return code;
+}
+
+/// A program of sessions alone has none left. One that exits before it has ended its sessions, or
+/// MPI_Init without MPI_Finalize, is left to the native launcher, as ever.
+void on_exit() {
+  const Lifetime& life = lifetime();
+  if (life.sessions == 0 && !life.begun && !natively_ended()) native.Finalize();
+}
+
 }  // namespace
+
+bool begin_session() {
+  if (!in_grid()) return true;
+  Lifetime& life = lifetime();
+  const std::lock_guard lock(life.mutex);
+  if (life.joined && natively_ended()) return false;
+  if (!life.joined) {
+    // What comes later may ask for any level.
+    const auto multiple = [&] {
+      return native.Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &life.provided);
+    };
+    if (initialize(nullptr, nullptr, MPI_THREAD_MULTIPLE, &life.provided, multiple) !=
+        MPI_SUCCESS) {
+      return true;  // the native session says why
+    }
+    life.joined = life.by_session = true;
+    std::atexit(on_exit);
+  }
+  ++life.sessions;
+  return true;
+}
+
+void end_session() {
+  if (!in_grid()) return;
+  Lifetime& life = lifetime();
+  {
+    const std::lock_guard lock(life.mutex);
+    if (life.sessions == 0 || --life.sessions > 0 || !life.ended) return;
+  }
+  if (!natively_ended()) native.Finalize();
+}
 
 // coverage: joins the grid
 ISTHMUS_MPI(Init)(int* argc, char*** argv) {
   int provided = MPI_THREAD_SINGLE;
-  return initialize(argc, argv, MPI_THREAD_SINGLE, &provided,
-                    [&] { return native.Init(argc, argv); });
+  return begin_world(argc, argv, MPI_THREAD_SINGLE, &provided,
+                     [&] { return native.Init(argc, argv); });
 }
 
 // coverage: joins the grid; the thread level is the native library's
 ISTHMUS_MPI(Init_thread)(int* argc, char*** argv, int required, int* provided) {
-  return initialize(argc, argv, required, provided,
-                    [&] { return native.Init_thread(argc, argv, required, provided); });
+  return begin_world(argc, argv, required, provided,
+                     [&] { return native.Init_thread(argc, argv, required, provided); });
 }
 
-// coverage: waits for every rank of the grid, then leaves it
+// coverage: waits for every rank, then leaves the grid; where sessions are open, the last does that
 ISTHMUS_MPI(Finalize)() {
+  Lifetime& life = lifetime();
+  if (depth == 0 && in_grid()) {
+    const std::lock_guard lock(life.mutex);
+    if (life.sessions > 0 && life.begun && !life.ended) {
+      life.ended = true;
+      return MPI_SUCCESS;
+    }
+  }
   return native.Finalize();  // calls leave_grid: join.cpp says when
+}
+
+// coverage: of MPI_Init, also where a session came before it
+ISTHMUS_MPI(Initialized)(int* flag) {
+  if (flag == nullptr || !lifetime().by_session) return native.Initialized(flag);
+  *flag = lifetime().begun ? 1 : 0;
+  return MPI_SUCCESS;
+}
+
+// coverage: of MPI_Finalize, also where sessions are open
+ISTHMUS_MPI(Finalized)(int* flag) {
+  const int code = native.Finalized(flag);
+  if (code == MPI_SUCCESS && flag != nullptr && lifetime().ended) *flag = 1;
+  if (code == MPI_SUCCESS && flag != nullptr && !lifetime().begun && lifetime().by_session) {
+    *flag = 0;
+  }
+  return code;
 }
 
 }  // namespace isthmus::face

@@ -1,14 +1,15 @@
-// Sessions would see their own cluster alone, so they are refused where there are several.
+// MPI-4.1 section 11.3: sessions. A session is native, and so are its information and its error
+// handler; the process sets that it offers are the grid's.
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <cstdlib>
+#include <string>
 
+#include "mpi/making/lifetime.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/native/environment.hpp"
 #include "mpi/process/error.hpp"
 #include "mpi/process/grid.hpp"
-#include "net/report.hpp"
 
 #ifdef ISTHMUS_HAS_Session_init
 
@@ -16,9 +17,8 @@ namespace isthmus::face {
 namespace {
 
 constexpr const char* kFunction = "MPI_Session_init";
-constexpr const char* kReason =
-    "sessions across clusters are not supported yet; a program that calls MPI_Init has all of them "
-    "in MPI_COMM_WORLD";
+constexpr const char* kTooLate =
+    "MPI_Finalize has ended this process's part in the grid; begin the session before it";
 
 // Open MPI 4 has neither of these constants, which are addresses in 5: those in the program, where
 // the linker has copied them there.
@@ -38,37 +38,6 @@ bool is_fatal(MPI_Errhandler handler) {
 #endif
 }
 
-int world_rank(int otherwise) {
-  const char* rank = std::getenv("ISTHMUS_RANK");
-  return rank ? std::atoi(rank) : otherwise;
-}
-
-bool initialized() {
-  int begun = 0;
-  int ended = 0;
-  native.Initialized(&begun);
-  native.Finalized(&ended);
-  return begun != 0 && ended == 0;
-}
-
-// Before MPI_Init there is nothing to abort with: the gateway is told.
-[[noreturn]] void end_job() {
-  const std::string sentence = std::string(kFunction) + ": " + kReason;
-  if (grid()) abort_grid(MPI_ERR_UNSUPPORTED_OPERATION, sentence);
-  try {
-    const Environment environment = read_environment();
-    const int rank = world_rank(environment.first);
-    const auto trouble = net::report_fault(
-        core::world_from_json(environment.world), rank, {environment.job, environment.secret},
-        "rank " + std::to_string(rank) + ": " + sentence, std::chrono::seconds(5));
-    if (!trouble.empty()) throw std::runtime_error(trouble);
-  } catch (const std::exception& failure) {
-    const std::string line = "isthmus: " + sentence + " (" + failure.what() + ")\n";
-    [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
-  }
-  _exit(1);
-}
-
 // A handler for sessions can only be called on one: on a native one that lives as long as the call.
 void call(MPI_Errhandler handler, MPI_Info info, int code) {
   MPI_Session session = null_session();
@@ -81,25 +50,47 @@ void call(MPI_Errhandler handler, MPI_Info info, int code) {
   native.Session_finalize(&session);
 }
 
+/// MPI_Session_init after the end. There is nothing left to abort with.
+int refuse(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
+  *session = null_session();
+  const int code = MPI_ERR_UNSUPPORTED_OPERATION;
+  if (is_fatal(handler)) {
+    const std::string line = std::string("isthmus: ") + kFunction + ": " + kTooLate + "\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+    _exit(1);
+  }
+  if (handler == MPI_ERRORS_RETURN) {
+    tell_refusal(MPI_COMM_NULL, kFunction, kTooLate);
+  } else {
+    call(handler, info, code);
+  }
+  return code;
+}
+
 }  // namespace
 }  // namespace isthmus::face
 
 using namespace isthmus::face;
 
-// coverage: refused: across clusters, through the error handler that it is given
+// coverage: joins the grid, as MPI_Init does, where that has not been called
 ISTHMUS_MPI(Session_init)(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
-  if (depth > 0 || !in_grid() || errhandler == MPI_ERRHANDLER_NULL) {
+  if (depth > 0 || !in_grid() || errhandler == MPI_ERRHANDLER_NULL || session == nullptr) {
     return native.Session_init(info, errhandler, session);
   }
-  if (session) *session = null_session();
-  const int code = initialized() ? error_code(MPI_ERR_UNSUPPORTED_OPERATION, kFunction, kReason)
-                                 : MPI_ERR_UNSUPPORTED_OPERATION;
-  if (is_fatal(errhandler)) end_job();
-  if (errhandler == MPI_ERRORS_RETURN) {
-    if (world_rank(0) == 0) tell_refusal(MPI_COMM_NULL, kFunction, kReason);
-  } else {
-    call(errhandler, info, code);
-  }
+  if (!begin_session()) return refuse(info, errhandler, session);
+  const int code = native.Session_init(info, errhandler, session);
+  if (code != MPI_SUCCESS) end_session();
+#ifndef OPEN_MPI
+  // MPICH 4.0 forgets the handler.
+  if (code == MPI_SUCCESS) native.Session_set_errhandler(*session, errhandler);
+#endif
+  return code;
+}
+
+// coverage: the last leaves the grid after MPI_Finalize, or without MPI_Init when the program exits
+ISTHMUS_MPI(Session_finalize)(MPI_Session* session) {
+  const int code = native.Session_finalize(session);
+  if (code == MPI_SUCCESS && depth == 0) end_session();
   return code;
 }
 

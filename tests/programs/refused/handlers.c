@@ -72,17 +72,6 @@ static void names(void) {
   expect_refusal(MPI_Lookup_name("name", MPI_INFO_NULL, port), "MPI_Lookup_name");
 }
 
-static void sessions(void) {
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
-  MPI_Session session;
-  int class = MPI_SUCCESS;
-  const int code = MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
-  MPI_Error_class(code, &class);
-  expect(class == MPI_ERR_UNSUPPORTED_OPERATION, "MPI_Session_init");
-  expect(session == MPI_SESSION_NULL, "a session is left");
-#endif
-}
-
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -91,7 +80,6 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   windows();
   names();
-  sessions();
   MPI_Allreduce(MPI_IN_PLACE, &errors, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();
   return errors != 0;

@@ -1,0 +1,15 @@
+// When this process begins and ends to be of the grid (MPI-4.1 sections 11.2 to 11.4): it joins at
+// the first of MPI_Init and MPI_Session_init, and leaves with the last of MPI_Finalize and
+// MPI_Session_finalize. Neither a native library's world nor a grid can be entered twice: a program
+// of sessions alone leaves when it exits, as until then it may begin another one.
+#pragma once
+
+namespace isthmus::face {
+
+/// Before the native MPI_Session_init: joins the grid where this is the first. Waits for all ranks
+/// then, as MPI_Init does. False: too late, MPI_Finalize has ended all. Outside a grid: nothing.
+bool begin_session();
+/// After the native MPI_Session_finalize, or a native MPI_Session_init that failed.
+void end_session();
+
+}  // namespace isthmus::face

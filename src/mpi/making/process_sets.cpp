@@ -1,0 +1,125 @@
+// MPI-4.1 section 11.3.2: the process sets of a session. mpi://WORLD is the grid; to the native
+// library's sets, isthmus://cluster/NAME of each cluster is added.
+#include <strings.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "mpi/comm/group.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/process/error.hpp"
+#include "mpi/process/grid.hpp"
+#include "mpi/process/shield.hpp"
+
+#ifdef ISTHMUS_HAS_Session_init
+
+namespace isthmus::face {
+namespace {
+
+constexpr const char* kClusters = "isthmus://cluster/";
+
+/// The members of a set of ours; nothing for a native one.
+std::optional<core::Group> members_of(const char* name) {
+  if (depth != 0 || grid() == nullptr || name == nullptr) return std::nullopt;
+  const Grid& here = *grid();
+  if (strcasecmp(name, "mpi://WORLD") == 0) return core::Group::range(0, here.world.size());
+  if (strcasecmp(name, "mpi://SELF") == 0) return core::Group::range(here.rank, 1);
+  for (const core::Cluster& cluster : here.world.clusters) {
+    if (name == kClusters + cluster.name) return core::Group::range(cluster.first, cluster.size);
+  }
+  return std::nullopt;
+}
+
+int clusters() {
+  return depth != 0 || grid() == nullptr ? 0 : static_cast<int>(grid()->world.clusters.size());
+}
+
+/// Has the native library judge the session; its error has been raised.
+int check_session(MPI_Session session) {
+  int number = 0;
+  return native.Session_get_num_psets(session, MPI_INFO_NULL, &number);
+}
+
+/// A cluster that there is not. The native library's errors about sets pass by the session's
+/// handler (MPICH 4.0), so this one does not ask it.
+bool is_unknown_cluster(const char* name) {
+  return depth == 0 && grid() != nullptr && name != nullptr &&
+         std::strncmp(name, kClusters, std::strlen(kClusters)) == 0 && !members_of(name);
+}
+int refuse_cluster(MPI_Session session, const char* function, const char* name) {
+  const int code =
+      error_code(MPI_ERR_ARG, function, std::string("the grid has no process set '") + name + "'");
+  const Outside outside;  // the handler may be the program's own
+  native.Session_call_errhandler(session, code);
+  return code;
+}
+
+/// Writes a name as MPI does: a length of 0 asks for the one needed.
+void write_name(const std::string& name, int* length, char* out) {
+  const auto needed = static_cast<int>(name.size()) + 1;
+  if (*length > 0) {
+    const int size = std::min(*length, needed);
+    std::memcpy(out, name.c_str(), static_cast<std::size_t>(size));
+    out[size - 1] = 0;
+  }
+  *length = needed;
+}
+
+}  // namespace
+
+// coverage: the native library's, and one for each cluster
+ISTHMUS_MPI(Session_get_num_psets)(MPI_Session session, MPI_Info info, int* npset_names) {
+  const int code = native.Session_get_num_psets(session, info, npset_names);
+  if (code == MPI_SUCCESS) *npset_names += clusters();
+  return code;
+}
+
+// coverage: isthmus://cluster/NAME of each cluster follow the native library's
+ISTHMUS_MPI(Session_get_nth_pset)
+(MPI_Session session, MPI_Info info, int n, int* pset_len, char* pset_name) {
+  int natives = 0;
+  if (const int code = native.Session_get_num_psets(session, info, &natives); code != MPI_SUCCESS) {
+    return code;
+  }
+  if (n < natives || n >= natives + clusters()) {
+    return native.Session_get_nth_pset(session, info, n, pset_len, pset_name);
+  }
+  const auto& cluster = grid()->world.clusters[static_cast<std::size_t>(n - natives)];
+  write_name(kClusters + cluster.name, pset_len, pset_name);
+  return MPI_SUCCESS;
+}
+
+// coverage: mpi_size counts the whole grid in mpi://WORLD
+ISTHMUS_MPI(Session_get_pset_info)
+(MPI_Session session, const char* pset_name, MPI_Info* info) {
+  const auto members = members_of(pset_name);
+  if (is_unknown_cluster(pset_name)) {
+    return refuse_cluster(session, "MPI_Session_get_pset_info", pset_name);
+  }
+  if (!members) return native.Session_get_pset_info(session, pset_name, info);
+  if (const int code = check_session(session); code != MPI_SUCCESS) return code;
+  const Inside inside;
+  if (const int code = native.Info_create(info); code != MPI_SUCCESS) return code;
+  return native.Info_set(*info, "mpi_size", std::to_string(members->size()).c_str());
+}
+
+// coverage: mpi://WORLD is the grid, isthmus://cluster/NAME one of its clusters
+ISTHMUS_MPI(Group_from_session_pset)
+(MPI_Session session, const char* pset_name, MPI_Group* newgroup) {
+  const auto members = members_of(pset_name);
+  if (is_unknown_cluster(pset_name)) {
+    return refuse_cluster(session, "MPI_Group_from_session_pset", pset_name);
+  }
+  if (!members || newgroup == nullptr) {
+    return native.Group_from_session_pset(session, pset_name, newgroup);
+  }
+  if (const int code = check_session(session); code != MPI_SUCCESS) return code;
+  return shielded(errors_of_no_object(), "MPI_Group_from_session_pset",
+                  [&] { return make_group(*members, newgroup); });
+}
+
+}  // namespace isthmus::face
+
+#endif
