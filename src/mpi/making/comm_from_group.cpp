@@ -2,12 +2,13 @@
 // for Isthmus wherever there is a session.
 #include <string>
 
-#include "mpi/coll/agreement.hpp"
 #include "mpi/comm/group.hpp"
+#include "mpi/making/agreement.hpp"
 #include "mpi/making/comm_create_group.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/error.hpp"
 #include "mpi/process/grid.hpp"
+#include "mpi/process/limits.hpp"
 #include "mpi/process/shield.hpp"
 #include "mpi/request/native_progress.hpp"
 

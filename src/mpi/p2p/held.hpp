@@ -13,6 +13,7 @@
 #include "core/engine.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/p2p/held_index.hpp"
+#include "mpi/request/progress.hpp"
 
 namespace isthmus::face {
 
@@ -47,14 +48,14 @@ class HeldReceive : public HeldEntry {
   virtual void taken_by_engine() {}
 };
 
-class HeldReceives {
+class HeldReceives final : public Served {
  public:
   explicit HeldReceives(GridComm& comm) : comm_(comm) {}
   ~HeldReceives();
   HeldReceives(const HeldReceives&) = delete;
   HeldReceives& operator=(const HeldReceives&) = delete;
 
-  bool empty() const { return size_.load(std::memory_order_relaxed) == 0; }
+  bool empty() const override { return size_.load(std::memory_order_relaxed) == 0; }
   /// True when something held could match a message that (source, tag) could match, too. `source`
   /// is a rank of this cluster, `tag` may be MPI_ANY_TAG.
   bool overlaps(int source, int tag) const {
@@ -66,7 +67,7 @@ class HeldReceives {
   /// Takes `receive` out (for MPI_Cancel). False when it has matched, or is not here.
   bool remove(HeldReceive& receive);
   /// Offers the native messages that have arrived to what is held, in posting order.
-  void serve();
+  void serve() override;
 
  private:
   static HeldReceive& receive_of(HeldEntry& entry) { return static_cast<HeldReceive&>(entry); }

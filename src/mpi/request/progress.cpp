@@ -6,7 +6,6 @@
 #include <chrono>
 #include <vector>
 
-#include "mpi/p2p/held.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/request/grid_request.hpp"
 
@@ -19,7 +18,7 @@ ProgressMutex progress_mutex;
 namespace {
 
 std::vector<GridRequest*> active;  // in the order they were made
-std::vector<HeldReceives*> served;
+std::vector<Served*> served;
 bool pumping = false;  // a callback of the program may bring us here again
 
 constexpr unsigned kSpins = 16;   // looks at the network, about 1 us each
@@ -46,11 +45,11 @@ void deactivate(GridRequest& request) {
   outstanding.remove();
 }
 
-void serve_from_now_on(HeldReceives& held) {
+void serve_from_now_on(Served& held) {
   if (std::find(served.begin(), served.end(), &held) == served.end()) served.push_back(&held);
 }
 
-void stop_serving(HeldReceives& held) {
+void stop_serving(Served& held) {
   const auto at = std::find(served.begin(), served.end(), &held);
   if (at != served.end()) *at = nullptr;  // pump() closes the gap
 }

@@ -44,10 +44,18 @@ extern ProgressMutex progress_mutex;
 /// at it.
 void pump();
 
-class HeldReceives;
-/// Has pump() serve them until they are empty. Under the progress lock, as the next.
-void serve_from_now_on(HeldReceives& held);
-void stop_serving(HeldReceives& held);
+/// What pump() is to look after until it is empty. Called under the progress lock.
+class Served {
+ public:
+  virtual void serve() = 0;
+  virtual bool empty() const = 0;
+
+ protected:
+  ~Served() = default;
+};
+/// Has pump() serve it until it is empty. Under the progress lock, as the next.
+void serve_from_now_on(Served& held);
+void stop_serving(Served& held);
 
 /// Threads that wait, and so pump all the time.
 extern std::atomic<int> waiting_threads;
