@@ -1,4 +1,4 @@
-"""The rooms of the face: each includes only those before it, in the order of docs/architecture.md."""
+"""The rooms of the face: each includes only those before it (docs/architecture.md)."""
 
 import re
 from pathlib import Path
