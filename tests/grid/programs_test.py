@@ -4,9 +4,9 @@ A program checks itself: it prints what is wrong and exits non-zero. A line `ran
 leading comment says on how many ranks it runs; 4 otherwise. One that `needs: sessions` does not
 meet the library that has none.
 
-By default each program and number of ranks meets one library and one mixed pair, so that every
-library and pair meets programs of every kind in minutes. Which ones, its name says: a new program
-changes nothing for the others. With --all-libraries each meets all of them.
+By default each number of ranks meets one library or one mixed pair, and each program both, so that
+every library and pair meets programs of every kind in minutes. Which ones, the program's name says:
+a new program changes nothing for the others. With --all-libraries each meets all of them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ def case(program: Path, ranks: int, pair: tuple[str, str]) -> object:
 def pairs_for(program: Path, ranks: int) -> list[tuple[str, str]]:
     number = zlib.crc32(f"{program.relative_to(mpis.PROGRAMS)} {ranks}".encode())
     single, mixed = ([pair for pair in pairs if fits(program, pair)] for pairs in (SINGLE, MIXED))
-    return [single[number % len(single)], mixed[number % len(mixed)]]
+    both = [single[number % len(single)], mixed[number % len(mixed)]]
+    counts = ranks_of(program)
+    return both if len(counts) == 1 else [both[(counts.index(ranks) + len(program.name)) % 2]]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
