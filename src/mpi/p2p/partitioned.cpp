@@ -161,12 +161,16 @@ ISTHMUS_MPI(Pready_range)(int low, int high, MPI_Request request) {
   return mark(request, high - low + 1, "MPI_Pready_range", [&](int i) { return low + i; });
 }
 
-#ifdef OPEN_MPI
-#define ISTHMUS_LIST int  // 5.0's has no const
-#else
-#define ISTHMUS_LIST const int
-#endif
-ISTHMUS_MPI(Pready_list)(int length, ISTHMUS_LIST partitions[], MPI_Request request) {
+/// MPI_Pready_list's array as mpi.h has it: not const in Open MPI 5.0's and MPICH 4.0's.
+template <class Function>
+struct ListOf;
+template <class List>
+struct ListOf<int (*)(int, List, MPI_Request)> {
+  using type = List;
+};
+using PartitionList = ListOf<decltype(&PMPI_Pready_list)>::type;
+
+ISTHMUS_MPI(Pready_list)(int length, PartitionList partitions, MPI_Request request) {
   if (!is_ours(request)) return native.Pready_list(length, partitions, request);
   return mark(request, length, "MPI_Pready_list", [&](int i) { return partitions[i]; });
 }

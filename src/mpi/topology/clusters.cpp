@@ -107,8 +107,8 @@ int isthmus_topology_cluster_comm(void* comm) {
 int isthmus_topology_cluster_comm_f() {
   MPI_Comm const comm = grid() == nullptr ? MPI_COMM_WORLD : grid()->cluster_comm;
 #if defined(OPEN_MPI)
-  return static_cast<int>(native.Comm_c2f(comm));
-#elif defined(ISTHMUS_HAS_Comm_c2f)
+  return native.Comm_c2f(comm);
+#elif defined(ISTHMUS_HAS_Comm_c2f) || defined(MPI_Comm_c2f)
   return MPI_Comm_c2f(comm);  // MPICH: a macro, and before 4.1 no function
 #else
   return native.Comm_toint(comm);  // the standard ABI's Fortran handles
