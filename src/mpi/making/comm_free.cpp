@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "mpi/comm/inter.hpp"
+#include "mpi/comm/lookup.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
@@ -68,7 +69,7 @@ class LateFree final : public Operation {
 
 // coverage: delete functions run later where something still needs the communicator
 ISTHMUS_MPI(Comm_free)(MPI_Comm* comm) {
-  const GridCommRef found = depth == 0 && comm != nullptr ? share_comm(*comm) : nullptr;
+  const GridCommRef found = comm != nullptr ? shared_grid_comm(*comm) : nullptr;
   if (!found) return native.Comm_free(comm);
   if (*comm == MPI_COMM_WORLD || !in_use(*found)) return unmake(comm, native.Comm_free);
   return shielded(*comm, "MPI_Comm_free", [&] {
@@ -80,7 +81,7 @@ ISTHMUS_MPI(Comm_free)(MPI_Comm* comm) {
 
 // coverage: waits until every rank of the communicator has called it
 ISTHMUS_MPI(Comm_disconnect)(MPI_Comm* comm) {
-  const GridCommRef found = depth == 0 && comm != nullptr ? share_comm(*comm) : nullptr;
+  const GridCommRef found = comm != nullptr ? shared_grid_comm(*comm) : nullptr;
   if (!found) return parked(native.Comm_disconnect, comm);
   return shielded(*comm, "MPI_Comm_disconnect", [&] {
     if (*comm == MPI_COMM_WORLD) {

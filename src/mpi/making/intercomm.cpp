@@ -18,10 +18,13 @@ int native_intercomm(const Sides& sides, MPI_Comm both, MPI_Comm* result) {
   const int first_size = (sides.local_first() ? sides.local : sides.remote).size();
   const int remote_leader = sides.local_first() ? first_size : 0;
   MPI_Comm side = MPI_COMM_NULL;
+  const auto split = [&] {
+    const NativeCreation creation;
+    return parked(native.Comm_split, both, sides.local_first() ? 0 : 1, 0, &side);
+  };
+  if (const int code = split(); code != MPI_SUCCESS) return code;
   const NativeCreation creation;
-  int code = parked(native.Comm_split, both, sides.local_first() ? 0 : 1, 0, &side);
-  if (code != MPI_SUCCESS) return code;
-  code = parked(native.Intercomm_create, side, 0, both, remote_leader, 0, result);
+  const int code = parked(native.Intercomm_create, side, 0, both, remote_leader, 0, result);
   native.Comm_free(&side);
   return code;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mpi/coll/collective.hpp"
+#include "mpi/making/creation.hpp"
 #include "mpi/making/intercomm.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
@@ -121,8 +122,12 @@ bool both_succeeded(const Leaders& leaders, bool mine) {
 int native_create(const Leaders& leaders, MPI_Comm* result) {
   const GridComm* const peer = leaders.leading ? find_comm(leaders.peer_comm) : nullptr;
   const int remote = peer ? peer->native_rank_of(leaders.remote_leader) : leaders.remote_leader;
-  const int code = parked(native.Intercomm_create, leaders.local_comm, leaders.local_leader,
-                          leaders.peer_comm, remote, leaders.tag, result);
+  const auto create = [&] {
+    const NativeCreation creation;
+    return parked(native.Intercomm_create, leaders.local_comm, leaders.local_leader,
+                  leaders.peer_comm, remote, leaders.tag, result);
+  };
+  const int code = create();
   settle_handles();
   return code;
 }

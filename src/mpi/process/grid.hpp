@@ -22,7 +22,8 @@ struct Grid {
   std::size_t cluster = 0;  ///< index of mine
   std::unique_ptr<net::Endpoint> endpoint;
   MPI_Comm self = MPI_COMM_NULL;  ///< private duplicate of MPI_COMM_SELF
-  /// This cluster's ranks, for the program (include/isthmus.h).
+  /// This cluster's ranks, for the program (include/isthmus.h). Made in MPI_Init: later it would
+  /// take a call of all ranks here, and the program may ask on any one of them.
   MPI_Comm cluster_comm = MPI_COMM_NULL;
   /// For messages of Isthmus's own in the cluster.
   std::unique_ptr<Shadow> shadow;

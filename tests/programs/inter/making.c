@@ -193,7 +193,7 @@ static void handlers(const Meeting* m, const char* what) {
   MPI_Errhandler_free(&handler);
 }
 
-/* Freed while a message is still to come. */
+/* Freed while a message is still to come, and while a collective is under way. */
 static void early(const Meeting* m, const char* what) {
   MPI_Comm dup;
   MPI_Request request = MPI_REQUEST_NULL;
@@ -208,6 +208,12 @@ static void early(const Meeting* m, const char* what) {
   if (m->rank < m->remote_size)
     CHECK(in == m->theirs[m->rank] && status.MPI_SOURCE == m->rank, "%s: %d came from %d", what, in,
           status.MPI_SOURCE);
+
+  MPI_Comm_dup(m->inter, &dup);
+  CHECK(MPI_Ibarrier(dup, &request) == MPI_SUCCESS, "%s: Ibarrier", what);
+  MPI_Comm_free(&dup);
+  CHECK(dup == MPI_COMM_NULL, "%s: the handle is left", what);
+  CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS, "%s: barrier after the free", what);
 }
 
 int main(int argc, char** argv) {
