@@ -9,7 +9,7 @@ from typing import Any
 
 from isthmus.agent import Agent, Message
 from isthmus.errors import IsthmusError, JointError, RunError, UsageError
-from isthmus.grid import expand_hosts
+from isthmus.grid import LinkSpec, expand_hosts
 from isthmus.plan import AgentPlan, Plan, link_json, link_settings, reachable
 from isthmus.relay import Voice
 from isthmus.units import version_line
@@ -74,6 +74,7 @@ class BringUp:
         self._metrics = metrics
         self._here: set[int] = set()  # clusters whose ranks all run beside their agent
         self._listening: dict[int, list[str]] = {}  # gateway -> addresses as the agent said them
+        self._memory: dict[int, object] = {}  # cluster -> `memory` of the agent of its ranks
         self._machines: dict[int, Message] = {}  # cluster -> `machine` of the agent of its ranks
 
     # -- hello -------------------------------------------------------------------------------
@@ -95,6 +96,11 @@ class BringUp:
                     "grid file.",
                 )
         self._same_machine([h.get("machine") or {} for h in hellos])
+        self._memory = {
+            spec.cluster: hello.get("memory")
+            for (spec, _), hello in zip(self._agents, hellos, strict=True)
+            if spec.has_ranks
+        }
 
     def _same_machine(self, machines: Sequence[Message]) -> None:
         """Where long double alone differs, the ranks refuse data that holds one."""
@@ -228,11 +234,22 @@ class BringUp:
                 for g in self._plan.gateways
             ],
             "direct": [
-                {"between": pair, **link_settings(link)}
+                {"between": pair, "tcp": tcp, "shm": shm, **link_settings(link)}
                 for pair, link in self._plan.pairs.items()
-                if link.reach == "direct"
+                for tcp, shm in [(link.reach == "direct", self._share_memory(*pair, link))]
+                if tcp or shm
             ],
         }
+
+    def _share_memory(self, a: int, b: int, link: LinkSpec) -> bool:
+        """All ranks of both clusters are on one host, and need no gateway."""
+        place = self._memory.get(a)
+        return (
+            link.reach is None
+            and {a, b} <= self._here
+            and bool(place)
+            and place == self._memory.get(b)
+        )
 
     def _addresses(self, node: int, seen_by: AgentPlan) -> list[str]:
         gateway = next(g for g in self._plan.gateways if g.node == node)

@@ -117,6 +117,9 @@ def _patience(text: str) -> str:
     return text
 
 
+Reach = Literal["gateway", "direct"]
+
+
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -146,10 +149,10 @@ class GatewaySpec(_Table):
 
 class LinkSpec(_Table):
     """Two clusters whose gateways can reach each other; with `reach = "direct"`, whose processes
-    can."""
+    can. Without it processes of one host share memory."""
 
     between: list[str]
-    reach: Literal["gateway", "direct"] = "gateway"
+    reach: Reach | None = None
     rate: Annotated[str, AfterValidator(_rate)] | None = None
     rtt: Annotated[str, AfterValidator(_rtt)] | None = None
     streams: Annotated[int, Field(ge=1, le=256)] | None = None

@@ -1,11 +1,14 @@
 """What a run starts and where: the grid and the placement, worked out before anything is begun."""
 
+import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import cast, get_args
 
 from isthmus import routes
-from isthmus.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec
+from isthmus.errors import UsageError
+from isthmus.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec, Reach
 from isthmus.placement import Block, Part, place
 from isthmus.units import parse_rate, parse_time
 
@@ -113,8 +116,9 @@ def make_plan(grid: Grid, parts: Sequence[Part]) -> Plan:
             gateways.append(gateway)
             local[host].gateways.append(gateway)
     names = [cluster.name for cluster in clusters]
+    usual = {"patience": grid.patience, "reach": _reach_from_environment()}
     pairs = {
-        pair: link if link.patience else link.model_copy(update={"patience": grid.patience})
+        pair: link.model_copy(update={k: v for k, v in usual.items() if not getattr(link, k)})
         for pair, link in routes.neighbours(names, grid.link).items()
     }
     nodes = [[g.node for g in gateways if g.cluster == i] for i in range(len(clusters))]
@@ -128,6 +132,17 @@ def make_plan(grid: Grid, parts: Sequence[Part]) -> Plan:
         pairs=pairs,
         next=routes.next_gateways(list(pairs), nodes, links),
     )
+
+
+def _reach_from_environment() -> Reach | None:
+    """That of links which leave it open."""
+    text = os.environ.get("ISTHMUS_REACH", "")
+    known = get_args(Reach)
+    if text and text not in known:
+        raise UsageError(
+            f"ISTHMUS_REACH is '{text}'", f"Give it one of {', '.join(known)}, or unset it."
+        )
+    return cast(Reach, text) if text else None
 
 
 def _clusters(grid: Grid, blocks: Sequence[Block]) -> list[ClusterPlan]:

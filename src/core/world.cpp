@@ -83,6 +83,8 @@ void read_direct(const json& links, World& world) {
     if (link.a == link.b) refuse(where + ".between", "names one cluster twice");
     const auto encrypt = links[i].find("encrypt");
     link.encrypt = encrypt == links[i].end() || *encrypt != false;
+    link.tcp = links[i].value("tcp", json(true)) != false;
+    link.shm = links[i].value("shm", json(false)) == true;
     link.rate = amount(links[i], where, "rate");
     link.rtt = amount(links[i], where, "rtt");
     link.streams = static_cast<int>(std::min(256.0, amount(links[i], where, "streams")));
@@ -107,6 +109,12 @@ bool World::has_spare_gateways() const {
   std::vector<int> counts(clusters.size());
   return std::any_of(gateways.begin(), gateways.end(),
                      [&](const Gateway& gateway) { return ++counts.at(gateway.cluster) > 1; });
+}
+
+bool World::on_one_host() const {
+  const auto shared = std::count_if(direct.begin(), direct.end(),
+                                    [](const Direct& link) { return link.shm; });
+  return static_cast<std::size_t>(shared) == clusters.size() * (clusters.size() - 1) / 2;
 }
 
 std::size_t World::cluster_of(int world_rank) const {
@@ -149,6 +157,8 @@ std::string world_to_json(const World& world) {
   for (const Direct& link : world.direct) {
     direct.push_back({{"between", {link.a, link.b}},
                       {"encrypt", link.encrypt},
+                      {"tcp", link.tcp},
+                      {"shm", link.shm},
                       {"rate", link.rate},
                       {"rtt", link.rtt},
                       {"streams", link.streams},

@@ -30,6 +30,8 @@ bool long_double_differs(const Cluster& a, const Cluster& b);
 struct Direct {
   std::size_t a = 0, b = 0;
   bool encrypt = true;
+  bool tcp = true;          ///< their hosts reach each other
+  bool shm = false;         ///< all processes of both are on one host
   double rate = 0;        ///< bytes per second; 0: unknown
   double rtt = 0;         ///< seconds; 0: unknown
   int streams = 0;        ///< of each conduit; 0: as many as it needs
@@ -45,6 +47,8 @@ struct World {
   int size() const;
   /// Some cluster has several gateways: the grid may go on without one.
   bool has_spare_gateways() const;
+  /// All processes reach each other through shared memory.
+  bool on_one_host() const;
   /// Index of the cluster that holds a world rank, 0 <= rank < size(). O(log clusters).
   std::size_t cluster_of(int world_rank) const;
   /// Index of the cluster that a node (process or gateway) belongs to; throws

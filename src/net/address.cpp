@@ -10,7 +10,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& text, const std::string& why) {
   throw std::invalid_argument("the address \"" + text + "\" " + why +
-                              "; allowed are unix:/path, tcp:host:port and tcp:[ipv6]:port");
+                              "; allowed are unix:/path, shm:name, tcp:host:port and tcp:[ipv6]:port");
 }
 
 }  // namespace
@@ -24,6 +24,15 @@ Address parse_address(const std::string& text) {
     constexpr std::size_t longest = sizeof(sockaddr_un::sun_path) - 1;
     if (address.path.size() > longest) {
       refuse(text, "has a path of more than " + std::to_string(longest) + " bytes");
+    }
+    return address;
+  }
+  if (text.starts_with("shm:")) {
+    address.is_unix = address.shares_memory = true;
+    address.path = text.substr(4);
+    constexpr std::size_t longest = sizeof(sockaddr_un::sun_path) - 1;
+    if (address.path.empty() || address.path.size() > longest) {
+      refuse(text, "has no name of 1 to " + std::to_string(longest) + " bytes");
     }
     return address;
   }
@@ -53,11 +62,15 @@ Address parse_address(const std::string& text) {
 }
 
 std::string to_string(const Address& address) {
-  if (address.is_unix) return "unix:" + address.path;
+  if (address.is_unix) return (address.shares_memory ? "shm:" : "unix:") + address.path;
   const bool v6 = address.host.find(':') != std::string::npos;
   return "tcp:" + (v6 ? "[" + address.host + "]" : address.host) + ":" +
          std::to_string(address.port) +
          (address.last_port != 0 ? "-" + std::to_string(address.last_port) : "");
+}
+
+asio::local::stream_protocol::endpoint unix_endpoint(const Address& address) {
+  return address.shares_memory ? std::string(1, '\0') + address.path : address.path;
 }
 
 }  // namespace isthmus::net

@@ -1,7 +1,9 @@
 // Where a node listens: "unix:/path", "tcp:host:port", "tcp:[::1]:port"; or at one of
-// several ports: "tcp:host:first-last".
+// several ports: "tcp:host:first-last"; or where processes of this host get shared memory:
+// "shm:name".
 #pragma once
 
+#include <asio/local/stream_protocol.hpp>
 #include <cstdint>
 #include <string>
 
@@ -9,14 +11,17 @@ namespace isthmus::net {
 
 struct Address {
   bool is_unix = false;
-  std::string path;  ///< unix
+  std::string path;  ///< unix: of the file, or the name
   std::string host;  ///< tcp; a name or a numeric address without brackets
   std::uint16_t port = 0;
   std::uint16_t last_port = 0;  ///< of a range that begins at `port`; 0: no range
+  bool shares_memory = false;   ///< unix without a file: memory is given over the socket
 };
 
 /// Throws std::invalid_argument with a sentence that names the text and the allowed forms.
 Address parse_address(const std::string& text);
 std::string to_string(const Address& address);
+/// Of a unix socket.
+asio::local::stream_protocol::endpoint unix_endpoint(const Address& address);
 
 }  // namespace isthmus::net

@@ -15,6 +15,7 @@
 #include "core/time_text.hpp"
 #include "net/address.hpp"
 #include "net/handshake.hpp"
+#include "net/shm/ring_stream.hpp"
 
 namespace isthmus::net {
 namespace {
@@ -51,7 +52,7 @@ asio::awaitable<std::shared_ptr<Stream>> connect_one(std::string text, Credentia
   std::vector<std::pair<Socket::endpoint_type, Protection>> targets;
   std::error_code error;
   if (address.is_unix) {
-    targets.emplace_back(asio::local::stream_protocol::endpoint(address.path), Protection::Plain);
+    targets.emplace_back(unix_endpoint(address), Protection::Plain);
   } else {
     tcp::resolver resolver(executor);
     const Deadline deadline(executor, options.limit, [&resolver] { resolver.cancel(); });
@@ -76,8 +77,10 @@ asio::awaitable<std::shared_ptr<Stream>> connect_one(std::string text, Credentia
     if (error && deadline.passed()) error = asio::error::timed_out;
     if (error) continue;
     prepare(*socket, address.is_unix);
-    co_return co_await authenticate_as_client(std::move(*socket), credentials, protection, text,
-                                              options.limit);
+    auto stream = co_await authenticate_as_client(std::move(*socket), credentials, protection, text,
+                                                  options.limit);
+    if (!address.shares_memory) co_return stream;
+    co_return RingStream::offer(*stream, options.ring_bytes);
   }
   throw std::runtime_error("cannot connect to " + text + ": " + error.message() +
                            remedy(error, options.limit));

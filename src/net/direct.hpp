@@ -1,5 +1,5 @@
-// The conduits of a process to processes of other clusters, where the grid file says that their
-// hosts reach each other. A conduit is opened when two processes first have something to say to
+// The conduits of a process to processes of other clusters that are on its own host (through shared
+// memory), or whose hosts reach this one by the grid file. A conduit is opened when two processes first have something to say to
 // each other; until it stands, and for good where the network does not allow it after all or it is
 // lost, their frames go over gateways.
 //
@@ -83,6 +83,8 @@ class Direct : public std::enable_shared_from_this<Direct> {
   const core::Direct* link_to(core::NodeId peer) const;
   PeerPtr peer(core::NodeId node);
   void invite(Peer& peer, bool unreachable);
+  std::size_t ring_bytes() const;
+  std::vector<std::string> addresses_for(const core::Direct& link) const;
   void welcome(Listener::Newcomer newcomer);
   void attach(const PeerPtr& peer, std::shared_ptr<Stream> stream, std::span<const std::byte> read);
   void dial(const PeerPtr& peer);
@@ -96,7 +98,8 @@ class Direct : public std::enable_shared_from_this<Direct> {
   bool any_ = false;
   bool leaving_ = false, closed_ = false;
   std::unique_ptr<Listener> listener_;
-  std::vector<std::string> addresses_;
+  std::string shm_address_;  // for processes of this host
+  std::vector<std::string> tcp_addresses_;
   std::map<core::NodeId, PeerPtr> peers_;
 };
 

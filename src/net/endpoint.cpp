@@ -123,7 +123,7 @@ void Endpoint::recv(const std::shared_ptr<core::Extracted>& message, core::RecvO
 
 void Endpoint::poll() const {
   if (!io_->turn.take_or_ask()) return;
-  io_->io.poll();
+  io_->turn.look();
   io_->turn.give();
 }
 

@@ -103,14 +103,14 @@ void Endpoint::Io::stop() {
 
 void Endpoint::Io::drive(std::uint32_t seen, std::chrono::microseconds limit) {
   const auto quiet = [&] { return endpoint.events_.load(std::memory_order_acquire) == seen; };
-  io.poll();
+  turn.look();
   if (!quiet() || limit.count() <= 0) return;
   const unsigned before = naps;
   nap.expires_after(limit);
   nap.async_wait([this](const std::error_code& error) {
     if (!error) ++naps;
   });
-  while (quiet() && naps == before) io.run_one();
+  while (quiet() && naps == before) turn.run_one();
   nap.cancel();
 }
 

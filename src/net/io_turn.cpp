@@ -6,13 +6,34 @@
 
 namespace isthmus::net {
 
+IoTurn::IoTurn(asio::io_context& io) : io_(io), rings_(asio::use_service<RingWatch>(io)) {}
+
+void IoTurn::look() {
+  if (!rings_.any()) {
+    io_.poll();
+    return;
+  }
+  rings_.stay_awake();
+  // The kernel's answer takes longer than all rings'.
+  if (rings_.look() && ++looks_ % kLooksAtRings != 0) return;
+  io_.poll();
+}
+
+void IoTurn::run_one() {
+  if (rings_.may_sleep()) {
+    io_.run_one();
+  } else {
+    rings_.look();
+  }
+}
+
 void IoTurn::run() {
   const auto work = asio::make_work_guard(io_);
   while (!stopped_) {
     {
       const std::lock_guard turn(turn_);
       owner_ = std::this_thread::get_id();
-      while (!stopped_ && !wanted_) io_.run_one();
+      while (!stopped_ && !wanted_) run_one();
       owner_ = std::thread::id();
     }
     std::unique_lock lock(mutex_);

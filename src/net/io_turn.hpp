@@ -11,11 +11,13 @@
 #include <mutex>
 #include <thread>
 
+#include "net/shm/ring_watch.hpp"
+
 namespace isthmus::net {
 
 class IoTurn {
  public:
-  explicit IoTurn(asio::io_context& io) : io_(io) {}
+  explicit IoTurn(asio::io_context& io);
 
   /// The life of the I/O thread; until stop().
   void run();
@@ -27,6 +29,11 @@ class IoTurn {
   /// As try_take. When the I/O thread has the turn it is asked to give it up, for the next time.
   bool take_or_ask();
   void give();
+  /// Runs the handlers that are ready, and looks at the rings. Only for who has the turn, as the
+  /// next.
+  void look();
+  /// Runs a handler; sleeps until there is one.
+  void run_one();
   /// The calling thread has the turn.
   bool mine() const { return owner_.load() == std::this_thread::get_id(); }
 
@@ -36,7 +43,11 @@ class IoTurn {
   // of looking, which disturbs ranks that share the core (about 5 us; November 2026).
   static constexpr std::chrono::microseconds kAside{500}, kMostAside{2000};
 
+  static constexpr unsigned kLooksAtRings = 16;  // for one at the sockets
+
   asio::io_context& io_;
+  RingWatch& rings_;
+  unsigned looks_ = 0;
   std::mutex turn_;
   std::atomic<std::thread::id> owner_{};
   std::atomic<bool> wanted_{false};

@@ -19,6 +19,7 @@
 #include "net/connect.hpp"
 #include "net/handshake.hpp"
 #include "net/plain_stream.hpp"
+#include "net/shm/ring_stream.hpp"
 
 namespace isthmus::net {
 namespace {
@@ -28,6 +29,16 @@ using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
 
 constexpr std::size_t kMaxHello = 512;
 
+asio::awaitable<void> readable(Stream& stream) {
+  return asio::async_initiate<const asio::use_awaitable_t<>, void(std::error_code)>(
+      [&stream](auto handler) {
+        auto kept = std::make_shared<decltype(handler)>(std::move(handler));
+        stream.wait(Stream::Wait::Readable,
+                    [kept](const std::error_code& error) { std::move (*kept)(error); });
+      },
+      asio::use_awaitable);
+}
+
 // At least one byte, or throws.
 asio::awaitable<std::size_t> read_some(Stream& stream, std::span<std::byte> into) {
   const iovec part{into.data(), into.size()};
@@ -36,7 +47,7 @@ asio::awaitable<std::size_t> read_some(Stream& stream, std::span<std::byte> into
     if (moved.error) throw std::system_error(moved.error);
     if (moved.bytes > 0) co_return moved.bytes;
     if (moved.wait == Stream::Wait::Readable) {
-      co_await stream.socket().async_wait(Socket::wait_read, asio::use_awaitable);
+      co_await readable(stream);
     }
   }
 }
@@ -67,8 +78,7 @@ struct Listener::State : std::enable_shared_from_this<State> {
 
   struct Door {
     Acceptor acceptor;
-    bool is_unix;
-    std::string path;
+    Address address;
     asio::steady_timer pause;  // of this door alone, after it could not accept
     bool accepting = false;
   };
@@ -98,7 +108,7 @@ struct Listener::State : std::enable_shared_from_this<State> {
             });
             return;
           }
-          self->welcome(std::move(socket), door->is_unix);
+          self->welcome(std::move(socket), door->address);
           self->accept(door);
         });
   }
@@ -117,17 +127,17 @@ struct Listener::State : std::enable_shared_from_this<State> {
               "(sysctl fs.file-max)");
   }
 
-  void welcome(Socket socket, bool is_unix) {
+  void welcome(Socket socket, const Address& at) {
     ++under_way;
-    prepare(socket, is_unix);
+    prepare(socket, at.is_unix);
     bool loopback = false;
-    std::string where = describe(socket, is_unix, loopback);
+    std::string where = describe(socket, at.is_unix, loopback);
     asio::co_spawn(io,
-                   hear(shared_from_this(), std::move(socket), is_unix, loopback, std::move(where)),
+                   hear(shared_from_this(), std::move(socket), at, loopback, std::move(where)),
                    asio::detached);
   }
 
-  static asio::awaitable<void> hear(std::shared_ptr<State> self, Socket socket, bool is_unix,
+  static asio::awaitable<void> hear(std::shared_ptr<State> self, Socket socket, Address at,
                                     bool loopback, std::string where) {
     std::string failure;
     try {
@@ -135,12 +145,14 @@ struct Listener::State : std::enable_shared_from_this<State> {
       const auto& config = self->config;
       ServerPolicy policy{loopback || config.accept_plain, config.handshake_timeout};
       Newcomer newcomer;
-      newcomer.is_unix = is_unix;
+      newcomer.is_unix = at.is_unix;
       newcomer.stream =
           co_await authenticate_as_server(std::move(socket), config.credentials, policy, where);
-      auto stream = newcomer.stream;
-      newcomer.exposed = !loopback && dynamic_cast<const PlainStream*>(stream.get()) != nullptr;
-      const Deadline deadline(executor, policy.limit, [stream] { stream->close(); });
+      newcomer.exposed =
+          !loopback && dynamic_cast<const PlainStream*>(newcomer.stream.get()) != nullptr;
+      const Deadline deadline(executor, policy.limit,
+                              [stream = newcomer.stream] { stream->close(); });
+      if (at.shares_memory) newcomer.stream = co_await RingStream::accept(newcomer.stream);
       co_await hello(newcomer, config);
       if (!self->closed) self->accepted(std::move(newcomer));
     } catch (const std::exception& e) {
@@ -253,8 +265,8 @@ std::string Listener::listen(const std::string& text) {
   std::error_code error;
   Acceptor acceptor(io);
   if (address.is_unix) {
-    acceptor = open_door(io, asio::local::stream_protocol::endpoint(address.path), true, error);
-    if (!error) ::chmod(address.path.c_str(), 0600);
+    acceptor = open_door(io, unix_endpoint(address), true, error);
+    if (!error && !address.shares_memory) ::chmod(address.path.c_str(), 0600);
   } else {
     tcp::resolver resolver(io);
     const auto found = resolver.resolve(address.host, "0", tcp::resolver::passive, error);
@@ -287,7 +299,7 @@ std::string Listener::listen(const std::string& text) {
     address.port = bound.port();
   }
   auto door = std::make_shared<State::Door>(
-      State::Door{std::move(acceptor), address.is_unix, address.path, asio::steady_timer(io)});
+      State::Door{std::move(acceptor), address, asio::steady_timer(io)});
   state_->doors.push_back(door);
   state_->accept(door);
   return to_string(address);
@@ -300,7 +312,9 @@ void Listener::close() {
     std::error_code ignored;
     door->pause.cancel();
     door->acceptor.close(ignored);
-    if (door->is_unix) ::unlink(door->path.c_str());
+    if (door->address.is_unix && !door->address.shares_memory) {
+      ::unlink(door->address.path.c_str());
+    }
   }
   state_->doors.clear();
 }

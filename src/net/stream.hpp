@@ -40,8 +40,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   /// `ready` is called once, never from within the call, also (with an error) after close(). At
   /// most one wait of each kind at a time.
-  void wait(Wait what, Ready ready);
-  void close();
+  virtual void wait(Wait what, Ready ready);
+  virtual void close();
 
   Socket& socket() { return socket_; }
   /// The other end's address, for messages.

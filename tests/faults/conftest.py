@@ -27,6 +27,7 @@ def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def grid(tmp_path: Path, prefix: Path) -> Iterator[Grid]:
     python = str(Path(__file__).parents[2] / "python")
     environment = {**os.environ, **AS_ROOT, "ISTHMUS_PREFIX": str(prefix), "PYTHONPATH": python}
+    environment.setdefault("ISTHMUS_REACH", "gateway")  # they are what fails here
     made = Grid(tmp_path, environment)
     yield made
     made.check_nothing_is_left()

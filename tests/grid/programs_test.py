@@ -4,6 +4,8 @@ A program checks itself: it prints what is wrong and exits non-zero. A line `ran
 leading comment says on how many ranks it runs; 4 otherwise. One that `needs: sessions` does not
 meet the library that has none.
 
+Mixed pairs go by gateways, clusters of one library through shared memory.
+
 By default each number of ranks meets one library or one mixed pair, and each program both, so that
 every library and pair meets programs of every kind in minutes. Which ones, the program's name says:
 a new program changes nothing for the others. With --all-libraries each meets all of them.
@@ -75,6 +77,14 @@ def test_every_library_and_pair_meets_programs_of_every_kind(kind):
         for pair in pairs_for(program, ranks)
     }
     assert met == {*SINGLE, *MIXED}
+
+
+@pytest.fixture(autouse=True)
+def ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mixed pairs go by gateways, clusters of one library through shared memory."""
+    pair = getattr(request.node, "callspec", None) and request.node.callspec.params.get("pair")
+    if pair and pair[0] != pair[1]:
+        monkeypatch.setenv("ISTHMUS_REACH", "gateway")
 
 
 def run_on_both(isthmus, programs: Path, program: Path, ranks: int, pair: tuple[str, str]) -> None:

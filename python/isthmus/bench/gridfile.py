@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from isthmus.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec
+from isthmus.grid import GatewaySpec, Grid, LinkSpec, Reach
 from isthmus.grid import parse as parse_grid
 
 
@@ -24,27 +24,12 @@ def write(grid: Grid) -> str:
     return "\n".join(out) + "\n"
 
 
-def direct(grid: Grid) -> Grid | None:
-    """The same grid without gateways in the way; None where this Isthmus has no such thing."""
-    models: list[tuple[str, type[BaseModel]]] = [
-        ("link", LinkSpec),
-        ("cluster", ClusterSpec),
-        ("gateway", GatewaySpec),
-    ]
-    data = json.loads(grid.model_dump_json(exclude_none=True, exclude_defaults=True))
+def reached(grid: Grid, reach: Reach) -> Grid:
+    """The same grid, whose links all have that `reach`."""
     names = list(grid.cluster)
-    if "reach" in LinkSpec.model_fields and not grid.link:
-        data["link"] = [{"between": [a, b]} for i, a in enumerate(names) for b in names[i + 1 :]]
-    known = False
-    if "reach" in Grid.model_fields:
-        data["reach"], known = "direct", True
-    for table, model in models:
-        if "reach" in model.model_fields:
-            known = True
-            entries = data.get(table) or {}
-            for entry in entries.values() if isinstance(entries, dict) else entries:
-                entry["reach"] = "direct"
-    return parse_grid(write(Grid.model_validate(data)), "direct") if known else None
+    every_pair = [LinkSpec(between=[a, b]) for i, a in enumerate(names) for b in names[i + 1 :]]
+    links = [link.model_copy(update={"reach": reach}) for link in grid.link or every_pair]
+    return parse_grid(write(grid.model_copy(update={"link": links})), reach)
 
 
 def with_gateways(grid: Grid, gateways: Sequence[GatewaySpec]) -> Grid:

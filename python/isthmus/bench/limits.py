@@ -6,7 +6,8 @@ from isthmus.measuring.samples import NotMeasuredError
 from isthmus.measuring.tasks import LARGEST, LATENCY_BYTES
 from isthmus.units import format_bytes
 
-OURS, DIRECT, UNTUNED, TCP = "isthmus", "isthmus-direct", "isthmus-untuned", "tcp"
+OURS, DIRECT, MEMORY = "isthmus", "isthmus-direct", "isthmus-memory"
+UNTUNED, TCP = "isthmus-untuned", "tcp"
 
 
 # -- the figures ----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from isthmus.bench.contestants import (
     has_iperf,
     tunings,
 )
-from isthmus.bench.limits import DIRECT, OURS, UNTUNED
+from isthmus.bench.limits import DIRECT, MEMORY, OURS, UNTUNED
 from isthmus.bench.mpis import Mpi
 from isthmus.bench.session import Entry
 from isthmus.errors import IsthmusError, UsageError
@@ -94,12 +94,13 @@ def _ours(
     place: Place, natives: Sequence[Mpi], folder: Path, wanted: Callable[[str], bool]
 ) -> list[Contestant]:
     kinds: list[tuple[str, str, Grid, int | None]]
-    kinds = [(OURS, "Isthmus, gateways", place.grid, None)]
+    kinds = [(OURS, "Isthmus, gateways", gridfile.reached(place.grid, "gateway"), None)]
+    if place.name == LOOPBACK:
+        kinds.append((MEMORY, "Isthmus, shared memory", place.grid, None))
     if place.lab and place.open:
         kinds.append((UNTUNED, "Isthmus, small buffers", place.grid, UNTUNED_CEILING))
-    reached = gridfile.direct(place.grid) if place.open else None
-    if reached:
-        kinds.append((DIRECT, "Isthmus, direct", reached, None))
+    if place.open:
+        kinds.append((DIRECT, "Isthmus, direct", gridfile.reached(place.grid, "direct"), None))
     kinds = [kind for kind in kinds if wanted(kind[0])]
     if not kinds:
         return []

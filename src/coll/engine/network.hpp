@@ -21,6 +21,9 @@ struct Network {
   /// Ways out of a cluster that bytes can take at the same time, each a link: its gateways. 0:
   /// every member has its own.
   int paths = 0;
+
+  /// That of clusters on one host, which share its memory.
+  static Network of_one_host();
 };
 
 /// Reads changes to `base`, as in

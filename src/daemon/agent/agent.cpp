@@ -102,6 +102,7 @@ int Agent::run() {
   channel_.send({{"op", "hello"},
                  {"version", ISTHMUS_VERSION},
                  {"host", host_name()},
+                 {"memory", memory_place()},
                  {"user", user_name()},
                  {"pid", getpid()},
                  {"machine", machine()}});

@@ -9,6 +9,9 @@
 #include <bit>
 #include <cfloat>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <thread>
 
 namespace isthmus::daemon {
@@ -22,6 +25,15 @@ std::string host_name() {
 std::string user_name() {
   const passwd* entry = getpwuid(getuid());
   return entry != nullptr ? entry->pw_name : std::to_string(getuid());
+}
+
+std::string memory_place() {
+  std::ifstream boot("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(boot, id);
+  std::error_code error;
+  const auto network = std::filesystem::read_symlink("/proc/self/ns/net", error);
+  return id.empty() || error ? "" : id + " " + network.string();
 }
 
 nlohmann::json machine() {

@@ -8,6 +8,9 @@ namespace isthmus::daemon {
 
 std::string host_name();
 std::string user_name();
+/// The same text for processes that can share memory, over a unix socket without a file: those of
+/// one network namespace of one running kernel. Empty where it cannot be known.
+std::string memory_place();
 /// {arch, byteorder, long, long_double}: what clusters must have in common.
 nlohmann::json machine();
 /// Cores that this process may use.

@@ -46,6 +46,7 @@ std::size_t cluster_named(const core::World& world, const std::string& name) {
 coll::Network network_of(const core::World& world) {
   coll::Network network;
   const std::size_t clusters = world.clusters.size();
+  if (world.on_one_host()) return coll::Network::of_one_host();
   if (world.direct.size() >= clusters * (clusters - 1) / 2) return network;
   std::vector<int> gateways(clusters, 0);
   for (const core::Gateway& gateway : world.gateways) ++gateways[gateway.cluster];

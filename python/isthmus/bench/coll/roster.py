@@ -18,7 +18,7 @@ from isthmus.placement import Part
 from isthmus.placement import place as place_ranks
 
 COLL = Path(__file__).with_name("coll.c")
-OURS, DIRECT = "isthmus", "isthmus-direct"
+OURS, DIRECT, MEMORY = "isthmus", "isthmus-direct", "isthmus-memory"
 GATEWAYS = (1, 2, 4)
 SENDERS = (1, 2, 4, 8)
 Contestant = IsthmusWorld | NativeWorld
@@ -69,10 +69,12 @@ def _ours(
     say: Callable[[str], None],
 ) -> list[IsthmusWorld]:
     kinds: list[tuple[str, str, Grid, str]] = []
-    direct = gridfile.direct(place.grid) if place.open else None
+    direct = gridfile.reached(place.grid, "direct") if place.open else None
     if direct:
         kinds.append((DIRECT, "Isthmus, direct", direct, ""))
-    kinds.append((OURS, "Isthmus, gateways", place.grid, ""))
+    if place.name == LOOPBACK:
+        kinds.append((MEMORY, "Isthmus, shared memory", place.grid, ""))
+    kinds.append((OURS, "Isthmus, gateways", gridfile.reached(place.grid, "gateway"), ""))
     for count in GATEWAYS:
         if gateways := _on_nodes(place, count):
             label = f"Isthmus, {count} gateway{'s' if count > 1 else ''} on nodes"

@@ -1,0 +1,71 @@
+// A ring of bytes in memory that two processes share: one writes, one reads. Each side trusts its
+// own counter alone and checks the other's, so a peer that writes nonsense there is found out, and
+// what it writes as bytes is judged by whoever reads them, as those of a socket are.
+//
+// Neither side ever waits here. A side that is about to sleep says so in its flag, looks once more,
+// and is then woken by the other, by means of their own; who does not sleep costs nobody a wake-up.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace isthmus::net {
+
+/// The head of a ring in shared memory. All zeros is an empty ring that nobody sleeps at.
+struct RingHead {
+  static constexpr std::size_t kLine = 64;  // a cache line
+  alignas(kLine) std::atomic<std::uint64_t> written;
+  std::atomic<std::uint32_t> writer_asleep;
+  alignas(kLine) std::atomic<std::uint64_t> read;
+  std::atomic<std::uint32_t> reader_asleep;
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+
+/// What moved. `wake`: the other side sleeps and is to be woken now. `broken`: the other's counter
+/// is nonsense; nothing moved, and nothing ever will.
+struct RingMoved {
+  std::size_t bytes = 0;
+  bool wake = false;
+  bool broken = false;
+};
+
+class RingWriter {
+ public:
+  /// `bytes` has a power of two of them. Both outlive this.
+  RingWriter(RingHead& head, std::span<std::byte> bytes) : head_(head), bytes_(bytes) {}
+
+  /// As much as there is room for.
+  RingMoved write(std::span<const iovec> from);
+  /// Something can be written, or the ring is broken.
+  bool room() const;
+  /// Before and after sleeping.
+  void asleep(bool is) { head_.writer_asleep.store(is ? 1 : 0, std::memory_order_seq_cst); }
+
+ private:
+  RingHead& head_;
+  std::span<std::byte> bytes_;
+  std::uint64_t written_ = 0;
+};
+
+class RingReader {
+ public:
+  RingReader(RingHead& head, std::span<const std::byte> bytes) : head_(head), bytes_(bytes) {}
+
+  /// As much as there is.
+  RingMoved read(std::span<const iovec> into);
+  /// Something can be read, or the ring is broken.
+  bool filled() const { return head_.written.load(std::memory_order_seq_cst) != read_; }
+  void asleep(bool is) { head_.reader_asleep.store(is ? 1 : 0, std::memory_order_seq_cst); }
+
+ private:
+  RingHead& head_;
+  std::span<const std::byte> bytes_;
+  std::uint64_t read_ = 0;
+};
+
+}  // namespace isthmus::net

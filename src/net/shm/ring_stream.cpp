@@ -1,0 +1,205 @@
+#include "net/shm/ring_stream.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <asio/error.hpp>
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
+#include <asio/use_awaitable.hpp>
+#include <bit>
+#include <cerrno>
+#include <stdexcept>
+#include <utility>
+
+namespace isthmus::net {
+namespace {
+
+// The memory: two heads, then the bytes of the maker's ring and those of the taker's.
+constexpr std::size_t kHeads = 4096;
+static_assert(2 * sizeof(RingHead) <= kHeads);
+
+RingHead& head(const SharedMemory& memory, std::size_t ring) {
+  return reinterpret_cast<RingHead*>(memory.bytes().data())[ring];
+}
+
+std::span<std::byte> ring_bytes(const SharedMemory& memory, std::size_t ring) {
+  const std::size_t size = (memory.bytes().size() - kHeads) / 2;
+  return memory.bytes().subspan(kHeads + ring * size, size);
+}
+
+std::size_t written_by(RingStream::Side side) { return side == RingStream::Side::Maker ? 0 : 1; }
+std::size_t read_by(RingStream::Side side) { return 1 - written_by(side); }
+
+asio::io_context& context_of(Socket& socket) {
+  return static_cast<asio::io_context&>(
+      asio::query(socket.get_executor(), asio::execution::context));
+}
+
+}  // namespace
+
+std::shared_ptr<RingStream> RingStream::offer(Stream& plain, std::size_t ring_bytes) {
+  SharedMemory memory =
+      SharedMemory::make(kHeads + 2 * std::bit_ceil(std::clamp(ring_bytes, kLeast, kMost)));
+  send_descriptor(plain.socket().native_handle(), memory.file());
+  return std::make_shared<RingStream>(std::move(plain.socket()), plain.where(), std::move(memory),
+                                      Side::Maker);
+}
+
+asio::awaitable<std::shared_ptr<RingStream>> RingStream::accept(std::shared_ptr<Stream> plain) {
+  std::optional<Descriptor> file;
+  while (!(file = receive_descriptor(plain->socket().native_handle()))) {
+    co_await plain->socket().async_wait(Socket::wait_read, asio::use_awaitable);
+  }
+  if (file->number() < 0) {
+    throw std::runtime_error(plain->where() + " speaks without giving shared memory");
+  }
+  SharedMemory memory =
+      SharedMemory::take(std::move(*file), kHeads + 2 * kLeast, kHeads + 2 * kMost);
+  if (!std::has_single_bit((memory.bytes().size() - kHeads) / 2) ||
+      (memory.bytes().size() - kHeads) % 2 != 0) {
+    throw std::runtime_error(plain->where() + " gave shared memory of an odd size");
+  }
+  co_return std::make_shared<RingStream>(std::move(plain->socket()), plain->where(),
+                                         std::move(memory), Side::Taker);
+}
+
+RingStream::RingStream(Socket socket, std::string where, SharedMemory memory, Side side)
+    : Stream(std::move(socket), std::move(where)),
+      memory_(std::move(memory)),
+      writer_(head(memory_, written_by(side)), ring_bytes(memory_, written_by(side))),
+      reader_(head(memory_, read_by(side)), ring_bytes(memory_, read_by(side))),
+      watch_(asio::use_service<RingWatch>(context_of(this->socket()))) {
+  watch_.add(*this);
+}
+
+RingStream::~RingStream() {
+  if (!closed_) watch_.remove(*this);
+}
+
+Stream::Moved RingStream::read(std::span<const iovec> into) {
+  const RingMoved got = reader_.read(into);
+  Moved moved;
+  moved.bytes = got.bytes;
+  if (got.broken) {
+    moved.error = std::make_error_code(std::errc::protocol_error);
+  } else if (got.bytes > 0) {
+    if (got.wake) wake_peer();
+    if (!reader_.filled()) moved.wait = Wait::Readable;
+  } else if (ended_ || closed_) {
+    moved.error = ended_ ? ended_ : asio::error::operation_aborted;
+  } else {
+    moved.wait = Wait::Readable;
+  }
+  return moved;
+}
+
+Stream::Moved RingStream::write(std::span<const iovec> from) {
+  Moved moved;
+  if (from.empty()) return moved;
+  if (ended_ || closed_) {
+    moved.error = std::make_error_code(std::errc::broken_pipe);
+    return moved;
+  }
+  const RingMoved put = writer_.write(from);
+  moved.bytes = put.bytes;
+  if (put.broken) {
+    moved.error = std::make_error_code(std::errc::protocol_error);
+  } else if (put.bytes == 0) {
+    moved.wait = Wait::Writable;
+  } else if (put.wake) {
+    wake_peer();
+  }
+  return moved;
+}
+
+void RingStream::wait(Wait what, Ready ready) {
+  (what == Wait::Readable ? readable_ : writable_) = std::move(ready);
+  if (!closed_) listen();
+  if (closed_ || !watch_.awake()) {
+    asleep(true);
+    if (closed_ || this->ready()) {
+      asio::post(socket().get_executor(),
+                 [self = std::static_pointer_cast<RingStream>(shared_from_this())] {
+                   self->look();
+                 });
+    }
+  }
+}
+
+bool RingStream::ready() const {
+  const bool over = ended_ || closed_;
+  return (readable_ && (over || reader_.filled())) || (writable_ && (over || writer_.room()));
+}
+
+bool RingStream::look() {
+  if (!readable_ && !writable_) return false;
+  const bool over = ended_ || closed_;
+  const auto error = closed_ ? make_error_code(asio::error::operation_aborted) : std::error_code();
+  const auto self = shared_from_this();
+  bool any = false;
+  if (readable_ && (over || reader_.filled())) {
+    any = true;
+    std::exchange(readable_, nullptr)(error);
+  }
+  if (writable_ && (over || writer_.room())) {
+    any = true;
+    std::exchange(writable_, nullptr)(error);
+  }
+  return any;
+}
+
+void RingStream::asleep(bool is) {
+  reader_.asleep(is && readable_);
+  writer_.asleep(is && writable_);
+}
+
+void RingStream::wake_peer() {
+  const char bell = 0;
+  // A socket that is full of wake-ups needs no more; one that has ended says so to hear().
+  (void)::send(socket().native_handle(), &bell, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+// Keeps one wait for the socket under way while there are waits.
+void RingStream::listen() {
+  if (std::exchange(listening_, true)) return;
+  socket().async_wait(Socket::wait_read,
+                      [self = std::static_pointer_cast<RingStream>(shared_from_this())](
+                          const std::error_code& error) {
+                        self->listening_ = false;
+                        if (error || self->closed_) return;
+                        self->hear();
+                      });
+}
+
+void RingStream::hear() {
+  std::array<char, 256> bells;
+  while (true) {
+    const ssize_t n =
+        ::recv(socket().native_handle(), bells.data(), bells.size(), MSG_DONTWAIT);
+    if (n > 0) continue;
+    if (n == 0) {
+      ended_ = asio::error::eof;
+    } else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) {
+      ended_ = std::error_code(errno, std::system_category());
+    }
+    break;
+  }
+  look();
+  if (closed_ || ended_ || (!readable_ && !writable_)) return;
+  listen();
+  if (watch_.awake()) return;
+  asleep(true);
+  if (ready()) look();
+}
+
+void RingStream::close() {
+  if (std::exchange(closed_, true)) return;
+  Stream::close();
+  watch_.remove(*this);
+  asio::post(socket().get_executor(),
+             [self = std::static_pointer_cast<RingStream>(shared_from_this())] { self->look(); });
+}
+
+}  // namespace isthmus::net

@@ -1,0 +1,61 @@
+// A stream between two processes of one host: a ring in shared memory for each direction, and the
+// unix socket by which the memory came. Bytes on the socket are wake-ups and say nothing else; its
+// end is the end of the stream, after what is left in the ring.
+#pragma once
+
+#include <asio/awaitable.hpp>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "net/shm/ring.hpp"
+#include "net/shm/ring_watch.hpp"
+#include "net/shm/shared_memory.hpp"
+#include "net/stream.hpp"
+
+namespace isthmus::net {
+
+class RingStream final : public Stream {
+ public:
+  enum class Side : std::uint8_t { Maker, Taker };  ///< of the memory
+  /// Bytes of each ring: a power of two from the one to the other.
+  static constexpr std::size_t kLeast = std::size_t{4} << 10, kMost = std::size_t{1} << 20;
+
+  /// Takes the socket of an authenticated stream on which nothing has been said since. Both throw
+  /// std::runtime_error or std::system_error.
+  static std::shared_ptr<RingStream> offer(Stream& plain, std::size_t ring_bytes);
+  static asio::awaitable<std::shared_ptr<RingStream>> accept(std::shared_ptr<Stream> plain);
+
+  RingStream(Socket socket, std::string where, SharedMemory memory, Side side);
+  ~RingStream() override;
+
+  Moved read(std::span<const iovec> into) override;
+  Moved write(std::span<const iovec> from) override;
+  void wait(Wait what, Ready ready) override;
+  void close() override;
+
+  // ---- for RingWatch ----------------------------------------------------------------------------
+
+  /// Ends the waits that have something to tell. False: none had.
+  bool look();
+  /// Some wait has something to tell.
+  bool ready() const;
+  /// Whether the other side is to wake this one when a wait has something to tell.
+  void asleep(bool is);
+
+ private:
+  void wake_peer();
+  void listen();
+  void hear();
+
+  SharedMemory memory_;
+  RingWriter writer_;
+  RingReader reader_;
+  RingWatch& watch_;
+  Ready readable_, writable_;  // under way
+  bool listening_ = false;     // for the socket
+  bool closed_ = false;
+  std::error_code ended_;  // why no more is written by the other end
+};
+
+}  // namespace isthmus::net

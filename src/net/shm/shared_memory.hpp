@@ -1,0 +1,56 @@
+// Memory that two processes of one host share, and how one gives it to the other: without a name,
+// so nothing is left behind however they end.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace isthmus::net {
+
+/// An open file descriptor.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept;
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor();
+  int number() const { return number_; }
+
+ private:
+  int number_ = -1;
+};
+
+/// A mapping, writable on both sides. It can neither shrink nor grow, so touching it is safe
+/// whatever the other process does.
+class SharedMemory {
+ public:
+  /// All zeros. Throws std::system_error.
+  static SharedMemory make(std::size_t size);
+  /// What another process has made. Throws std::runtime_error with a sentence where it could
+  /// shrink, or has fewer than `least` or more than `most` bytes.
+  static SharedMemory take(Descriptor file, std::size_t least, std::size_t most);
+
+  SharedMemory(SharedMemory&& other) noexcept;
+  SharedMemory& operator=(SharedMemory&&) = delete;
+  ~SharedMemory();
+
+  std::span<std::byte> bytes() const { return bytes_; }
+  const Descriptor& file() const { return file_; }
+
+ private:
+  SharedMemory(Descriptor file, std::size_t size);
+
+  Descriptor file_;
+  std::span<std::byte> bytes_;
+};
+
+/// Sends a descriptor over a unix socket, with one byte. Throws std::system_error.
+void send_descriptor(int socket, const Descriptor& file);
+/// What has come of it: nothing yet (the socket does not block); a descriptor, or one without a
+/// number where the byte came alone. Throws std::system_error, also where the other end has closed.
+std::optional<Descriptor> receive_descriptor(int socket);
+
+}  // namespace isthmus::net

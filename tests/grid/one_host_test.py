@@ -1,0 +1,134 @@
+"""Clusters on one host: their processes share memory, and need no gateway."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import mpis
+import pytest
+
+GRID = """
+[cluster.east]
+[cluster.west]
+[[link]]
+between = ["east", "west"]
+{reach}
+"""
+
+TALK = r"""
+import os, sys, time
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+other = (world.rank + world.size // 2) % world.size
+os.write(1, f"{world.rank} {os.getpid()}\n".encode())
+data = bytearray(300_000)
+for i in range(int(sys.argv[1])):
+    data[i % len(data)] = world.rank
+    back = world.sendrecv(bytes(data), other, i, None, other, i)
+    assert back[i % len(data)] == other
+"""
+
+
+def crossed(stats: str) -> tuple[int, int]:
+    """Bytes of the program that crossed the gateways, and that did not, by --stats."""
+    by_gateways = re.findall(r"│ \w+ -> \w+ +│ +\d+ │ +(\d+) │", stats)
+    directly = re.findall(r"│ \w+ -> \w+, direct \(\d+\) +│ +\d+ │ +(\d+) │", stats)
+    return sum(map(int, by_gateways)), sum(map(int, directly))
+
+
+def talk(folder: Path) -> Path:
+    program = folder / "talk.py"
+    program.write_text(TALK)
+    return program
+
+
+@pytest.mark.parametrize(
+    ("reach", "shared"), [("", True), ('reach = "direct"', True), ('reach = "gateway"', False)]
+)
+def test_gateways_carry_nothing_unless_the_link_says_so(isthmus, tmp_path, reach, shared):
+    grid = tmp_path / "grid.toml"
+    grid.write_text(GRID.format(reach=reach))
+    python = mpis.ALL["mpich5"].python
+    done = isthmus("run", "-g", grid, "-n", 4, "--stats", python, talk(tmp_path), 100)
+    assert done.returncode == 0, done.stderr
+    gateways, directly = crossed(done.stderr)
+    assert gateways + directly >= 4 * 100 * 300_000
+    if shared:  # the first messages go by the gateways, until the conduits stand
+        assert directly > 4 * gateways, done.stderr
+    else:
+        assert directly == 0, done.stderr
+
+
+def test_the_environment_says_it_where_the_grid_file_does_not(isthmus, tmp_path, monkeypatch):
+    monkeypatch.setenv("ISTHMUS_REACH", "gateway")
+    python = mpis.ALL["mpich5"].python
+    done = isthmus("run", "-n", 2, "--stats", python, talk(tmp_path), 20)
+    assert done.returncode == 0, done.stderr
+    assert crossed(done.stderr)[1] == 0
+
+    monkeypatch.setenv("ISTHMUS_REACH", "memory")
+    done = isthmus("run", "-n", 2, python, talk(tmp_path), 20)
+    assert done.returncode == 2
+    assert "ISTHMUS_REACH is 'memory'" in done.stderr
+
+
+class Talking:
+    """A run of `talk` whose ranks are known by their processes."""
+
+    def __init__(self, folder: Path, ranks: int) -> None:
+        python = mpis.ALL["mpich5"].python
+        words = ["run", "-n", str(ranks), str(python), str(talk(folder)), "1000000"]
+        self.run = subprocess.Popen(
+            [sys.executable, "-m", "isthmus", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self.run.stdout is not None
+        lines = [self.run.stdout.readline().split() for _ in range(ranks)]
+        self.pids = {int(rank): int(pid) for rank, pid in lines}
+
+    def end(self) -> tuple[int, str]:
+        _, errors = self.run.communicate(timeout=60)
+        return self.run.returncode, errors
+
+
+def test_a_rank_that_dies_in_the_middle_of_a_message_ends_the_job(tmp_path):
+    talking = Talking(tmp_path, 4)
+    time.sleep(0.5)  # so that messages are under way; nothing depends on it
+    os.kill(talking.pids[3], signal.SIGKILL)
+    status, errors = talking.end()
+    assert status != 0
+    assert "rank 3" in errors or "west" in errors, errors
+
+
+def test_a_rank_that_stands_still_for_longer_than_a_conduit_may_loses_nothing(tmp_path):
+    python = mpis.ALL["mpich5"].python
+    program = tmp_path / "still.py"
+    program.write_text(
+        TALK.replace("for i in", "if world.rank == 1: os.kill(os.getpid(), 19)\nfor i in")
+    )
+    run = subprocess.Popen(
+        [sys.executable, "-m", "isthmus", "run", "-n", "2", str(python), str(program), "200"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert run.stdout is not None
+    pids = dict(map(int, run.stdout.readline().split()) for _ in range(2))
+    while stopped(pids[1]) is False:
+        time.sleep(0.05)
+    time.sleep(12)
+    os.kill(pids[1], signal.SIGCONT)
+    _, errors = run.communicate(timeout=90)
+    assert run.returncode == 0, errors
+
+
+def stopped(pid: int) -> bool:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
