@@ -132,7 +132,7 @@ bool Conduit::may_send_new(bool bulk) const {
 
 PacketPtr Conduit::next_new(StreamId id, bool bulk) {
   Queue* queue = next_queue(bulk);
-  express_run_ = queue == &express_ ? express_run_ + 1 : 0;
+  express_run_ = queue == &express_ && !bulk_.empty() ? express_run_ + 1 : 0;
   auto packet = queue->pop();
   set_sequence(*packet, base_ + sent_.size());
   sent_bytes_ += packet->size;

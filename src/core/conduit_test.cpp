@@ -111,6 +111,20 @@ TEST(Conduit, SmallFramesOvertakeLargeOnesButDoNotStarveThem) {
   EXPECT_LT(place, 20U);
 }
 
+TEST(Conduit, ASmallFrameOvertakesALargeOneHoweverManyWentBeforeAlone) {
+  Wan wan(1, {}, config(kA, kB), config(kB, kA));
+  while (!wan.conduit(0).connected()) wan.step();
+  for (int i = 0; i < 40; ++i) wan.submit(0, 10);
+  std::vector<PacketPtr> packets;
+  wan.conduit(0).output(1, wan.now(), 1U << 30, packets);
+  packets.clear();
+  wan.submit(0, 50'000);
+  wan.submit(0, 10);
+  wan.conduit(0).output(1, wan.now(), 1U << 30, packets);
+  ASSERT_EQ(packets.size(), 2U);
+  EXPECT_LT(packets[0]->size, 50'000U);
+}
+
 TEST(Conduit, ByeArrivesAfterEverythingElse) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Wan::Setup setup;
