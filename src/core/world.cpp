@@ -140,6 +140,29 @@ std::size_t World::cluster_of_node(NodeId node) const {
   return cluster_of(static_cast<int>(node));
 }
 
+std::string World::name_of(NodeId node) const {
+  const auto of = [this](std::size_t cluster) {
+    return "cluster \"" + clusters[cluster].name + "\"";
+  };
+  if (!is_gateway(node)) {
+    const std::string rank = "rank " + std::to_string(node);
+    if (node >= static_cast<NodeId>(size())) return rank;
+    return rank + " (" + of(cluster_of(static_cast<int>(node))) + ")";
+  }
+  for (const Gateway& gateway : gateways) {
+    if (gateway.node != node) continue;
+    std::size_t count = 0, before = 0;
+    for (const Gateway& other : gateways) {
+      if (other.cluster != gateway.cluster) continue;
+      ++count;
+      if (other.node < node) ++before;
+    }
+    return (count == 1 ? "the gateway" : "gateway " + std::to_string(before)) + " of " +
+           of(gateway.cluster);
+  }
+  return "gateway " + std::to_string(node - kFirstGateway);
+}
+
 std::string world_to_json(const World& world) {
   json clusters = json::array();
   for (const Cluster& cluster : world.clusters) {

@@ -54,6 +54,9 @@ struct World {
   /// Index of the cluster that a node (process or gateway) belongs to; throws
   /// std::out_of_range for a node that is not of this world.
   std::size_t cluster_of_node(NodeId node) const;
+  /// For messages: `rank 3 (cluster "east")`, `the gateway of cluster "east"`, or `gateway 1 of
+  /// ...` where the cluster has several, counted from 0.
+  std::string name_of(NodeId node) const;
 };
 
 /// To and from the JSON text that travels in ISTHMUS_WORLD:

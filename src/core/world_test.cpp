@@ -37,6 +37,17 @@ TEST(World, KnowsWhereEachNodeIs) {
   EXPECT_THROW(world.cluster_of_node(kNobody), std::out_of_range);
 }
 
+TEST(World, NamesItsNodesForMessages) {
+  World world = world_from_json(kTwo);
+  EXPECT_EQ(world.name_of(5), "rank 5 (cluster \"west\")");
+  EXPECT_EQ(world.name_of(kFirstGateway + 1), "the gateway of cluster \"west\"");
+  world.gateways.push_back({kFirstGateway + 2, 1, {}});
+  EXPECT_EQ(world.name_of(kFirstGateway + 1), "gateway 0 of cluster \"west\"");
+  EXPECT_EQ(world.name_of(kFirstGateway + 2), "gateway 1 of cluster \"west\"");
+  EXPECT_EQ(world.name_of(6), "rank 6");
+  EXPECT_EQ(world.name_of(kFirstGateway + 7), "gateway 7");
+}
+
 TEST(World, KnowsWhoseLongDoubleDiffers) {
   const World world = world_from_json(world_to_json(world_from_json(
       R"({"clusters":[{"name":"a","size":1,"arch":"x86_64","long_double":"64/16"},

@@ -35,6 +35,7 @@ Endpoint::Io::Io(Endpoint& owner, EndpointConfig settings, FaultHandler handler)
     throw std::runtime_error("cluster \"" + config.world.clusters[mine].name +
                              "\" has no gateway; give it one in the grid file");
   }
+  ways = core::Ways(gates.size(), config.world.clusters.size());
 }
 
 void Endpoint::Io::make_direct() {
@@ -56,14 +57,12 @@ void Endpoint::Io::make_direct() {
     frame.destination = to;
     frame.payload = body;
     const std::size_t cluster = config.world.cluster_of(static_cast<int>(to));
-    for (std::size_t i = 0; i < gates.size(); ++i) {
-      Gate& gate = gates[(to + i) % gates.size()];
-      if (gate.lost.contains(cluster)) continue;
-      gate.driver->conduit().submit(frame);
-      // On its own: the engine is locked here, and whatever a failing write leads to may want it.
-      asio::post(io, [driver = gate.driver] { driver->flush(); });
-      return;
-    }
+    const std::size_t gate = ways.reaching(cluster, to);
+    if (gate == core::Ways::kNone) return;
+    const auto& driver = gates[gate].driver;
+    driver->conduit().submit(frame);
+    // On its own: the engine is locked here, and whatever a failing write leads to may want it.
+    asio::post(io, [driver] { driver->flush(); });
   };
   hooks.lost = [this](const core::Conduit& conduit) { send_elsewhere(conduit); };
   direct = std::make_shared<Direct>(io, config.world, static_cast<core::NodeId>(config.world_rank),
@@ -145,7 +144,14 @@ bool Endpoint::Io::flushed() const {
 
 void Endpoint::Io::pump() {
   if (!open) return;
-  if (!returned.empty() && send_returned()) flush();
+  const auto by = [this](core::NodeId to, bool bulk) {
+    ConduitDriver* const way = way_to(to, bulk);
+    return way == nullptr ? nullptr : &way->conduit();
+  };
+  if (ways.waits() && ways.send_again(static_cast<core::NodeId>(config.world_rank), by)) {
+    sent_again = ways.sent_again();
+    flush();
+  }
   std::size_t bytes = kFirstBytes;
   while (pump_some(bytes)) bytes = kBatchBytes;
 }
@@ -155,7 +161,7 @@ bool Endpoint::Io::pump_some(std::size_t bytes) {
   const core::Engine::Room room = [this](core::NodeId peer, bool bulk) {
     return way_to(peer, bulk) != nullptr;
   };
-  std::array<ConduitDriver*, kBatch> ways;
+  std::array<ConduitDriver*, kBatch> used;
   std::size_t moved = 0;
   {
     std::lock_guard lock(endpoint.mutex_);
@@ -165,14 +171,14 @@ bool Endpoint::Io::pump_some(std::size_t bytes) {
       const std::size_t body = frame.head_size + frame.payload.size();
       ConduitDriver* const way = way_to(frame.destination, body > core::kExpressBody);
       way->conduit().submit(frame);
-      ways[moved++] = way;
+      used[moved++] = way;
       sum += body;
     }
     engine.payload_copied();
     endpoint.publish(static_cast<std::uint32_t>(engine.events()));
   }
   for (std::size_t i = 0; i < moved; ++i) {
-    if (i == 0 || ways[i] != ways[i - 1]) ways[i]->flush();
+    if (i == 0 || used[i] != used[i - 1]) used[i]->flush();
   }
   return moved > 0;
 }
@@ -228,7 +234,7 @@ void Endpoint::Io::take_control(std::size_t index, const core::InFrame& frame) {
     return;
   }
   if (body->what == ControlBody::What::Silent) fall_silent(index, body->cluster, body->ask);
-  if (body->what == ControlBody::What::Heard) gates[index].silent.erase(body->cluster);
+  if (body->what == ControlBody::What::Heard) ways.heard(index, body->cluster);
   if (body->what == ControlBody::What::Abort) {
     fault("rank " + std::to_string(body->rank) + " called MPI_Abort with code " +
               std::to_string(body->code) + (body->message.empty() ? "" : ": " + body->message),
@@ -249,7 +255,7 @@ void Endpoint::Io::progress() {
   if (phase != Phase::Leaving) return;
   {
     std::lock_guard hold(endpoint.mutex_);
-    if (endpoint.engine_.has_output() || !returned.empty()) return;
+    if (endpoint.engine_.has_output() || ways.waits()) return;
   }
   tell_crossed();
   said_bye = true;

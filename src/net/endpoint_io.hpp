@@ -3,11 +3,10 @@
 
 #include <asio/io_context.hpp>
 #include <condition_variable>
-#include <deque>
-#include <set>
 #include <thread>
 #include <vector>
 
+#include "core/ways.hpp"
 #include "net/conduit_driver.hpp"
 #include "net/control_body.hpp"
 #include "net/direct.hpp"
@@ -35,15 +34,7 @@ struct Endpoint::Io {
     std::shared_ptr<ConduitDriver> driver;
     bool connected = false;
     bool ready = false;
-    bool gone = false;             // its connection has ended
-    std::set<std::size_t> lost;    // clusters that it does not reach any more
-    std::set<std::size_t> silent;  // clusters of which it hears nothing at present
-  };
-  /// A frame that came back, since its way is lost.
-  struct Returned {
-    core::FrameKind kind{};
-    core::NodeId destination = core::kNobody;
-    std::vector<std::byte> body;
+    bool gone = false;  // its connection has ended
   };
 
   void connect(std::size_t gate);
@@ -62,7 +53,6 @@ struct Endpoint::Io {
   /// A gateway hears nothing of a cluster: says so if another still reaches it.
   void fall_silent(std::size_t gate, std::size_t cluster, bool ask);
   void take_back(std::size_t gate, const core::InFrame& frame);
-  bool send_returned();
   void flush();
   bool flushed() const;
   bool take(std::size_t gate, const core::InFrame& frame);
@@ -85,9 +75,9 @@ struct Endpoint::Io {
   asio::steady_timer nap{io};
   unsigned naps = 0;  // those that have ended
   std::vector<Gate> gates;
+  core::Ways ways{0, 0};  // by index of gates
   std::shared_ptr<Direct> direct;
-  std::deque<Returned> returned;  // no more than gateways hold for us
-  bool open = false;              // all gates are ready: frames flow
+  bool open = false;  // all gates are ready: frames flow
   bool told_crossed = false;
   bool said_bye = false;
   std::atomic<std::uint64_t> sent_again{0};

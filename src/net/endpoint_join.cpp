@@ -73,6 +73,7 @@ void Endpoint::Io::attach(std::size_t index, std::shared_ptr<Stream> stream) {
   hooks.ended = [gone] { gone("it has closed while the program was running"); };
   auto driver = std::make_shared<ConduitDriver>(io, std::move(settings), std::move(hooks));
   gates[index].driver = driver;
+  ways.connect(index, driver->conduit());
   driver->attach(std::move(stream));
 }
 

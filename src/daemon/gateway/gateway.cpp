@@ -12,6 +12,7 @@ Gateway::State::State(asio::io_context& context, GatewayConfig settings, Events 
     : io(context),
       config(std::move(settings)),
       events(std::move(handlers)),
+      router({config.node, config.failover}),
       link_timer(context),
       tune_timer(context),
       close_timer(context) {}
@@ -61,13 +62,7 @@ std::vector<std::string> Gateway::listen(const std::vector<std::string>& address
 void Gateway::link(core::World world, std::vector<GatewayLink> links,
                    std::map<std::size_t, core::NodeId> next,
                    std::function<void(const std::string& error)> done) {
-  state_->cluster = world.cluster_of_node(state_->config.node);
-  state_->custody = world.has_spare_gateways();
-  state_->world = std::move(world);
-  for (const auto& [node, peer] : state_->peers) {
-    if (state_->custody) peer->driver->conduit().keep_custody();
-  }
-  state_->next = std::move(next);
+  state_->router.learn_world(std::move(world), std::move(next));
   state_->open_links(std::move(links), std::move(done));
   state_->start_tuning();
   state_->check_ready();
@@ -87,21 +82,22 @@ bool Gateway::finished() const { return state_->all_left(); }
 
 const std::map<std::size_t, net::DirectCount>& Gateway::crossed() const { return state_->crossed; }
 
-std::uint64_t Gateway::redirected() const { return state_->redirected; }
+std::uint64_t Gateway::redirected() const { return state_->router.redirected(); }
 
 std::vector<LinkCount> Gateway::counts() const {
   std::vector<LinkCount> counts;
   for (const auto& [node, peer] : state_->peers) {
     if (!core::is_gateway(node)) continue;
     const auto& sent = peer->driver->conduit().counts();
-    LinkCount count{state_->config.node, node,        peer->messages,
-                    sent.frames,         peer->bytes, sent.wire_bytes};
+    LinkCount count{state_->config.node,    node,           peer->neighbour->messages, sent.frames,
+                    peer->neighbour->bytes, sent.wire_bytes};
     count.streams = static_cast<int>(peer->driver->streams());
     count.rtt = peer->tuning.rtt;
     count.min_rtt = peer->tuning.min_rtt;
     count.best_rate = peer->tuning.best_rate;
     count.repeated = peer->tuning.repeated;
-    count.silence = peer->silence.length;
+    count.silence =
+        std::chrono::duration_cast<std::chrono::milliseconds>(peer->neighbour->silence.length);
     counts.push_back(count);
   }
   return counts;

@@ -13,7 +13,7 @@ void Gateway::State::tell(Peer& peer, core::FrameKind kind, std::span<const std:
   frame.destination = peer.node;
   frame.payload = body;
   peer.driver->conduit().submit(frame);
-  flush_later(peer);
+  router.submitted(*peer.neighbour);
 }
 
 void Gateway::State::control(Peer& from, const core::InFrame& frame) {
@@ -32,11 +32,13 @@ void Gateway::State::control(Peer& from, const core::InFrame& frame) {
     return;
   }
   if (body->what == ControlBody::What::Lost) {
-    if (core::is_gateway(from.node)) learn_lost(from, *body);
+    if (core::is_gateway(from.node)) {
+      router.learn_lost(*from.neighbour, body->cluster, body->message);
+    }
     return;
   }
   if (body->what == ControlBody::What::Other) {
-    if (!core::is_gateway(from.node)) learn_other(body->cluster);
+    if (!core::is_gateway(from.node)) router.learn_other(body->cluster);
     return;
   }
   if (body->what == ControlBody::What::Crossed) {
@@ -46,7 +48,8 @@ void Gateway::State::control(Peer& from, const core::InFrame& frame) {
   if (body->what != ControlBody::What::Abort && body->what != ControlBody::What::Fault) return;
   if (faulted) return;
   faulted = true;
-  spread(*body, from.node);
+  router.stop();
+  tell_all(*body, from.node);
   links_settled(body->message);
   if (body->what == ControlBody::What::Abort) {
     if (events.abort) events.abort(body->rank, body->code, body->message);
@@ -56,6 +59,7 @@ void Gateway::State::control(Peer& from, const core::InFrame& frame) {
 }
 
 void Gateway::State::learn_crossed(const ControlBody& body) {
+  const auto& world = router.world();
   if (!world || body.cluster >= world->clusters.size()) return;
   net::DirectCount& count = crossed[body.cluster];
   count.conduits += body.crossed.conduits;
@@ -74,38 +78,49 @@ void Gateway::State::learn_joined(core::NodeId gateway, core::NodeId from) {
     }
   }
   check_ready();
-  flush();
+  act();
 }
 
 // One gateway speaks for its cluster: a process joins at all of them or at none. The others may not
 // be heard here at all, when no chain of links leads to them.
 void Gateway::State::check_ready() {
   if (ready || !all_joined()) return;
+  const core::World& world = *router.world();
   std::set<std::size_t> clusters;
-  for (const auto& gateway : world->gateways) {
+  for (const auto& gateway : world.gateways) {
     if (full.contains(gateway.node)) clusters.insert(gateway.cluster);
   }
-  if (clusters.size() < world->clusters.size()) return;
+  if (clusters.size() < world.clusters.size()) return;
   ready = true;
+  router.open();
   for (const auto& [node, peer] : peers) {
     if (!core::is_gateway(node)) tell(*peer, core::FrameKind::Ready, {});
   }
   if (events.ready) events.ready();
 }
 
-void Gateway::State::spread(const ControlBody& body, core::NodeId except) {
+void Gateway::State::tell_all(const ControlBody& body, core::NodeId except) {
   const auto bytes = net::encode_control(body);
   for (const auto& [node, peer] : peers) {
-    if (node == except || peer->left || peer->driver->closed()) continue;
+    if (node == except || peer->neighbour->left || peer->driver->closed()) continue;
     tell(*peer, core::FrameKind::Control, bytes);
   }
-  flush();
+  act();
+}
+
+void Gateway::State::tell_processes(const ControlBody& body) {
+  const auto bytes = net::encode_control(body);
+  for (const auto& [node, peer] : peers) {
+    if (core::is_gateway(node) || peer->neighbour->left || peer->driver->closed()) continue;
+    tell(*peer, core::FrameKind::Control, bytes);
+  }
 }
 
 void Gateway::State::fault(const std::string& message, int code) {
   if (faulted || closing || closed) return;
   faulted = true;
-  spread({ControlBody::What::Fault, core::kNobody, -1, code, message}, config.node);
+  router.stop();
+  tell_all({ControlBody::What::Fault, core::kNobody, -1, code, message});
   links_settled(message);
   if (events.fault) events.fault(message, code);
 }

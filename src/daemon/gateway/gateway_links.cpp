@@ -81,7 +81,8 @@ asio::awaitable<void> Gateway::State::dialling(std::shared_ptr<State> self, core
   // Ends with success, with the conduit (its patience), or before the first with connect_timeout.
   while (!self->closing && !self->closed && !self->faulted) {
     const auto known = self->peers.find(to);
-    if (known != self->peers.end() && (known->second->left || known->second->driver->closed())) {
+    if (known != self->peers.end() &&
+        (known->second->neighbour->left || known->second->driver->closed())) {
       co_return;
     }
     bool hopeless = false;
@@ -123,7 +124,7 @@ void Gateway::State::link_up(core::NodeId to) {
     body.rate = link.rate;
     body.patience = link.patience;
     tell(peer, core::FrameKind::Control, net::encode_control(body));
-    flush();
+    act();
   }
   mine->second.up = true;
   links_settled({});

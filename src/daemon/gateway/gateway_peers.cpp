@@ -6,26 +6,14 @@
 #include "net/software.hpp"
 
 namespace isthmus::daemon {
+
 std::string Gateway::State::name(core::NodeId node) const {
-  if (!core::is_gateway(node)) {
-    return "rank " + std::to_string(node) + " (cluster \"" + config.cluster + "\")";
-  }
-  if (world) {
-    for (const auto& gateway : world->gateways) {
-      if (gateway.node != node) continue;
-      // Numbered where there are several: 0, 1, ... in the order of their nodes.
-      std::size_t count = 0, before = 0;
-      for (const auto& other : world->gateways) {
-        if (other.cluster != gateway.cluster) continue;
-        ++count;
-        if (other.node < node) ++before;
-      }
-      return (count == 1 ? "the gateway" : "gateway " + std::to_string(before)) + " of cluster \"" +
-             world->clusters[gateway.cluster].name + "\"";
-    }
-  }
-  if (node == config.node) return "the gateway of cluster \"" + config.cluster + "\"";
-  return "gateway " + std::to_string(node - core::kFirstGateway);
+  if (router.world()) return router.world()->name_of(node);
+  const bool mine = node == config.node || !core::is_gateway(node);
+  const std::string of = "cluster \"" + config.cluster + "\"";
+  if (!mine) return "gateway " + std::to_string(node - core::kFirstGateway);
+  if (node == config.node) return "the gateway of " + of;
+  return "rank " + std::to_string(node) + " (" + of + ")";
 }
 
 // Why a newcomer cannot be served; empty if it can.
@@ -34,18 +22,20 @@ std::string Gateway::State::objection(const net::Listener::Newcomer& newcomer) c
   if (faulted) return "the job has failed already";
   if (closing) return "the job is over";
   const auto known = peers.find(node);
+  const auto& world = router.world();
   if (core::is_gateway(node)) {
     if (node == config.node) return "this is gateway " + std::to_string(node) + " itself";
     if (world && std::none_of(world->gateways.begin(), world->gateways.end(),
                               [&](const auto& gateway) { return gateway.node == node; })) {
       return "gateway " + std::to_string(node - core::kFirstGateway) + " is not of this grid";
     }
-    if (known != peers.end() && known->second->left) return "it has said goodbye already";
+    if (known != peers.end() && known->second->neighbour->left)
+      return "it has said goodbye already";
     if (known != peers.end() && known->second->driver->closed()) return "has given up this link";
     return {};
   }
   if (!world) return "the gateway has not been told about the grid yet";
-  const core::Cluster& mine = world->clusters[cluster];
+  const core::Cluster& mine = world->clusters[router.cluster()];
   const auto first = static_cast<core::NodeId>(mine.first);
   if (node < first || node - first >= static_cast<core::NodeId>(mine.size)) {
     return "rank " + std::to_string(node) + " is not of cluster \"" + mine.name + "\"";
@@ -99,7 +89,7 @@ Gateway::State::PeerPtr Gateway::State::add_peer(core::NodeId node, bool is_unix
   hooks.ended = [this, p] { ended(*p); };
   hooks.dead = [this, p](const std::string& reason) { dead(*p, reason); };
   peer->driver = std::make_shared<net::ConduitDriver>(io, std::move(settings), std::move(hooks));
-  if (custody) peer->driver->conduit().keep_custody();
+  peer->neighbour = &router.add(node, peer->driver->conduit());
   peers[node] = peer;
   // What a fellow gateway should know already.
   if (core::is_gateway(node)) {
@@ -112,7 +102,8 @@ Gateway::State::PeerPtr Gateway::State::add_peer(core::NodeId node, bool is_unix
 }
 
 bool Gateway::State::all_joined() const {
-  return world && joined == static_cast<std::size_t>(world->clusters[cluster].size);
+  return router.world() &&
+         joined == static_cast<std::size_t>(router.world()->clusters[router.cluster()].size);
 }
 
 bool Gateway::State::all_left() const { return all_joined() && left == joined; }
@@ -145,11 +136,8 @@ void Gateway::State::lost(Peer& peer, const net::Loss& loss) {
 }
 
 void Gateway::State::ended(Peer& peer) {
-  peer.left = true;
-  drop_held(peer);
-  peer.driver->conduit().settle_all();
-  settle_passed_on(peer);
-  flush();
+  router.left(*peer.neighbour);
+  act();
   if (closing) {
     check_closed();
     return;
@@ -167,7 +155,7 @@ void Gateway::State::dead(Peer& peer, const std::string& reason) {
     check_closed();
     return;
   }
-  if (peer.left || faulted) return;
+  if (peer.neighbour->left || faulted) return;
   std::string sentence;
   if (core::is_gateway(peer.node)) {
     const auto mine = dialled.find(peer.node);
@@ -178,11 +166,11 @@ void Gateway::State::dead(Peer& peer, const std::string& reason) {
       }
       if (!mine->second.up) links_settled(sentence);
     }
-    if (give_up(peer, sentence)) return;
   } else {
     sentence = "the connection of " + name(peer.node) + " is lost: it " + reason;
   }
-  fault(sentence);
+  router.lost(*peer.neighbour, sentence);
+  act();
 }
 
 }  // namespace isthmus::daemon

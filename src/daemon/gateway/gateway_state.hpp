@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "core/router.hpp"
 #include "core/stream_count.hpp"
 #include "daemon/gateway/gateway.hpp"
 #include "net/conduit_driver.hpp"
@@ -20,18 +21,6 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   State(asio::io_context& context, GatewayConfig settings, Events handlers);
   ~State();
 
-  /// A frame that has arrived and whose next conduit is full. Its bytes stay charged to the
-  /// window of the conduit it came by, which bounds how many there can be.
-  struct Held {
-    core::FrameKind kind{};
-    core::NodeId source = core::kNobody;
-    core::NodeId destination = core::kNobody;
-    std::uint16_t hops = 0;
-    std::uint8_t flags = 0;
-    std::vector<std::byte> body;
-    core::Receipt receipt{};
-  };
-
   /// What is known of a link, over all its streams (gateway_tuning.cpp).
   struct Tuning {
     std::map<core::StreamId, net::TcpFigures> last;
@@ -42,29 +31,14 @@ struct Gateway::State : std::enable_shared_from_this<State> {
     std::uint64_t repeated = 0;
   };
 
-  /// Of a link that is not heard (gateway_patience.cpp).
-  struct Silence {
-    bool begun = false;                  // its streams are given up
-    std::chrono::milliseconds length{};  // when last looked at
-    std::chrono::milliseconds told{};    // to the user
-    core::Time asked{};                  // the processes, for other ways
-    std::set<std::size_t> elsewhere;     // clusters that other gateways still reach
-  };
-
   /// A process of this cluster, or another gateway.
   struct Peer {
     core::NodeId node = core::kNobody;
     std::shared_ptr<net::ConduitDriver> driver;
-    bool joined = false;     // a process: said that it is connected to all gateways here
-    bool left = false;       // said Bye
-    bool unflushed = false;  // in State::unflushed
+    bool joined = false;  // a process: said that it is connected to all gateways here
+    core::Router::Neighbour* neighbour = nullptr;
     std::string where;
-    // What waits for room towards this peer, by the peer it came from; those take turns.
-    std::map<core::NodeId, std::deque<Held>> held;
-    std::deque<core::NodeId> turns;
-    std::uint64_t messages = 0, bytes = 0;  // sent
     Tuning tuning;
-    Silence silence;
   };
   using PeerPtr = std::shared_ptr<Peer>;
 
@@ -93,41 +67,14 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void learn_crossed(const net::ControlBody& body);
   void learn_joined(core::NodeId gateway, core::NodeId from);
   void check_ready();
-  void spread(const net::ControlBody& body, core::NodeId except);
+  void tell_all(const net::ControlBody& body, core::NodeId except = core::kNobody);
+  void tell_processes(const net::ControlBody& body);
   void fault(const std::string& message, int code = 1);
 
-  // gateway_forward.cpp: frames
+  // gateway_forward.cpp: frames, and what follows from them
   bool take(Peer& from, const core::InFrame& frame, std::uint16_t hops);
-  PeerPtr next_hop(core::NodeId node, std::string& trouble) const;
-  bool pass_on(Peer& to, core::NodeId from, const core::InFrame& frame, std::uint16_t hops);
-  void forward(Peer& to, const core::InFrame& frame, std::uint16_t hops);
-  void release(Peer& to);
-  void drop_held(Peer& to);
-  void settle(const core::Receipt& receipt);
-  void settle_passed_on(Peer& to);
-  void flush_later(Peer& peer);
-  void flush();
   void progress(Peer& peer);
-
-  // gateway_failover.cpp: ways that are lost
-  bool give_up(Peer& peer, const std::string& sentence);
-  core::NodeId other_way(std::size_t cluster, bool heard) const;
-  bool lose_way(std::size_t cluster, const std::string& sentence, bool elsewhere);
-  std::size_t fellows() const;
-  void learn_lost(Peer& from, const net::ControlBody& body);
-  void salvage(Peer& peer);
-  PeerPtr redirect(core::NodeId from, core::InFrame& frame, std::uint16_t& hops,
-                   std::string& trouble) const;
-
-  // gateway_patience.cpp: links that are silent
-  void watch(Peer& peer);
-  std::vector<std::size_t> carried(const Peer& peer) const;
-  void ask_for_others(Peer& peer);
-  void tell_processes(const net::ControlBody& body);
-  void learn_other(std::size_t cluster);
-  void fail_over(Peer& peer);
-  void heard_again(Peer& peer);
-  void tell_silence(Peer& peer, bool over);
+  void act();
 
   // gateway_links.cpp: conduits opened from this side
   void open_links(std::vector<GatewayLink> links, std::function<void(const std::string&)> done);
@@ -152,19 +99,10 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   GatewayConfig config;
   Events events;
   std::unique_ptr<net::Listener> listener;
-  std::optional<core::World> world;
-  std::size_t cluster = 0;  // index of mine, once the world is known
-  bool custody = false;     // a frame is acknowledged when its destination has it
-  std::map<std::size_t, core::NodeId> next;
-  // Clusters that a neighbour has said it does not reach any more; those that this gateway does not
-  // reach, with the reason.
-  std::set<std::pair<core::NodeId, std::size_t>> lost_there;
-  std::map<std::size_t, std::string> unreachable;
-  std::uint64_t redirected = 0;                     // frames
+  core::Router router;
   std::map<std::size_t, net::DirectCount> crossed;  // by cluster, of processes that have left
 
   std::map<core::NodeId, PeerPtr> peers;
-  std::vector<PeerPtr> unflushed;
   std::size_t joined = 0, left = 0;  // processes
   std::set<core::NodeId> full;       // gateways that know all their processes to have joined
   bool ready = false;

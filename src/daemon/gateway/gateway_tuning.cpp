@@ -21,10 +21,8 @@ void Gateway::State::start_tuning() {
     for (const auto& [node, peer] : self->peers) {
       if (core::is_gateway(node)) self->tune(*peer);
     }
-    // A link that is given up changes things; the set of peers stays.
-    for (const auto& [node, peer] : self->peers) {
-      if (core::is_gateway(node)) self->watch(*peer);
-    }
+    self->router.tick(net::now());
+    self->act();
     self->start_tuning();
   });
 }
@@ -39,7 +37,7 @@ void Gateway::State::set_rate(Peer& peer, std::uint64_t bytes_per_second) {
 
 // One period of a link: what has been measured, and what follows from it.
 void Gateway::State::tune(Peer& peer) {
-  if (peer.left || peer.driver->closed()) return;
+  if (peer.neighbour->left || peer.driver->closed()) return;
   Tuning& tuning = peer.tuning;
   core::LinkPeriod period{.seconds = seconds(kPeriod)};
   std::chrono::microseconds rtt{};
@@ -73,7 +71,7 @@ void Gateway::State::tune(Peer& peer) {
     body.what = net::ControlBody::What::Link;
     body.streams = good;
     tell(peer, core::FrameKind::Control, net::encode_control(body));
-    flush();
+    act();
   }
 }
 

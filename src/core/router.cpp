@@ -1,0 +1,235 @@
+// How frames go through a gateway while all ways are there.
+#include "core/router.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/message_body.hpp"
+
+namespace isthmus::core {
+
+Router::Held::Held(const InFrame& frame, std::uint16_t hops_left)
+    : kind(frame.kind),
+      source(frame.source),
+      destination(frame.destination),
+      hops(hops_left),
+      flags(frame.flags),
+      body(frame.body.begin(), frame.body.end()),
+      receipt(frame.receipt) {}
+
+InFrame Router::Held::frame() const {
+  return {.kind = kind,
+          .source = source,
+          .destination = destination,
+          .body = body,
+          .flags = flags,
+          .receipt = receipt};
+}
+
+Router::Router(RouterConfig config) : config_(config) {}
+
+Router::Neighbour& Router::add(NodeId node, Conduit& conduit) {
+  auto& neighbour = neighbours_[node];
+  neighbour = std::make_unique<Neighbour>();
+  neighbour->node = node;
+  neighbour->conduit = &conduit;
+  if (world_ && world_->has_spare_gateways()) conduit.keep_custody();
+  return *neighbour;
+}
+
+void Router::learn_world(World world, std::map<std::size_t, NodeId> next) {
+  cluster_ = world.cluster_of_node(config_.self);
+  world_ = std::move(world);
+  next_ = std::move(next);
+  if (!world_->has_spare_gateways()) return;
+  for (const auto& [node, neighbour] : neighbours_) neighbour->conduit->keep_custody();
+}
+
+bool Router::take(Neighbour& from, const InFrame& frame, std::uint16_t hops) {
+  if (stopped_) return true;
+  std::string trouble;
+  Neighbour* to = nullptr;
+  InFrame routed = frame;
+  if (!is_gateway(from.node) && (frame.source != from.node || (frame.flags & kReturned) != 0)) {
+    trouble = name(from.node) + " sent in the name of rank " + std::to_string(frame.source);
+  } else if (hops == 0) {
+    trouble = "the routes go in a circle: a message from rank " + std::to_string(frame.source) +
+              " to rank " + std::to_string(frame.destination) + " has crossed " +
+              std::to_string(kMaxHops) + " conduits";
+  } else if (frame.flags == 0 && unreachable_.empty()) {
+    to = next_hop(frame.destination, trouble);
+  } else {
+    to = redirect(from.node, routed, hops, trouble);
+    if (routed.flags != frame.flags) ++redirected_;
+  }
+  if (!trouble.empty()) {
+    fail(trouble);
+    return true;
+  }
+  return pass_on(*to, from.node, routed, static_cast<std::uint16_t>(hops - 1));
+}
+
+// The neighbour by which a process is reached.
+Router::Neighbour* Router::next_hop(NodeId process, std::string& trouble) const {
+  if (!world_ || process >= static_cast<NodeId>(world_->size())) {
+    trouble = "a message is for rank " + std::to_string(process) + ", which is not of this grid";
+    return nullptr;
+  }
+  const std::size_t index = world_->cluster_of(static_cast<int>(process));
+  NodeId node = process;
+  if (index != cluster_) {
+    const auto route = next_.find(index);
+    if (route == next_.end()) {
+      trouble = name(config_.self) + " knows no route to cluster \"" +
+                world_->clusters[index].name + "\"; link the two, or a cluster between them";
+      return nullptr;
+    }
+    node = route->second;
+  }
+  Neighbour* const found = find(node);
+  if (found == nullptr) trouble = name(config_.self) + " has no connection to " + name(node);
+  return found;
+}
+
+// True: done with. False: kept until there is room.
+bool Router::pass_on(Neighbour& to, NodeId from, const InFrame& frame, std::uint16_t hops) {
+  if (to.left || to.gone) {  // credits that come too late
+    settle(frame.receipt);
+    return true;
+  }
+  const bool bulk = frame.body.size() > kExpressBody;
+  if ((!bulk || to.turns.empty()) && to.conduit->can_accept(bulk)) {
+    forward(to, frame, hops);
+    return true;
+  }
+  auto& queue = to.held[from];
+  if (queue.empty()) to.turns.push_back(from);
+  queue.emplace_back(frame, hops);
+  return false;
+}
+
+void Router::forward(Neighbour& to, const InFrame& frame, std::uint16_t hops) {
+  to.conduit->forward(frame, hops);
+  if (frame.kind == FrameKind::Envelope) {
+    ++to.messages;
+    to.bytes += std::max(frame.body.size(), EnvelopeBody::kSize) - EnvelopeBody::kSize;
+  } else if (frame.kind == FrameKind::Piece) {
+    to.bytes += std::max(frame.body.size(), PieceBody::kSize) - PieceBody::kSize;
+  }
+  submitted(to);
+}
+
+void Router::progress(Neighbour& neighbour) {
+  settle_passed_on(neighbour);
+  release(neighbour);
+}
+
+// There may be room towards a neighbour: one frame from each that waits, in turn.
+void Router::release(Neighbour& to) {
+  while (!to.turns.empty() && to.conduit->can_accept()) {
+    const NodeId node = to.turns.front();
+    to.turns.pop_front();
+    auto& queue = to.held[node];
+    const Held held = std::move(queue.front());
+    queue.pop_front();
+    if (queue.empty()) {
+      to.held.erase(node);
+    } else {
+      to.turns.push_back(node);
+    }
+    forward(to, held.frame(), held.hops);
+    consume(node, held.body.size());
+  }
+}
+
+// A frame from there takes no more room here.
+void Router::consume(NodeId from, std::size_t body) {
+  Neighbour* const neighbour = find(from);
+  if (neighbour == nullptr) return;
+  neighbour->conduit->consume(body);
+  submitted(*neighbour);
+}
+
+// Whoever keeps the frame for this gateway need do so no longer.
+void Router::settle(const Receipt& receipt) {
+  if (receipt.from == kNobody) return;
+  Neighbour* const from = find(receipt.from);
+  if (from == nullptr || from->gone) return;
+  from->conduit->settle(receipt.sequence);
+  submitted(*from);
+}
+
+void Router::settle_passed_on(Neighbour& to) {
+  for (const Receipt& receipt : to.conduit->take_settled()) settle(receipt);
+}
+
+void Router::left(Neighbour& neighbour) {
+  neighbour.left = true;
+  const auto held = std::exchange(neighbour.held, {});
+  neighbour.turns.clear();
+  for (const auto& [node, queue] : held) {
+    for (const Held& frame : queue) {
+      consume(node, frame.body.size());
+      settle(frame.receipt);
+    }
+  }
+  neighbour.conduit->settle_all();
+  settle_passed_on(neighbour);
+}
+
+void Router::submitted(Neighbour& neighbour) {
+  if (std::exchange(neighbour.unflushed, true)) return;
+  unflushed_.push_back(&neighbour);
+}
+
+void Router::say(Action action) {
+  if (!stopped_) actions_.push_back(std::move(action));
+}
+
+void Router::fail(const std::string& sentence) {
+  say({.what = Action::What::Fail, .sentence = sentence});
+  stopped_ = true;
+}
+
+std::optional<Router::Action> Router::poll() {
+  while (true) {
+    if (!actions_.empty()) {
+      Action action = std::move(actions_.front());
+      actions_.pop_front();
+      return action;
+    }
+    if (!salvaged_.empty()) {
+      Neighbour& neighbour = *salvaged_.back();
+      salvaged_.pop_back();
+      salvage(neighbour);
+      continue;
+    }
+    if (unflushed_.empty()) return std::nullopt;
+    Neighbour& neighbour = *unflushed_.back();
+    unflushed_.pop_back();
+    neighbour.unflushed = false;
+    return Action{.what = Action::What::Flush, .neighbour = &neighbour};
+  }
+}
+
+Router::Neighbour* Router::find(NodeId node) const {
+  const auto found = neighbours_.find(node);
+  return found == neighbours_.end() ? nullptr : found->second.get();
+}
+
+std::pair<std::size_t, std::size_t> Router::held() const {
+  std::pair<std::size_t, std::size_t> sum{};
+  for (const auto& [node, neighbour] : neighbours_) {
+    for (const auto& [from, queue] : neighbour->held) {
+      sum.first += queue.size();
+      for (const Held& frame : queue) sum.second += frame.body.size();
+    }
+  }
+  return sum;
+}
+
+std::string Router::name(NodeId node) const {
+  return world_ ? world_->name_of(node) : World{}.name_of(node);
+}
+
+}  // namespace isthmus::core

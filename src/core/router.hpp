@@ -1,0 +1,185 @@
+// A gateway's choice of ways: by which neighbour a frame goes on, what waits for room, what goes
+// back when a way is lost and what is sent again. A pure state machine over the conduits of the
+// neighbours: events are calls, and poll() tells what is to be done, until there is nothing. Its
+// owner moves the conduits' bytes, speaks with people, and gives the time.
+//
+// A frame whose next conduit is full is kept, charged to the window of the conduit it came by. So
+// a slow receiver holds back those who send to it; others who share a link with them are held back
+// only once the whole window of that link waits (the end-to-end windows of messages keep it from
+// that). Acknowledgements never wait behind data.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/conduit.hpp"
+#include "core/frame.hpp"
+#include "core/world.hpp"
+
+namespace isthmus::core {
+
+struct RouterConfig {
+  NodeId self = kNobody;
+  /// A silent way is given up after this long where the grid has others.
+  Time failover = std::chrono::seconds(10);
+};
+
+class Router {
+ public:
+  /// A frame that has arrived and whose next conduit is full.
+  struct Held {
+    FrameKind kind{};
+    NodeId source = kNobody;
+    NodeId destination = kNobody;
+    std::uint16_t hops = 0;
+    std::uint8_t flags = 0;
+    std::vector<std::byte> body;
+    Receipt receipt{};
+
+    Held(const InFrame& frame, std::uint16_t hops);
+    InFrame frame() const;
+  };
+
+  /// Of a way that is not heard.
+  struct Silence {
+    bool begun = false;               ///< its streams are given up
+    Time length{};                    ///< when last looked at
+    Time told{};                      ///< to the user
+    Time asked{};                     ///< the processes, for other ways
+    std::set<std::size_t> elsewhere;  ///< clusters that other gateways still reach
+  };
+
+  /// A process of this cluster, or another gateway. Its owner reads what is here, and changes it
+  /// by the functions below.
+  struct Neighbour {
+    NodeId node = kNobody;
+    Conduit* conduit = nullptr;
+    bool left = false;       ///< said Bye
+    bool gone = false;       ///< its conduit is dead
+    bool unflushed = false;  ///< poll() will say Flush
+    /// What waits for room towards it, by the neighbour it came from; those take turns.
+    std::map<NodeId, std::deque<Held>> held;
+    std::deque<NodeId> turns;
+    std::uint64_t messages = 0, bytes = 0;  ///< sent
+    Silence silence;
+
+    bool open() const { return !left && !gone && conduit->dead().empty(); }
+  };
+
+  explicit Router(RouterConfig config);
+
+  // ---- events -------------------------------------------------------------------------------
+
+  /// Somebody is connected, or about to be. The conduit outlives the router, or is told to be lost.
+  Neighbour& add(NodeId node, Conduit& conduit);
+  /// The grid is known. `next`: destination cluster index to neighbouring gateway; this one's own
+  /// cluster needs no entry.
+  void learn_world(World world, std::map<std::size_t, NodeId> next);
+  /// All processes have joined: from now on the grid may go on without a way.
+  void open() { opened_ = true; }
+  /// The job is over: frames are dropped, and nothing more is said.
+  void stop() { stopped_ = true; }
+
+  /// A routed frame has arrived, as for Conduit::Sink. True: consumed.
+  bool take(Neighbour& from, const InFrame& frame, std::uint16_t hops);
+  /// A conduit has been read or written: there may be room in it, or acknowledgements.
+  void progress(Neighbour& neighbour);
+  /// Something was submitted to its conduit.
+  void submitted(Neighbour& neighbour);
+  /// It has said Bye, and needs nothing more.
+  void left(Neighbour& neighbour);
+  /// Its conduit is dead; `sentence` says so to the user.
+  void lost(Neighbour& neighbour, const std::string& sentence);
+  /// Another gateway does not reach a cluster any more.
+  void learn_lost(Neighbour& from, std::size_t cluster, const std::string& sentence);
+  /// A process knows another gateway that reaches the cluster.
+  void learn_other(std::size_t cluster);
+  /// Looks after those who are silent. Called every 100 ms or so.
+  void tick(Time now);
+
+  // ---- what is to be done -------------------------------------------------------------------
+
+  struct Action {
+    enum class What : std::uint8_t {
+      Flush,    ///< write what the neighbour's conduit has; then call progress()
+      Lost,     ///< tell all: this gateway does not reach `cluster` any more; `sentence`
+      Silent,   ///< tell the processes: nothing is heard of `cluster`; with `ask`, ask for others
+      Heard,    ///< tell the processes: that is over
+      Waiting,  ///< tell the user: the neighbour's silence is waited for
+      Resumed,  ///< tell the user: the neighbour is heard again
+      Warn,     ///< tell the user: the job goes on; `sentence`
+      Fail,     ///< the job cannot go on; `sentence`. Once, and nothing but Flush after it
+    } what{};
+    Neighbour* neighbour = nullptr;
+    std::size_t cluster = 0;
+    bool ask = false;
+    Time length{};  ///< of the silence
+    std::string sentence{};
+  };
+  /// The next thing to do, in order. Nothing: all is done.
+  std::optional<Action> poll();
+
+  // ---- figures ------------------------------------------------------------------------------
+
+  const std::optional<World>& world() const { return world_; }
+  std::size_t cluster() const { return cluster_; }  ///< index of its own, once the world is known
+  Neighbour* find(NodeId node) const;
+  /// Frames that went back, or on by another way, since theirs was lost.
+  std::uint64_t redirected() const { return redirected_; }
+  /// Frames that wait here for room, and their bytes.
+  std::pair<std::size_t, std::size_t> held() const;
+
+ private:
+  // router.cpp
+  Neighbour* next_hop(NodeId process, std::string& trouble) const;
+  bool pass_on(Neighbour& to, NodeId from, const InFrame& frame, std::uint16_t hops);
+  void forward(Neighbour& to, const InFrame& frame, std::uint16_t hops);
+  void release(Neighbour& to);
+  void consume(NodeId from, std::size_t body);
+  void settle(const Receipt& receipt);
+  void settle_passed_on(Neighbour& to);
+  void say(Action action);
+  void fail(const std::string& sentence);
+  std::string name(NodeId node) const;
+
+  // router_lost.cpp
+  NodeId other_way(std::size_t cluster, bool heard) const;
+  bool lose_way(std::size_t cluster, const std::string& sentence, bool elsewhere);
+  std::size_t fellows() const;
+  std::vector<std::size_t> carried(const Neighbour& neighbour) const;
+  void salvage(Neighbour& neighbour);
+  Neighbour* redirect(NodeId from, InFrame& frame, std::uint16_t& hops, std::string& trouble);
+  Neighbour* learn_returned(NodeId from, NodeId process);
+
+  // router_silence.cpp
+  void watch(Neighbour& neighbour);
+  void tell_processes(Action::What what, const Neighbour& of, bool ask);
+  void give_up(Neighbour& neighbour);
+
+  RouterConfig config_;
+  std::optional<World> world_;
+  std::size_t cluster_ = 0;
+  bool opened_ = false, stopped_ = false;
+  Time now_{};  // of the last tick
+  std::map<std::size_t, NodeId> next_;
+  // Clusters that a neighbour has said it does not reach any more; those that this gateway does not
+  // reach, with the reason.
+  std::set<std::pair<NodeId, std::size_t>> lost_there_;
+  std::map<std::size_t, std::string> unreachable_;
+  std::map<NodeId, std::unique_ptr<Neighbour>> neighbours_;
+
+  std::deque<Action> actions_;
+  std::vector<Neighbour*> salvaged_;  // to be, when what was said before has been told
+  std::vector<Neighbour*> unflushed_;
+  std::uint64_t redirected_ = 0;
+};
+
+}  // namespace isthmus::core

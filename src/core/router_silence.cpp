@@ -1,0 +1,86 @@
+// Ways that are not heard. Their patience is long, since networks and hosts come back: until it
+// ends the user is told now and then. Where the grid has other ways those are taken much earlier.
+// Whether another gateway of this cluster has one, only the processes know: they are asked.
+#include <algorithm>
+#include <utility>
+
+#include "core/router.hpp"
+#include "core/time_text.hpp"
+
+namespace isthmus::core {
+namespace {
+
+constexpr Time kFirstTold = std::chrono::seconds(30);
+
+}  // namespace
+
+void Router::tick(Time now) {
+  now_ = now;
+  if (stopped_ || !world_) return;
+  for (const auto& [node, neighbour] : neighbours_) {
+    if (is_gateway(node)) watch(*neighbour);
+  }
+}
+
+void Router::watch(Neighbour& neighbour) {
+  if (!neighbour.open()) return;
+  const Conduit& conduit = *neighbour.conduit;
+  Silence& state = neighbour.silence;
+  const Time silence = conduit.silence(now_), patience = conduit.config().patience;
+  if (silence < std::min(conduit.config().stream_timeout, patience / 2)) {
+    if (!state.begun) return;
+    if (state.told > Time::zero()) {
+      say({.what = Action::What::Resumed, .neighbour = &neighbour, .length = state.length});
+    }
+    state = {};
+    tell_processes(Action::What::Heard, neighbour, false);
+    return;
+  }
+  state.length = silence;
+  const bool first = !std::exchange(state.begun, true);
+  if (state.length >= std::max(std::min(kFirstTold, patience / 4), 2 * state.told)) {
+    state.told = state.length;
+    say({.what = Action::What::Waiting, .neighbour = &neighbour, .length = state.length});
+  }
+  if (opened_ && state.length >= config_.failover) {
+    if (now_ - state.asked >= config_.failover / 2) {
+      // What they answered before may be true no more.
+      state.asked = now_;
+      state.elsewhere.clear();
+      tell_processes(Action::What::Silent, neighbour, true);
+    }
+    give_up(neighbour);
+  } else if (first) {
+    tell_processes(Action::What::Silent, neighbour, false);
+  }
+}
+
+// Where this gateway is its cluster's only one they know no others.
+void Router::tell_processes(Action::What what, const Neighbour& of, bool ask) {
+  if (fellows() == 1) return;
+  for (const std::size_t index : carried(of)) say({.what = what, .cluster = index, .ask = ask});
+}
+
+void Router::learn_other(std::size_t index) {
+  const auto way = next_.find(index);
+  if (way == next_.end()) return;
+  Neighbour* const neighbour = find(way->second);
+  if (neighbour == nullptr || neighbour->silence.length < config_.failover) return;
+  neighbour->silence.elsewhere.insert(index);
+  give_up(*neighbour);
+}
+
+// If all that it carries has other ways.
+void Router::give_up(Neighbour& neighbour) {
+  if (!opened_ || stopped_ || !neighbour.open()) return;
+  const auto clusters = carried(neighbour);
+  const bool all = std::all_of(clusters.begin(), clusters.end(), [&](std::size_t index) {
+    return neighbour.silence.elsewhere.contains(index) || other_way(index, true) != kNobody;
+  });
+  if (clusters.empty() || !all) return;
+  const Time whole = neighbour.silence.length - neighbour.silence.length % std::chrono::seconds(1);
+  neighbour.conduit->fail("has not been heard for " + time_text(whole));
+  submitted(neighbour);
+}
+
+}  // namespace isthmus::core

@@ -1,0 +1,84 @@
+#include "core/ways.hpp"
+
+#include <algorithm>
+
+namespace isthmus::core {
+
+std::size_t Ways::to(std::size_t cluster, std::size_t first, bool bulk) const {
+  std::size_t best = kNone;
+  for (std::size_t i = 0; i < gates_.size(); ++i) {
+    const std::size_t index = (first + i) % gates_.size();
+    const Gate& gate = gates_[index];
+    if (!gate.lost.empty() && gate.lost.contains(cluster)) continue;
+    if (!gate.conduit->can_accept(bulk)) continue;
+    if (best == kNone || gate.conduit->backlog() < gates_[best].conduit->backlog()) best = index;
+  }
+  return best;
+}
+
+std::size_t Ways::reaching(std::size_t cluster, std::size_t first) const {
+  for (std::size_t i = 0; i < gates_.size(); ++i) {
+    const std::size_t gate = (first + i) % gates_.size();
+    if (!gates_[gate].lost.contains(cluster)) return gate;
+  }
+  return kNone;
+}
+
+bool Ways::lose(std::size_t gate, std::size_t cluster) {
+  gates_[gate].lost.insert(cluster);
+  return reaching(cluster, 0) != kNone;
+}
+
+bool Ways::lose_gate(std::size_t index) {
+  Gate& gate = gates_[index];
+  gate.gone = true;
+  bool reached =
+      std::any_of(gates_.begin(), gates_.end(), [](const Gate& other) { return !other.gone; });
+  for (std::size_t cluster = 0; cluster < clusters_; ++cluster) {
+    reached = lose(index, cluster) && reached;
+  }
+  keep_all(*gate.conduit);
+  return reached;
+}
+
+bool Ways::fall_silent(std::size_t gate, std::size_t cluster) {
+  gates_[gate].silent.insert(cluster);
+  return std::any_of(gates_.begin(), gates_.end(), [cluster](const Gate& other) {
+    return !other.lost.contains(cluster) && !other.silent.contains(cluster);
+  });
+}
+
+void Ways::keep(const InFrame& frame) {
+  again_.push_back({frame.kind, frame.destination, {frame.body.begin(), frame.body.end()}});
+}
+
+void Ways::keep_returned(std::size_t gate, std::size_t cluster, const InFrame& frame) {
+  gates_[gate].lost.insert(cluster);
+  keep(frame);
+}
+
+void Ways::keep_all(const Conduit& conduit) {
+  conduit.salvage([this](const InFrame& frame) { keep(frame); });
+}
+
+bool Ways::send_again(NodeId self, const std::function<Conduit*(NodeId, bool)>& way) {
+  bool moved = false;
+  while (!again_.empty()) {
+    const Kept& kept = again_.front();
+    Conduit* const conduit = way(kept.destination, kept.body.size() > kExpressBody);
+    if (conduit == nullptr) break;
+    OutFrame frame;
+    frame.kind = kept.kind;
+    frame.source = self;
+    frame.destination = kept.destination;
+    frame.payload = kept.body;
+    frame.flags = kRepeated;
+    conduit->submit(frame);
+    again_.pop_front();
+    ++sent_again_;
+    moved = true;
+  }
+  return moved;
+}
+
+}  // namespace isthmus::core

@@ -1,0 +1,76 @@
+// A process's choice of ways: by which gateway of its cluster a frame goes, and what goes again
+// since its way was lost (docs/protocol.md, "When a way is lost"). A pure state machine over the
+// conduits to the gateways.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <set>
+#include <vector>
+
+#include "core/conduit.hpp"
+#include "core/frame.hpp"
+
+namespace isthmus::core {
+
+class Ways {
+ public:
+  Ways(std::size_t gates, std::size_t clusters) : gates_(gates), clusters_(clusters) {}
+
+  /// The gateway is connected, by a conduit that outlives this.
+  void connect(std::size_t gate, Conduit& conduit) { gates_[gate].conduit = &conduit; }
+
+  static constexpr std::size_t kNone = SIZE_MAX;
+  /// The gate that takes a frame to a process of a cluster now: of those that reach it and have
+  /// room, the one with the least to pass on; of equals, the first from `first` on. Or kNone.
+  std::size_t to(std::size_t cluster, std::size_t first, bool bulk) const;
+  /// The first, from `first` on, that reaches the cluster, with room or without. Or kNone.
+  std::size_t reaching(std::size_t cluster, std::size_t first) const;
+
+  // ---- what gateways tell. False: no gateway is left that reaches the cluster ------------------
+
+  [[nodiscard]] bool lose(std::size_t gate, std::size_t cluster);
+  /// The conduit is gone, and with it this way to all clusters. What it had not delivered is kept
+  /// to go again.
+  [[nodiscard]] bool lose_gate(std::size_t gate);
+  /// Nothing is heard of the cluster there for now. False: nor elsewhere.
+  bool fall_silent(std::size_t gate, std::size_t cluster);
+  void heard(std::size_t gate, std::size_t cluster) { gates_[gate].silent.erase(cluster); }
+
+  // ---- what goes again -------------------------------------------------------------------------
+
+  /// A frame may not have arrived.
+  void keep(const InFrame& frame);
+  /// A frame came back by a gate, which does not reach the cluster any more. It says so, too, and
+  /// why, but that may come later: the owner waits for that where there is no other way.
+  void keep_returned(std::size_t gate, std::size_t cluster, const InFrame& frame);
+  void keep_all(const Conduit& conduit);
+  /// There is something that send_again() may send.
+  bool waits() const { return !again_.empty(); }
+  /// Submits what was kept, while `way` gives conduits for it. Before anything new. True: something
+  /// went.
+  bool send_again(NodeId self, const std::function<Conduit*(NodeId to, bool bulk)>& way);
+  std::uint64_t sent_again() const { return sent_again_; }
+
+ private:
+  struct Gate {
+    Conduit* conduit = nullptr;
+    bool gone = false;
+    std::set<std::size_t> lost;    // clusters that it does not reach any more
+    std::set<std::size_t> silent;  // clusters of which it hears nothing at present
+  };
+  struct Kept {
+    FrameKind kind{};
+    NodeId destination = kNobody;
+    std::vector<std::byte> body;
+  };
+
+  std::vector<Gate> gates_;
+  std::size_t clusters_;
+  std::deque<Kept> again_;  // no more than gateways hold for this process
+  std::uint64_t sent_again_ = 0;
+};
+
+}  // namespace isthmus::core
