@@ -25,7 +25,8 @@ using asio::ip::tcp;
 std::string remedy(const std::error_code& error, std::chrono::milliseconds limit) {
   if (error == asio::error::timed_out) {
     return " (no answer within " + core::time_text(limit) +
-           ": is the host up, or does a firewall drop what is sent to this port?)";
+           ": is the host up, or does a firewall drop what is sent to this port? Open it there, or "
+           "say by 'address' and 'port' in [[gateway]] how others reach it)";
   }
   if (error.value() == EMFILE) {
     return " (this process has as many files open as it may; raise the limit, ulimit -n)";
