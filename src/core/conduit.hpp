@@ -119,6 +119,8 @@ class Conduit {
   std::size_t streams() const { return streams_.size(); }
   /// Some stream has heard the peer's Hello.
   bool connected() const;
+  /// The peer's, once its Hello has been heard; else 0.
+  std::uint64_t peer_session() const { return peer_session_; }
 
   /// Appends packets for the stream to write next: at least one if there is anything, then up
   /// to about `limit` bytes. Without `bulk` only express frames and what is not sequenced.

@@ -90,6 +90,15 @@ void ConduitDriver::attach(std::shared_ptr<Stream> stream, std::span<const std::
   if (!closed_) flush();
 }
 
+void ConduitDriver::replace(std::shared_ptr<Stream> stream, std::span<const std::byte> read) {
+  for (const auto& line : std::exchange(lines_, {})) {
+    line->up = false;
+    line->stream->close();
+    conduit_.stream_down(line->id);
+  }
+  attach(std::move(stream), read);
+}
+
 void ConduitDriver::read(const LinePtr& line) {
   for (int turn = 0; turn < kReadTurns; ++turn) {
     if (line->begin > 0) {

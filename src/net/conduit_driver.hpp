@@ -51,6 +51,8 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
 
   /// Takes an authenticated stream; `read` are bytes already read from it.
   void attach(std::shared_ptr<Stream> stream, std::span<const std::byte> read = {});
+  /// As attach, when the peer says that all its streams before this one are gone.
+  void replace(std::shared_ptr<Stream> stream, std::span<const std::byte> read);
   /// Writes what can be written. Call after submit(), forward(), consume() and bye().
   void flush();
   /// Closes all streams; no hook is called any more.

@@ -22,8 +22,6 @@ namespace {
 // A connection that the network silently drops must not hold up the other ways for long.
 constexpr std::chrono::milliseconds kConnectLimit{3000};
 constexpr std::chrono::milliseconds kRedial{200};
-// The gateways are another way, so no conduit waits for the link's whole patience.
-constexpr std::chrono::duration<double> kFailover{10};
 // The rings of one process together. One for 128 KiB holds what the caches do (2026-11: 512 KiB
 // are no faster, and are memory that is swept through).
 constexpr std::size_t kAllRings = std::size_t{32} << 20, kLargestRing = std::size_t{128} << 10;
@@ -181,8 +179,9 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
     settings.peer = peer->node;
     settings.session = random_session();
     settings.software = software();
-    settings.patience = std::chrono::duration_cast<core::Time>(
-        std::min(std::chrono::duration<double>(link.patience), kFailover));
+    // The gateways are another way, so no conduit waits for the link's whole patience.
+    settings.patience = std::chrono::duration_cast<core::Time>(std::min(
+        std::chrono::duration<double>(link.patience), std::chrono::duration<double>(kFailover)));
     settings.buffer = settings.window = core::limits_for(world_.size()).window;
     ConduitDriver::Hooks hooks;
     // The driver is this object's and calls nothing once closed, which happens before it ends.

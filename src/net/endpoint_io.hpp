@@ -40,6 +40,8 @@ struct Endpoint::Io {
   void connect(std::size_t gate);
   void attach(std::size_t gate, std::shared_ptr<Stream> stream);
   void connected(std::size_t gate);
+  /// A connection to a gateway is lost: tries to have another, which takes the conduit up.
+  void reconnect(std::size_t gate, const Loss& loss);
   /// Moves frames from the engine to the conduits while they have room.
   void pump();
   bool pump_some(std::size_t bytes);

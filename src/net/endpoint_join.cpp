@@ -1,5 +1,5 @@
 // How a process joins: it connects to every gateway of its cluster, and says so when all have
-// answered.
+// answered. A connection that is lost is made anew.
 #include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
@@ -16,6 +16,7 @@ namespace isthmus::net {
 namespace {
 
 constexpr int kAttempts = 3;
+constexpr std::chrono::milliseconds kRedial{200};
 
 }  // namespace
 
@@ -68,7 +69,7 @@ void Endpoint::Io::attach(std::size_t index, std::shared_ptr<Stream> stream) {
   hooks.progress = hooks.room = [this] { progress(); };
   hooks.connected = [this, index] { connected(index); };
   const auto gone = [this, index](const std::string& reason) { lose_gate(index, reason); };
-  hooks.lost = [gone](const Loss& loss) { gone(loss.reason); };
+  hooks.lost = [this, index](const Loss& loss) { reconnect(index, loss); };
   hooks.dead = gone;
   hooks.ended = [gone] { gone("it has closed while the program was running"); };
   auto driver = std::make_shared<ConduitDriver>(io, std::move(settings), std::move(hooks));
@@ -80,7 +81,7 @@ void Endpoint::Io::attach(std::size_t index, std::shared_ptr<Stream> stream) {
 // Others may send here by the way of any gateway. So no gateway hears that this process has joined
 // before all know it.
 void Endpoint::Io::connected(std::size_t index) {
-  gates[index].connected = true;
+  if (std::exchange(gates[index].connected, true)) return;
   if (!std::all_of(gates.begin(), gates.end(), [](const Gate& gate) { return gate.connected; })) {
     return;
   }
@@ -88,6 +89,41 @@ void Endpoint::Io::connected(std::size_t index) {
   body.what = ControlBody::What::Joined;
   body.node = static_cast<core::NodeId>(config.world_rank);
   say(body);
+}
+
+void Endpoint::Io::reconnect(std::size_t index, const Loss& loss) {
+  const auto driver = gates[index].driver;
+  // On one host connections do not break: the gateway has ended.
+  if (driver->conduit().config().patience == core::Time::zero() || !open || said_bye) {
+    return lose_gate(index, loss.reason);
+  }
+  const core::Time patience = driver->conduit().config().patience;
+  const core::Time limit = loss.by_peer       ? core::Time(kReconnect)
+                           : gates.size() > 1 ? core::Time(kFailover)
+                                              : patience;
+  asio::co_spawn(
+      io,
+      [](Io* self, std::size_t gate, core::Time until, std::string why) -> asio::awaitable<void> {
+        const auto resumed = self->gates[gate].driver;
+        const auto addresses = self->gates[gate].gateway.addresses;
+        const Credentials credentials{self->config.job, self->config.secret};
+        const ConnectOptions options;
+        std::string failure;
+        while (!resumed->closed()) {
+          try {
+            auto stream = co_await net::connect(addresses, credentials, options);
+            resumed->attach(std::move(stream));
+            co_return;
+          } catch (const std::exception& e) {
+            failure = e.what();
+          }
+          if (now() >= until) break;
+          asio::steady_timer pause(self->io, kRedial);
+          co_await pause.async_wait(asio::use_awaitable);
+        }
+        if (!resumed->closed()) self->lose_gate(gate, why + "; " + failure);
+      }(this, index, now() + limit, loss.reason),
+      asio::detached);
 }
 
 }  // namespace isthmus::net

@@ -190,6 +190,7 @@ struct Listener::State : std::enable_shared_from_this<State> {
       }
     }
     if (!said) throw std::runtime_error(where + " sent " + reason);
+    newcomer.session = said->session;
     if (said->version != core::kProtocolVersion) {
       const std::string sentence =
           "this side speaks version " + std::to_string(core::kProtocolVersion) +

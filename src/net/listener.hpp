@@ -44,6 +44,7 @@ class Listener {
   struct Newcomer {
     std::shared_ptr<Stream> stream;
     core::NodeId node = core::kNobody;  ///< as it says of itself
+    std::uint64_t session = 0;          ///< of its conduit
     bool is_unix = false;
     bool exposed = false;         ///< unencrypted, and from another host
     std::vector<std::byte> read;  ///< all read so far: its Hello, and what followed

@@ -40,7 +40,11 @@ std::string Gateway::State::objection(const net::Listener::Newcomer& newcomer) c
   if (node < first || node - first >= static_cast<core::NodeId>(mine.size)) {
     return "rank " + std::to_string(node) + " is not of cluster \"" + mine.name + "\"";
   }
-  if (known != peers.end()) return "rank " + std::to_string(node) + " has joined already";
+  if (known == peers.end()) return {};
+  if (known->second->driver->conduit().peer_session() != newcomer.session) {
+    return "rank " + std::to_string(node) + " has joined already";
+  }
+  if (known->second->driver->closed()) return "has given up this connection";
   return {};
 }
 
@@ -55,7 +59,12 @@ void Gateway::State::welcome(net::Listener::Newcomer newcomer) {
   const PeerPtr peer =
       known == peers.end() ? add_peer(newcomer.node, newcomer.is_unix) : known->second;
   peer->where = newcomer.stream->where();
-  peer->driver->attach(std::move(newcomer.stream), newcomer.read);
+  if (core::is_gateway(peer->node)) {
+    peer->driver->attach(std::move(newcomer.stream), newcomer.read);
+  } else {
+    peer->reconnect.reset();
+    peer->driver->replace(std::move(newcomer.stream), newcomer.read);
+  }
 }
 
 Gateway::State::PeerPtr Gateway::State::add_peer(core::NodeId node, bool is_unix) {
@@ -130,9 +139,27 @@ void Gateway::State::lost(Peer& peer, const net::Loss& loss) {
     }
     return;  // its patience lasts
   }
-  // A process does not come back. Its abort, if it called that, arrived before.
-  fault(loss.by_peer ? name(peer.node) + " ended without MPI_Finalize or was killed"
-                     : "the connection of " + name(peer.node) + " is lost: " + loss.reason);
+  // On one host a connection ends with its process. So it may between hosts, or the network has cut
+  // it; then the process connects again. Its abort, if it called that, arrived before.
+  const bool same_host = peer.driver->conduit().config().patience == core::Time::zero();
+  const std::string sentence =
+      loss.by_peer ? name(peer.node) + " ended without MPI_Finalize or was killed"
+                   : "the connection of " + name(peer.node) + " is lost: " + loss.reason;
+  if (same_host || !peer.joined) {
+    fault(sentence);
+  } else if (loss.by_peer) {
+    await_reconnect(peer, sentence);
+  } else {
+    peer.last_failure = loss.reason;  // its patience lasts
+  }
+}
+
+void Gateway::State::await_reconnect(Peer& peer, const std::string& sentence) {
+  peer.reconnect = std::make_unique<asio::steady_timer>(io, net::kAwaitReconnect);
+  peer.reconnect->async_wait([weak = weak_from_this(), sentence](const std::error_code& error) {
+    const auto self = weak.lock();
+    if (!error && self && !self->closing) self->fault(sentence);
+  });
 }
 
 void Gateway::State::ended(Peer& peer) {
@@ -168,6 +195,9 @@ void Gateway::State::dead(Peer& peer, const std::string& reason) {
     }
   } else {
     sentence = "the connection of " + name(peer.node) + " is lost: it " + reason;
+    if (!peer.last_failure.empty()) {
+      sentence += "; the last that was heard of it: " + peer.last_failure;
+    }
   }
   router.lost(*peer.neighbour, sentence);
   act();

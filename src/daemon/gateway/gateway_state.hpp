@@ -38,6 +38,8 @@ struct Gateway::State : std::enable_shared_from_this<State> {
     bool joined = false;  // a process: said that it is connected to all gateways here
     core::Router::Neighbour* neighbour = nullptr;
     std::string where;
+    std::string last_failure;                       // of a process's connection
+    std::unique_ptr<asio::steady_timer> reconnect;  // until then a process may be connected again
     Tuning tuning;
   };
   using PeerPtr = std::shared_ptr<Peer>;
@@ -55,6 +57,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   PeerPtr add_peer(core::NodeId node, bool is_unix);
   void process_joined(Peer& peer);
   void lost(Peer& peer, const net::Loss& loss);
+  void await_reconnect(Peer& peer, const std::string& sentence);
   void ended(Peer& peer);
   void dead(Peer& peer, const std::string& reason);
   bool all_joined() const;

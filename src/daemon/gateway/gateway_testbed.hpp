@@ -209,6 +209,10 @@ class Testbed {
   void link_to(std::string address, std::size_t target = 1) {
     link_addresses_[target] = std::move(address);
   }
+  /// Ranks connect to a gateway at this address instead of its own.
+  void ranks_to(std::string address, std::size_t target) {
+    rank_addresses_[target] = std::move(address);
+  }
   void link_patience(std::chrono::milliseconds patience) { link_patience_ = patience; }
   static core::NodeId node(std::size_t i) {
     return core::kFirstGateway + static_cast<core::NodeId>(i);
@@ -308,6 +312,10 @@ class Testbed {
       gateway.cluster = cluster_[i];
       if (gateway.cluster == cluster)
         gateway.addresses = {addresses_[i][options_.ranks_by_tcp ? 0 : 1]};
+      const auto instead = rank_addresses_.find(i);
+      if (gateway.cluster == cluster && instead != rank_addresses_.end()) {
+        gateway.addresses = {instead->second};
+      }
       world.gateways.push_back(gateway);
     }
     return world;
@@ -316,6 +324,7 @@ class Testbed {
   BedOptions options_;
   std::string folder_;
   std::map<std::size_t, std::string> link_addresses_;
+  std::map<std::size_t, std::string> rank_addresses_;
   std::chrono::milliseconds link_patience_{};
   std::vector<std::map<std::size_t, core::NodeId>> wrong_routes_;
   asio::io_context io_{1};

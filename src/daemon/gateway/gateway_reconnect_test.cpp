@@ -1,0 +1,116 @@
+// Connections of ranks to their gateways on other hosts, which the network cuts.
+#include <atomic>
+#include <thread>
+
+#include "daemon/gateway/gateway_flood.hpp"
+#include "daemon/gateway/gateway_proxy.hpp"
+#include "daemon/gateway/gateway_testbed.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+using testing::HasSubstr;
+
+class Reconnect : public testing::Test {
+ protected:
+  explicit Reconnect(BedOptions options = {.sizes = {1, 1}, .ranks_by_tcp = true})
+      : bed(std::move(options)), proxy(Proxy::make(bed, 0)) {
+    bed.ranks_to(proxy->address(), 0);
+  }
+  void SetUp() override {
+    ASSERT_EQ(bed.link(), "");
+    bed.join();
+  }
+  int connections() {
+    return bed.on_io([&] { return proxy->connections(); });
+  }
+
+  Testbed bed;
+  std::shared_ptr<Proxy> proxy;
+};
+
+TEST_F(Reconnect, ACutConnectionIsMadeAnewAndNothingIsLost) {
+  std::atomic<bool> done{false};
+  int cuts = 0;
+  std::thread cutter([&] {
+    while (!done) {
+      const auto crossed = [&] { return bed.counts(0).at(0).wire_bytes; };
+      const auto before = crossed();
+      while (!done && crossed() < before + 500'000) std::this_thread::sleep_for(1ms);
+      bed.on_io([&] {
+        proxy->cut();
+        return 0;
+      });
+      ++cuts;
+    }
+  });
+  for (int i = 0; i < 3; ++i) flood(bed, 1);
+  done = true;
+  cutter.join();
+  EXPECT_GT(cuts, 2);
+  EXPECT_GT(connections(), 2);
+  for (int r = 0; r < 2; ++r) EXPECT_FALSE(bed.faulted(r));
+  bed.leave_all();
+}
+
+TEST_F(Reconnect, AnIdleRankIsReachedAgain) {
+  bed.on_io([&] {
+    proxy->cut();
+    return 0;
+  });
+  bed.exchange(1, 0, 1'000'000);
+  bed.exchange(0, 1, 1'000'000);
+  EXPECT_EQ(connections(), 2);
+  bed.leave_all();
+  for (int r = 0; r < 2; ++r) EXPECT_FALSE(bed.faulted(r));
+}
+
+TEST_F(Reconnect, ARankThatCannotReconnectEndsTheJob) {
+  bed.on_io([&] {
+    proxy->close();
+    return 0;
+  });
+  EXPECT_THAT(bed.fault(0), HasSubstr("rank 0 has lost the gateway of cluster \"c0\" (" +
+                                      proxy->address() + "): it closed the connection; "));
+  EXPECT_THAT(bed.fault(1), HasSubstr("rank 0 (cluster \"c0\") ended without MPI_Finalize"));
+}
+
+TEST_F(Reconnect, ARankThatIsKilledOnAnotherHostIsNamed) {
+  bed.kill(0);
+  EXPECT_THAT(bed.fault(1), HasSubstr("rank 0 (cluster \"c0\") ended without MPI_Finalize"));
+}
+
+TEST_F(Reconnect, AnotherProcessDoesNotTakeItsPlace) {
+  try {
+    net::Endpoint::join(bed.config(0), [](const std::string&, int) {});
+    FAIL() << "joined";
+  } catch (const std::runtime_error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("rank 0 has joined already"));
+  }
+  bed.exchange(0, 1, 100);
+  bed.leave_all();
+}
+
+class ReconnectWithSpare : public Reconnect {
+ protected:
+  ReconnectWithSpare() : Reconnect({.sizes = {1, 1}, .gateways = {2, 2}, .ranks_by_tcp = true}) {}
+};
+
+TEST_F(ReconnectWithSpare, TheConduitOfOneOfTwoGatewaysGoesOn) {
+  for (int i = 0; i < 3; ++i) {
+    std::thread cutter([&] {
+      bed.on_io([&] {
+        proxy->cut();
+        return 0;
+      });
+    });
+    flood(bed, 1);
+    cutter.join();
+  }
+  EXPECT_EQ(bed.rank(0).sent_again(), 0U) << "the conduit was lost, not only its stream";
+  for (int r = 0; r < 2; ++r) EXPECT_FALSE(bed.faulted(r));
+  bed.leave_all();
+}
+
+}  // namespace
+}  // namespace isthmus::daemon
