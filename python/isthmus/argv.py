@@ -70,7 +70,13 @@ _OF_THE_RUN = {
 
 
 # Variables of Isthmus's own that all ranks must have alike, without -x.
-_PASSED_ON = ("ISTHMUS_COLL", "ISTHMUS_NETWORK", "ISTHMUS_PROGRESS")
+_PASSED_ON = (
+    "ISTHMUS_COLL",
+    "ISTHMUS_NETWORK",
+    "ISTHMUS_PROGRESS",
+    "ISTHMUS_TRACE",
+    "ISTHMUS_TRACE_DIR",
+)
 
 
 def split_parts(words: Sequence[str]) -> list[list[str]]:

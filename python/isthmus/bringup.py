@@ -17,6 +17,8 @@ from isthmus.version import VERSION
 
 # Of an agent's `machine`: in what all clusters must agree, and its name.
 MUST_AGREE = {"byteorder": "byte order", "long": "size of long"}
+# Variables that agents are told of, and as which setting.
+OF_AGENTS = {"ISTHMUS_TRACE": "trace", "ISTHMUS_TRACE_DIR": "trace_dir"}
 _BESIDE = 3.0
 _MAX_SECONDS = 1e9
 
@@ -138,6 +140,8 @@ class BringUp:
                     )
                 where = ", ".join(self._listening[gateway.node])
                 self._voice.narrate(f"{agent.label}: gateway listens on {where}")
+            if answer.get("trace"):
+                self._voice.say(f"{agent.label}: its trace is {answer['trace']}")
             if answer.get("metrics"):
                 self._voice.narrate(f"{agent.label}: metrics at {answer['metrics']}")
 
@@ -165,6 +169,9 @@ class BringUp:
             settings["accept_plain"] = True
         if self._plan.alone:
             settings["alone"] = True
+        for variable, key in OF_AGENTS.items():
+            if value := os.environ.get(variable):
+                settings[key] = value
         if self._metrics:
             host, port = self._metrics
             number = [plan for plan, _ in self._agents].index(spec)

@@ -22,6 +22,7 @@ from isthmus.job import Options, run_job
 from isthmus.lab.commands import lab_app
 from isthmus.plan import make_plan
 from isthmus.relay import Voice
+from isthmus.tracecommand import trace
 from isthmus.tune import store
 from isthmus.tune.commands import tune
 from isthmus.tune.figures import of_links
@@ -254,6 +255,7 @@ app.add_typer(bench_app)
 app.command()(doctor)
 app.command()(tune)
 app.command("grid")(grid_command)
+app.command()(trace)
 app.command("help")(about.helper(app))
 app.command()(config)
 app.command()(about.version)

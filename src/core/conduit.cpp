@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/time_text.hpp"
+#include "core/trace/trace.hpp"
 
 namespace isthmus::core {
 
@@ -38,6 +39,7 @@ StreamId Conduit::stream_up(Time now) {
   stream.heard = now_;
   stream.next_ping = now_ + stream_timeout() / 2;
   streams_.emplace(id, stream);
+  trace::note<trace::Event::StreamUp>(config_.peer, id, streams_.size());
   return id;
 }
 
@@ -49,6 +51,7 @@ void Conduit::stream_down(StreamId id) {
   for (const auto& [sequence, slot] : stragglers_) {
     if (slot.stream == id) again_.insert(sequence);
   }
+  trace::note<trace::Event::StreamDown>(config_.peer, id, streams_.size(), again_.size());
   settle_anew();
 }
 
@@ -97,7 +100,9 @@ std::vector<StreamId> Conduit::tick(Time now) {
 }
 
 void Conduit::fail(std::string reason) {
-  if (dead_.empty()) dead_ = std::move(reason);
+  if (!dead_.empty()) return;
+  dead_ = std::move(reason);
+  trace::note<trace::Event::ConduitDead>(config_.peer);
 }
 
 }  // namespace isthmus::core

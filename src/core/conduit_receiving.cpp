@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/conduit.hpp"
+#include "core/trace/trace.hpp"
 
 namespace isthmus::core {
 namespace {
@@ -111,10 +112,14 @@ std::string Conduit::take(Stream& stream, const Decoded& frame, Time now, const 
       break;
   }
   if (!note_received(header.sequence)) {
+    trace::note<trace::Event::FrameDuplicate>(config_.peer, header.kind, header.sequence,
+                                              kHeaderSize + header.body_size);
     ++counts_.duplicates;
     ack_due_ = true;
     return {};
   }
+  trace::note<trace::Event::FrameReceived>(config_.peer, header.kind, header.sequence,
+                                           kHeaderSize + header.body_size);
   if (beyond_.size() > kMaxGaps) return "left too many gaps in its frames";
   ack_soon(now);
   const bool kept = custody_ && is_routed(header.kind);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/conduit.hpp"
+#include "core/trace/trace.hpp"
 
 namespace isthmus::core {
 namespace {
@@ -134,7 +135,9 @@ PacketPtr Conduit::next_new(StreamId id, bool bulk) {
   Queue* queue = next_queue(bulk);
   express_run_ = queue == &express_ && !bulk_.empty() ? express_run_ + 1 : 0;
   auto packet = queue->pop();
-  set_sequence(*packet, base_ + sent_.size());
+  const std::uint64_t sequence = base_ + sent_.size();
+  set_sequence(*packet, sequence);
+  trace::note<trace::Event::FrameSent>(config_.peer, packet->kind, sequence, packet->size, id);
   sent_bytes_ += packet->size;
   if (is_routed(packet->kind)) ++counts_.frames;
   sent_.push_back({packet, id});
@@ -175,8 +178,11 @@ void Conduit::output(StreamId id, Time now, std::size_t limit, std::vector<Packe
     stream.ping_due = false;
   }
   while (bulk && bytes < limit && !again_.empty()) {
-    Slot& lost = slot(*again_.begin());
+    const std::uint64_t sequence = *again_.begin();
+    Slot& lost = slot(sequence);
     again_.erase(again_.begin());
+    trace::note<trace::Event::FrameRepeated>(config_.peer, lost.packet->kind, sequence,
+                                             lost.packet->size, id);
     lost.stream = id;
     ++counts_.repeated;
     put(lost.packet);

@@ -6,6 +6,7 @@
 
 #include "core/engine_state.hpp"
 #include "core/message_body.hpp"
+#include "core/trace/trace.hpp"
 
 namespace isthmus::core {
 
@@ -17,6 +18,8 @@ void Engine::send(SendOp& op) {
   op.envelope.size = op.data.size();
   op.state.store(OpState::Active, std::memory_order_relaxed);
   ++s.outstanding;
+  trace::note<trace::Event::SendBegun>(op.peer, op.envelope.context, op.envelope.tag,
+                                       op.envelope.size);
   Channel& channel = s.channel(op.peer);
   channel.out.push(op);
   s.activate(channel);
@@ -28,9 +31,11 @@ void Engine::recv(RecvOp& op) {
   s.start(op);
   if (Incoming* message = s.matching.find_unexpected(op.context, op.source, op.tag)) {
     s.matching.remove_unexpected(*message);
+    State::note_matched<trace::Event::UnexpectedMatched>(message->peer, message->envelope());
     if (op.tell != nullptr) op.tell->add(op);
     s.bind(s.channel(message->peer), *message, &op);
   } else {
+    trace::note<trace::Event::ReceivePosted>(op.context, op.source, op.tag, op.capacity);
     s.matching.post(op);
   }
 }

@@ -36,10 +36,13 @@ void Engine::State::finish(RecvOp& op, const Envelope& envelope, NodeId peer,
   op.error = envelope.size > op.capacity ? OpError::Truncated : OpError::None;
   --outstanding;
   ++events;
+  note_matched<trace::Event::ReceiveDone>(peer, envelope);
   op.state.store(OpState::Done, std::memory_order_release);
 }
 
 void Engine::State::finish(SendOp& op) {
+  trace::note<trace::Event::SendDone>(op.peer, op.envelope.context, op.envelope.tag,
+                                      op.envelope.size);
   --outstanding;
   ++events;
   op.state.store(OpState::Done, std::memory_order_release);
@@ -72,8 +75,10 @@ void Engine::State::sweep_dropped() {
 
 void Engine::State::sequence(Channel& from, Incoming& message) {
   if (RecvOp* op = matching.take_posted(message.envelope())) {
+    note_matched<trace::Event::MessageMatched>(message.peer, message.envelope());
     bind(from, message, op);
   } else {
+    note_matched<trace::Event::MessageUnexpected>(message.peer, message.envelope());
     message.stage = Stage::Unexpected;
     matching.add_unexpected(message);
     ++events;
@@ -87,6 +92,7 @@ void Engine::State::match_again(std::uint64_t context) {
     RecvOp* const op = matching.take_posted(message->envelope());
     if (op == nullptr) continue;
     matching.remove_unexpected(*message);
+    note_matched<trace::Event::UnexpectedMatched>(message->peer, message->envelope());
     bind(channel(message->peer), *message, op);
   }
 }
@@ -101,6 +107,7 @@ bool Engine::State::on_envelope(const InFrame& frame) {
   RecvOp* op = nullptr;
   if (from.in.is_whole(*body, payload.size())) op = matching.take_posted(body->envelope);
   if (op != nullptr) {
+    note_matched<trace::Event::MessageMatched>(frame.source, body->envelope);
     from.in.pass(*body);
     const std::size_t stored = std::min(payload.size(), op->capacity);
     if (stored > 0) std::memcpy(op->buffer, payload.data(), stored);

@@ -13,6 +13,7 @@
 #include "core/inbound.hpp"
 #include "core/matching.hpp"
 #include "core/outbound.hpp"
+#include "core/trace/trace.hpp"
 
 namespace isthmus::core {
 
@@ -101,6 +102,11 @@ struct Engine::State {
 
   bool next_frame(OutFrame& out, const Room& room);
   bool next_is_piece() const;
+
+  template <trace::Event event>
+  static void note_matched(NodeId peer, const Envelope& envelope) {
+    trace::note<event>(peer, envelope.context, envelope.source, envelope.tag, envelope.size);
+  }
 
   const NodeId self;
   const Limits limits;

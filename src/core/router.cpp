@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/message_body.hpp"
+#include "core/trace/trace.hpp"
 
 namespace isthmus::core {
 
@@ -99,9 +100,13 @@ bool Router::pass_on(Neighbour& to, NodeId from, const InFrame& frame, std::uint
   }
   const bool bulk = frame.body.size() > kExpressBody;
   if ((!bulk || to.turns.empty()) && to.conduit->can_accept(bulk)) {
+    trace::note<trace::Event::FramePassedOn>(from, to.node, frame.source, frame.destination,
+                                             frame.kind);
     forward(to, frame, hops);
     return true;
   }
+  trace::note<trace::Event::FrameHeldBack>(from, to.node, frame.source, frame.destination,
+                                           frame.kind);
   auto& queue = to.held[from];
   if (queue.empty()) to.turns.push_back(from);
   queue.emplace_back(frame, hops);
@@ -137,6 +142,8 @@ void Router::release(Neighbour& to) {
     } else {
       to.turns.push_back(node);
     }
+    trace::note<trace::Event::FramePassedOn>(node, to.node, held.source, held.destination,
+                                             held.kind);
     forward(to, held.frame(), held.hops);
     consume(node, held.body.size());
   }

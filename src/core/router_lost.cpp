@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/router.hpp"
+#include "core/trace/trace.hpp"
 
 namespace isthmus::core {
 
@@ -68,6 +69,7 @@ bool Router::lose_way(std::size_t index, const std::string& sentence, bool elsew
     return true;
   }
   if (fellows() == 1) return false;
+  trace::note<trace::Event::WayLost>(index);
   unreachable_.emplace(index, sentence);
   say({.what = Action::What::Lost, .cluster = index, .sentence = sentence});
   return true;

@@ -13,10 +13,10 @@
 
 #include "stub.h"
 
-static const char* const names[] = {"ISTHMUS_SECRET", "ISTHMUS_WORLD",  "ISTHMUS_FIRST",
-                                    "ISTHMUS_STUB",   "ISTHMUS_LIBDIR", "ISTHMUS_LIBMPI",
-                                    "ISTHMUS_NATIVE", "ISTHMUS_COLL",   "ISTHMUS_NETWORK",
-                                    "ISTHMUS_STATS",  "ISTHMUS_APPNUM", "ISTHMUS_PROGRESS"};
+static const char* const names[] = {
+    "ISTHMUS_SECRET", "ISTHMUS_WORLD",    "ISTHMUS_FIRST", "ISTHMUS_STUB",     "ISTHMUS_LIBDIR",
+    "ISTHMUS_LIBMPI", "ISTHMUS_NATIVE",   "ISTHMUS_COLL",  "ISTHMUS_NETWORK",  "ISTHMUS_STATS",
+    "ISTHMUS_APPNUM", "ISTHMUS_PROGRESS", "ISTHMUS_TRACE", "ISTHMUS_TRACE_DIR"};
 enum { count = sizeof names / sizeof *names };
 
 static struct {
@@ -106,7 +106,8 @@ static void take(void) {
 static const char python_code[] =
     "exec('''import os, re\n"
     "for name in (\"SECRET\", \"WORLD\", \"FIRST\", \"STUB\", \"LIBDIR\", \"LIBMPI\", \"NATIVE\","
-    " \"COLL\", \"NETWORK\", \"STATS\", \"APPNUM\", \"PROGRESS\"): os.environ.pop(\"ISTHMUS_\" + "
+    " \"COLL\", \"NETWORK\", \"STATS\", \"APPNUM\", \"PROGRESS\", \"TRACE\", \"TRACE_DIR\"): "
+    "os.environ.pop(\"ISTHMUS_\" + "
     "name, None)\n"
     "rest = [x for x in re.split(\"[ :]\", os.environ.pop(\"LD_PRELOAD\", \"\"))"
     " if x and not os.path.basename(x).startswith(\"libisthmus-\")]\n"

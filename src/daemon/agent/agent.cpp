@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 
+#include "core/trace/trace.hpp"
 #include "daemon/agent/control_channel.hpp"
 #include "daemon/agent/host.hpp"
 #include "daemon/agent/metrics.hpp"
@@ -50,6 +51,7 @@ class Agent {
   void end(const ControlMessage& message);
 
   GatewaySetEvents gateway_events();
+  std::string start_trace(const ConfigureRequest& request) const;
   void job_ended(int wait_status);
   void send_error(const std::string& sentence, const std::string& remedy);
   SpawnPlanner& planner(const char* op);
@@ -107,6 +109,7 @@ int Agent::run() {
                  {"pid", getpid()},
                  {"machine", machine()}});
   context_.run();
+  core::trace::dump("the end", false);
   return status_;
 }
 
@@ -150,11 +153,13 @@ void Agent::configure(const ControlMessage& message) {
                       " (cluster " + request->cluster + ") is " + ISTHMUS_VERSION + ".",
                   "Install the same version there, or set the cluster's prefix key.");
   }
+  const std::string trace = start_trace(*request);
   planner_ = std::make_unique<SpawnPlanner>(*request, options_.self, options_.in);
   runtime_dir_ = std::make_unique<RuntimeDir>(request->job);
   gateways_ =
       std::make_unique<GatewaySet>(context_, *request, runtime_dir_->path(), gateway_events());
   json configured{{"op", "configured"}, {"gateways", gateways_->listening()}};
+  if (!trace.empty()) configured["trace"] = trace;
   if (const auto at = request->settings.value("metrics", json()); at.is_string()) {
     metrics_ = std::make_unique<MetricsServer>(context_, at.get<std::string>(), [this] {
       return metrics_text(configure_->job, world_, gateways_->counts());
@@ -163,6 +168,24 @@ void Agent::configure(const ControlMessage& message) {
   }
   configure_ = std::move(request);
   channel_.send(std::move(configured));
+}
+
+// Where the trace goes; empty where none is wanted.
+std::string Agent::start_trace(const ConfigureRequest& request) const {
+  const std::string wanted = request.settings.value("trace", "");
+  try {
+    core::trace::start(core::trace::parse_subsystems(wanted),
+                       {.directory = request.settings.value("trace_dir", ""),
+                        .job = request.job,
+                        // A cluster has one agent, and may have several hosts with gateways.
+                        .process = options_.gateways_only ? "gateway " + request.cluster + ' ' +
+                                                                std::to_string(getpid())
+                                                          : "agent " + request.cluster});
+  } catch (const std::invalid_argument& wrong) {
+    throw Failure(wrong.what());
+  }
+  core::trace::dump_on_faults();
+  return core::trace::path();
 }
 
 SpawnPlanner& Agent::planner(const char* op) {

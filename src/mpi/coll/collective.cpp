@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "core/trace/trace.hpp"
 #include "mpi/process/error.hpp"
 
 namespace isthmus::face {
@@ -34,6 +35,7 @@ bool Collective::advance() {
   if (queue.waiting_.front() != this) return false;
   try {
     if (!started_) {
+      core::trace::note<core::trace::Event::CollectiveBegun>(grid_comm_->context, grid_comm_->size);
       task_ = start(queue.party_);
       started_ = true;
     }
@@ -49,6 +51,7 @@ bool Collective::advance() {
     grid_comm_->tags.spoil();
     result.error = error_code(MPI_ERR_NO_MEM, function_, "out of memory");
   }
+  core::trace::note<core::trace::Event::CollectiveEnded>(grid_comm_->context, result.error);
   task_ = coll::Task();
   leave();
   return true;

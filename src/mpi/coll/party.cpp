@@ -5,6 +5,7 @@
 
 #include "coll/engine/buffer.hpp"
 #include "coll/engine/choose.hpp"
+#include "core/trace/trace.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/traffic.hpp"
@@ -63,6 +64,9 @@ bool FaceParty::attended() const { return waiting_threads.load(std::memory_order
 
 void FaceParty::chosen(const coll::Problem& problem, const coll::Choice& choice) {
   grid()->choices.count(problem, choice);
+  core::trace::note<core::trace::Event::AlgorithmChosen>(
+      problem.kind, choice.algorithm - coll::algorithms().data(), problem.bytes.value_or(0),
+      choice.parameters.segment);
   // Less is over before a nap ends; native collectives go through many short steps instead.
   constexpr std::size_t kStream = 64 << 10;
   const bool streams = choice.algorithm->heeds.segment && problem.bytes.value_or(0) >= kStream;

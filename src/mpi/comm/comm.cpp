@@ -4,6 +4,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "core/trace/trace.hpp"
 #include "mpi/comm/comm_table.hpp"
 #include "mpi/comm/inter.hpp"
 #include "mpi/native/entry.hpp"
@@ -94,6 +95,8 @@ GridCommRef make_comm(core::Group group, std::uint64_t context, MPI_Comm handle,
 }
 
 void enter_comm(const GridCommRef& comm) {
+  core::trace::note<core::trace::Event::CommMade>(comm->context, comm->size, comm->rank,
+                                                  comm->members.size());
   {
     const std::lock_guard lock(owners().mutex);
     owners().comms[comm.get()] = comm;
@@ -115,6 +118,7 @@ GridCommRef register_comm(core::Group group, std::uint64_t context, MPI_Comm han
 void unregister_comm(MPI_Comm handle) {
   GridComm* comm = find_comm(handle);
   if (!comm) return;
+  core::trace::note<core::trace::Event::CommFreed>(comm->context, comm->size, comm->rank);
   if (handle == MPI_COMM_WORLD) {
     world_comm.store(nullptr, std::memory_order_release);
   } else {

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "core/trace/trace.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/making/agree_on_limits.hpp"
 #include "mpi/making/grid_barrier.hpp"
@@ -15,6 +16,7 @@
 #include "mpi/native/environment.hpp"
 #include "mpi/native/thread_level.hpp"
 #include "mpi/process/grid.hpp"
+#include "mpi/process/tracing.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -27,6 +29,7 @@ constexpr std::chrono::milliseconds kLastWait{1000};
 // On the I/O thread: no MPI, no locks, no program code. The launcher says what happened; in case
 // it cannot, one rank of each cluster does too.
 void on_fault(bool says_why, const std::string& sentence, int code) {
+  core::trace::dump(sentence.c_str());
   std::this_thread::sleep_for(kLastWait);
   if (says_why) {
     const std::string line = "isthmus: " + sentence + "\n";
@@ -101,6 +104,7 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
   made->rank = made->first() + native_rank;
   read_settings(*made, environment);
   if (made->world.clusters.size() < 2) return nullptr;
+  start_trace(environment, made->rank);
 
   native.Comm_dup(MPI_COMM_SELF, &made->self);
   native.Comm_set_errhandler(made->self, MPI_ERRORS_RETURN);
@@ -182,6 +186,7 @@ void leave_grid() {
   native.Comm_free(&leaving->cluster_comm);
   native.Comm_free(&leaving->self);
   if (leaving->shadow->comm != MPI_COMM_NULL) native.Comm_free(&leaving->shadow->comm);
+  core::trace::dump("MPI_Finalize");
 }
 
 }  // namespace isthmus::face

@@ -57,6 +57,8 @@ Environment read_environment() {
   e.cluster = required("ISTHMUS_CLUSTER");
   e.collectives = optional("ISTHMUS_COLL");
   e.networks = optional("ISTHMUS_NETWORK");
+  e.trace = optional("ISTHMUS_TRACE");
+  e.trace_directory = optional("ISTHMUS_TRACE_DIR");
   e.stats = !optional("ISTHMUS_STATS").empty();
   const std::string first = required("ISTHMUS_FIRST");
   const auto parsed = std::from_chars(first.data(), first.data() + first.size(), e.first);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "core/trace/trace.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/request/outstanding.hpp"
@@ -25,6 +26,8 @@ HeldReceives::~HeldReceives() {
 }
 
 void HeldReceives::add(HeldReceive& receive) {
+  core::trace::note<core::trace::Event::ReceiveHeld>(comm_.context, receive.pattern.source,
+                                                     receive.pattern.tag);
   if (empty()) serve_from_now_on(*this);
   index_.add(receive);
   size_.store(index_.size(), std::memory_order_relaxed);
@@ -55,6 +58,7 @@ void HeldReceives::forget_matched() {
     next = op->next_matched;
     HeldReceive& receive = *static_cast<HeldReceive::Posted*>(op)->receive;
     erase(receive);
+    core::trace::note<core::trace::Event::HeldEngine>(comm_.context, op->source, op->tag);
     receive.taken_by_engine();
   }
 }
@@ -108,6 +112,7 @@ bool HeldReceives::offer(HeldReceive& receive, const MPI_Status& status) {
   if (found == 0) return false;
   erase(receive);
   translate(comm_, &taken);
+  core::trace::note<core::trace::Event::HeldNative>(comm_.context, taken.MPI_SOURCE, taken.MPI_TAG);
   receive.take(message, taken);
   return true;
 }

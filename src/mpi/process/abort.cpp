@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "core/trace/trace.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
 
@@ -17,6 +18,7 @@ void abort_grid(int code, const std::string& sentence) {
     line += sentence + "\n";
     [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
   }
+  core::trace::dump(sentence.empty() ? "MPI_Abort" : sentence.c_str());
   if (here && here->endpoint) here->endpoint->abort(code, sentence);
   native.Abort(MPI_COMM_WORLD, code);
   _exit(code & 0xFF ? code & 0xFF : 1);  // MPI_Abort may return before the job has ended

@@ -1,0 +1,82 @@
+"""`isthmus trace`."""
+
+import heapq
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isthmus import tracefile
+from isthmus.errors import UsageError
+from isthmus.tracefile import Record, Trace
+
+
+def trace(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="What processes wrote.", show_default=False),
+    ],
+    rank: Annotated[
+        list[int] | None,
+        typer.Option(metavar="N", help="Only of this world rank. May be repeated."),
+    ] = None,
+    subsystem: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only of this subsystem. May be repeated."),
+    ] = None,
+) -> None:
+    """Print what the processes of a run noted where ISTHMUS_TRACE was set, merged by time.
+
+    [bold]ISTHMUS_TRACE=net,match isthmus run -n 4 ./app[/bold]
+      Each process notes its last 65536 events, and writes them to a file in the end.
+
+    [bold]isthmus trace isthmus-*.trace[/bold]
+      One line for each event: time, process, thread, subsystem, event, and its numbers.
+
+    Subsystems are net (frames and streams), match (sends, receives and how they met), coll \
+(collectives and their algorithms), comm (communicators), relay (what gateways pass on), all. The \
+clocks are those of the hosts: what two of them say is as exact as their clocks are alike."""
+    traces = [tracefile.read(path) for path in files]
+    known = {event.subsystem for one in traces for event in one.events.values()}
+    if wrong := set(subsystem or []) - known:
+        raise UsageError(
+            f"--subsystem {min(wrong)}: the traces have no such subsystem",
+            f"They have {', '.join(sorted(known))}.",
+        )
+    if rank:
+        wanted = {f"rank {number}" for number in rank}
+        traces = [one for one in traces if one.process in wanted]
+    for one in traces:
+        print(_about(one))
+    for record in merged(traces, subsystem or sorted(known)):
+        sys.stdout.write(line(record) + "\n")
+
+
+def merged(traces: Sequence[Trace], subsystems: Sequence[str]) -> Iterator[Record]:
+    """All records, by time."""
+    wanted = frozenset(subsystems) | {"?"}
+    everything = heapq.merge(
+        *(sorted(one.records(), key=lambda record: record.time) for one in traces),
+        key=lambda record: record.time,
+    )
+    return (record for record in everything if record.subsystem in wanted)
+
+
+def line(record: Record) -> str:
+    seconds, rest = divmod(record.time, 1_000_000_000)
+    clock = f"{datetime.fromtimestamp(seconds):%H:%M:%S}.{rest:09d}"[:-3]
+    return (
+        f"{clock} {record.process:<12} {record.thread:>7} {record.subsystem:<5} "
+        f"{record.name:<18} {record.text}"
+    )
+
+
+def _about(one: Trace) -> str:
+    lost = f", {one.lost} older ones lost" if one.lost else ""
+    return (
+        f"# {one.path}: {one.process}, process {one.pid} on {one.host}: {one.kept} records{lost}; "
+        f"written at: {one.reason}"
+    )

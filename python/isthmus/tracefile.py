@@ -1,0 +1,113 @@
+"""The dumps of traces (src/core/trace): text that says what the numbers mean, then the records."""
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from isthmus.errors import UsageError
+
+_MAGIC = "isthmus-trace 1"
+_RECORDS = b"\nrecords\n"
+_WORDS = 8  # of a record: number, time, event and thread, five fields
+_GATEWAY, _NOBODY = 0x80000000, 0xFFFFFFFF
+_NODES = ("peer", "from", "to", "destination")  # fields that name a party of the network
+
+
+@dataclass(frozen=True)
+class Event:
+    subsystem: str
+    name: str
+    fields: list[str]
+
+
+@dataclass(frozen=True)
+class Record:
+    time: int  # nanoseconds since 1970
+    process: str
+    thread: int
+    subsystem: str
+    name: str
+    values: dict[str, int]
+    text: str  # the values in print
+
+
+@dataclass
+class Trace:
+    """One dump. Records come in the order in which they were made."""
+
+    path: Path
+    process: str = "?"
+    host: str = "?"
+    pid: int = 0
+    reason: str = "?"
+    order: str = "little"
+    events: dict[int, Event] = field(default_factory=dict)
+    names: dict[tuple[str, int], str] = field(default_factory=dict)
+    raw: bytes = b""
+
+    @property
+    def kept(self) -> int:
+        return len(self.raw) // (8 * _WORDS)
+
+    @property
+    def lost(self) -> int:
+        """Records that gave way to later ones."""
+        if not self.kept:
+            return 0
+        last: int = self._format().unpack_from(self.raw, (self.kept - 1) * 8 * _WORDS)[0]
+        return last - self.kept
+
+    def records(self) -> Iterator[Record]:
+        for _, time, code, *values in self._format().iter_unpack(self.raw[: self.kept * 64]):
+            event = self.events.get(code & 0xFFFF)
+            if event is None:
+                event = Event("?", f"event-{code & 0xFFFF}", [f"f{i}" for i in range(5)])
+            named = dict(zip(event.fields, values, strict=False))
+            text = " ".join(f"{k}={self._shown(event, k, v)}" for k, v in named.items())
+            yield Record(time, self.process, code >> 32, event.subsystem, event.name, named, text)
+
+    def _format(self) -> struct.Struct:
+        return struct.Struct(("<" if self.order == "little" else ">") + "3Q5q")
+
+    def _shown(self, event: Event, key: str, value: int) -> str:
+        if name := self.names.get((key, value)):
+            return name
+        is_node = key in _NODES or (key == "source" and event.subsystem == "relay")
+        if is_node and value >= _GATEWAY:
+            return "nobody" if value == _NOBODY else f"gateway:{value - _GATEWAY}"
+        if key == "context":  # who made it, and its how-manieth; odd ones are of collectives
+            return f"{value >> 32}.{value & 0xFFFFFFFF}"
+        return "any" if value == -1 and key in ("source", "tag") else str(value)
+
+
+def read(path: Path) -> Trace:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+    header, mark, raw = data.partition(_RECORDS)
+    lines = header.decode(errors="replace").split("\n")
+    if lines[0] != _MAGIC or not mark:
+        raise UsageError(
+            f"{path} is no trace of this release",
+            "Traces are what ranks and agents write where ISTHMUS_TRACE is set.",
+        )
+    trace = Trace(path, raw=raw)
+    for line in lines[1:]:
+        _take(trace, line)
+    return trace
+
+
+def _take(trace: Trace, line: str) -> None:
+    key, _, rest = line.partition(" ")
+    words = rest.split()
+    match key:
+        case "process" | "host" | "reason" | "order":
+            setattr(trace, key, rest)
+        case "pid":
+            trace.pid = int(rest)
+        case "event" if len(words) >= 3:
+            trace.events[int(words[0])] = Event(words[1], words[2], words[3:])
+        case "name" if len(words) >= 3:
+            trace.names[words[0], int(words[1])] = " ".join(words[2:])

@@ -1,0 +1,103 @@
+// What this process did, for whoever looks for a defect: fixed-size records in a ring in memory,
+// written to a file when something breaks, at the end, and when somebody asks (docs/debugging.md).
+//
+//   trace::note<trace::Event::FrameSent>(peer, kind, sequence, bytes, stream);
+//
+// On any thread. One relaxed load and a branch while the subsystem is off; some 50 ns while it is
+// on. Never on the path of a message inside a cluster.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace isthmus::core::trace {
+
+enum class Subsystem : std::uint8_t { Net, Match, Coll, Comm, Relay };
+
+enum class Event : std::uint16_t {
+#define ISTHMUS_EVENT(number, event, subsystem, name, fields) event = number,
+#include "core/trace/events.def"
+#undef ISTHMUS_EVENT
+};
+
+/// A row of the table.
+struct EventRow {
+  Event event;
+  Subsystem subsystem;
+  std::string_view name;
+  std::string_view fields;  ///< with a space between
+};
+constexpr std::array kEvents{
+#define ISTHMUS_EVENT(number, event, subsystem, name, fields) \
+  EventRow{Event::event, Subsystem::subsystem, name, fields},
+#include "core/trace/events.def"
+#undef ISTHMUS_EVENT
+};
+
+constexpr const EventRow& row_of(Event event) {
+  const EventRow* found = kEvents.data();
+  while (found->event != event) ++found;
+  return *found;
+}
+constexpr std::size_t field_count(const EventRow& row) {
+  std::size_t count = 1;
+  for (const char c : row.fields) count += c == ' ' ? 1 : 0;
+  return count;
+}
+constexpr std::uint32_t bit_of(Subsystem subsystem) { return 1U << static_cast<int>(subsystem); }
+
+/// Bits of the subsystems that are on.
+extern std::atomic<std::uint32_t> subsystems_on;
+
+using Fields = std::array<std::int64_t, 5>;
+void record(Event event, const Fields& fields) noexcept;
+
+template <Event event, class... Values>
+inline void note(Values... values) noexcept {
+  constexpr const EventRow& row = row_of(event);
+  static_assert(sizeof...(Values) == field_count(row), "not the fields of events.def");
+  if ((subsystems_on.load(std::memory_order_relaxed) & bit_of(row.subsystem)) == 0) [[likely]] {
+    return;
+  }
+  record(event, {static_cast<std::int64_t>(values)...});
+}
+
+// ---- once per process --------------------------------------------------------------------------
+
+/// What ISTHMUS_TRACE says: subsystems with commas between, or "all"; empty: none. Throws
+/// std::invalid_argument with a sentence that lists the known ones.
+std::uint32_t parse_subsystems(std::string_view text);
+
+struct Origin {
+  std::string directory;  ///< of the file; empty: the working directory
+  /// "rank 3", "agent east": who this is. The file's name is made of both.
+  std::string job, process;
+  std::size_t records = std::size_t{1} << 16;  ///< of the ring; a power of two
+};
+
+/// Begins. Before other threads call note(), or while they may; once per process, unless stop() has
+/// been called. Throws std::invalid_argument when the directory cannot be written to.
+void start(std::uint32_t subsystems, const Origin& origin);
+/// Ends, and lets go of the ring: no other thread may be in note() any more.
+void stop() noexcept;
+
+/// What a value of a field means in print: ("kind", 16, "Envelope"). After start(), before others
+/// dump.
+void name_value(std::string_view field, std::int64_t value, std::string_view name);
+
+/// Writes what the ring holds to the file, over what a dump before wrote; `reason` goes into it.
+/// Async-signal-safe. False: nothing is traced, another thread is at it, or the file cannot be
+/// written. The first one names the file on standard error, if `told`.
+bool dump(const char* reason, bool told = true) noexcept;
+/// Where dump() writes; empty while nothing is traced.
+const char* path() noexcept;
+
+/// Where something is traced, has SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT dump, and then do
+/// what they did before.
+void dump_on_faults();
+
+}  // namespace isthmus::core::trace
