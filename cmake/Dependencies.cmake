@@ -15,6 +15,8 @@ find_package(OpenSSL 3.0 QUIET)
 needs("OpenSSL 3" libssl-dev OpenSSL_FOUND)
 find_package(fmt QUIET)
 needs("fmt" libfmt-dev fmt_FOUND)
+find_path(SPDLOG_INCLUDE_DIR spdlog/spdlog.h)
+needs("spdlog" libspdlog-dev SPDLOG_INCLUDE_DIR)
 find_package(nlohmann_json QUIET)
 needs("nlohmann-json" nlohmann-json3-dev nlohmann_json_FOUND)
 find_package(CLI11 QUIET)
@@ -41,3 +43,9 @@ target_include_directories(isthmus_asio SYSTEM INTERFACE "${ASIO_INCLUDE_DIR}")
 target_compile_definitions(isthmus_asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPRECATED
                            ASIO_DISABLE_STD_ALIGNED_ALLOC)
 target_link_libraries(isthmus_asio INTERFACE Threads::Threads)
+
+# Header-only, over fmt as it is found above: clusters need no library of its own.
+add_library(isthmus_spdlog INTERFACE)
+target_include_directories(isthmus_spdlog SYSTEM INTERFACE "${SPDLOG_INCLUDE_DIR}")
+target_compile_definitions(isthmus_spdlog INTERFACE SPDLOG_FMT_EXTERNAL)
+target_link_libraries(isthmus_spdlog INTERFACE fmt::fmt)

@@ -54,8 +54,16 @@ class Agent:
     flood of output. `on_lost` is called once, with a reason, when the agent ends unasked or speaks
     nonsense."""
 
-    def __init__(self, label: str, command: Sequence[str], *, target: str | None) -> None:
-        """`target` is where ssh goes; None: this host."""
+    def __init__(
+        self,
+        label: str,
+        command: Sequence[str],
+        *,
+        target: str | None,
+        show: Callable[[str], None] | None = None,
+    ) -> None:
+        """`target` is where ssh goes; None: this host. `show` is given what the agent writes on
+        its standard error, line by line, as it comes."""
         self.label = label
         self.command = list(command)
         self.target = target
@@ -63,6 +71,7 @@ class Agent:
         self.greeting: list[str] = []  # lines before hello: what a remote shell prints by itself
         self.said_hello = False
         self.told = False  # whoever waited for an answer has been told of the agent's end
+        self._show = show
         self._stderr: deque[str] = deque(maxlen=_KEPT_LINES)
         self._process: asyncio.subprocess.Process | None = None
         self._transport: asyncio.SubprocessTransport | None = None
@@ -261,9 +270,11 @@ class Agent:
         while chunk := await self._process.stderr.read(4096):
             *lines, rest = (rest + chunk).split(b"\n")
             rest = rest[-_KEPT_WIDTH:]
-            self._stderr.extend(
-                line[:_KEPT_WIDTH].decode(errors="replace").rstrip() for line in lines if line
-            )
+            texts = [line[:_KEPT_WIDTH].decode(errors="replace").rstrip() for line in lines if line]
+            self._stderr.extend(texts)
+            if self._show:
+                for text in texts:
+                    self._show(text)
         if rest:
             self._stderr.append(rest.decode(errors="replace"))
 

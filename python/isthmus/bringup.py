@@ -18,7 +18,11 @@ from isthmus.version import VERSION
 # Of an agent's `machine`: in what all clusters must agree, and its name.
 MUST_AGREE = {"byteorder": "byte order", "long": "size of long"}
 # Variables that agents are told of, and as which setting.
-OF_AGENTS = {"ISTHMUS_TRACE": "trace", "ISTHMUS_TRACE_DIR": "trace_dir"}
+OF_AGENTS = {
+    "ISTHMUS_LOG": "log",
+    "ISTHMUS_TRACE": "trace",
+    "ISTHMUS_TRACE_DIR": "trace_dir",
+}
 _BESIDE = 3.0
 _MAX_SECONDS = 1e9
 

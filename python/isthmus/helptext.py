@@ -53,6 +53,7 @@ blocking call of its own MPI library; by default the best that the library allow
 ISTHMUS_REACH: the 'reach' of links that leave it open in the grid file, 'gateway' or 'direct'. \
 ISTHMUS_TRACE (passed on): 'net', 'match', 'coll', 'comm', 'relay', with commas between, or 'all': \
 what processes note for 'isthmus trace'; ISTHMUS_TRACE_DIR: where, on each host, they write it. \
+ISTHMUS_LOG: 'warn', 'info' or 'debug': show, on standard error, what agents and gateways do. \
 ISTHMUS_PREFIX: where Isthmus is installed, with isthmusd in its bin. \
 ISTHMUS_SSH: the ssh command. ISTHMUS_START_TIMEOUT: seconds that agents have to start (60). \
 ISTHMUS_GRACE: seconds that clusters have to end by themselves when one has failed (3)."""

@@ -5,6 +5,7 @@ Everything that goes wrong is an outcome (outcome.py), and ends the run in the s
 
 import asyncio
 import contextlib
+import os
 import secrets
 import signal
 from collections.abc import Coroutine, Sequence
@@ -61,7 +62,7 @@ class Job:
         self._plan = plan
         self._options = options
         self._voice = voice
-        self._members = Members(plan, commands)
+        self._members = Members(plan, commands, voice.say if os.environ.get("ISTHMUS_LOG") else None)
         self._silences = Silences(plan)
         self._ending = Ending()
         self._interrupts = 0

@@ -28,11 +28,16 @@ class Member:
 class Members:
     """All members, in the order of the plan. Whoever learns something of one calls `changed`."""
 
-    def __init__(self, plan: Plan, commands: Sequence[Sequence[str]]) -> None:
-        """`commands[i]` starts the agent `plan.agents[i]`."""
+    def __init__(
+        self,
+        plan: Plan,
+        commands: Sequence[Sequence[str]],
+        show: Callable[[str], None] | None = None,
+    ) -> None:
+        """`commands[i]` starts the agent `plan.agents[i]`. `show` is given the agents' logs."""
         self.plan = plan
         self._all = [
-            Member(spec, Agent(plan.where(spec), command, target=spec.host))
+            Member(spec, _agent(plan.where(spec), command, spec.host, show))
             for spec, command in zip(plan.agents, commands, strict=True)
         ]
         self._by_agent = {id(member.agent): member for member in self._all}
@@ -69,3 +74,13 @@ class Members:
         task = asyncio.create_task(work)
         self._background.add(task)
         task.add_done_callback(self._background.discard)
+
+
+def _agent(
+    label: str, command: Sequence[str], target: str | None, show: Callable[[str], None] | None
+) -> Agent:
+    def labelled(line: str) -> None:
+        assert show
+        show(f"{label}: {line}")
+
+    return Agent(label, command, target=target, show=labelled if show else None)

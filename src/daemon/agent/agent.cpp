@@ -18,6 +18,7 @@
 #include "daemon/launch/failure.hpp"
 #include "daemon/launch/native_job.hpp"
 #include "daemon/launch/spawn_plan.hpp"
+#include "daemon/log/log.hpp"
 
 namespace isthmus::daemon {
 namespace {
@@ -115,21 +116,16 @@ int Agent::run() {
 
 void Agent::handle(const ControlMessage& message) {
   using Handler = void (Agent::*)(const ControlMessage&);
-  static const std::map<std::string, Handler> handlers{{"configure", &Agent::configure},
-                                                       {"inspect", &Agent::inspect},
-                                                       {"link", &Agent::link},
-                                                       {"spawn", &Agent::spawn},
-                                                       {"stdin", &Agent::take_stdin},
-                                                       {"stdin-eof", &Agent::end_stdin},
-                                                       {"signal", &Agent::signal},
-                                                       {"kill", &Agent::kill},
-                                                       {"count", &Agent::count},
-                                                       {"stats", &Agent::stats},
-                                                       {"pause", &Agent::pause},
-                                                       {"resume", &Agent::resume},
-                                                       {"end", &Agent::end}};
+  static const std::map<std::string, Handler> handlers{
+      {"configure", &Agent::configure}, {"inspect", &Agent::inspect},
+      {"link", &Agent::link},           {"spawn", &Agent::spawn},
+      {"stdin", &Agent::take_stdin},    {"stdin-eof", &Agent::end_stdin},
+      {"signal", &Agent::signal},       {"kill", &Agent::kill},
+      {"count", &Agent::count},         {"stats", &Agent::stats},         {"pause", &Agent::pause},
+      {"resume", &Agent::resume},       {"end", &Agent::end}};
   if (stopping_) return;
   const std::string op = message.op();
+  log::debug("the launcher says {}", op);
   try {
     const auto found = handlers.find(op);
     if (found == handlers.end()) {
@@ -153,6 +149,9 @@ void Agent::configure(const ControlMessage& message) {
                       " (cluster " + request->cluster + ") is " + ISTHMUS_VERSION + ".",
                   "Install the same version there, or set the cluster's prefix key.");
   }
+  log::start(log::parse_level(request->settings.value("log", "")), request->cluster);
+  log::info("isthmusd {}, process {} on {}, is the {} of cluster {}", ISTHMUS_VERSION, getpid(),
+            host_name(), options_.gateways_only ? "gateway" : "agent", request->cluster);
   const std::string trace = start_trace(*request);
   planner_ = std::make_unique<SpawnPlanner>(*request, options_.self, options_.in);
   runtime_dir_ = std::make_unique<RuntimeDir>(request->job);
@@ -166,6 +165,7 @@ void Agent::configure(const ControlMessage& message) {
     });
     configured["metrics"] = metrics_->address();
   }
+  log::info("gateways listen: {}", gateways_->listening().dump());
   configure_ = std::move(request);
   channel_.send(std::move(configured));
 }
@@ -226,6 +226,7 @@ void Agent::link(const ControlMessage& message) {
   }
   gateways_->link(request, [this](const std::string& trouble) {
     if (trouble.empty()) {
+      log::info("all links from here stand");
       channel_.send({{"op", "linked"}});
     } else {
       send_error(trouble, "");
@@ -244,7 +245,9 @@ void Agent::spawn(const ControlMessage& message) {
     channel_.send({{"op", "output"}, {"fd", fd}}, bytes);
   };
   events.ended = [this](int wait_status) { job_ended(wait_status); };
-  job_ = std::make_unique<NativeJob>(context_, planner.plan(request, around_), std::move(events));
+  ChildPlan plan = planner.plan(request, around_);
+  log::info("starts {}", fmt::join(plan.argv, " "));
+  job_ = std::make_unique<NativeJob>(context_, std::move(plan), std::move(events));
   job_running_ = true;
   job_->on_stdin_written = [this] {
     if (job_->unwritten_stdin() < kMaxUnreadStdin / 2) channel_.hold(false);
@@ -304,15 +307,20 @@ void Agent::end(const ControlMessage&) {
 GatewaySetEvents Agent::gateway_events() {
   GatewaySetEvents events;
   // Once everything is being ended, what breaks is no news.
-  events.joined = [this] { channel_.send({{"op", "joined"}, {"ranks", size_}}); };
+  events.joined = [this] {
+    log::info("all {} ranks have joined", size_);
+    channel_.send({{"op", "joined"}, {"ranks", size_}});
+  };
   events.abort = [this](int rank, int code, const std::string& text) {
     broken_ = true;
     if (stopping_) return;
+    log::warn("rank {} called MPI_Abort with code {}", rank, code);
     channel_.send({{"op", "abort"}, {"rank", rank}, {"code", code}, {"message", text}});
   };
   events.fault = [this](const std::string& text, int code) {
     broken_ = true;
     if (stopping_) return;
+    log::warn("{}", text);
     channel_.send({{"op", "fault"}, {"message", text}, {"code", code}});
   };
   events.silence = [this](const LinkSilence& silence) {
@@ -328,6 +336,7 @@ GatewaySetEvents Agent::gateway_events() {
                    {"over", silence.over}});
   };
   events.notice = [this](const std::string& text, bool warning) {
+    log::line(warning ? log::Level::Warn : log::Level::Info, "{}", text);
     if (!stopping_) channel_.send({{"op", "notice"}, {"message", text}, {"warning", warning}});
   };
   return events;
@@ -335,6 +344,7 @@ GatewaySetEvents Agent::gateway_events() {
 
 void Agent::job_ended(int wait_status) {
   job_running_ = false;
+  log::info("the native launcher has ended with status {}", shell_status(wait_status));
   channel_.hold(false);
   json reply{{"op", "exit"},
              {"status", shell_status(wait_status)},
@@ -347,6 +357,7 @@ void Agent::job_ended(int wait_status) {
 }
 
 void Agent::send_error(const std::string& sentence, const std::string& remedy) {
+  log::warn("{}", sentence);
   channel_.send({{"op", "error"}, {"message", sentence}, {"remedy", remedy}});
 }
 

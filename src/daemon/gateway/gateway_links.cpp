@@ -7,6 +7,7 @@
 
 #include "core/time_text.hpp"
 #include "daemon/gateway/gateway_state.hpp"
+#include "daemon/log/log.hpp"
 #include "net/connect.hpp"
 #include "net/handshake.hpp"
 
@@ -116,6 +117,7 @@ void Gateway::State::link_up(core::NodeId to) {
   const auto mine = dialled.find(to);
   if (mine == dialled.end()) return;
   mine->second.last_failure.clear();
+  log::debug("a stream of the link {} stands", link_name(to));
   if (const auto& link = mine->second.link; !mine->second.up) {
     Peer& peer = *peers.at(to);
     set_rate(peer, link.rate);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "daemon/gateway/gateway_state.hpp"
+#include "daemon/log/log.hpp"
 #include "net/software.hpp"
 
 namespace isthmus::daemon {
@@ -59,6 +60,7 @@ void Gateway::State::welcome(net::Listener::Newcomer newcomer) {
   const PeerPtr peer =
       known == peers.end() ? add_peer(newcomer.node, newcomer.is_unix) : known->second;
   peer->where = newcomer.stream->where();
+  log::debug("{} connects from {}", name(newcomer.node), peer->where);
   if (core::is_gateway(peer->node)) {
     peer->driver->attach(std::move(newcomer.stream), newcomer.read);
   } else {
@@ -120,6 +122,7 @@ bool Gateway::State::all_left() const { return all_joined() && left == joined; }
 void Gateway::State::process_joined(Peer& peer) {
   if (std::exchange(peer.joined, true)) return;
   ++joined;
+  log::debug("{} has joined, of this cluster number {}", name(peer.node), joined);
   if (!all_joined()) return;
   if (events.joined) events.joined();
   learn_joined(config.node, config.node);
@@ -131,6 +134,7 @@ void Gateway::State::lost(Peer& peer, const net::Loss& loss) {
     check_closed();
     return;
   }
+  log::debug("a stream of {} has ended: {}", name(peer.node), loss.reason);
   if (core::is_gateway(peer.node)) {
     const auto mine = dialled.find(peer.node);
     if (mine != dialled.end()) {
@@ -163,6 +167,7 @@ void Gateway::State::await_reconnect(Peer& peer, const std::string& sentence) {
 }
 
 void Gateway::State::ended(Peer& peer) {
+  log::debug("{} has left", name(peer.node));
   router.left(*peer.neighbour);
   act();
   if (closing) {
