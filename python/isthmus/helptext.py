@@ -29,8 +29,9 @@ come to one cluster is a native job there: nothing of the grid is in its way.
 [bold]Input, output, signals.[/bold] Standard input goes to world rank 0. Standard output and \
 error of the ranks come out unchanged; what native launchers say of ranks that failed is shown \
 with -v. Ctrl-C and SIGTERM end everything everywhere; a second one does not wait for it. Ctrl-Z \
-stops the whole job, ranks too, and 'fg' continues it. SIGUSR1 and SIGUSR2 are passed on to the \
-ranks.
+stops the whole job, ranks too, and 'fg' continues it. Ctrl-\\ (SIGQUIT) tells in which MPI call \
+each rank waits for whom, as --timeout does in the end, and the run goes on. SIGUSR1 and SIGUSR2 \
+are passed on to the ranks.
 
 [bold]Late clusters.[/bold] Ranks that have called MPI_Init wait for those of the other clusters \
 as long as the run lasts. After 10 seconds, and then ever more seldom, 'isthmus run' says which \

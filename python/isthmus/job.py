@@ -25,6 +25,7 @@ from isthmus.relay import InputRelay, Voice, stdin_is_ours
 from isthmus.silence import Silences
 from isthmus.stats import Stats
 from isthmus.suspension import Suspension
+from isthmus.whereabouts import Whereabouts
 
 _FORWARDED = (signal.SIGUSR1, signal.SIGUSR2)
 _ANSWERS = ("hello", "configured", "program", "linked", "spawned", "stats")
@@ -62,8 +63,11 @@ class Job:
         self._plan = plan
         self._options = options
         self._voice = voice
-        self._members = Members(plan, commands, voice.say if os.environ.get("ISTHMUS_LOG") else None)
+        self._members = Members(
+            plan, commands, voice.say if os.environ.get("ISTHMUS_LOG") else None
+        )
         self._silences = Silences(plan)
+        self._whereabouts = Whereabouts(self._members)
         self._ending = Ending()
         self._interrupts = 0
         self._hurry = asyncio.Event()
@@ -78,6 +82,7 @@ class Job:
             loop.add_signal_handler(number, self._interrupt, number)
         for number in _FORWARDED:
             loop.add_signal_handler(number, self._forward, number)
+        loop.add_signal_handler(signal.SIGQUIT, self._tell_where)
         suspension = Suspension(self._members)
         timer = None
         if self._options.timeout is not None:
@@ -99,7 +104,7 @@ class Job:
             if timer:
                 timer.cancel()
             suspension.stop()
-            for number in (*_ENDING, *_FORWARDED):
+            for number in (*_ENDING, *_FORWARDED, signal.SIGQUIT):
                 loop.remove_signal_handler(number)
         return Result(self._ending.outcome.status if self._ending.outcome else 0, stats)
 
@@ -211,6 +216,8 @@ class Job:
             case "count":
                 member.count = _integer(message.get("ranks"), 0)
                 self._members.changed()
+            case "where":
+                self._whereabouts.hear(message)
             case "paused":
                 member.paused = True
                 self._members.changed()
@@ -328,9 +335,28 @@ class Job:
         for member in self._members.ranked:
             self._members.later(member.agent.send("signal", signal=int(number)))
 
+    def _tell_where(self) -> None:
+        async def tell() -> None:
+            if not await self._say_where():
+                self._voice.say("no rank can say where it is")
+
+        self._members.later(tell())
+
+    async def _say_where(self) -> bool:
+        """False: nobody has answered, and nothing was said."""
+        if lines := await self._whereabouts.ask():
+            self._voice.say("the ranks are in:\n" + "\n".join(f"  {line}" for line in lines))
+        return bool(lines)
+
     def _out_of_time(self) -> None:
-        limit = self._options.timeout
-        self._ending.end(EXIT_TIMEOUT, f"the time limit of {limit:g} s has passed", Weight.USER)
+        async def end() -> None:
+            with contextlib.suppress(Exception):  # the limit holds whatever else goes wrong
+                if any(member.joined for member in self._members.running):
+                    await self._say_where()
+            limit = self._options.timeout
+            self._ending.end(EXIT_TIMEOUT, f"the time limit of {limit:g} s has passed", Weight.USER)
+
+        self._members.later(end())
 
     def _stdout_gone(self) -> None:
         self._ending.end(128 + signal.SIGPIPE, "", Weight.USER)

@@ -17,7 +17,7 @@ from isthmus.tracefile import Record, Trace
 def trace(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="What processes wrote.", show_default=False),
+        typer.Argument(metavar="FILE", help="What processes wrote.", show_default=False),
     ],
     rank: Annotated[
         list[int] | None,

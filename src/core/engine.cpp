@@ -147,6 +147,22 @@ bool Engine::has_output() const {
 
 std::uint64_t Engine::events() const { return state_->events; }
 
+std::vector<Awaited> Engine::awaited(std::size_t most) const {
+  std::vector<Awaited> all;
+  state_->matching.each_posted([&](const RecvOp& op) {
+    if (all.size() < most)
+      all.push_back({.context = op.context, .source = op.source, .tag = op.tag});
+  });
+  for (const auto& [peer, channel] : state_->channels) {
+    channel.out.each_waiting([&](const SendOp& op) {
+      if (all.size() >= most) return;
+      all.push_back(
+          {.sent = true, .context = op.envelope.context, .peer = op.peer, .tag = op.envelope.tag});
+    });
+  }
+  return all;
+}
+
 std::size_t Engine::buffered_bytes() const {
   std::size_t bytes = 0;
   for (const auto& [peer, channel] : state_->channels) bytes += channel.in.buffered();

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "core/frame.hpp"
 #include "core/ids.hpp"
@@ -22,6 +23,15 @@ namespace isthmus::core {
 
 /// A message taken out of matching by Engine::extract (MPI_Mprobe); opaque to callers.
 struct Extracted;
+
+/// A message that has not been matched.
+struct Awaited {
+  bool sent = false;  ///< from here; else it is to come
+  std::uint64_t context = 0;
+  std::int32_t source = kAnySource;  ///< of one to come: a rank in the communicator, or kAnySource
+  NodeId peer = kNobody;             ///< of one sent
+  std::int32_t tag = kAnyTag;
+};
 
 class Engine {
  public:
@@ -101,6 +111,10 @@ class Engine {
   std::uint64_t events() const;
 
   // ---- figures, for tests and diagnostics ---------------------------------------------------
+
+  /// At most `most` of the messages that this process waits for: receives posted, and sends that
+  /// wait to be matched.
+  std::vector<Awaited> awaited(std::size_t most) const;
 
   /// Payload bytes held for messages that no receive has matched.
   std::size_t buffered_bytes() const;

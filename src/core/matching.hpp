@@ -24,6 +24,15 @@ class Matching {
   bool withhold(RecvOp& op);
   void release(const RecvOp& op);
 
+  /// All that are posted, those of one context in order.
+  template <class Each>
+  void each_posted(Each&& each) const {
+    for (const auto& [context, queues] : contexts_) {
+      const auto& posted = queues.posted;
+      for (const RecvOp* op = posted.front(); op != nullptr; op = posted.next(*op)) each(*op);
+    }
+  }
+
   /// The first unexpected message that matches; null: none.
   Incoming* find_unexpected(std::uint64_t context, int source, int tag) const;
   /// All unexpected messages of a context, for those that match again after release().

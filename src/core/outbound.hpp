@@ -40,6 +40,11 @@ class Outbound {
   /// `total` bytes are free again, ever. False: more than has been used.
   [[nodiscard]] bool credit(std::uint64_t total);
   std::size_t window_left() const { return left_; }
+  /// Sends whose messages the receiver has not matched, where that is told.
+  template <class Each>
+  void each_waiting(Each&& each) const {
+    for (const auto& [number, op] : waiting_) each(*op);
+  }
 
  private:
   std::size_t cut(const SendOp& op) const;

@@ -61,6 +61,12 @@ std::vector<std::byte> encode_control(const ControlBody& body) {
     case ControlBody::What::Heard:
       value["heard"] = {{"cluster", body.cluster}};
       break;
+    case ControlBody::What::Where:
+      value["where"] = true;
+      break;
+    case ControlBody::What::Here:
+      value["here"] = message;
+      break;
     case ControlBody::What::Other:
       value["other"] = {{"cluster", body.cluster}};
       break;
@@ -112,6 +118,15 @@ std::optional<ControlBody> decode_control(std::span<const std::byte> bytes) {
       const bool heard = value.contains("heard");
       body.what = heard ? ControlBody::What::Heard : ControlBody::What::Other;
       body.cluster = number<std::size_t>(value.at(heard ? "heard" : "other").at("cluster"));
+      return body;
+    }
+    if (value.contains("where")) {
+      body.what = ControlBody::What::Where;
+      return body;
+    }
+    if (value.contains("here")) {
+      body.what = ControlBody::What::Here;
+      body.message = value.at("here").get<std::string>();
       return body;
     }
     if (value.contains("crossed")) {

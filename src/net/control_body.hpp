@@ -23,16 +23,17 @@ struct DirectCount {
 
 /// One of: somebody has joined; a rank aborted; something broke; how to use the link; the sender
 /// does not reach a cluster any more; its way there is silent, is heard again; another gateway
-/// still reaches it; what the sender has sent to a cluster without gateways.
+/// still reaches it; what the sender has sent to a cluster without gateways; where a process is in
+/// the program, asked and told.
 struct ControlBody {
-  enum class What { Joined, Abort, Fault, Link, Lost, Silent, Heard, Other, Crossed };
+  enum class What { Joined, Abort, Fault, Link, Lost, Silent, Heard, Other, Crossed, Where, Here };
   What what = What::Fault;
   /// Joined: a process, which is connected to all gateways of its cluster; or a gateway, all of
   /// whose processes have joined.
   core::NodeId node = core::kNobody;
   int rank = -1;          ///< Abort
   int code = 1;           ///< Abort, Fault: exit status
-  std::string message{};  ///< Abort, Fault; Lost: why
+  std::string message{};  ///< Abort, Fault; Lost: why; Here: JSON (docs/control.md, `where`)
   /// Link, from the end that opens its streams: bytes a second that it carries each way; else 0.
   std::uint64_t rate = 0;
   /// Link, to the end that opens its streams: so many would be good; else 0.

@@ -21,6 +21,8 @@ std::vector<ControlBody> one_of_each() {
       {.what = What::Silent, .cluster = 3, .ask = true},
       {.what = What::Heard, .cluster = 1},
       {.what = What::Other, .cluster = 5},
+      {.what = What::Where},
+      {.what = What::Here, .message = "{\"rank\": 3}"},
       {.what = What::Lost, .message = "it fell silent", .cluster = 2},
       {.what = What::Crossed, .cluster = 1, .crossed = {1, 2, ~0ULL, 4}}};
 }

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "core/engine.hpp"
@@ -24,6 +25,9 @@ struct EndpointConfig {
   int world_rank = -1;
   std::string job;     ///< identifies the job in messages and handshakes
   std::string secret;  ///< the job's secret, raw bytes
+  /// Says, as JSON of at most 4000 bytes, where this process is in the program and what it waits
+  /// for. On whichever thread has the I/O's turn: never calls MPI or this endpoint. May be empty.
+  std::function<std::string(std::span<const core::Awaited>)> whereabouts{};
 };
 
 class Endpoint {

@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/trace/trace.hpp"
+
 namespace isthmus::net {
 namespace {
 
@@ -233,6 +235,7 @@ void Endpoint::Io::take_control(std::size_t index, const core::InFrame& frame) {
     if (body->cluster < config.world.clusters.size()) lose(index, body->cluster, body->message);
     return;
   }
+  if (body->what == ControlBody::What::Where) tell_where(gates[index]);
   if (body->what == ControlBody::What::Silent) fall_silent(index, body->cluster, body->ask);
   if (body->what == ControlBody::What::Heard) ways.heard(index, body->cluster);
   if (body->what == ControlBody::What::Abort) {
@@ -277,6 +280,20 @@ void Endpoint::Io::say(const ControlBody& body) {
   for (auto& gate : gates) {
     if (gate.driver && !gate.driver->closed()) say_to(gate, bytes);
   }
+}
+
+// The user wants to know; whatever is traced is of interest, too.
+void Endpoint::Io::tell_where(Gate& gate) {
+  core::trace::dump("asked");
+  if (!config.whereabouts) return;
+  constexpr std::size_t kMostAwaited = 16;
+  std::vector<core::Awaited> awaited;
+  {
+    const std::lock_guard lock(endpoint.mutex_);
+    awaited = endpoint.engine_.awaited(kMostAwaited);
+  }
+  say_to(gate,
+         encode_control({.what = ControlBody::What::Here, .message = config.whereabouts(awaited)}));
 }
 
 void Endpoint::Io::say_to(Gate& gate, std::span<const std::byte> bytes) {

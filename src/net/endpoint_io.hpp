@@ -63,6 +63,7 @@ struct Endpoint::Io {
   void take_control(std::size_t gate, const core::InFrame& frame);
   void progress();
   void say(const ControlBody& body);
+  void tell_where(Gate& gate);
   void say_to(Gate& gate, std::span<const std::byte> body);
   void tell_crossed();
   void fault(const std::string& sentence, int code);

@@ -36,7 +36,6 @@ def program(request, tmp_path: Path) -> Path:
     return built
 
 
-
 def test_every_process_leaves_a_trace(isthmus, program, tmp_path, monkeypatch):
     monkeypatch.setenv("ISTHMUS_TRACE", "all")
     monkeypatch.setenv("ISTHMUS_TRACE_DIR", str(tmp_path))

@@ -31,8 +31,9 @@ static_assert(std::all_of(kEvents.begin(), kEvents.end(), [](const EventRow& row
 
 /// All that a dump needs stands ready: a signal handler may not allocate.
 struct Trace {
-  explicit Trace(std::size_t records) : ring(records) {}
+  explicit Trace(std::size_t records) : ring(records), pid(getpid()) {}
   Ring ring;
+  const int pid;  // a child that it forks has no trace
   std::string path;
   std::string header;  // without the reason
   std::string notice;
@@ -201,7 +202,7 @@ void record(Event event, const Fields& fields) noexcept {
 
 bool dump(const char* reason, bool told) noexcept {
   Trace* const trace = current.load();
-  if (trace == nullptr || trace->dumping.test_and_set()) return false;
+  if (trace == nullptr || trace->pid != getpid() || trace->dumping.test_and_set()) return false;
   const int file = open(trace->path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   const bool good = file >= 0 && write_all(file, trace->header.data(), trace->header.size()) &&
                     write_line(file, "reason ", reason) && write_line(file, "records", "") &&

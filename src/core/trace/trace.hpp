@@ -90,8 +90,8 @@ void stop() noexcept;
 void name_value(std::string_view field, std::int64_t value, std::string_view name);
 
 /// Writes what the ring holds to the file, over what a dump before wrote; `reason` goes into it.
-/// Async-signal-safe. False: nothing is traced, another thread is at it, or the file cannot be
-/// written. The first one names the file on standard error, if `told`.
+/// Async-signal-safe. False: nothing is traced, another thread is at it, this is the child of a
+/// fork, or the file cannot be written. The first one names the file on standard error, if `told`.
 bool dump(const char* reason, bool told = true) noexcept;
 /// Where dump() writes; empty while nothing is traced.
 const char* path() noexcept;

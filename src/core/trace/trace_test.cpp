@@ -100,6 +100,16 @@ TEST_F(TraceTest, ADumpSaysWhatItsNumbersMean) {
   }
 }
 
+TEST_F(TraceTest, TheChildOfAForkLeavesTheFileAlone) {
+  start(~0U, origin());
+  const pid_t child = fork();
+  if (child == 0) _exit(dump("the child") ? 1 : 0);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
 TEST_F(TraceTest, OldRecordsGiveWay) {
   start(~0U, origin(64));
   for (int i = 1; i <= 1000; ++i) note<Event::ConduitDead>(i);
@@ -139,7 +149,7 @@ TEST_F(TraceTest, ThreadsWriteAndOthersDumpAllTheTime) {
 TEST_F(TraceTest, AFaultDumpsAndStillKills) {
   for (const int number : {SIGSEGV, SIGABRT}) {
     const pid_t child = fork();
-    if (child == 0) {
+    if (child == 0) {           // it begins its own trace
       signal(number, SIG_DFL);  // sanitizers have handlers of their own
       start(~0U, origin());
       dump_on_faults();

@@ -48,6 +48,7 @@ class Agent {
   void resume(const ControlMessage& message);
   void kill(const ControlMessage& message);
   void count(const ControlMessage& message);
+  void where(const ControlMessage& message);
   void stats(const ControlMessage& message);
   void end(const ControlMessage& message);
 
@@ -121,7 +122,8 @@ void Agent::handle(const ControlMessage& message) {
       {"link", &Agent::link},           {"spawn", &Agent::spawn},
       {"stdin", &Agent::take_stdin},    {"stdin-eof", &Agent::end_stdin},
       {"signal", &Agent::signal},       {"kill", &Agent::kill},
-      {"count", &Agent::count},         {"stats", &Agent::stats},         {"pause", &Agent::pause},
+      {"count", &Agent::count},         {"where", &Agent::where},
+      {"stats", &Agent::stats},         {"pause", &Agent::pause},
       {"resume", &Agent::resume},       {"end", &Agent::end}};
   if (stopping_) return;
   const std::string op = message.op();
@@ -293,6 +295,11 @@ void Agent::count(const ControlMessage&) {
   channel_.send({{"op", "count"}, {"ranks", gateways_ ? gateways_->joined_ranks() : 0}});
 }
 
+void Agent::where(const ControlMessage&) {
+  core::trace::dump("asked", false);
+  if (gateways_) gateways_->ask_where();
+}
+
 void Agent::stats(const ControlMessage&) {
   channel_.send({{"op", "stats"},
                  {"links", gateways_ ? gateways_->stats() : json::array()},
@@ -334,6 +341,10 @@ GatewaySetEvents Agent::gateway_events() {
                    {"seconds", seconds(silence.silence)},
                    {"patience", seconds(silence.patience)},
                    {"over", silence.over}});
+  };
+  events.here = [this](const std::string& whereabouts) {
+    json here = json::parse(whereabouts, nullptr, false);
+    if (!stopping_ && here.is_object()) channel_.send({{"op", "where"}, {"here", std::move(here)}});
   };
   events.notice = [this](const std::string& text, bool warning) {
     log::line(warning ? log::Level::Warn : log::Level::Info, "{}", text);

@@ -89,6 +89,8 @@ class Gateway {
     /// A link is silent, and waited for: after 30 s, then each time the silence has doubled. Once
     /// more when it is over.
     std::function<void(const LinkSilence& silence)> silence;
+    /// Where a process of this cluster is in the program, as JSON: an answer to `ask_where`.
+    std::function<void(const std::string& whereabouts)> here;
     /// Somebody knocked who was not let in (no secret, another version, ...): for a log.
     std::function<void(const std::string& sentence)> rejected;
   };
@@ -114,6 +116,9 @@ class Gateway {
   /// Tells every process and gateway that the job cannot go on (used by the agent when it learns
   /// so by its own means). Does not call Events::fault.
   void fault(const std::string& message, int code);
+
+  /// Asks all processes of this cluster where they are; each that can answers by Events::here.
+  void ask_where();
 
   /// Says goodbye to all, then closes; `done` is called within a second.
   void close(std::function<void()> done);

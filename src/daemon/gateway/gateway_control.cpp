@@ -41,6 +41,10 @@ void Gateway::State::control(Peer& from, const core::InFrame& frame) {
     if (!core::is_gateway(from.node)) router.learn_other(body->cluster);
     return;
   }
+  if (body->what == ControlBody::What::Here) {
+    if (!core::is_gateway(from.node) && events.here) events.here(body->message);
+    return;
+  }
   if (body->what == ControlBody::What::Crossed) {
     if (!core::is_gateway(from.node)) learn_crossed(*body);
     return;
@@ -56,6 +60,15 @@ void Gateway::State::control(Peer& from, const core::InFrame& frame) {
   } else if (events.fault) {
     events.fault(body->message, body->code);
   }
+}
+
+void Gateway::ask_where() {
+  const auto body = net::encode_control({.what = ControlBody::What::Where});
+  for (const auto& [node, peer] : state_->peers) {
+    if (core::is_gateway(node) || peer->left || peer->driver->closed()) continue;
+    state_->tell(*peer, core::FrameKind::Control, body);
+  }
+  state_->flush();
 }
 
 void Gateway::State::learn_crossed(const ControlBody& body) {

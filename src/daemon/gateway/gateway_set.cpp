@@ -93,6 +93,9 @@ GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& reques
     heard.silence = [state](const LinkSilence& silence) {
       if (state->events.silence) state->events.silence(silence);
     };
+    heard.here = [state](const std::string& whereabouts) {
+      if (state->events.here) state->events.here(whereabouts);
+    };
     heard.rejected = [state](const std::string& message) { state->once_rejected(message); };
     auto gateway = std::make_unique<Gateway>(context, std::move(config), std::move(heard));
     std::vector<std::string> addresses{"unix:" + folder + "/gateway" +
@@ -169,6 +172,10 @@ void GatewaySet::link(const LinkRequest& request,
           if (--waiting->left == 0) waiting->done(waiting->trouble);
         });
   }
+}
+
+void GatewaySet::ask_where() {
+  for (Member& member : state_->members) member.gateway->ask_where();
 }
 
 bool GatewaySet::joined() const {

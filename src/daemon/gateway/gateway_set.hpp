@@ -21,6 +21,8 @@ struct GatewaySetEvents {
   /// Any number of times. A warning: the job goes on, but not as it should.
   std::function<void(const std::string& message, bool warning)> notice;
   std::function<void(const LinkSilence& silence)> silence;  ///< any number of times
+  /// Where a process is, as JSON; by each gateway that was asked.
+  std::function<void(const std::string& whereabouts)> here;
 };
 
 class GatewaySet {
@@ -39,6 +41,9 @@ class GatewaySet {
   /// Opens the links and learns the routes. Throws Failure for a link or route that is not of one
   /// of these gateways; else calls `done` once, with nothing or with what went wrong.
   void link(const LinkRequest& request, std::function<void(const std::string& trouble)> done);
+
+  /// Asks all processes of this cluster where they are.
+  void ask_where();
 
   bool joined() const;       ///< all ranks of this cluster have joined
   int joined_ranks() const;  ///< how many have

@@ -83,6 +83,13 @@ GridComm* find_comm(MPI_Comm handle) {
   return static_cast<GridComm*>(table.find(key(handle)));
 }
 
+void find_context(std::uint64_t context, const std::function<void(const GridComm&)>& use) {
+  const std::lock_guard lock(owners().mutex);
+  for (const auto& [comm, owner] : owners().comms) {
+    if (comm->context == context) return use(*comm);
+  }
+}
+
 GridCommRef share_comm(MPI_Comm handle) {
   GridComm* comm = find_comm(handle);
   return comm ? comm->shared_from_this() : nullptr;

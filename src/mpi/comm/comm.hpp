@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -109,6 +110,10 @@ class HandleUse {
 /// That of MPI_COMM_WORLD; null while there is no grid. For the blocking calls, of whose time
 /// inside a cluster every nanosecond counts: one load tells whether there is anything to do.
 extern std::atomic<GridComm*> world_comm;
+
+/// Calls `use` with the grid communicator of that context, if it has a handle. Calls no MPI; nobody
+/// frees it meanwhile.
+void find_context(std::uint64_t context, const std::function<void(const GridComm&)>& use);
 
 /// The grid communicator behind a handle; null for native ones (and for null or invalid ones,
 /// which the native library judges). Lock-free, a few ns: the fast path of every call.

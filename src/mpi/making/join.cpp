@@ -17,6 +17,8 @@
 #include "mpi/native/thread_level.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/tracing.hpp"
+#include "mpi/request/waits.hpp"
+#include "mpi/request/whereabouts.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -119,6 +121,9 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
   config.world_rank = made->rank;
   config.job = environment.job;
   config.secret = std::move(environment.secret);
+  config.whereabouts = [rank = made->rank](std::span<const core::Awaited> awaited) {
+    return whereabouts(rank, awaited);
+  };
   const bool speaks = made->rank == made->first();
   made->endpoint = net::Endpoint::join(
       std::move(config),
@@ -173,6 +178,7 @@ void leave_grid() {
     [[maybe_unused]] const auto written = write(STDERR_FILENO, table.data(), table.size());
   }
   try {
+    const KnownWait here({.call = "MPI_Finalize"});
     grid_barrier(*leaving);
     stop_native_progress();
     leaving->world_comm.reset();

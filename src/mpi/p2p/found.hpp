@@ -7,6 +7,7 @@
 #include "core/engine.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/native/native.hpp"
+#include "mpi/request/waits.hpp"
 
 namespace isthmus::face {
 
@@ -30,6 +31,16 @@ inline void give_status(const Found& found, MPI_Status* status) {
   const int error = status->MPI_ERROR;
   *status = found.status;
   status->MPI_ERROR = error;
+}
+
+/// What a probe waits for; the arguments have been checked.
+inline auto waiting_for_message(const GridComm& g, int source, int tag) {
+  return [&g, source, tag](WaitingFor& wait) {
+    wait.comm = g.native;
+    wait.what = WaitingFor::What::Message;
+    wait.peer = source == MPI_ANY_SOURCE ? -1 : g.group.world_rank(source);
+    wait.tag = tag == MPI_ANY_TAG ? -1 : tag;
+  };
 }
 
 /// MPI_SUCCESS, or what the error handler left of a bad source or tag.

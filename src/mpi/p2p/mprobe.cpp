@@ -168,10 +168,13 @@ ISTHMUS_MPI(Mprobe)
     int code = check_probe(*g, source, tag, "MPI_Mprobe");
     if (code != MPI_SUCCESS) return code;
     Found found;
-    wait_until([&] {
-      found = look(*g, source, tag, Take::Yes, &code);
-      return found.found || code != MPI_SUCCESS;
-    });
+    const auto described = waiting_for_message(*g, source, tag);
+    wait_until(
+        [&] {
+          found = look(*g, source, tag, Take::Yes, &code);
+          return found.found || code != MPI_SUCCESS;
+        },
+        Describe(described));
     return found.found ? hand_over(std::move(found), comm, message, status) : code;
   });
 }

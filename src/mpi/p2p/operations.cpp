@@ -65,8 +65,14 @@ SendOperation::SendOperation(const GridComm& g, Outgoing outgoing, int destinati
   grid()->endpoint->send(op_);
 }
 
+void SendOperation::describe(WaitingFor& wait) const {
+  wait.what = WaitingFor::What::Receiver;
+  wait.peer = static_cast<int>(op_.peer);
+  wait.tag = op_.envelope.tag;
+}
+
 ReceiveOperation::ReceiveOperation(const GridComm& g, Incoming incoming, int source, int tag)
-    : incoming_(std::move(incoming)) {
+    : incoming_(std::move(incoming)), from_(g.group.world_rank(source)) {
   check_long_double(g, source, incoming_.long_double());
   comm = g.native;
   passive = true;
@@ -86,6 +92,13 @@ ReceiveOperation::ReceiveOperation(MPI_Comm comm_, Incoming incoming,
   op_.buffer = incoming_.bytes().data();
   op_.capacity = incoming_.bytes().size();
   grid()->endpoint->recv(message, op_);
+}
+
+void ReceiveOperation::describe(WaitingFor& wait) const {
+  if (from_ < 0) return;
+  wait.what = WaitingFor::What::Message;
+  wait.peer = from_;
+  wait.tag = op_.tag;
 }
 
 bool ReceiveOperation::advance() {
@@ -130,6 +143,12 @@ void HeldOperation::take(MPI_Message message, const MPI_Status& status) {
     result.error = code;
     result.raised = true;
   }
+}
+
+void HeldOperation::describe(WaitingFor& wait) const {
+  wait.what = WaitingFor::What::Message;
+  wait.peer = pattern.source < 0 ? -1 : comm_->group.world_rank(pattern.source);
+  wait.tag = pattern.tag;
 }
 
 bool HeldOperation::finish_native() {

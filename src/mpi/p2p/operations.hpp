@@ -24,6 +24,7 @@ class SendOperation final : public Operation {
   /// `destination` is a rank in another cluster.
   SendOperation(const GridComm& g, Outgoing outgoing, int destination, int tag, bool synchronous);
   bool advance() override { return op_.done(); }
+  void describe(WaitingFor& wait) const override;
 
  private:
   Outgoing outgoing_;
@@ -37,10 +38,12 @@ class ReceiveOperation final : public Operation {
   ReceiveOperation(MPI_Comm comm, Incoming incoming,
                    const std::shared_ptr<core::Extracted>& message);
   bool advance() override;
+  void describe(WaitingFor& wait) const override;
   void cancel() override;
 
  private:
   Incoming incoming_;
+  int from_ = -1;  // world rank; -1: known already
   core::RecvOp op_;
 };
 
@@ -51,6 +54,7 @@ class HeldOperation final : public Operation, private HeldReceive {
   HeldOperation(GridCommRef g, Incoming incoming, int from, int with_tag);
   ~HeldOperation() override;
   bool advance() override;
+  void describe(WaitingFor& wait) const override;
   void cancel() override;
 
  private:
@@ -88,6 +92,7 @@ class Exchange final : public Operation {
     comm = comm_;
   }
   bool advance() override;
+  void describe(WaitingFor& wait) const override { (received_ ? send_ : receive_)->describe(wait); }
   void cancel() override { receive_->cancel(); }
 
  private:

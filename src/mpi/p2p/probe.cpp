@@ -50,11 +50,14 @@ ISTHMUS_MPI(Probe)(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   return shielded(comm, "MPI_Probe", [&]() -> int {
     int code = check_probe(*g, source, tag, "MPI_Probe");
     if (code != MPI_SUCCESS) return code;
-    wait_until([&] {
-      const Found found = look(*g, source, tag, Take::No, &code);
-      if (found.found) give_status(found, status);
-      return found.found || code != MPI_SUCCESS;
-    });
+    const auto described = waiting_for_message(*g, source, tag);
+    wait_until(
+        [&] {
+          const Found found = look(*g, source, tag, Take::No, &code);
+          if (found.found) give_status(found, status);
+          return found.found || code != MPI_SUCCESS;
+        },
+        Describe(described));
     return code;
   });
 }

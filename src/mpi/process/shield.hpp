@@ -9,6 +9,7 @@
 
 #include "coll/engine/party.hpp"
 #include "mpi/native/native.hpp"
+#include "mpi/process/calling.hpp"
 #include "mpi/process/error.hpp"
 
 namespace isthmus::face {
@@ -27,6 +28,7 @@ inline MPI_Comm errors_of_no_object() {
 /// raised its own). What it throws goes to `raise_it(code)`: coll::Failure with its error class.
 template <class Raise, class Body>
 int shielded_with(Raise&& raise_it, const char* function, Body&& body) noexcept {
+  const Calling here(function);
   int error_class = MPI_ERR_OTHER;
   const char* reason = "unknown failure";
   try {

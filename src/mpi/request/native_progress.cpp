@@ -54,7 +54,18 @@ void Outstanding::first() {
   if (by == ProgressBy::Thread) progress_helper::needed();
 }
 
-Parked::Parked() { progress_helper::parked(); }
-Parked::~Parked() { progress_helper::unparked(); }
+namespace {
+std::atomic<int> parked_threads{0};
+}
+int threads_parked() { return parked_threads.load(std::memory_order_relaxed); }
+
+Parked::Parked() {
+  parked_threads.fetch_add(1, std::memory_order_relaxed);
+  progress_helper::parked();
+}
+Parked::~Parked() {
+  progress_helper::unparked();
+  parked_threads.fetch_sub(1, std::memory_order_relaxed);
+}
 
 }  // namespace isthmus::face

@@ -45,6 +45,9 @@ class Parked {
   Parked& operator=(const Parked&) = delete;
 };
 
+/// How many threads are in such calls; those made while nothing was outstanding do not count.
+int threads_parked();
+
 /// Calls a native function that may wait for other processes.
 template <class Function, class... Arguments>
 inline int parked(Function function, Arguments... arguments) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <vector>
 
+#include "mpi/process/calling.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/request/grid_request.hpp"
 
@@ -80,6 +81,12 @@ void pump() {
 
 bool Backoff::long_since() const { return idle_rounds_ >= kYields; }
 
+void Backoff::tell() {
+  WaitingFor wait{.call = calling};
+  describe_(wait);
+  if (wait.call != nullptr) known_.emplace(wait);
+}
+
 void Backoff::pause() {
   pump();
   const Grid* const g = grid();
@@ -88,6 +95,7 @@ void Backoff::pause() {
   // wait for it. Nothing is ever sent with this tag.
   int found = 0;
   native.Iprobe(0, 0, g->self, &found, MPI_STATUS_IGNORE);
+  if (++rounds_ == kYields) tell();
   const std::uint32_t now = g->endpoint->events();
   if (streaming_collectives.load(std::memory_order_relaxed) > 0) {
     idle_rounds_ = 0;

@@ -5,10 +5,12 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 
 #include "mpi/request/native_progress.hpp"
 #include "mpi/request/outstanding.hpp"
 #include "mpi/request/request.hpp"
+#include "mpi/request/waits.hpp"
 
 namespace isthmus::face {
 
@@ -61,10 +63,12 @@ void stop_serving(Served& held);
 extern std::atomic<int> waiting_threads;
 
 /// One step of the waiting above: pumps, and naps if nothing has happened for a while. While it
-/// lives its thread is one that waits.
+/// lives its thread is one that waits. Once that has lasted, what it waits for is known.
 class Backoff {
  public:
-  Backoff() { waiting_threads.fetch_add(1, std::memory_order_relaxed); }
+  explicit Backoff(Describe describe = {}) : describe_(describe) {
+    waiting_threads.fetch_add(1, std::memory_order_relaxed);
+  }
   ~Backoff() { waiting_threads.fetch_sub(1, std::memory_order_relaxed); }
   Backoff(const Backoff&) = delete;
   Backoff& operator=(const Backoff&) = delete;
@@ -73,7 +77,12 @@ class Backoff {
   bool long_since() const;
 
  private:
+  void tell();
+
   const Attending attending_;
+  const Describe describe_;
+  std::optional<KnownWait> known_;
+  unsigned rounds_ = 0;
   unsigned idle_rounds_ = 0;
   std::uint32_t seen_ = 0;
 };
@@ -81,8 +90,8 @@ class Backoff {
 /// Waits for `done()` (called repeatedly), pumping meanwhile: spins briefly, then sleeps on the
 /// endpoint's events in short naps, so that processes can share cores.
 template <class Done>
-void wait_until(Done&& done) {
-  Backoff backoff;
+void wait_until(Done&& done, Describe describe = {}) {
+  Backoff backoff(describe);
   while (!done()) backoff.pause();
 }
 

@@ -159,7 +159,12 @@ bool wait_natively(Operation& op) { return idle() && !threads_multiple() && op.b
 }  // namespace
 
 int complete(Operation& op, MPI_Status* status, const char* function) {
-  Backoff backoff;
+  const auto describe = [&](WaitingFor& wait) {
+    wait.call = function;
+    wait.comm = op.comm;
+    op.describe(wait);
+  };
+  Backoff backoff{Describe(describe)};
   for (;;) {
     if (op.passive && !op.guarded) {
       if (step(op)) break;

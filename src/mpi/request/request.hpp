@@ -10,6 +10,7 @@
 
 #include "mpi/comm/comm.hpp"
 #include "mpi/native/native.hpp"
+#include "mpi/request/waits.hpp"
 
 namespace isthmus::face {
 
@@ -34,6 +35,8 @@ class Operation {
   /// After an advance(), where nothing else of this process needs one: sleeps in the native library
   /// until advance() has something to do. False: it may not, nothing was done.
   virtual bool block() { return false; }
+  /// What a thread that waits for it waits for; `wait` has the call and the communicator.
+  virtual void describe(WaitingFor& wait) const { static_cast<void>(wait); }
   /// MPI_Cancel: best effort; success shows in result.cancelled.
   virtual void cancel() {}
   Result result;

@@ -8,6 +8,17 @@
 #include "mpi/request/watch.hpp"
 
 namespace isthmus::face {
+namespace {
+
+/// What a wait for requests waits for.
+auto waiting_in(const char* function, int requests) {
+  return [function, requests](WaitingFor& wait) {
+    wait.call = function;
+    wait.requests = requests;
+  };
+}
+
+}  // namespace
 
 ISTHMUS_MPI(Wait)(MPI_Request* request, MPI_Status* status) {
   if (nothing_to_watch()) return native.Wait(request, status);
@@ -16,12 +27,15 @@ ISTHMUS_MPI(Wait)(MPI_Request* request, MPI_Status* status) {
   if (watch.poll() && watch.native_can_wait()) {
     code = native.Wait(request, status);
   } else {
-    wait_until([&] {
-      if (!watch.poll()) return false;
-      int flag = 0;
-      code = native.Test(request, &flag, status);
-      return flag != 0 || code != MPI_SUCCESS;
-    });
+    const auto described = waiting_in("MPI_Wait", 1);
+    wait_until(
+        [&] {
+          if (!watch.poll()) return false;
+          int flag = 0;
+          code = native.Test(request, &flag, status);
+          return flag != 0 || code != MPI_SUCCESS;
+        },
+        Describe(described));
   }
   return finish_one(watch, 0, code, status, "MPI_Wait");
 }
@@ -35,12 +49,15 @@ ISTHMUS_MPI(Waitall)(int count, MPI_Request requests[], MPI_Status statuses[]) {
     code = native.Waitall(count, requests, filled.get());
   } else {
     TestAll test_all(watch, count, requests, filled.get());
-    wait_until([&] {
-      if (!watch.poll()) return false;
-      int flag = 0;
-      code = test_all(&flag);
-      return flag != 0 || code != MPI_SUCCESS;
-    });
+    const auto described = waiting_in("MPI_Waitall", count);
+    wait_until(
+        [&] {
+          if (!watch.poll()) return false;
+          int flag = 0;
+          code = test_all(&flag);
+          return flag != 0 || code != MPI_SUCCESS;
+        },
+        Describe(described));
   }
   return finish_all(watch, code, count, requests, statuses, "MPI_Waitall");
 }
@@ -62,12 +79,15 @@ ISTHMUS_MPI(Waitany)(int count, MPI_Request requests[], int* index, MPI_Status* 
   if (watch.poll() && watch.native_can_wait()) {
     code = native.Waitany(count, requests, index, status);
   } else {
-    wait_until([&] {
-      const bool all_started = watch.poll();
-      int flag = 0;
-      code = native.Testany(count, requests, index, &flag, status);
-      return code != MPI_SUCCESS || (flag != 0 && (*index != MPI_UNDEFINED || all_started));
-    });
+    const auto described = waiting_in("MPI_Waitany", count);
+    wait_until(
+        [&] {
+          const bool all_started = watch.poll();
+          int flag = 0;
+          code = native.Testany(count, requests, index, &flag, status);
+          return code != MPI_SUCCESS || (flag != 0 && (*index != MPI_UNDEFINED || all_started));
+        },
+        Describe(described));
   }
   return finish_one(watch, *index, code, status, "MPI_Waitany");
 }
@@ -86,11 +106,14 @@ ISTHMUS_MPI(Waitsome)
   if (watch.poll() && watch.native_can_wait()) {
     code = native.Waitsome(count, requests, done, indices, statuses);
   } else {
-    wait_until([&] {
-      const bool all_started = watch.poll();
-      code = native.Testsome(count, requests, done, indices, statuses);
-      return code != MPI_SUCCESS || (*done == MPI_UNDEFINED ? all_started : *done > 0);
-    });
+    const auto described = waiting_in("MPI_Waitsome", count);
+    wait_until(
+        [&] {
+          const bool all_started = watch.poll();
+          code = native.Testsome(count, requests, done, indices, statuses);
+          return code != MPI_SUCCESS || (*done == MPI_UNDEFINED ? all_started : *done > 0);
+        },
+        Describe(described));
   }
   return finish_some(watch, code, *done, indices, statuses, "MPI_Waitsome");
 }

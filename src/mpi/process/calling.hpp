@@ -1,0 +1,20 @@
+// Which MPI function of the grid this thread is in, for whoever asks where the program is.
+#pragma once
+
+namespace isthmus::face {
+
+/// A string literal; null outside, and in calls that go to the native library.
+extern constinit thread_local const char* calling __attribute__((tls_model("initial-exec")));
+
+class Calling {
+ public:
+  explicit Calling(const char* function) : before_(calling) { calling = function; }
+  ~Calling() { calling = before_; }
+  Calling(const Calling&) = delete;
+  Calling& operator=(const Calling&) = delete;
+
+ private:
+  const char* before_;
+};
+
+}  // namespace isthmus::face

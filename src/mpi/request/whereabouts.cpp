@@ -1,0 +1,72 @@
+#include "mpi/request/whereabouts.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+#include <nlohmann/json.hpp>
+
+#include "mpi/comm/comm.hpp"
+#include "mpi/request/native_progress.hpp"
+#include "mpi/request/waits.hpp"
+
+namespace isthmus::face {
+namespace {
+
+using nlohmann::json;
+
+// What is told has to fit into one frame.
+constexpr std::size_t kMostWaits = 4, kMostName = 60;
+
+json told(const Waited& waited) {
+  const WaitingFor& wait = waited.wait;
+  json said{{"call", wait.call}, {"seconds", waited.seconds}};
+  if (waited.comm_size > 0) {
+    said["comm"] = waited.comm_name.substr(0, kMostName);
+    said["size"] = waited.comm_size;
+  }
+  if (wait.requests > 0) said["requests"] = wait.requests;
+  if (wait.what != WaitingFor::What::Other) {
+    said[wait.what == WaitingFor::What::Message ? "from" : "to"] = wait.peer;
+    said["tag"] = wait.tag;
+  }
+  return said;
+}
+
+json told(const core::Awaited& awaited) {
+  const bool collective = awaited.context % 2 != 0;
+  const std::uint64_t context = awaited.context - (collective ? 1 : 0);
+  json said{{"collective", collective}, {"tag", awaited.tag}};
+  if (awaited.sent) {
+    said["to"] = awaited.peer;
+    return said;
+  }
+  said["from"] = -1;
+  if (awaited.source < 0) return said;
+  find_context(context, [&](const GridComm& comm) {
+    if (awaited.source < comm.size) said["from"] = comm.group.world_rank(awaited.source);
+  });
+  return said;
+}
+
+std::string host() {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+}  // namespace
+
+std::string whereabouts(int world_rank, std::span<const core::Awaited> awaited) {
+  json here{
+      {"rank", world_rank}, {"host", host()}, {"pid", getpid()}, {"native", threads_parked()}};
+  here["waits"] = json::array();
+  for (const Waited& waited : known_waits()) {
+    if (here["waits"].size() < kMostWaits) here["waits"].push_back(told(waited));
+  }
+  here["awaited"] = json::array();
+  for (const core::Awaited& one : awaited) here["awaited"].push_back(told(one));
+  return here.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,89 @@
+"""Where the ranks are, asked by SIGQUIT while they wait for each other over two clusters."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import mpis
+import pytest
+
+SOURCE = """\
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+  int rank, values[2];
+  MPI_Request requests[2];
+  MPI_Status statuses[2];
+  MPI_Comm comm;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_name(comm, "mine");
+  if (rank == 0) puts("up");
+  fflush(stdout);
+  if (rank == 0) MPI_Recv(values, 1, MPI_INT, 3, 5, comm, statuses);
+  if (rank == 1) MPI_Barrier(comm);
+  if (rank == 2) {
+    MPI_Irecv(values, 1, MPI_INT, 0, 8, comm, requests);
+    MPI_Irecv(values + 1, 1, MPI_INT, 1, 9, comm, requests + 1);
+    MPI_Waitall(2, requests, statuses);
+  }
+  if (rank == 3) MPI_Recv(values, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, statuses);
+  MPI_Finalize();
+  return 0;
+}
+"""
+EXPECTED = [
+    r"rank 0 .*: MPI_Recv from rank 3 with tag 5, on mine of 4 ranks, for \d+ s",
+    r"rank 1 .*: MPI_Barrier, on mine of 4 ranks, awaiting messages from rank [23].*, for \d+ s",
+    r"rank 2 .*: MPI_Waitall of 2 requests, awaiting messages from rank 0 with tag 8, "
+    r"from rank 1 with tag 9, for \d+ s",
+    r"rank 3 .*: MPI_Recv from any rank with any tag, on mine of 4 ranks, for \d+ s",
+]
+
+
+@pytest.fixture(params=["openmpi4", "mpich4"])
+def running(request, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    source = tmp_path / "stuck.c"
+    source.write_text(SOURCE)
+    built = tmp_path / "stuck"
+    subprocess.run([mpis.ALL[request.param].cc, source, "-o", built], check=True)
+    with subprocess.Popen(
+        [sys.executable, "-m", "isthmus", "run", "-n", "4", built],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        env=os.environ | {"OMPI_MCA_btl_vader_single_copy_mechanism": "none"},
+    ) as process:
+        yield process
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+
+
+def asked(process: subprocess.Popen[str]) -> list[str]:
+    process.send_signal(signal.SIGQUIT)
+    assert process.stderr
+    first = process.stderr.readline()
+    if "the ranks are in" not in first:
+        return [first]
+    return [process.stderr.readline().strip() for _ in range(4)]
+
+
+def test_who_waits_for_whom(running):
+    assert running.stdout.readline() == "up\n"
+    deadline = time.monotonic() + 60
+    while True:
+        lines = asked(running)
+        if len(lines) == 4 and all(map(re.fullmatch, EXPECTED, lines)):
+            break
+        assert time.monotonic() < deadline, lines
+        time.sleep(0.1)
+    assert running.poll() is None
