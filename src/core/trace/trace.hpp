@@ -19,7 +19,7 @@ namespace isthmus::core::trace {
 enum class Subsystem : std::uint8_t { Net, Match, Coll, Comm, Relay };
 
 enum class Event : std::uint16_t {
-#define ISTHMUS_EVENT(number, event, subsystem, name, fields) event = number,
+#define ISTHMUS_EVENT(number, event, subsystem, name, fields) event = (number),
 #include "core/trace/events.def"
 #undef ISTHMUS_EVENT
 };
