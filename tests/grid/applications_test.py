@@ -1,4 +1,5 @@
-"""Real programs, installed from the distribution and never rebuilt, over two clusters."""
+"""Real programs and libraries, installed from the distribution and never rebuilt, over two
+clusters; with --all-libraries over one and over eight as well."""
 
 from __future__ import annotations
 
@@ -6,12 +7,61 @@ import os
 import re
 import shutil
 import subprocess
+from dataclasses import dataclass
+from pathlib import Path
 
 import mpis
 import pytest
 
 INPUTS = mpis.ROOT / "tests" / "applications"
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+PYTHON = "/usr/bin/python3"  # which finds the distribution's packages
+INTERPRETERS = [PYTHON, *(mpi.python for mpi in mpis.ALL.values() if mpi.python)]
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """`ranks` over so many clusters of this host."""
+
+    number: int
+    ranks: int
+
+    def words(self, folder: Path) -> list[str]:
+        if self.number == 1:
+            return ["--on", "west", "-n", str(self.ranks)]
+        grid = folder / "grid.toml"
+        grid.write_text("".join(f"[cluster.c{i}]\n" for i in range(self.number)))
+        return ["-g", str(grid), "-n", str(self.ranks)]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "clusters" in metafunc.fixturenames:
+        counts = [(2, 4)]
+        if metafunc.config.getoption("--all-libraries"):
+            counts += [(1, 3), (2, 5), (8, 8), (8, 16)]
+        chosen = [pytest.param(Clusters(*of), id=f"{of[0]}x{of[1]}") for of in counts]
+        metafunc.parametrize("clusters", chosen)
+
+
+def native(ranks: int, *command: object, cwd: Path) -> str:
+    """What the program prints under Open MPI's own launcher."""
+    return subprocess.run(
+        ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
+        + [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=True,
+        cwd=cwd,
+        env=os.environ | AS_ROOT,
+    ).stdout
+
+
+def check_prints_the_same(isthmus, clusters: Clusters, tmp_path: Path, *command: object) -> None:
+    grid = isthmus("run", *clusters.words(tmp_path), *command, timeout=570, cwd=tmp_path)
+    assert grid.returncode == 0, grid.stdout + grid.stderr
+    assert grid.stdout
+    assert grid.stdout == native(clusters.ranks, *command, cwd=tmp_path)
 
 
 def thermodynamics(output: str) -> list[str]:
@@ -24,18 +74,10 @@ def thermodynamics(output: str) -> list[str]:
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_lammps_prints_what_it_prints_natively(isthmus, ranks, tmp_path):
     command = ["lmp", "-in", INPUTS / "in.melt", "-log", "none"]
-    native = subprocess.run(
-        ["mpirun.openmpi", "--oversubscribe", "-n", str(ranks), *map(str, command)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-        cwd=tmp_path,
-        env=os.environ | AS_ROOT,
-    )
     grid = isthmus("run", "-n", ranks, *command, timeout=300, cwd=tmp_path)
     assert grid.returncode == 0, grid.stderr
-    assert thermodynamics(grid.stdout) == thermodynamics(native.stdout)
+    expected = native(ranks, *command, cwd=tmp_path)
+    assert thermodynamics(grid.stdout) == thermodynamics(expected)
 
 
 def test_hpcc_passes_its_own_checks(isthmus, tmp_path):
@@ -51,3 +93,51 @@ def test_hpcc_passes_its_own_checks(isthmus, tmp_path):
     failed = re.findall(r"(\d+) tests completed and failed residual checks", report)
     assert failed
     assert set(failed) == {"0"}
+
+
+@pytest.fixture
+def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Linear algebra takes all cores of the host in every rank otherwise."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_preconditioners_of_petsc(isthmus, clusters: Clusters, tmp_path: Path) -> None:
+    check_prints_the_same(isthmus, clusters, tmp_path, PYTHON, INPUTS / "petsc_solve.py")
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_poisson_with_dolfinx(isthmus, clusters: Clusters, tmp_path: Path, monkeypatch) -> None:
+    """Rank 0 compiles the forms, for all others."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    check_prints_the_same(isthmus, clusters, tmp_path, PYTHON, INPUTS / "dolfinx_poisson.py")
+
+
+def test_boost_mpi(isthmus, clusters: Clusters, programs: Path, tmp_path: Path) -> None:
+    source, program = INPUTS / "boost_mpi.cpp", programs / "boost_mpi"
+    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+        subprocess.run(
+            ["mpicxx.openmpi", source, "-o", program, "-lboost_mpi", "-lboost_serialization"],
+            check=True,
+            timeout=240,
+        )
+    check_prints_the_same(isthmus, clusters, tmp_path, program)
+
+
+def test_boost_mpi_in_python(isthmus, clusters: Clusters, tmp_path: Path) -> None:
+    check_prints_the_same(isthmus, clusters, tmp_path, PYTHON, INPUTS / "boost_mpi.py")
+
+
+@pytest.mark.parametrize("python", INTERPRETERS)
+@pytest.mark.parametrize("kind", ["pool", "comm"])
+def test_pools_of_mpi4py(isthmus, clusters: Clusters, tmp_path: Path, python: str, kind) -> None:
+    module = ["-m", "mpi4py.futures"] if kind == "pool" else []
+    words = [*clusters.words(tmp_path), python, *module, INPUTS / "futures.py", kind]
+    done = isthmus("run", *words, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "pi 3.141612998642\n" in done.stdout
+    assert "lists [0, 1, 50000]\n" in done.stdout
+    assert "failures ['no 0', 'no 1', 'no 2', 'no 3', 'no 4']\n" in done.stdout
+    everyone = range(clusters.ranks)
+    workers = list(everyone[1:] if kind == "pool" else everyone[:-1])
+    assert f"workers {workers}\n" in done.stdout
