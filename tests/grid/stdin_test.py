@@ -43,8 +43,20 @@ int main(int argc, char** argv) {
 """
 
 
+WHERE = {"grid": ["-n", "4"], "one": ["--on", "west", "-n", "2"], "hosts": ["-n", "4"]}
+
+
+def words(where: str, folder: Path) -> list[str]:
+    """Of the command line; `hosts`: rank 0 is where the agent does not expect it to be."""
+    if where != "hosts":
+        return WHERE[where]
+    grid = folder / "grid.toml"
+    grid.write_text("[cluster.east]\nhosts = 'localhost'\n[cluster.west]\n")
+    return ["-g", str(grid), *WHERE[where]]
+
+
 @pytest.mark.parametrize("library", mpis.ALL)
-@pytest.mark.parametrize("where", [("-n", "4"), ("--on", "west", "-n", "2")], ids=["grid", "one"])
+@pytest.mark.parametrize("where", WHERE)
 def test_some_megabytes(programs: Path, tmp_path: Path, library: str, where) -> None:
     source = programs / "stdin.c"
     source.write_text(PROGRAM)
@@ -56,7 +68,7 @@ def test_some_megabytes(programs: Path, tmp_path: Path, library: str, where) -> 
     with (
         (tmp_path / "data").open("rb") as feed,
         subprocess.Popen(
-            [sys.executable, "-m", "isthmus", "run", *where, program, begin],
+            [sys.executable, "-m", "isthmus", "run", *words(where, tmp_path), program, begin],
             stdin=feed,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -75,10 +87,25 @@ def test_some_megabytes(programs: Path, tmp_path: Path, library: str, where) -> 
     assert out == f"{len(data)} bytes, {zlib.adler32(data)}\n"
 
 
-def test_none_at_all(isthmus, programs: Path) -> None:
+@pytest.mark.parametrize("where", ["grid", "hosts"])
+def test_none_at_all(isthmus, programs: Path, tmp_path: Path, where: str) -> None:
     source = programs / "stdin.c"
     source.write_text(PROGRAM)
     program = programs / "stdin-none"
     subprocess.run([mpis.ALL["mpich4"].cc, source, "-o", program], check=True, timeout=60)
-    done = isthmus("run", "-n", 2, program, stdin=subprocess.DEVNULL)
+    done = isthmus("run", *words(where, tmp_path), program, stdin=subprocess.DEVNULL)
     assert (done.returncode, done.stdout) == (0, "up\n0 bytes, 1\n"), done.stderr
+
+
+def test_nobody_reads(isthmus, tmp_path: Path) -> None:
+    """Also what brings the input to another host ends with the rank."""
+    (tmp_path / "deaf.c").write_text(
+        "#include <mpi.h>\nint main(int c, char** v) { MPI_Init(&c, &v); return MPI_Finalize(); }\n"
+    )
+    program = tmp_path / "deaf"
+    build = [mpis.ALL["mpich4"].cc, tmp_path / "deaf.c", "-o", program]
+    subprocess.run(build, check=True, timeout=60)
+    (tmp_path / "data").write_bytes(bytes(5_000_000))
+    with (tmp_path / "data").open("rb") as feed:
+        done = isthmus("run", *words("hosts", tmp_path), program, stdin=feed)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

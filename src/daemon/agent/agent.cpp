@@ -251,22 +251,24 @@ void Agent::spawn(const ControlMessage& message) {
   log::info("starts {}", fmt::join(plan.argv, " "));
   job_ = std::make_unique<NativeJob>(context_, std::move(plan), std::move(events));
   job_running_ = true;
-  job_->on_stdin_written = [this] {
-    if (job_->unwritten_stdin() < kMaxUnreadStdin / 2) channel_.hold(false);
-  };
+  if (RankInput* input = job_->input()) {
+    input->on_written = [this, input] {
+      if (input->unwritten() < kMaxUnreadStdin / 2) channel_.hold(false);
+    };
+  }
   channel_.send({{"op", "spawned"}});
 }
 
 void Agent::take_stdin(const ControlMessage& message) {
   if (!job_) throw Failure("The control message \"stdin\" came before \"spawn\".");
-  if (!job_running_) return;  // sent before the launcher could know
-  job_->write_stdin(message.bytes);
-  channel_.hold(job_->unwritten_stdin() > kMaxUnreadStdin);
+  if (!job_running_ || !job_->input()) return;  // sent before the launcher could know
+  job_->input()->write(message.bytes);
+  channel_.hold(job_->input()->unwritten() > kMaxUnreadStdin);
 }
 
 void Agent::end_stdin(const ControlMessage&) {
   if (!job_) throw Failure("The control message \"stdin-eof\" came before \"spawn\".");
-  job_->close_stdin();
+  if (job_->input()) job_->input()->close();
 }
 
 void Agent::signal(const ControlMessage& message) {

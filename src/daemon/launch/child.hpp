@@ -17,8 +17,9 @@ struct ChildPlan {
   Environment environment;
   std::string directory;     ///< empty: the present one
   bool piped_stdin = false;  ///< else it reads /dev/null
-  /// Standard input is for a descendant alone, on this host, which opens the pipe that this
-  /// variable names (inherited_pipe.hpp); the process itself reads /dev/null. Empty: not so.
+  /// Standard input is for what the process starts alone; it finds in this variable by which pipe
+  /// (inherited_pipe.hpp), or where all is not `here` by which address (input_door.hpp). The
+  /// process itself reads /dev/null. Empty: not so.
   std::string stdin_variable;
   bool here = true;       ///< all that it starts runs on this host
   bool own_group = true;  ///< leads a process group of its own

@@ -12,6 +12,7 @@
 #include "daemon/launch/failure.hpp"
 #include "daemon/launch/file_descriptor.hpp"
 #include "daemon/launch/inherited_pipe.hpp"
+#include "daemon/launch/input_feed.hpp"
 #include "daemon/launch/native_identity.hpp"
 #include "daemon/launch/program.hpp"
 #include "daemon/launch/rank_environment.hpp"
@@ -132,7 +133,17 @@ void open_stdin(RankPlan& plan) {
   if (!name) return;
   plan.environment.unset(kStdinVariable);
   if (told_rank(plan.environment) != 0) return;
-  const FileDescriptor opened = open_inherited(*name);
+  FileDescriptor opened;
+  if (const auto address = InputAddress::parse(*name)) {
+    try {
+      opened = fetch_input(*address, getpid());
+    } catch (const Failure& failure) {
+      std::cerr << "isthmus: " << failure.what() << " " << failure.remedy() << std::endl;
+      opened.reset(open("/dev/null", O_WRONLY | O_CLOEXEC));  // an error is no end of input
+    }
+  } else {
+    opened = open_inherited(*name);
+  }
   dup2(opened.get(), STDIN_FILENO);
 }
 

@@ -11,6 +11,8 @@
 
 #include "daemon/launch/failure.hpp"
 #include "daemon/launch/inherited_pipe.hpp"
+#include "daemon/launch/input_door.hpp"
+#include "daemon/launch/input_pipe.hpp"
 #include "daemon/launch/process_tree.hpp"
 
 namespace isthmus::daemon {
@@ -28,7 +30,6 @@ NativeJob::NativeJob(asio::io_context& context, ChildPlan plan, Events events)
       events_(std::move(events)),
       out_(context),
       err_(context),
-      stdin_(context),
       child_ended_(context),
       kill_timer_(context),
       sweep_timer_(context),
@@ -36,24 +37,18 @@ NativeJob::NativeJob(asio::io_context& context, ChildPlan plan, Events events)
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   plan.death_signal = SIGTERM;  // a launcher ends its ranks on SIGTERM; on SIGKILL it could not
   child_ended_.add(SIGCHLD);
-  FileDescriptor stdin_write;
   if (!plan.stdin_variable.empty()) {
-    Pipe pipe = make_pipe();
-    plan.environment.set(plan.stdin_variable, name_of_pipe(pipe.read.get()));
-    stdin_read_ = std::move(pipe.read);
-    stdin_write = std::move(pipe.write);
+    plan.environment.set(plan.stdin_variable, open_input(plan.here));
   }
   Child child = start_child(plan);
-  if (stdin_write) child.stdin_pipe = std::move(stdin_write);
+  if (child.stdin_pipe) {
+    input_ = std::make_unique<InputPipe>(context, std::move(child.stdin_pipe));
+  }
   pid_ = child.pid;
   out_.fd = 1;
   err_.fd = 2;
   out_.pipe.assign(child.stdout_pipe.release());
   err_.pipe.assign(child.stderr_pipe.release());
-  if (child.stdin_pipe) {
-    stdin_.assign(child.stdin_pipe.release());
-    stdin_.non_blocking(true);
-  }
   watch_children();
   read(out_);
   read(err_);
@@ -69,6 +64,21 @@ NativeJob::~NativeJob() {
   }
   while (waitpid(-1, nullptr, WNOHANG) > 0) {
   }
+}
+
+// The way past the launcher; what a rank finds it by.
+std::string NativeJob::open_input(bool here) {
+  if (!here) {
+    auto door = std::make_unique<InputDoor>(context_);
+    const std::string address = door->address().text();
+    input_ = std::move(door);
+    return address;
+  }
+  Pipe pipe = make_pipe();
+  const std::string name = name_of_pipe(pipe.read.get());
+  stdin_read_ = std::move(pipe.read);
+  input_ = std::make_unique<InputPipe>(context_, std::move(pipe.write));
+  return name;
 }
 
 void NativeJob::read(Stream& stream) {
@@ -93,40 +103,6 @@ void NativeJob::hold_output(bool held) {
   if (!held_ && swept_ && events_.ended) limit_drain();
   read(out_);
   read(err_);
-}
-
-void NativeJob::write_stdin(const std::string& bytes) {
-  if (!stdin_.is_open() || stdin_closing_) return;
-  stdin_queue_ += bytes;
-  flush_stdin();
-}
-
-void NativeJob::close_stdin() {
-  stdin_closing_ = true;
-  flush_stdin();
-}
-
-void NativeJob::flush_stdin() {
-  if (stdin_writing_ || !stdin_.is_open()) return;
-  if (stdin_queue_.empty()) {
-    std::error_code ignored;
-    if (stdin_closing_) stdin_.close(ignored);
-    return;
-  }
-  stdin_writing_ = true;
-  stdin_.async_wait(asio::posix::stream_descriptor::wait_write, [this](std::error_code error) {
-    if (error == asio::error::operation_aborted) return;
-    stdin_writing_ = false;
-    std::size_t written = 0;
-    if (!error) written = stdin_.write_some(asio::buffer(stdin_queue_), error);
-    if (error && error != asio::error::would_block) {
-      stdin_queue_.clear();  // nobody reads it any more
-      stdin_.close(error);
-    }
-    stdin_queue_.erase(0, written);
-    flush_stdin();
-    if (on_stdin_written) on_stdin_written();
-  });
 }
 
 void NativeJob::signal(int number) {

@@ -7,10 +7,12 @@
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "daemon/launch/child.hpp"
+#include "daemon/launch/rank_input.hpp"
 
 namespace isthmus::daemon {
 
@@ -33,13 +35,8 @@ class NativeJob {
   NativeJob(const NativeJob&) = delete;
   NativeJob& operator=(const NativeJob&) = delete;
 
-  /// Queues bytes for the launcher's standard input; dropped when nobody reads it any more.
-  void write_stdin(const std::string& bytes);
-  /// Closes it once everything queued is written.
-  void close_stdin();
-  std::size_t unwritten_stdin() const { return stdin_queue_.size(); }
-  /// Called whenever unwritten_stdin() has become smaller.
-  std::function<void()> on_stdin_written;
+  /// To world rank 0's standard input; null when it has none.
+  RankInput* input() { return input_.get(); }
 
   /// Stops reading the ranks' output while true; they wait when their pipes are full.
   void hold_output(bool held);
@@ -61,8 +58,8 @@ class NativeJob {
     std::array<char, 32768> block{};
   };
 
+  std::string open_input(bool here);
   void read(Stream& stream);
-  void flush_stdin();
   void watch_children();
   void reap();
   void terminate();
@@ -75,14 +72,11 @@ class NativeJob {
   pid_t pid_;
   Stream out_;
   Stream err_;
-  asio::posix::stream_descriptor stdin_;
+  std::unique_ptr<RankInput> input_;
   FileDescriptor stdin_read_;  // held open until the end: what is written is not lost meanwhile
   asio::signal_set child_ended_;
   asio::steady_timer kill_timer_;
   asio::steady_timer sweep_timer_;
-  std::string stdin_queue_;
-  bool stdin_writing_ = false;
-  bool stdin_closing_ = false;
   bool held_ = false;
   bool killing_ = false;
   bool here_;  // all ranks run on this host

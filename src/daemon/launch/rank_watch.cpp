@@ -1,10 +1,7 @@
 #include "daemon/launch/rank_watch.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +14,7 @@
 #include "core/hex.hpp"
 #include "core/world.hpp"
 #include "daemon/agent/host.hpp"
+#include "daemon/launch/beside.hpp"
 #include "daemon/launch/bypass.hpp"
 #include "daemon/launch/file_descriptor.hpp"
 #include "net/report.hpp"
@@ -93,20 +91,6 @@ void run(const Watch& watch) {
   }
 }
 
-// Nothing of the rank's may stay open here but its standard error: launchers take the end of pipes
-// and sockets for the end of ranks.
-void let_go() {
-  const int null = open("/dev/null", O_RDWR);
-  if (null >= 0) {
-    dup2(null, 0);
-    dup2(null, 1);
-  }
-  if (syscall(SYS_close_range, 3, ~0U, 0) != 0) {
-    for (int fd = 3; fd < static_cast<int>(sysconf(_SC_OPEN_MAX)); ++fd) close(fd);
-  }
-  if (chdir("/") != 0) return;  // where it is does not matter
-}
-
 }  // namespace
 
 void start_rank_watch(pid_t rank, int world_rank, const Environment& environment) {
@@ -122,25 +106,7 @@ void start_rank_watch(pid_t rank, int world_rank, const Environment& environment
   if (watch.world.clusters.size() < 2 || !environment.get("ISTHMUS_STUB") || !secret) return;
   if (world_rank < 0 || world_rank >= watch.world.size()) return;
   watch.credentials = {environment.get("ISTHMUS_JOB").value_or(""), *secret};
-  // Not a child of the rank's, which may wait for children of its own: those of its parent's that
-  // nobody waits for.
-  const pid_t between = fork();
-  if (between < 0) return;
-  if (between > 0) {
-    waitpid(between, nullptr, 0);
-    return;
-  }
-  if (fork() == 0) {
-    prctl(PR_SET_NAME, "isthmus-watch");
-    let_go();
-    try {
-      run(watch);
-    } catch (const std::exception& error) {
-      std::cerr << "isthmus: rank " << world_rank << " is not watched: " << error.what()
-                << std::endl;
-    }
-  }
-  _exit(0);
+  start_beside("isthmus-watch", {}, [&] { run(watch); });
 }
 
 }  // namespace isthmus::daemon

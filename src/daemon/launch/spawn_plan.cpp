@@ -145,7 +145,7 @@ ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const Surroundings& ar
   launch.forwarded = set_rank_environment(setup, child.environment);
   for (const auto& [name, value] : configure_.env) launch.forwarded.push_back(name);
   launch.here = ranks_are_here(chosen->launcher);
-  if (request.has_stdin && launch.here && garbles_stdin(chosen->launcher)) {
+  if (request.has_stdin && garbles_stdin(chosen->launcher)) {
     child.stdin_variable = kStdinVariable;
     launch.forwarded.push_back(kStdinVariable);
   }
