@@ -18,6 +18,7 @@ from isthmus.config import config
 from isthmus.doctor.commands import doctor
 from isthmus.errors import EXIT_USAGE, IsthmusError
 from isthmus.gridcommand import grid as grid_command
+from isthmus.installcommand import install
 from isthmus.job import Options, run_job
 from isthmus.lab.commands import lab_app
 from isthmus.plan import make_plan
@@ -256,6 +257,7 @@ app.command()(doctor)
 app.command()(tune)
 app.command("grid")(grid_command)
 app.command()(trace)
+app.command()(install)
 app.command("help")(about.helper(app))
 app.command()(config)
 app.command()(about.version)

@@ -27,11 +27,15 @@ def agent_command(host: str | None, prefix: str | None, cwd: str, role: str) -> 
     isthmusd = isthmusd_of(prefix, host is None)
     if host is None:
         return [isthmusd, role]
-    program = shlex.quote(isthmusd)
-    if isthmusd.startswith("~/"):
-        program = f'"$HOME"/{shlex.quote(isthmusd[2:])}'
-    enter = f"cd {shlex.quote(cwd)} 2>/dev/null; exec {program} {role}"
+    enter = f"cd {shlex.quote(cwd)} 2>/dev/null; exec {remote_path(isthmusd)} {role}"
     return [*ssh_command(), host, f"exec sh -c {shlex.quote(enter)}"]
+
+
+def remote_path(path: str) -> str:
+    """As a word of a remote shell's command."""
+    if path.startswith("~/"):
+        return f'"$HOME"/{shlex.quote(path[2:])}'
+    return shlex.quote(path)
 
 
 def ssh_command() -> list[str]:

@@ -1,0 +1,99 @@
+"""The command `isthmus install`."""
+
+import io
+import platform
+import subprocess
+import tarfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isthmus.command import remote_path, ssh_command, try_ssh
+from isthmus.doctor.hosts import NotExaminedError, examine
+from isthmus.errors import JointError, RunError
+from isthmus.install import find_isthmusd
+from isthmus.version import VERSION
+
+_OTHER_MACHINE = 65  # exit statuses of the remote commands below
+_CANNOT_WRITE = 66
+_NEEDS = (
+    "It needs what this installation was built against: the C library (2.36 when built on Debian "
+    "12), libssl.so.3 and libfmt.so.9. On an older system build it there (README.md, Installing)."
+)
+
+
+def install(
+    hosts: Annotated[
+        list[str],
+        typer.Argument(metavar="HOST...", help="As your ssh knows it.", show_default=False),
+    ],
+    prefix: Annotated[
+        str, typer.Option(metavar="DIR", help="Where to, there: absolute, or below '~/'.")
+    ] = "~/isthmus",
+) -> None:
+    """Copy what a cluster needs (bin/isthmusd, lib/isthmus) to hosts of the same kind, by ssh, and
+    see that it starts there.
+
+    What is copied is this installation's. The hosts need no Python, but the libraries that this
+    installation was built against."""
+    parts = _archive(find_isthmusd())
+    errors = []
+    for host in hosts:
+        try:
+            print(f"{host}: {_install(host, prefix, parts)}", flush=True)
+        except RunError as error:
+            errors.append(error)
+    if errors:
+        raise JointError(errors)
+    print(f'In the grid file:  prefix = "{prefix}"')
+
+
+def _archive(isthmusd: Path) -> bytes:
+    """bin/isthmusd and lib/isthmus as a compressed archive."""
+    libraries = isthmusd.parent.parent / "lib" / "isthmus"
+    if not libraries.is_dir():
+        raise RunError(
+            f"{isthmusd} is of a build tree, which cannot be copied",
+            "Install Isthmus here first (README.md, Installing), or name an installation by "
+            "ISTHMUS_PREFIX.",
+        )
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz", compresslevel=1, dereference=True) as archive:
+        archive.add(isthmusd, "bin/isthmusd")
+        archive.add(libraries, "lib/isthmus")
+    return made.getvalue()
+
+
+def _install(host: str, prefix: str, parts: bytes) -> str:
+    """What to say of the host. RunError when it does not work."""
+    place = remote_path(prefix)
+    machine = platform.machine()
+    script = (
+        f'[ "$(uname -m)" = {machine} ] || {{ uname -m >&2; exit {_OTHER_MACHINE}; }}; '
+        f"mkdir -p {place} && cd {place} && tar -xzf - --no-same-owner || exit {_CANNOT_WRITE}"
+    )
+    done = subprocess.run(
+        [*ssh_command(), host, script], input=parts, capture_output=True, check=False
+    )
+    said = "".join(f"\n  | {line}" for line in done.stderr.decode(errors="replace").splitlines())
+    if done.returncode == _OTHER_MACHINE:
+        raise RunError(
+            f"{host} is of another kind of processor than this host ({machine}){said}",
+            "Build Isthmus there (README.md, Installing).",
+        )
+    if done.returncode == _CANNOT_WRITE:
+        raise RunError(f"{host}: Isthmus cannot be written to {prefix}{said}", "Name a --prefix.")
+    if done.returncode != 0:
+        raise RunError(f"{host}: ssh could not connect{said}", try_ssh(host))
+    try:
+        facts = examine(host, prefix)
+    except NotExaminedError as error:
+        raise RunError(f"{host}: {error.sentence}", _NEEDS) from None
+    if facts.version != VERSION:
+        raise RunError(
+            f"{host}: isthmusd there is {facts.version}, this is {VERSION}",
+            "Install Isthmus anew here: its parts are of different versions.",
+        )
+    mpi = facts.mpi.get("version") or "no MPI that is found without being named"
+    return f"Isthmus {facts.version} in {prefix}; {mpi}"
