@@ -294,7 +294,7 @@ double cost_allreduce_pipelined(const Setting& setting, const Parameters& parame
 
 const Algorithm kAllreducePipelined{Kind::Allreduce,
                                     "pipelined",
-                                    kRankOrder,
+                                    kRankOrderCut,
                                     kSegment,
                                     cost_allreduce_pipelined,
                                     allreduce_pipelined,

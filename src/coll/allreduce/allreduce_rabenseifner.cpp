@@ -159,14 +159,14 @@ double cost_allreduce_rabenseifner_wan(const Setting& setting, const Parameters&
 
 }  // namespace
 
-const Algorithm kAllreduceTwoTier{Kind::Allreduce,         "two-tier",         kRankOrder, kNone,
+const Algorithm kAllreduceTwoTier{Kind::Allreduce,         "two-tier",         kRankOrderCut, kNone,
                                   cost_allreduce_two_tier, allreduce_two_tier, kMatsuda};
 const Algorithm kAllreduceRabenseifner{
-    Kind::Allreduce,        "rabenseifner",           kNothing, kNone, cost_allreduce_rabenseifner,
+    Kind::Allreduce,        "rabenseifner",           kCut, kNone, cost_allreduce_rabenseifner,
     allreduce_rabenseifner, "Rabenseifner, ICCS 2004"};
 const Algorithm kAllreduceRabenseifnerWan{Kind::Allreduce,
                                           "rabenseifner-wan",
-                                          kRankOrder,
+                                          kRankOrderCut,
                                           kSenders,
                                           cost_allreduce_rabenseifner_wan,
                                           allreduce_rabenseifner_wan,

@@ -53,6 +53,9 @@ struct Setting {
 struct Demands {
   bool commutative = false;  ///< the operation, or clusters that are blocks of ranks
   bool known_bytes = false;  ///< Problem::bytes
+  /// Vectors are cut. Operations that do not commute, which are the program's own, take one for one
+  /// thing in libraries (hypre), as natives let them: chosen only by name for these.
+  bool divisible = false;
 };
 
 /// Parameters that an algorithm heeds.
@@ -65,6 +68,8 @@ struct Heeds {
 inline constexpr Demands kNothing{};
 /// By cluster: partial results of clusters stand for their ranks.
 inline constexpr Demands kRankOrder{.commutative = true};
+inline constexpr Demands kCut{.divisible = true};
+inline constexpr Demands kRankOrderCut{.commutative = true, .divisible = true};
 inline constexpr Heeds kNone{};
 inline constexpr Heeds kSegment{.segment = true};
 inline constexpr Heeds kSenders{.senders = true};

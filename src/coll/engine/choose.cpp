@@ -18,6 +18,7 @@ Choice choose(const Setting& setting, const Forced& forced) {
   double least = 0;
   for (const Algorithm& algorithm : algorithms()) {
     if (algorithm.kind != setting.problem.kind || !fits(algorithm, setting)) continue;
+    if (algorithm.demands.divisible && !setting.problem.commutative) continue;
     const double cost = algorithm.cost(setting, {});
     if (best.algorithm != nullptr && cost >= least) continue;
     best.algorithm = &algorithm;

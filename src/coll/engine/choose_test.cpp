@@ -26,7 +26,7 @@ TEST(Table, NamesAreUniqueAndEveryKindCanAlwaysBeSolved) {
     EXPECT_TRUE(seen.emplace(row.kind, row.name).second) << row.name;
     EXPECT_EQ(find_algorithm(row.kind, row.name), &row);
     const Demands& d = row.demands;
-    if (!d.commutative && !d.known_bytes) {
+    if (!d.commutative && !d.known_bytes && !d.divisible) {
       solved.insert(row.kind);
     }
   }
@@ -83,6 +83,23 @@ TEST(Choice, AnAlgorithmThatDoesNotFitGivesWay) {
   EXPECT_EQ(fits.parameters.segment, 8192U);
   const Choice other = choose({dealt, network, {Kind::Allreduce, 1000, false}}, forced);
   EXPECT_NE(other.algorithm->name, "pipelined");
+}
+
+TEST(Choice, VectorsStayWholeForOperationsThatDoNotCommute) {
+  const Network network = parse_network("wan-latency=10ms,wan-rate=1G,link-rate=100M", {});
+  for (const std::vector<int>& shape :
+       {std::vector<int>{0, 0, 1, 1}, std::vector<int>{0, 1, 0, 1}}) {
+    const Layout layout(shape);
+    for (const Kind kind : {Kind::Reduce, Kind::Allreduce, Kind::Scan, Kind::Exscan}) {
+      const Problem problem{kind, std::size_t{1} << 24, false};
+      const Choice choice = choose({layout, network, problem}, {});
+      EXPECT_FALSE(choice.algorithm->demands.divisible) << choice.algorithm->name;
+    }
+  }
+  const Layout blocks(std::vector<int>{0, 0, 1, 1});
+  const Forced forced = parse_forced("allreduce=pipelined");
+  const Choice asked = choose({blocks, network, {Kind::Allreduce, 1000, false}}, forced);
+  EXPECT_EQ(asked.algorithm->name, "pipelined");
 }
 
 /// Two clusters of 8 nodes of 100 Mbit/s, 1 Gbit/s and 10 ms between them.

@@ -233,7 +233,7 @@ double cost_reduce_striped(const Setting& setting, const Parameters& parameters)
 
 const Algorithm kReduceStriped{Kind::Reduce,
                                "striped",
-                               kRankOrder,
+                               kRankOrderCut,
                                kSegment,
                                cost_reduce_striped,
                                reduce_striped,
