@@ -87,7 +87,7 @@ lab-grid-hablot lab-grid-zipper lab-grid-chain: lab-grid-%: build
 
 grid-all: build packages-programs  ## every program with every MPI library and pair of libraries
 	$(BIN)/pytest -q tests/grid/programs_test.py tests/grid/stress_test.py tests/grid/large_test.py \
-	  tests/grid/applications_test.py \
+	  tests/grid/applications_test.py tests/grid/shapes_test.py \
 	  --all-libraries
 
 .PHONY: packages-programs packages-check packages-aarch64

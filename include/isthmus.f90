@@ -125,6 +125,12 @@ contains
     type(c_funptr) :: address
     type(c_ptr) :: start
     integer :: i
+    if (isthmus_clusters() == 1) then ! all that a run on one cluster has is its name
+      call get_environment_variable("ISTHMUS_CLUSTER", length=i)
+      allocate(character(len=merge(i, 0, cluster == 0)) :: name)
+      if (len(name) > 0) call get_environment_variable("ISTHMUS_CLUSTER", name)
+      return
+    end if
     name = ""
     if (.not. found("cluster_name", address)) return
     call c_f_procpointer(address, ask)

@@ -10,6 +10,7 @@
 
 #include <dlfcn.h>
 #include <mpi.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifdef __cplusplus
@@ -75,7 +76,9 @@ static inline const char* isthmus_cluster_name(int cluster) {
   const char* (*ask)(int);
   void* const found = isthmus_find_("isthmus_topology_cluster_name");
   memcpy(&ask, &found, sizeof ask);
-  return found ? ask(cluster) : "";
+  if (found && isthmus_clusters() > 1) return ask(cluster);
+  const char* const own = getenv("ISTHMUS_CLUSTER"); /* all that a run on one cluster has */
+  return own && cluster == 0 ? own : "";
 }
 
 /* What joins two clusters: ISTHMUS_LINK_..., or -1 for a cluster that there is not. *latency is

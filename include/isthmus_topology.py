@@ -8,6 +8,7 @@ Clusters are numbered in the order of the grid file; ranks are those of MPI.COMM
 from __future__ import annotations
 
 import ctypes
+import os
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -43,7 +44,7 @@ except AttributeError:
 def clusters() -> list[Cluster]:
     """All of them."""
     if not _several:
-        return [Cluster("", range(MPI.COMM_WORLD.size))]
+        return [Cluster(os.environ.get("ISTHMUS_CLUSTER", ""), range(MPI.COMM_WORLD.size))]
     _library.isthmus_topology_cluster_name.restype = ctypes.c_char_p
     found: list[Cluster] = []
     first = 0

@@ -35,7 +35,7 @@ def tell(isthmus, library: mpis.Mpi, programs: Path) -> Path:
 
 
 ALONE = (
-    "clusters 1; number 1; world at 0; members 2; name ''; rank 1 in 0; size 2; way 0; "
+    "clusters 1; number 1; world at 0; members 2; name '{}'; rank 1 in 0; size 2; way 0; "
     "latency 0; rate 0\n"
 )
 RUN_AS_ROOT = ("env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
@@ -47,12 +47,12 @@ def test_without_isthmus_there_is_one_cluster(library: mpis.Mpi, tell: Path) -> 
         [*RUN_AS_ROOT, library.mpirun, *more, "-n", "2", tell],
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-    assert (done.stdout, done.returncode) == (ALONE, 0), done.stderr
+    assert (done.stdout, done.returncode) == (ALONE.format(""), 0), done.stderr
 
 
-def test_a_run_on_one_cluster_is_native(isthmus, tell: Path) -> None:
+def test_a_run_on_one_cluster_knows_its_name(isthmus, tell: Path) -> None:
     done = isthmus("run", "--on", "east", "-n", 2, tell)
-    assert (done.stdout, done.returncode) == (ALONE, 0), done.stderr
+    assert (done.stdout, done.returncode) == (ALONE.format("east"), 0), done.stderr
 
 
 @pytest.mark.parametrize(("more", "way"), [("", 2), ('reach = "direct"', 1)])

@@ -119,6 +119,13 @@ std::string find_stub(const MpiLibrary& library, const std::string& libdir) {
   return stub;
 }
 
+std::string find_psets(const MpiLibrary& library, const std::string& libdir) {
+  const auto elf = ElfFile::open(library.path);
+  std::string psets = libdir + "/libisthmus-psets.so";
+  std::error_code error;
+  return elf && elf->exports("MPI_Session_init") && fs::exists(psets, error) ? psets : "";
+}
+
 std::string library_in_prefix(const std::string& prefix, const std::string& abi) {
   std::error_code error;
   for (const Known& known : kKnown) {

@@ -29,6 +29,9 @@ std::string find_libdir();
 /// Failure that says which ABIs this Isthmus was built for.
 std::string find_stub(const MpiLibrary& library, const std::string& libdir);
 
+/// Path of what a run on one cluster preloads; empty where the library has no sessions.
+std::string find_psets(const MpiLibrary& library, const std::string& libdir);
+
 /// The library in an installation prefix, or empty. `abi` narrows the choice; empty means any.
 std::string library_in_prefix(const std::string& prefix, const std::string& abi);
 

@@ -64,8 +64,8 @@ Inspection SpawnPlanner::find_all(const std::vector<std::string>& argv,
   if (result.launcher.kind == LauncherKind::Srun && library) {
     result.launcher.pmi = find_pmi(result.launcher, *library, site_);
   }
-  if (library && !alone_) {
-    result.stub = find_stub(*library, libdir_);
+  if (library) {
+    result.stub = alone_ ? find_psets(*library, libdir_) : find_stub(*library, libdir_);
     result.library = library->path;
   }
   return result;
@@ -131,10 +131,10 @@ ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const Surroundings& ar
   if (!alone_) {
     setup.secret = configure_.secret;
     setup.world = around.world_json;
-    setup.stub = chosen->stub;
-    setup.library = chosen->library;
     setup.libdir = libdir_;
   }
+  setup.stub = chosen->stub;
+  setup.library = chosen->library;
   setup.wdir = site_.directory;
   setup.tag_output = request.tag_output;
   setup.by_rank = by_rank(chosen->launcher, launch);

@@ -49,7 +49,7 @@ class SpawnPlanner {
   ConfigureRequest configure_;
   std::string self_;
   std::string libdir_;
-  bool alone_;  // the world is this cluster: its ranks are a native job, with nothing preloaded
+  bool alone_;  // the world is this cluster: its ranks are a native job
   Site site_;
   std::map<std::vector<std::string>, Inspection> inspected_;  // by mpi and argv
 };

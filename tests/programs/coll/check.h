@@ -147,17 +147,6 @@ static inline void on_communicators(void (*test)(MPI_Comm)) {
   }
 }
 
-/* True when the members are in several clusters (all say the same). Inside one, Open MPI 4.1
-   crashes when a datatype, an operation or a communicator is freed while it is in use. */
-static inline int spans_clusters(MPI_Comm comm) {
-  const char* name = getenv("ISTHMUS_CLUSTER");
-  long mine[2] = {0, 0}, most[2];
-  for (; name != NULL && *name != 0; ++name) mine[0] = (mine[0] * 131 + *name) % 1000003;
-  mine[1] = -mine[0];
-  MPI_Allreduce(mine, most, 2, MPI_LONG, MPI_MAX, comm);
-  return most[0] != -most[1];
-}
-
 static inline int finish(const char* name) {
   int rank, size;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

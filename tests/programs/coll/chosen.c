@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
       MPI_Comm_free(&comm);
     }
   }
-  if (getenv("ISTHMUS_CLUSTER") != NULL) {
+  if (spans_clusters(MPI_COMM_WORLD)) {
     MPI_Info info;
     MPI_Info_create(&info);
     MPI_Info_set(info, "isthmus_coll", "bcast=magic");

@@ -95,7 +95,7 @@ int main(int argc, char** argv) {
   /* A group that is no subset. Native libraries do not look; a grid does. */
   MPI_Comm part = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, world_rank == n - 1 ? MPI_UNDEFINED : 0, 0, &part);
-  if (part != MPI_COMM_NULL && !getenv("ISTHMUS_CLUSTER")) MPI_Comm_free(&part);
+  if (part != MPI_COMM_NULL && !spans_clusters(part)) MPI_Comm_free(&part);
   if (part != MPI_COMM_NULL) {
     MPI_Comm none = MPI_COMM_NULL;
     MPI_Group all;

@@ -117,12 +117,16 @@ static void contiguous(const int* cluster_of) {
   }
 }
 
-/* Every other int at the receiver, every third at the sender; first and last rank, so far ones. */
-static void with_gaps(void) {
+/* Every other int at the receiver, every third at the sender; first and last rank, so far ones
+   where there are clusters. */
+static void with_gaps(const int* cluster_of) {
   enum { kParts = 6, kEach = 10 };
   int sent[3 * 60], received[2 * 60 + 20];
   const int peer = rank == 0 ? size - 1 : 0;
   if (rank != 0 && rank != size - 1) return;
+#ifdef OPEN_MPI /* 5.0 mixes the elements up */
+  if (in_my_cluster(peer, cluster_of)) return;
+#endif
   MPI_Datatype third, second;
   MPI_Type_create_resized(MPI_INT, 0, 3 * sizeof(int), &third);
   MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &second);
@@ -182,10 +186,11 @@ static void large_behind_another(void) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   if (all_have_it()) {
-    int cluster_of[64], mine = getenv("ISTHMUS_CLUSTER")[0];
+    int cluster_of[64], mine = 0;
+    for (const char* name = getenv("ISTHMUS_CLUSTER"); *name; ++name) mine = mine * 31 + *name;
     MPI_Allgather(&mine, 1, MPI_INT, cluster_of, 1, MPI_INT, MPI_COMM_WORLD);
     contiguous(cluster_of);
-    with_gaps();
+    with_gaps(cluster_of);
     large_behind_another();
   }
   return finish("partitioned");

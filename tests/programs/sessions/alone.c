@@ -3,9 +3,9 @@
 #include "sessions.h"
 
 static void process_sets(MPI_Session session) {
-  int sets = 0, own = 0;
+  int sets = 0, all = 0;
   MPI_Session_get_num_psets(session, MPI_INFO_NULL, &sets);
-  CHECK(sets >= 4, "%d process sets", sets);
+  CHECK(sets >= 3, "%d process sets", sets);
   for (int i = 0; i < sets; ++i) {
     int length = 0, again;
     char name[MPI_MAX_PSET_NAME_LEN] = "";
@@ -14,10 +14,18 @@ static void process_sets(MPI_Session session) {
     again = length;
     MPI_Session_get_nth_pset(session, MPI_INFO_NULL, i, &again, name);
     CHECK((int)strlen(name) == length - 1, "set %d: '%s', length %d", i, name, length);
-    own +=
-        strcmp(name, "isthmus://cluster/east") == 0 || strcmp(name, "isthmus://cluster/west") == 0;
+    if (strncmp(name, "isthmus://cluster/", 18) != 0) continue;
+    MPI_Group members;
+    int size = 0, mine = -1;
+    MPI_Group_from_session_pset(session, name, &members);
+    MPI_Group_size(members, &size);
+    MPI_Group_rank(members, &mine);
+    MPI_Group_free(&members);
+    const int own = strcmp(name + 18, getenv("ISTHMUS_CLUSTER")) == 0;
+    CHECK(own == (mine >= 0), "set %d: '%s', rank %d", i, name, mine);
+    all += size;
   }
-  CHECK(own == 2, "%d clusters among the sets", own);
+  CHECK(all == atoi(getenv("ISTHMUS_SIZE")), "%d ranks in all clusters' sets", all);
   MPI_Info info;
   char value[32] = "";
   int found = 0;
@@ -27,7 +35,8 @@ static void process_sets(MPI_Session session) {
   MPI_Info_free(&info);
 }
 
-static void groups(MPI_Session session) {
+/* Returns whether the world is one cluster. */
+static int groups(MPI_Session session) {
   MPI_Group world, self, cluster, none;
   int size = 0, rank = -1, place = -1;
   char name[128] = "isthmus://cluster/";
@@ -51,12 +60,24 @@ static void groups(MPI_Session session) {
   MPI_Group_free(&none);
   MPI_Group_free(&world);
   MPI_Group_free(&self);
+  MPI_Group_size(cluster, &size);
   MPI_Group_free(&cluster);
+  return size == atoi(getenv("ISTHMUS_SIZE"));
+}
+
+/* How many times sessions can begin after all have ended: MPICH 4.0 and Open MPI 5.0 crash natively
+   at the second. */
+static int turns(int one_cluster) {
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 50000000 || defined(OPEN_MPI)
+  return one_cluster ? 1 : 3;
+#else
+  return 3;
+#endif
 }
 
 int main(void) {
-  int flag = -1;
-  for (int turn = 0; turn < 3; ++turn) {
+  int flag = -1, one_cluster = 0;
+  for (int turn = 0; turn < turns(one_cluster); ++turn) {
     MPI_Session first, second;
     char name[128] = "isthmus://cluster/";
     CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &first) == MPI_SUCCESS, "turn %d",
@@ -65,7 +86,7 @@ int main(void) {
     MPI_Initialized(&flag);
     CHECK(!flag, "initialized without MPI_Init");
     process_sets(first);
-    groups(second);
+    one_cluster = groups(second);
     MPI_Comm world = comm_of(first, "mpi://WORLD", "org.example.world");
     prove_world(world);
     MPI_Comm cluster = comm_of(second, strcat(name, getenv("ISTHMUS_CLUSTER")), "org.example.mine");

@@ -5,6 +5,7 @@
 
 #define MAX_EDGES 200
 
+static int spans; /* the world, several clusters */
 static int from[MAX_EDGES], to[MAX_EDGES], weight[MAX_EDGES], given_by[MAX_EDGES];
 
 /* The same on every rank; listed by the rank that gives them. */
@@ -61,7 +62,7 @@ static void check_graph(MPI_Comm graph, int edges, int weighted) {
                            destinations, weighted ? dest_weights : MPI_UNWEIGHTED);
   check_side(edges, to, from, in, sources, source_weights, weighted, "sources");
   check_side(edges, from, to, out, destinations, dest_weights, weighted, "destinations");
-  if (in > 1) {
+  if (in > 1 && spans) { /* MPICH wants room for all */
     int first[2] = {-1, -1}, none[1];
     MPI_Dist_graph_neighbors(graph, 1, first, MPI_UNWEIGHTED, 0, none, MPI_UNWEIGHTED);
     CHECK(first[0] == sources[0] && first[1] == -1, "the first source is %d, then %d", first[0],
@@ -71,6 +72,7 @@ static void check_graph(MPI_Comm graph, int edges, int weighted) {
 
 int main(int argc, char** argv) {
   start(&argc, &argv);
+  spans = spans_clusters(MPI_COMM_WORLD);
   unsigned state = 7;
   int* members = malloc(sizeof(int) * world_size);
   for (int i = 0; i < world_size; ++i) members[i] = i;
@@ -122,7 +124,7 @@ int main(int argc, char** argv) {
   MPI_Info_free(&info);
 
   /* One rank's wrong argument is an error on all. */
-  if (getenv("ISTHMUS_CLUSTER")) {
+  if (spans) { /* native libraries hang */
     const int degree = 1, other = world_rank == world_size - 1 ? world_size : 0;
     MPI_Comm graph;
     int code, class = -1;

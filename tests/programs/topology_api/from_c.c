@@ -17,7 +17,7 @@ static int rank, size;
 
 static void clusters(void) {
   const int number = isthmus_clusters();
-  CHECK(number >= 2);
+  CHECK(number >= 1);
   int ranks = 0;
   for (int cluster = 0; cluster < isthmus_clusters(); ++cluster) {
     for (int i = 0; i < isthmus_cluster_size(cluster); ++i)
@@ -37,16 +37,19 @@ static void clusters(void) {
 static void links(void) {
   double latency = -1, rate = -1;
   CHECK(isthmus_link(0, 0, 0, 0) == ISTHMUS_LINK_LOCAL);
+  CHECK(isthmus_link(0, isthmus_clusters(), &latency, &rate) == -1);
+  if (isthmus_clusters() == 1) return;
+  latency = rate = -1;
   const int way = isthmus_link(0, 1, &latency, &rate);
   CHECK(way == ISTHMUS_LINK_DIRECT || way == ISTHMUS_LINK_GATEWAY);
   CHECK(latency >= 0 && latency < 1 && rate >= 0);
   CHECK(isthmus_link(1, 0, 0, 0) == way);
-  CHECK(isthmus_link(0, isthmus_clusters(), &latency, &rate) == -1);
 }
 
 static void communicators(void) {
   int members = 0, place = 0, sum = 0, like = 0;
-  CHECK(MPI_COMM_NUMBER == 2 && MPI_COMM_WORLD_INDEX == 1);
+  CHECK(MPI_COMM_NUMBER == (isthmus_clusters() > 1 ? 2 : 1));
+  CHECK(MPI_COMM_WORLD_INDEX == MPI_COMM_NUMBER - 1);
   CHECK(MPI_USER_COMM[MPI_COMM_WORLD_INDEX] == MPI_COMM_WORLD);
   CHECK(MPI_USER_COMM[0] == isthmus_cluster_comm());
   MPI_Comm_size(MPI_USER_COMM[0], &members);
@@ -59,7 +62,7 @@ static void communicators(void) {
   MPI_Comm split;
   MPI_Comm_split(MPI_COMM_WORLD, isthmus_cluster(), 0, &split);
   MPI_Comm_compare(split, MPI_USER_COMM[0], &like);
-  CHECK(like == MPI_CONGRUENT);
+  CHECK(like == MPI_CONGRUENT || like == MPI_IDENT);
   MPI_Comm_free(&split);
 }
 

@@ -1,0 +1,91 @@
+"""Programs of what the standard's younger chapters make, over grids that are not two clusters.
+
+One cluster is a native job: the program's parts that a native library does wrongly stay out there.
+By default a few of each shape; with --all-libraries all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain, repeat
+from pathlib import Path
+
+import mpis
+import pytest
+
+ROOMS = ("inter", "sessions", "topology", "topology_api")
+PROGRAMS = sorted(
+    [
+        *chain.from_iterable((mpis.PROGRAMS / room).glob("*.c") for room in ROOMS),
+        *(mpis.PROGRAMS / "p2p").glob("partitioned*.c"),
+    ]
+)
+# Of wrong calls Isthmus finds more than native libraries do.
+OF_ERRORS = [program for program in PROGRAMS if "errors" in program.name]
+OF_TWO_RANKS = [mpis.PROGRAMS / "p2p" / "partitioned_threads.c"]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Ranks of each cluster, and the libraries they have: one for all, or each its own."""
+
+    ranks: tuple[int, ...]
+    libraries: tuple[tuple[str, ...], ...]
+    by_default: tuple[str, ...]  # these programs, with the first libraries
+    not_of: list[Path]
+
+
+SHAPES = {
+    "one": Shape(
+        (4,),
+        tuple((name,) for name in ("mpich5", "openmpi5", "mpich4", "openmpi4", "mpiabi5")),
+        ("sessions/alone.c", "topology/neighbor.c", "topology_api/from_c.c"),
+        [*OF_ERRORS, *OF_TWO_RANKS],
+    ),
+    "three": Shape(
+        (3, 1, 2),
+        (("openmpi5", "mpich5", "mpich4"), ("mpich5", "openmpi4", "mpiabi5")),
+        ("inter/making.c", "p2p/partitioned.c", "sessions/alone.c", "topology/graph.c"),
+        OF_TWO_RANKS,
+    ),
+    "eight": Shape(
+        (2,) * 8,
+        (("mpich5",) * 8, ("openmpi5",) * 8),
+        ("sessions/alone.c",),
+        OF_TWO_RANKS,
+    ),
+}
+
+
+def cases(everything: bool) -> list[object]:
+    found = []
+    for name, shape in SHAPES.items():
+        for program in PROGRAMS:
+            short = str(program.relative_to(mpis.PROGRAMS))
+            chosen = shape.libraries if everything else shape.libraries[: short in shape.by_default]
+            if program in shape.not_of:
+                continue
+            found += [
+                pytest.param(program, shape, libraries, id=f"{short}-{name}-{libraries[0]}")
+                for libraries in chosen
+                if not (mpis.needs_sessions(program) and {*libraries} & mpis.WITHOUT_SESSIONS)
+            ]
+    return found
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    everything = metafunc.config.getoption("--all-libraries")
+    metafunc.parametrize(("program", "shape", "libraries"), cases(everything))
+
+
+def test_program(isthmus, programs: Path, tmp_path: Path, program: Path, shape, libraries) -> None:
+    names = [f"c{number}" for number in range(1, len(shape.ranks) + 1)]
+    grid = tmp_path / "grid.toml"
+    grid.write_text("".join(f"[cluster.{name}]\n" for name in names))
+    parts = []
+    for name, ranks, library in zip(names, shape.ranks, libraries, strict=True):
+        executable = mpis.ALL[library].build(program, programs)
+        parts.append(["--on", name, "-n", ranks, executable])
+    words = [word for part, colon in zip(parts, repeat(":")) for word in (*part, colon)][:-1]
+    done = isthmus("run", "-g", grid, *words, timeout=180)
+    assert done.returncode == 0, f"{done.stdout[-2000:]}\n--- stderr\n{done.stderr[-4000:]}"
