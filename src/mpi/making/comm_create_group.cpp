@@ -128,15 +128,14 @@ int native_create_group(const GridComm& parent, const std::vector<int>& local, i
 
 }  // namespace
 
-int create_group(const GridComm& parent, MPI_Group group, int tag, MPI_Comm* newcomm) {
+int create_group(const GridComm& parent, const core::Group& group, int tag, MPI_Comm* newcomm) {
   if (tag < 0 || tag > limits().tag_upper_bound) {
     throw coll::Failure(MPI_ERR_TAG, "tag " + std::to_string(tag) + " is not in 0.." +
                                          std::to_string(limits().tag_upper_bound));
   }
   require_intracomm(parent);
-  const core::Group whole = group_of(group);
-  const std::vector<int> ranks = ranks_in(parent, whole);
-  if (!whole.rank_of(grid()->rank)) {
+  const std::vector<int> ranks = ranks_in(parent, group);
+  if (!group.rank_of(grid()->rank)) {
     *newcomm = MPI_COMM_NULL;
     return MPI_SUCCESS;
   }
@@ -146,7 +145,7 @@ int create_group(const GridComm& parent, MPI_Group group, int tag, MPI_Comm* new
     MPI_Comm native_part = MPI_COMM_NULL;
     const int code = native_create_group(parent, members.local, tag, &native_part);
     if (code != MPI_SUCCESS) return code;
-    return finish_comm(whole, context, native_part, nullptr, made);
+    return finish_comm(group, context, native_part, nullptr, made);
   };
   return make_together(
       make, [&](bool mine) { return agree_here(parent, members, tag, mine); }, newcomm);
@@ -161,7 +160,7 @@ ISTHMUS_MPI(Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm
     return code;
   }
   return shielded(comm, "MPI_Comm_create_group",
-                  [&] { return create_group(*parent, group, tag, newcomm); });
+                  [&] { return create_group(*parent, group_of(group), tag, newcomm); });
 }
 
 }  // namespace isthmus::face

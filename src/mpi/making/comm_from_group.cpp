@@ -1,7 +1,10 @@
-// MPI_Comm_create_from_group: as MPI_Comm_create_group from the grid's MPI_COMM_WORLD, which exists
-// for Isthmus wherever there is a session.
-#include <string>
+// MPI_Comm_create_from_group and MPI_Intercomm_create_from_groups: as MPI_Comm_create_group from
+// the grid's MPI_COMM_WORLD, which exists for Isthmus wherever there is a session.
+#include <cstdint>
+#include <exception>
+#include <memory>
 
+#include "core/group.hpp"
 #include "mpi/comm/group.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/comm_create_group.hpp"
@@ -9,6 +12,7 @@
 #include "mpi/process/error.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/limits.hpp"
+#include "mpi/process/require.hpp"
 #include "mpi/process/shield.hpp"
 #include "mpi/request/native_progress.hpp"
 
@@ -17,30 +21,108 @@
 namespace isthmus::face {
 namespace {
 
+constexpr const char* kNoHandler = "the error handler is MPI_ERRHANDLER_NULL";
+
 constexpr const char* kFunction = "MPI_Comm_create_from_group";
+constexpr const char* kInterFunction = "MPI_Intercomm_create_from_groups";
 
 /// Calls that overlap have different strings (MPI-4.1 section 7.4.2), and so, but for one in
 /// thousands, different tags.
 int tag_of(const char* text) {
+  if (text == nullptr) text = "";
   std::uint32_t mark = 0x811C'9DC5;  // FNV-1a: the same on hosts of every kind
   for (; *text != 0; ++text) mark = (mark ^ static_cast<unsigned char>(*text)) * 0x0100'0193;
   return static_cast<int>(mark % (static_cast<std::uint32_t>(limits().tag_upper_bound) + 1));
 }
 
+/// The last of what the caller asked for.
+void dress(MPI_Comm made, MPI_Info info, MPI_Errhandler errhandler) {
+  native.Comm_set_errhandler(made, errhandler);
+  if (info != MPI_INFO_NULL) isthmus_Comm_set_info(made, info);
+}
+
 int create(MPI_Group group, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler,
            MPI_Comm* newcomm) {
-  if (errhandler == MPI_ERRHANDLER_NULL) {
-    throw coll::Failure(MPI_ERR_ARG, "the error handler is MPI_ERRHANDLER_NULL");
-  }
+  require(errhandler != MPI_ERRHANDLER_NULL, MPI_ERR_ARG, kNoHandler);
   MPI_Comm made = MPI_COMM_NULL;
-  const int code =
-      create_group(*grid()->world_comm, group, tag_of(stringtag ? stringtag : ""), &made);
-  if (code == MPI_SUCCESS && made != MPI_COMM_NULL) {
-    native.Comm_set_errhandler(made, errhandler);
-    if (info != MPI_INFO_NULL) isthmus_Comm_set_info(made, info);
-  }
+  const int code = create_group(*grid()->world_comm, group_of(group), tag_of(stringtag), &made);
+  if (code == MPI_SUCCESS && made != MPI_COMM_NULL) dress(made, info, errhandler);
   *newcomm = made;
   return code;
+}
+
+/// A communicator for the time of a call; errors return.
+class Passing {
+ public:
+  /// Null where there is none to be made.
+  Passing(const core::Group& group, int tag) noexcept {
+    try {
+      if (create_group(*grid()->world_comm, group, tag, &comm_) != MPI_SUCCESS) {
+        comm_ = MPI_COMM_NULL;
+      }
+    } catch (const std::exception&) {
+      comm_ = MPI_COMM_NULL;  // the members are told so
+    }
+    if (comm_ != MPI_COMM_NULL) native.Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+  }
+  ~Passing() {
+    if (comm_ != MPI_COMM_NULL) isthmus_Comm_free(&comm_);
+  }
+  Passing(const Passing&) = delete;
+  Passing& operator=(const Passing&) = delete;
+  MPI_Comm get() const { return comm_; }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+/// The two leaders, in an order that both know.
+core::Group leaders(int here, int there) {
+  const core::Group mine = core::Group::range(here, 1);
+  const core::Group other = core::Group::range(there, 1);
+  return here < there ? mine.unite(other) : other.unite(mine);
+}
+
+/// Where MPI_Intercomm_create finds the other leader; this process is the one of `local`.
+struct Remote {
+  std::unique_ptr<Passing> peer;
+  int rank = MPI_PROC_NULL;
+};
+Remote find_remote(const core::Group& local, MPI_Group handle, int leader, int tag) {
+  if (handle == MPI_GROUP_NULL) return {};
+  const core::Group remote = group_of(handle);
+  if (leader < 0 || leader >= remote.size() || local.intersect(remote).size() > 0) return {};
+  const int here = grid()->rank;
+  const int there = remote.world_rank(leader);
+  return {std::make_unique<Passing>(leaders(here, there), tag), here < there ? 1 : 0};
+}
+
+/// By way of two communicators: of my side, and of the leaders, who alone know both sides.
+int create_inter(const core::Group& local, int local_leader, MPI_Group remote_group,
+                 int remote_leader, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler,
+                 MPI_Comm* newintercomm) {
+  require(errhandler != MPI_ERRHANDLER_NULL, MPI_ERR_ARG, kNoHandler);
+  require(local_leader >= 0 && local_leader < local.size(), MPI_ERR_RANK,
+          "the local leader is not a rank of the local group");
+  require(local.rank_of(grid()->rank).has_value(), MPI_ERR_GROUP,
+          "the calling process is not in the local group");
+  const int tag = tag_of(stringtag);
+  const Passing side(local, tag);
+  require(side.get() != MPI_COMM_NULL, MPI_ERR_OTHER, "no communicator of the local group");
+  Remote remote;
+  if (local.world_rank(local_leader) == grid()->rank) {
+    remote = find_remote(local, remote_group, remote_leader, tag);
+  }
+  MPI_Comm made = MPI_COMM_NULL;
+  const int code = isthmus_Intercomm_create(side.get(), local_leader,
+                                            remote.peer ? remote.peer->get() : MPI_COMM_NULL,
+                                            remote.rank, 0, &made);
+  int error_class = MPI_SUCCESS;
+  if (code != MPI_SUCCESS) native.Error_class(code, &error_class);
+  require(code == MPI_SUCCESS, error_class, "the two groups could not be joined");
+  dress(made, info, errhandler);
+  *newintercomm = made;
+  return MPI_SUCCESS;
 }
 
 }  // namespace
@@ -54,6 +136,20 @@ ISTHMUS_MPI(Comm_create_from_group)
   }
   return shielded_by(errhandler, kFunction,
                      [&] { return create(group, stringtag, info, errhandler, newcomm); });
+}
+
+// coverage: as MPI_Intercomm_create between communicators of the groups
+ISTHMUS_MPI(Intercomm_create_from_groups)
+(MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader,
+ const char* stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newintercomm) {
+  if (depth != 0 || grid() == nullptr || local_group == MPI_GROUP_NULL || newintercomm == nullptr) {
+    return parked(native.Intercomm_create_from_groups, local_group, local_leader, remote_group,
+                  remote_leader, stringtag, info, errhandler, newintercomm);
+  }
+  return shielded_by(errhandler, kInterFunction, [&] {
+    return create_inter(group_of(local_group), local_leader, remote_group, remote_leader, stringtag,
+                        info, errhandler, newintercomm);
+  });
 }
 
 }  // namespace isthmus::face
