@@ -1,5 +1,5 @@
-/* making MODE RANK: RANK is killed while all others are about to wait for it, in a call that makes a
- * communicator, or on what such a call has made. */
+/* making MODE RANK: RANK is killed while all others are about to wait for it, in a call that makes
+ * a communicator, or on what such a call has made. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
     last_call();
     MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, inter);
   }
-#if MPI_VERSION >= 4
+#if MPI_VERSION >= 4 || defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
   if (!strcmp(argv[1], "create-from-group")) {
     MPI_Group world;
     MPI_Comm comm;
