@@ -12,6 +12,7 @@ from pathlib import Path
 
 import mpis
 import pytest
+from programs_test import ranks_of
 
 ROOMS = ("inter", "sessions", "topology", "topology_api")
 PROGRAMS = sorted(
@@ -22,7 +23,7 @@ PROGRAMS = sorted(
 )
 # Of wrong calls Isthmus finds more than native libraries do.
 OF_ERRORS = [program for program in PROGRAMS if "errors" in program.name]
-OF_TWO_RANKS = [mpis.PROGRAMS / "p2p" / "partitioned_threads.c"]
+OF_TWO_RANKS = [program for program in PROGRAMS if ranks_of(program) == [2]]
 
 
 @dataclass(frozen=True)
