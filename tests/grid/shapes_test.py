@@ -23,6 +23,9 @@ PROGRAMS = sorted(
 )
 # Of wrong calls Isthmus finds more than native libraries do.
 OF_ERRORS = [program for program in PROGRAMS if "errors" in program.name]
+# Natively Open MPI's MPI_Comm_create on intercommunicators ignores the group's order, and MPICH
+# loses an MPI_Ibcast there, or hangs in a barrier.
+NATIVELY_WRONG = [mpis.PROGRAMS / "inter" / name for name in ("making.c", "collectives.c")]
 OF_TWO_RANKS = [program for program in PROGRAMS if ranks_of(program) == [2]]
 
 
@@ -41,7 +44,7 @@ SHAPES = {
         (4,),
         tuple((name,) for name in ("mpich5", "openmpi5", "mpich4", "openmpi4", "mpiabi5")),
         ("sessions/alone.c", "topology/neighbor.c", "topology_api/from_c.c"),
-        [*OF_ERRORS, *OF_TWO_RANKS],
+        [*OF_ERRORS, *OF_TWO_RANKS, *NATIVELY_WRONG],
     ),
     "three": Shape(
         (3, 1, 2),
