@@ -37,6 +37,19 @@ TEST(World, KnowsWhereEachNodeIs) {
   EXPECT_THROW(world.cluster_of_node(kNobody), std::out_of_range);
 }
 
+TEST(World, KnowsWhichClustersNeedNoGateways) {
+  World world = world_from_json(kTwo);
+  EXPECT_FALSE(world.on_one_host());
+  world.direct = {{.a = 0, .b = 1, .tcp = false, .shm = true}};
+  const World again = world_from_json(world_to_json(world));
+  ASSERT_EQ(again.direct.size(), 1U);
+  EXPECT_FALSE(again.direct[0].tcp);
+  EXPECT_TRUE(again.direct[0].shm);
+  EXPECT_TRUE(again.on_one_host());
+  world.clusters.push_back({"north", 6, 1});
+  EXPECT_FALSE(world.on_one_host());
+}
+
 TEST(World, NamesItsNodesForMessages) {
   World world = world_from_json(kTwo);
   EXPECT_EQ(world.name_of(5), "rank 5 (cluster \"west\")");

@@ -22,8 +22,8 @@ namespace {
 // A connection that the network silently drops must not hold up the other ways for long.
 constexpr std::chrono::milliseconds kConnectLimit{3000};
 constexpr std::chrono::milliseconds kRedial{200};
-// The rings of one process together. One for 128 KiB holds what the caches do (2026-11: 512 KiB
-// are no faster, and are memory that is swept through).
+// The rings of one process together, and the largest of them: a second of the caches' size is memory
+// that is swept through.
 constexpr std::size_t kAllRings = std::size_t{32} << 20, kLargestRing = std::size_t{128} << 10;
 
 std::string unused_name() { return "shm:isthmus-" + std::to_string(random_session()); }

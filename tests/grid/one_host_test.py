@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import mpis
@@ -78,56 +80,47 @@ def test_the_environment_says_it_where_the_grid_file_does_not(isthmus, tmp_path,
     assert "ISTHMUS_REACH is 'memory'" in done.stderr
 
 
-class Talking:
-    """A run of `talk` whose ranks are known by their processes."""
-
-    def __init__(self, folder: Path, ranks: int) -> None:
-        python = mpis.ALL["mpich5"].python
-        words = ["run", "-n", str(ranks), str(python), str(talk(folder)), "1000000"]
-        self.run = subprocess.Popen(
-            [sys.executable, "-m", "isthmus", *words],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert self.run.stdout is not None
-        lines = [self.run.stdout.readline().split() for _ in range(ranks)]
-        self.pids = {int(rank): int(pid) for rank, pid in lines}
-
-    def end(self) -> tuple[int, str]:
-        _, errors = self.run.communicate(timeout=60)
-        return self.run.returncode, errors
-
-
-def test_a_rank_that_dies_in_the_middle_of_a_message_ends_the_job(tmp_path):
-    talking = Talking(tmp_path, 4)
-    time.sleep(0.5)  # so that messages are under way; nothing depends on it
-    os.kill(talking.pids[3], signal.SIGKILL)
-    status, errors = talking.end()
-    assert status != 0
-    assert "rank 3" in errors or "west" in errors, errors
-
-
-def test_a_rank_that_stands_still_for_longer_than_a_conduit_may_loses_nothing(tmp_path):
-    python = mpis.ALL["mpich5"].python
-    program = tmp_path / "still.py"
-    program.write_text(
-        TALK.replace("for i in", "if world.rank == 1: os.kill(os.getpid(), 19)\nfor i in")
-    )
+@contextlib.contextmanager
+def running(program: Path, ranks: int, times: int) -> Iterator[tuple[subprocess.Popen, dict]]:
+    """A run of `talk`, and the ranks' processes."""
+    words = ["run", "-n", ranks, mpis.ALL["mpich5"].python, program, times]
     run = subprocess.Popen(
-        [sys.executable, "-m", "isthmus", "run", "-n", "2", str(python), str(program), "200"],
+        [sys.executable, "-m", "isthmus", *map(str, words)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert run.stdout is not None
-    pids = dict(map(int, run.stdout.readline().split()) for _ in range(2))
-    while stopped(pids[1]) is False:
-        time.sleep(0.05)
-    time.sleep(12)
-    os.kill(pids[1], signal.SIGCONT)
-    _, errors = run.communicate(timeout=90)
-    assert run.returncode == 0, errors
+    try:
+        assert run.stdout is not None
+        yield run, dict(map(int, run.stdout.readline().split()) for _ in range(ranks))
+    finally:
+        run.terminate()
+        run.communicate(timeout=60)
+
+
+def test_a_rank_that_dies_in_the_middle_of_a_message_ends_the_job(tmp_path):
+    with running(talk(tmp_path), 4, 1_000_000) as (run, pids):
+        time.sleep(0.5)  # so that messages are under way; nothing depends on it
+        os.kill(pids[3], signal.SIGKILL)
+        _, errors = run.communicate(timeout=60)
+        assert run.returncode != 0
+        assert "rank 3" in errors or "west" in errors, errors
+
+
+def test_a_rank_that_stands_still_for_longer_than_a_conduit_may_loses_nothing(tmp_path):
+    program = tmp_path / "still.py"
+    program.write_text(
+        TALK.replace("for i in", "if world.rank == 1: os.kill(os.getpid(), 19)\nfor i in")
+    )
+    with running(program, 2, 200) as (run, pids):
+        try:
+            while not stopped(pids[1]):
+                time.sleep(0.05)
+            time.sleep(12)
+        finally:
+            os.kill(pids[1], signal.SIGCONT)
+        _, errors = run.communicate(timeout=90)
+        assert run.returncode == 0, errors
 
 
 def stopped(pid: int) -> bool:

@@ -63,12 +63,8 @@ void Gateway::State::control(Peer& from, const core::InFrame& frame) {
 }
 
 void Gateway::ask_where() {
-  const auto body = net::encode_control({.what = ControlBody::What::Where});
-  for (const auto& [node, peer] : state_->peers) {
-    if (core::is_gateway(node) || peer->left || peer->driver->closed()) continue;
-    state_->tell(*peer, core::FrameKind::Control, body);
-  }
-  state_->flush();
+  state_->tell_processes({.what = ControlBody::What::Where});
+  state_->act();
 }
 
 void Gateway::State::learn_crossed(const ControlBody& body) {
