@@ -112,8 +112,8 @@ bool World::has_spare_gateways() const {
 }
 
 bool World::on_one_host() const {
-  const auto shared = std::count_if(direct.begin(), direct.end(),
-                                    [](const Direct& link) { return link.shm; });
+  const auto shared =
+      std::count_if(direct.begin(), direct.end(), [](const Direct& link) { return link.shm; });
   return static_cast<std::size_t>(shared) == clusters.size() * (clusters.size() - 1) / 2;
 }
 

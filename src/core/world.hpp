@@ -30,8 +30,8 @@ bool long_double_differs(const Cluster& a, const Cluster& b);
 struct Direct {
   std::size_t a = 0, b = 0;
   bool encrypt = true;
-  bool tcp = true;          ///< their hosts reach each other
-  bool shm = false;         ///< all processes of both are on one host
+  bool tcp = true;        ///< their hosts reach each other
+  bool shm = false;       ///< all processes of both are on one host
   double rate = 0;        ///< bytes per second; 0: unknown
   double rtt = 0;         ///< seconds; 0: unknown
   int streams = 0;        ///< of each conduit; 0: as many as it needs

@@ -9,8 +9,9 @@ namespace isthmus::net {
 namespace {
 
 [[noreturn]] void refuse(const std::string& text, const std::string& why) {
-  throw std::invalid_argument("the address \"" + text + "\" " + why +
-                              "; allowed are unix:/path, shm:name, tcp:host:port and tcp:[ipv6]:port");
+  throw std::invalid_argument(
+      "the address \"" + text + "\" " + why +
+      "; allowed are unix:/path, shm:name, tcp:host:port and tcp:[ipv6]:port");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // The conduits of a process to processes of other clusters that are on its own host (through shared
-// memory), or whose hosts reach this one by the grid file. A conduit is opened when two processes first have something to say to
-// each other; until it stands, and for good where the network does not allow it after all or it is
-// lost, their frames go over gateways.
+// memory), or whose hosts reach this one by the grid file. A conduit is opened when two processes
+// first have something to say to each other; until it stands, and for good where the network does
+// not allow it after all or it is lost, their frames go over gateways.
 //
 // Who listens and who connects is settled by Invite frames, which travel over the gateways: the
 // process with the lower rank invites the other to its addresses; if none of those can be reached,

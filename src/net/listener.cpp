@@ -132,8 +132,7 @@ struct Listener::State : std::enable_shared_from_this<State> {
     prepare(socket, at.is_unix);
     bool loopback = false;
     std::string where = describe(socket, at.is_unix, loopback);
-    asio::co_spawn(io,
-                   hear(shared_from_this(), std::move(socket), at, loopback, std::move(where)),
+    asio::co_spawn(io, hear(shared_from_this(), std::move(socket), at, loopback, std::move(where)),
                    asio::detached);
   }
 

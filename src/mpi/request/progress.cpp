@@ -109,7 +109,7 @@ void Backoff::pause() {
   }
   ++idle_rounds_;
   if (idle_rounds_ < kYields) {
-    if (idle_rounds_ >= kSpins) sched_yield();
+    if (idle_rounds_ >= kSpins || g->crowded) sched_yield();
     g->endpoint->poll();
     return;
   }

@@ -1,6 +1,6 @@
-// Whatever the other process does to the memory of a ring, at any moment: no access beyond it, never
-// more bytes than it has, and nothing moved once a counter is nonsense. Each step is three bytes:
-// who does what, and how much.
+// Whatever the other process does to the memory of a ring, at any moment: no access beyond it,
+// never more bytes than it has, and nothing moved once a counter is nonsense. Each step is three
+// bytes: who does what, and how much.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -35,19 +35,32 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::vector<std::byte> mine(amount % 600);
     const iovec part{mine.data(), mine.size()};
     switch (data[at] % 8) {
-      case 0: check(writer.write({&part, 1}), mine.size()); break;
-      case 1: check(reader.read({&part, 1}), mine.size()); break;
-      case 2: head.written = head.written + amount; break;
-      case 3: head.read = head.read + amount; break;
-      case 4: head.written = amount << 48 | amount; break;
-      case 5: head.read = ~amount; break;
+      case 0:
+        check(writer.write({&part, 1}), mine.size());
+        break;
+      case 1:
+        check(reader.read({&part, 1}), mine.size());
+        break;
+      case 2:
+        head.written = head.written + amount;
+        break;
+      case 3:
+        head.read = head.read + amount;
+        break;
+      case 4:
+        head.written = amount << 48 | amount;
+        break;
+      case 5:
+        head.read = ~amount;
+        break;
       case 6:
         writer.asleep(amount % 2 != 0);
         reader.asleep(amount % 3 != 0);
         (void)writer.room();
         (void)reader.filled();
         break;
-      default: std::memset(&bytes[amount % kRing], 0xFF, 1);
+      default:
+        std::memset(&bytes[amount % kRing], 0xFF, 1);
     }
   }
   return 0;

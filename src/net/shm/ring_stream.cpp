@@ -120,10 +120,9 @@ void RingStream::wait(Wait what, Ready ready) {
   if (closed_ || !watch_.awake()) {
     asleep(true);
     if (closed_ || this->ready()) {
-      asio::post(socket().get_executor(),
-                 [self = std::static_pointer_cast<RingStream>(shared_from_this())] {
-                   self->look();
-                 });
+      asio::post(
+          socket().get_executor(),
+          [self = std::static_pointer_cast<RingStream>(shared_from_this())] { self->look(); });
     }
   }
 }
@@ -164,20 +163,18 @@ void RingStream::wake_peer() {
 // Keeps one wait for the socket under way while there are waits.
 void RingStream::listen() {
   if (std::exchange(listening_, true)) return;
-  socket().async_wait(Socket::wait_read,
-                      [self = std::static_pointer_cast<RingStream>(shared_from_this())](
-                          const std::error_code& error) {
-                        self->listening_ = false;
-                        if (error || self->closed_) return;
-                        self->hear();
-                      });
+  socket().async_wait(Socket::wait_read, [self = std::static_pointer_cast<RingStream>(
+                                              shared_from_this())](const std::error_code& error) {
+    self->listening_ = false;
+    if (error || self->closed_) return;
+    self->hear();
+  });
 }
 
 void RingStream::hear() {
   std::array<char, 256> bells;
   while (true) {
-    const ssize_t n =
-        ::recv(socket().native_handle(), bells.data(), bells.size(), MSG_DONTWAIT);
+    const ssize_t n = ::recv(socket().native_handle(), bells.data(), bells.size(), MSG_DONTWAIT);
     if (n > 0) continue;
     if (n == 0) {
       ended_ = asio::error::eof;

@@ -13,9 +13,7 @@ namespace {
 
 class SharedMemoryTest : public testing::Test {
  protected:
-  SharedMemoryTest() {
-    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends_), 0);
-  }
+  SharedMemoryTest() { EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends_), 0); }
   ~SharedMemoryTest() override {
     ::close(ends_[0]);
     ::close(ends_[1]);
