@@ -199,6 +199,9 @@ class BringUp:
                 )
 
         await _all(programs(spec, agent) for spec, agent in self._agents if spec.has_ranks)
+        self._plan.shared = {
+            pair for pair, link in self._plan.pairs.items() if self._share_memory(*pair, link)
+        }
 
     # -- link and spawn ----------------------------------------------------------------------
 
@@ -247,8 +250,14 @@ class BringUp:
             "direct": [
                 {"between": pair, "tcp": tcp, "shm": shm, **link_settings(link)}
                 for pair, link in self._plan.pairs.items()
-                for tcp, shm in [(link.reach == "direct", self._share_memory(*pair, link))]
+                for tcp, shm in [(link.reach == "direct", pair in self._plan.shared)]
                 if tcp or shm
+            ],
+            "links": [
+                {"between": pair, "rate": said["rate"], "rtt": said["rtt"]}
+                for pair, link in self._plan.pairs.items()
+                for said in [link_settings(link)]
+                if said["rate"] or said["rtt"]
             ],
         }
 

@@ -58,6 +58,8 @@ class Plan:
     links: list[routes.GatewayLink]
     pairs: dict[tuple[int, int], LinkSpec]
     next: dict[int, dict[int, int]]
+    shared: set[tuple[int, int]] = field(default_factory=set)
+    """Pairs of clusters whose processes share memory; known once programs have been inspected."""
 
     @property
     def size(self) -> int:

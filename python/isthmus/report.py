@@ -80,9 +80,11 @@ def stats_table(plan: Plan, stats: Stats) -> None:
             format_rate(8 * count["best_rate"]) if count.get("best_rate") else "",
         )
     for (source, target), count in sorted(stats.direct.items()):
-        conduits = int(count["conduits"])
+        pair = min(source, target), max(source, target)
+        leg = "shared memory" if pair in plan.shared else "direct"
+        ends = f"{plan.clusters[source].name} -> {plan.clusters[target].name}"
         table.add_row(
-            f"{plan.clusters[source].name} -> {plan.clusters[target].name}, direct ({conduits})",
+            f"{ends}, {leg} ({int(count['conduits'])})",
             f"{count['messages']:.0f}",
             f"{count['bytes']:.0f}",
             format_bytes(int(count["wire_bytes"])),

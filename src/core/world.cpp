@@ -67,20 +67,25 @@ double amount(const json& object, const std::string& where, const char* key) {
   return found->get<double>();
 }
 
+/// The two clusters that `link` is between.
+std::pair<std::size_t, std::size_t> read_between(const json& link, const std::string& where,
+                                                 std::size_t clusters) {
+  const json& between = list(link, where, "between");
+  if (between.size() != 2) refuse(where + ".between", "does not name two clusters");
+  for (const json& cluster : between) {
+    if (!cluster.is_number_unsigned() || cluster.get<std::size_t>() >= clusters) {
+      refuse(where + ".between", "is " + between.dump() + ", which are no two clusters");
+    }
+  }
+  if (between[0] == between[1]) refuse(where + ".between", "names one cluster twice");
+  return {between[0].get<std::size_t>(), between[1].get<std::size_t>()};
+}
+
 void read_direct(const json& links, World& world) {
   for (std::size_t i = 0; i < links.size(); ++i) {
     const std::string where = element("direct", i);
-    const json& between = list(links[i], where, "between");
-    const auto cluster = [&](std::size_t k) {
-      if (!between[k].is_number_unsigned() ||
-          between[k].get<std::size_t>() >= world.clusters.size()) {
-        refuse(where + ".between", "is " + between.dump() + ", which are no two clusters");
-      }
-      return between[k].get<std::size_t>();
-    };
-    if (between.size() != 2) refuse(where + ".between", "does not name two clusters");
-    Direct link{cluster(0), cluster(1)};
-    if (link.a == link.b) refuse(where + ".between", "names one cluster twice");
+    const auto [a, b] = read_between(links[i], where, world.clusters.size());
+    Direct link{a, b};
     const auto encrypt = links[i].find("encrypt");
     link.encrypt = encrypt == links[i].end() || *encrypt != false;
     link.tcp = links[i].value("tcp", json(true)) != false;
@@ -92,6 +97,14 @@ void read_direct(const json& links, World& world) {
       link.patience = patience;
     }
     world.direct.push_back(link);
+  }
+}
+
+void read_links(const json& links, World& world) {
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const std::string where = element("links", i);
+    const auto [a, b] = read_between(links[i], where, world.clusters.size());
+    world.links.push_back({a, b, amount(links[i], where, "rate"), amount(links[i], where, "rtt")});
   }
 }
 
@@ -187,7 +200,12 @@ std::string world_to_json(const World& world) {
                       {"streams", link.streams},
                       {"patience", link.patience}});
   }
-  return json{{"clusters", clusters}, {"gateways", gateways}, {"direct", direct}}.dump();
+  json links = json::array();
+  for (const Link& link : world.links) {
+    links.push_back({{"between", {link.a, link.b}}, {"rate", link.rate}, {"rtt", link.rtt}});
+  }
+  return json{{"clusters", clusters}, {"gateways", gateways}, {"direct", direct}, {"links", links}}
+      .dump();
 }
 
 World world_from_json(const std::string& text_) {
@@ -229,6 +247,7 @@ World world_from_json(const std::string& text_) {
     world.gateways.push_back(std::move(gateway));
   }
   if (root.contains("direct")) read_direct(list(root, "the world", "direct"), world);
+  if (root.contains("links")) read_links(list(root, "the world", "links"), world);
   return world;
 }
 

@@ -38,11 +38,19 @@ struct Direct {
   double patience = 600;  ///< seconds that a conduit may be silent
 };
 
+/// What the grid file says of the network between two clusters, by index, that gateways join.
+struct Link {
+  std::size_t a = 0, b = 0;
+  double rate = 0;  ///< bytes per second; 0: unknown
+  double rtt = 0;   ///< seconds; 0: unknown
+};
+
 /// The same on every node of the grid, but for `addresses`, which each cluster sees its own way.
 struct World {
   std::vector<Cluster> clusters;
   std::vector<Gateway> gateways;
   std::vector<Direct> direct;
+  std::vector<Link> links;
 
   int size() const;
   /// Some cluster has several gateways: the grid may go on without one.

@@ -41,7 +41,11 @@ TEST(World, KnowsWhichClustersNeedNoGateways) {
   World world = world_from_json(kTwo);
   EXPECT_FALSE(world.on_one_host());
   world.direct = {{.a = 0, .b = 1, .tcp = false, .shm = true}};
+  world.links = {{.a = 1, .b = 0, .rate = 1e9, .rtt = 0.02}};
   const World again = world_from_json(world_to_json(world));
+  ASSERT_EQ(again.links.size(), 1U);
+  EXPECT_EQ(again.links[0].rate, 1e9);
+  EXPECT_EQ(again.links[0].rtt, 0.02);
   ASSERT_EQ(again.direct.size(), 1U);
   EXPECT_FALSE(again.direct[0].tcp);
   EXPECT_TRUE(again.direct[0].shm);

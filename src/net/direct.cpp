@@ -208,7 +208,7 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
       hooks_.lost(p->driver->conduit());
     };
     peer->driver = std::make_shared<ConduitDriver>(io_, std::move(settings), std::move(hooks));
-    if (link.rate > 0) peer->driver->set_pace(paced(link.rate));
+    if (link.rate > 0 && !link.shm) peer->driver->set_pace(paced(link.rate));
   }
   peer->driver->attach(std::move(stream), read);
 }

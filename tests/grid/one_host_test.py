@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,11 +38,14 @@ for i in range(int(sys.argv[1])):
 """
 
 
-def crossed(stats: str) -> tuple[int, int]:
-    """Bytes of the program that crossed the gateways, and that did not, by --stats."""
+def crossed(stats: str) -> tuple[int, Counter[str]]:
+    """Bytes of the program that crossed the gateways, and those of each other leg, by --stats."""
     by_gateways = re.findall(r"│ \w+ -> \w+ +│ +\d+ │ +(\d+) │", stats)
-    directly = re.findall(r"│ \w+ -> \w+, direct \(\d+\) +│ +\d+ │ +(\d+) │", stats)
-    return sum(map(int, by_gateways)), sum(map(int, directly))
+    directly = re.findall(r"│ \w+ -> \w+, (.+) \(\d+\) +│ +\d+ │ +(\d+) │", stats)
+    legs: Counter[str] = Counter()
+    for leg, size in directly:
+        legs[leg] += int(size)
+    return sum(map(int, by_gateways)), legs
 
 
 def talk(folder: Path) -> Path:
@@ -51,20 +55,22 @@ def talk(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("reach", "shared"), [("", True), ('reach = "direct"', True), ('reach = "gateway"', False)]
+    ("reach", "leg"),
+    [("", "shared memory"), ('reach = "direct"', "direct"), ('reach = "gateway"', None)],
 )
-def test_gateways_carry_nothing_unless_the_link_says_so(isthmus, tmp_path, reach, shared):
+def test_gateways_carry_nothing_unless_the_link_says_so(isthmus, tmp_path, reach, leg):
     grid = tmp_path / "grid.toml"
     grid.write_text(GRID.format(reach=reach))
     python = mpis.ALL["mpich5"].python
     done = isthmus("run", "-g", grid, "-n", 4, "--stats", python, talk(tmp_path), 100)
     assert done.returncode == 0, done.stderr
     gateways, directly = crossed(done.stderr)
-    assert gateways + directly >= 4 * 100 * 300_000
-    if shared:  # the first messages go by the gateways, until the conduits stand
-        assert directly > 4 * gateways, done.stderr
+    if leg:  # the first messages go by the gateways, until the conduits stand
+        assert gateways + directly[leg] >= 4 * 100 * 300_000
+        assert directly[leg] > 4 * gateways, done.stderr
     else:
-        assert directly == 0, done.stderr
+        assert gateways >= 4 * 100 * 300_000
+        assert not directly, done.stderr
 
 
 def test_the_environment_says_it_where_the_grid_file_does_not(isthmus, tmp_path, monkeypatch):
@@ -72,7 +78,7 @@ def test_the_environment_says_it_where_the_grid_file_does_not(isthmus, tmp_path,
     python = mpis.ALL["mpich5"].python
     done = isthmus("run", "-n", 2, "--stats", python, talk(tmp_path), 20)
     assert done.returncode == 0, done.stderr
-    assert crossed(done.stderr)[1] == 0
+    assert not crossed(done.stderr)[1]
 
     monkeypatch.setenv("ISTHMUS_REACH", "memory")
     done = isthmus("run", "-n", 2, python, talk(tmp_path), 20)

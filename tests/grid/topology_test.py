@@ -55,7 +55,9 @@ def test_a_run_on_one_cluster_knows_its_name(isthmus, tell: Path) -> None:
     assert (done.stdout, done.returncode) == (ALONE.format("east"), 0), done.stderr
 
 
-@pytest.mark.parametrize(("more", "way"), [("", 2), ('reach = "direct"', 1)])
+@pytest.mark.parametrize(
+    ("more", "way"), [("", 1), ('reach = "gateway"', 2), ('reach = "direct"', 1)]
+)
 def test_links_are_as_the_grid_file_has_them(isthmus, tmp_path: Path, tell: Path, more, way):
     grid = tmp_path / "grid.toml"
     grid.write_text(GRID.format(more=more))
@@ -64,3 +66,18 @@ def test_links_are_as_the_grid_file_has_them(isthmus, tmp_path: Path, tell: Path
         "clusters 2; number 2; world at 1; members 2; name 'east'; rank 1 in 0; size 2; "
         f"way {way}; latency 0.02; rate 1e+08\n"
     ), done.stderr
+
+
+def test_each_link_has_its_own_figures(isthmus, tmp_path: Path, tell: Path) -> None:
+    grid = tmp_path / "grid.toml"
+    third = """
+[cluster.north]
+[[link]]
+between = ["north", "east"]
+reach = "gateway"
+rate = "80 Mbit/s"
+rtt = "10 ms"
+"""
+    grid.write_text(GRID.format(more='reach = "gateway"') + third)
+    done = isthmus("run", "-g", grid, "-n", 3, tell)
+    assert "way 2; latency 0.005; rate 1e+07\n" in done.stdout, done.stdout + done.stderr

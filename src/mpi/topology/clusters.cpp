@@ -57,13 +57,21 @@ struct Link {
 Link link_between(std::size_t a, std::size_t b) {
   const coll::Network& network = known()->network;
   if (a == b) return {kLocal, network.link_latency, network.link_bandwidth};
-  const Link usual = {kGateway, network.wan_latency, network.wan_bandwidth};
-  for (const core::Direct& direct : known()->world.direct) {
-    if (std::minmax(direct.a, direct.b) != std::minmax(a, b)) continue;
-    return {kDirect, direct.rtt > 0 ? direct.rtt / 2 : usual.latency,
-            direct.rate > 0 ? direct.rate : usual.rate};
+  const auto as_said = [&](Way way, double rtt, double rate) {
+    return Link{way, rtt > 0 ? rtt / 2 : network.wan_latency,
+                rate > 0 ? rate : network.wan_bandwidth};
+  };
+  const auto joins = [a, b](const auto& link) {
+    return std::minmax(link.a, link.b) == std::minmax(a, b);
+  };
+  const core::World& world = known()->world;
+  if (const auto at = std::ranges::find_if(world.direct, joins); at != world.direct.end()) {
+    return as_said(kDirect, at->rtt, at->rate);
   }
-  return usual;
+  if (const auto at = std::ranges::find_if(world.links, joins); at != world.links.end()) {
+    return as_said(kGateway, at->rtt, at->rate);
+  }
+  return as_said(kGateway, 0, 0);
 }
 
 }  // namespace
