@@ -181,9 +181,11 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
     settings.peer = peer->node;
     settings.session = random_session();
     settings.software = software();
-    // The gateways are another way, so no conduit waits for the link's whole patience.
-    settings.patience = std::chrono::duration_cast<core::Time>(std::min(
-        std::chrono::duration<double>(link.patience), std::chrono::duration<double>(kFailover)));
+    // The gateways are another way, so no conduit waits for the link's whole patience. But memory
+    // is never silent: a peer is stopped, or its end is told.
+    const std::chrono::duration<double> patience(link.patience);
+    settings.patience = std::chrono::duration_cast<core::Time>(
+        link.shm ? patience : std::min(patience, std::chrono::duration<double>(kFailover)));
     settings.buffer = settings.window = core::limits_for(world_.size()).window;
     ConduitDriver::Hooks hooks;
     // The driver is this object's and calls nothing once closed, which happens before it ends.
