@@ -108,20 +108,20 @@ void Endpoint::Io::reconnect(std::size_t index, const Loss& loss) {
         const auto addresses = self->gates[gate].gateway.addresses;
         const Credentials credentials{self->config.job, self->config.secret};
         const ConnectOptions options;
-        std::string failure;
+        std::string refused;
         while (!resumed->closed()) {
           try {
             auto stream = co_await net::connect(addresses, credentials, options);
             resumed->attach(std::move(stream));
             co_return;
           } catch (const std::exception& e) {
-            failure = e.what();
+            refused = e.what();
           }
           if (now() >= until) break;
           asio::steady_timer pause(self->io, kRedial);
           co_await pause.async_wait(asio::use_awaitable);
         }
-        if (!resumed->closed()) self->lose_gate(gate, why + "; " + failure);
+        if (!resumed->closed()) self->lose_gate(gate, why + "; " + refused);
       }(this, index, now() + limit, loss.reason),
       asio::detached);
 }
