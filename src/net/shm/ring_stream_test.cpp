@@ -169,8 +169,8 @@ TEST_P(RingStreamTest, AByteWithoutMemoryIsAnError) {
 }
 
 INSTANTIATE_TEST_SUITE_P(ByRunning, RingStreamTest, testing::Values(Runs::Looking, Runs::Sleeping),
-                         [](const auto& info) {
-                           return info.param == Runs::Looking ? "Looking" : "Sleeping";
+                         [](const auto& run) {
+                           return run.param == Runs::Looking ? "Looking" : "Sleeping";
                          });
 
 }  // namespace
