@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
+#include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
 #include <bit>
@@ -202,17 +203,30 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
     hooks.connected = [p] { p->connected = true; };
     hooks.lost = [this, p](const Loss& loss) {
       p->last_failure = loss.reason;
-      if (!leaving_ && p->streams > 0) dial(this->peer(p->node));
+      if (leaving_) return look_again();
+      if (p->streams > 0) dial(this->peer(p->node));
     };
     hooks.ended = [p] { p->ended = true; };
     hooks.dead = [this, p](const std::string&) {
-      if (leaving_ || std::exchange(p->ended, true)) return;
+      if (leaving_) return look_again();
+      if (std::exchange(p->ended, true)) return;
       hooks_.lost(p->driver->conduit());
     };
     peer->driver = std::make_shared<ConduitDriver>(io_, std::move(settings), std::move(hooks));
     if (link.rate > 0 && !link.shm) peer->driver->set_pace(paced(link.rate));
   }
   peer->driver->attach(std::move(stream), read);
+  if (!leaving_ || peer->driver->closed()) return;
+  // It has come to stand while this process leaves: the other end is to hear so.
+  peer->driver->conduit().bye();
+  peer->driver->flush();
+}
+
+// Whoever waits for flushed() may go on.
+void Direct::look_again() {
+  asio::post(io_, [weak = weak_from_this()] {
+    if (const auto self = weak.lock(); self && !self->closed_) self->hooks_.progress();
+  });
 }
 
 void Direct::dial(const PeerPtr& peer) {
@@ -281,10 +295,13 @@ void Direct::bye() {
 }
 
 bool Direct::flushed() const {
-  return std::all_of(peers_.begin(), peers_.end(), [](const auto& entry) {
+  return std::all_of(peers_.begin(), peers_.end(), [this](const auto& entry) {
     const Peer& peer = *entry.second;
     if (!peer.driver || peer.driver->closed() || peer.driver->conduit().flushed()) return true;
-    return peer.ended && peer.driver->streams() == 0;  // it has gone, and needs nothing more
+    // It has gone, and needs nothing more. A process of this host may go without a Bye: one whose
+    // conduit came to stand while it left.
+    const bool gone = peer.ended || (leaving_ && link_to(peer.node)->shm);
+    return gone && peer.driver->streams() == 0;
   });
 }
 

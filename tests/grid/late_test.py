@@ -63,7 +63,7 @@ def test_a_program_that_opens_its_library(isthmus, tmp_path, name):
 def test_ctypes(isthmus, tmp_path, name):
     script = tmp_path / "late.py"
     script.write_text(CTYPES)
-    command = ["/usr/bin/python3", script, LIBRARIES[name]]
+    command = [sys.executable, script, LIBRARIES[name]]  # which has no mpi4py
     expect(isthmus("run", "-g", grid_of(name, tmp_path), "-n", 4, *command), *RANKS)
 
 

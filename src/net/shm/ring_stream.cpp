@@ -88,6 +88,7 @@ Stream::Moved RingStream::read(std::span<const iovec> into) {
     if (got.wake) wake_peer();
     if (!reader_.filled()) moved.wait = Wait::Readable;
   } else if (ended_ || closed_) {
+    told_end_ = true;
     moved.error = ended_ ? ended_ : asio::error::operation_aborted;
   } else {
     moved.wait = Wait::Readable;
@@ -98,14 +99,14 @@ Stream::Moved RingStream::read(std::span<const iovec> into) {
 Stream::Moved RingStream::write(std::span<const iovec> from) {
   Moved moved;
   if (from.empty()) return moved;
-  if (ended_ || closed_) {
-    moved.error = std::make_error_code(std::errc::broken_pipe);
-    return moved;
-  }
-  const RingMoved put = writer_.write(from);
+  // An end that has been noticed, but not yet read, is kept from the writer: what was written
+  // before it is to be read first.
+  const RingMoved put = told_end_ || closed_ ? RingMoved{} : writer_.write(from);
   moved.bytes = put.bytes;
   if (put.broken) {
     moved.error = std::make_error_code(std::errc::protocol_error);
+  } else if (put.bytes == 0 && (told_end_ || closed_)) {
+    moved.error = std::make_error_code(std::errc::broken_pipe);
   } else if (put.bytes == 0) {
     moved.wait = Wait::Writable;
   } else if (put.wake) {

@@ -56,6 +56,7 @@ class RingStream final : public Stream {
   bool listening_ = false;     // for the socket
   bool closed_ = false;
   std::error_code ended_;  // why no more is written by the other end
+  bool told_end_ = false;  // a read has said so
 };
 
 }  // namespace isthmus::net
