@@ -81,7 +81,7 @@ def stats_table(plan: Plan, stats: Stats) -> None:
         )
     for (source, target), count in sorted(stats.direct.items()):
         pair = min(source, target), max(source, target)
-        leg = "shared memory" if pair in plan.shared else "direct"
+        leg = "memory" if pair in plan.shared else "direct"
         ends = f"{plan.clusters[source].name} -> {plan.clusters[target].name}"
         table.add_row(
             f"{ends}, {leg} ({int(count['conduits'])})",

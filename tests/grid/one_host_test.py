@@ -56,7 +56,7 @@ def talk(folder: Path) -> Path:
 
 @pytest.mark.parametrize(
     ("reach", "leg"),
-    [("", "shared memory"), ('reach = "direct"', "direct"), ('reach = "gateway"', None)],
+    [("", "memory"), ('reach = "direct"', "direct"), ('reach = "gateway"', None)],
 )
 def test_gateways_carry_nothing_unless_the_link_says_so(isthmus, tmp_path, reach, leg):
     grid = tmp_path / "grid.toml"
