@@ -62,7 +62,12 @@ void Direct::listen() {
   for (const core::Direct& link : world_.direct) {
     if (link.a != mine && link.b != mine) continue;
     tcp = tcp || link.tcp;
-    if (link.shm && shm_address_.empty()) shm_address_ = listener_->listen(unused_name());
+    if (!link.shm || !shm_address_.empty()) continue;
+    try {
+      shm_address_ = listener_->listen(unused_name());
+    } catch (const ListenError&) {
+      shm_address_.clear();  // gateways carry what this door would have
+    }
   }
   if (!tcp) return;
   std::string bound;
@@ -126,7 +131,7 @@ std::size_t Direct::ring_bytes() const {
 
 std::vector<std::string> Direct::addresses_for(const core::Direct& link) const {
   std::vector<std::string> addresses;
-  if (link.shm) addresses.push_back(shm_address_);
+  if (link.shm && !shm_address_.empty()) addresses.push_back(shm_address_);
   if (link.tcp) addresses.insert(addresses.end(), tcp_addresses_.begin(), tcp_addresses_.end());
   return addresses;
 }
