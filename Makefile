@@ -69,7 +69,7 @@ grid-and-lab:
 
 unit: build  ## unit tests, in C++ and Python
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
-	$(BIN)/pytest -q tests/architecture tests/generate tests/cli
+	$(BIN)/pytest -q -n $(JOBS) tests/architecture tests/generate tests/cli
 
 grid: build packages-programs  ## whole grids: programs, faults, real applications
 	$(BIN)/pytest -q tests/grid tests/faults

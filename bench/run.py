@@ -7,7 +7,7 @@ were measured side by side. Inside a cluster: 8 bytes between ranks 0 and 1 of M
 a native job of two and as a grid of 2 + 1 (so that both players are in one cluster and
 MPI_COMM_WORLD is a grid communicator). The players' cluster is launched by the same command line as
 the native job: three ranks are more than two cores, so Isthmus on its own would have had them yield
-and left them unbound.
+and left them unbound. The third rank sleeps outside of MPI while the others play.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ def build(compiler: str, source: str, name: str) -> str:
     return str(binary)
 
 
-def samples(command: list[str]) -> list[float]:
+def samples(command: list[str], over: Path) -> list[float]:
+    over.unlink(missing_ok=True)
     done = subprocess.run(
         command, env=ENV, capture_output=True, text=True, timeout=300, check=False
     )
@@ -61,10 +62,11 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
 
+    over = OUT / "over"
     contests: list[tuple[str, list[str], list[str]]] = []
     for library, (compiler, mpirun) in LIBRARIES.items():
         program = build(compiler, "pingpong.c", "pingpong." + compiler.rpartition(".")[2])
-        inside = [program, "1", "8", "100000"]
+        inside = [program, "1", "8", "100000", str(over)]
         grid = OUT / f"{compiler}.toml"
         grid.write_text(GRID.format(mpirun=" ".join(mpirun)))
         ours = [*ISTHMUS, "-g", str(grid), "--on", "east", "-n", "2", *inside]
@@ -75,7 +77,7 @@ def main() -> None:
     results = []
     for title, ours, theirs in contests:
         pairs = [
-            (statistics.median(samples(ours)), statistics.median(samples(theirs)))
+            (statistics.median(samples(ours, over)), statistics.median(samples(theirs, over)))
             for _ in range(options.repeat)
         ]
         our, their = (statistics.median(side) for side in zip(*pairs, strict=True))

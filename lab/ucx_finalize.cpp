@@ -14,7 +14,7 @@
 
 namespace {
 
-constexpr long kPause = 1'000'000;  // nanoseconds
+constexpr long kNap = 1'000'000;  // nanoseconds
 
 void* worker = nullptr;  // MPICH has one
 bool closing = false;    // the first endpoint was closed
@@ -38,7 +38,7 @@ int process_manager() {
 void progress_until_readable(int fd) {
   static auto* const progress = of_ucx<unsigned(void*)>("ucp_worker_progress");
   pollfd wanted{fd, POLLIN, 0};
-  const timespec pause{0, kPause};
+  const timespec pause{0, kNap};
   while (progress != nullptr && worker != nullptr && ppoll(&wanted, 1, &pause, nullptr) == 0) {
     while (progress(worker) != 0) {
     }

@@ -1,6 +1,7 @@
 """Whatever the user gets wrong ends in sentences: nonsense in every variable and every option, and
 an agent that is silent in every state."""
 
+import json
 import os
 import re
 import subprocess
@@ -32,9 +33,9 @@ def options() -> list[str]:
     return [p.opts[0] for p in run.params if p.opts[0].startswith("-") and not p.is_flag]
 
 
-def isthmus_ends(*words: str, cwd: Path, **env: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "isthmus", *words],
+def python(*words: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *words],
         capture_output=True,
         text=True,
         errors="replace",
@@ -44,9 +45,51 @@ def isthmus_ends(*words: str, cwd: Path, **env: str) -> None:
         env={**os.environ, "PYTHONPATH": str(SOURCES.parent), **env},
         check=False,
     )
-    assert "Traceback" not in done.stderr, done.stderr
-    if done.returncode != 0:
-        assert re.search(r"^isthmus: \S", done.stderr, re.MULTILINE), done.stderr
+
+
+def ended_in_a_sentence(status: int, stderr: str) -> None:
+    assert "Traceback" not in stderr, stderr
+    if status != 0:
+        assert re.search(r"^isthmus: \S", stderr, re.MULTILINE), stderr
+
+
+def isthmus_ends(*words: str, cwd: Path, **env: str) -> None:
+    done = python("-m", "isthmus", *words, cwd=cwd, **env)
+    ended_in_a_sentence(done.returncode, done.stderr)
+
+
+# Runs the command once for each list of words in its argument, each time in a child of its own: the
+# half second in which Python reads the command is spent once.
+MANY = """
+import json, os, sys, traceback
+from isthmus.cli import main
+
+for words in json.loads(sys.argv[1]):
+    child = os.fork()
+    if child == 0:
+        try:
+            status = main(words)
+        except SystemExit as end:
+            status = end.code
+        except BaseException:
+            traceback.print_exc()
+            status = 1
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status or 0)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print(f"\\0{status}\\0", end="", file=sys.stderr, flush=True)
+"""
+
+
+def isthmus_ends_each(command_lines: list[list[str]], cwd: Path) -> None:
+    """As isthmus_ends, for many command lines."""
+    done = python("-c", MANY, json.dumps(command_lines), cwd=cwd)
+    told = done.stderr.split("\0")
+    assert done.returncode == 0, done.stderr
+    assert len(told) == 2 * len(command_lines) + 1, done.stderr
+    for stderr, status in zip(told[0::2], told[1::2], strict=False):
+        ended_in_a_sentence(int(status), stderr)
 
 
 def test_what_is_tried():
@@ -72,9 +115,13 @@ def test_variables(name, tmp_path):
 
 @pytest.mark.parametrize("option", options())
 def test_options(option, tmp_path):
-    for text in NONSENSE:
-        isthmus_ends("run", option, text, "--dry-run", "true", cwd=tmp_path)
-    isthmus_ends("run", option, cwd=tmp_path)
+    lines = [["run", option, text, "--dry-run", "true"] for text in NONSENSE]
+    isthmus_ends_each([*lines, ["run", option]], tmp_path)
+
+
+def test_a_traceback_would_be_seen(tmp_path):
+    with pytest.raises(AssertionError):
+        isthmus_ends_each([["run", "--dry-run", "true"], [0]], tmp_path)  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize(

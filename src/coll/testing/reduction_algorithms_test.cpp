@@ -92,8 +92,6 @@ void check_all(const Shape& shape, std::uint64_t& seed, std::size_t count, bool 
   check_scan<T>(exscan_transpose, shape, ++seed, count);
 }
 
-constexpr std::size_t kParts = 8;  // so that no test takes long under a sanitizer
-
 class ReductionAlgorithmsByShape : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(ReductionAlgorithmsByShape, EveryShape) {

@@ -47,6 +47,9 @@ inline std::vector<Shape> all_shapes(int max_held) {
   return shapes;
 }
 
+/// A test of all shapes comes in so many parts, so that none takes long under a sanitizer.
+inline constexpr std::size_t kParts = 8;
+
 /// Blocks, and ranks dealt round, for every choice of up to 3 cluster sizes up to 4.
 inline std::vector<Shape> typical_shapes() {
   std::vector<Shape> shapes;

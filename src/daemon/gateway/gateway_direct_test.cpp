@@ -7,7 +7,7 @@
 namespace isthmus::daemon {
 namespace {
 
-constexpr std::size_t kSizes[] = {0, 1, 1000, 65'537, 1U << 20, 5'000'000};
+constexpr std::size_t kDirectSizes[] = {0, 1, 1000, 65'537, 1U << 20, 5'000'000};
 
 std::uint64_t crossed(const std::vector<LinkCount>& counts) {
   std::uint64_t bytes = 0;
@@ -38,7 +38,7 @@ TEST_P(DirectPaths, CarryWhatTheGatewaysDoNot) {
     }
     std::this_thread::sleep_for(1ms);
   } while (by_gateways() != before && std::chrono::steady_clock::now() < limit);
-  for (const std::size_t size : kSizes) {
+  for (const std::size_t size : kDirectSizes) {
     for (const int a : {0, 1}) {
       bed.exchange(a, 2, size);
       bed.exchange(3, a, size);
@@ -81,7 +81,7 @@ TEST(Direct, OtherClustersStillTakeTheGateways) {
   Testbed bed({.sizes = {1, 1, 1}, .direct = {{0, 1, false}}});
   ASSERT_EQ(bed.link(), "");
   bed.join();
-  for (const std::size_t size : kSizes) {
+  for (const std::size_t size : kDirectSizes) {
     for (const auto& [from, to] : {std::pair(0, 1), {1, 2}, {2, 0}}) bed.exchange(from, to, size);
   }
   bed.leave_all();

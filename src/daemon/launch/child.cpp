@@ -15,17 +15,10 @@
 
 #include "daemon/agent/open_files.hpp"
 #include "daemon/launch/failure.hpp"
+#include "daemon/launch/pointers.hpp"
 
 namespace isthmus::daemon {
 namespace {
-
-std::vector<char*> pointers(const std::vector<std::string>& strings) {
-  std::vector<char*> result;
-  result.reserve(strings.size() + 1);
-  for (const std::string& text : strings) result.push_back(const_cast<char*>(text.c_str()));
-  result.push_back(nullptr);
-  return result;
-}
 
 // After fork, before exec: only async-signal-safe calls, since other threads may have held locks.
 void reset_signals() {

@@ -14,6 +14,7 @@
 #include "daemon/launch/inherited_pipe.hpp"
 #include "daemon/launch/input_feed.hpp"
 #include "daemon/launch/native_identity.hpp"
+#include "daemon/launch/pointers.hpp"
 #include "daemon/launch/program.hpp"
 #include "daemon/launch/rank_environment.hpp"
 #include "daemon/launch/rank_output.hpp"
@@ -105,14 +106,6 @@ void apply_part(const ExecOptions& options, RankPlan& plan) {
        parts[index].at("env").get<std::map<std::string, std::string>>()) {
     plan.environment.set(name, value);
   }
-}
-
-std::vector<char*> pointers(const std::vector<std::string>& strings) {
-  std::vector<char*> result;
-  result.reserve(strings.size() + 1);
-  for (const std::string& text : strings) result.push_back(const_cast<char*>(text.c_str()));
-  result.push_back(nullptr);
-  return result;
 }
 
 int complain(const std::string& sentence, int status) {
