@@ -38,6 +38,7 @@ void Engine::recv(RecvOp& op) {
     trace::note<trace::Event::ReceivePosted>(op.context, op.source, op.tag, op.capacity);
     s.matching.post(op);
   }
+  settle();
 }
 
 bool Engine::cancel(RecvOp& op) {
@@ -55,6 +56,7 @@ void Engine::release(RecvOp& op, bool served) {
   s.matching.release(op);
   if (served) cancel(op);
   s.match_again(op.context);
+  settle();
 }
 
 std::optional<Envelope> Engine::probe(std::uint64_t context, int source, int tag) const {
@@ -86,6 +88,50 @@ void Engine::recv(const std::shared_ptr<Extracted>& message, RecvOp& op) {
   --s.outstanding;
   Channel& channel = s.channel(message->peer);
   s.bind(channel, *channel.in.find(message->number), &op);
+  settle();
+}
+
+namespace {
+
+// Its own last owner.
+struct Posted final : SendOp, Completion {
+  explicit Posted(std::vector<std::byte> bytes_) : bytes(std::move(bytes_)) {
+    data = bytes;
+    then = this;
+  }
+  void over(Op& /*op*/) override { delete this; }
+  const std::vector<std::byte> bytes;
+};
+
+}  // namespace
+
+void Engine::post(NodeId peer, const Envelope& envelope, std::vector<std::byte> bytes) {
+  auto op = std::make_unique<Posted>(std::move(bytes));
+  op->peer = peer;
+  op->envelope = envelope;
+  send(*op.release());
+}
+
+void Engine::serve(std::uint64_t context, Service& service) {
+  if ((context & kServiceContext) == 0) throw std::logic_error("this context cannot be served");
+  state_->services.serve(context, service);
+  settle();
+}
+
+void Engine::end_service(std::uint64_t context) {
+  state_->services.end(context);
+  settle();
+}
+
+// Completions hear when the engine is through with what it was at; what they begin ends here too.
+void Engine::settle() {
+  State& s = *state_;
+  if (s.settling || s.over.empty()) return;
+  s.settling = true;
+  while (!s.over.empty()) {
+    for (Op* const op : std::exchange(s.over, {})) op->then->over(*op);
+  }
+  s.settling = false;
 }
 
 std::size_t Engine::outstanding() const {
@@ -100,20 +146,27 @@ bool Engine::deliver(const InFrame& frame) {
   }
   if (frame.flags != 0) s.repeats = true;
   try {
-    switch (frame.kind) {
-      case FrameKind::Envelope:
-        return s.on_envelope(frame);
-      case FrameKind::Piece:
-        return s.on_piece(frame);
-      case FrameKind::Grant:
-        return s.on_grant(frame);
-      case FrameKind::Credit:
-        return s.on_credit(frame);
-      default:
-        return false;
-    }
+    const bool good = take_in(frame);
+    settle();
+    return good && !s.services.broken();
   } catch (const std::bad_alloc&) {
     return false;
+  }
+}
+
+bool Engine::take_in(const InFrame& frame) {
+  State& s = *state_;
+  switch (frame.kind) {
+    case FrameKind::Envelope:
+      return s.on_envelope(frame);
+    case FrameKind::Piece:
+      return s.on_piece(frame);
+    case FrameKind::Grant:
+      return s.on_grant(frame);
+    case FrameKind::Credit:
+      return s.on_credit(frame);
+    default:
+      return false;
   }
 }
 
@@ -130,13 +183,24 @@ std::span<std::byte> Engine::place(const InFrame& beginning) {
 bool Engine::next_frame(OutFrame& out, const Room& room) {
   payload_copied();
   state_->sweep_dropped();
-  return state_->next_frame(out, room);
+  const bool found = state_->next_frame(out, room);
+  settle();
+  return found;
+}
+
+bool Engine::loop_back(const OutFrame& out) {
+  std::vector<std::byte> body(out.head.begin(),
+                              out.head.begin() + static_cast<std::ptrdiff_t>(out.head_size));
+  body.insert(body.end(), out.payload.begin(), out.payload.end());
+  payload_copied();
+  return deliver({out.kind, out.source, out.destination, body});
 }
 
 void Engine::payload_copied() {
   State& s = *state_;
   SendOp* op = std::exchange(s.lent, nullptr);
   if (op != nullptr && Outbound::finished(*op)) s.finish(*op);
+  settle();
 }
 
 bool Engine::has_output() const {

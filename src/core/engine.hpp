@@ -18,6 +18,7 @@
 #include "core/frame.hpp"
 #include "core/ids.hpp"
 #include "core/message.hpp"
+#include "core/service.hpp"
 
 namespace isthmus::core {
 
@@ -72,6 +73,15 @@ class Engine {
   /// Throws std::logic_error for a message that has been received already.
   void recv(const std::shared_ptr<Extracted>& message, RecvOp& op);
 
+  /// Sends a message of the engine's own bytes, as a service answers.
+  void post(NodeId peer, const Envelope& envelope, std::vector<std::byte> bytes);
+
+  /// From now on the messages of a context with kServiceContext go to `service`, those that have
+  /// come before first. Throws std::logic_error when it is served already.
+  void serve(std::uint64_t context, Service& service);
+  /// Ends that. What has not been handed over is dropped; no message may come any more.
+  void end_service(std::uint64_t context);
+
   /// Operations not yet Done, and extracted messages not yet received.
   std::size_t outstanding() const;
 
@@ -100,6 +110,9 @@ class Engine {
   using Room = std::function<bool(NodeId peer, bool bulk)>;
   /// As above, but only a frame for which there is room; false when there is no such frame.
   bool next_frame(OutFrame& out, const Room& room);
+  /// A frame for this process itself is delivered to it; the owner need not know. False: it breaks
+  /// the protocol.
+  [[nodiscard]] bool loop_back(const OutFrame& out);
   /// Says that the last frame's payload has been copied. For an owner that stops asking for frames
   /// while there still are some.
   void payload_copied();
@@ -127,6 +140,8 @@ class Engine {
 
  private:
   struct State;
+  void settle();
+  bool take_in(const InFrame& frame);
   std::unique_ptr<State> state_;
 };
 

@@ -37,6 +37,7 @@ void Engine::State::finish(RecvOp& op, const Envelope& envelope, NodeId peer,
   --outstanding;
   ++events;
   note_matched<trace::Event::ReceiveDone>(peer, envelope);
+  if (op.then != nullptr) over.push_back(&op);
   op.state.store(OpState::Done, std::memory_order_release);
 }
 
@@ -45,6 +46,7 @@ void Engine::State::finish(SendOp& op) {
                                       op.envelope.size);
   --outstanding;
   ++events;
+  if (op.then != nullptr) over.push_back(&op);
   op.state.store(OpState::Done, std::memory_order_release);
 }
 
@@ -73,7 +75,8 @@ void Engine::State::sweep_dropped() {
 
 // ---- arrivals ----------------------------------------------------------------------------------
 
-void Engine::State::sequence(Channel& from, Incoming& message) {
+bool Engine::State::sequence(Channel& from, Incoming& message) {
+  if ((message.envelope().context & kServiceContext) != 0) return services.add(message);
   if (RecvOp* op = matching.take_posted(message.envelope())) {
     note_matched<trace::Event::MessageMatched>(message.peer, message.envelope());
     bind(from, message, op);
@@ -83,6 +86,14 @@ void Engine::State::sequence(Channel& from, Incoming& message) {
     matching.add_unexpected(message);
     ++events;
   }
+  return true;
+}
+
+bool Engine::State::sequence_all(Channel& from) {
+  while (Incoming* next = from.in.next_in_order()) {
+    if (!sequence(from, *next)) return false;
+  }
+  return true;
 }
 
 void Engine::State::match_again(std::uint64_t context) {
@@ -105,21 +116,36 @@ bool Engine::State::on_envelope(const InFrame& frame) {
   if (repeats && from.in.has(*body)) return true;
 
   RecvOp* op = nullptr;
-  if (from.in.is_whole(*body, payload.size())) op = matching.take_posted(body->envelope);
-  if (op != nullptr) {
+  Service* service = nullptr;
+  if (from.in.is_whole(*body, payload.size())) {
+    if ((body->envelope.context & kServiceContext) != 0) {
+      service = services.ready_for(body->envelope.context, frame.source);
+    } else {
+      op = matching.take_posted(body->envelope);
+    }
+  }
+  if (service != nullptr) {
+    from.in.pass(*body);
+    if (body->waits) from.in.grant(body->number);
+    settling = true;  // what the service begins may end only after it
+    const bool good = service->take(frame.source, body->envelope, payload);
+    settling = false;
+    if (!good) return false;
+    if (!sequence_all(from)) return false;
+  } else if (op != nullptr) {
     note_matched<trace::Event::MessageMatched>(frame.source, body->envelope);
     from.in.pass(*body);
     const std::size_t stored = std::min(payload.size(), op->capacity);
     if (stored > 0) std::memcpy(op->buffer, payload.data(), stored);
     if (body->waits) from.in.grant(body->number);
     finish(*op, body->envelope, frame.source, body->number);
-    while (Incoming* next = from.in.next_in_order()) sequence(from, *next);
+    if (!sequence_all(from)) return false;
   } else {
     Incoming* message = from.in.announce(*body, payload.size());
     if (message == nullptr) return false;
     // Matched first, so that the bytes go straight to where they belong. A message that lacks
     // these bytes is not complete, so it is still there.
-    while (Incoming* next = from.in.next_in_order()) sequence(from, *next);
+    if (!sequence_all(from)) return false;
     if (!payload.empty()) store(from, *message, 0, payload);
   }
   activate(from);

@@ -13,6 +13,7 @@
 #include "core/inbound.hpp"
 #include "core/matching.hpp"
 #include "core/outbound.hpp"
+#include "core/services.hpp"
 #include "core/trace/trace.hpp"
 
 namespace isthmus::core {
@@ -76,7 +77,11 @@ struct Channel {
 };
 
 struct Engine::State {
-  State(NodeId self_, Limits limits_) : self(self_), limits(limits_) {}
+  State(NodeId self_, Limits limits_)
+      : self(self_), limits(limits_), services([this](Incoming& message, RecvOp* op) {
+          if (op != nullptr) start(*op);
+          bind(channel(message.peer), message, op);
+        }) {}
 
   Channel& channel(NodeId peer);
   /// Queues a channel to send what it has.
@@ -90,7 +95,9 @@ struct Engine::State {
   void finish(SendOp& op);
   void sweep_dropped();
 
-  void sequence(Channel& from, Incoming& message);
+  /// A message is next in order. False: the peer breaks the protocol.
+  [[nodiscard]] bool sequence(Channel& from, Incoming& message);
+  [[nodiscard]] bool sequence_all(Channel& from);
   /// Matches the unexpected messages of a context with the receives posted.
   void match_again(std::uint64_t context);
   void store(Channel& from, Incoming& message, std::uint64_t offset,
@@ -112,6 +119,9 @@ struct Engine::State {
   const Limits limits;
   std::unordered_map<NodeId, Channel> channels;
   Matching matching;
+  Services services;
+  std::vector<Op*> over;  // whose completions are to hear of it
+  bool settling = false;
   IntrusiveList<Channel, &Channel::reply_links> replies;
   IntrusiveList<Channel, &Channel::envelope_links> envelopes;
   IntrusiveList<Channel, &Channel::piece_links> pieces;

@@ -25,12 +25,27 @@ struct Envelope {
 enum class OpState : std::uint8_t { Idle, Active, Done };
 enum class OpError : std::uint8_t { None, Truncated };
 
+struct Op;
+
+/// Hears of operations that are Done, in the engine's own calls, once each. May send and receive,
+/// may destroy the operation, throws nothing, and calls no MPI: it is on whichever thread has the
+/// I/O's turn.
+class Completion {
+ public:
+  virtual void over(Op& op) = 0;
+
+ protected:
+  ~Completion() = default;
+};
+
 /// Common to sends and receives. The caller owns the operation and keeps it, and the memory it
 /// names, in place from posting until `done()`, or until cancel() returned true. The engine does
 /// not touch it afterwards. `state` becomes Done (release) as the engine's last act upon it, so
-/// another thread that sees done() (acquire) may read the results without a lock.
+/// another thread that sees done() (acquire) may read the results without a lock. An operation with
+/// a Completion stays in place until that has heard.
 struct Op {
   std::atomic<OpState> state{OpState::Idle};
+  Completion* then = nullptr;  ///< hears of the end, if not null
   bool done() const { return state.load(std::memory_order_acquire) == OpState::Done; }
 };
 

@@ -160,9 +160,11 @@ void Endpoint::Io::pump() {
 
 // About so many bytes at most. True: there may be more.
 bool Endpoint::Io::pump_some(std::size_t bytes) {
-  const core::Engine::Room room = [this](core::NodeId peer, bool bulk) {
-    return way_to(peer, bulk) != nullptr;
+  const auto self = static_cast<core::NodeId>(config.world_rank);
+  const core::Engine::Room room = [this, self](core::NodeId peer, bool bulk) {
+    return peer == self || way_to(peer, bulk) != nullptr;
   };
+  bool good = true, looped = false;
   std::array<ConduitDriver*, kBatch> used;
   std::size_t moved = 0;
   {
@@ -171,6 +173,11 @@ bool Endpoint::Io::pump_some(std::size_t bytes) {
     core::OutFrame frame;
     for (std::size_t sum = 0; moved < kBatch && sum < bytes && engine.next_frame(frame, room);) {
       const std::size_t body = frame.head_size + frame.payload.size();
+      if (frame.destination == self) {
+        good = engine.loop_back(frame) && good;
+        looped = true;
+        continue;
+      }
       ConduitDriver* const way = way_to(frame.destination, body > core::kExpressBody);
       way->conduit().submit(frame);
       used[moved++] = way;
@@ -182,7 +189,8 @@ bool Endpoint::Io::pump_some(std::size_t bytes) {
   for (std::size_t i = 0; i < moved; ++i) {
     if (i == 0 || used[i] != used[i - 1]) used[i]->flush();
   }
-  return moved > 0;
+  if (!good) tell_broken(self);
+  return moved > 0 || looped;
 }
 
 bool Endpoint::Io::deliver(const core::InFrame& frame) {
@@ -196,11 +204,13 @@ bool Endpoint::Io::deliver(const core::InFrame& frame) {
     good = endpoint.engine_.deliver(frame);
     endpoint.publish(static_cast<std::uint32_t>(endpoint.engine_.events()));
   }
-  if (!good) {
-    tell_fault("rank " + std::to_string(config.world_rank) + " received a message from rank " +
-               std::to_string(frame.source) + " that breaks the protocol");
-  }
+  if (!good) tell_broken(frame.source);
   return true;
+}
+
+void Endpoint::Io::tell_broken(core::NodeId source) {
+  tell_fault("rank " + std::to_string(config.world_rank) + " received a message from rank " +
+             std::to_string(source) + " that breaks the protocol");
 }
 
 // The memory stays the receive's while this thread has its turn: only arrivals complete it.

@@ -68,6 +68,7 @@ struct Endpoint::Io {
   void tell_crossed();
   void fault(const std::string& sentence, int code);
   void tell_fault(const std::string& sentence);
+  void tell_broken(core::NodeId source);
   std::string name(const Gate& gate) const;
 
   Endpoint& endpoint;

@@ -62,6 +62,14 @@ struct Send : SendOp {
 struct Recv : RecvOp {
   std::vector<std::byte> bytes;
 };
+struct Answering final : Service {
+  explicit Answering(Engine& engine_) : engine(engine_) { engine.serve(kServiceContext, *this); }
+  bool take(NodeId from, const Envelope& envelope, std::span<const std::byte> bytes) override {
+    engine.post(from, envelope, {bytes.begin(), bytes.end()});
+    return envelope.tag != 2;
+  }
+  Engine& engine;
+};
 
 class Harness {
  public:
@@ -122,6 +130,7 @@ class Harness {
         body.charged = (flags & 2) != 0;
         if ((flags & 4) != 0) body.envelope.size |= std::uint64_t{1} << 60;
         if ((flags & 8) != 0) body.ahead = body.envelope.size;
+        if ((flags & 16) != 0) body.envelope.context |= kServiceContext;
         return deliver(FrameKind::Envelope, body, input_.byte());
       }
       case 1: {
@@ -211,6 +220,7 @@ class Harness {
   std::vector<std::unique_ptr<Send>> sends_;
   std::vector<std::unique_ptr<Recv>> recvs_;
   Engine engine_{kSelf, kLimits};
+  Answering service_{engine_};  // of one context; the other waits for its own
   std::deque<std::shared_ptr<Extracted>> extracted_;
 };
 

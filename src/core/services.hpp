@@ -1,0 +1,61 @@
+// The served contexts of an engine: what has come for each, by peer, in order. A message is taken
+// in when there is room for it, and handed over when it and all before it are whole.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "core/inbound.hpp"
+#include "core/service.hpp"
+
+namespace isthmus::core {
+
+class Services final : public Completion {
+ public:
+  /// Gives a message its receive; null: drops it.
+  using Bind = std::function<void(Incoming& message, RecvOp* op)>;
+  explicit Services(Bind bind) : bind_(std::move(bind)) {}
+
+  void serve(std::uint64_t context, Service& service);
+  /// What has not been handed over is dropped, and so is what still comes of it.
+  void end(std::uint64_t context);
+
+  /// A message of such a context is next in order. False: it is longer than any may be.
+  [[nodiscard]] bool add(Incoming& message);
+  /// The service that takes a message at once if it is whole, since none waits before it; or null.
+  Service* ready_for(std::uint64_t context, NodeId peer) const;
+
+  /// A message taken in is whole: hands over what can be.
+  void over(Op& op) override;
+  /// A peer has sent what its service does not understand.
+  bool broken() const { return broken_; }
+
+ private:
+  struct Arrival : RecvOp {
+    NodeId from = kNobody;
+    std::vector<std::byte> bytes;
+    bool whole = false;
+  };
+  struct Queue {
+    std::deque<Incoming*> waiting;
+    std::deque<std::unique_ptr<Arrival>> taken;
+    std::size_t bytes = 0;  // of those taken
+  };
+  struct Served {
+    Service* service = nullptr;
+    bool ended = false;
+    std::unordered_map<NodeId, Queue> queues;
+  };
+  void take_in(Served& served, Queue& queue);
+  void forget(std::uint64_t context);
+
+  Bind bind_;
+  std::unordered_map<std::uint64_t, Served> contexts_;
+  bool broken_ = false;
+};
+
+}  // namespace isthmus::core
