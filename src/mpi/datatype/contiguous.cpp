@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "mpi/datatype/contents.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/datatype/type_shape.hpp"
 #include "mpi/native/entry.hpp"
@@ -24,67 +25,6 @@ struct Cached {
 };
 constexpr std::uint64_t kForever = ~std::uint64_t{0};
 constexpr std::size_t kCacheSize = 64;
-
-struct Envelope {
-  int integers = 0, addresses = 0, datatypes = 0, combiner = MPI_COMBINER_NAMED;
-  MPI_Count large = 0;  // numbers of elements among the arguments, of a type made by an _c function
-};
-
-bool get_envelope(MPI_Datatype type, Envelope& e) {
-#if ISTHMUS_LARGE_COUNT
-  if (native.Type_get_envelope_c != nullptr) {
-    MPI_Count integers = 0, addresses = 0, datatypes = 0;
-    const int code =
-        native.Type_get_envelope_c(type, &integers, &addresses, &e.large, &datatypes, &e.combiner);
-    e.integers = static_cast<int>(integers);
-    e.addresses = static_cast<int>(addresses);
-    e.datatypes = static_cast<int>(datatypes);
-    return code == MPI_SUCCESS;
-  }
-#endif
-  return native.Type_get_envelope(type, &e.integers, &e.addresses, &e.datatypes, &e.combiner) ==
-         MPI_SUCCESS;
-}
-
-bool never_freed(int combiner) {
-  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
-         combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
-}
-
-/// The arguments that a derived datatype was made with.
-class Contents {
- public:
-  Contents(MPI_Datatype type, const Envelope& e)
-      : integers(static_cast<std::size_t>(e.integers)),
-        addresses(static_cast<std::size_t>(e.addresses)),
-        types(static_cast<std::size_t>(e.datatypes), MPI_DATATYPE_NULL) {
-#if ISTHMUS_LARGE_COUNT
-    if (e.large != 0) {
-      std::vector<MPI_Count> counts(static_cast<std::size_t>(e.large));
-      valid = native.Type_get_contents_c(type, e.integers, e.addresses, e.large, e.datatypes,
-                                         integers.data(), addresses.data(), counts.data(),
-                                         types.data()) == MPI_SUCCESS;
-      return;
-    }
-#endif
-    valid = native.Type_get_contents(type, e.integers, e.addresses, e.datatypes, integers.data(),
-                                     addresses.data(), types.data()) == MPI_SUCCESS;
-  }
-  ~Contents() {
-    if (!valid) return;
-    for (MPI_Datatype& type : types) {
-      Envelope e;
-      if (get_envelope(type, e) && !never_freed(e.combiner)) native.Type_free(&type);
-    }
-  }
-  Contents(const Contents&) = delete;
-  Contents& operator=(const Contents&) = delete;
-
-  std::vector<int> integers;
-  std::vector<MPI_Aint> addresses;
-  std::vector<MPI_Datatype> types;
-  bool valid;
-};
 
 Shape examine(MPI_Datatype type);
 
@@ -186,7 +126,7 @@ Shape examine(MPI_Datatype type) {
   native.Type_size_x(type, &size);
   native.Type_get_extent_x(type, &lower, &extent);
   Shape shape;
-  if (never_freed(e.combiner)) {
+  if (e.never_freed()) {
     shape = {.run = size == extent && lower == 0,
              .lower = 0,
              .long_double = long_double_of_predefined(type, e)};
@@ -222,7 +162,7 @@ const Cached& cached(MPI_Datatype type) {
 
 bool is_predefined(MPI_Datatype type) {
   Envelope e;
-  return get_envelope(type, e) && never_freed(e.combiner);
+  return get_envelope(type, e) && e.never_freed();
 }
 
 bool is_contiguous(MPI_Count count, MPI_Datatype type, MPI_Aint* lower) {
@@ -236,6 +176,8 @@ std::size_t packed_size(MPI_Count count, MPI_Datatype type) {
 }
 
 const char* long_double_in(MPI_Datatype type) { return cached(type).shape.long_double; }
+
+std::uint64_t types_freed() { return freed.load(std::memory_order_acquire); }
 
 int free_type(MPI_Datatype* type) {
   freed.fetch_add(1, std::memory_order_release);

@@ -90,6 +90,8 @@ std::size_t packed_size(MPI_Count count, MPI_Datatype type);
 bool is_contiguous(MPI_Count count, MPI_Datatype type, MPI_Aint* lower);
 /// Frees a datatype that is_contiguous and packed_size may have been asked about.
 int free_type(MPI_Datatype* type);
+/// Grows with each datatype freed: what was learnt of derived datatypes before is stale.
+std::uint64_t types_freed();
 /// The program's datatypes in use.
 HandleUses& type_uses();
 /// The name of a predefined datatype in `type` whose elements are made of `long double`; null when

@@ -1,0 +1,35 @@
+// Type maps of the program's datatypes, worked out from how they were made.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/type_map.hpp"
+#include "mpi/native/native.hpp"
+
+namespace isthmus::face {
+
+using TypeMapRef = std::shared_ptr<const core::TypeMap>;
+
+/// The map of a datatype, in bytes of this process's memory. Kept until datatypes are freed, so
+/// that asking again is cheap. Program's threads only. Throws coll::Failure with MPI_ERR_TYPE for
+/// what is no datatype, and for one that has more parts than a map may have.
+TypeMapRef map_of(MPI_Datatype type);
+
+/// How a basic datatype lies in memory, as bytes there or in a file of another representation.
+class BasicSizes {
+ public:
+  virtual ~BasicSizes() = default;
+  /// The bytes of an element of a predefined datatype whose own are `size`.
+  virtual std::int64_t size(MPI_Datatype type, std::int64_t size) const = 0;
+};
+/// The map of the same elements where they have other sizes: displacements of the datatype are
+/// bytes there, and what counts in elements counts theirs.
+core::TypeMap map_with(MPI_Datatype type, const BasicSizes& sizes);
+
+/// The one predefined datatype of which all elements of `type` are; MPI_DATATYPE_NULL where they
+/// are of several.
+MPI_Datatype only_basic(MPI_Datatype type);
+
+}  // namespace isthmus::face
