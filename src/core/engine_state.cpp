@@ -127,6 +127,7 @@ bool Engine::State::on_envelope(const InFrame& frame) {
   if (service != nullptr) {
     from.in.pass(*body);
     if (body->waits) from.in.grant(body->number);
+    ++events;
     settling = true;  // what the service begins may end only after it
     const bool good = service->take(frame.source, body->envelope, payload);
     settling = false;

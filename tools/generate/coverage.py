@@ -33,7 +33,6 @@ line on standard error tells of the first refusal of each function, as many prog
 """
 
 INSIDE_ONE = {
-    "WINDOW": "windows are made inside one cluster",
     "FILE": "files are opened inside one cluster",
     "SESSION": "a session's buffer serves messages inside one cluster",
 }

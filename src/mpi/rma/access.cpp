@@ -1,0 +1,252 @@
+#include "mpi/rma/access.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "mpi/datatype/long_double.hpp"
+#include "mpi/datatype/map_of.hpp"
+#include "mpi/process/require.hpp"
+#include "mpi/rma/elements.hpp"
+
+namespace isthmus::face {
+namespace {
+
+/// Operations that have been gathered for so long are sent although nobody has asked: a round trip
+/// in a machine room (2026-11). Longer, and data waits while the program computes.
+constexpr std::chrono::microseconds kGather{50};
+
+/// Ends when its data has left, or come.
+class AccessOperation final : public Operation {
+ public:
+  AccessOperation(rma::Ticket ticket, Incoming incoming)
+      : ticket_(std::move(ticket)), incoming_(std::move(incoming)) {
+    passive = true;
+  }
+  bool advance() override {
+    if (ticket_->load(std::memory_order_acquire) > 0) return false;
+    result.error = incoming_.finish(incoming_.bytes().size());
+    return true;
+  }
+
+ private:
+  const rma::Ticket ticket_;
+  Incoming incoming_;
+};
+
+/// Throws where no epoch allows access to a rank. Locks it, where MPI_Win_lock_all is to.
+void check_access(GridWindow& window, int rank) {
+  bool lock = false;
+  {
+    const std::lock_guard guard(window.mutex);
+    Epochs& epochs = window.epochs;
+    if (epochs.locks.contains(rank)) return;
+    if (epochs.lock_all) {
+      lock = !epochs.lock_all_unchecked && epochs.lazy.insert(rank).second;
+    } else if (epochs.started) {
+      const std::vector<int>& ranks = *epochs.started;
+      require(std::find(ranks.begin(), ranks.end(), rank) != ranks.end(), MPI_ERR_RMA_SYNC,
+              "the target is not in the group of MPI_Win_start");
+    } else {
+      require(epochs.fenced, MPI_ERR_RMA_SYNC,
+              "no epoch has been begun for this target: fence, start or lock first");
+      epochs.used = true;
+    }
+  }
+  if (lock) with_part(window, [rank](rma::Window& part) { part.lock(rank, false); });
+}
+
+/// The operation's place in the window.
+struct Where {
+  rma::Place place;
+  TypeMapRef map;         // keeps place.map
+  std::size_t bytes = 0;  // packed
+};
+
+void check_rank(const GridWindow& window, int rank) {
+  require(rank >= 0 && rank < window.comm->size, MPI_ERR_RANK,
+          "the target is not a rank of the window");
+}
+
+void check_range(const GridWindow& window, const Remote& to, std::int64_t low, std::int64_t high) {
+  if (window.dynamic || low >= high) return;
+  const Exposed& there = window.exposed[static_cast<std::size_t>(to.rank)];
+  require(to.displacement >= 0, MPI_ERR_DISP, "the target displacement is negative");
+  const std::int64_t begin = to.displacement * there.disp_unit;
+  require(begin + low >= 0 && begin + high <= static_cast<std::int64_t>(there.size),
+          MPI_ERR_RMA_RANGE, "the operation reaches beyond the target's window");
+}
+
+/// `element`: of an accumulate, whose predefined pairs are elements in a row.
+Where locate(const GridWindow& window, const Remote& to, const rma::Element* element) {
+  Where where;
+  const std::int64_t unit =
+      window.dynamic ? 1 : window.exposed[static_cast<std::size_t>(to.rank)].disp_unit;
+  where.bytes = packed_size(to.count, to.type);
+  where.place.rank = to.rank;
+  where.place.displacement = to.displacement * unit;
+  MPI_Aint lower = 0;
+  if (is_contiguous(to.count, to.type, &lower)) {
+    where.place.displacement += lower;
+    check_range(window, to, lower, lower + static_cast<std::int64_t>(where.bytes));
+  } else if (element != nullptr && is_predefined(to.type)) {
+    check_range(window, to, 0,
+                (to.count - 1) * static_cast<std::int64_t>(element->extent) +
+                    element->index_offset + element->index_size);
+  } else {
+    where.map = map_of(to.type);
+    where.place.map = where.map.get();
+    where.place.count = to.count;
+    const auto bounds = where.map->bounds(to.count);
+    require(bounds.has_value(), MPI_ERR_COUNT, "the target's elements exceed all memory");
+    check_range(window, to, bounds->low, bounds->high);
+  }
+  return where;
+}
+
+void check_data(const GridWindow& window, const Remote& to, const char* long_double) {
+  check_long_double(*window.comm, to.rank, long_double);
+  check_long_double(*window.comm, to.rank, to.count > 0 ? long_double_in(to.type) : nullptr);
+}
+
+void check_sizes(std::size_t origin, std::size_t target) {
+  require(origin == target, MPI_ERR_TRUNCATE,
+          "the origin's and the target's data are not of one size");
+}
+
+/// Waits until more may be begun towards the rank; then `begin(part)` does.
+template <class Begin>
+void begin_with_room(GridWindow& window, int rank, bool urgent, Begin&& begin) {
+  const auto room = [rank](const rma::Window& part) { return part.has_room(rank); };
+  if (!with_part(window, room)) wait_for(window, "an operation on a window", room);
+  const auto now = std::chrono::steady_clock::now();
+  bool send = urgent;
+  {
+    const std::lock_guard guard(window.mutex);
+    send = send || now - window.sent > kGather;
+    if (send) window.sent = now;
+  }
+  with_part(window, [&](rma::Window& part) {
+    begin(part);
+    if (send) part.send_now(rank);
+  });
+}
+
+Rest rest_of(GridWindow& window, int rank, rma::Ticket ticket, Incoming incoming, bool in_place,
+             bool as_request) {
+  if (as_request) {
+    return std::make_unique<AccessOperation>(std::move(ticket), std::move(incoming));
+  }
+  if (!in_place) {
+    const std::lock_guard guard(window.mutex);
+    window.gets.push_back({rank, std::move(ticket), std::move(incoming)});
+  }
+  return nullptr;
+}
+
+rma::Ticket new_ticket() { return std::make_shared<std::atomic<int>>(0); }
+
+/// True where bytes received need no unpacking.
+bool lands_in_place(const Destination& into) {
+  MPI_Aint lower = 0;
+  return is_contiguous(into.count, into.type, &lower);
+}
+
+}  // namespace
+
+Rest put(GridWindow& window, const Source& from, const Remote& to, bool as_request) {
+  check_rank(window, to.rank);
+  check_access(window, to.rank);
+  auto outgoing = std::make_shared<Outgoing>(from.address, from.count, from.type);
+  check_data(window, to, outgoing->long_double());
+  const Where where = locate(window, to, nullptr);
+  check_sizes(outgoing->bytes().size(), where.bytes);
+  rma::Ticket ticket = as_request ? new_ticket() : nullptr;
+  begin_with_room(window, to.rank, as_request, [&](rma::Window& part) {
+    part.put(where.place, outgoing->bytes(), outgoing, ticket);
+  });
+  return rest_of(window, to.rank, std::move(ticket), {}, true, as_request);
+}
+
+Rest get(GridWindow& window, const Destination& into, const Remote& from, bool as_request) {
+  check_rank(window, from.rank);
+  check_access(window, from.rank);
+  Incoming incoming(into.address, into.count, into.type);
+  check_data(window, from, incoming.long_double());
+  const Where where = locate(window, from, nullptr);
+  check_sizes(incoming.bytes().size(), where.bytes);
+  rma::Ticket ticket = new_ticket();
+  begin_with_room(window, from.rank, as_request,
+                  [&](rma::Window& part) { part.get(where.place, incoming.bytes(), ticket); });
+  return rest_of(window, from.rank, std::move(ticket), std::move(incoming), lands_in_place(into),
+                 as_request);
+}
+
+Rest accumulate(GridWindow& window, const Source& from, const Remote& to, MPI_Op op,
+                bool as_request) {
+  check_rank(window, to.rank);
+  check_access(window, to.rank);
+  const rma::Combination how = combination_of(op, to.type);
+  const Outgoing outgoing(from.address, from.count, from.type);
+  check_data(window, to, outgoing.long_double());
+  const Where where = locate(window, to, &how.element);
+  check_sizes(outgoing.bytes().size(), where.bytes);
+  begin_with_room(window, to.rank, as_request,
+                  [&](rma::Window& part) { part.accumulate(where.place, how, outgoing.bytes()); });
+  return rest_of(window, to.rank, as_request ? new_ticket() : nullptr, {}, true, as_request);
+}
+
+Rest get_accumulate(GridWindow& window, const Source& from, const Destination& before,
+                    const Remote& to, MPI_Op op, bool as_request) {
+  check_rank(window, to.rank);
+  check_access(window, to.rank);
+  const rma::Combination how = combination_of(op, to.type);
+  const bool reads = how.op == rma::Op::NoOp;
+  const Outgoing outgoing =
+      reads ? Outgoing(nullptr, 0, MPI_BYTE) : Outgoing(from.address, from.count, from.type);
+  Incoming incoming(before.address, before.count, before.type);
+  check_data(window, to, outgoing.long_double());
+  const Where where = locate(window, to, &how.element);
+  if (!reads) check_sizes(outgoing.bytes().size(), where.bytes);
+  check_sizes(incoming.bytes().size(), where.bytes);
+  rma::Ticket ticket = new_ticket();
+  begin_with_room(window, to.rank, as_request, [&](rma::Window& part) {
+    part.fetch(where.place, how, outgoing.bytes(), incoming.bytes(), ticket);
+  });
+  return rest_of(window, to.rank, std::move(ticket), std::move(incoming), lands_in_place(before),
+                 as_request);
+}
+
+void compare_and_swap(GridWindow& window, const void* swap, const void* compare, void* before,
+                      const Remote& to) {
+  check_rank(window, to.rank);
+  check_access(window, to.rank);
+  const Outgoing expected(compare, 1, to.type), wanted(swap, 1, to.type);
+  Incoming incoming(before, 1, to.type);
+  const Where where = locate(window, to, nullptr);
+  require(where.place.map == nullptr && is_predefined(to.type), MPI_ERR_TYPE,
+          "compare and swap takes one element of a predefined datatype without gaps");
+  begin_with_room(window, to.rank, false, [&](rma::Window& part) {
+    part.compare_and_swap(where.place, expected.bytes(), wanted.bytes(), incoming.bytes(), nullptr);
+  });
+}
+
+void unpack_gets(GridWindow& window, int rank) {
+  std::list<PendingGet> over;
+  {
+    const std::lock_guard guard(window.mutex);
+    for (auto it = window.gets.begin(); it != window.gets.end();) {
+      const auto next = std::next(it);
+      if ((rank < 0 || it->rank == rank) && it->ticket->load(std::memory_order_acquire) == 0) {
+        over.splice(over.end(), window.gets, it);
+      }
+      it = next;
+    }
+  }
+  for (PendingGet& get : over) {
+    const int code = get.incoming.finish(get.incoming.bytes().size());
+    if (code != MPI_SUCCESS) throw coll::Failure(code, "what a get brought cannot be unpacked");
+  }
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,168 @@
+// MPI-4.1 sections 12.5.1 and 12.5.2: synchronization in which targets take part.
+#include <atomic>
+#include <string>
+#include <utility>
+
+#include "mpi/comm/group.hpp"
+#include "mpi/making/agreement.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/process/require.hpp"
+#include "mpi/request/native_progress.hpp"
+#include "mpi/rma/synchronize.hpp"
+
+namespace isthmus::face {
+namespace {
+
+std::vector<int> partners(GridWindow& window) {
+  return with_part(window, [](const rma::Window& part) { return part.partners(); });
+}
+
+std::vector<int> ranks_of(const GridWindow& window, MPI_Group group) {
+  std::vector<int> ranks;
+  for (const int world_rank : group_of(group).ranks()) {
+    const auto rank = window.comm->group.rank_of(world_rank);
+    require(rank.has_value(), MPI_ERR_GROUP, "the group has a member that the window has not");
+    ranks.push_back(*rank);
+  }
+  return ranks;
+}
+
+void fence(GridWindow& window, int assertions) {
+  {
+    const std::lock_guard guard(window.mutex);
+    const Epochs& epochs = window.epochs;
+    require(!epochs.any_lock() && !epochs.started && !epochs.posted, MPI_ERR_RMA_SYNC,
+            "a fence within another epoch: unlock, complete or wait first");
+  }
+  complete_at_targets(window, partners(window), "MPI_Win_fence");
+  meet(window.comm);
+  const std::lock_guard guard(window.mutex);
+  window.epochs.fenced = (assertions & MPI_MODE_NOSUCCEED) == 0;
+  window.epochs.used = false;
+}
+
+// True: the exposure epoch has ended.
+bool end_exposure(GridWindow& window, bool wait) {
+  std::vector<int> ranks;
+  {
+    const std::lock_guard guard(window.mutex);
+    require(window.epochs.posted.has_value(), MPI_ERR_RMA_SYNC, "nothing was posted");
+    ranks = *window.epochs.posted;
+  }
+  const auto all_completed = [&](const rma::Window& part) {
+    for (const int rank : ranks) {
+      if (!part.has_completed(rank)) return false;
+    }
+    return true;
+  };
+  if (wait) {
+    wait_for(window, "MPI_Win_wait", all_completed);
+  } else {
+    pump();
+    grid()->endpoint->poll();
+    if (!with_part(window, all_completed)) return false;
+  }
+  with_part(window, [&](rma::Window& part) {
+    for (const int rank : ranks) part.take_complete(rank);
+  });
+  const std::lock_guard guard(window.mutex);
+  window.epochs.posted.reset();
+  return true;
+}
+
+}  // namespace
+
+ISTHMUS_MPI(Win_fence)(int assertions, MPI_Win win) {
+  const GridWindowRef window = grid_window(win);
+  if (!window) return parked(native.Win_fence, assertions, win);
+  return shielded(*window, "MPI_Win_fence", [&] {
+    fence(*window, assertions);
+    return MPI_SUCCESS;
+  });
+}
+
+ISTHMUS_MPI(Win_post)(MPI_Group group, int assertions, MPI_Win win) {
+  const GridWindowRef window = grid_window(win);
+  if (!window) return parked(native.Win_post, group, assertions, win);
+  return shielded(*window, "MPI_Win_post", [&] {
+    const std::vector<int> ranks = ranks_of(*window, group);
+    {
+      const std::lock_guard guard(window->mutex);
+      require(!window->epochs.posted, MPI_ERR_RMA_SYNC, "the window is posted already");
+      window->epochs.posted = ranks;
+    }
+    with_part(*window, [&](rma::Window& part) {
+      for (const int rank : ranks) part.post(rank);
+    });
+    return MPI_SUCCESS;
+  });
+}
+
+ISTHMUS_MPI(Win_start)(MPI_Group group, int assertions, MPI_Win win) {
+  const GridWindowRef window = grid_window(win);
+  if (!window) return parked(native.Win_start, group, assertions, win);
+  return shielded(*window, "MPI_Win_start", [&] {
+    std::vector<int> ranks = ranks_of(*window, group);
+    {
+      const std::lock_guard guard(window->mutex);
+      const Epochs& epochs = window->epochs;
+      require(!epochs.started && !epochs.any_lock() && !(epochs.fenced && epochs.used),
+              MPI_ERR_RMA_SYNC, "an access epoch is under way already");
+    }
+    std::vector<int> awaited = ranks;
+    wait_for(*window, "MPI_Win_start", [&](rma::Window& part) {
+      std::erase_if(awaited, [&](int rank) { return part.take_post(rank); });
+      return awaited.empty();
+    });
+    const std::lock_guard guard(window->mutex);
+    window->epochs.fenced = false;
+    window->epochs.started = std::move(ranks);
+    return MPI_SUCCESS;
+  });
+}
+
+ISTHMUS_MPI(Win_complete)(MPI_Win win) {
+  const GridWindowRef window = grid_window(win);
+  if (!window) return parked(native.Win_complete, win);
+  return shielded(*window, "MPI_Win_complete", [&] {
+    std::vector<int> ranks;
+    {
+      const std::lock_guard guard(window->mutex);
+      require(window->epochs.started.has_value(), MPI_ERR_RMA_SYNC, "nothing was started");
+      ranks = *std::exchange(window->epochs.started, std::nullopt);
+    }
+    with_part(*window, [&](rma::Window& part) {
+      for (const int rank : ranks) part.complete(rank);
+    });
+    complete_locally(*window, ranks, "MPI_Win_complete");
+    return MPI_SUCCESS;
+  });
+}
+
+ISTHMUS_MPI(Win_wait)(MPI_Win win) {
+  const GridWindowRef window = grid_window(win);
+  if (!window) return parked(native.Win_wait, win);
+  return shielded(*window, "MPI_Win_wait", [&] {
+    end_exposure(*window, true);
+    return MPI_SUCCESS;
+  });
+}
+
+ISTHMUS_MPI(Win_test)(MPI_Win win, int* flag) {
+  const GridWindowRef window = grid_window(win);
+  if (!window) return native.Win_test(win, flag);
+  return shielded(*window, "MPI_Win_test", [&] {
+    *flag = end_exposure(*window, false) ? 1 : 0;
+    return MPI_SUCCESS;
+  });
+}
+
+ISTHMUS_MPI(Win_sync)(MPI_Win win) {
+  const GridWindowRef window = grid_window(win);
+  if (!window) return native.Win_sync(win);
+  // What the I/O thread has written is this thread's to see, and the other way round.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return MPI_SUCCESS;
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,281 @@
+// MPI-4.1 section 12.3: puts, gets and accumulates.
+#include "mpi/native/entry.hpp"
+#include "mpi/native/large_count.hpp"
+#include "mpi/request/native_progress.hpp"
+#include "mpi/rma/access.hpp"
+
+namespace isthmus::face {
+namespace {
+
+/// `operate(as_request)` does it and returns what is left; `native_call` is the native function
+/// with its arguments. The native library judges a call with MPI_PROC_NULL, which does nothing.
+template <class Native, class Operate>
+int access(MPI_Win win, int rank, const char* function, MPI_Request* request, Native&& native_call,
+           Operate&& operate) {
+  const GridWindowRef window = grid_window(win);
+  if (!window || rank == MPI_PROC_NULL) return native_call(rank);
+  return shielded(*window, function, [&]() -> int {
+    if (request == nullptr) {
+      if (const int code = native_call(MPI_PROC_NULL); code != MPI_SUCCESS) return code;
+    }
+    Rest rest = operate(*window, request != nullptr);
+    return rest ? make_request(std::move(rest), request) : MPI_SUCCESS;
+  });
+}
+
+template <class Count>
+int put(const void* origin, Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+        Count count, MPI_Datatype type, MPI_Win win, const char* function) {
+  return access(
+      win, rank, function, nullptr,
+      [&](int target) {
+        return ISTHMUS_NATIVE(Put, Count)(origin, origin_count, origin_type, target, disp, count,
+                                          type, win);
+      },
+      [&](GridWindow& window, bool as_request) {
+        return put(window, {origin, origin_count, origin_type}, {rank, disp, count, type},
+                   as_request);
+      });
+}
+
+template <class Count>
+int rput(const void* origin, Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+         Count count, MPI_Datatype type, MPI_Win win, MPI_Request* request, const char* function) {
+  return access(
+      win, rank, function, request,
+      [&](int target) {
+        return ISTHMUS_NATIVE(Rput, Count)(origin, origin_count, origin_type, target, disp, count,
+                                           type, win, request);
+      },
+      [&](GridWindow& window, bool as_request) {
+        return put(window, {origin, origin_count, origin_type}, {rank, disp, count, type},
+                   as_request);
+      });
+}
+
+template <class Count>
+int get(void* origin, Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+        Count count, MPI_Datatype type, MPI_Win win, const char* function) {
+  return access(
+      win, rank, function, nullptr,
+      [&](int target) {
+        return ISTHMUS_NATIVE(Get, Count)(origin, origin_count, origin_type, target, disp, count,
+                                          type, win);
+      },
+      [&](GridWindow& window, bool as_request) {
+        return get(window, {origin, origin_count, origin_type}, {rank, disp, count, type},
+                   as_request);
+      });
+}
+
+template <class Count>
+int rget(void* origin, Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+         Count count, MPI_Datatype type, MPI_Win win, MPI_Request* request, const char* function) {
+  return access(
+      win, rank, function, request,
+      [&](int target) {
+        return ISTHMUS_NATIVE(Rget, Count)(origin, origin_count, origin_type, target, disp, count,
+                                           type, win, request);
+      },
+      [&](GridWindow& window, bool as_request) {
+        return get(window, {origin, origin_count, origin_type}, {rank, disp, count, type},
+                   as_request);
+      });
+}
+
+template <class Count>
+int accumulate(const void* origin, Count origin_count, MPI_Datatype origin_type, int rank,
+               MPI_Aint disp, Count count, MPI_Datatype type, MPI_Op op, MPI_Win win,
+               const char* function) {
+  return access(
+      win, rank, function, nullptr,
+      [&](int target) {
+        return ISTHMUS_NATIVE(Accumulate, Count)(origin, origin_count, origin_type, target, disp,
+                                                 count, type, op, win);
+      },
+      [&](GridWindow& window, bool as_request) {
+        return accumulate(window, {origin, origin_count, origin_type}, {rank, disp, count, type},
+                          op, as_request);
+      });
+}
+
+template <class Count>
+int raccumulate(const void* origin, Count origin_count, MPI_Datatype origin_type, int rank,
+                MPI_Aint disp, Count count, MPI_Datatype type, MPI_Op op, MPI_Win win,
+                MPI_Request* request, const char* function) {
+  return access(
+      win, rank, function, request,
+      [&](int target) {
+        return ISTHMUS_NATIVE(Raccumulate, Count)(origin, origin_count, origin_type, target, disp,
+                                                  count, type, op, win, request);
+      },
+      [&](GridWindow& window, bool as_request) {
+        return accumulate(window, {origin, origin_count, origin_type}, {rank, disp, count, type},
+                          op, as_request);
+      });
+}
+
+template <class Count>
+int get_accumulate(const void* origin, Count origin_count, MPI_Datatype origin_type, void* result,
+                   Count result_count, MPI_Datatype result_type, int rank, MPI_Aint disp,
+                   Count count, MPI_Datatype type, MPI_Op op, MPI_Win win, const char* function) {
+  return access(
+      win, rank, function, nullptr,
+      [&](int target) {
+        return ISTHMUS_NATIVE(Get_accumulate, Count)(origin, origin_count, origin_type, result,
+                                                     result_count, result_type, target, disp, count,
+                                                     type, op, win);
+      },
+      [&](GridWindow& window, bool as_request) {
+        return get_accumulate(window, {origin, origin_count, origin_type},
+                              {result, result_count, result_type}, {rank, disp, count, type}, op,
+                              as_request);
+      });
+}
+
+template <class Count>
+int rget_accumulate(const void* origin, Count origin_count, MPI_Datatype origin_type, void* result,
+                    Count result_count, MPI_Datatype result_type, int rank, MPI_Aint disp,
+                    Count count, MPI_Datatype type, MPI_Op op, MPI_Win win, MPI_Request* request,
+                    const char* function) {
+  return access(
+      win, rank, function, request,
+      [&](int target) {
+        return ISTHMUS_NATIVE(Rget_accumulate, Count)(origin, origin_count, origin_type, result,
+                                                      result_count, result_type, target, disp,
+                                                      count, type, op, win, request);
+      },
+      [&](GridWindow& window, bool as_request) {
+        return get_accumulate(window, {origin, origin_count, origin_type},
+                              {result, result_count, result_type}, {rank, disp, count, type}, op,
+                              as_request);
+      });
+}
+
+}  // namespace
+
+ISTHMUS_MPI(Put)
+(const void* origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp, int count,
+ MPI_Datatype type, MPI_Win win) {
+  return put(origin, origin_count, origin_type, rank, disp, count, type, win, "MPI_Put");
+}
+ISTHMUS_MPI(Get)
+(void* origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp, int count,
+ MPI_Datatype type, MPI_Win win) {
+  return get(origin, origin_count, origin_type, rank, disp, count, type, win, "MPI_Get");
+}
+ISTHMUS_MPI(Accumulate)
+(const void* origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp, int count,
+ MPI_Datatype type, MPI_Op op, MPI_Win win) {
+  return accumulate(origin, origin_count, origin_type, rank, disp, count, type, op, win,
+                    "MPI_Accumulate");
+}
+ISTHMUS_MPI(Get_accumulate)
+(const void* origin, int origin_count, MPI_Datatype origin_type, void* result, int result_count,
+ MPI_Datatype result_type, int rank, MPI_Aint disp, int count, MPI_Datatype type, MPI_Op op,
+ MPI_Win win) {
+  return get_accumulate(origin, origin_count, origin_type, result, result_count, result_type, rank,
+                        disp, count, type, op, win, "MPI_Get_accumulate");
+}
+ISTHMUS_MPI(Rput)
+(const void* origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp, int count,
+ MPI_Datatype type, MPI_Win win, MPI_Request* request) {
+  return rput(origin, origin_count, origin_type, rank, disp, count, type, win, request, "MPI_Rput");
+}
+ISTHMUS_MPI(Rget)
+(void* origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp, int count,
+ MPI_Datatype type, MPI_Win win, MPI_Request* request) {
+  return rget(origin, origin_count, origin_type, rank, disp, count, type, win, request, "MPI_Rget");
+}
+ISTHMUS_MPI(Raccumulate)
+(const void* origin, int origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp, int count,
+ MPI_Datatype type, MPI_Op op, MPI_Win win, MPI_Request* request) {
+  return raccumulate(origin, origin_count, origin_type, rank, disp, count, type, op, win, request,
+                     "MPI_Raccumulate");
+}
+ISTHMUS_MPI(Rget_accumulate)
+(const void* origin, int origin_count, MPI_Datatype origin_type, void* result, int result_count,
+ MPI_Datatype result_type, int rank, MPI_Aint disp, int count, MPI_Datatype type, MPI_Op op,
+ MPI_Win win, MPI_Request* request) {
+  return rget_accumulate(origin, origin_count, origin_type, result, result_count, result_type, rank,
+                         disp, count, type, op, win, request, "MPI_Rget_accumulate");
+}
+
+#if ISTHMUS_LARGE_COUNT
+ISTHMUS_MPI(Put_c)
+(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+ MPI_Count count, MPI_Datatype type, MPI_Win win) {
+  return put(origin, origin_count, origin_type, rank, disp, count, type, win, "MPI_Put_c");
+}
+ISTHMUS_MPI(Get_c)
+(void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+ MPI_Count count, MPI_Datatype type, MPI_Win win) {
+  return get(origin, origin_count, origin_type, rank, disp, count, type, win, "MPI_Get_c");
+}
+ISTHMUS_MPI(Accumulate_c)
+(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+ MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Win win) {
+  return accumulate(origin, origin_count, origin_type, rank, disp, count, type, op, win,
+                    "MPI_Accumulate_c");
+}
+ISTHMUS_MPI(Get_accumulate_c)
+(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type, void* result,
+ MPI_Count result_count, MPI_Datatype result_type, int rank, MPI_Aint disp, MPI_Count count,
+ MPI_Datatype type, MPI_Op op, MPI_Win win) {
+  return get_accumulate(origin, origin_count, origin_type, result, result_count, result_type, rank,
+                        disp, count, type, op, win, "MPI_Get_accumulate_c");
+}
+ISTHMUS_MPI(Rput_c)
+(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+ MPI_Count count, MPI_Datatype type, MPI_Win win, MPI_Request* request) {
+  return rput(origin, origin_count, origin_type, rank, disp, count, type, win, request,
+              "MPI_Rput_c");
+}
+ISTHMUS_MPI(Rget_c)
+(void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+ MPI_Count count, MPI_Datatype type, MPI_Win win, MPI_Request* request) {
+  return rget(origin, origin_count, origin_type, rank, disp, count, type, win, request,
+              "MPI_Rget_c");
+}
+ISTHMUS_MPI(Raccumulate_c)
+(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
+ MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Win win, MPI_Request* request) {
+  return raccumulate(origin, origin_count, origin_type, rank, disp, count, type, op, win, request,
+                     "MPI_Raccumulate_c");
+}
+ISTHMUS_MPI(Rget_accumulate_c)
+(const void* origin, MPI_Count origin_count, MPI_Datatype origin_type, void* result,
+ MPI_Count result_count, MPI_Datatype result_type, int rank, MPI_Aint disp, MPI_Count count,
+ MPI_Datatype type, MPI_Op op, MPI_Win win, MPI_Request* request) {
+  return rget_accumulate(origin, origin_count, origin_type, result, result_count, result_type, rank,
+                         disp, count, type, op, win, request, "MPI_Rget_accumulate_c");
+}
+#endif
+
+ISTHMUS_MPI(Fetch_and_op)
+(const void* origin, void* result, MPI_Datatype type, int rank, MPI_Aint disp, MPI_Op op,
+ MPI_Win win) {
+  return access(
+      win, rank, "MPI_Fetch_and_op", nullptr,
+      [&](int target) { return native.Fetch_and_op(origin, result, type, target, disp, op, win); },
+      [&](GridWindow& window, bool as_request) {
+        return get_accumulate(window, {origin, 1, type}, {result, 1, type}, {rank, disp, 1, type},
+                              op, as_request);
+      });
+}
+
+ISTHMUS_MPI(Compare_and_swap)
+(const void* origin, const void* compare, void* result, MPI_Datatype type, int rank, MPI_Aint disp,
+ MPI_Win win) {
+  return access(
+      win, rank, "MPI_Compare_and_swap", nullptr,
+      [&](int target) {
+        return native.Compare_and_swap(origin, compare, result, type, target, disp, win);
+      },
+      [&](GridWindow& window, bool) -> Rest {
+        compare_and_swap(window, origin, compare, result, {rank, disp, 1, type});
+        return nullptr;
+      });
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,255 @@
+// MPI-4.1 section 12.2: how windows come to be, and end.
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "mpi/coll/coll_checks.hpp"
+#include "mpi/comm/group.hpp"
+#include "mpi/comm/lookup.hpp"
+#include "mpi/making/agreement.hpp"
+#include "mpi/making/creation.hpp"
+#include "mpi/making/making.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/native/large_count.hpp"
+#include "mpi/process/outcome.hpp"
+#include "mpi/process/require.hpp"
+#include "mpi/rma/window.hpp"
+
+namespace isthmus::face {
+namespace {
+
+/// A communicator of the window's own: messages of its operations use the contexts, and freeing the
+/// program's does not matter.
+MPI_Comm private_comm(const GridCommRef& parent) {
+  const std::uint64_t context = agree_on_context(parent);
+  const auto make = [&](MPI_Comm* made) {
+    const NativeCreation creation;
+    return finish_like(*parent, context, plain_copy(parent->native), made);
+  };
+  MPI_Comm made = MPI_COMM_NULL;
+  const int code = make_together(
+      make, [&](bool mine) { return all_succeeded(parent, mine); }, &made);
+  if (code != MPI_SUCCESS) throw coll::Failure(MPI_ERR_OTHER, "the window has no communicator");
+  return made;
+}
+
+rma::WindowConfig config_of(const GridComm& comm) {
+  rma::WindowConfig config{.context = comm.context, .rank = comm.rank, .nodes = {}};
+  for (int rank = 0; rank < comm.size; ++rank) {
+    config.nodes.push_back(static_cast<core::NodeId>(comm.group.world_rank(rank)));
+  }
+  return config;
+}
+
+/// What makes a window of this cluster's members natively; returns an error code, raised.
+struct NativePart {
+  MPI_Win handle = MPI_WIN_NULL;
+  void* base = nullptr;
+  std::uint64_t size = 0;
+  std::int64_t disp_unit = 1;
+  bool dynamic = false;
+};
+
+template <class Make>
+int make_window(const GridCommRef& parent, NativePart& part, MPI_Win* win, Make&& make) {
+  require_intracomm(*parent);
+  int code = MPI_SUCCESS;
+  {
+    const NativeCreation creation;
+    code = make();
+  }
+  if (!all_succeeded(parent, code == MPI_SUCCESS)) {
+    if (code != MPI_SUCCESS) return code;
+    const Inside inside;
+    native.Win_free(&part.handle);
+    throw coll::Failure(MPI_ERR_OTHER, "another member could not make its part of the window");
+  }
+  auto window = std::make_shared<GridWindow>();
+  window->native = part.handle;
+  window->handle = private_comm(parent);
+  window->comm = share_comm(window->handle);
+  window->dynamic = part.dynamic;
+  window->exposed = tell_all(window->comm, Exposed{part.size, part.disp_unit});
+  grid()->endpoint->locked([&](core::Engine& engine) {
+    window->part = std::make_unique<rma::Window>(
+        engine, config_of(*window->comm),
+        part.dynamic ? rma::Memory::dynamic()
+                     : rma::Memory::fixed(part.base, static_cast<std::size_t>(part.size)));
+  });
+  enter_window(window);
+  *win = part.handle;
+  return MPI_SUCCESS;
+}
+
+template <class Unit>
+int create(void* base, MPI_Aint size, Unit disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win,
+           const char* function) {
+  const auto make = ISTHMUS_NATIVE(Win_create, Unit);
+  const GridCommRef parent = shared_grid_comm(comm);
+  if (!parent) return parked(make, base, size, disp_unit, info, comm, win);
+  return shielded(comm, function, [&] {
+    NativePart part{.base = base,
+                    .size = static_cast<std::uint64_t>(size),
+                    .disp_unit = static_cast<std::int64_t>(disp_unit)};
+    return make_window(parent, part, win, [&] {
+      return parked(make, base, size, disp_unit, info, comm, &part.handle);
+    });
+  });
+}
+
+template <class Unit>
+int allocate(MPI_Aint size, Unit disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr,
+             MPI_Win* win, const char* function) {
+  const auto make = ISTHMUS_NATIVE(Win_allocate, Unit);
+  const GridCommRef parent = shared_grid_comm(comm);
+  if (!parent) return parked(make, size, disp_unit, info, comm, baseptr, win);
+  return shielded(comm, function, [&] {
+    NativePart part{.size = static_cast<std::uint64_t>(size),
+                    .disp_unit = static_cast<std::int64_t>(disp_unit)};
+    const int code = make_window(parent, part, win, [&] {
+      const int made =
+          parked(make, size, disp_unit, info, comm, static_cast<void*>(&part.base), &part.handle);
+      return made;
+    });
+    if (code == MPI_SUCCESS) *static_cast<void**>(baseptr) = part.base;
+    return code;
+  });
+}
+
+template <class Unit>
+int allocate_shared(MPI_Aint size, Unit disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr,
+                    MPI_Win* win, const char* function) {
+  if (shared_grid_comm(comm) == nullptr) {
+    return parked(ISTHMUS_NATIVE(Win_allocate_shared, Unit), size, disp_unit, info, comm, baseptr,
+                  win);
+  }
+  return shielded(comm, function, []() -> int {
+    throw coll::Failure(MPI_ERR_RMA_SHARED,
+                        "the members are in several clusters and share no memory; split the "
+                        "communicator with MPI_COMM_TYPE_SHARED first");
+  });
+}
+
+template <class Unit>
+int shared_query(MPI_Win win, int rank, MPI_Aint* size, Unit* disp_unit, void* baseptr,
+                 const char* function) {
+  const GridWindowRef window = grid_window(win);
+  if (!window) {
+    return ISTHMUS_NATIVE(Win_shared_query, Unit)(win, rank, size, disp_unit, baseptr);
+  }
+  return shielded(*window, function, []() -> int {
+    throw coll::Failure(MPI_ERR_RMA_FLAVOR, "a window that spans clusters has no shared memory");
+  });
+}
+
+void check_free(GridWindow& window) {
+  const std::lock_guard lock(window.mutex);
+  const Epochs& epochs = window.epochs;
+  require(!epochs.any_lock() && !epochs.started && !epochs.posted, MPI_ERR_RMA_SYNC,
+          "the window is freed in an epoch: unlock, complete or wait first");
+}
+
+}  // namespace
+
+ISTHMUS_MPI(Win_create)
+(void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
+  return create(base, size, disp_unit, info, comm, win, "MPI_Win_create");
+}
+ISTHMUS_MPI(Win_allocate)
+(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
+  return allocate(size, disp_unit, info, comm, baseptr, win, "MPI_Win_allocate");
+}
+// coverage: over clusters the members share no memory: MPI_ERR_RMA_SHARED
+ISTHMUS_MPI(Win_allocate_shared)
+(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
+  return allocate_shared(size, disp_unit, info, comm, baseptr, win, "MPI_Win_allocate_shared");
+}
+// coverage: a window that spans clusters has no shared memory: MPI_ERR_RMA_FLAVOR
+ISTHMUS_MPI(Win_shared_query)
+(MPI_Win win, int rank, MPI_Aint* size, int* disp_unit, void* baseptr) {
+  return shared_query(win, rank, size, disp_unit, baseptr, "MPI_Win_shared_query");
+}
+#if ISTHMUS_LARGE_COUNT
+ISTHMUS_MPI(Win_create_c)
+(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win* win) {
+  return create(base, size, disp_unit, info, comm, win, "MPI_Win_create_c");
+}
+ISTHMUS_MPI(Win_allocate_c)
+(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
+  return allocate(size, disp_unit, info, comm, baseptr, win, "MPI_Win_allocate_c");
+}
+// coverage: over clusters the members share no memory: MPI_ERR_RMA_SHARED
+ISTHMUS_MPI(Win_allocate_shared_c)
+(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
+  return allocate_shared(size, disp_unit, info, comm, baseptr, win, "MPI_Win_allocate_shared_c");
+}
+// coverage: a window that spans clusters has no shared memory: MPI_ERR_RMA_FLAVOR
+ISTHMUS_MPI(Win_shared_query_c)
+(MPI_Win win, int rank, MPI_Aint* size, MPI_Aint* disp_unit, void* baseptr) {
+  return shared_query(win, rank, size, disp_unit, baseptr, "MPI_Win_shared_query_c");
+}
+#endif
+
+ISTHMUS_MPI(Win_create_dynamic)(MPI_Info info, MPI_Comm comm, MPI_Win* win) {
+  const GridCommRef parent = shared_grid_comm(comm);
+  if (!parent) return parked(native.Win_create_dynamic, info, comm, win);
+  return shielded(comm, "MPI_Win_create_dynamic", [&] {
+    NativePart part{.dynamic = true};
+    return make_window(parent, part, win,
+                       [&] { return parked(native.Win_create_dynamic, info, comm, &part.handle); });
+  });
+}
+
+ISTHMUS_MPI(Win_attach)(MPI_Win win, void* base, MPI_Aint size) {
+  const GridWindowRef window = grid_window(win);
+  if (!window) return native.Win_attach(win, base, size);
+  return shielded(*window, "MPI_Win_attach", [&] {
+    require(window->dynamic, MPI_ERR_RMA_FLAVOR, "the window is not a dynamic one");
+    require(size >= 0, MPI_ERR_SIZE, "the size is negative");
+    const bool attached = with_part(*window, [&](rma::Window& part) {
+      return part.memory().attach(base, static_cast<std::size_t>(size));
+    });
+    require(attached, MPI_ERR_RMA_ATTACH, "the memory overlaps what is attached already");
+    return MPI_SUCCESS;
+  });
+}
+
+ISTHMUS_MPI(Win_detach)(MPI_Win win, const void* base) {
+  const GridWindowRef window = grid_window(win);
+  if (!window) return native.Win_detach(win, base);
+  return shielded(*window, "MPI_Win_detach", [&] {
+    const bool detached =
+        with_part(*window, [&](rma::Window& part) { return part.memory().detach(base); });
+    require(detached, MPI_ERR_RMA_ATTACH, "no attached memory begins there");
+    return MPI_SUCCESS;
+  });
+}
+
+ISTHMUS_MPI(Win_free)(MPI_Win* win) {
+  const GridWindowRef window = win != nullptr ? grid_window(*win) : nullptr;
+  if (!window) return parked(native.Win_free, win);
+  return shielded(*window, "MPI_Win_free", [&] {
+    check_free(*window);
+    wait_for(*window, "MPI_Win_free", [&](rma::Window& part) {
+      for (const int rank : part.partners()) part.send_now(rank);
+      return part.quiet();
+    });
+    meet(window->comm);
+    wait_for(*window, "MPI_Win_free", [](const rma::Window& part) { return part.quiet(); });
+    remove_window(*win);
+    grid()->endpoint->locked([&](core::Engine&) { window->part.reset(); });
+    const int code = parked(native.Win_free, win);
+    window->comm.reset();
+    isthmus_Comm_free(&window->handle);
+    return code;
+  });
+}
+
+ISTHMUS_MPI(Win_get_group)(MPI_Win win, MPI_Group* group) {
+  const GridWindowRef window = grid_window(win);
+  if (!window) return native.Win_get_group(win, group);
+  return shielded(*window, "MPI_Win_get_group",
+                  [&] { return make_group(window->comm->group, group); });
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,18 @@
+// What the synchronizing calls share.
+#pragma once
+
+#include <vector>
+
+#include "mpi/rma/window.hpp"
+
+namespace isthmus::face {
+
+/// All operations to these ranks are done, there and here. Throws coll::Failure where one has named
+/// memory that is not in its target's window.
+void complete_at_targets(GridWindow& window, const std::vector<int>& ranks, const char* function);
+/// The program's memory is its own again.
+void complete_locally(GridWindow& window, const std::vector<int>& ranks, const char* function);
+/// As complete_at_targets, and their locks are given back.
+void unlock(GridWindow& window, const std::vector<int>& locked, const char* function);
+
+}  // namespace isthmus::face

@@ -1,0 +1,82 @@
+#include "mpi/rma/window.hpp"
+
+#include <string>
+#include <unordered_map>
+
+#include "mpi/comm/comm_table.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/process/error.hpp"
+
+namespace isthmus::face {
+namespace {
+
+// Never destroyed: MPI may be called from static destructors.
+struct Windows {
+  std::mutex mutex;
+  std::unordered_map<std::uintptr_t, GridWindowRef> all;
+  CommTable table;  // tells without a lock that a handle is native
+};
+Windows& windows() {
+  static Windows& found = *new Windows;
+  return found;
+}
+
+std::string name_of(MPI_Win window) {
+  char text[MPI_MAX_OBJECT_NAME + 1] = "";
+  int length = 0;
+  native.Win_get_name(window, text, &length);
+  return length > 0 ? std::string(text, static_cast<std::size_t>(length)) : "(without a name)";
+}
+
+}  // namespace
+
+GridWindow::~GridWindow() {
+  if (part == nullptr || grid() == nullptr) return;
+  grid()->endpoint->locked([this](core::Engine&) { part.reset(); });
+}
+
+GridWindowRef grid_window(MPI_Win handle) {
+  if (depth != 0 || grid() == nullptr) return nullptr;
+  if (windows().table.find(key(handle)) == nullptr) return nullptr;
+  const std::lock_guard lock(windows().mutex);
+  const auto found = windows().all.find(key(handle));
+  return found == windows().all.end() ? nullptr : found->second;
+}
+
+void enter_window(const GridWindowRef& window) {
+  const std::lock_guard lock(windows().mutex);
+  windows().all[key(window->native)] = window;
+  windows().table.insert(key(window->native), window.get());
+}
+
+void remove_window(MPI_Win handle) {
+  const std::lock_guard lock(windows().mutex);
+  windows().table.erase(key(handle));
+  windows().all.erase(key(handle));
+}
+
+int raise_on(MPI_Win window, int code, const char* function) {
+  if (code == MPI_SUCCESS) return code;
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  Handling handling = Handling::ByProgram;
+  {
+    const Inside inside;
+    native.Win_get_errhandler(window, &handler);
+    handling = handling_of(handler);
+    if (handler != MPI_ERRHANDLER_NULL) native.Errhandler_free(&handler);
+  }
+  if (handling == Handling::Returns) return code;
+  if (handling == Handling::Fatal) die("window " + name_of(window), code, function);
+  const Outside outside;  // the handler is the program's own
+  native.Win_call_errhandler(window, code);
+  return code;
+}
+
+// coverage: a fatal handler ends the whole grid
+ISTHMUS_MPI(Win_call_errhandler)(MPI_Win win, int errorcode) {
+  if (!grid_window(win)) return native.Win_call_errhandler(win, errorcode);
+  raise_on(win, errorcode, "MPI_Win_call_errhandler");
+  return MPI_SUCCESS;
+}
+
+}  // namespace isthmus::face

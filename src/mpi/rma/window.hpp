@@ -1,0 +1,91 @@
+// A window that spans clusters. Its handle is a genuine native window over this cluster's members,
+// so attributes, names, error handlers, info and f2c/c2f are native; every operation and all
+// synchronization go by rma::Window, whatever cluster the target is in (docs/decisions/0016). A
+// window within one cluster is native and never in the table.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "mpi/comm/comm.hpp"
+#include "mpi/datatype/datatype.hpp"
+#include "mpi/native/native.hpp"
+#include "rma/window.hpp"
+
+namespace isthmus::face {
+
+/// What a member lets others reach.
+struct Exposed {
+  std::uint64_t size = 0;  ///< bytes
+  std::int64_t disp_unit = 1;
+};
+
+/// Which accesses and exposures the program has begun (MPI-4.1 section 12.5). Under `mutex` of its
+/// window.
+struct Epochs {
+  bool fenced = false;                      ///< a fence has begun an epoch
+  bool used = false;                        ///< and something was done in it
+  std::optional<std::vector<int>> started;  ///< MPI_Win_start's ranks
+  std::optional<std::vector<int>> posted;   ///< MPI_Win_post's
+  std::set<int> locks;                      ///< by MPI_Win_lock
+  bool lock_all = false;
+  bool lock_all_unchecked = false;  ///< MPI_MODE_NOCHECK: nothing is to be locked
+  std::set<int> lazy;               ///< ranks that lock_all has had to lock
+  std::set<int> unchecked;          ///< of `locks`, those with MPI_MODE_NOCHECK
+
+  bool any_lock() const { return lock_all || !locks.empty(); }
+};
+
+/// A get into memory that is not in a row: what came is unpacked when the program synchronizes.
+struct PendingGet {
+  int rank;
+  rma::Ticket ticket;
+  Incoming incoming;
+};
+
+struct GridWindow {
+  MPI_Win native = MPI_WIN_NULL;
+  MPI_Comm handle = MPI_COMM_NULL;  ///< of `comm`, which is the window's own
+  GridCommRef comm;
+  std::vector<Exposed> exposed;  ///< by rank
+  bool dynamic = false;
+  std::unique_ptr<rma::Window> part;  ///< only while the endpoint is locked
+
+  std::mutex mutex;  ///< guards what follows
+  Epochs epochs;
+  std::list<PendingGet> gets;
+  std::chrono::steady_clock::time_point sent{};  ///< when operations were last sent on
+
+  ~GridWindow();
+};
+using GridWindowRef = std::shared_ptr<GridWindow>;
+
+/// The grid window behind a handle that a call of the program is about; null: the call is the
+/// native library's.
+GridWindowRef grid_window(MPI_Win handle);
+void enter_window(const GridWindowRef& window);
+/// Takes it out of the table.
+void remove_window(MPI_Win handle);
+
+/// As raise and shielded have it for communicators (whose handles may be of the same type).
+int raise_on(MPI_Win window, int code, const char* function);
+template <class Body>
+int shielded(const GridWindow& window, const char* function, Body&& body) noexcept;
+
+/// Calls `f(part)` while nobody else can touch it.
+template <class F>
+auto with_part(GridWindow& window, F&& f);
+/// Waits until `done(part)`.
+template <class Done>
+void wait_for(GridWindow& window, const char* function, Done&& done);
+
+}  // namespace isthmus::face
+
+#include "mpi/rma/window_inline.hpp"

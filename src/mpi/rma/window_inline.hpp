@@ -1,0 +1,33 @@
+// The templates of window.hpp.
+#pragma once
+
+#include <utility>
+
+#include "mpi/process/grid.hpp"
+#include "mpi/process/shield.hpp"
+#include "mpi/request/progress.hpp"
+#include "mpi/rma/window.hpp"
+
+namespace isthmus::face {
+
+template <class Body>
+int shielded(const GridWindow& window, const char* function, Body&& body) noexcept {
+  return shielded_with([&](int code) { return raise_on(window.native, code, function); }, function,
+                       std::forward<Body>(body));
+}
+
+template <class F>
+auto with_part(GridWindow& window, F&& f) {
+  return grid()->endpoint->locked([&](core::Engine&) { return std::forward<F>(f)(*window.part); });
+}
+
+template <class Done>
+void wait_for(GridWindow& window, const char* function, Done&& done) {
+  const auto describe = [&](WaitingFor& wait) {
+    wait.call = function;
+    wait.comm = window.handle;
+  };
+  wait_until([&] { return with_part(window, done); }, Describe(describe));
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,81 @@
+// What accumulates compute with: the elements that MPI's predefined datatypes are made of, and its
+// predefined operations, in a form that travels. Little-endian, as all hosts of a grid are.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace isthmus::rma {
+
+/// Kinds of numbers. The numbers of the enumerators go over the wire.
+enum class Number : std::uint8_t {
+  Raw,  ///< bytes that are replaced whole, and not computed with
+  I8,
+  I16,
+  I32,
+  I64,
+  U8,
+  U16,
+  U32,
+  U64,
+  F32,
+  F64,
+  Long,  ///< long double
+  C32,   ///< complex: two F32, and so on
+  C64,
+  CLong,
+};
+inline constexpr std::uint8_t kNumbers = 15;
+
+enum class Op : std::uint8_t {
+  Replace,
+  NoOp,
+  Sum,
+  Prod,
+  Max,
+  Min,
+  LogicalAnd,
+  LogicalOr,
+  LogicalXor,
+  BitAnd,
+  BitOr,
+  BitXor,
+  MaxLoc,
+  MinLoc,
+};
+inline constexpr std::uint8_t kOps = 14;
+
+/// One element of a predefined datatype. A pair (MPI_DOUBLE_INT) has an index behind its value;
+/// packed there is no gap between them, in memory there may be.
+struct Element {
+  Number value = Number::Raw;
+  Number index = Number::Raw;  ///< of a pair
+  bool pair = false;
+  std::uint32_t value_size = 1;    ///< bytes
+  std::uint32_t index_size = 0;    ///< bytes; 0: no pair
+  std::uint32_t index_offset = 0;  ///< in memory
+  std::uint32_t extent = 1;        ///< in memory
+
+  std::uint32_t packed() const { return value_size + index_size; }
+  bool gapless() const { return packed() == extent; }
+};
+
+/// Bytes of a number; 0 for Raw, which says its own.
+std::size_t size_of(Number number);
+/// A number by itself, a pair of numbers, or raw bytes.
+Element plain(Number number);
+Element pair_of(Number value, Number index, std::size_t index_offset, std::size_t extent);
+Element raw(std::size_t size);
+/// Sizes and places fit the kinds: for what has come over the wire.
+bool sound(const Element& element);
+
+/// Whether such elements can be combined so.
+bool combines(Op op, const Element& element);
+/// Combines packed `operand`s into `count` elements in memory, `extent` apart. combines() holds.
+void combine(Op op, const Element& element, std::byte* memory, const std::byte* operand,
+             std::size_t count);
+/// Copies `count` elements in memory into packed ones.
+void pack(const Element& element, const std::byte* memory, std::byte* packed, std::size_t count);
+
+}  // namespace isthmus::rma

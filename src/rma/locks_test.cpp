@@ -1,0 +1,68 @@
+#include "rma/locks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+namespace isthmus::rma {
+namespace {
+
+TEST(Locks, SharedTogetherExclusiveAlone) {
+  Locks locks;
+  EXPECT_TRUE(locks.request(1, false));
+  EXPECT_TRUE(locks.request(2, false));
+  EXPECT_FALSE(locks.request(3, true));
+  EXPECT_TRUE(locks.release(1).empty());
+  EXPECT_EQ(locks.release(2), std::vector<int>{3});
+  EXPECT_TRUE(locks.holds(3));
+  EXPECT_FALSE(locks.request(1, false));
+  EXPECT_EQ(locks.release(3), std::vector<int>{1});
+}
+
+TEST(Locks, SharersComeNotBeforeWhoWaits) {
+  Locks locks;
+  EXPECT_TRUE(locks.request(1, false));
+  EXPECT_FALSE(locks.request(2, true));
+  EXPECT_FALSE(locks.request(3, false));
+  EXPECT_TRUE(locks.waits(3));
+  EXPECT_EQ(locks.release(1), std::vector<int>{2});
+  EXPECT_EQ(locks.release(2), std::vector<int>{3});
+}
+
+// Whatever comes: never two where one is exclusive, everyone in turn, in the end nobody.
+TEST(Locks, NobodyStarves) {
+  std::mt19937 random(3);
+  Locks locks;
+  std::map<int, bool> holding;  // rank -> exclusive
+  std::map<int, bool> asked;    // waiting
+  std::vector<int> order, served;
+  const auto take = [&](int rank, bool exclusive) {
+    EXPECT_TRUE(holding.empty() || (!exclusive && !holding.begin()->second));
+    holding[rank] = exclusive;
+    served.push_back(rank);
+  };
+  for (int step = 0; step < 20'000; ++step) {
+    const int rank = static_cast<int>(random() % 12);
+    if (holding.contains(rank)) {
+      holding.erase(rank);
+      for (const int next : locks.release(rank)) {
+        take(next, asked.at(next));
+        asked.erase(next);
+      }
+    } else if (!asked.contains(rank)) {
+      const bool exclusive = random() % 2 == 0;
+      order.push_back(rank);
+      if (locks.request(rank, exclusive)) {
+        take(rank, exclusive);
+      } else {
+        asked[rank] = exclusive;
+      }
+    }
+  }
+  order.resize(served.size());
+  EXPECT_EQ(served, order) << "first come, first served";
+}
+
+}  // namespace
+}  // namespace isthmus::rma

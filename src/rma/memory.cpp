@@ -1,0 +1,45 @@
+#include "rma/memory.hpp"
+
+#include <iterator>
+
+namespace isthmus::rma {
+
+Memory Memory::fixed(void* base, std::size_t size) {
+  Memory memory;
+  memory.origin_ = reinterpret_cast<std::uintptr_t>(base);
+  memory.regions_[memory.origin_] = size;
+  return memory;
+}
+
+bool Memory::attach(const void* base, std::size_t size) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(base);
+  const auto next = regions_.lower_bound(begin);
+  if (next != regions_.end() && (next->first == begin || next->first - begin < size)) return false;
+  if (next != regions_.begin()) {
+    const auto before = std::prev(next);
+    if (begin - before->first < before->second) return false;
+  }
+  regions_.emplace(begin, size);
+  return true;
+}
+
+bool Memory::detach(const void* base) {
+  return regions_.erase(reinterpret_cast<std::uintptr_t>(base)) > 0;
+}
+
+std::byte* Memory::find(std::int64_t displacement, std::int64_t low, std::int64_t high) const {
+  const std::uintptr_t at = origin_ + static_cast<std::uintptr_t>(displacement);
+  if (low < high) {
+    const std::uintptr_t first = at + static_cast<std::uintptr_t>(low);
+    const auto size = static_cast<std::uintptr_t>(high) - static_cast<std::uintptr_t>(low);
+    const auto after = regions_.upper_bound(first);
+    if (after == regions_.begin()) return nullptr;
+    const auto region = std::prev(after);
+    const std::uintptr_t inside = first - region->first;
+    if (inside > region->second || size > region->second - inside) return nullptr;
+  }
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address is what the displacement stands for
+  return reinterpret_cast<std::byte*>(at);
+}
+
+}  // namespace isthmus::rma

@@ -1,0 +1,30 @@
+// The memory that a process exposes in a window, and what of it others may reach.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+namespace isthmus::rma {
+
+class Memory {
+ public:
+  /// One region; displacements count from its beginning.
+  static Memory fixed(void* base, std::size_t size);
+  /// Regions that come and go; displacements are addresses.
+  static Memory dynamic() { return {}; }
+
+  /// False: it overlaps one that is there, or there is none there.
+  bool attach(const void* base, std::size_t size);
+  bool detach(const void* base);
+
+  /// What `displacement` names, if the bytes from `low` up to `high` from there are exposed; else
+  /// null. No bytes may be anywhere.
+  std::byte* find(std::int64_t displacement, std::int64_t low, std::int64_t high) const;
+
+ private:
+  std::uintptr_t origin_ = 0;
+  std::map<std::uintptr_t, std::size_t> regions_;
+};
+
+}  // namespace isthmus::rma

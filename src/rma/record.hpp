@@ -1,0 +1,99 @@
+// What the processes of a window say to each other: records, several in a message of the window's
+// service. docs/rma.md lists them. Little-endian.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "rma/element.hpp"
+
+namespace isthmus::rma {
+
+static_assert(std::endian::native == std::endian::little);
+
+enum class Kind : std::uint8_t {
+  // From an origin to a target.
+  Map = 1,     ///< a datatype of this origin's, which it names by its number from now on
+  Put,         ///< Area, data
+  PutApart,    ///< Area, tag: the data comes as a message of its own
+  Get,         ///< Area, tag of the answer
+  Accumulate,  ///< Area, Combination, tag of the answer or 0, data
+  Compare,     ///< compare and swap: Comparison, the two values
+  Lock,        ///< exclusive or not
+  Unlock,      ///< number of the answer
+  Flush,       ///< number of the answer
+  Post,        ///< MPI_Win_post: you may begin
+  Complete,    ///< MPI_Win_complete: that is all
+  // Back.
+  Granted,  ///< the lock is yours
+  Done,     ///< number of what it answers: all up to there is done; whether all went well
+};
+
+/// What of a window an operation is about: packed bytes `position` to `position + size` of `count`
+/// elements of a datatype; without one (`map` 0) `size` bytes of memory in a row.
+struct Area {
+  std::int64_t displacement = 0;
+  std::uint32_t map = 0;
+  std::uint64_t size = 0;
+  std::int64_t count = 0;
+  std::uint64_t position = 0;
+};
+
+/// How an accumulate computes.
+struct Combination {
+  Op op = Op::Replace;
+  Element element;
+};
+
+class RecordWriter {
+ public:
+  explicit RecordWriter(std::vector<std::byte>& out) : out_(out) {}
+  RecordWriter& put(Kind kind) { return put(static_cast<std::uint8_t>(kind)); }
+  template <class T>
+  requires std::is_integral_v<T> RecordWriter& put(T value) {
+    return put(std::as_bytes(std::span(&value, 1)));
+  }
+  RecordWriter& put(const Area& area);
+  RecordWriter& put(const Combination& how);
+  RecordWriter& put(std::span<const std::byte> bytes) {
+    out_.insert(out_.end(), bytes.begin(), bytes.end());
+    return *this;
+  }
+
+ private:
+  std::vector<std::byte>& out_;
+};
+
+/// Reads what may be anything. Once it has read beyond the end it is bad, and reads zeros.
+class RecordReader {
+ public:
+  explicit RecordReader(std::span<const std::byte> in) : in_(in) {}
+  bool at_end() const { return in_.empty(); }
+  bool good() const { return good_; }
+  std::span<const std::byte> rest() const { return in_; }
+  template <class T>
+  T get() {
+    static_assert(std::is_integral_v<T>);
+    T value = 0;
+    const auto from = bytes(sizeof value);
+    if (from.size() == sizeof value) std::memcpy(&value, from.data(), sizeof value);
+    return value;
+  }
+  std::span<const std::byte> bytes(std::uint64_t size);
+  Kind kind() { return static_cast<Kind>(get<std::uint8_t>()); }
+  Area area();
+  /// Nothing: no such way to compute.
+  std::optional<Combination> combination();
+
+ private:
+  std::span<const std::byte> in_;
+  bool good_ = true;
+};
+
+}  // namespace isthmus::rma

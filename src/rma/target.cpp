@@ -1,0 +1,330 @@
+// The target's side: records are executed as they come, on the thread that has the I/O's turn.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "rma/partner.hpp"
+#include "rma/window.hpp"
+
+namespace isthmus::rma {
+
+/// An Area in this window's memory.
+struct Window::Target {
+  std::byte* memory = nullptr;  ///< what offsets count from; null: out of the window
+  const core::TypeMap* map = nullptr;
+};
+
+bool Window::take(core::NodeId from, const core::Envelope& envelope,
+                  std::span<const std::byte> bytes) {
+  const int rank = envelope.source;
+  if (rank < 0 || static_cast<std::size_t>(rank) >= config_.nodes.size() ||
+      config_.nodes[static_cast<std::size_t>(rank)] != from) {
+    return false;
+  }
+  Partner& origin = partner(rank);
+  if (!origin.stalled.empty()) {
+    origin.stalled.insert(origin.stalled.end(), bytes.begin(), bytes.end());
+    return true;
+  }
+  RecordReader in(bytes);
+  if (!run(rank, origin, in)) return false;
+  resume_all();
+  return !broken_;
+}
+
+// False: the origin breaks the protocol.
+bool Window::run(int rank, Partner& from, RecordReader& in) {
+  const bool outer = std::exchange(running_, true);
+  Step step = Step::Done;
+  while (step == Step::Done && !in.at_end()) {
+    const auto rest = in.rest();
+    step = execute(rank, from, in);
+    if (step == Step::Stalled) from.stalled.assign(rest.begin(), rest.end());
+  }
+  running_ = outer;
+  return step != Step::Broken;
+}
+
+// Whoever has been waiting may be able to go on.
+void Window::resume_all() {
+  if (running_) return;
+  while (!resumable_.empty()) {
+    const int rank = resumable_.front();
+    resumable_.pop_front();
+    Partner& from = partner(rank);
+    const auto records = std::exchange(from.stalled, {});
+    RecordReader in(records);
+    if (!run(rank, from, in)) broken_ = true;
+  }
+}
+
+Window::Step Window::execute(int rank, Partner& from, RecordReader& in) {
+  switch (in.kind()) {
+    case Kind::Map:
+      return define_map(from, in);
+    case Kind::Put:
+      return put(rank, from, in);
+    case Kind::PutApart:
+      return put_apart(rank, from, in);
+    case Kind::Get:
+      return get(rank, from, in);
+    case Kind::Accumulate:
+      return accumulate(rank, from, in);
+    case Kind::Compare:
+      return compare(rank, from, in);
+    case Kind::Lock: {
+      const auto exclusive = in.get<std::uint8_t>();
+      if (!in.good() || exclusive > 1) return Step::Broken;
+      if (!locks_.holds(rank)) {
+        if (locks_.waits(rank)) return Step::Stalled;
+        if (!locks_.request(rank, exclusive != 0)) return Step::Stalled;
+      }
+      std::vector<std::byte> records;
+      RecordWriter(records).put(Kind::Granted);
+      tell(rank, std::move(records));
+      return Step::Done;
+    }
+    case Kind::Unlock:
+      return unlock(rank, from, in);
+    case Kind::Flush: {
+      const auto number = in.get<std::uint64_t>();
+      if (!in.good()) return Step::Broken;
+      if (from.landing > 0) return Step::Stalled;
+      tell_done(rank, from, number);
+      return Step::Done;
+    }
+    case Kind::Post:
+      ++from.posts;
+      return Step::Done;
+    case Kind::Complete:
+      if (from.landing > 0) return Step::Stalled;
+      ++from.completes;
+      return Step::Done;
+    case Kind::Granted:
+      if (from.locks_granted == from.locks_asked) return Step::Broken;
+      ++from.locks_granted;
+      return Step::Done;
+    case Kind::Done: {
+      const auto number = in.get<std::uint64_t>();
+      const auto failed = in.get<std::uint8_t>();
+      if (!in.good() || number > from.asked) return Step::Broken;
+      from.answered = std::max(from.answered, number);
+      from.failed = from.failed || failed != 0;
+      return Step::Done;
+    }
+  }
+  return Step::Broken;
+}
+
+Window::Step Window::unlock(int rank, Partner& from, RecordReader& in) {
+  const auto number = in.get<std::uint64_t>();
+  if (!in.good() || !locks_.holds(rank)) return Step::Broken;
+  if (from.landing > 0) return Step::Stalled;
+  for (const int next : locks_.release(rank)) resumable_.push_back(next);
+  tell_done(rank, from, number);
+  return Step::Done;
+}
+
+// ---- answers ------------------------------------------------------------------------------------
+
+void Window::tell(int rank, std::vector<std::byte> records) {
+  engine_.post(config_.nodes[static_cast<std::size_t>(rank)],
+               {.context = config_.context | core::kServiceContext, .source = config_.rank},
+               std::move(records));
+}
+
+void Window::tell_done(int rank, Partner& to, std::uint64_t number) {
+  std::vector<std::byte> records;
+  const bool failed = std::exchange(to.out_of_range, false);
+  RecordWriter(records).put(Kind::Done).put(number).put(static_cast<std::uint8_t>(failed ? 1 : 0));
+  tell(rank, std::move(records));
+}
+
+void Window::answer(int rank, int tag, std::vector<std::byte> bytes) {
+  engine_.post(config_.nodes[static_cast<std::size_t>(rank)],
+               {.context = config_.context, .source = config_.rank, .tag = tag}, std::move(bytes));
+}
+
+// ---- operations ---------------------------------------------------------------------------------
+
+Window::Step Window::define_map(Partner& from, RecordReader& in) {
+  const auto size = in.get<std::uint64_t>();
+  auto map = core::TypeMap::decode(in.bytes(size));
+  if (!in.good() || !map) return Step::Broken;
+  from.maps.push_back(std::move(*map));
+  return Step::Done;
+}
+
+// False: the origin breaks the protocol. `element`: of an accumulate.
+bool Window::resolve(Partner& from, const Area& area, const Element* element, Target& target) {
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max() / 512);
+  if (area.size > kMost) return false;
+  if (element != nullptr && area.size % element->packed() != 0) return false;
+  std::int64_t low = 0, high = static_cast<std::int64_t>(area.size);
+  if (area.map != 0) {
+    if (area.map > from.maps.size() || area.count < 0) return false;
+    target.map = &from.maps[area.map - 1];
+    const auto bounds = target.map->bounds(area.count);
+    if (!bounds) return false;
+    if (element != nullptr && area.position % element->packed() != 0) return false;
+    const core::TypeCursor all(*target.map, area.count);
+    const auto total = static_cast<std::uint64_t>(all.total());
+    if (area.position > total || area.size > total - area.position) return false;
+    low = bounds->low;
+    high = bounds->high;
+  } else if (element != nullptr && !element->gapless()) {
+    // The last element may end before its extent does.
+    const std::uint64_t count = area.size / element->packed();
+    high = count == 0 ? 0
+                      : static_cast<std::int64_t>((count - 1) * element->extent +
+                                                  element->index_offset + element->index_size);
+  }
+  target.memory = memory_.find(area.displacement, low, high);
+  if (target.memory == nullptr) from.out_of_range = true;
+  return true;
+}
+
+Window::Step Window::put(int /*rank*/, Partner& from, RecordReader& in) {
+  const Area area = in.area();
+  const auto data = in.bytes(area.size);
+  Target target;
+  if (!in.good() || !resolve(from, area, nullptr, target)) return Step::Broken;
+  if (target.memory == nullptr || data.empty()) return Step::Done;
+  if (target.map == nullptr) {
+    std::memcpy(target.memory, data.data(), data.size());
+  } else {
+    core::TypeCursor cursor(*target.map, area.count, static_cast<std::int64_t>(area.position));
+    core::unpack(cursor, target.memory, data);
+  }
+  return Step::Done;
+}
+
+Window::Step Window::put_apart(int rank, Partner& from, RecordReader& in) {
+  const Area area = in.area();
+  const auto tag = in.get<std::int32_t>();
+  Target target;
+  if (!in.good() || area.map != 0 || !resolve(from, area, nullptr, target)) return Step::Broken;
+  auto landing = std::make_unique<Landing>(*this, rank, from);
+  landing->context = config_.context;
+  landing->source = rank;
+  landing->tag = tag | kApartTag;
+  landing->buffer = target.memory;
+  landing->capacity = target.memory == nullptr ? 0 : static_cast<std::size_t>(area.size);
+  engine_.recv(*landing.release());
+  return Step::Done;
+}
+
+Window::Step Window::get(int rank, Partner& from, RecordReader& in) {
+  const Area area = in.area();
+  const auto tag = in.get<std::int32_t>();
+  Target target;
+  if (!in.good() || !resolve(from, area, nullptr, target)) return Step::Broken;
+  const auto size = static_cast<std::size_t>(area.size);
+  if (target.memory == nullptr) {
+    answer(rank, tag, {});
+  } else if (target.map != nullptr) {
+    if (size > core::kMostServiceBytes) return Step::Broken;
+    std::vector<std::byte> bytes(size);
+    core::TypeCursor cursor(*target.map, area.count, static_cast<std::int64_t>(area.position));
+    core::pack(cursor, target.memory, bytes);
+    answer(rank, tag, std::move(bytes));
+  } else if (size < kApart) {
+    answer(rank, tag, {target.memory, target.memory + size});
+  } else {
+    auto lent = std::make_unique<Lent>(*this);
+    lent->peer = config_.nodes[static_cast<std::size_t>(rank)];
+    lent->envelope = {.context = config_.context, .source = config_.rank, .tag = tag};
+    lent->data = {target.memory, size};
+    engine_.send(*lent.release());
+  }
+  return Step::Done;
+}
+
+namespace {
+
+// Calls `use(memory, packed, count)` for elements that lie in a row, from `position` of a map on.
+// False: the map does not consist of such elements.
+template <class Use>
+bool each_run(const core::TypeMap& map, std::int64_t count, std::int64_t position, std::size_t size,
+              std::byte* memory, const Element& element, Use&& use) {
+  core::TypeCursor cursor(map, count, position);
+  const auto packed = static_cast<std::int64_t>(element.packed());
+  const auto next_of = [&](std::int64_t most) -> std::optional<std::byte*> {
+    const core::Piece piece = cursor.next(most);
+    if (piece.length != most) return std::nullopt;
+    return memory + piece.offset;
+  };
+  for (std::size_t at = 0; at < size;) {
+    if (element.gapless() && !element.pair) {
+      const auto most = static_cast<std::int64_t>(size - at);
+      const core::Piece piece = cursor.next(most);
+      if (piece.length <= 0 || piece.length % packed != 0) return false;
+      use(memory + piece.offset, at, static_cast<std::size_t>(piece.length / packed));
+      at += static_cast<std::size_t>(piece.length);
+    } else {
+      const auto value = next_of(element.value_size);
+      const auto index = next_of(element.index_size);
+      if (!value || !index || *index != *value + element.index_offset) return false;
+      use(*value, at, 1);
+      at += element.packed();
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Window::Step Window::accumulate(int rank, Partner& from, RecordReader& in) {
+  const Area area = in.area();
+  const auto how = in.combination();
+  const auto tag = in.get<std::int32_t>();
+  if (!in.good() || !how) return Step::Broken;
+  const auto data = how->op == Op::NoOp ? std::span<const std::byte>() : in.bytes(area.size);
+  const Element& element = how->element;
+  Target target;
+  if (!in.good() || area.size > core::kMostServiceBytes || !resolve(from, area, &element, target)) {
+    return Step::Broken;
+  }
+  const auto size = static_cast<std::size_t>(area.size);
+  std::vector<std::byte> before(tag != 0 && target.memory != nullptr ? size : 0);
+  const auto use = [&](std::byte* memory, std::size_t at, std::size_t count) {
+    if (!before.empty()) pack(element, memory, before.data() + at, count);
+    const std::byte* const operand = data.empty() ? nullptr : data.data() + at;
+    combine(how->op, element, memory, operand, count);
+  };
+  if (target.memory != nullptr) {
+    if (target.map == nullptr) {
+      use(target.memory, 0, size / element.packed());
+    } else if (!each_run(*target.map, area.count, static_cast<std::int64_t>(area.position), size,
+                         target.memory, element, use)) {
+      return Step::Broken;
+    }
+  }
+  if (tag != 0) answer(rank, tag, std::move(before));
+  return Step::Done;
+}
+
+Window::Step Window::compare(int rank, Partner& from, RecordReader& in) {
+  const auto displacement = in.get<std::int64_t>();
+  const auto size = in.get<std::uint32_t>();
+  const auto tag = in.get<std::int32_t>();
+  const auto expected = in.bytes(size);
+  const auto swap = in.bytes(size);
+  Target target;
+  if (!in.good() || !resolve(from, {.displacement = displacement, .size = size}, nullptr, target)) {
+    return Step::Broken;
+  }
+  std::vector<std::byte> before;
+  if (target.memory != nullptr) {
+    before.assign(target.memory, target.memory + size);
+    if (std::equal(before.begin(), before.end(), expected.begin())) {
+      std::copy(swap.begin(), swap.end(), target.memory);
+    }
+  }
+  answer(rank, tag, std::move(before));
+  return Step::Done;
+}
+
+}  // namespace isthmus::rma

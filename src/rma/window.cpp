@@ -1,0 +1,274 @@
+// The origin's side, and what both sides share.
+#include "rma/window.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "rma/partner.hpp"
+
+namespace isthmus::rma {
+
+Window::Window(core::Engine& engine, WindowConfig config, Memory memory)
+    : engine_(engine), config_(std::move(config)), memory_(std::move(memory)) {
+  engine_.serve(config_.context | core::kServiceContext, *this);
+}
+
+Window::~Window() { engine_.end_service(config_.context | core::kServiceContext); }
+
+Window::Partner& Window::partner(int rank) {
+  auto& found = partners_[rank];
+  if (!found) found = std::make_unique<Partner>();
+  return *found;
+}
+
+const Window::Partner* Window::find(int rank) const {
+  const auto found = partners_.find(rank);
+  return found == partners_.end() ? nullptr : found->second.get();
+}
+
+bool Window::quiet() const {
+  return under_way_ == 0 && std::all_of(partners_.begin(), partners_.end(), [](const auto& entry) {
+           return entry.second->batch.empty() && entry.second->stalled.empty();
+         });
+}
+
+std::vector<int> Window::partners() const {
+  std::vector<int> ranks;
+  for (const auto& [rank, partner] : partners_) ranks.push_back(rank);
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
+// ---- records ------------------------------------------------------------------------------------
+
+void Window::send_batch(int rank, Partner& to) {
+  if (to.batch.empty()) return;
+  if (to.locks_granted < to.locks_asked) to.sent_behind += to.batch.size();
+  auto batch = std::make_unique<Batch>(*this, to, std::exchange(to.batch, {}));
+  batch->peer = config_.nodes[static_cast<std::size_t>(rank)];
+  batch->envelope = {.context = config_.context | core::kServiceContext, .source = config_.rank};
+  engine_.send(*batch.release());
+}
+
+void Window::written(int rank, Partner& to) {
+  to.unflushed = true;
+  if (to.batch.size() >= kBatch) send_batch(rank, to);
+}
+
+void Window::send_now(int rank) { send_batch(rank, partner(rank)); }
+
+bool Window::has_room(int rank) const {
+  const Partner* const to = find(rank);
+  if (to == nullptr) return true;
+  if (to->locks_granted < to->locks_asked && to->sent_behind >= kBehindLock) return false;
+  return to->backlog < kBacklog;
+}
+
+std::uint32_t Window::map_number(int rank, Partner& to, const core::TypeMap& map) {
+  std::vector<std::byte> form;
+  map.encode(form);
+  if (form.size() > kMostMap) {
+    throw std::length_error("the target's datatype has more distinct blocks than travel");
+  }
+  const auto [found, fresh] = to.map_numbers.try_emplace(
+      std::string(reinterpret_cast<const char*>(form.data()), form.size()),
+      static_cast<std::uint32_t>(to.map_numbers.size() + 1));
+  if (fresh) {
+    RecordWriter(to.batch).put(Kind::Map).put(static_cast<std::uint64_t>(form.size())).put(form);
+    written(rank, to);
+  }
+  return found->second;
+}
+
+// ---- operations ---------------------------------------------------------------------------------
+
+void Window::put(const Place& to, std::span<const std::byte> data,
+                 const std::shared_ptr<void>& keep, const Ticket& ticket) {
+  if (data.empty()) return;
+  Partner& target = partner(to.rank);
+  if (to.map == nullptr && data.size() >= kApart) {
+    const int tag = next_tag();
+    RecordWriter(target.batch)
+        .put(Kind::PutApart)
+        .put(Area{.displacement = to.displacement, .size = data.size()})
+        .put(tag);
+    target.unflushed = true;
+    send_batch(to.rank, target);
+    auto apart = std::make_unique<Apart>(*this, target, keep, ticket);
+    apart->peer = config_.nodes[static_cast<std::size_t>(to.rank)];
+    apart->envelope = {.context = config_.context, .source = config_.rank, .tag = tag | kApartTag};
+    apart->data = data;
+    engine_.send(*apart.release());
+    return;
+  }
+  const std::uint32_t map = to.map != nullptr ? map_number(to.rank, target, *to.map) : 0;
+  for (std::size_t at = 0; at < data.size(); at += kPart) {
+    const auto part = data.subspan(at, std::min(kPart, data.size() - at));
+    Area area{.displacement = to.displacement, .map = map, .size = part.size()};
+    if (map != 0) {
+      area.count = to.count;
+      area.position = at;
+    } else {
+      area.displacement += static_cast<std::int64_t>(at);
+    }
+    RecordWriter(target.batch).put(Kind::Put).put(area).put(part);
+    written(to.rank, target);
+  }
+}
+
+void Window::receive(int rank, Partner& from, int tag, std::span<std::byte> into,
+                     const Ticket& ticket) {
+  auto fetch = std::make_unique<Fetch>(*this, from, ticket);
+  fetch->context = config_.context;
+  fetch->source = rank;
+  fetch->tag = tag;
+  fetch->buffer = into.data();
+  fetch->capacity = into.size();
+  engine_.recv(*fetch.release());
+}
+
+void Window::get(const Place& from, std::span<std::byte> into, const Ticket& ticket) {
+  if (into.empty()) return;
+  Partner& target = partner(from.rank);
+  const std::uint32_t map = from.map != nullptr ? map_number(from.rank, target, *from.map) : 0;
+  // Without a map the window's memory itself is sent; else each part is packed at the target.
+  const std::size_t most = map == 0 ? into.size() : core::kMostServiceBytes;
+  for (std::size_t at = 0; at < into.size(); at += most) {
+    const auto part = into.subspan(at, std::min(most, into.size() - at));
+    Area area{.displacement = from.displacement, .map = map, .size = part.size()};
+    if (map != 0) {
+      area.count = from.count;
+      area.position = at;
+    }
+    const int tag = next_tag();
+    receive(from.rank, target, tag, part, ticket);
+    RecordWriter(target.batch).put(Kind::Get).put(area).put(tag);
+    written(from.rank, target);
+  }
+}
+
+void Window::accumulate_parts(const Place& to, const Combination& how,
+                              std::span<const std::byte> data, std::span<std::byte> before,
+                              const Ticket& ticket) {
+  const std::size_t size = std::max(data.size(), before.size());
+  if (size == 0) return;
+  Partner& target = partner(to.rank);
+  const std::uint32_t map = to.map != nullptr ? map_number(to.rank, target, *to.map) : 0;
+  const std::size_t packed = how.element.packed();
+  const std::size_t most = kPart / packed * packed;
+  for (std::size_t at = 0; at < size; at += most) {
+    Area area{.displacement = to.displacement, .map = map, .size = std::min(most, size - at)};
+    const auto bytes = static_cast<std::size_t>(area.size);
+    if (map != 0) {
+      area.count = to.count;
+      area.position = at;
+    } else {
+      area.displacement += static_cast<std::int64_t>(at / packed * how.element.extent);
+    }
+    int tag = 0;
+    if (!before.empty()) {
+      tag = next_tag();
+      if (tag == 0) tag = next_tag();
+      receive(to.rank, target, tag, before.subspan(at, bytes), ticket);
+    }
+    RecordWriter writer(target.batch);
+    writer.put(Kind::Accumulate).put(area).put(how).put(tag);
+    if (how.op != Op::NoOp) writer.put(data.subspan(at, bytes));
+    written(to.rank, target);
+  }
+}
+
+void Window::accumulate(const Place& to, const Combination& how, std::span<const std::byte> data) {
+  if (how.op != Op::NoOp) accumulate_parts(to, how, data, {}, nullptr);
+}
+
+void Window::fetch(const Place& to, const Combination& how, std::span<const std::byte> data,
+                   std::span<std::byte> before, const Ticket& ticket) {
+  accumulate_parts(to, how, data, before, ticket);
+}
+
+void Window::compare_and_swap(const Place& to, std::span<const std::byte> compare,
+                              std::span<const std::byte> swap, std::span<std::byte> before,
+                              const Ticket& ticket) {
+  Partner& target = partner(to.rank);
+  const int tag = next_tag();
+  receive(to.rank, target, tag, before, ticket);
+  RecordWriter(target.batch)
+      .put(Kind::Compare)
+      .put(to.displacement)
+      .put(static_cast<std::uint32_t>(compare.size()))
+      .put(tag)
+      .put(compare)
+      .put(swap);
+  written(to.rank, target);
+}
+
+// ---- synchronization ----------------------------------------------------------------------------
+
+void Window::lock(int rank, bool exclusive) {
+  Partner& to = partner(rank);
+  ++to.locks_asked;
+  to.sent_behind = 0;
+  RecordWriter(to.batch).put(Kind::Lock).put(static_cast<std::uint8_t>(exclusive ? 1 : 0));
+}
+
+bool Window::granted(int rank) const {
+  const Partner* const to = find(rank);
+  return to == nullptr || to->locks_granted >= to->locks_asked;
+}
+
+std::uint64_t Window::unlock(int rank) {
+  Partner& to = partner(rank);
+  to.unflushed = false;
+  RecordWriter(to.batch).put(Kind::Unlock).put(++to.asked);
+  send_batch(rank, to);
+  return to.asked;
+}
+
+std::uint64_t Window::flush(int rank) {
+  Partner& to = partner(rank);
+  if (std::exchange(to.unflushed, false)) RecordWriter(to.batch).put(Kind::Flush).put(++to.asked);
+  send_batch(rank, to);
+  return to.asked;
+}
+
+bool Window::done(int rank, std::uint64_t number) const {
+  const Partner* const to = find(rank);
+  return to == nullptr || (to->answered >= number && to->fetches == 0);
+}
+
+bool Window::local_done(int rank) const {
+  const Partner* const to = find(rank);
+  return to == nullptr || (to->apart == 0 && to->fetches == 0);
+}
+
+bool Window::take_failure(int rank) { return std::exchange(partner(rank).failed, false); }
+
+void Window::post(int rank) {
+  Partner& to = partner(rank);
+  RecordWriter(to.batch).put(Kind::Post);
+  send_batch(rank, to);
+}
+
+bool Window::take_post(int rank) {
+  Partner& to = partner(rank);
+  if (to.posts == 0) return false;
+  --to.posts;
+  return true;
+}
+
+void Window::complete(int rank) {
+  Partner& to = partner(rank);
+  RecordWriter(to.batch).put(Kind::Complete);
+  send_batch(rank, to);
+}
+
+bool Window::has_completed(int rank) const {
+  const Partner* const from = find(rank);
+  return from != nullptr && from->completes > 0;
+}
+
+void Window::take_complete(int rank) { --partner(rank).completes; }
+
+}  // namespace isthmus::rma

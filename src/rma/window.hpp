@@ -1,0 +1,154 @@
+// One process's part of a window: what it asks of others (origin), and what it does for others
+// (target). Operations travel as records in messages of a service, in order from each origin, and
+// the target executes them as they come, whatever its program does: so every element is read and
+// changed in one place, by one thread at a time. A pure state machine over core::Engine.
+//
+// Nothing waits for an answer before data goes: a lock, its operations and its unlock travel one
+// after the other, and a target keeps what comes behind a lock that it cannot give yet.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <set>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "core/engine.hpp"
+#include "core/type_map.hpp"
+#include "rma/locks.hpp"
+#include "rma/memory.hpp"
+#include "rma/record.hpp"
+
+namespace isthmus::rma {
+
+struct WindowConfig {
+  std::uint64_t context = 0;        ///< of the window's own: without core::kServiceContext
+  int rank = 0;                     ///< mine
+  std::vector<core::NodeId> nodes;  ///< by rank
+};
+
+/// Where an operation goes.
+struct Place {
+  int rank = 0;
+  std::int64_t displacement = 0;       ///< bytes
+  const core::TypeMap* map = nullptr;  ///< null: bytes (elements, of an accumulate) in a row
+  std::int64_t count = 0;              ///< of the map
+};
+
+/// Counts the parts of an operation that still need the program's memory. May be null.
+using Ticket = std::shared_ptr<std::atomic<int>>;
+
+/// All functions are for whoever holds the engine (net::Endpoint::locked). The owner outlives all
+/// operations: it destroys a window only when all members are at that and quiet() holds.
+class Window final : public core::Service {
+ public:
+  Window(core::Engine& engine, WindowConfig config, Memory memory);
+  ~Window();
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+
+  Memory& memory() { return memory_; }
+
+  // ---- origin ---------------------------------------------------------------------------------
+
+  /// Small data is copied at once; large data is borrowed until the ticket has counted down, and
+  /// `keep` with it, which may be null.
+  void put(const Place& to, std::span<const std::byte> data, const std::shared_ptr<void>& keep,
+           const Ticket& ticket);
+  void get(const Place& from, std::span<std::byte> into, const Ticket& ticket);
+  void accumulate(const Place& to, const Combination& how, std::span<const std::byte> data);
+  /// As accumulate; what was there before comes to `before`, of the size of the place. NoOp has no
+  /// data.
+  void fetch(const Place& to, const Combination& how, std::span<const std::byte> data,
+             std::span<std::byte> before, const Ticket& ticket);
+  void compare_and_swap(const Place& to, std::span<const std::byte> compare,
+                        std::span<const std::byte> swap, std::span<std::byte> before,
+                        const Ticket& ticket);
+
+  void lock(int rank, bool exclusive);
+  bool granted(int rank) const;
+  /// Both return a number: when done(rank, number) all operations up to there have been done at the
+  /// target, and what they fetched is here.
+  std::uint64_t unlock(int rank);
+  std::uint64_t flush(int rank);
+  bool done(int rank, std::uint64_t number) const;
+  /// All operations to a rank leave the program's memory alone from now on.
+  bool local_done(int rank) const;
+  /// Since last asked, an operation has named memory that is not in the target's window.
+  bool take_failure(int rank);
+  /// Operations are to be sent that have been gathered so far.
+  void send_now(int rank);
+  /// False: the program should wait before it goes on, since much waits to be sent to `rank`.
+  bool has_room(int rank) const;
+  /// Ranks that operations have gone to.
+  std::vector<int> partners() const;
+
+  void post(int rank);
+  /// One MPI_Win_post of that rank's is used up, if there is one.
+  bool take_post(int rank);
+  void complete(int rank);
+  bool has_completed(int rank) const;
+  void take_complete(int rank);
+
+  /// Nothing of this window is under way here.
+  bool quiet() const;
+
+  // ---- target ---------------------------------------------------------------------------------
+
+  [[nodiscard]] bool take(core::NodeId from, const core::Envelope& envelope,
+                          std::span<const std::byte> bytes) override;
+
+ private:
+  struct Partner;
+  struct Batch;
+  struct Apart;
+  struct Fetch;
+  struct Landing;
+  struct Lent;
+  struct Target;
+  enum class Step { Done, Stalled, Broken };
+
+  Partner& partner(int rank);
+  const Partner* find(int rank) const;
+
+  // Origin.
+  int next_tag() { return static_cast<int>(tags_++ & 0x3FFF'FFFFU); }
+  std::uint32_t map_number(int rank, Partner& to, const core::TypeMap& map);
+  void written(int rank, Partner& to);
+  void send_batch(int rank, Partner& to);
+  void receive(int rank, Partner& from, int tag, std::span<std::byte> into, const Ticket& ticket);
+  void accumulate_parts(const Place& to, const Combination& how, std::span<const std::byte> data,
+                        std::span<std::byte> before, const Ticket& ticket);
+
+  // Target.
+  bool run(int rank, Partner& from, RecordReader& in);
+  Step execute(int rank, Partner& from, RecordReader& in);
+  Step define_map(Partner& from, RecordReader& in);
+  Step put(int rank, Partner& from, RecordReader& in);
+  Step put_apart(int rank, Partner& from, RecordReader& in);
+  Step get(int rank, Partner& from, RecordReader& in);
+  Step accumulate(int rank, Partner& from, RecordReader& in);
+  Step compare(int rank, Partner& from, RecordReader& in);
+  Step unlock(int rank, Partner& from, RecordReader& in);
+  bool resolve(Partner& from, const Area& area, const Element* element, Target& target);
+  void answer(int rank, int tag, std::vector<std::byte> bytes);
+  void tell(int rank, std::vector<std::byte> records);
+  void tell_done(int rank, Partner& to, std::uint64_t number);
+  void resume_all();
+
+  core::Engine& engine_;
+  const WindowConfig config_;
+  Memory memory_;
+  Locks locks_;
+  std::unordered_map<int, std::unique_ptr<Partner>> partners_;
+  std::deque<int> resumable_;
+  bool running_ = false, broken_ = false;
+  std::uint32_t tags_ = 1;
+  std::size_t under_way_ = 0;  // operations of the engine's
+};
+
+}  // namespace isthmus::rma
