@@ -1,0 +1,47 @@
+// A file in this process's own file system.
+#include <chrono>
+#include <thread>
+
+#include "file/access.hpp"
+#include "file/open_file.hpp"
+
+namespace isthmus::file {
+namespace {
+
+// Others hold ranges while they read or write once.
+constexpr std::chrono::microseconds kRetry{100};
+
+class Here final : public OpenFile {
+ public:
+  explicit Here(const Paths& paths) : storage_(open_file(paths.file)), shared_(paths.shared) {}
+
+  void set_view(const View& view) override { view_ = view; }
+  std::size_t read(std::int64_t position, std::span<std::byte> to) override {
+    return read_seen(*storage_, view_, position, to);
+  }
+  void write(std::int64_t position, std::span<const std::byte> from) override {
+    write_seen(*storage_, view_, position, from);
+  }
+  std::int64_t size() override { return storage_->size(); }
+  void resize(std::int64_t size) override { storage_->resize(size); }
+  void preallocate(std::int64_t size) override { storage_->preallocate(size); }
+  void sync() override { storage_->sync(); }
+  void lock(std::int64_t low, std::int64_t high) override {
+    while (!storage_->try_lock(low, high)) std::this_thread::sleep_for(kRetry);
+  }
+  void unlock() override { storage_->unlock(); }
+  std::int64_t add_shared(std::int64_t value) override { return shared_.add(value); }
+  void set_shared(std::int64_t value) override { shared_.set(value); }
+  void close() override { storage_.reset(); }
+
+ private:
+  std::unique_ptr<Storage> storage_;
+  SharedNumber shared_;
+  View view_;
+};
+
+}  // namespace
+
+std::unique_ptr<OpenFile> open_here(const Paths& paths) { return std::make_unique<Here>(paths); }
+
+}  // namespace isthmus::file

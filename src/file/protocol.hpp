@@ -1,0 +1,62 @@
+// What processes far from a file and its file service say to each other: one request, one reply.
+// docs/protocol.md lists them byte by byte. Decoders trust nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace isthmus::file {
+
+enum class Op : std::uint8_t {
+  Open,         // a: flags (below), b: permissions, text: path, data: path of the shared number
+  Close,        //
+  ViewPart,     // data: the next bytes of an encoded type map
+  View,         // a: displacement; the parts that came are the filetype, and no more
+  Read,         // a: position in the view, b: bytes
+  Write,        // a: position in the view, data
+  Size,         // value: bytes
+  Resize,       // a: bytes
+  Preallocate,  // a: bytes
+  Sync,         //
+  Lock,         // a, b: the range of bytes
+  Unlock,       //
+  Add,          // a: what is added to the shared number; value: what was there
+  Set,          // a: the shared number
+};
+inline constexpr Op kLastOp = Op::Set;
+
+// Of Op::Open, since the system's own differ between architectures.
+inline constexpr std::int64_t kReads = 1, kWrites = 2;
+
+struct Request {
+  std::uint64_t number = 0;  ///< the reply has the same
+  Op op = Op::Close;
+  std::uint64_t file = 0;  ///< the sender's number for it
+  std::int64_t a = 0, b = 0;
+  std::string text;
+  std::span<const std::byte> data;  ///< borrowed
+};
+
+struct Reply {
+  std::uint64_t number = 0;
+  int error = 0;  ///< an errno of Linux, as every architecture of it has them
+  std::int64_t value = 0;
+  std::string sentence;  ///< of an error
+  std::vector<std::byte> data;
+};
+
+/// So much data has a request or a reply at most: with all before it, less than a service's
+/// message.
+inline constexpr std::size_t kMostData = std::size_t{1} << 19;
+inline constexpr std::size_t kMostText = 8192;
+
+std::vector<std::byte> encode(const Request& request);
+std::vector<std::byte> encode(const Reply& reply);
+std::optional<Request> decode_request(std::span<const std::byte> bytes);
+std::optional<Reply> decode_reply(std::span<const std::byte> bytes);
+
+}  // namespace isthmus::file

@@ -1,0 +1,115 @@
+#include "file/server.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+
+#include "file/access.hpp"
+#include "file/error.hpp"
+
+namespace isthmus::file {
+namespace {
+
+// So much may a process have this one keep: more than any program is known to open (2026-11).
+constexpr std::size_t kMostFiles = 1 << 16;
+constexpr std::size_t kMostViewBytes = std::size_t{1} << 28;
+
+void demand(bool condition, const char* what) {
+  if (!condition) throw Error(EPROTO, std::string("a request for a file is malformed: ") + what);
+}
+
+int system_flags(std::int64_t flags) {
+  demand(flags >= kReads && flags <= (kReads | kWrites), "the mode");
+  return flags == kReads ? O_RDONLY : flags == kWrites ? O_WRONLY : O_RDWR;
+}
+
+}  // namespace
+
+std::optional<Reply> Server::handle(std::uint32_t client, const Request& request) {
+  Reply reply;
+  reply.number = request.number;
+  try {
+    if (!answer(client, request, reply)) return std::nullopt;
+  } catch (const Error& error) {
+    reply.error = error.number;
+    reply.sentence = error.what();
+  }
+  return reply;
+}
+
+void Server::open(std::uint32_t client, const Request& request) {
+  demand(files_.size() < kMostFiles, "too many files");
+  const std::string shared(reinterpret_cast<const char*>(request.data.data()), request.data.size());
+  Open made{.storage = opener_({.path = request.text,
+                                .flags = system_flags(request.a),
+                                .permissions = static_cast<mode_t>(request.b)}),
+            .shared = SharedNumber(shared),
+            .view = {},
+            .parts = {}};
+  demand(files_.emplace(std::pair(client, request.file), std::move(made)).second, "open twice");
+}
+
+// False: not yet.
+bool Server::answer(std::uint32_t client, const Request& request, Reply& reply) {
+  if (request.op == Op::Open) {
+    open(client, request);
+    return true;
+  }
+  const auto found = files_.find({client, request.file});
+  demand(found != files_.end(), "no such file is open");
+  Open& file = found->second;
+  switch (request.op) {
+    case Op::Open:
+      break;
+    case Op::Close:
+      files_.erase(found);
+      break;
+    case Op::ViewPart:
+      demand(file.parts.size() + request.data.size() <= kMostViewBytes, "a long view");
+      file.parts.insert(file.parts.end(), request.data.begin(), request.data.end());
+      break;
+    case Op::View: {
+      auto map = core::TypeMap::decode(file.parts);
+      file.parts = {};
+      demand(map.has_value(), "the view");
+      file.view = {.displacement = request.a, .filetype = std::move(*map)};
+      break;
+    }
+    case Op::Read:
+      demand(request.a >= 0 && request.b >= 0 && request.b <= static_cast<std::int64_t>(kMostData),
+             "the length");
+      reply.data.resize(static_cast<std::size_t>(request.b));
+      reply.data.resize(read_seen(*file.storage, file.view, request.a, reply.data));
+      break;
+    case Op::Write:
+      demand(request.a >= 0, "the position");
+      write_seen(*file.storage, file.view, request.a, request.data);
+      break;
+    case Op::Size:
+      reply.value = file.storage->size();
+      break;
+    case Op::Resize:
+      file.storage->resize(request.a);
+      break;
+    case Op::Preallocate:
+      file.storage->preallocate(request.a);
+      break;
+    case Op::Sync:
+      file.storage->sync();
+      break;
+    case Op::Lock:
+      return file.storage->try_lock(request.a, request.b);
+    case Op::Unlock:
+      file.storage->unlock();
+      break;
+    case Op::Add:
+      reply.value = file.shared.add(request.a);
+      break;
+    case Op::Set:
+      file.shared.set(request.a);
+      break;
+  }
+  return true;
+}
+
+}  // namespace isthmus::file

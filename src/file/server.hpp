@@ -1,0 +1,42 @@
+// The file service of one process: opens files for far processes and does what they ask, one
+// request after the other. Called on one thread, which the file system may hold up.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "file/protocol.hpp"
+#include "file/storage.hpp"
+#include "file/view.hpp"
+
+namespace isthmus::file {
+
+class Server {
+ public:
+  using Opener = std::function<std::unique_ptr<Storage>(const Opening&)>;
+  explicit Server(Opener opener = open_file) : opener_(std::move(opener)) {}
+
+  /// Nothing: the range is locked by another; to be asked again. Throws nothing but std::bad_alloc:
+  /// what goes wrong is the reply.
+  std::optional<Reply> handle(std::uint32_t client, const Request& request);
+
+ private:
+  struct Open {
+    std::unique_ptr<Storage> storage;
+    SharedNumber shared;
+    View view;
+    std::vector<std::byte> parts;
+  };
+  bool answer(std::uint32_t client, const Request& request, Reply& reply);
+  void open(std::uint32_t client, const Request& request);
+
+  Opener opener_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, Open> files_;
+};
+
+}  // namespace isthmus::file

@@ -1,0 +1,57 @@
+// The bytes of a file, wherever they are. Offsets and sizes are bytes. Every function throws
+// file::Error. One thread at a time uses an object, but for `read` and `write`.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace isthmus::file {
+
+class Storage {
+ public:
+  virtual ~Storage() = default;
+  /// Fewer bytes than asked for only at the end of the file.
+  virtual std::size_t read(std::int64_t offset, std::span<std::byte> to) = 0;
+  /// All of them.
+  virtual void write(std::int64_t offset, std::span<const std::byte> from) = 0;
+  virtual std::int64_t size() = 0;
+  virtual void resize(std::int64_t size) = 0;
+  /// The file has at least that size, and its blocks are there.
+  virtual void preallocate(std::int64_t size) = 0;
+  /// What was written is on the disk, and what others wrote is seen from now on.
+  virtual void sync() = 0;
+  /// Keeps the bytes [low, high) from the locks of all others that opened the file, here and on
+  /// other hosts. False: another has some of them now. At most one range at a time.
+  virtual bool try_lock(std::int64_t low, std::int64_t high) = 0;
+  virtual void unlock() = 0;
+};
+
+/// How a file is opened: flags of open(2) and the permissions of a new file.
+struct Opening {
+  std::string path;
+  int flags = 0;
+  mode_t permissions = 0666;
+};
+/// By the system's calls. Each object has a file description of its own, on which its locks hang.
+std::unique_ptr<Storage> open_file(const Opening& opening);
+void remove_file(const std::string& path);
+
+/// A number that all who open the file share, in a small file of its own; absent means 0.
+class SharedNumber {
+ public:
+  explicit SharedNumber(std::string path) : path_(std::move(path)) {}
+  /// Adds and returns what was there. Waits for others that are at it, for microseconds.
+  std::int64_t add(std::int64_t value) const;
+  void set(std::int64_t value) const;
+  void remove() const;
+
+ private:
+  std::string path_;
+};
+
+}  // namespace isthmus::file

@@ -1,0 +1,38 @@
+#include "file/view.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace isthmus::file {
+
+core::TypeCursor View::pieces(std::int64_t position) const {
+  return {filetype, std::numeric_limits<std::int64_t>::max(), position};
+}
+
+std::int64_t View::offset_of(std::int64_t position) const {
+  return displacement + pieces(position).next(1).offset;
+}
+
+std::int64_t View::seen_before(std::int64_t offset) const {
+  const std::int64_t from = offset - displacement;
+  if (filetype.size() == 0 || filetype.extent() <= 0 || from <= filetype.true_lower()) return 0;
+  // All of a tile lies before the next one: filetypes grow monotonically.
+  std::int64_t seen = 0;
+  if (from >= filetype.true_upper()) {
+    seen = ((from - filetype.true_upper()) / filetype.extent() + 1) * filetype.size();
+  }
+  core::TypeCursor cursor = pieces(seen);
+  for (;;) {
+    const core::Piece piece = cursor.next(std::numeric_limits<std::int64_t>::max());
+    if (piece.length == 0 || piece.offset >= from) return seen;
+    seen += std::min(piece.length, from - piece.offset);
+  }
+}
+
+core::TypeMap::Bounds View::range(std::int64_t position, std::int64_t length) const {
+  if (length <= 0 || filetype.size() == 0) return {};
+  // Monotonic: the first byte is the lowest, the last the highest.
+  return {offset_of(position), offset_of(position + length - 1) + 1};
+}
+
+}  // namespace isthmus::file
