@@ -69,12 +69,6 @@ def test_what_is_refused_on_every_grid_is_guarded_without_a_handle() -> None:
     assert '(MPI_COMM_NULL, "MPI_Type_commit", "not here")' in text
 
 
-def test_a_file_is_refused_through_the_handler_of_files() -> None:
-    opened = function("int PMPI_File_open(MPI_Comm comm, MPI_File *fh);")
-    text = guards.guard(opened, guards.Face([]))
-    assert 'return unsupported_file(comm, "MPI_File_open"' in text
-
-
 def test_the_stub_gets_every_known_function_sorted() -> None:
     declared = prototypes.parse(DUP + FREE + COMMIT)
     extra = prototypes.parse("int PMPIX_Comm_agree(MPI_Comm comm, int *flag);")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 
 import collectives
+import files
 import sources
 import standard
 from prototypes import member_name
@@ -71,7 +72,7 @@ def classify(
 
 def table() -> list[tuple[str, str, str]]:
     """(name, state, note) rows."""
-    entries = sources.entries() | collectives.entries()
+    entries = sources.entries() | collectives.entries() | files.entries()
     native_ok = sources.native_ok()
     refusals = sources.refusals(), sources.refused_on_grid()
     rows = []

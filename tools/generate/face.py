@@ -1,5 +1,5 @@
 """Writes the generated sources of one face: native_table.{hpp,cpp}, guards.cpp, face_table.cpp and
-the entries of collectives.
+the entries of collectives and of files.
 
 face.py --compiler c++ --include DIR --sources src/mpi --out DIR
 """
@@ -10,6 +10,7 @@ import argparse
 from pathlib import Path
 
 import collectives
+import files
 import guards
 import native_table
 import prototypes
@@ -33,7 +34,8 @@ def main() -> None:
     declared = prototypes.parse(prototypes.preprocess(args.compiler, args.include))
     if not declared:
         raise SystemExit(f"no PMPI prototypes in the mpi.h of {args.include}")
-    generated = {f.member for f in declared} & set(collectives.entries())
+    mechanical = set(collectives.entries()) | set(files.entries())
+    generated = {f.member for f in declared} & mechanical
     face = guards.Face(
         declared=declared,
         extra=prototypes.parse(args.extra.read_text()) if args.extra else [],
@@ -49,6 +51,7 @@ def main() -> None:
     write_if_changed(args.out / "face_table.cpp", guards.table(face))
     write_if_changed(args.out / "collectives.cpp", collectives.source(declared, kept=False))
     write_if_changed(args.out / "collectives_init.cpp", collectives.source(declared, kept=True))
+    write_if_changed(args.out / "files.cpp", files.source(declared))
 
 
 if __name__ == "__main__":

@@ -17,8 +17,6 @@ CHECKS = {
     "MPI_Comm": ("find_comm({})", "a communicator"),
     "MPI_Group": ("is_grid_group({})", "a group"),
 }
-# Whose error handler hears of a refusal, where that is not the communicator's.
-REFUSERS = {"MPI_File_open": "unsupported_file"}
 # Functions that take their handle by address as input.
 BY_ADDRESS = ("_free", "_disconnect")
 # What the stub finds beside MPI functions, by name: src/mpi/topology/clusters.cpp.
@@ -92,12 +90,11 @@ def checked(function: Function) -> list[tuple[Parameter, str, str]]:
 def guard(function: Function, face: Face, declared: bool = True) -> str:
     name = function.mpi_name
     why = sources.reason(name, face.reasons)
-    refuse = REFUSERS.get(name, "unsupported")
     lines = []
     if always := face.refused_on_grid.get(name):
         lines.append(
             "  if (depth == 0 && grid())\n"
-            f'    return {refuse}(MPI_COMM_NULL, "{name}", "{always}");'
+            f'    return unsupported(MPI_COMM_NULL, "{name}", "{always}");'
         )
     for p, handle, kind in checked(function):
         check, words = CHECKS[kind]
@@ -108,7 +105,7 @@ def guard(function: Function, face: Face, declared: bool = True) -> str:
         sentence = f"{words} that spans clusters cannot be used here"
         sentence += f": {why}" if why else ""
         lines.append(
-            f'  if (depth == 0 && {test})\n    return {refuse}({comm}, "{name}", "{sentence}");'
+            f'  if (depth == 0 && {test})\n    return unsupported({comm}, "{name}", "{sentence}");'
         )
     parameters = ", ".join(p.declaration() for p in function.parameters)
     arguments = ", ".join(p.name for p in function.parameters)

@@ -34,32 +34,6 @@ bool returns(MPI_Comm comm) {
   return found;
 }
 
-// Calls the program's `handler` for files that are to be opened. Open MPI (4.1 and 5.0) calls none
-// of MPI_FILE_NULL: there it is called on a file that has it.
-void call_file_handler([[maybe_unused]] MPI_Errhandler handler, int code) {
-#ifdef OPEN_MPI
-  MPI_File file = MPI_FILE_NULL;
-  {
-    const Inside inside;
-    native.File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
-    const int opened =
-        native.File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
-    native.File_set_errhandler(MPI_FILE_NULL, handler);
-    if (opened != MPI_SUCCESS) return;
-    native.File_set_errhandler(file, handler);
-  }
-  {
-    const Outside outside;
-    native.File_call_errhandler(file, code);
-  }
-  const Inside inside;
-  native.File_close(&file);
-#else
-  const Outside outside;
-  native.File_call_errhandler(MPI_FILE_NULL, code);
-#endif
-}
-
 }  // namespace
 
 void tell_refusal(MPI_Comm comm, const char* function, const char* reason) {
@@ -80,21 +54,6 @@ void tell_refusal(MPI_Comm comm, const char* function, const char* reason) {
 int unsupported(MPI_Comm comm, const char* function, const char* reason) {
   if (returns(comm)) tell_refusal(comm, function, reason);
   return raise(comm, error_code(MPI_ERR_UNSUPPORTED_OPERATION, function, reason), function);
-}
-
-int unsupported_file(MPI_Comm comm, const char* function, const char* reason) {
-  const int code = error_code(MPI_ERR_UNSUPPORTED_OPERATION, function, reason);
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  native.File_get_errhandler(MPI_FILE_NULL, &handler);
-  const Handling handling = handling_of(handler);
-  if (handling == Handling::Fatal) die("MPI_FILE_NULL", code, function);
-  if (handling == Handling::Returns) {
-    tell_refusal(comm, function, reason);
-  } else {
-    call_file_handler(handler, code);
-  }
-  release(handler);
-  return code;
 }
 
 }  // namespace isthmus::face

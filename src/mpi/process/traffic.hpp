@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "coll/engine/phases.hpp"
+#include "core/service.hpp"
 
 namespace isthmus::face::traffic {
 
@@ -50,5 +51,8 @@ constexpr std::uint64_t kCourierContext = std::uint64_t{1} << 63;
 /// context; and the partitions, each channel's in a context of its own.
 constexpr std::uint64_t kPartitionedInit = std::uint64_t{1} << 62;
 constexpr std::uint64_t kPartitioned = std::uint64_t{1} << 61;
+/// What far processes ask file services, and what those answer: two services of every process.
+constexpr std::uint64_t kFileRequests = core::kServiceContext | std::uint64_t{1} << 59;
+constexpr std::uint64_t kFileReplies = kFileRequests | 1;
 
 }  // namespace isthmus::face::traffic

@@ -21,33 +21,10 @@ static void expect_refusal(int code, const char* function) {
   expect(strstr(text, function) != NULL, text);
 }
 
-static void on_file(MPI_File* file, int* code, ...) {
-  int class = MPI_SUCCESS;
-  (void)file;
-  MPI_Error_class(*code, &class);
-  called += class == MPI_ERR_UNSUPPORTED_OPERATION;
-}
-
 static void on_comm(MPI_Comm* comm, int* code, ...) {
   (void)comm;
   (void)code;
   called += 100;
-}
-
-static void files(void) {
-  MPI_File file;
-  memset(&file, 0, sizeof file);
-  /* The world's handler still is fatal; that of files returns. */
-  int code = MPI_File_open(MPI_COMM_WORLD, "never", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
-  expect_refusal(code, "MPI_File_open");
-  MPI_Errhandler own;
-  MPI_File_create_errhandler(on_file, &own);
-  MPI_File_set_errhandler(MPI_FILE_NULL, own);
-  code = MPI_File_open(MPI_COMM_WORLD, "never", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
-  expect_refusal(code, "MPI_File_open");
-  expect(called == 1, "the handler of MPI_FILE_NULL was not called");
-  MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
-  MPI_Errhandler_free(&own);
 }
 
 static void windows(void) {
@@ -75,7 +52,6 @@ static void names(void) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  files();
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   windows();

@@ -1,0 +1,32 @@
+// Errors of files: the classes of MPI for what the system says, raised by the handler of the file
+// or, where there is none yet, of MPI_FILE_NULL.
+#pragma once
+
+#include "file/error.hpp"
+#include "mpi/native/native.hpp"
+#include "mpi/process/shield.hpp"
+
+namespace isthmus::face {
+
+/// The MPI error class of an errno.
+int file_error_class(int number);
+int file_error_code(const file::Error& error, const char* function);
+
+/// Invokes the error handler of a file, or of MPI_FILE_NULL, with `code`, and returns what the MPI
+/// function should return.
+int raise_file(MPI_File file, int code, const char* function);
+
+/// Runs `body` as `shielded` does; errors are the file's.
+template <class Body>
+int shielded_file(MPI_File file, const char* function, Body&& body) noexcept {
+  return shielded_with([&](int code) { return raise_file(file, code, function); }, function,
+                       [&]() -> int {
+                         try {
+                           return body();
+                         } catch (const file::Error& error) {
+                           return raise_file(file, file_error_code(error, function), function);
+                         }
+                       });
+}
+
+}  // namespace isthmus::face

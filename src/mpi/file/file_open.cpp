@@ -1,0 +1,333 @@
+// Opening and closing grid files.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <random>
+
+#include "mpi/comm/inter.hpp"
+#include "mpi/comm/lookup.hpp"
+#include "mpi/file/file_error.hpp"
+#include "mpi/file/file_info.hpp"
+#include "mpi/file/file_service.hpp"
+#include "mpi/file/grid_file.hpp"
+#include "mpi/making/agreement.hpp"
+#include "mpi/process/require.hpp"
+#include "mpi/request/native_progress.hpp"
+
+namespace isthmus::face {
+namespace {
+
+constexpr const char* kOpen = "MPI_File_open";
+constexpr std::size_t kMostPath = 4096;
+using Text = std::array<char, kMostPath>;
+
+std::string text_of(const Text& text) { return {text.data(), strnlen(text.data(), text.size())}; }
+Text text_of(const std::string& text) {
+  Text made{};
+  std::copy_n(text.data(), std::min(text.size(), made.size() - 1), made.data());
+  return made;
+}
+
+/// What rank `root` has, for all. The item holds no pointers.
+template <class Item>
+Item told_by(const GridFile& file, int root, Item item) {
+  const int code = isthmus_Bcast(&item, sizeof item, MPI_BYTE, root, file.comm);
+  if (code != MPI_SUCCESS) throw coll::Failure(code, "the members could not be told of the file");
+  return item;
+}
+
+/// A communicator of the same processes for the file alone; its errors return. Not a duplicate:
+/// that would call the program's attribute copy functions.
+MPI_Comm same_members(MPI_Comm comm, int rank) {
+  MPI_Comm made = MPI_COMM_NULL;
+  const int code = isthmus_Comm_split(comm, 0, rank, &made);
+  if (code != MPI_SUCCESS) throw coll::Failure(code, "the file has no communicator of its own");
+  native.Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+  return made;
+}
+
+/// What is wrong with an access mode; null: nothing.
+const char* wrong_with(int amode) {
+  const int ways = amode & (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR);
+  if (ways != MPI_MODE_RDONLY && ways != MPI_MODE_WRONLY && ways != MPI_MODE_RDWR) {
+    return "the access mode has not exactly one of MPI_MODE_RDONLY, MPI_MODE_WRONLY and "
+           "MPI_MODE_RDWR";
+  }
+  if (ways == MPI_MODE_RDONLY && (amode & (MPI_MODE_CREATE | MPI_MODE_EXCL)) != 0) {
+    return "MPI_MODE_CREATE and MPI_MODE_EXCL do not go with MPI_MODE_RDONLY";
+  }
+  if (ways == MPI_MODE_RDWR && (amode & MPI_MODE_SEQUENTIAL) != 0) {
+    return "MPI_MODE_SEQUENTIAL does not go with MPI_MODE_RDWR";
+  }
+  return nullptr;
+}
+
+int access_flags(int amode) {
+  if ((amode & MPI_MODE_RDONLY) != 0) return O_RDONLY;
+  return (amode & MPI_MODE_WRONLY) != 0 ? O_WRONLY : O_RDWR;
+}
+
+/// All members have the same access mode, and it is one that may be.
+void check_mode(const GridFile& file) {
+  const char* const wrong = wrong_with(file.amode);
+  const auto all = tell_all(file.members, std::pair(file.amode, wrong != nullptr));
+  for (const auto& [amode, bad] : all) {
+    require(amode == all[0].first, MPI_ERR_NOT_SAME, "the processes give different access modes");
+    if (bad) throw coll::Failure(MPI_ERR_AMODE, wrong != nullptr ? wrong : "a bad access mode");
+  }
+}
+
+/// Where the file is, as rank 0 says.
+struct Plan {
+  Text path;
+  int home = 0;  ///< index of the cluster; -1: the text says what is wrong
+};
+
+int cluster_named(const std::string& name) {
+  const auto& clusters = grid()->world.clusters;
+  for (std::size_t i = 0; i < clusters.size(); ++i) {
+    if (clusters[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+/// `home:path`, the hint, or my own cluster.
+Plan plan(const std::string& filename, MPI_Info info) {
+  Plan made{.path = text_of(filename), .home = static_cast<int>(grid()->cluster)};
+  if (filename.empty() || filename.size() >= kMostPath) {
+    return {.path = text_of("the file has no name, or one of more than 4095 bytes"), .home = -1};
+  }
+  if (const std::string hint = hint_of(info, kHomeHint); !hint.empty()) {
+    made.home = cluster_named(hint);
+    if (made.home < 0) {
+      return {.path = text_of("the hint isthmus_home names the cluster \"" + hint +
+                              "\", which the grid does not have"),
+              .home = -1};
+    }
+  }
+  const std::size_t colon = filename.find(':');
+  if (colon != std::string::npos) {
+    if (const int named = cluster_named(filename.substr(0, colon)); named >= 0) {
+      return {.path = text_of(filename.substr(colon + 1)), .home = named};
+    }
+    // ROMIO's way to name a file system, which is the system's own to know.
+    if (filename.substr(0, colon) == "ufs") made.path = text_of(filename.substr(colon + 1));
+  }
+  return made;
+}
+
+/// What the first process in the home cluster found.
+struct Found {
+  int error = 0;  ///< an errno; the text is its sentence
+  Text text{};    ///< of the shared number; and of the nonce, if any
+  Text nonce{};
+};
+
+std::string random_name() {
+  std::random_device device;
+  std::string name;
+  for (int k = 0; k < 16; ++k) name += "0123456789abcdef"[device() % 16];
+  return name;
+}
+
+/// A file beside `path` that only this file system can have.
+std::string leave_nonce(const std::string& folder) {
+  const std::string nonce = folder + ".isthmus-" + random_name();
+  const int descriptor = open(nonce.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (descriptor < 0) return "";
+  close(descriptor);
+  return nonce;
+}
+
+Found open_first(GridFile& file, bool may_share) {
+  Found found;
+  try {
+    file::Opening opening = file.paths.file;
+    if ((file.amode & MPI_MODE_CREATE) != 0) opening.flags |= O_CREAT;
+    if ((file.amode & MPI_MODE_EXCL) != 0) opening.flags |= O_EXCL;
+    file::open_file(opening);
+  } catch (const file::Error& error) {
+    found.error = error.number;
+    found.text = text_of(std::string(error.what()));
+    return found;
+  }
+  const std::string& path = file.paths.file.path;
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
+  const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+  found.text = text_of(folder + "." + name + ".isthmus-pointer-" + random_name());
+  if (may_share) found.nonce = text_of(leave_nonce(folder));
+  return found;
+}
+
+/// Removes a nonce when all have looked, or something failed.
+class Nonce {
+ public:
+  Nonce(std::string path, bool mine) : path_(std::move(path)), mine_(mine && !path_.empty()) {}
+  ~Nonce() {
+    if (mine_) unlink(path_.c_str());
+  }
+  Nonce(const Nonce&) = delete;
+  Nonce& operator=(const Nonce&) = delete;
+  bool seen() const { return !path_.empty() && access(path_.c_str(), F_OK) == 0; }
+
+ private:
+  std::string path_;
+  bool mine_;
+};
+
+/// The processes of the communicator that are in the home cluster, by rank.
+std::vector<int> in_home(const GridFile& file, int home) {
+  std::vector<int> found;
+  for (int r = 0; r < file.members->size; ++r) {
+    const int world_rank = file.members->group.world_rank(r);
+    if (static_cast<int>(grid()->world.cluster_of(world_rank)) == home) found.push_back(r);
+  }
+  return found;
+}
+
+void open_mine(GridFile& file, const std::vector<int>& home) {
+  if (file.near) {
+    file.file = file::open_here(file.paths);
+    return;
+  }
+  // Processes of one far cluster ask different ones of the home cluster.
+  const int mine = file.members->rank % static_cast<int>(home.size());
+  const int server = file.members->group.world_rank(home[static_cast<std::size_t>(mine)]);
+  const auto caller = file_caller(static_cast<core::NodeId>(server));
+  file.run(kOpen, [&] { file.file = file::open_there(caller, file.paths); });
+}
+
+/// Every member succeeds or all throw: the first that failed says why.
+template <class Body>
+void together(const GridFile& file, Body&& body) {
+  struct Outcome {
+    int error = 0;
+    std::array<char, 512> text{};
+  } mine;
+  try {
+    body();
+  } catch (const file::Error& error) {
+    mine.error = error.number;
+    std::strncpy(mine.text.data(), error.what(), mine.text.size() - 1);
+  }
+  for (const Outcome& each : tell_all(file.members, mine)) {
+    if (each.error != 0) throw file::Error(each.error, each.text.data());
+  }
+}
+
+MPI_File native_handle() {
+  const Inside inside;
+  MPI_File handle = MPI_FILE_NULL;
+  const int code =
+      native.File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDWR, MPI_INFO_NULL, &handle);
+  if (code != MPI_SUCCESS) {
+    throw coll::Failure(code, "the native MPI library has no file handle left");
+  }
+  return handle;
+}
+
+void open_by_all(GridFile& file, const char* filename, MPI_Info info) {
+  check_mode(file);
+  const Plan where = told_by(file, 0, file.members->rank == 0 ? plan(filename, info) : Plan{});
+  if (where.home < 0) throw coll::Failure(MPI_ERR_BAD_FILE, text_of(where.path));
+  file.home = grid()->world.clusters[static_cast<std::size_t>(where.home)].name;
+  const std::vector<int> home = in_home(file, where.home);
+  if (home.empty()) {
+    throw coll::Failure(MPI_ERR_BAD_FILE, "the file is in the cluster \"" + file.home +
+                                              "\", where the communicator has no process");
+  }
+  file.paths.file = {.path = text_of(where.path), .flags = access_flags(file.amode)};
+  file.keeper = file.members->rank == home.front();
+  const std::string sharing = hint_of(info, kShareHint);
+  Found found;
+  if (file.keeper) found = open_first(file, sharing != "false");
+  found = told_by(file, home.front(), found);
+  if (found.error != 0) throw file::Error(found.error, text_of(found.text));
+  file.paths.shared = text_of(found.text);
+  const Nonce nonce(text_of(found.nonce), file.keeper);
+  file.near = grid()->world.cluster_of(grid()->rank) == static_cast<std::size_t>(where.home) ||
+              nonce.seen();
+  serve_files();
+  together(file, [&] { open_mine(file, home); });
+  if ((file.amode & MPI_MODE_APPEND) != 0) {
+    file.run(kOpen, [&] { file.position = file.file->size(); });
+    if (file.keeper) file.file->set_shared(file.position);
+    meet_all(file);
+  }
+}
+
+/// Where others failed to open it.
+void close_in_vain(GridFile& file) {
+  if (!file.file) return;
+  try {
+    file.run(kOpen, [&] { file.file->close(); });
+  } catch (const file::Error&) {  // what is told is why the others failed
+  }
+}
+
+void release(GridFile& file) {
+  if (file.info != MPI_INFO_NULL) native.Info_free(&file.info);
+  if (file.comm != MPI_COMM_NULL) isthmus_Comm_free(&file.comm);
+}
+
+}  // namespace
+
+// coverage: one file for all clusters, in that of rank 0 or of the hint isthmus_home: docs/files.md
+ISTHMUS_MPI(File_open)
+(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
+  const auto found = shared_grid_comm(comm);
+  if (!found) return parked(native.File_open, comm, filename, amode, info, fh);
+  return shielded_file(MPI_FILE_NULL, kOpen, [&]() -> int {
+    require(fh != nullptr, MPI_ERR_ARG, "there is nowhere to put the file's handle");
+    require_intracomm(*found);
+    const auto file = std::make_shared<GridFile>();
+    file->comm = same_members(comm, found->rank);
+    file->members = share_comm(file->comm);
+    file->amode = amode;
+    try {
+      open_by_all(*file, filename == nullptr ? "" : filename, info);
+      file->handle = native_handle();
+      file->info = hints_in_use(info, file->home);
+    } catch (...) {
+      close_in_vain(*file);
+      release(*file);
+      throw;
+    }
+    enter_file(file);
+    *fh = file->handle;
+    return MPI_SUCCESS;
+  });
+}
+
+// coverage:
+ISTHMUS_MPI(File_close)(MPI_File* fh) {
+  const auto file = fh == nullptr ? nullptr : grid_file(*fh);
+  if (!file) return parked(native.File_close, fh);
+  constexpr const char* kClose = "MPI_File_close";
+  int code = shielded_file(file->handle, kClose, [&]() -> int {
+    require(file->split == nullptr, MPI_ERR_OTHER,
+            "a split collective operation is under way on the file");
+    together(*file, [&] { file->run(kClose, [&] { file->file->close(); }); });
+    together(*file, [&] {
+      if (!file->keeper) return;
+      file::SharedNumber(file->paths.shared).remove();
+      if ((file->amode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
+        file::remove_file(file->paths.file.path);
+      }
+    });
+    return MPI_SUCCESS;
+  });
+  forget_file(file->handle);
+  release_view(file->view);
+  release(*file);
+  const Inside inside;
+  native.File_close(fh);
+  return code;
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,170 @@
+// What each process sees of a grid file.
+#include <cstring>
+
+#include "mpi/file/file_data.hpp"
+#include "mpi/file/file_error.hpp"
+#include "mpi/file/file_info.hpp"
+#include "mpi/file/grid_file.hpp"
+#include "mpi/process/require.hpp"
+#include "mpi/request/native_progress.hpp"
+
+namespace isthmus::face {
+namespace {
+
+MPI_Datatype copy_of(MPI_Datatype type) {
+  if (is_predefined(type)) return type;
+  MPI_Datatype copy = MPI_DATATYPE_NULL;
+  native.Type_dup(type, &copy);
+  return copy;
+}
+
+void release(MPI_Datatype& type) {
+  if (type != MPI_DATATYPE_NULL && !is_predefined(type)) free_type(&type);
+}
+
+Representation representation_named(const char* name) {
+  const std::string text = name == nullptr ? "" : name;
+  if (text == "native") return Representation::Native;
+  if (text == "internal") return Representation::Internal;
+  if (text == "external32" || text == "EXTERNAL32") return Representation::External32;
+  throw coll::Failure(MPI_ERR_UNSUPPORTED_DATAREP,
+                      "files that span clusters have the representations native, internal and "
+                      "external32, not \"" +
+                          text + "\"");
+}
+
+const char* name_of(Representation representation) {
+  switch (representation) {
+    case Representation::Internal:
+      return "internal";
+    case Representation::External32:
+      return "external32";
+    default:
+      return "native";
+  }
+}
+
+core::TypeMap in_file(MPI_Datatype type, Representation representation) {
+  if (representation == Representation::External32) return map_with(type, ExternalSizes());
+  return *map_of(type);
+}
+
+ViewOfFile view_by(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
+                   Representation representation) {
+  require(displacement >= 0, MPI_ERR_ARG, "the displacement is negative");
+  require(etype != MPI_DATATYPE_NULL && filetype != MPI_DATATYPE_NULL, MPI_ERR_TYPE,
+          "a datatype of the view is MPI_DATATYPE_NULL");
+  const core::TypeMap elementary = in_file(etype, representation);
+  const core::TypeMap tile = in_file(filetype, representation);
+  require(elementary.size() > 0 && tile.size() > 0, MPI_ERR_ARG,
+          "a datatype of the view has no data");
+  require(tile.size() % elementary.size() == 0, MPI_ERR_ARG,
+          "the filetype is not made of whole elementary datatypes");
+  require(tile.true_lower() >= 0, MPI_ERR_ARG, "the filetype has a negative displacement");
+  return {.displacement = displacement,
+          .etype = copy_of(etype),
+          .filetype = copy_of(filetype),
+          .representation = representation,
+          .etype_size = elementary.size(),
+          .seen = {displacement, tile}};
+}
+
+}  // namespace
+
+void release_view(ViewOfFile& view) {
+  release(view.etype);
+  release(view.filetype);
+}
+
+// coverage: representations native, internal and external32
+ISTHMUS_MPI(File_set_view)
+(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char* datarep,
+ MPI_Info info) {
+  const auto file = grid_file(fh);
+  if (!file) return parked(native.File_set_view, fh, disp, etype, filetype, datarep, info);
+  constexpr const char* kSetView = "MPI_File_set_view";
+  return shielded_file(fh, kSetView, [&]() -> int {
+    const bool sequential = (file->amode & MPI_MODE_SEQUENTIAL) != 0;
+    require(sequential == (disp == MPI_DISPLACEMENT_CURRENT), MPI_ERR_ARG,
+            sequential ? "of a file opened with MPI_MODE_SEQUENTIAL the displacement must be "
+                         "MPI_DISPLACEMENT_CURRENT"
+                       : "MPI_DISPLACEMENT_CURRENT is for files opened with MPI_MODE_SEQUENTIAL");
+    if (sequential) {
+      std::int64_t etypes = 0;
+      file->run(kSetView, [&] { etypes = file->file->add_shared(0); });
+      disp = file->view.seen.offset_of(etypes * file->view.etype_size);
+    }
+    ViewOfFile view = view_by(disp, etype, filetype, representation_named(datarep));
+    require_same(*file, view.etype_size,
+                 "the elementary datatypes of the processes differ in size");
+    file->run(kSetView, [&] { file->file->set_view(view.seen); });
+    {
+      const std::lock_guard lock(file->mutex);
+      std::swap(file->view, view);
+      file->position = 0;
+    }
+    release_view(view);
+    if (file->keeper) file::SharedNumber(file->paths.shared).remove();
+    meet_all(*file);
+    return MPI_SUCCESS;
+  });
+}
+
+// coverage:
+ISTHMUS_MPI(File_get_view)
+(MPI_File fh, MPI_Offset* disp, MPI_Datatype* etype, MPI_Datatype* filetype, char* datarep) {
+  const auto file = grid_file(fh);
+  if (!file) return native.File_get_view(fh, disp, etype, filetype, datarep);
+  return shielded_file(fh, "MPI_File_get_view", [&]() -> int {
+    const std::lock_guard lock(file->mutex);
+    *disp = file->view.displacement;
+    *etype = copy_of(file->view.etype);
+    *filetype = copy_of(file->view.filetype);
+    std::strcpy(datarep, name_of(file->view.representation));
+    return MPI_SUCCESS;
+  });
+}
+
+namespace {
+
+std::int64_t extent_in(const GridFile& file, MPI_Datatype datatype) {
+  require(datatype != MPI_DATATYPE_NULL, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+  return in_file(datatype, file.view.representation).extent();
+}
+
+}  // namespace
+
+// coverage:
+ISTHMUS_MPI(File_get_type_extent)(MPI_File fh, MPI_Datatype datatype, MPI_Aint* extent) {
+  const auto file = grid_file(fh);
+  if (!file) return native.File_get_type_extent(fh, datatype, extent);
+  return shielded_file(fh, "MPI_File_get_type_extent", [&]() -> int {
+    *extent = static_cast<MPI_Aint>(extent_in(*file, datatype));
+    return MPI_SUCCESS;
+  });
+}
+
+#if ISTHMUS_HAS_File_get_type_extent_c
+ISTHMUS_MPI(File_get_type_extent_c)(MPI_File fh, MPI_Datatype datatype, MPI_Count* extent) {
+  const auto file = grid_file(fh);
+  if (!file) return native.File_get_type_extent_c(fh, datatype, extent);
+  return shielded_file(fh, "MPI_File_get_type_extent_c", [&]() -> int {
+    *extent = extent_in(*file, datatype);
+    return MPI_SUCCESS;
+  });
+}
+#endif
+
+// coverage:
+ISTHMUS_MPI(File_get_byte_offset)(MPI_File fh, MPI_Offset offset, MPI_Offset* disp) {
+  const auto file = grid_file(fh);
+  if (!file) return native.File_get_byte_offset(fh, offset, disp);
+  return shielded_file(fh, "MPI_File_get_byte_offset", [&]() -> int {
+    require(offset >= 0, MPI_ERR_ARG, "the offset is negative");
+    const std::lock_guard lock(file->mutex);
+    *disp = file->view.seen.offset_of(offset * file->view.etype_size);
+    return MPI_SUCCESS;
+  });
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,117 @@
+// What concerns grid files as a whole: sizes, modes, groups, consistency.
+#include "mpi/file/file_error.hpp"
+#include "mpi/file/grid_file.hpp"
+#include "mpi/process/require.hpp"
+#include "mpi/request/native_progress.hpp"
+
+namespace isthmus::face {
+namespace {
+
+void require_writable(const GridFile& file) {
+  require((file.amode & MPI_MODE_RDONLY) == 0, MPI_ERR_READ_ONLY,
+          "the file was opened with MPI_MODE_RDONLY");
+}
+
+/// A change of the size, which one process makes for all.
+template <class Change>
+int change_size(const GridFileRef& file, const char* function, MPI_Offset size, Change&& change) {
+  return shielded_file(file->handle, function, [&]() -> int {
+    require_writable(*file);
+    require((file->amode & MPI_MODE_SEQUENTIAL) == 0, MPI_ERR_UNSUPPORTED_OPERATION,
+            "the file was opened with MPI_MODE_SEQUENTIAL");
+    require(size >= 0, MPI_ERR_ARG, "the size is negative");
+    require_same(*file, size, "the processes give different sizes");
+    int failed = 0;
+    std::string why;
+    if (file->keeper) {
+      try {
+        change();
+      } catch (const file::Error& error) {
+        failed = error.number;
+        why = error.what();
+      }
+    }
+    const auto all = errors_of_all(*file, failed);
+    if (all != 0) {
+      if (!why.empty()) throw file::Error(all, why);
+      file::fail("the size of " + file->paths.file.path + " could not be changed", all);
+    }
+    return MPI_SUCCESS;
+  });
+}
+
+}  // namespace
+
+// coverage:
+ISTHMUS_MPI(File_set_size)(MPI_File fh, MPI_Offset size) {
+  const auto file = grid_file(fh);
+  if (!file) return parked(native.File_set_size, fh, size);
+  return change_size(file, "MPI_File_set_size", size, [&] { file->file->resize(size); });
+}
+
+// coverage:
+ISTHMUS_MPI(File_preallocate)(MPI_File fh, MPI_Offset size) {
+  const auto file = grid_file(fh);
+  if (!file) return parked(native.File_preallocate, fh, size);
+  return change_size(file, "MPI_File_preallocate", size, [&] { file->file->preallocate(size); });
+}
+
+// coverage:
+ISTHMUS_MPI(File_get_size)(MPI_File fh, MPI_Offset* size) {
+  const auto file = grid_file(fh);
+  if (!file) return native.File_get_size(fh, size);
+  constexpr const char* kGet = "MPI_File_get_size";
+  return shielded_file(fh, kGet, [&]() -> int {
+    file->run(kGet, [&] { *size = file->file->size(); });
+    return MPI_SUCCESS;
+  });
+}
+
+// coverage:
+ISTHMUS_MPI(File_get_group)(MPI_File fh, MPI_Group* group) {
+  const auto file = grid_file(fh);
+  if (!file) return native.File_get_group(fh, group);
+  return isthmus_Comm_group(file->comm, group);
+}
+
+// coverage:
+ISTHMUS_MPI(File_get_amode)(MPI_File fh, int* amode) {
+  const auto file = grid_file(fh);
+  if (!file) return native.File_get_amode(fh, amode);
+  *amode = file->amode;
+  return MPI_SUCCESS;
+}
+
+// coverage: by locks on ranges of the file, which other programs see as well
+ISTHMUS_MPI(File_set_atomicity)(MPI_File fh, int flag) {
+  const auto file = grid_file(fh);
+  if (!file) return parked(native.File_set_atomicity, fh, flag);
+  return shielded_file(fh, "MPI_File_set_atomicity", [&]() -> int {
+    require_same(*file, flag != 0 ? 1 : 0, "the processes give different atomicities");
+    file->atomic = flag != 0;
+    meet_all(*file);
+    return MPI_SUCCESS;
+  });
+}
+
+// coverage:
+ISTHMUS_MPI(File_get_atomicity)(MPI_File fh, int* flag) {
+  const auto file = grid_file(fh);
+  if (!file) return native.File_get_atomicity(fh, flag);
+  *flag = file->atomic ? 1 : 0;
+  return MPI_SUCCESS;
+}
+
+// coverage:
+ISTHMUS_MPI(File_sync)(MPI_File fh) {
+  const auto file = grid_file(fh);
+  if (!file) return parked(native.File_sync, fh);
+  constexpr const char* kSync = "MPI_File_sync";
+  return shielded_file(fh, kSync, [&]() -> int {
+    file->run(kSync, [&] { file->file->sync(); });
+    meet_all(*file);
+    return MPI_SUCCESS;
+  });
+}
+
+}  // namespace isthmus::face

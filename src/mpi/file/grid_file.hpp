@@ -1,0 +1,72 @@
+// A file opened by a communicator that spans clusters. Its handle is a native file that this
+// process alone has open, over /dev/null: error handlers, Fortran's number and MPI_File_c2f are
+// native; data and pointers are here.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "file/open_file.hpp"
+#include "mpi/comm/comm.hpp"
+#include "mpi/file/file_worker.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/native/native.hpp"
+#include "mpi/process/grid.hpp"
+#include "mpi/request/request.hpp"
+
+namespace isthmus::face {
+
+enum class Representation { Native, Internal, External32 };
+
+/// What MPI_File_set_view was given. The datatypes are copies.
+struct ViewOfFile {
+  MPI_Offset displacement = 0;
+  MPI_Datatype etype = MPI_BYTE, filetype = MPI_BYTE;
+  Representation representation = Representation::Native;
+  std::int64_t etype_size = 1;  ///< bytes in the file
+  file::View seen;
+};
+
+struct GridFile {
+  MPI_File handle = MPI_FILE_NULL;
+  MPI_Comm comm = MPI_COMM_NULL;  ///< of the processes that opened it; its own
+  GridCommRef members;            ///< behind `comm`
+  MPI_Info info = MPI_INFO_NULL;  ///< hints in use
+  int amode = 0;
+  file::Paths paths;
+  std::string home;     ///< the cluster where the file is
+  bool keeper = false;  ///< this process removes what is to go with the file
+  bool near = false;    ///< in this process's own file system
+  std::shared_ptr<file::OpenFile> file;
+  bool atomic = false;
+
+  std::mutex mutex;  ///< guards what follows, which several threads may use
+  ViewOfFile view;
+  std::int64_t position = 0;         ///< the individual pointer, in etypes
+  std::unique_ptr<Operation> split;  ///< the split collective under way
+  const char* split_call = nullptr;  ///< by which it began
+
+  /// Runs `work` where files may block: here, or on the worker while this thread waits as MPI does.
+  /// Throws what it throws.
+  void run(const char* function, const std::function<void()>& work) const;
+};
+using GridFileRef = std::shared_ptr<GridFile>;
+
+/// The grid file behind a handle; null when the call is the native library's.
+GridFileRef find_file(MPI_File handle);
+inline GridFileRef grid_file(MPI_File handle) {
+  return depth != 0 || grid() == nullptr ? nullptr : find_file(handle);
+}
+void enter_file(const GridFileRef& file);
+void forget_file(MPI_File handle);
+
+/// The processes at large: collective over those that opened the file.
+void meet_all(const GridFile& file);
+/// The first of the members' error numbers that is not 0; 0: all went well.
+int errors_of_all(const GridFile& file, int mine);
+/// All give the same, or all throw MPI_ERR_NOT_SAME with `what`.
+void require_same(const GridFile& file, std::int64_t value, const char* what);
+
+}  // namespace isthmus::face

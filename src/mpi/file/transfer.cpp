@@ -1,0 +1,215 @@
+#include "mpi/file/transfer.hpp"
+
+#include <utility>
+
+#include "mpi/file/file_data.hpp"
+#include "mpi/file/file_error.hpp"
+#include "mpi/making/agreement.hpp"
+#include "mpi/process/require.hpp"
+#include "mpi/request/request.hpp"
+
+namespace isthmus::face {
+namespace {
+
+/// One access: its data, and the work that moves them.
+class Access final : public Operation {
+ public:
+  Access(GridFileRef file, const Way& way, const Memory& memory, const ViewOfFile& view)
+      : file_(std::move(file)),
+        way_(way),
+        data_(memory, way.direction, view.representation),
+        etype_size_(view.etype_size),
+        seen_(view.seen) {
+    comm = file_->comm;
+    passive = true;
+    require(data_.bytes().size() % static_cast<std::size_t>(etype_size_) == 0, MPI_ERR_IO,
+            "the data are not a whole number of the view's elementary datatypes");
+    etypes = static_cast<std::int64_t>(data_.bytes().size()) / etype_size_;
+  }
+
+  /// `position`: in etypes; nothing: the shared pointer's.
+  void start(std::optional<std::int64_t> position, bool at_once) {
+    const auto work = [this, position] { move(position); };
+    if (file_->near && !at_once) {
+      job_ = std::make_shared<Job>(work);
+      job_->run();
+    } else {
+      job_ = do_later(work);
+    }
+  }
+
+  bool advance() override {
+    if (!job_->done()) return false;
+    result.error = shielded_file(file_->handle, way_.function, [&]() -> int {
+      job_->check();
+      result.bytes = data_.finish(moved_);
+      return MPI_SUCCESS;
+    });
+    result.raised = true;
+    return true;
+  }
+
+  std::int64_t etypes = 0;  ///< asked for
+  std::int64_t moved() const { return static_cast<std::int64_t>(moved_) / etype_size_; }
+
+ private:
+  // On the worker, or here.
+  void move(std::optional<std::int64_t> position) {
+    if (data_.bytes().empty() && position) return;
+    if (!position) position = file_->file->add_shared(etypes);
+    const std::int64_t byte = *position * etype_size_;
+    const auto length = static_cast<std::int64_t>(data_.bytes().size());
+    if (!file_->atomic) return move_bytes(byte);
+    const auto range = seen_.range(byte, length);
+    file_->file->lock(range.low, range.high);
+    try {
+      move_bytes(byte);
+    } catch (...) {
+      file_->file->unlock();
+      throw;
+    }
+    file_->file->unlock();
+  }
+
+  void move_bytes(std::int64_t byte) {
+    if (way_.direction == Direction::Read) {
+      moved_ = file_->file->read(byte, data_.bytes());
+    } else {
+      file_->file->write(byte, data_.bytes());
+      moved_ = data_.bytes().size();
+    }
+  }
+
+  GridFileRef file_;
+  Way way_;
+  FileData data_;
+  std::int64_t etype_size_;
+  file::View seen_;
+  JobRef job_;
+  std::size_t moved_ = 0;
+};
+
+void check(const GridFile& file, const Way& way, MPI_Offset offset, const Memory& memory) {
+  const bool write = way.direction == Direction::Write;
+  require(!write || (file.amode & MPI_MODE_RDONLY) == 0, MPI_ERR_READ_ONLY,
+          "the file was opened with MPI_MODE_RDONLY");
+  require(write || (file.amode & MPI_MODE_WRONLY) == 0, MPI_ERR_ACCESS,
+          "the file was opened with MPI_MODE_WRONLY");
+  const bool shared = way.place == Place::Shared || way.place == Place::Ordered;
+  require(shared || (file.amode & MPI_MODE_SEQUENTIAL) == 0, MPI_ERR_UNSUPPORTED_OPERATION,
+          "a file that was opened with MPI_MODE_SEQUENTIAL has a shared pointer alone");
+  require(offset >= 0, MPI_ERR_ARG, "the offset is negative");
+  require(memory.count >= 0, MPI_ERR_COUNT, "the count is negative");
+  require(memory.type != MPI_DATATYPE_NULL, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
+}
+
+ViewOfFile view_of(GridFile& file) {
+  const std::lock_guard lock(file.mutex);
+  return file.view;
+}
+
+/// The shared pointer moves by all that the members ask for; each begins behind those before it.
+std::int64_t place_in_order(const GridFile& file, std::int64_t etypes) {
+  const auto all = tell_all(file.members, etypes);
+  std::int64_t before = 0, sum = 0;
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    if (static_cast<int>(r) < file.members->rank) before += all[r];
+    sum += all[r];
+  }
+  std::int64_t first = 0;
+  int failed = 0;
+  if (file.members->rank == 0) {
+    try {
+      file.run("MPI_File", [&] { first = file.file->add_shared(sum); });
+    } catch (const file::Error& error) {
+      failed = error.number;
+    }
+  }
+  const auto answers = tell_all(file.members, std::pair(first, failed));
+  if (answers[0].second != 0) {
+    file::fail("the shared file pointer cannot be used", answers[0].second);
+  }
+  return answers[0].first + before;
+}
+
+/// An access that has begun; the pointer has moved, unless what was read decides how far.
+std::unique_ptr<Access> begin(const GridFileRef& file, const Way& way, MPI_Offset offset,
+                              const Memory& memory, bool at_once) {
+  check(*file, way, offset, memory);
+  auto access = std::make_unique<Access>(file, way, memory, view_of(*file));
+  std::optional<std::int64_t> position = offset;
+  switch (way.place) {
+    case Place::Explicit:
+      break;
+    case Place::Individual: {
+      const std::lock_guard lock(file->mutex);
+      position = file->position;
+      file->position += access->etypes;
+      break;
+    }
+    case Place::Shared:
+      position.reset();
+      break;
+    case Place::Ordered:
+      position = place_in_order(*file, access->etypes);
+      break;
+  }
+  access->start(position, at_once);
+  return access;
+}
+
+}  // namespace
+
+int transfer(const GridFileRef& file, const Way& way, MPI_Offset offset, const Memory& memory,
+             MPI_Status* status) {
+  return shielded_file(file->handle, way.function, [&] {
+    const auto access = begin(file, way, offset, memory, false);
+    const int code = complete(*access, status, way.function);
+    if (way.place == Place::Individual && access->moved() < access->etypes) {
+      const std::lock_guard lock(file->mutex);  // the file ended, or something failed
+      file->position -= access->etypes - access->moved();
+    }
+    return code;
+  });
+}
+
+int transfer_at_once(const GridFileRef& file, const Way& way, MPI_Offset offset,
+                     const Memory& memory, MPI_Request* request) {
+  return shielded_file(file->handle, way.function, [&] {
+    return make_request(begin(file, way, offset, memory, true), request);
+  });
+}
+
+int begin_split(const GridFileRef& file, const Way& way, MPI_Offset offset, const Memory& memory) {
+  return shielded_file(file->handle, way.function, [&]() -> int {
+    {
+      const std::lock_guard lock(file->mutex);
+      require(file->split == nullptr, MPI_ERR_OTHER,
+              "another split collective operation is under way on the file");
+    }
+    auto access = begin(file, way, offset, memory, true);
+    const std::lock_guard lock(file->mutex);
+    file->split = std::move(access);
+    file->split_call = way.function;
+    return MPI_SUCCESS;
+  });
+}
+
+int end_split(const GridFileRef& file, const Way& way, void*, MPI_Status* status) {
+  return shielded_file(file->handle, way.function, [&] {
+    std::unique_ptr<Operation> split;
+    {
+      const std::lock_guard lock(file->mutex);
+      const std::string begun = file->split_call == nullptr ? "" : file->split_call;
+      const std::string name = way.function;  // ends in "end", the other in "begin", maybe "_c"
+      const std::string stem = name.substr(0, name.size() - 3);
+      require(file->split != nullptr && begun.starts_with(stem + "begin"), MPI_ERR_OTHER,
+              "no split collective operation of this kind is under way on the file");
+      split = std::move(file->split);
+      file->split_call = nullptr;
+    }
+    return complete(*split, status, way.function);
+  });
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,35 @@
+// Reading and writing grid files, in every form: what the generated entries call
+// (tools/generate/files.py). Errors are raised by the file's handler.
+#pragma once
+
+#include "mpi/file/grid_file.hpp"
+#include "mpi/native/native.hpp"
+
+namespace isthmus::face {
+
+enum class Direction { Read, Write };
+/// What says where in the view to begin: an argument, the process's pointer, or the one that all
+/// share, in any order or in that of ranks.
+enum class Place { Explicit, Individual, Shared, Ordered };
+
+struct Way {
+  Direction direction;
+  Place place;
+  bool collective;
+  const char* function;  ///< a string literal
+};
+
+struct Memory {
+  void* buffer;
+  MPI_Count count;
+  MPI_Datatype type;
+};
+
+int transfer(const GridFileRef& file, const Way& way, MPI_Offset offset, const Memory& memory,
+             MPI_Status* status);
+int transfer_at_once(const GridFileRef& file, const Way& way, MPI_Offset offset,
+                     const Memory& memory, MPI_Request* request);
+int begin_split(const GridFileRef& file, const Way& way, MPI_Offset offset, const Memory& memory);
+int end_split(const GridFileRef& file, const Way& way, void* buffer, MPI_Status* status);
+
+}  // namespace isthmus::face
