@@ -17,6 +17,9 @@ SIZES = {
     "lossy": ["--nodes", "1"],
     "trio": ["--nodes", "1"],
     "walled": ["--nodes", "1"],
+    "hablot16": ["--nodes", "1"],
+    "matsuda16": ["--nodes", "2"],
+    "leiden": ["--nodes", "1"],
 }
 
 
@@ -29,7 +32,7 @@ def test_shipped(lab, name):
     assert done.returncode == 0 or not report["busy"]
     kinds = {f["what"] for f in report["findings"]}
     assert {"RTT", "rate"} <= kinds
-    assert ("reach" in kinds) == (name in ("zipper", "chain", "walled"))
+    assert ("reach" in kinds) == (name in ("zipper", "chain", "walled", "leiden"))
     assert ("loss" in kinds) == (name == "lossy")
 
 

@@ -3,14 +3,17 @@
 import pytest
 
 from isthmus import grid as grids
-from isthmus.errors import UsageError
+from isthmus.errors import RunError, UsageError
 from isthmus.lab import drawing, native, overrides, testbed
 from isthmus.lab.commands import _ways
 from isthmus.lab.grid import grid_toml
 from isthmus.lab.network import Network, work_out
 from isthmus.units import format_rate, parse_rate, parse_size
 
-SHIPPED = {"hablot", "matsuda", "zipper", "chain", "fatpipe", "lossy", "trio", "walled"}
+SHIPPED = {
+    "hablot", "matsuda", "zipper", "chain", "fatpipe", "lossy", "trio", "walled",
+    "hablot16", "matsuda16", "leiden",
+}  # fmt: skip
 
 
 def network(name: str, nodes: int | None = None, zippers: int | None = None) -> Network:
@@ -217,6 +220,26 @@ def test_hosts_of_a_native_job(mpi):
         hosts = next(word for word in job.command if word.startswith("a1"))
         assert hosts.replace(":1", "").split(",") == wanted.split()
         assert job.command[-1] == "./app"
+
+
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+def test_a_native_job_on_chosen_nodes(mpi):
+    net = network("hablot16")
+    job = native.native_job(net, mpi, 4, ["./app"], on=["b2", "b1", "a16", "a3"])
+    hosts = next(word for word in job.command if word.startswith("b2"))
+    assert hosts.replace(":1", "").split(",") == ["b2", "b1", "a16", "a3"]
+    assert native.frontend(net, ["b2", "a1"]) == "b0"
+    with pytest.raises(UsageError, match="no node 'c1'"):
+        native.native_job(net, mpi, 4, ["./app"], on=["a1", "c1"])
+
+
+def test_a_native_job_on_one_site_of_several_that_are_not_joined():
+    net = network("zipper")
+    job = native.native_job(net, "openmpi", 2, ["./app"], on=["b1", "b2"])
+    assert "b1:1,b2:1" in job.command
+    assert native.frontend(net, ["b1", "b2"]) == "b0"
+    with pytest.raises(RunError, match="cannot connect to"):
+        native.native_job(net, "openmpi", 2, ["./app"], on=["a1", "b2"])
 
 
 def test_units():

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from isthmus.bench import common, figures, labs, limits, p2p, report, session
+from isthmus.bench.app.command import app
 from isthmus.bench.coll.command import coll
 from isthmus.bench.common import (
     FiguresOption,
@@ -31,6 +32,7 @@ bench_app = typer.Typer(
     rich_markup_mode="rich",
 )
 bench_app.command("coll")(coll)
+bench_app.command("app")(app)
 
 
 @bench_app.callback()

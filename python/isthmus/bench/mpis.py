@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from isthmus.errors import UsageError
+from isthmus.measuring.place import End
 
 # Open MPI says nothing to root without these, not even its version.
 _AS_ROOT = {
@@ -49,6 +50,13 @@ def find(wanted: Sequence[str]) -> list[Mpi]:
         if mpi is not None:
             found.setdefault(mpi.key, mpi)
     return list(found.values())
+
+
+def mpicc_at(end: End, natives: Sequence[Mpi]) -> str:
+    """Of the MPI at this end: that of its cluster, else the first of this host."""
+    if end.mpi:
+        return f"{end.mpi}/bin/mpicc"
+    return natives[0].mpicc if natives and not end.compile_on else "mpicc"
 
 
 def _of_checkout() -> list[str]:

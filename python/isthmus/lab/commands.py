@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from isthmus.errors import RunError, UsageError, did_you_mean, listing
+from isthmus.grid import expand_hosts
 from isthmus.lab import check as checks
 from isthmus.lab import drawing, native, overrides, registry, supervise, surroundings, testbed, wan
 from isthmus.lab.network import Network, work_out
@@ -345,6 +346,10 @@ def mpirun(
     interleave: Annotated[
         bool, typer.Option("--interleave", help="Ranks to each site in turn, not site after site.")
     ] = False,
+    hosts: Annotated[
+        str | None,
+        typer.Option(metavar="HOSTS", help="On these nodes alone, such as 'a[1-4],b[1-4]'."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the command only.")] = False,
 ) -> None:
     """Inside a lab: run a program under one native MPI over all sites, without Isthmus. Settings of
@@ -359,14 +364,22 @@ def mpirun(
     lab = Lab(Path(inside))
     network = _model_of(lab)
     words = program[1:] if program[:1] == ["--"] else program
-    job = native.native_job(network, mpi, n, words, interleave)
+    on = _hosts(hosts) if hosts else []
+    job = native.native_job(network, mpi, n, words, interleave, on)
     if dry_run:
         print(" ".join(job.command))
         return
     for name, value in job.env.items():
         os.environ.setdefault(name, value)
-    first = next(iter(network.segments.values()))
+    frontend = native.frontend(network, on)
     sys.stdout.flush()
     # The working directory is everybody's, but entering a node's mount namespace may leave it.
     words = ["/bin/sh", "-c", 'cd "$0" && exec "$@"', str(Path.cwd()), *job.command]
-    _finish(surroundings.become(lab, surroundings.enter_command(lab, first.frontend, *words)))
+    _finish(surroundings.become(lab, surroundings.enter_command(lab, frontend, *words)))
+
+
+def _hosts(text: str) -> list[str]:
+    try:
+        return expand_hosts(text)
+    except ValueError as error:
+        raise UsageError(f"--hosts {text}: {error}") from None

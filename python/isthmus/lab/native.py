@@ -3,11 +3,12 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
-from isthmus.errors import RunError, UsageError
+from isthmus.errors import RunError, UsageError, did_you_mean
 from isthmus.install import find_nospin
 from isthmus.lab.network import Network
 
@@ -26,12 +27,25 @@ class NativeJob:
 
 
 def native_job(
-    network: Network, mpi: str, n: int | None, program: list[str], interleaved: bool = False
+    network: Network,
+    mpi: str,
+    n: int | None,
+    program: list[str],
+    interleaved: bool = False,
+    on: Sequence[str] = (),
 ) -> NativeJob:
     """The native launcher's own command over the nodes of all sites, in the order of the sites, or
-    taken from each site in turn."""
+    taken from each site in turn, or those of `on` in its order."""
     hosts = [node.name for node in network.nodes.values() if node.kind == "node"]
-    if interleaved:
+    if on:
+        for name in on:
+            if name not in hosts:
+                raise UsageError(
+                    f"--hosts: testbed {network.name} has no node '{name}'"
+                    f"{did_you_mean(name, hosts)}"
+                )
+        hosts = list(on)
+    elif interleaved:
         sites = [[node.name for node in network.of_site(s, "node")] for s in network.segments]
         hosts = [host for turn in zip_longest(*sites) for host in turn if host]
     _check_open(network, hosts)
@@ -78,8 +92,9 @@ def _hydra(launcher: str, hosts: list[str], n: int, per_host: int, program: list
 
 
 def _check_open(network: Network, hosts: list[str]) -> None:
-    """One job needs every rank to reach every other."""
-    nodes = [network.nodes[network.segments[s].frontend] for s in network.segments]
+    """One job needs every rank to reach every other, and the launcher each of them."""
+    sites = [site for site in network.segments if not {*hosts}.isdisjoint(_names(network, site))]
+    nodes = [network.nodes[network.segments[site].frontend] for site in sites]
     nodes += [network.nodes[host] for host in hosts]
     for a in nodes:
         for b in nodes:
@@ -89,6 +104,16 @@ def _check_open(network: Network, hosts: list[str]) -> None:
                     "MPI cannot run there as one job",
                     "Use a testbed whose sites are all joined and open, such as hablot.",
                 )
+
+
+def _names(network: Network, site: str) -> list[str]:
+    return [node.name for node in network.of_site(site, "node")]
+
+
+def frontend(network: Network, on: Sequence[str]) -> str:
+    """Where the launcher of a native job on these nodes stands; without any, on all."""
+    sites = (site for site in network.segments if not on or on[0] in _names(network, site))
+    return network.segments[next(sites)].frontend
 
 
 def _launcher(mpi: str) -> str:

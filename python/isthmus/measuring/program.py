@@ -2,6 +2,7 @@
 they are first used."""
 
 import hashlib
+import re
 import shlex
 import subprocess
 from pathlib import Path
@@ -22,7 +23,7 @@ mkdir -p "$folder" || exit 1
 with=$( { echo "$mpicc"; ls -lL "$mpicc"; "$mpicc" -show; } 2>&1 | cksum | tr ' ' - )
 program=$folder/$2-$with
 if [ -x "$program" ]; then cat >/dev/null; else
-  cat >"$program.$$.c" && "$mpicc" -O2 "$program.$$.c" -o "$program.$$" >&2
+  cat >"$program.$$.c" && "$mpicc" -O2 "$program.$$.c" -o "$program.$$" -lm >&2
   status=$?
   rm -f "$program.$$.c"
   [ $status -eq 0 ] && mv "$program.$$" "$program" || exit 3
@@ -31,10 +32,27 @@ echo "$program"
 """
 
 
+def whole(file: Path) -> str:
+    """The source with the headers that stand beside it put in, each once: it travels alone to the
+    compiler."""
+    seen: set[str] = set()
+
+    def text(path: Path) -> str:
+        def header(found: re.Match[str]) -> str:
+            if found[1] in seen:
+                return ""
+            seen.add(found[1])
+            return text(path.with_name(found[1]))
+
+        return re.sub(r'^#include "(.+)"$', header, path.read_text(), flags=re.MULTILINE)
+
+    return text(file)
+
+
 def prepare(mpicc: str, host: str | None = None, file: Path = P2P) -> str:
     """Path of the program on `host` (an ssh target; None: here), compiled by `mpicc` unless it
     was before. RunError says what is missing, or what the compiler said."""
-    source = file.read_bytes()
+    source = whole(file).encode()
     name = f"{file.stem}-{hashlib.sha256(source).hexdigest()[:12]}"
     command = ["/bin/sh", "-c", _SCRIPT, "sh", mpicc, name]
     where = "this host" if host is None else host

@@ -137,9 +137,7 @@ def _blocks(place: Place, n: int | None, natives: Sequence[Mpi]) -> tuple[Block,
     made = []
     for block in place_ranks(place.grid.cluster, [Part(["coll"], n)]):
         end = end_of(place, block.cluster)
-        mpicc = f"{end.mpi}/bin/mpicc" if end.mpi else "mpicc"
-        if not end.mpi and not end.compile_on:
-            mpicc = _mpicc(natives)
+        mpicc = mpis.mpicc_at(end, natives)
         at = (mpicc, end.compile_on)
         if at not in programs:
             programs[at] = prepare(mpicc, end.compile_on, COLL)

@@ -1,0 +1,1 @@
+"""`isthmus bench app`: whole programs in the layouts of the papers."""

@@ -1,0 +1,118 @@
+"""The executions of `isthmus bench app`, in their order: program by program, and for each all
+contestants and layouts in turn, so that what is compared was run within minutes of each other."""
+
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from isthmus.bench.app.contestants import Contestant, execute
+from isthmus.bench.app.layouts import LAYOUTS, Setup, check_site, most_ranks, setup
+from isthmus.bench.app.options import Options
+from isthmus.bench.app.programs import Program
+from isthmus.bench.app.results import AppResults, AppRun
+from isthmus.bench.app.roster import DIRECT
+from isthmus.errors import IsthmusError, UsageError
+from isthmus.grid import Grid
+
+QUICK_LIMIT = 480.0  # seconds in one lab; what has begun then still ends
+_MOST_FAILURES = 2  # of a contestant with one program in one layout
+
+
+@dataclass(frozen=True)
+class Turn:
+    program: Program
+    setup: Setup
+    contestant: Contestant
+
+    @property
+    def text(self) -> str:
+        layout = f"{self.setup.layout} of {self.setup.n}"
+        return f"{self.program.name}, {layout}: {self.contestant.label}"
+
+
+def setups(grid: Grid, options: Options) -> list[Setup]:
+    """UsageError where nothing fits the clusters."""
+    check_site(grid.cluster, options.site)
+    made = []
+    for n in options.ranks or (most_ranks(grid.cluster),):
+        for layout in options.layouts or LAYOUTS:
+            found = setup(grid.cluster, layout, n, options.site)
+            if found is None and (options.ranks or options.layouts):
+                slots = ", ".join(f"{c} {s.slots}" for c, s in grid.cluster.items() if s.slots)
+                raise UsageError(
+                    f"{layout} of {n} ranks fits no cluster"
+                    + (f" (slots: {slots})" if slots else ""),
+                    "Choose other -n and --layout, or raise 'slots' in the grid file.",
+                )
+            made += [found] if found else []
+    return made
+
+
+def turns(
+    programs: Sequence[Program],
+    made: Sequence[Setup],
+    contestants: Sequence[Contestant],
+    options: Options,
+) -> list[Turn]:
+    """Those of one pass."""
+
+    def plays(contestant: Contestant, one: Setup) -> bool:
+        # A quick run has what the limits ask for: of others than DIRECT the split layout.
+        return not options.quick or bool(options.only) or one.layout == "split" or _is(contestant)
+
+    return [
+        Turn(program, one, contestant)
+        for program in programs
+        for one in made
+        for contestant in contestants
+        if plays(contestant, one)
+    ]
+
+
+def _is(contestant: Contestant) -> bool:
+    return contestant.key == DIRECT
+
+
+def play(
+    schedule: Sequence[Turn],
+    options: Options,
+    results: AppResults,
+    say: Callable[[str], None],
+    deadline: float | None = None,
+) -> None:
+    """Never raises for what a program does; that is told in `failures`. Nothing is begun after
+    `deadline` (of time.monotonic())."""
+    for turn in schedule:
+        results.labels.setdefault(turn.contestant.key, turn.contestant.label)
+    failed: dict[int, int] = {}  # by place in the schedule
+    passes = 2 if options.quick else options.repetitions
+    late: set[str] = set()
+    for number, i in itertools.product(range(passes), range(len(schedule))):
+        turn = schedule[i]
+        if failed.get(i, 0) >= _MOST_FAILURES:
+            continue
+        if deadline is not None and time.monotonic() > deadline:
+            if number == 0:
+                late.add(turn.text)
+            continue
+        try:
+            command = turn.contestant.command(turn.program, turn.setup)
+            took = execute(command, turn.program, options.limit)
+        except IsthmusError as error:
+            failed[i] = failed.get(i, 0) + 1
+            results.failures.append(f"{turn.text}: {error}")
+            say(f"pass {number + 1} of {passes}: {turn.text}: failed")
+            continue
+        one = turn.setup
+        results.runs.append(
+            AppRun(
+                turn.contestant.key, number, turn.program.name, one.layout, one.n, one.ranks,
+                took.seconds, took.wall,
+            )
+        )  # fmt: skip
+        say(f"pass {number + 1} of {passes}: {turn.text}: {took.seconds:.4g} s")
+    results.failures += [f"{text}: the time was up before its turn" for text in sorted(late)]
+    measured = results.measured()
+    gave_nothing = {schedule[i].contestant.key for i in failed} - {*measured}
+    results.failed += sorted(gave_nothing)

@@ -1,0 +1,155 @@
+"""The programs that are measured: kernels of our own, and those of the command line."""
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+from isthmus.bench.app.options import CLASSES, Options
+from isthmus.errors import RunError, UsageError, listing
+from isthmus.measuring.program import prepare
+
+KERNEL_FOLDER = Path(__file__).with_name("kernels")
+KERNELS = tuple(
+    name
+    for name in ("ep", "is", "cg", "mg", "ft", "lu", "bt", "sp")
+    if (KERNEL_FOLDER / f"{name}.c").exists()
+)
+_TIME, _VERIFIED = r"^time: ([0-9.]+) s$", r"^verified: yes$"
+
+# Class of each kernel in a quick run: as large as computes in some seconds on two cores.
+QUICK_CLASS = {"ep": "A"}
+_SMALL_CLASS = "S"
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where a program is started: `names` are those by which --program may mean this MPI, from the
+    narrowest; `mpicc` and `host` are for what is compiled there."""
+
+    names: tuple[str, ...]
+    mpicc: str
+    host: str | None = None
+
+
+@dataclass(frozen=True)
+class Program:
+    """`time` finds the seconds in what it prints, None: those until it has ended; `require` has to
+    be found there."""
+
+    name: str
+    time: str | None
+    require: str | None
+
+    def words(self, where: Where, n: int) -> list[str]:
+        """Its command for so many ranks. RunError where there is none."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Kernel(Program):
+    """One of our own, compiled where it runs when it is first used."""
+
+    source: Path
+    klass: str
+
+    def words(self, where: Where, n: int) -> list[str]:
+        return [prepare(where.mpicc, where.host, self.source), self.klass]
+
+
+@dataclass(frozen=True)
+class Given(Program):
+    """One of the command line: `commands` by what stands before the `=`, or by "" for every MPI."""
+
+    commands: Mapping[str, str]
+    klass: str
+
+    def words(self, where: Where, n: int) -> list[str]:
+        found = next(
+            (self.commands[name] for name in (*where.names, "") if name in self.commands), ""
+        )
+        if not found:
+            raise RunError(
+                f"no --program is for {where.names[0]}",
+                f"Give --program '{where.names[0]}=COMMAND'.",
+            )
+        return shlex.split(found.format(name=self.name, n=n, **{"class": self.klass}))
+
+
+def kernel(name: str, klass: str) -> Kernel:
+    return Kernel(f"{name}.{klass}", _TIME, _VERIFIED, KERNEL_FOLDER / f"{name}.c", klass)
+
+
+def chosen(options: Options) -> list[Program]:
+    """UsageError for what is no program, kernel or class."""
+    if options.programs:
+        return _given(options)
+    for text, flag in ((options.time, "--time"), (options.require, "--require")):
+        if text is not None:
+            raise UsageError(f"{flag} is for --program; kernels say their time and verdict")
+    if options.names:
+        raise UsageError("--name is for --program, where {name} stands for it")
+    names = [
+        name
+        for name in KERNELS
+        if not options.kernels or any(fnmatch(name, pattern) for pattern in options.kernels)
+    ]
+    if not names:
+        raise UsageError(
+            f"--kernel {' '.join(options.kernels)}: there is no such; there are {listing(KERNELS)}"
+        )
+    return [kernel(name, options.klass or QUICK_CLASS.get(name, _SMALL_CLASS)) for name in names]
+
+
+def _given(options: Options) -> list[Program]:
+    if options.kernels:
+        raise UsageError("--kernel and --program exclude each other")
+    if options.time is not None and _regular(options.time, "--time").groups < 1:
+        raise UsageError(
+            f"--time {options.time}: there is no group for the seconds",
+            r"For example: --time 'Time in seconds = *([0-9.]+)'",
+        )
+    if options.require is not None:
+        _regular(options.require, "--require")
+    commands: dict[str, str] = {}
+    for text in options.programs:
+        found = re.fullmatch(r"([^\s={]+)=(.+)", text, flags=re.DOTALL)
+        mpi, command = (found[1], found[2]) if found else ("", text)
+        if mpi in commands:
+            raise UsageError(f"--program {text}: there is another for {mpi or 'every MPI'}")
+        commands[mpi] = command
+        _check(command)
+    names = options.names or (_name_of(next(iter(commands.values()))),)
+    return [Given(name, options.time, options.require, commands, options.klass) for name in names]
+
+
+def _check(command: str) -> None:
+    try:
+        words = shlex.split(command.format(name="x", n=1, **{"class": "S"}))
+    except (ValueError, KeyError, IndexError):
+        words = []
+    if not words:
+        raise UsageError(
+            f"--program {command}: this is no command",
+            "It has words as for a shell; {name}, {n} and {class} stand for those, {{ for a brace.",
+        )
+
+
+def _name_of(command: str) -> str:
+    """Of the program, where no --name is given."""
+    return Path(shlex.split(command)[0]).name.partition(".")[0].replace("{", "").replace("}", "")
+
+
+def _regular(text: str, flag: str) -> "re.Pattern[str]":
+    try:
+        return re.compile(text, re.MULTILINE)
+    except re.error as error:
+        raise UsageError(f"{flag} {text}: this is no regular expression: {error}") from None
+
+
+def check_class(klass: str) -> str:
+    if klass and klass not in CLASSES:
+        raise UsageError(f"--class {klass}: there are {listing(CLASSES)}")
+    return klass
