@@ -1,5 +1,6 @@
-"""Layouts: which ranks of a program go to which cluster, as in Figures 5 to 7 of Hablot et al. 2007:
-all on one site, or split over the wide area, or fewer on one site."""
+"""Which ranks of a program go to which cluster, as in Figures 5 to 7 of Hablot et al. 2007.
+
+All on one site, or split over the wide area, or fewer on one site."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
