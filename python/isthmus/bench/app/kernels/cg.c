@@ -1,11 +1,11 @@
-/* CG, "conjugate gradient": the smallest eigenvalue of a large sparse matrix by inverse iteration, 25
- * steps of conjugate gradients in each.
+/* CG, "conjugate gradient": the smallest eigenvalue of a large sparse matrix by inverse iteration,
+ * 25 steps of conjugate gradients in each.
  *
  * Communication, all point to point, in each of 25 steps of each iteration: sums along a row of
- * processes by halving (in class B on 16 ranks 75 and 38 KB at a time), a transposition, the pieces put
- * together along a column by doubling, and two sums of one number over all ranks in log2(ranks)
- * exchanges of 8 bytes. Nothing overlaps: each exchange waits for the wide area. Ranks are powers of
- * two.
+ * processes by halving (in class B on 16 ranks 75 and 38 KB at a time), a transposition, the pieces
+ * put together along a column by doubling, and two sums of one number over all ranks in log2(ranks)
+ * exchanges of 8 bytes. Nothing overlaps: each exchange waits for the wide area. Ranks are powers
+ * of two.
  *
  * Processes stand in R rows and C columns; each has a block of the matrix. A vector is cut into one
  * piece for each rank; process (r, c) has piece r C + c of what is the matrix's result, and to
@@ -24,11 +24,12 @@ static const uint64_t SEED = 314159265;
 static const double ZETA[CLASSES] = {8.5971775078648, 10.362595087124, 17.130235054029,
                                      22.712745482631};
 
-static int rows, columns, row, column;  /* of processes */
-static int piece;                       /* numbers of a vector that each rank has */
+static int rows, columns, row, column; /* of processes */
+static int piece;                      /* numbers of a vector that each rank has */
 static int row_begin, row_end, column_begin, column_end; /* of the matrix's block, here */
 
-/* -- the matrix, in rows of its values and their columns ---------------------------------------- */
+/* -- the matrix, in rows of its values and their columns ----------------------------------------
+ */
 
 static int* starts; /* of the block's rows */
 static int* places; /* columns, counted from column_begin */
@@ -41,7 +42,8 @@ typedef struct {
   double* value;
 } Sparse;
 
-/* The `number`-th random vector: `nonzeros` values at places that all differ, and 0.5 at `number`. */
+/* The `number`-th random vector: `nonzeros` values at places that all differ, and 0.5 at `number`.
+ */
 static void make_vector(uint64_t* state, int number, int order, int nonzeros, Sparse* vector) {
   int limit = 1, own = -1;
   while (limit < order) limit *= 2;
@@ -89,7 +91,8 @@ static int merge(Element* elements, int count) {
 }
 
 /* The sum of outer products of all vectors with themselves, whose weights fall evenly from 1 to
- * CONDITION; and CONDITION - SHIFT on the diagonal. Each rank draws all vectors and keeps its block. */
+ * CONDITION; and CONDITION - SHIFT on the diagonal. Each rank draws all vectors and keeps its
+ * block. */
 static void make_matrix(void) {
   const int order = ORDER[class_number], nonzeros = NONZEROS[class_number], wide = nonzeros + 1;
   const double ratio = pow(CONDITION, 1.0 / order);
@@ -140,7 +143,8 @@ static void make_matrix(void) {
   free(index), free(value), free(counts), free(begins), free(ends), free(elements);
 }
 
-/* -- communication ------------------------------------------------------------------------------ */
+/* -- communication ------------------------------------------------------------------------------
+ */
 
 static double *sums, *arrived; /* as long as the block is high */
 static double* spread;         /* as long as it is wide */
@@ -174,7 +178,8 @@ static void sum_along_row(double* result) {
   memcpy(result, sums + begin_piece * piece, (size_t)piece * sizeof(double));
 }
 
-/* Puts into `spread` what this process's columns meet of a vector of which each rank has a piece. */
+/* Puts into `spread` what this process's columns meet of a vector of which each rank has a piece.
+ */
 static void spread_to_columns(const double* vector) {
   const int to = rank % rows * columns + rank / rows; /* it needs this rank's piece first */
   const int from = column * rows + row;
@@ -187,7 +192,8 @@ static void spread_to_columns(const double* vector) {
   }
 }
 
-/* -- the method --------------------------------------------------------------------------------- */
+/* -- the method ---------------------------------------------------------------------------------
+ */
 
 static void multiply(const double* vector, double* result) {
   spread_to_columns(vector);

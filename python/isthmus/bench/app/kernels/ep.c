@@ -17,8 +17,8 @@ static const double SUMS[CLASSES][2] = {
 
 enum { SUM_X, SUM_Y, RINGS = 2, FIGURES = RINGS + 10 };
 
-/* Adds up `pairs` pairs after the first `before`: the deviates, and how many fall in each square ring
- * of width one around the origin. */
+/* Adds up `pairs` pairs after the first `before`: the deviates, and how many fall in each square
+ * ring of width one around the origin. */
 static void tally(int64_t before, int64_t pairs, double* figures) {
   uint64_t state = skip(SEED, 2 * (uint64_t)before);
   for (int64_t i = 0; i < pairs; ++i) {

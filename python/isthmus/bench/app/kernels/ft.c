@@ -1,13 +1,13 @@
-/* FT, "Fourier transform": a diffusion equation in three dimensions, solved by a transformation there and
- * one back at each point of time.
+/* FT, "Fourier transform": a diffusion equation in three dimensions, solved by a transformation
+ * there and one back at each point of time.
  *
- * Communication: an alltoall of the whole field for each transformation, in blocks of its bytes over
- * ranks squared (2 MB in class B on 16 ranks), and a reduction of 16 bytes. Half of all bytes crosses
- * between two halves: bandwidth over the wide area is everything. Ranks are powers of two, at most as
- * many as there are planes.
+ * Communication: an alltoall of the whole field for each transformation, in blocks of its bytes
+ * over ranks squared (2 MB in class B on 16 ranks), and a reduction of 16 bytes. Half of all bytes
+ * crosses between two halves: bandwidth over the wide area is everything. Ranks are powers of two,
+ * at most as many as there are planes.
  *
- * Each rank has some planes z of the field; there it transforms along x and y. The alltoall gives it
- * all z of some rows y, along which it transforms last. */
+ * Each rank has some planes z of the field; there it transforms along x and y. The alltoall gives
+ * it all z of some rows y, along which it transforms last. */
 #include "nas.h"
 
 typedef struct {
@@ -41,32 +41,23 @@ static const double CHECKSUMS[CLASSES][MOST_STEPS][2] = {
      {5.077892868474e+02, 5.101336130759e+02},
      {5.085233095391e+02, 5.104914655194e+02},
      {5.091487099959e+02, 5.107917842803e+02}},
-    {{5.177643571579e+02, 5.077803458597e+02},
-     {5.154521291263e+02, 5.088249431599e+02},
-     {5.146409228649e+02, 5.096208912659e+02},
-     {5.142378756213e+02, 5.101023387619e+02},
-     {5.139626667737e+02, 5.103976610617e+02},
-     {5.137423460082e+02, 5.105948019802e+02},
-     {5.135547056878e+02, 5.107404165783e+02},
-     {5.133910925466e+02, 5.108576573661e+02},
-     {5.132470705390e+02, 5.109577278523e+02},
-     {5.131197729984e+02, 5.110460304483e+02},
-     {5.130070319283e+02, 5.111252433800e+02},
-     {5.129070537032e+02, 5.111968077718e+02},
-     {5.128182883502e+02, 5.112616233064e+02},
-     {5.127393733383e+02, 5.113203605551e+02},
-     {5.126691062020e+02, 5.113735928093e+02},
-     {5.126064276004e+02, 5.114218460548e+02},
-     {5.125504076570e+02, 5.114656139760e+02},
-     {5.125002331720e+02, 5.115053595966e+02},
-     {5.124551951846e+02, 5.115415130407e+02},
-     {5.124146770029e+02, 5.115744692211e+02}},
+    {{5.177643571579e+02, 5.077803458597e+02}, {5.154521291263e+02, 5.088249431599e+02},
+     {5.146409228649e+02, 5.096208912659e+02}, {5.142378756213e+02, 5.101023387619e+02},
+     {5.139626667737e+02, 5.103976610617e+02}, {5.137423460082e+02, 5.105948019802e+02},
+     {5.135547056878e+02, 5.107404165783e+02}, {5.133910925466e+02, 5.108576573661e+02},
+     {5.132470705390e+02, 5.109577278523e+02}, {5.131197729984e+02, 5.110460304483e+02},
+     {5.130070319283e+02, 5.111252433800e+02}, {5.129070537032e+02, 5.111968077718e+02},
+     {5.128182883502e+02, 5.112616233064e+02}, {5.127393733383e+02, 5.113203605551e+02},
+     {5.126691062020e+02, 5.113735928093e+02}, {5.126064276004e+02, 5.114218460548e+02},
+     {5.125504076570e+02, 5.114656139760e+02}, {5.125002331720e+02, 5.115053595966e+02},
+     {5.124551951846e+02, 5.115415130407e+02}, {5.124146770029e+02, 5.115744692211e+02}},
 };
 
 static int nx, ny, nz;     /* of the field */
 static int planes, slices; /* z of this rank, and y when it has all z */
 
-/* -- transformation of lines -------------------------------------------------------------------- */
+/* -- transformation of lines --------------------------------------------------------------------
+ */
 
 /* Lines are transformed some at a time, side by side, so that memory is read in order. */
 enum { BESIDE = 16 };
@@ -85,8 +76,8 @@ static void make_roots(void) {
 }
 
 /* Transforms BESIDE lines of `length` numbers, number i of line l at a[i BESIDE + l], by halving
- * (Stockham's order, which needs no exchange of places). `sign` is that of the exponent. Gives where
- * the result is: a or b. */
+ * (Stockham's order, which needs no exchange of places). `sign` is that of the exponent. Gives
+ * where the result is: a or b. */
 static Complex* transform(Complex* a, Complex* b, int length, int sign) {
   for (int half = length / 2, step = 1; half >= 1; half /= 2, step *= 2) {
     for (int j = 0; j < half; ++j) {
@@ -134,10 +125,11 @@ static void transform_depth(Complex* field, int sign) {
   transform_lines(field, nz, slices * nx, slices * nx, 1, sign);
 }
 
-/* -- from planes to all z of some rows, and back ------------------------------------------------ */
+/* -- from planes to all z of some rows, and back ------------------------------------------------
+ */
 
-/* A block is what one rank has of another: its planes of the other's rows. In the sender's field rows
- * of other ranks lie between; with all z the block of each rank stands together. */
+/* A block is what one rank has of another: its planes of the other's rows. In the sender's field
+ * rows of other ranks lie between; with all z the block of each rank stands together. */
 static void exchange(Complex* field, Complex* blocks, int to_depth) {
   const size_t row = (size_t)slices * (size_t)nx, block = (size_t)planes * row;
   if (!to_depth)
@@ -154,7 +146,8 @@ static void exchange(Complex* field, Complex* blocks, int to_depth) {
                  MPI_COMM_WORLD);
 }
 
-/* -- the equation ------------------------------------------------------------------------------- */
+/* -- the equation -------------------------------------------------------------------------------
+ */
 
 static void fill(Complex* field) {
   uint64_t state = skip(SEED, 2 * (uint64_t)nx * (uint64_t)ny * (uint64_t)planes * (uint64_t)rank);

@@ -1,8 +1,9 @@
 /* IS, "integer sort": ten times the ranks of all keys, which lie in no order.
  *
- * Communication, each of ten times: an allreduce of 4 KB (how many keys each of 1024 buckets has), an
- * alltoall of 4 bytes and an alltoallv of all keys, each to the rank that has its bucket: nearly all
- * bytes there are change places. Bandwidth over the wide area is everything. Any number of ranks. */
+ * Communication, each of ten times: an allreduce of 4 KB (how many keys each of 1024 buckets has),
+ * an alltoall of 4 bytes and an alltoallv of all keys, each to the rank that has its bucket: nearly
+ * all bytes there are change places. Bandwidth over the wide area is everything. Any number of
+ * ranks. */
 #include "nas.h"
 
 enum { TIMES = 10, LOG_BUCKETS = 10, BUCKETS = 1 << LOG_BUCKETS, PROBES = 5 };
@@ -28,10 +29,14 @@ static const int RANKS[CLASSES][PROBES] = {
 static int64_t published_rank(int probe, int time) {
   const int64_t base = RANKS[class_number][probe];
   switch (CLASS_NAMES[class_number]) {
-    case 'S': return probe <= 2 ? base + time : base - time;
-    case 'W': return probe < 2 ? base + (time - 2) : base - time;
-    case 'A': return probe <= 2 ? base + (time - 1) : base - (time - 1);
-    default: return probe == 1 || probe == 2 || probe == 4 ? base + time : base - time;
+    case 'S':
+      return probe <= 2 ? base + time : base - time;
+    case 'W':
+      return probe < 2 ? base + (time - 2) : base - time;
+    case 'A':
+      return probe <= 2 ? base + (time - 1) : base - (time - 1);
+    default:
+      return probe == 1 || probe == 2 || probe == 4 ? base + time : base - time;
   }
 }
 
@@ -120,7 +125,8 @@ static int64_t rank_of(const Sorted* sorted, int key) {
   return sorted->before + (k > 0 ? sorted->upto[k - 1] : 0);
 }
 
-/* Ranks all keys once; whether those of the probes are as published, as far as this rank has them. */
+/* Ranks all keys once; whether those of the probes are as published, as far as this rank has them.
+ */
 static int rank_keys(int time, int64_t all, int* begins, int* out, Sorted* sorted) {
   int own[BUCKETS + PROBES] = {0}, totals[BUCKETS + PROBES];
   for (int64_t i = 0; i < count; ++i) ++own[keys[i] >> bucket_shift];

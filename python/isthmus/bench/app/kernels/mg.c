@@ -1,9 +1,10 @@
 /* MG, "multigrid": a Poisson equation on a periodic cube, by V-cycles over grids of halved width.
  *
- * Communication: on each grid of each cycle faces of all sizes to six neighbours, point to point, in
- * the three directions one after the other: 130 KB on the finest grid of class B on 16 ranks, down to
- * some ten bytes. Where grids get coarser than there are ranks, an allgather of the last one, and all
- * ranks go on alike. Most messages are small and wait for the wide area. Ranks are powers of two. */
+ * Communication: on each grid of each cycle faces of all sizes to six neighbours, point to point,
+ * in the three directions one after the other: 130 KB on the finest grid of class B on 16 ranks,
+ * down to some ten bytes. Where grids get coarser than there are ranks, an allgather of the last
+ * one, and all ranks go on alike. Most messages are small and wait for the wide area. Ranks are
+ * powers of two. */
 #include "nas.h"
 
 enum { MOST_LEVELS = 9, CHARGES = 10 };
@@ -21,8 +22,8 @@ static const double SMOOTH_SMALL[4] = {-3.0 / 8, 1.0 / 32, -1.0 / 64, 0};
 static const double SMOOTH_LARGE[4] = {-3.0 / 17, 1.0 / 33, -1.0 / 61, 0};
 static const double RESTRICT[4] = {1.0 / 2, 1.0 / 4, 1.0 / 8, 1.0 / 16};
 
-/* A process's part of a grid: `own` points in each direction, and one more at both ends that belong to
- * the neighbours. `lone` is a grid that each process has as a whole. */
+/* A process's part of a grid: `own` points in each direction, and one more at both ends that belong
+ * to the neighbours. `lone` is a grid that each process has as a whole. */
 typedef struct {
   int own[3];
   int lone;
@@ -51,7 +52,8 @@ static size_t line(const Grid* grid, int j, int k) {
   return (size_t)(1 + (j + 1) * grid->stride[1]) + (size_t)(k + 1) * (size_t)grid->stride[2];
 }
 
-/* -- neighbours --------------------------------------------------------------------------------- */
+/* -- neighbours ---------------------------------------------------------------------------------
+ */
 
 static int neighbour(int direction, int step) {
   int at[3] = {position[0], position[1], position[2]};
@@ -95,7 +97,8 @@ static void update_ends(const Grid* grid, double* u) {
   }
 }
 
-/* -- stencils ----------------------------------------------------------------------------------- */
+/* -- stencils -----------------------------------------------------------------------------------
+ */
 
 /* The weighted sum of the 27 points around `u`. */
 static inline double around(const double* u, const Grid* grid, const double* weights) {
@@ -161,29 +164,17 @@ static void refine(const Grid* coarse, const double* z, const Grid* fine, double
   update_ends(fine, u);
 }
 
-/* -- the cycle ---------------------------------------------------------------------------------- */
+/* -- the cycle ----------------------------------------------------------------------------------
+ */
 
 static int top, shared_level; /* on that level and those below, each process has the whole grid */
 static Grid grids[MOST_LEVELS], lone_grids[MOST_LEVELS];
 static double *residuals[MOST_LEVELS], *corrections[MOST_LEVELS];
 static double *lone_residuals[MOST_LEVELS], *lone_corrections[MOST_LEVELS];
 static double *mine_packed, *all_packed;
+static const int ORIGIN[3] = {0, 0, 0};
 
-/* Copies a process's own points between its part and the packed form. */
-static void pack(const Grid* grid, double* u, double* packed, int out) {
-  size_t count = 0;
-  for (int k = 0; k < grid->own[2]; ++k)
-    for (int j = 0; j < grid->own[1]; ++j)
-      for (int i = 0; i < grid->own[0]; ++i, ++count) {
-        double* point = u + line(grid, j, k) + i;
-        if (out)
-          packed[count] = *point;
-        else
-          *point = packed[count];
-      }
-}
-
-/* Copies the part of a process at `at` between the whole grid and the packed form. */
+/* Copies the part of a process at `at` between a whole grid and the packed form, or out of it. */
 static void place(const Grid* part, const Grid* whole, const int* at, double* u, double* packed,
                   int out) {
   size_t count = 0;
@@ -205,7 +196,7 @@ static void vcycle(const Grid* levels, double** r, double** z, int level, int bo
 static void share_the_rest(void) {
   const Grid *part = &grids[shared_level], *whole = &lone_grids[shared_level];
   const int count = part->own[0] * part->own[1] * part->own[2];
-  pack(part, residuals[shared_level], mine_packed, 1);
+  place(part, part, ORIGIN, residuals[shared_level], mine_packed, 1);
   MPI_Allgather(mine_packed, count, MPI_DOUBLE, all_packed, count, MPI_DOUBLE, MPI_COMM_WORLD);
   for (int from = 0; from < ranks; ++from) {
     const int at[3] = {from % processes[0], from / processes[0] % processes[1],
@@ -216,7 +207,7 @@ static void share_the_rest(void) {
   update_ends(whole, lone_residuals[shared_level]);
   vcycle(lone_grids, lone_residuals, lone_corrections, shared_level, 1);
   place(part, whole, position, lone_corrections[shared_level], mine_packed, 1);
-  pack(part, corrections[shared_level], mine_packed, 0);
+  place(part, part, ORIGIN, corrections[shared_level], mine_packed, 0);
   update_ends(part, corrections[shared_level]);
 }
 
@@ -236,12 +227,12 @@ static void vcycle(const Grid* levels, double** r, double** z, int level, int bo
   smooth(&levels[level], r[level], z[level]);
 }
 
-/* -- the charges -------------------------------------------------------------------------------- */
+/* -- the charges --------------------------------------------------------------------------------
+ */
 
 typedef struct {
   double value;
   int place[3]; /* of the whole grid */
-  int unused;
 } Charge;
 
 /* Keeps the CHARGES first of `kept` by `sign` times their value, the largest first. */
@@ -254,7 +245,8 @@ static void keep(Charge* kept, int* count, const Charge* one, double sign) {
   kept[at] = *one;
 }
 
-/* +1 where the ten largest of as many random numbers as there are points stand, -1 at the smallest. */
+/* +1 where the ten largest of as many random numbers as there are points stand, -1 at the smallest.
+ */
 static void set_charges(const Grid* grid, int width, double* v) {
   static const double SIGNS[2] = {1, -1};
   Charge kept[2][CHARGES] = {{{0}}};
@@ -263,8 +255,10 @@ static void set_charges(const Grid* grid, int width, double* v) {
     for (int j = 0; j < grid->own[1]; ++j) {
       Charge one = {.place = {0, j + position[1] * grid->own[1], k + position[2] * grid->own[2]}};
       const int first = position[0] * grid->own[0];
-      uint64_t state = skip(SEED, ((uint64_t)one.place[2] * (uint64_t)width + (uint64_t)one.place[1]) *
-                                          (uint64_t)width + (uint64_t)first);
+      uint64_t state =
+          skip(SEED, ((uint64_t)one.place[2] * (uint64_t)width + (uint64_t)one.place[1]) *
+                             (uint64_t)width +
+                         (uint64_t)first);
       for (int i = 0; i < grid->own[0]; ++i) {
         one.place[0] = first + i;
         one.value = draw(&state);

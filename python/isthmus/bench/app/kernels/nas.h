@@ -1,12 +1,13 @@
-/* What the kernels have in common: their class, the random numbers of the NAS report (Bailey et al.,
- * "The NAS Parallel Benchmarks", RNR-94-007), the time, and the verdict.
+/* What the kernels have in common: their class, the random numbers of the NAS report (Bailey et
+ * al., "The NAS Parallel Benchmarks", RNR-94-007), the time, and the verdict.
  *
- * A kernel is called with its class (S, W, A or B). Rank 0 prints three lines: what ran, `time: N s`
- * and `verified: yes` or `no`. The time is from a barrier until the last rank was done. The exit
+ * A kernel is called with its class (S, W, A or B). Rank 0 prints three lines: what ran, `time: N
+ * s` and `verified: yes` or `no`. The time is from a barrier until the last rank was done. The exit
  * status is 0 when the result was verified.
  *
- * Where a kernel says that a value is published, it stands in the report or in the tables of the NAS
- * Parallel Benchmarks 2 and 3, and was computed anew by these kernels on several numbers of ranks. */
+ * Where a kernel says that a value is published, it stands in the report or in the tables of the
+ * NAS Parallel Benchmarks 2 and 3, and was computed anew by these kernels on several numbers of
+ * ranks. */
 #ifndef ISTHMUS_NAS_H
 #define ISTHMUS_NAS_H
 
@@ -25,7 +26,8 @@ static int class_number; /* of CLASS_NAMES */
 static const char* kernel_name;
 static double began;
 
-/* -- the end of a run that cannot be ------------------------------------------------------------ */
+/* -- the end of a run that cannot be ------------------------------------------------------------
+ */
 
 static void refuse(const char* text) {
   if (rank == 0) fprintf(stderr, "%s: %s\n", kernel_name, text);
@@ -44,7 +46,8 @@ static inline void* need(size_t count, size_t bytes) {
   return found;
 }
 
-/* -- begin and end ------------------------------------------------------------------------------ */
+/* -- begin and end ------------------------------------------------------------------------------
+ */
 
 static void begin(int* argc, char*** argv, const char* name) {
   MPI_Init(argc, argv);
@@ -92,7 +95,8 @@ static int finish(double seconds, int verified) {
   MPI_Bcast(&verified, 1, MPI_INT, 0, MPI_COMM_WORLD);
   if (rank == 0) {
     printf("%s, class %c, %d rank%s\ntime: %.6f s\nverified: %s\n", kernel_name,
-           CLASS_NAMES[class_number], ranks, ranks > 1 ? "s" : "", seconds, verified ? "yes" : "no");
+           CLASS_NAMES[class_number], ranks, ranks > 1 ? "s" : "", seconds,
+           verified ? "yes" : "no");
     fflush(stdout);
   }
   MPI_Finalize();
@@ -106,7 +110,8 @@ static inline int agrees(const char* what, double value, double published, doubl
   return 0;
 }
 
-/* -- random numbers ----------------------------------------------------------------------------- */
+/* -- random numbers -----------------------------------------------------------------------------
+ */
 
 /* x(k+1) = a x(k) mod 2^46; the number is x / 2^46. 2^46 divides 2^64, so unsigned overflow does no
  * harm. */
