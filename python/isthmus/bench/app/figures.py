@@ -89,7 +89,7 @@ def _bars(results: AppResults, value: Value, title: str, path: Path) -> list[Pat
     axes.set_xticks(range(len(programs)), programs)
     axes.set_ylabel("relative speed (best of all executions)")
     axes.set_title(title, fontsize="medium")
-    axes.legend(fontsize="small")
+    axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return save(plot, figure, path)
 
 

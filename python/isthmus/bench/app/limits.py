@@ -1,11 +1,77 @@
 """The figures of whole programs that a release has to reach, on the testbeds for them."""
 
-from isthmus.bench.app.results import AppResults
-from isthmus.bench.verdicts import Limit
+from isthmus.bench.app.layouts import HALF, ONE, SPLIT
+from isthmus.bench.app.play import QUICK_RANKS
+from isthmus.bench.app.programs import KERNELS, quick_name
+from isthmus.bench.app.results import AppResults, Cell
+from isthmus.bench.app.roster import DIRECT
+from isthmus.bench.verdicts import Figure, Limit
+
+TESTBED, DELAY = "hablot16", 5.8e-3  # seconds, one way
+
+# How often the longest chain of messages of a kernel crosses the wide area, in a quick run's class and
+# ranks: an exchange crosses once, however long it is.
+_CROSSINGS = {
+    "ep": 1,  # the allreduce
+    "is": 10 * 3,  # allreduce, alltoall, alltoallv
+    "cg": 15 * (25 * 4 + 3),  # a step: transposition, column, two products; products besides
+    "mg": 4 * 15 + 2,  # a cycle: the faces of four levels, most of them thrice
+    "ft": 1 + 6 * 2,  # alltoall; the sum besides
+    "lu": 50 * 3,  # a step: the wave there and back, layers
+    "bt": 60 * 3,  # a step: lines there and back, layers
+    "sp": 100 * 3,  # likewise
+}
+_EP = 0.98  # of one site's speed
+# What a split run may take of the time of one site (or of half of the ranks there) and its crossings.
+# The latter is looser: the ranks of a lab share cores, which more of them keep busier.
+_SLACK = {ONE: 1.25, HALF: 1.5}
+
+
+def _over_best(kernel: str) -> Figure[AppResults]:
+    """Our best time, whatever MPI is below, over that of the best native one."""
+
+    def figure(results: AppResults) -> tuple[float, str]:
+        cell = Cell(quick_name(kernel), QUICK_RANKS, SPLIT)
+        ours = [key for key in results.labels if key.startswith(DIRECT)]
+        natives = [key for key in results.labels if key.startswith("native-")]
+        mine, by = results.best_of(ours, cell)
+        best, whose = results.best_of(natives, cell)
+        return mine / best, f"{results.labels[by]} over {results.labels[whose]}"
+
+    return figure
+
+
+def _over_crossings(kernel: str, layout: str) -> Figure[AppResults]:
+    """The split time over that of one site and what crossing takes at least."""
+
+    def figure(results: AppResults) -> tuple[float, str]:
+        name, crossing = quick_name(kernel), DELAY * _CROSSINGS[kernel]
+        split = results.best(DIRECT, Cell(name, QUICK_RANKS, SPLIT))
+        other = results.best(DIRECT, Cell(name, QUICK_RANKS, layout))
+        return split / (other + crossing), f"{split:.3g} s over {other:.3g} + {crossing:.3g} s"
+
+    return figure
+
+
+def _speed(results: AppResults) -> tuple[float, str]:
+    return results.gain(DIRECT, quick_name("ep"), QUICK_RANKS, ONE), ""
+
+
+def _limits() -> list[Limit[AppResults]]:
+    made = [Limit(TESTBED, "EP: speed of split over one site", "at least", _EP, _speed)]
+    for kernel in KERNELS:
+        name = kernel.upper()
+        for layout, most in _SLACK.items():
+            figure = _over_crossings(kernel, layout)
+            what = f"{name}: split over {layout} and its crossings"
+            made.append(Limit(TESTBED, what, "at most", most, figure))
+        best = _over_best(kernel)
+        made.append(Limit(TESTBED, f"{name}: split over the best native", "at most", 1.02, best))
+    return made
+
+
+LIMITS = _limits()
 
 
 def of_testbed(testbed: str) -> list[Limit[AppResults]]:
     return [limit for limit in LIMITS if limit.testbed == testbed]
-
-
-LIMITS: list[Limit[AppResults]] = []

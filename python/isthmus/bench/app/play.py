@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from isthmus.bench.app.contestants import Contestant, execute
-from isthmus.bench.app.layouts import LAYOUTS, Setup, check_site, most_ranks, setup
+from isthmus.bench.app.layouts import LAYOUTS, SPLIT, Setup, check_site, most_ranks, setup
 from isthmus.bench.app.options import Options
 from isthmus.bench.app.programs import Program
 from isthmus.bench.app.results import AppResults, AppRun
@@ -16,6 +16,7 @@ from isthmus.errors import IsthmusError, UsageError
 from isthmus.grid import Grid
 
 QUICK_LIMIT = 480.0  # seconds in one lab; what has begun then still ends
+QUICK_RANKS = 8  # more of them keep two cores busy with one another (2026-11)
 _MOST_FAILURES = 2  # of a contestant with one program in one layout
 
 
@@ -35,7 +36,8 @@ def setups(grid: Grid, options: Options) -> list[Setup]:
     """UsageError where nothing fits the clusters."""
     check_site(grid.cluster, options.site)
     made = []
-    for n in options.ranks or (most_ranks(grid.cluster),):
+    most = most_ranks(grid.cluster)
+    for n in options.ranks or (min(most, QUICK_RANKS) if options.quick else most,):
         for layout in options.layouts or LAYOUTS:
             found = setup(grid.cluster, layout, n, options.site)
             if found is None and (options.ranks or options.layouts):
@@ -58,8 +60,9 @@ def turns(
     """Those of one pass."""
 
     def plays(contestant: Contestant, one: Setup) -> bool:
-        # A quick run has what the limits ask for: of others than DIRECT the split layout.
-        return not options.quick or bool(options.only) or one.layout == "split" or _is(contestant)
+        if not options.quick or options.only:
+            return True
+        return one.layout == SPLIT or contestant.key == DIRECT  # what the limits ask for
 
     return [
         Turn(program, one, contestant)
@@ -68,10 +71,6 @@ def turns(
         for contestant in contestants
         if plays(contestant, one)
     ]
-
-
-def _is(contestant: Contestant) -> bool:
-    return contestant.key == DIRECT
 
 
 def play(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from isthmus.bench.app.layouts import LAYOUTS
+from isthmus.bench.app.layouts import LAYOUTS, SPLIT
 from isthmus.measuring.samples import NotMeasuredError, Samples
 
 
@@ -127,7 +127,7 @@ class AppResults(Samples[AppRun]):
     def gain(self, contestant: str, program: str, n: int, layout: str, variant: str = "") -> float:
         """How many times as fast the split layout is as another one; below 1 it is slower."""
         other = self.best(contestant, Cell(program, n, layout, variant))
-        return other / self.best(contestant, Cell(program, n, "split", variant))
+        return other / self.best(contestant, Cell(program, n, SPLIT, variant))
 
     def best_of(self, contestants: Sequence[str], cell: Cell) -> tuple[float, str]:
         """The least time that any of them had, and whose it was."""

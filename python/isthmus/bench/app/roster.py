@@ -1,6 +1,7 @@
 """Who takes part in `isthmus bench app`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -9,12 +10,12 @@ from isthmus.bench.app.contestants import Contestant, IsthmusApp, NativeApp
 from isthmus.bench.app.options import Options
 from isthmus.bench.coll.tuning import tune
 from isthmus.bench.contestants import tunings
+from isthmus.bench.mpis import Mpi
 from isthmus.errors import UsageError, listing
 from isthmus.grid import Grid
-from isthmus.measuring.place import LOOPBACK, Place
+from isthmus.measuring.place import LOOPBACK, End, Place, end_of
 
 OURS, DIRECT, MEMORY = "isthmus", "isthmus-direct", "isthmus-memory"
-_SETTINGS = ("default", "tuned", "eager")
 
 
 def contestants(
@@ -22,45 +23,83 @@ def contestants(
 ) -> list[Contestant]:
     """Those that can run at this place and are asked for. `folder` is for grid files, and lives as
     long as the contestants."""
-    natives = tuple(mpis.find(options.mpis))
-    found: list[Contestant] = []
-    grids: dict[str, Grid] = {}
-    for key, label, grid in _kinds(place):
-        found.append(IsthmusApp(key, label, place, folder / f"{key}.toml", natives))
-        grids[key] = grid
+    natives = _natives(options)
+    kinds = _kinds(place)
+    ours = [_ours(place, folder, kind, tuple(natives)) for kind in kinds]
+    if all(_free(end_of(place, cluster)) for cluster in place.grid.cluster):
+        ours += [_ours(place, folder, kinds[0], (mpi,), mpi.key) for mpi in natives[1:]]
+    found: list[Contestant] = [*ours]
     if place.lab and place.network:
         for mpi in natives:
-            settings = tunings(mpi)
             found += [
                 NativeApp(
-                    f"native-{mpi.key}-{name}", f"{mpi.label}, {name}", place.network, mpi,
-                    settings[name],
+                    f"native-{mpi.key}-{name}", f"{mpi.label}, {name}", place.network, mpi, values
                 )
-                for name in _SETTINGS
-            ]  # fmt: skip
-    wanted = options.only or (() if not options.quick else QUICK)
+                for name, values in tunings(mpi).items()
+            ]
+    wanted = options.only or (QUICK if options.quick else ())
     chosen = [one for one in found if not wanted or any(fnmatch(one.key, p) for p in wanted)]
     if not chosen:
         keys = [one.key for one in found]
         raise UsageError(f"--only {' '.join(options.only)}: nobody is called so; {listing(keys)}")
-    for one in chosen:
-        if isinstance(one, IsthmusApp):
-            one.grid.write_text(gridfile.write(grids[one.key]))
-            if options.tune:
-                mpicc = natives[0].mpicc if natives else "mpicc"
-                tune(one.grid, grids[one.key], mpicc, 1, say)
+    _write_grids(kinds, chosen, natives, options, say)
     return chosen
 
 
-# The eager natives of a quick run are left out: programs mostly wait for small messages.
-QUICK = (OURS, DIRECT, "native-*-default", "native-*-tuned")
+# The natives without a rendez-vous are left out of a quick run.
+QUICK = (OURS, f"{DIRECT}*", "native-*-default", "native-*-tuned")
 
 
-def _kinds(place: Place) -> list[tuple[str, str, Grid]]:
+@dataclass(frozen=True)
+class _Kind:
+    key: str
+    label: str
+    grid: Grid
+
+
+def _kinds(place: Place) -> list[_Kind]:
     made = []
     if place.open:
-        made.append((DIRECT, "Isthmus, direct", gridfile.reached(place.grid, "direct")))
-    made.append((OURS, "Isthmus, gateways", gridfile.reached(place.grid, "gateway")))
+        made.append(_Kind(DIRECT, "Isthmus, direct", gridfile.reached(place.grid, "direct")))
+    made.append(_Kind(OURS, "Isthmus, gateways", gridfile.reached(place.grid, "gateway")))
     if place.name == LOOPBACK:
-        made.append((MEMORY, "Isthmus, shared memory", place.grid))
+        made.append(_Kind(MEMORY, "Isthmus, shared memory", place.grid))
     return made
+
+
+def _natives(options: Options) -> list[Mpi]:
+    """A quick run has one of each family."""
+    found = mpis.find(options.mpis)
+    if not options.quick or options.mpis:
+        return found
+    return list({mpi.family: mpi for mpi in reversed(found)}.values())[::-1]
+
+
+def _free(end: End) -> bool:
+    """Whether a cluster is of this host, and has no MPI of its own."""
+    return not end.mpi and not end.compile_on
+
+
+def _ours(
+    place: Place, folder: Path, kind: _Kind, natives: tuple[Mpi, ...], mpi: str = ""
+) -> IsthmusApp:
+    key, label = kind.key, kind.label
+    if mpi:
+        key, label = f"{key}/{mpi}", f"{label}, {natives[0].label}"
+    return IsthmusApp(key, label, place, folder / f"{kind.key}.toml", natives)
+
+
+def _write_grids(
+    kinds: Sequence[_Kind],
+    chosen: Sequence[Contestant],
+    natives: Sequence[Mpi],
+    options: Options,
+    say: Callable[[str], None],
+) -> None:
+    files = {one.grid.stem: one.grid for one in chosen if isinstance(one, IsthmusApp)}
+    for kind in kinds:
+        if kind.key in files:
+            files[kind.key].write_text(gridfile.write(kind.grid))
+            if options.tune:
+                mpicc = natives[0].mpicc if natives else "mpicc"
+                tune(files[kind.key], kind.grid, mpicc, 1, say)

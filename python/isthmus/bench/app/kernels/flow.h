@@ -77,9 +77,8 @@ static int neighbour(int direction, int step) {
   return at[1] * processes[0] + at[0];
 }
 
-/* Copies two layers of points at `from` along a direction into `packed`, or out of it; how many
- * numbers. */
-static int copy_layers(State* u, int direction, int from, double* packed, int out) {
+/* Copies two layers of points at `from` along a direction into `packed`, or out of it. */
+static void copy_layers(State* u, int direction, int from, double* packed, int out) {
   double* next = packed;
   for (int k = 0; k < own[2]; ++k)
     for (int across = 0; across < own[1 - direction]; ++across)
@@ -87,24 +86,31 @@ static int copy_layers(State* u, int direction, int from, double* packed, int ou
         double* state = u[direction == 0 ? point(layer, across, k) : point(across, layer, k)];
         memcpy(out ? next : state, out ? state : next, sizeof(State));
       }
-  return (int)(next - packed);
 }
+
+enum { SIDES = 4 }; /* before and after along x, then along y */
 
 /* Gets the neighbours' points at both sides of x and y. */
 static void update_ghosts(State* u) {
-  static double *out, *in;
-  if (out == NULL) {
-    const size_t most = (size_t)(own[0] > own[1] ? own[0] : own[1]) * (size_t)own[2] * GHOSTS;
-    out = need(most * VARIABLES, sizeof(double)), in = need(most * VARIABLES, sizeof(double));
-  }
-  for (int d = 0; d < 2; ++d)
-    for (int step = -1; step <= 1; step += 2) {
-      const int count = copy_layers(u, d, step > 0 ? own[d] - GHOSTS : 0, out, 1);
-      const int from = neighbour(d, -step);
-      MPI_Sendrecv(out, count, MPI_DOUBLE, neighbour(d, step), d, in, count, MPI_DOUBLE, from, d,
-                   MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      if (from != MPI_PROC_NULL) copy_layers(u, d, step > 0 ? -GHOSTS : own[d], in, 0);
+  static double *out[SIDES], *in[SIDES];
+  MPI_Request requests[2 * SIDES];
+  for (int side = 0; side < SIDES; ++side) {
+    const int d = side / 2, after = side % 2, peer = neighbour(d, after ? 1 : -1);
+    const int count = GHOSTS * own[1 - d] * own[2] * VARIABLES;
+    if (out[side] == NULL) {
+      out[side] = need((size_t)count, sizeof(double));
+      in[side] = need((size_t)count, sizeof(double));
     }
+    copy_layers(u, d, after ? own[d] - GHOSTS : 0, out[side], 1);
+    MPI_Irecv(in[side], count, MPI_DOUBLE, peer, side ^ 1, MPI_COMM_WORLD, &requests[side]);
+    MPI_Isend(out[side], count, MPI_DOUBLE, peer, side, MPI_COMM_WORLD, &requests[SIDES + side]);
+  }
+  MPI_Waitall(2 * SIDES, requests, MPI_STATUSES_IGNORE);
+  for (int side = 0; side < SIDES; ++side) {
+    const int d = side / 2, after = side % 2;
+    if (neighbour(d, after ? 1 : -1) == MPI_PROC_NULL) continue;
+    copy_layers(u, d, after ? own[d] : -GHOSTS, in[side], 0);
+  }
 }
 
 /* -- the known solution and the beginning -------------------------------------------------------

@@ -80,20 +80,27 @@ static int copy_plane(const Grid* grid, double* u, int direction, int index, dou
   return count;
 }
 
-static double *plane_out, *plane_in;
+static double *planes_out[2], *planes_in[2]; /* to and from the neighbours before and after */
 
 static void update_ends(const Grid* grid, double* u) {
   for (int direction = 0; direction < 3; ++direction) {
     const int last = grid->own[direction];
     const int alone = grid->lone || processes[direction] == 1;
-    for (int step = -1; step <= 1; step += 2) {
-      const int count = copy_plane(grid, u, direction, step > 0 ? last : 1, plane_out, 1);
-      if (!alone)
-        MPI_Sendrecv(plane_out, count, MPI_DOUBLE, neighbour(direction, step), direction, plane_in,
-                     count, MPI_DOUBLE, neighbour(direction, -step), direction, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
-      copy_plane(grid, u, direction, step > 0 ? 0 : last + 1, alone ? plane_out : plane_in, 0);
+    MPI_Request requests[4];
+    int count = 0;
+    for (int side = 0; side < 2; ++side)
+      count = copy_plane(grid, u, direction, side ? last : 1, planes_out[side], 1);
+    for (int side = 0; side < 2 && !alone; ++side) {
+      const int peer = neighbour(direction, side ? 1 : -1);
+      /* With two processes along a direction the peers are one: tags tell the sides apart. */
+      MPI_Irecv(planes_in[side], count, MPI_DOUBLE, peer, !side, MPI_COMM_WORLD, &requests[side]);
+      MPI_Isend(planes_out[side], count, MPI_DOUBLE, peer, side, MPI_COMM_WORLD,
+                &requests[2 + side]);
     }
+    if (!alone) MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+    for (int side = 0; side < 2; ++side)
+      copy_plane(grid, u, direction, side ? last + 1 : 0,
+                 alone ? planes_out[!side] : planes_in[side], 0);
   }
 }
 
@@ -325,8 +332,10 @@ static void lay_out(int power) {
       if (plane > most) most = plane;
     }
   }
-  plane_out = need(most, sizeof(double));
-  plane_in = need(most, sizeof(double));
+  for (int side = 0; side < 2; ++side) {
+    planes_out[side] = need(most, sizeof(double));
+    planes_in[side] = need(most, sizeof(double));
+  }
   const size_t points = (size_t)1 << (3 * (shared_level > 0 ? shared_level : 1));
   mine_packed = need(points, sizeof(double));
   all_packed = need(points, sizeof(double));
