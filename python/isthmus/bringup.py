@@ -10,7 +10,7 @@ from typing import Any
 from isthmus.agent import Agent, Message
 from isthmus.errors import IsthmusError, JointError, RunError, UsageError
 from isthmus.grid import LinkSpec, expand_hosts
-from isthmus.plan import AgentPlan, Plan, link_json, link_settings, reachable
+from isthmus.plan import AgentPlan, GatewayPlan, Plan, link_json, link_settings, reachable
 from isthmus.relay import Voice
 from isthmus.units import version_line
 from isthmus.version import VERSION
@@ -150,7 +150,7 @@ class BringUp:
                 self._voice.narrate(f"{agent.label}: metrics at {answer['metrics']}")
 
     def _configuration(self, spec: AgentPlan) -> dict[str, object]:
-        cluster = self._plan.clusters[spec.cluster]
+        cluster = self._plan.places[spec.cluster]
         return {
             "version": VERSION,
             "job": self._plan.job,
@@ -161,7 +161,7 @@ class BringUp:
             "launch": cluster.spec.launch,
             "hosts": expand_hosts(cluster.spec.hosts) if cluster.spec.hosts else None,
             "wdir": cluster.block.wdir if spec.has_ranks else None,
-            "gateways": [{"node": g.node, "listen": [g.listen]} for g in spec.gateways],
+            "gateways": [{"node": g.node, "listen": g.listen} for g in spec.gateways],
             "settings": self._settings(spec),
         }
 
@@ -217,12 +217,15 @@ class BringUp:
         return {
             "world": self._world(spec),
             "links": [
-                link_json(link, self._addresses(link.target, spec))
+                link_json(link, self._addresses(link.target, spec, link.at))
                 for link in self._plan.links
                 if link.source in own
             ],
             "routes": [
-                {"node": node, "next": {str(k): v for k, v in self._plan.next[node].items()}}
+                {
+                    "node": node,
+                    "next": {str(k): v for k, v in self._plan.tables[node].next.items()},
+                }
                 for node in own
             ],
         }
@@ -240,11 +243,7 @@ class BringUp:
                 for i, cluster in enumerate(self._plan.clusters)
             ],
             "gateways": [
-                {
-                    "node": g.node,
-                    "cluster": g.cluster,
-                    "addresses": self._addresses(g.node, spec) if g.cluster == spec.cluster else [],
-                }
+                self._gateway(g, spec)
                 for g in self._plan.gateways
             ],
             "direct": [
@@ -261,6 +260,18 @@ class BringUp:
             ],
         }
 
+    def _gateway(self, gateway: GatewayPlan, spec: AgentPlan) -> dict[str, object]:
+        of_world = range(len(self._plan.clusters))
+        hops = self._plan.tables[gateway.node].hops
+        own = spec.cluster in gateway.clusters
+        return {
+            "node": gateway.node,
+            "clusters": [cluster for cluster in gateway.clusters if cluster in of_world],
+            "addresses": self._addresses(gateway.node, spec, spec.cluster) if own else [],
+            "hops": [hops[cluster] for cluster in of_world],
+            "name": self._plan.places[gateway.clusters[0]].name,
+        }
+
     def _share_memory(self, a: int, b: int, link: LinkSpec) -> bool:
         """All ranks of both clusters are on one host, and need no gateway."""
         place = self._memory.get(a)
@@ -271,15 +282,20 @@ class BringUp:
             and place == self._memory.get(b)
         )
 
-    def _addresses(self, node: int, seen_by: AgentPlan) -> list[str]:
+    def _addresses(self, node: int, seen_by: AgentPlan, cluster: int) -> list[str]:
+        """Of a gateway, as one of that cluster; best first."""
         gateway = next(g for g in self._plan.gateways if g.node == node)
         home, agent = self._agents[gateway.agent]
-        listening = self._listening[node]
+        local = [a for a in self._listening[node] if a.startswith("unix:")]
+        tcp = [a for a in self._listening[node] if not a.startswith("unix:")]
+        place = gateway.place(cluster)
         hosts = [agent.host]
-        if home.host is not None and home.cluster != seen_by.cluster:
+        if home.host is not None and seen_by.cluster not in gateway.clusters:
             hosts.insert(0, home.host.rpartition("@")[2])
-        local = [a for a in listening if a.startswith("unix:")] if home is seen_by else []
-        return [*local, *reachable(gateway, listening, hosts)]
+        # The agent tells them in the order in which they were asked for.
+        at = gateway.listen.index(place.listen)
+        listening = tcp[at : at + 1]
+        return [*(local if home is seen_by else []), *reachable(place, listening, hosts)]
 
     async def spawn(self, *, stdin: bool, tag_output: bool) -> None:
         """Starts the ranks. Standard input goes to the cluster of world rank 0, when at all."""

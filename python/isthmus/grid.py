@@ -1,12 +1,21 @@
 """The grid file: which clusters there are and how they are joined."""
 
+import ipaddress
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from ClusterShell.NodeSet import NodeSet, NodeSetException
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+)
 
 from isthmus import gridtext
 from isthmus.errors import UsageError, did_you_mean, listing
@@ -20,7 +29,9 @@ else:
 LAUNCHERS = ("mpirun", "mpiexec", "srun")
 FAMILIES = ("openmpi", "mpich")
 _PORTS = r"[0-9]{1,5}(?:-[0-9]{1,5})?"
-_ADDRESS = re.compile(rf"(?:tcp:)?(\[[0-9A-Fa-f:.]+\]|[^\s:\[\]/]+)(?::({_PORTS}))?")
+_ADDRESS = re.compile(
+    rf"(?:tcp:)?(\[[0-9A-Fa-f:.]+(?:/[0-9]+)?\]|[^\s:\[\]/]+|[0-9.]+/[0-9]+)(?::({_PORTS}))?"
+)
 
 
 def _host(text: str) -> str:
@@ -63,13 +74,43 @@ def _are_ports(text: str) -> bool:
 
 
 def _address(text: str) -> str:
-    """Checks and gives the form "tcp:HOST:PORT" or "tcp:HOST:FIRST-LAST"; port 0 is any."""
+    """Checks and gives the form "tcp:HOST:PORT" or "tcp:HOST:FIRST-LAST"; port 0 is any. HOST may
+    be what `is_place` knows."""
     found = _ADDRESS.fullmatch(text)
+    if found and "/" in found[1]:
+        _subnet(found[1].strip("[]"))
     if not found or not _are_ports(found[2] or "0"):
         raise ValueError(
             f"must be 'HOST', 'HOST:PORT' or 'HOST:FIRST-LAST', ports up to 65535; it is '{text}'"
         )
     return f"tcp:{found[1]}:{found[2] or 0}"
+
+
+def _addresses(value: Any) -> Any:
+    """One, or one for each cluster of a gateway."""
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
+        raise ValueError("must be a string, or an array with one for each of 'clusters'")
+    return tuple(map(_address, texts))
+
+
+def is_place(host: str) -> bool:
+    """Not an address, but where a host has one: a subnet or an interface ("%eth1")."""
+    return "/" in host or host.startswith("%")
+
+
+def _subnet(text: str) -> str:
+    try:
+        ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        raise ValueError(f"must be a subnet such as '10.1.0.0/16'; it is '{text}'") from None
+    return text if ":" not in text or text.startswith("[") else f"[{text}]"
+
+
+def _interface(text: str) -> str:
+    if not re.fullmatch(r"[^\s/:%]{1,15}", text):
+        raise ValueError(f"must be the name of an interface such as 'eth1'; it is '{text}'")
+    return text
 
 
 def _ports(text: str) -> str:
@@ -137,14 +178,30 @@ class ClusterSpec(_Table):
 
 
 class GatewaySpec(_Table):
-    """A place where a cluster can be reached. `listen` is for addresses that are translated;
-    `port` is that of `address` and `listen` where they have none."""
+    """A place where a cluster can be reached, or several, in the network of each. `listen` is for
+    addresses that are translated; both have one entry, or one for each of the clusters. `port` is
+    theirs where they have none."""
 
-    cluster: str
+    cluster: str | None = None
+    clusters: list[str] = []
     host: Annotated[str, AfterValidator(_host)] | None = None
-    address: Annotated[str, AfterValidator(_address)] | None = None
+    address: Annotated[tuple[str, ...] | None, BeforeValidator(_addresses)] = None
     port: Annotated[str, AfterValidator(_ports)] | None = None
-    listen: Annotated[str, AfterValidator(_address)] | None = None
+    listen: Annotated[tuple[str, ...] | None, BeforeValidator(_addresses)] = None
+
+    @property
+    def serves(self) -> list[str]:
+        """The clusters whose gateway it is."""
+        return self.clusters or ([self.cluster] if self.cluster else [])
+
+
+class NetworkSpec(_Table):
+    """Hosts that reach each other. One that is named in several is the gateway of the clusters in
+    them, and has an address in the subnet, or at the interface, of each."""
+
+    hosts: Annotated[str, AfterValidator(_hosts)]
+    subnet: Annotated[str, AfterValidator(_subnet)] | None = None
+    interface: Annotated[str, AfterValidator(_interface)] | None = None
 
 
 class LinkSpec(_Table):
@@ -166,12 +223,14 @@ class Grid(_Table):
 
     patience: Annotated[str, AfterValidator(_patience)] = "10 min"
     cluster: dict[str, ClusterSpec]
+    network: dict[str, NetworkSpec] = {}
     gateway: list[GatewaySpec] = []
     link: list[LinkSpec] = []
 
 
 _TABLES: dict[str, type[_Table]] = {
     "cluster": ClusterSpec,
+    "network": NetworkSpec,
     "gateway": GatewaySpec,
     "link": LinkSpec,
 }
@@ -289,17 +348,12 @@ def _check_names(grid: Grid, text: str, name: str) -> None:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", cluster):
             allowed = "may hold letters, digits, '_', '.' and '-', and begins with none of the last"
             raise _complaint(text, name, ("cluster", cluster), f"is no name: a cluster's {allowed}")
+    for network, spec in grid.network.items():
+        if spec.subnet and spec.interface:
+            key = ("network", network, "interface")
+            raise _complaint(text, name, key, "is told by 'subnet', too; say one of them")
     for index, gateway in enumerate(grid.gateway):
-        if gateway.cluster not in grid.cluster:
-            where = ("gateway", index, "cluster")
-            allowed = f"; its clusters: {listing(grid.cluster)}"
-            raise _complaint(text, name, where, unknown(gateway.cluster) + allowed)
-        given = gateway.listen or gateway.address
-        if gateway.port and given and not given.endswith(":0"):
-            where = ("gateway", index, "port")
-            key = "listen" if gateway.listen else "address"
-            raise _complaint(text, name, where, f"is given by '{key}', too; say it once")
-    pairs: dict[frozenset[str], int] = {}
+        _check_gateway(grid, text, name, index, gateway, unknown)
     for index, link in enumerate(grid.link):
         where = ("link", index, "between")
         if len(link.between) != 2:
@@ -309,10 +363,37 @@ def _check_names(grid: Grid, text: str, name: str) -> None:
             if cluster not in grid.cluster:
                 allowed = f"; its clusters: {listing(grid.cluster)}"
                 raise _complaint(text, name, where, unknown(cluster) + allowed)
-        pair = frozenset(link.between)
-        if len(pair) == 1:
+        if len(set(link.between)) == 1:
             raise _complaint(text, name, where, f"joins '{link.between[0]}' to itself")
-        if pair in pairs:
-            first = f"link[{pairs[pair]}]"
-            raise _complaint(text, name, where, f"joins the same two clusters as {first}")
-        pairs[pair] = index
+
+
+def _check_gateway(
+    grid: Grid,
+    text: str,
+    name: str,
+    index: int,
+    gateway: GatewaySpec,
+    unknown: Callable[[str], str],
+) -> None:
+    def wrong(key: str, what: str) -> UsageError:
+        return _complaint(text, name, ("gateway", index, key), what)
+
+    if gateway.cluster and gateway.clusters:
+        raise wrong("clusters", "and 'cluster' are both there; give one of them")
+    if not gateway.serves:
+        raise wrong("cluster", "is missing; give it, or 'clusters' in whose networks it stands")
+    key = "clusters" if gateway.clusters else "cluster"
+    for cluster in gateway.serves:
+        if cluster not in grid.cluster:
+            raise wrong(key, f"{unknown(cluster)}; its clusters: {listing(grid.cluster)}")
+        if gateway.serves.count(cluster) > 1:
+            raise wrong(key, f"names '{cluster}' twice")
+    for key, given in (("address", gateway.address), ("listen", gateway.listen)):
+        if given is not None and len(given) not in (1, len(gateway.serves)):
+            count = f"has {len(given)} entries, but the gateway {len(gateway.serves)} cluster"
+            more = "s" if len(gateway.serves) > 1 else ""
+            raise wrong(key, f"{count}{more}; give one, or one for each")
+    listens = gateway.listen or gateway.address
+    if gateway.port and listens and not all(address.endswith(":0") for address in listens):
+        told = "listen" if gateway.listen else "address"
+        raise wrong("port", f"is given by '{told}', too; say it once")

@@ -208,13 +208,16 @@ class Job:
                 await self._output.show(member, fd, payload, self._ending.sentence)
             case "joined":
                 # A gateway that is not beside the ranks' agent knows it alone.
+                own = self._plan.places[member.plan.cluster].name
+                cluster = message.get("cluster", own)
                 for other in self._members.ranked:
-                    if other.plan.cluster == member.plan.cluster:
+                    if self._plan.places[other.plan.cluster].name == cluster:
                         other.joined = True
-                self._voice.narrate(f"{agent.label}: all ranks have joined")
+                self._voice.narrate(f"{agent.label}: all ranks of cluster {cluster} have joined")
                 self._check_waiting()
             case "count":
-                member.count = _integer(message.get("ranks"), 0)
+                counts = message.get("ranks")
+                member.counts = counts if isinstance(counts, dict) else {}
                 self._members.changed()
             case "where":
                 self._whereabouts.hear(message)
@@ -318,9 +321,12 @@ class Job:
         it all the same, its own agent says so."""
         if member.plan.has_ranks or not all(other.spawned for other in self._members.ranked):
             return False
-        return any(
-            other.plan.cluster == member.plan.cluster and other.plan.gateways and not other.lost
-            for other in self._members
+        left = [g for other in self._members if not other.lost for g in other.plan.gateways]
+        return all(
+            any(cluster in other.clusters for other in left)
+            for gateway in member.plan.gateways
+            for cluster in gateway.clusters
+            if cluster < len(self._plan.clusters)
         )
 
     # -- the end -----------------------------------------------------------------------------

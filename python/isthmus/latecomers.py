@@ -40,21 +40,20 @@ async def missing(members: Members) -> list[Missing]:
         return [m for m in members.ranked if not (m.joined or m.exited or m.lost)]
 
     def counted() -> bool:
-        return all(m.count is not None or m.lost for m in members)
+        return all(m.counts is not None or m.lost for m in members)
 
     if not late():
         return []
     for member in members:
-        member.count = None
+        member.counts = None
         members.later(member.agent.send("count"))
     with contextlib.suppress(asyncio.TimeoutError):
         await asyncio.wait_for(members.until(counted), _COUNT_LIMIT)
     found = []
     for member in late():
-        cluster = member.plan.cluster
-        known = [m.count or 0 for m in members if m.plan.cluster == cluster]
-        size = members.plan.clusters[cluster].block.size
-        found.append(Missing(member.agent.label, max(known), size))
+        cluster = members.plan.clusters[member.plan.cluster]
+        known = [_integer((m.counts or {}).get(cluster.name)) for m in members]
+        found.append(Missing(member.agent.label, max(known), cluster.block.size))
     return found
 
 
@@ -81,3 +80,7 @@ async def watch(
             return told
         say(told)
         due += min(due * (_GROWTH - 1), _MAX_PAUSE)
+
+
+def _integer(value: object) -> int:
+    return value if isinstance(value, int) else 0

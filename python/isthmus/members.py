@@ -1,7 +1,7 @@
 """The agents of a run, and what is known of their ranks."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,7 @@ class Member:
     agent: Agent
     spawned: bool = False
     joined: bool = False
-    count: int | None = None  # of the ranks here that have joined; None: not known now
+    counts: Mapping[str, object] | None = None  # ranks that have joined here; None: not known now
     paused: bool = False
     exited: Message | None = None
     lost: bool = False

@@ -4,20 +4,21 @@ import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import cast, get_args
 
-from isthmus import routes
+from isthmus import networks, routes
 from isthmus.errors import UsageError
-from isthmus.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec, Reach
+from isthmus.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec, Reach, is_place
 from isthmus.placement import Block, Part, place
-from isthmus.units import parse_rate, parse_time
+from isthmus.units import format_rate, parse_rate, parse_time
 
 ANY_HOST = ("0.0.0.0", "[::]")
 
 
 @dataclass(frozen=True)
 class ClusterPlan:
-    """A cluster of the world, with the ranks that it holds."""
+    """A cluster, with the ranks that it holds; none where it only forwards."""
 
     name: str
     spec: ClusterSpec
@@ -26,21 +27,36 @@ class ClusterPlan:
 
 @dataclass(frozen=True)
 class GatewayPlan:
-    """`cluster` and `agent` are indices."""
+    """`clusters`, those that it serves, and `agent` are indices."""
 
     node: int
-    cluster: int
+    clusters: tuple[int, ...]
     agent: int
+    places: tuple["Place", ...]  # one, or one for each cluster
+
+    def place(self, cluster: int) -> "Place":
+        """Where the cluster finds it, or others find it as the cluster's gateway."""
+        return self.places[self.clusters.index(cluster) if len(self.places) > 1 else 0]
+
+    @property
+    def listen(self) -> list[str]:
+        return list(dict.fromkeys(place.listen for place in self.places))
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a gateway listens, and how others reach it, where the grid file says so."""
+
     listen: str
-    address: str | None  # of the grid file: how others reach it
+    address: str | None = None
 
 
 @dataclass
 class AgentPlan:
     """One isthmusd. Each cluster has one that starts its ranks, and one more for each further
-    host on which it has gateways."""
+    host on which it has gateways; the one of a gateway of several clusters is the first's."""
 
-    cluster: int
+    cluster: int  # of Plan.places
     host: str | None
     prefix: str | None
     has_ranks: bool
@@ -53,11 +69,13 @@ class Plan:
 
     job: str
     clusters: list[ClusterPlan]
+    forwarding: list[ClusterPlan]
+    """Clusters without ranks by way of which others reach each other; they are not of the world."""
     agents: list[AgentPlan]
     gateways: list[GatewayPlan]
     links: list[routes.GatewayLink]
     pairs: dict[tuple[int, int], LinkSpec]
-    next: dict[int, dict[int, int]]
+    tables: dict[int, routes.Table]
     shared: set[tuple[int, int]] = field(default_factory=set)
     """Pairs of clusters whose processes share memory; known once programs have been inspected."""
 
@@ -66,73 +84,78 @@ class Plan:
         return sum(cluster.block.size for cluster in self.clusters)
 
     @property
+    def places(self) -> list[ClusterPlan]:
+        return self.clusters + self.forwarding
+
+    @property
     def alone(self) -> bool:
         """The world is one cluster: a native job, with nothing of the grid in it."""
         return len(self.clusters) == 1
 
     def where(self, agent: AgentPlan) -> str:
-        name = f"cluster {self.clusters[agent.cluster].name}"
-        if agent.host is None:
-            return name
-        return (
-            f"{name} on {agent.host}" if agent.has_ranks else f"gateway of {name} on {agent.host}"
-        )
+        name = f"cluster {self.places[agent.cluster].name}"
+        if not agent.has_ranks:
+            served = dict.fromkeys(c for gateway in agent.gateways for c in gateway.clusters)
+            if len(served) > 1:
+                name = "clusters " + " and ".join(self.places[c].name for c in served)
+            name = f"gateway of {name}"
+        return name if agent.host is None else f"{name} on {agent.host}"
 
     def gateway_name(self, node: int) -> str:
-        """The cluster's name, numbered where it has several gateways."""
+        """The names of its clusters, numbered where these have several gateways."""
         gateway = next((g for g in self.gateways if g.node == node), None)
         if gateway is None:
             return str(node)
-        nodes = [g.node for g in self.gateways if g.cluster == gateway.cluster]
-        name = self.clusters[gateway.cluster].name
+        nodes = [g.node for g in self.gateways if g.clusters == gateway.clusters]
+        name = "+".join(self.places[cluster].name for cluster in gateway.clusters)
         return name if len(nodes) == 1 else f"{name}/{nodes.index(node)}"
 
 
 def make_plan(grid: Grid, parts: Sequence[Part]) -> Plan:
     """UsageError when ranks do not fit or clusters are not joined."""
     blocks = place(grid.cluster, parts)
-    clusters = _clusters(grid, blocks)
-    agents: list[AgentPlan] = []
+    specs = [*grid.gateway, *networks.bridges(grid)]
+    clusters, forwarding = _clusters(grid, blocks, specs)
+    names = [cluster.name for cluster in clusters + forwarding]
+    # A cluster without any has a gateway beside its agent; a world of one cluster needs none.
+    served = {name for spec in specs for name in spec.serves}
+    specs += [GatewaySpec(cluster=name) for name in names if name not in served]
+    places = clusters + forwarding
+    agents = [AgentPlan(i, c.spec.host, c.spec.prefix, True) for i, c in enumerate(clusters)]
+    planned: list[tuple[list[int], GatewaySpec, AgentPlan]] = []
+    for index in range(len(places) if len(places) > 1 else 0):
+        for spec in specs:
+            mine = [names.index(name) for name in spec.serves if name in names]
+            if mine and mine[0] == index:
+                planned.append((mine, spec, _agent_of(agents, places, mine, spec)))
+    agents.sort(key=lambda agent: agent.cluster)
+    default = _default_listen(places, specs)
     gateways: list[GatewayPlan] = []
-    specs: list[list[GatewaySpec]] = []
-    for cluster in clusters:
-        mine = [g for g in grid.gateway if g.cluster == cluster.name]
-        specs.append((mine or [GatewaySpec(cluster=cluster.name)]) if len(clusters) > 1 else [])
-    default = _default_listen(clusters, specs)
-    for index, cluster in enumerate(clusters):
-        main = AgentPlan(index, cluster.spec.host, cluster.spec.prefix, has_ranks=True)
-        agents.append(main)
-        local = {main.host: main}
-        for spec in specs[index]:
-            host = spec.host or cluster.spec.host
-            if host not in local:
-                local[host] = AgentPlan(index, host, cluster.spec.prefix, has_ranks=False)
-                agents.append(local[host])
-            gateway = GatewayPlan(
-                node=routes.FIRST_GATEWAY + len(gateways),
-                cluster=index,
-                agent=agents.index(local[host]),
-                listen=_with_port(spec.listen or spec.address or default, spec.port),
-                address=_with_port(spec.address, spec.port) if spec.address else None,
-            )
-            gateways.append(gateway)
-            local[host].gateways.append(gateway)
-    names = [cluster.name for cluster in clusters]
-    usual = {"patience": grid.patience, "reach": _reach_from_environment()}
-    pairs = {
-        pair: link.model_copy(update={k: v for k, v in usual.items() if not getattr(link, k)})
-        for pair, link in routes.neighbours(names, grid.link).items()
-    }
-    nodes = [[g.node for g in gateways if g.cluster == i] for i in range(len(clusters))]
-    links = routes.gateway_links(pairs, nodes)
+    for mine, spec, agent in planned:
+        gateway = GatewayPlan(
+            node=routes.FIRST_GATEWAY + len(gateways),
+            clusters=tuple(mine),
+            agent=agents.index(agent),
+            places=_places(spec, names, default),
+        )
+        gateways.append(gateway)
+        agent.gateways.append(gateway)
+    pairs = _pairs(grid, names, specs)
+    nodes = [[g.node for g in gateways if i in g.clusters] for i in range(len(names))]
+    links = routes.gateway_links(pairs, nodes) if gateways else []
     return Plan(
         job=f"isthmus-{secrets.token_hex(4)}",
         clusters=clusters,
+        forwarding=forwarding,
         agents=agents,
         gateways=gateways,
         links=links,
-        pairs=pairs,
-        next=routes.next_gateways(list(pairs), nodes, links),
+        pairs={
+            pair: _both(specs_of)
+            for pair, specs_of in pairs.items()
+            if max(pair) < len(clusters)
+        },
+        tables=routes.tables(len(clusters), nodes, links),
     )
 
 
@@ -147,16 +170,91 @@ def _reach_from_environment() -> Reach | None:
     return cast(Reach, text) if text else None
 
 
-def _clusters(grid: Grid, blocks: Sequence[Block]) -> list[ClusterPlan]:
+def _clusters(
+    grid: Grid, blocks: Sequence[Block], specs: Sequence[GatewaySpec]
+) -> tuple[list[ClusterPlan], list[ClusterPlan]]:
+    """Those of the world, and those that only forward."""
     names = list(grid.cluster)
-    routes.check_joined(names, grid.link, [names.index(block.cluster) for block in blocks])
-    return [ClusterPlan(b.cluster, grid.cluster[b.cluster], b) for b in blocks]
+    used = [names.index(block.cluster) for block in blocks]
+    extra = routes.forwarding(names, _pairs(grid, names, specs), used)
+    clusters = [ClusterPlan(b.cluster, grid.cluster[b.cluster], b) for b in blocks]
+    return clusters, [
+        ClusterPlan(names[i], grid.cluster[names[i]], Block(names[i])) for i in extra
+    ]
 
 
-def _default_listen(clusters: Sequence[ClusterPlan], specs: Sequence[Sequence[GatewaySpec]]) -> str:
+def _pairs(
+    grid: Grid, names: Sequence[str], specs: Sequence[GatewaySpec]
+) -> dict[routes.Pair, list[LinkSpec]]:
+    """Clusters that are next to each other: by links, or by a gateway that stands in both."""
+    usual = {"patience": grid.patience, "reach": _reach_from_environment()}
+    pairs = routes.neighbours(names, grid.link)
+    for spec in specs:
+        served = sorted(names.index(name) for name in spec.serves if name in names)
+        for a, b in combinations(served, 2):
+            pairs.setdefault((a, b), [LinkSpec(between=[names[a], names[b]])])
+    return {
+        pair: [
+            link.model_copy(update={k: v for k, v in usual.items() if not getattr(link, k)})
+            for link in links
+        ]
+        for pair, links in sorted(pairs.items())
+    }
+
+
+def _both(links: Sequence[LinkSpec]) -> LinkSpec:
+    """What the links between two clusters are together."""
+    first = links[0]
+    if len(links) == 1 or not all(link.rate for link in links):
+        return first
+    rate = sum(parse_rate(link.rate) for link in links if link.rate)
+    return first.model_copy(update={"rate": format_rate(rate)})
+
+
+def _agent_of(
+    agents: list[AgentPlan],
+    places: Sequence[ClusterPlan],
+    clusters: Sequence[int],
+    spec: GatewaySpec,
+) -> AgentPlan:
+    """Of a gateway: the agent of one of its clusters that is there, else one of its own, which may
+    be added."""
+    home = places[clusters[0]].spec
+    host = spec.host or home.host
+    for agent in agents:
+        if agent.host == host and (
+            agent.cluster == clusters[0] or (agent.has_ranks and agent.cluster in clusters)
+        ):
+            return agent
+    agents.append(AgentPlan(clusters[0], host, home.prefix, has_ranks=False))
+    return agents[-1]
+
+
+def _places(spec: GatewaySpec, names: Sequence[str], default: str) -> tuple[Place, ...]:
+    """One for each of its clusters that is used, or one for all."""
+    every = [
+        _place(spec, index, default) for index, name in enumerate(spec.serves) if name in names
+    ]
+    return tuple(every) if len(set(every)) > 1 else (every[0],)
+
+
+def _place(spec: GatewaySpec, index: int, default: str) -> Place:
+    """Of its cluster of that index."""
+
+    def entry(given: tuple[str, ...] | None) -> str | None:
+        text = given[min(index, len(given) - 1)] if given else None
+        return _with_port(text, spec.port) if text else None
+
+    address = entry(spec.address)
+    listen = entry(spec.listen) or address or _with_port(default, spec.port)
+    told = address is not None and not is_place(split_address(address)[0].strip("[]"))
+    return Place(listen, address if told else None)
+
+
+def _default_listen(clusters: Sequence[ClusterPlan], specs: Sequence[GatewaySpec]) -> str:
     """Reached only by this host when the whole grid is on it."""
     hosts = [cluster.spec.host for cluster in clusters]
-    hosts += [spec.host for mine in specs for spec in mine]
+    hosts += [spec.host for spec in specs]
     return "tcp:127.0.0.1:0" if all(host is None for host in hosts) else "tcp:0.0.0.0:0"
 
 
@@ -182,17 +280,17 @@ def _outside(address: str, listen: str, port: str) -> str:
     return str(found) if int(first) <= found <= int(last) else port
 
 
-def reachable(gateway: GatewayPlan, listening: Sequence[str], hosts: Sequence[str]) -> list[str]:
-    """The TCP addresses that others should try, best first. `listening` is what the agent said;
-    `hosts` are names of its host, for a gateway that listens on all interfaces."""
+def reachable(place: Place, listening: Sequence[str], hosts: Sequence[str]) -> list[str]:
+    """The TCP addresses that others should try, best first. `listening` is what the agent said of
+    the place; `hosts` are names of its host, for a gateway that listens on all interfaces."""
     found: list[str] = []
     for address in listening:
         if not address.startswith("tcp:"):
             continue
         host, port = split_address(address)
-        if gateway.address is not None:
-            named, _ = split_address(gateway.address)
-            found.append(f"tcp:{named}:{_outside(gateway.address, gateway.listen, port)}")
+        if place.address is not None:
+            named, _ = split_address(place.address)
+            found.append(f"tcp:{named}:{_outside(place.address, place.listen, port)}")
         elif host in ANY_HOST:
             found += [f"tcp:{name}:{port}" for name in hosts if name]
         else:

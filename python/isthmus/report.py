@@ -23,7 +23,7 @@ def dry_run(plan: Plan, commands: Sequence[Sequence[str]]) -> Iterable[str]:
     """What would be started where, a line each."""
     yield f"{_count(plan.size, 'rank')} on {_count(len(plan.clusters), 'cluster')}"
     for agent, command in zip(plan.agents, commands, strict=True):
-        cluster = plan.clusters[agent.cluster]
+        cluster = plan.places[agent.cluster]
         block, spec = cluster.block, cluster.spec
         yield ""
         what = _ranks(block.first, block.size) if agent.has_ranks else "only forwards"
@@ -41,10 +41,17 @@ def dry_run(plan: Plan, commands: Sequence[Sequence[str]]) -> Iterable[str]:
                 if settings:
                     yield "  env      " + shlex.join(f"{k}={v}" for k, v in settings.items())
         for gateway in agent.gateways:
-            how = f", reached at {gateway.address}" if gateway.address else ""
-            yield f"  gateway  {plan.gateway_name(gateway.node)} listens on {gateway.listen}{how}"
-    if plan.links:
+            where = " and ".join(
+                place.listen + (f", reached at {place.address}" if place.address else "")
+                for place in gateway.places
+            )
+            yield f"  gateway  {plan.gateway_name(gateway.node)} listens on {where}"
+    joints = [gateway for gateway in plan.gateways if len(gateway.clusters) > 1]
+    if plan.links or joints:
         yield ""
+    for gateway in joints:
+        names = " and ".join(plan.places[cluster].name for cluster in gateway.clusters)
+        yield f"gateway {plan.gateway_name(gateway.node)} joins {names} by itself"
     for link in plan.links:
         notes = [f"rate {link.spec.rate}" if link.spec.rate else ""]
         notes += [f"rtt {link.spec.rtt}" if link.spec.rtt else ""]
@@ -78,6 +85,14 @@ def stats_table(plan: Plan, stats: Stats) -> None:
             f"{count.get('streams', 0):.0f}",
             _milliseconds(count.get("min_rtt", 0)),
             format_rate(8 * count["best_rate"]) if count.get("best_rate") else "",
+        )
+    for (node, source, target), count in sorted(stats.crossings.items()):
+        ends = f"{plan.clusters[source].name} -> {plan.clusters[target].name}"
+        table.add_row(
+            f"{ends}, by {plan.gateway_name(node)}",
+            f"{count['messages']:.0f}",
+            f"{count['bytes']:.0f}",
+            format_bytes(int(count["wire_bytes"])),
         )
     for (source, target), count in sorted(stats.direct.items()):
         pair = min(source, target), max(source, target)

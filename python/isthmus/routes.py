@@ -1,45 +1,51 @@
-"""Which gateway is linked with which, and by which gateway each cluster is reached."""
+"""Which gateway is linked with which, and by which gateways each cluster is reached."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from isthmus.errors import UsageError
 from isthmus.grid import LinkSpec
 
 FIRST_GATEWAY = 0x8000_0000
 
+Pair = tuple[int, int]
+
 
 @dataclass(frozen=True)
 class GatewayLink:
-    """One conduit between gateways. `source` connects, `target` listens; both are node ids."""
+    """One conduit between gateways. `source` connects, `target` listens, as a gateway of the
+    cluster `at`; all are numbers."""
 
     source: int
     target: int
     spec: LinkSpec
+    at: int = 0
 
 
-def neighbours(names: Sequence[str], links: Sequence[LinkSpec]) -> dict[tuple[int, int], LinkSpec]:
-    """Linked pairs of clusters, the smaller index first. No link at all means every pair."""
+def neighbours(names: Sequence[str], links: Sequence[LinkSpec]) -> dict[Pair, list[LinkSpec]]:
+    """Linked pairs of clusters, the smaller index first, with all links between the two. No link at
+    all means every pair."""
     if not links:
         return {
-            (a, b): LinkSpec(between=[names[a], names[b]])
-            for a in range(len(names))
-            for b in range(a + 1, len(names))
+            (a, b): [LinkSpec(between=[names[a], names[b]])]
+            for a, b in combinations(range(len(names)), 2)
         }
     index = {name: i for i, name in enumerate(names)}
-    pairs = {}
+    pairs: dict[Pair, list[LinkSpec]] = {}
     for link in links:
         if all(name in index for name in link.between):
             a, b = sorted(index[name] for name in link.between)
-            pairs[a, b] = link
+            pairs.setdefault((a, b), []).append(link)
     return dict(sorted(pairs.items()))
 
 
-def next_clusters(count: int, pairs: Sequence[tuple[int, int]], start: int) -> dict[int, int]:
+def next_clusters(count: int, pairs: Iterable[Pair], start: int) -> dict[int, int]:
     """For each cluster that can be reached from `start`, the neighbour that comes next on a
     shortest way; of equals, the one whose neighbour comes first in the grid."""
-    adjacent = {i: sorted({a + b - i for a, b in pairs if i in (a, b)}) for i in range(count)}
+    known = list(pairs)
+    adjacent = {i: sorted({a + b - i for a, b in known if i in (a, b)}) for i in range(count)}
     first: dict[int, int] = {}
     queue = deque((near, near) for near in adjacent[start])
     while queue:
@@ -50,71 +56,99 @@ def next_clusters(count: int, pairs: Sequence[tuple[int, int]], start: int) -> d
     return first
 
 
-def way(count: int, pairs: Sequence[tuple[int, int]], start: int, goal: int) -> list[int]:
+def way(count: int, pairs: Iterable[Pair], start: int, goal: int) -> list[int]:
     """The clusters of the route from `start` to `goal`, both included; empty when there is none."""
+    known = list(pairs)
     path = [start]
     while path[-1] != goal:
-        ahead = next_clusters(count, pairs, path[-1])
+        ahead = next_clusters(count, known, path[-1])
         if goal not in ahead:
             return []
         path.append(ahead[goal])
     return path
 
 
-def check_joined(names: Sequence[str], links: Sequence[LinkSpec], used: Sequence[int]) -> None:
-    """UsageError names two of the `used` clusters (indices) that no chain of links joins, or that
-    are joined only by way of a cluster that is not used: only a cluster with ranks forwards."""
-    pairs = list(neighbours(names, links))
-    among = [pair for pair in pairs if set(pair) <= set(used)]
-    for i, a in enumerate(used):
-        for b in used[i + 1 :]:
-            if way(len(names), among, a, b):
-                continue
-            through = way(len(names), pairs, a, b)
-            if not through:
-                raise UsageError(
-                    f"no chain of links joins cluster '{names[a]}' to cluster '{names[b]}'",
-                    f'Add a [[link]] with between = ["{names[a]}", "{names[b]}"], or links by '
-                    "way of other clusters.",
-                )
-            empty = next(cluster for cluster in through if cluster not in used)
+def forwarding(names: Sequence[str], pairs: Iterable[Pair], used: Sequence[int]) -> list[int]:
+    """The clusters without ranks that must forward so that all of the `used` (indices) are joined.
+    UsageError names two that no chain of links joins."""
+    known = list(pairs)
+    running = set(used)
+    for a, b in combinations(used, 2):
+        if way(len(names), [pair for pair in known if set(pair) <= running], a, b):
+            continue
+        through = way(len(names), known, a, b)
+        if not through:
             raise UsageError(
-                f"cluster '{names[empty]}' has no ranks, but '{names[a]}' reaches '{names[b]}' "
-                "only through it",
-                f"Place at least one rank on '{names[empty]}', or add a [[link]] that goes around "
-                "it.",
+                f"no chain of links joins cluster '{names[a]}' to cluster '{names[b]}'",
+                f'Add a [[link]] with between = ["{names[a]}", "{names[b]}"], links by way of '
+                "other clusters, or a gateway that stands in both.",
             )
+        running |= set(through)
+    return sorted(running - set(used))
 
 
 def gateway_links(
-    pairs: dict[tuple[int, int], LinkSpec], gateways: Sequence[Sequence[int]]
+    pairs: Mapping[Pair, Sequence[LinkSpec]], gateways: Sequence[Sequence[int]]
 ) -> list[GatewayLink]:
-    """The conduits between gateways. `gateways[c]` lists the nodes of cluster c, at least one.
-    Where clusters have several, the i-th of one is linked with the i-th of the other, the shorter
-    list wrapping around, so that each has a link to each neighbouring cluster. The gateway of the
-    cluster that comes first in the world connects to the other."""
-    made = []
-    for (a, b), spec in pairs.items():
-        left, right = gateways[a], gateways[b]
-        for i in range(max(len(left), len(right))):
-            made.append(GatewayLink(left[i % len(left)], right[i % len(right)], spec))
-    return made
+    """The conduits between gateways. `gateways[c]` lists the nodes that serve cluster c, at least
+    one. Where clusters have several, the i-th of one is linked with the i-th of the other, the
+    shorter list wrapping around, so that each has a link to each neighbouring cluster; the i-th
+    takes the i-th of the pair's links. One that serves both needs no link: the others of the two
+    are linked with it where they have nobody else. The gateway of the cluster that comes first in
+    the world connects to the other. UsageError: more links than gateways can carry."""
+    made: dict[frozenset[int], GatewayLink] = {}
+    for (a, b), specs in pairs.items():
+        both = [node for node in gateways[a] if node in gateways[b]]
+        left = [node for node in gateways[a] if node not in both]
+        right = [node for node in gateways[b] if node not in both]
+        ends = max(len(left), len(right))
+        if len(specs) > max(ends, 1):
+            name = " and ".join(f"'{name}'" for name in specs[0].between)
+            raise UsageError(
+                f"there are {len(specs)} links between {name}, and gateways for {ends}",
+                "Each link has gateways of its own, at least at one end: add a [[gateway]] to one "
+                "of the two clusters, or take a [[link]] out.",
+            )
+        for i in range(ends):
+            near, far = left or both, right or both
+            source, target = near[i % len(near)], far[i % len(far)]
+            # In the network where both stand, or in the other's.
+            at = next((c for c in (a, b) if {source, target} <= set(gateways[c])), b)
+            link = GatewayLink(source, target, specs[i % len(specs)], at)
+            made.setdefault(frozenset((source, target)), link)
+    return list(made.values())
 
 
-def next_gateways(
-    pairs: Sequence[tuple[int, int]],
-    gateways: Sequence[Sequence[int]],
-    links: Sequence[GatewayLink],
-) -> dict[int, dict[int, int]]:
-    """For each gateway: destination cluster -> the gateway that its traffic goes to next."""
-    home = {node: c for c, nodes in enumerate(gateways) for node in nodes}
-    linked: dict[int, dict[int, int]] = {node: {} for node in home}  # node -> cluster -> node
+@dataclass(frozen=True)
+class Table:
+    """Of one gateway, by cluster: the gateways that may be next on a way there, and how many links
+    the way has."""
+
+    next: dict[int, list[int]]
+    hops: dict[int, int]
+
+
+def tables(
+    clusters: int, gateways: Sequence[Sequence[int]], links: Sequence[GatewayLink]
+) -> dict[int, Table]:
+    """For each gateway: all that are next on a shortest way, in the order of the links. It has none
+    to the clusters that it serves."""
+    near: dict[int, list[int]] = {node: [] for nodes in gateways for node in nodes}
     for link in links:
-        linked[link.source].setdefault(home[link.target], link.target)
-        linked[link.target].setdefault(home[link.source], link.source)
-    tables: dict[int, dict[int, int]] = {}
-    for c, nodes in enumerate(gateways):
-        ahead = next_clusters(len(gateways), pairs, c)
-        for node in nodes:
-            tables[node] = {goal: linked[node][near] for goal, near in sorted(ahead.items())}
-    return tables
+        near[link.source].append(link.target)
+        near[link.target].append(link.source)
+    made = {node: Table({}, {}) for node in near}
+    for goal in range(clusters):
+        hops = dict.fromkeys(gateways[goal], 0)
+        queue = deque(gateways[goal])
+        while queue:
+            node = queue.popleft()
+            for other in near[node]:
+                if other not in hops:
+                    hops[other] = hops[node] + 1
+                    queue.append(other)
+        for node, count in hops.items():
+            made[node].hops[goal] = count
+            if count:
+                made[node].next[goal] = [n for n in near[node] if hops.get(n) == count - 1]
+    return made

@@ -8,10 +8,12 @@ from typing import Any
 
 @dataclass
 class Stats:
-    """What crossed: by pair of gateways; by pair of clusters, from process to process."""
+    """What crossed: by pair of gateways; by pair of clusters, from process to process; by gateway and pair of
+    clusters that it serves, from one to the other."""
 
     links: dict[tuple[int, int], dict[str, float]] = field(default_factory=dict)
     direct: dict[tuple[int, int], dict[str, float]] = field(default_factory=dict)
+    crossings: dict[tuple[int, int, int], dict[str, float]] = field(default_factory=dict)
 
     def add(self, answer: dict[str, Any], cluster: int, gateways: Set[int]) -> None:
         """Of a `stats` message from an agent of that cluster with those gateways. Each direction of
@@ -23,6 +25,11 @@ class Stats:
                     self.links[key] = {k: v for k, v in link.items() if k not in ("from", "to")}
         for count in answer.get("direct") or []:
             with contextlib.suppress(KeyError, TypeError, ValueError):
-                sums = self.direct.setdefault((cluster, int(count["to"])), {})
+                ends = int(count.get("from", cluster)), int(count["to"])
+                sums = self.direct.setdefault(ends, {})
                 for name in ("conduits", "messages", "bytes", "wire_bytes"):
                     sums[name] = sums.get(name, 0) + int(count[name])
+        for count in answer.get("crossings") or []:
+            with contextlib.suppress(KeyError, TypeError, ValueError):
+                key3 = int(count["node"]), int(count["from"]), int(count["to"])
+                self.crossings[key3] = {k: int(count[k]) for k in ("messages", "bytes", "wire_bytes")}

@@ -8,6 +8,16 @@
 #include "core/trace/trace.hpp"
 
 namespace isthmus::core {
+namespace {
+
+std::uint64_t payload_of(const InFrame& frame) {
+  const std::size_t head = frame.kind == FrameKind::Envelope ? EnvelopeBody::kSize
+                           : frame.kind == FrameKind::Piece  ? PieceBody::kSize
+                                                             : frame.body.size();
+  return std::max(frame.body.size(), head) - head;
+}
+
+}  // namespace
 
 Router::Held::Held(const InFrame& frame, std::uint16_t hops_left)
     : kind(frame.kind),
@@ -38,10 +48,13 @@ Router::Neighbour& Router::add(NodeId node, Conduit& conduit) {
   return *neighbour;
 }
 
-void Router::learn_world(World world, std::map<std::size_t, NodeId> next) {
-  cluster_ = world.cluster_of_node(config_.self);
+void Router::learn_world(World world, Routes next) {
+  const Gateway* const self = world.gateway(config_.self);
+  if (self != nullptr) clusters_ = self->clusters;
   world_ = std::move(world);
   next_ = std::move(next);
+  several_ways_ = std::any_of(next_.begin(), next_.end(),
+                              [](const auto& route) { return route.second.size() > 1; });
   if (!world_->has_spare_gateways()) return;
   for (const auto& [node, neighbour] : neighbours_) neighbour->conduit->keep_custody();
 }
@@ -58,7 +71,7 @@ bool Router::take(Neighbour& from, const InFrame& frame, std::uint16_t hops) {
               " to rank " + std::to_string(frame.destination) + " has crossed " +
               std::to_string(kMaxHops) + " conduits";
   } else if (frame.flags == 0 && unreachable_.empty()) {
-    to = next_hop(frame.destination, trouble);
+    to = next_hop(frame.destination, frame.body.size() > kExpressBody, trouble);
   } else {
     to = redirect(from.node, routed, hops, trouble);
     if (routed.flags != frame.flags) ++redirected_;
@@ -67,28 +80,41 @@ bool Router::take(Neighbour& from, const InFrame& frame, std::uint16_t hops) {
     fail(trouble);
     return true;
   }
+  if (to == nullptr) to = redirect(from.node, routed, hops, trouble);
+  if (to == nullptr) {
+    fail(trouble);
+    return true;
+  }
   return pass_on(*to, from.node, routed, static_cast<std::uint16_t>(hops - 1));
 }
 
-// The neighbour by which a process is reached.
-Router::Neighbour* Router::next_hop(NodeId process, std::string& trouble) const {
+bool Router::serves(std::size_t cluster) const {
+  return std::find(clusters_.begin(), clusters_.end(), cluster) != clusters_.end();
+}
+
+// The neighbour by which a process is reached. Null without trouble: its ways are lost.
+Router::Neighbour* Router::next_hop(NodeId process, bool bulk, std::string& trouble) const {
   if (!world_ || process >= static_cast<NodeId>(world_->size())) {
     trouble = "a message is for rank " + std::to_string(process) + ", which is not of this grid";
     return nullptr;
   }
   const std::size_t index = world_->cluster_of(static_cast<int>(process));
-  NodeId node = process;
-  if (index != cluster_) {
+  if (!serves(index)) {
     const auto route = next_.find(index);
-    if (route == next_.end()) {
-      trouble = name(config_.self) + " knows no route to cluster \"" +
-                world_->clusters[index].name + "\"; link the two, or a cluster between them";
-      return nullptr;
+    if (route != next_.end() && !route->second.empty()) {
+      Neighbour* const found = way(index, bulk);
+      const auto known = [this](NodeId node) { return find(node) != nullptr; };
+      if (found == nullptr && std::none_of(route->second.begin(), route->second.end(), known)) {
+        trouble = name(config_.self) + " has no connection to " + name(route->second.front());
+      }
+      return found;
     }
-    node = route->second;
+    trouble = name(config_.self) + " knows no route to cluster \"" +
+              world_->clusters[index].name + "\"; link the two, or a cluster between them";
+    return nullptr;
   }
-  Neighbour* const found = find(node);
-  if (found == nullptr) trouble = name(config_.self) + " has no connection to " + name(node);
+  Neighbour* const found = find(process);
+  if (found == nullptr) trouble = name(config_.self) + " has no connection to " + name(process);
   return found;
 }
 
@@ -115,11 +141,16 @@ bool Router::pass_on(Neighbour& to, NodeId from, const InFrame& frame, std::uint
 
 void Router::forward(Neighbour& to, const InFrame& frame, std::uint16_t hops) {
   to.conduit->forward(frame, hops);
-  if (frame.kind == FrameKind::Envelope) {
-    ++to.messages;
-    to.bytes += std::max(frame.body.size(), EnvelopeBody::kSize) - EnvelopeBody::kSize;
-  } else if (frame.kind == FrameKind::Piece) {
-    to.bytes += std::max(frame.body.size(), PieceBody::kSize) - PieceBody::kSize;
+  const std::uint64_t payload = payload_of(frame);
+  to.messages += frame.kind == FrameKind::Envelope ? 1 : 0;
+  to.bytes += payload;
+  if (clusters_.size() > 1 && !is_gateway(to.node)) {
+    const std::size_t from = world_->cluster_of(static_cast<int>(frame.source));
+    Crossing& crossing = crossings_[{from, world_->cluster_of(static_cast<int>(to.node))}];
+    crossing.messages += frame.kind == FrameKind::Envelope ? 1 : 0;
+    crossing.bytes += payload;
+    crossing.wire_bytes += kHeaderSize + frame.body.size();
+    ++crossing.frames;
   }
   submitted(to);
 }
@@ -146,6 +177,31 @@ void Router::release(Neighbour& to) {
                                              held.kind);
     forward(to, held.frame(), held.hops);
     consume(node, held.body.size());
+  }
+  if (several_ways_ && to.turns.empty() && is_gateway(to.node)) relieve(to);
+}
+
+// This way has room: takes what waits at others for room, where it leads there too.
+void Router::relieve(Neighbour& to) {
+  for (const auto& [busy, other] : neighbours_) {
+    if (other.get() == &to || other->turns.empty() || !is_gateway(busy)) continue;
+    for (auto queue = other->held.begin(); queue != other->held.end();) {
+      auto& [node, frames] = *queue;
+      while (!frames.empty() && to.open() && to.conduit->can_accept()) {
+        const NodeId process = frames.front().destination;
+        const std::size_t index = world_->cluster_of(static_cast<int>(process));
+        if (node == to.node || !is_way(to, index)) break;
+        forward(to, frames.front().frame(), frames.front().hops);
+        consume(node, frames.front().body.size());
+        frames.pop_front();
+      }
+      if (frames.empty()) {
+        std::erase(other->turns, node);
+        queue = other->held.erase(queue);
+      } else {
+        ++queue;
+      }
+    }
   }
 }
 

@@ -26,6 +26,9 @@
 
 namespace isthmus::core {
 
+/// By index of a cluster: the neighbours that are the next on a way there, the best first.
+using Routes = std::map<std::size_t, std::vector<NodeId>>;
+
 struct RouterConfig {
   NodeId self = kNobody;
   /// A silent way is given up after this long where the grid has others.
@@ -72,6 +75,7 @@ class Router {
     Silence silence;
 
     bool open() const { return !left && !gone && conduit->dead().empty(); }
+    bool heard() const { return !silence.begun && conduit->connected(); }
   };
 
   explicit Router(RouterConfig config);
@@ -80,9 +84,9 @@ class Router {
 
   /// Somebody is connected, or about to be. The conduit outlives the router, or is told to be lost.
   Neighbour& add(NodeId node, Conduit& conduit);
-  /// The grid is known. `next`: destination cluster index to neighbouring gateway; this one's own
-  /// cluster needs no entry.
-  void learn_world(World world, std::map<std::size_t, NodeId> next);
+  /// The grid is known. `next`: destination cluster index to the neighbouring gateways by which a
+  /// frame may go there, the best first; clusters that this one serves need no entry.
+  void learn_world(World world, Routes next);
   /// All processes have joined: from now on the grid may go on without a way.
   void open() { opened_ = true; }
   /// The job is over: frames are dropped, and nothing more is said.
@@ -127,22 +131,32 @@ class Router {
   /// The next thing to do, in order. Nothing: all is done.
   std::optional<Action> poll();
 
+  /// What has gone from processes of one cluster to those of another, both its own.
+  struct Crossing {
+    std::uint64_t messages = 0, frames = 0, bytes = 0, wire_bytes = 0;
+  };
+  using Crossings = std::map<std::pair<std::size_t, std::size_t>, Crossing>;
+
   // ---- figures ------------------------------------------------------------------------------
 
   const std::optional<World>& world() const { return world_; }
-  std::size_t cluster() const { return cluster_; }  ///< index of its own, once the world is known
+  /// The clusters whose processes are its neighbours, by index; none before the world is known.
+  const std::vector<std::size_t>& clusters() const { return clusters_; }
   Neighbour* find(NodeId node) const;
   /// Frames that went back, or on by another way, since theirs was lost.
   std::uint64_t redirected() const { return redirected_; }
+  const Crossings& crossings() const { return crossings_; }
   /// Frames that wait here for room, and their bytes.
   std::pair<std::size_t, std::size_t> held() const;
 
  private:
   // router.cpp
-  Neighbour* next_hop(NodeId process, std::string& trouble) const;
+  Neighbour* next_hop(NodeId process, bool bulk, std::string& trouble) const;
+  bool serves(std::size_t cluster) const;
   bool pass_on(Neighbour& to, NodeId from, const InFrame& frame, std::uint16_t hops);
   void forward(Neighbour& to, const InFrame& frame, std::uint16_t hops);
   void release(Neighbour& to);
+  void relieve(Neighbour& to);
   void consume(NodeId from, std::size_t body);
   void settle(const Receipt& receipt);
   void settle_passed_on(Neighbour& to);
@@ -151,13 +165,14 @@ class Router {
   std::string name(NodeId node) const;
 
   // router_lost.cpp
-  NodeId other_way(std::size_t cluster, bool heard) const;
+  Neighbour* way(std::size_t cluster, bool bulk) const;
+  bool has_way(std::size_t cluster, bool heard) const;
+  bool is_way(const Neighbour& neighbour, std::size_t cluster) const;
   bool lose_way(std::size_t cluster, const std::string& sentence, bool elsewhere);
-  std::size_t fellows() const;
+  bool has_fellows() const;
   std::vector<std::size_t> carried(const Neighbour& neighbour) const;
   void salvage(Neighbour& neighbour);
   Neighbour* redirect(NodeId from, InFrame& frame, std::uint16_t& hops, std::string& trouble);
-  Neighbour* learn_returned(NodeId from, NodeId process);
 
   // router_silence.cpp
   void watch(Neighbour& neighbour);
@@ -166,10 +181,11 @@ class Router {
 
   RouterConfig config_;
   std::optional<World> world_;
-  std::size_t cluster_ = 0;
+  std::vector<std::size_t> clusters_;
   bool opened_ = false, stopped_ = false;
   Time now_{};  // of the last tick
-  std::map<std::size_t, NodeId> next_;
+  Routes next_;
+  bool several_ways_ = false;  // to some cluster
   // Clusters that a neighbour has said it does not reach any more; those that this gateway does not
   // reach, with the reason.
   std::set<std::pair<NodeId, std::size_t>> lost_there_;
@@ -180,6 +196,7 @@ class Router {
   std::vector<Neighbour*> salvaged_;  // to be, when what was said before has been told
   std::vector<Neighbour*> unflushed_;
   std::uint64_t redirected_ = 0;
+  Crossings crossings_;
 };
 
 }  // namespace isthmus::core

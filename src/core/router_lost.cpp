@@ -8,6 +8,7 @@
 // Where a cluster has several gateways, all keep what they pass on, and so do its sources, until
 // the destination has it (core/conduit.hpp, "Custody"): a gateway that dies takes nothing with it.
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "core/router.hpp"
@@ -31,44 +32,66 @@ void Router::lost(Neighbour& neighbour, const std::string& sentence) {
 // Clusters that are reached by it.
 std::vector<std::size_t> Router::carried(const Neighbour& neighbour) const {
   std::vector<std::size_t> clusters;
-  for (const auto& [index, node] : next_) {
-    if (node == neighbour.node) clusters.push_back(index);
+  for (const auto& [index, nodes] : next_) {
+    if (std::find(nodes.begin(), nodes.end(), neighbour.node) != nodes.end() &&
+        !lost_there_.contains({neighbour.node, index})) {
+      clusters.push_back(index);
+    }
   }
   return clusters;
 }
 
-// Another gateway, of the cluster that the way to this one leads through now; kNobody: none.
-// `heard`: not one whose link is silent.
-NodeId Router::other_way(std::size_t index, bool heard) const {
-  const std::size_t through = world_->cluster_of_node(next_.at(index));
-  for (const auto& [node, neighbour] : neighbours_) {
-    if (!is_gateway(node) || !neighbour->open()) continue;
-    if (heard && (neighbour->silence.begun || !neighbour->conduit->connected())) continue;
-    if (node != next_.at(index) && world_->cluster_of_node(node) == through &&
-        !lost_there_.contains({node, index})) {
-      return node;
+// Whether frames for a cluster may go by it.
+bool Router::is_way(const Neighbour& neighbour, std::size_t index) const {
+  const auto route = next_.find(index);
+  return route != next_.end() && neighbour.open() &&
+         std::find(route->second.begin(), route->second.end(), neighbour.node) !=
+             route->second.end() &&
+         !lost_there_.contains({neighbour.node, index});
+}
+
+// Of the ways to a cluster that are there: one that is heard, with room, and of those the one with
+// the least to pass on; of equals, the first. Null: none is there.
+Router::Neighbour* Router::way(std::size_t index, bool bulk) const {
+  const auto& nodes = next_.at(index);
+  if (nodes.size() == 1 && lost_there_.empty()) return find(nodes.front());
+  Neighbour* best = nullptr;
+  std::tuple<bool, bool, std::size_t> least;
+  for (const NodeId node : nodes) {
+    Neighbour* const neighbour = find(node);
+    if (neighbour == nullptr || !is_way(*neighbour, index)) continue;
+    const bool room = neighbour->conduit->can_accept(bulk) && (!bulk || neighbour->turns.empty());
+    const std::tuple cost(!neighbour->heard(), !room, neighbour->conduit->backlog());
+    if (best == nullptr || cost < least) {
+      best = neighbour;
+      least = cost;
     }
   }
-  return kNobody;
+  return best;
 }
 
-// Gateways of this cluster.
-std::size_t Router::fellows() const {
-  return static_cast<std::size_t>(
-      std::count_if(world_->gateways.begin(), world_->gateways.end(),
-                    [this](const Gateway& gateway) { return gateway.cluster == cluster_; }));
+bool Router::has_way(std::size_t index, bool heard) const {
+  return std::any_of(neighbours_.begin(), neighbours_.end(), [&](const auto& entry) {
+    return is_way(*entry.second, index) && (!heard || entry.second->heard());
+  });
 }
 
-// The way to a cluster is lost; `elsewhere`: a process says that another gateway reaches it. False:
+// Its neighbours may have other ways: processes by other gateways of their cluster, gateways.
+bool Router::has_fellows() const {
+  return clusters_.empty() ||
+         std::any_of(world_->gateways.begin(), world_->gateways.end(),
+                     [this](const Gateway& gateway) {
+                       return gateway.node != config_.self &&
+                              std::any_of(clusters_.begin(), clusters_.end(),
+                                          [&](std::size_t c) { return gateway.serves(c); });
+                     });
+}
+
+// A way to a cluster is lost; `elsewhere`: a process says that another gateway reaches it. False:
 // and with it the grid, as nobody here has another.
 bool Router::lose_way(std::size_t index, const std::string& sentence, bool elsewhere) {
-  NodeId other = other_way(index, true);
-  if (other == kNobody && !elsewhere) other = other_way(index, false);
-  if (other != kNobody) {
-    next_[index] = other;
-    return true;
-  }
-  if (fellows() == 1) return false;
+  if (has_way(index, elsewhere)) return true;
+  if (!has_fellows()) return false;
   trace::note<trace::Event::WayLost>(index);
   unreachable_.emplace(index, sentence);
   say({.what = Action::What::Lost, .cluster = index, .sentence = sentence});
@@ -76,22 +99,13 @@ bool Router::lose_way(std::size_t index, const std::string& sentence, bool elsew
 }
 
 void Router::learn_lost(Neighbour& from, std::size_t index, const std::string& sentence) {
-  if (!world_ || index >= world_->clusters.size() || index == cluster_) return;
+  if (!world_ || index >= world_->clusters.size() || serves(index)) return;
   lost_there_.emplace(from.node, index);
-  const auto way = next_.find(index);
-  if (way == next_.end() || way->second != from.node || unreachable_.contains(index)) return;
+  const auto route = next_.find(index);
+  if (route == next_.end() || unreachable_.contains(index)) return;
+  const auto& nodes = route->second;
+  if (std::find(nodes.begin(), nodes.end(), from.node) == nodes.end()) return;
   if (!lose_way(index, sentence, false)) fail(sentence);
-}
-
-// A frame has come back by the way that it should take: its sender does not reach the destination
-// any more, and will say so, but over several streams that may come later. The way now.
-Router::Neighbour* Router::learn_returned(NodeId from, NodeId process) {
-  const std::size_t index = world_->cluster_of(static_cast<int>(process));
-  lost_there_.emplace(from, index);
-  NodeId other = other_way(index, true);
-  if (other == kNobody) other = other_way(index, false);
-  if (other != kNobody) next_[index] = other;
-  return find(next_.at(index));
 }
 
 // What was to go over the link goes elsewhere.
@@ -124,27 +138,39 @@ void Router::salvage(Neighbour& neighbour) {
 // The next hop of a frame where ways have been lost; sets its flags by what becomes of it.
 Router::Neighbour* Router::redirect(NodeId from, InFrame& frame, std::uint16_t& hops,
                                     std::string& trouble) {
-  const auto reached = [&](NodeId process) {
-    return !world_ || process >= static_cast<NodeId>(world_->size()) ||
-           !unreachable_.contains(world_->cluster_of(static_cast<int>(process)));
+  const bool bulk = frame.body.size() > kExpressBody;
+  const auto index_of = [this](NodeId process) {
+    return world_ && process < static_cast<NodeId>(world_->size())
+               ? world_->cluster_of(static_cast<int>(process))
+               : SIZE_MAX;
   };
+  const auto reached = [&](NodeId process) { return !unreachable_.contains(index_of(process)); };
   const bool returned = (frame.flags & kReturned) != 0;
   if (reached(frame.destination)) {
-    Neighbour* to = next_hop(frame.destination, trouble);
-    if (!returned || to == nullptr) return to;
-    if (to->node == from && is_gateway(from)) to = learn_returned(from, frame.destination);
-    if (to->node != from) {
+    // One that comes back by a way that it should take: its sender does not reach the destination
+    // any more, and will say so, but over several streams that may come later.
+    const auto route = next_.find(index_of(frame.destination));
+    if (returned && is_gateway(from) && route != next_.end() &&
+        std::find(route->second.begin(), route->second.end(), from) != route->second.end()) {
+      lost_there_.emplace(from, route->first);
+    }
+    Neighbour* const to = next_hop(frame.destination, bulk, trouble);
+    if (!trouble.empty()) return nullptr;
+    if (to != nullptr && !returned) return to;
+    if (to != nullptr && to->node != from) {
       frame.flags = kRepeated;
       return to;
     }
   }
   if (!reached(frame.source)) {
-    trouble = unreachable_.at(world_->cluster_of(static_cast<int>(frame.source)));
+    trouble = unreachable_.at(index_of(frame.source));
     return nullptr;
   }
   if (!returned) hops = kMaxHops;
   frame.flags = kReturned;
-  return next_hop(frame.source, trouble);
+  Neighbour* const back = next_hop(frame.source, bulk, trouble);
+  if (back == nullptr && trouble.empty()) trouble = name(frame.source) + " is not reached any more";
+  return back;
 }
 
 }  // namespace isthmus::core

@@ -55,19 +55,25 @@ void Router::watch(Neighbour& neighbour) {
   }
 }
 
-// Where this gateway is its cluster's only one they know no others.
+// Where this gateway is its clusters' only one they know no others; where it hears the cluster by
+// another way they need not know.
 void Router::tell_processes(Action::What what, const Neighbour& of, bool ask) {
-  if (fellows() == 1) return;
-  for (const std::size_t index : carried(of)) say({.what = what, .cluster = index, .ask = ask});
+  if (!has_fellows()) return;
+  for (const std::size_t index : carried(of)) {
+    if (what == Action::What::Silent && has_way(index, true)) continue;
+    say({.what = what, .cluster = index, .ask = ask});
+  }
 }
 
 void Router::learn_other(std::size_t index) {
-  const auto way = next_.find(index);
-  if (way == next_.end()) return;
-  Neighbour* const neighbour = find(way->second);
-  if (neighbour == nullptr || neighbour->silence.length < config_.failover) return;
-  neighbour->silence.elsewhere.insert(index);
-  give_up(*neighbour);
+  const auto route = next_.find(index);
+  if (route == next_.end()) return;
+  for (const NodeId node : route->second) {
+    Neighbour* const neighbour = find(node);
+    if (neighbour == nullptr || neighbour->silence.length < config_.failover) continue;
+    neighbour->silence.elsewhere.insert(index);
+    give_up(*neighbour);
+  }
 }
 
 // If all that it carries has other ways.
@@ -75,7 +81,7 @@ void Router::give_up(Neighbour& neighbour) {
   if (!opened_ || stopped_ || !neighbour.open()) return;
   const auto clusters = carried(neighbour);
   const bool all = std::all_of(clusters.begin(), clusters.end(), [&](std::size_t index) {
-    return neighbour.silence.elsewhere.contains(index) || other_way(index, true) != kNobody;
+    return neighbour.silence.elsewhere.contains(index) || has_way(index, true);
   });
   if (clusters.empty() || !all) return;
   const Time whole = neighbour.silence.length - neighbour.silence.length % std::chrono::seconds(1);

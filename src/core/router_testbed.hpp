@@ -30,6 +30,10 @@ class Grid {
     std::vector<int> sizes{1, 1};     // ranks per cluster; clusters are linked in a chain
     std::vector<int> gateways{1, 1};  // per cluster
     bool ring = false;                // the last cluster is linked with the first, too
+    /// Gateways after those, by the clusters that they serve; {}: it only forwards.
+    std::vector<std::vector<std::size_t>> bridges{};
+    /// Links of bridges, by number of gateway.
+    std::vector<std::pair<std::size_t, std::size_t>> wires{};
     int streams = 1;
     Time delay = 5ms;                // at most
     std::size_t rate = 64 * 1024;    // bytes that a link takes in a millisecond
@@ -51,9 +55,14 @@ class Grid {
       first += setup_.sizes[c];
       for (int i = 0; i < setup_.gateways[c]; ++i) {
         const NodeId node = kFirstGateway + static_cast<NodeId>(gates_.size());
-        world_.gateways.push_back({node, c, {}});
+        world_.gateways.push_back({node, {c}, {}});
         gates_.push_back(std::make_unique<Gate>(RouterConfig{node, setup_.failover}));
       }
+    }
+    for (const auto& clusters : setup_.bridges) {
+      const NodeId node = kFirstGateway + static_cast<NodeId>(gates_.size());
+      world_.gateways.push_back({.node = node, .clusters = clusters, .name = "bridge"});
+      gates_.push_back(std::make_unique<Gate>(RouterConfig{node, setup_.failover}));
     }
     join_gateways();
     for (int r = 0; r < world_.size(); ++r) join_process(r);
@@ -90,7 +99,7 @@ class Grid {
   std::size_t spare_gateway() {
     while (true) {
       const std::size_t gate = below(gates_.size());
-      if (setup_.gateways[world_.gateways[gate].cluster] > 1) return gate;
+      if (setup_.gateways[world_.gateways[gate].clusters.front()] > 1) return gate;
     }
   }
   std::size_t links() const { return links_between_gateways_; }
@@ -252,36 +261,57 @@ class Grid {
   void join_gateways() {
     const std::size_t clusters = setup_.sizes.size();
     std::vector<std::vector<std::size_t>> of(clusters);
-    for (std::size_t g = 0; g < gates_.size(); ++g) of[world_.gateways[g].cluster].push_back(g);
-    next_.resize(gates_.size());
+    const std::size_t single = gates_.size() - setup_.bridges.size();
+    for (std::size_t g = 0; g < single; ++g) of[world_.gateways[g].clusters[0]].push_back(g);
     const std::size_t pairs = clusters - (setup_.ring && clusters > 2 ? 0 : 1);
-    std::vector<std::map<std::size_t, NodeId>> near(gates_.size());  // by cluster
     for (std::size_t a = 0; a < pairs; ++a) {
       const std::size_t b = (a + 1) % clusters;
       for (std::size_t k = 0; k < std::max(of[a].size(), of[b].size()); ++k) {
-        const std::size_t i = of[a][k % of[a].size()], j = of[b][k % of[b].size()];
-        near[i].emplace(b, gates_[j]->node);
-        near[j].emplace(a, gates_[i]->node);
-        Wire& wire = add_wire(gates_[i]->node, gates_[j]->node, setup_.patience);
-        wire.end[0].gate = gates_[i].get();
-        wire.end[1].gate = gates_[j].get();
-        for (int end = 0; end < 2; ++end) {
-          End& other = wire.end[1 - end];
-          wire.end[end].neighbour =
-              &wire.end[end].gate->router.add(other.gate->node, *wire.end[end].conduit);
-        }
-        wire.rate = setup_.rate;
+        if (of[a].empty() || of[b].empty()) break;
+        join(of[a][k % of[a].size()], of[b][k % of[b].size()]);
       }
     }
+    for (const auto& [i, j] : setup_.wires) join(i, j);
     links_between_gateways_ = wires_.size();
-    for (std::size_t g = 0; g < gates_.size(); ++g) {
-      const std::size_t mine = world_.gateways[g].cluster;
-      for (std::size_t c = 0; c < clusters; ++c) {
-        if (c == mine) continue;
-        // The shorter way round.
-        const std::size_t up = (c + clusters - mine) % clusters, down = clusters - up;
-        const bool onward = setup_.ring ? up <= down : c > mine;
-        next_[g][c] = near[g].at((mine + (onward ? 1 : clusters - 1)) % clusters);
+    find_routes();
+  }
+
+  void join(std::size_t i, std::size_t j) {
+    Wire& wire = add_wire(gates_[i]->node, gates_[j]->node, setup_.patience);
+    wire.end[0].gate = gates_[i].get();
+    wire.end[1].gate = gates_[j].get();
+    for (int end = 0; end < 2; ++end) {
+      End& other = wire.end[1 - end];
+      wire.end[end].neighbour =
+          &wire.end[end].gate->router.add(other.gate->node, *wire.end[end].conduit);
+    }
+    wire.rate = setup_.rate;
+    near_[i].push_back(j);
+    near_[j].push_back(i);
+  }
+
+  // All neighbours that are nearer to a cluster are ways there.
+  void find_routes() {
+    next_.resize(gates_.size());
+    for (Gateway& gateway : world_.gateways) gateway.hops.assign(world_.clusters.size(), kFar);
+    for (std::size_t c = 0; c < world_.clusters.size(); ++c) {
+      std::deque<std::size_t> queue;
+      for (std::size_t g = 0; g < gates_.size(); ++g) {
+        if (!world_.gateways[g].serves(c)) continue;
+        world_.gateways[g].hops[c] = 0;
+        queue.push_back(g);
+      }
+      while (!queue.empty()) {
+        const std::size_t g = queue.front();
+        queue.pop_front();
+        for (const std::size_t near : near_[g]) {
+          int& hops = world_.gateways[near].hops[c];
+          if (hops == kFar) queue.push_back(near);
+          if (hops > world_.gateways[g].hops[c]) {
+            hops = world_.gateways[g].hops[c] + 1;
+            next_[near][c].push_back(gates_[g]->node);
+          }
+        }
       }
     }
   }
@@ -292,8 +322,9 @@ class Grid {
     processes_.push_back(std::move(made));
     p.node = static_cast<NodeId>(rank);
     const std::size_t cluster = world_.cluster_of(rank);
+    std::vector<std::vector<int>> hops;
     for (auto& gate : gates_) {
-      if (world_.cluster_of_node(gate->node) != cluster) continue;
+      if (!world_.gateway(gate->node)->serves(cluster)) continue;
       Wire& wire = add_wire(p.node, gate->node, Time::zero());
       wire.local = true;
       wire.rate = 1U << 20;
@@ -302,9 +333,13 @@ class Grid {
       wire.end[1].gate = gate.get();
       wire.end[1].neighbour = &gate->router.add(p.node, *wire.end[1].conduit);
       p.conduits.push_back(wire.end[0].conduit.get());
+      hops.push_back(world_.gateway(gate->node)->hops);
     }
     p.ways.emplace(p.conduits.size(), world_.clusters.size());
-    for (std::size_t i = 0; i < p.conduits.size(); ++i) p.ways->connect(i, *p.conduits[i]);
+    for (std::size_t i = 0; i < p.conduits.size(); ++i) {
+      p.ways->connect(i, *p.conduits[i]);
+      p.ways->set_hops(i, hops[i]);
+    }
   }
 
   Wire& add_wire(NodeId a, NodeId b, Time patience) {
@@ -631,7 +666,9 @@ class Grid {
   std::vector<std::unique_ptr<Wire>> wires_;  // between gateways first
   std::size_t links_between_gateways_ = 0;
   std::vector<std::size_t> order_;
-  std::vector<std::map<std::size_t, NodeId>> next_;  // by gateway
+  static constexpr int kFar = 1000;
+  std::vector<Routes> next_;                               // by gateway
+  std::map<std::size_t, std::vector<std::size_t>> near_;  // linked with a gateway
 
   std::uint64_t next_number_ = 0;
   std::map<std::uint64_t, NodeId> destined_;

@@ -1,15 +1,30 @@
 #include "core/ways.hpp"
 
 #include <algorithm>
+#include <climits>
 
 namespace isthmus::core {
 
+int Ways::hops(const Gate& gate, std::size_t cluster) const {
+  return cluster < gate.hops.size() ? gate.hops[cluster] : 0;
+}
+
+int Ways::fewest_hops(std::size_t cluster) const {
+  int fewest = INT_MAX;
+  for (const Gate& gate : gates_) {
+    if (!gate.lost.contains(cluster)) fewest = std::min(fewest, hops(gate, cluster));
+  }
+  return fewest;
+}
+
 std::size_t Ways::to(std::size_t cluster, std::size_t first, bool bulk) const {
   std::size_t best = kNone;
+  const int fewest = fewest_hops(cluster);
   for (std::size_t i = 0; i < gates_.size(); ++i) {
     const std::size_t index = (first + i) % gates_.size();
     const Gate& gate = gates_[index];
     if (!gate.lost.empty() && gate.lost.contains(cluster)) continue;
+    if (hops(gate, cluster) > fewest) continue;
     if (!gate.conduit->can_accept(bulk)) continue;
     if (best == kNone || gate.conduit->backlog() < gates_[best].conduit->backlog()) best = index;
   }
@@ -17,9 +32,11 @@ std::size_t Ways::to(std::size_t cluster, std::size_t first, bool bulk) const {
 }
 
 std::size_t Ways::reaching(std::size_t cluster, std::size_t first) const {
+  const int fewest = fewest_hops(cluster);
   for (std::size_t i = 0; i < gates_.size(); ++i) {
     const std::size_t gate = (first + i) % gates_.size();
-    if (!gates_[gate].lost.contains(cluster)) return gate;
+    if (gates_[gate].lost.contains(cluster)) continue;
+    if (hops(gates_[gate], cluster) <= fewest) return gate;
   }
   return kNone;
 }

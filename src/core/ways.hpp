@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "core/conduit.hpp"
@@ -21,12 +22,15 @@ class Ways {
 
   /// The gateway is connected, by a conduit that outlives this.
   void connect(std::size_t gate, Conduit& conduit) { gates_[gate].conduit = &conduit; }
+  /// How many links lie between the gateway and each cluster; empty: not known.
+  void set_hops(std::size_t gate, std::vector<int> hops) { gates_[gate].hops = std::move(hops); }
 
   static constexpr std::size_t kNone = SIZE_MAX;
-  /// The gate that takes a frame to a process of a cluster now: of those that reach it and have
-  /// room, the one with the least to pass on; of equals, the first from `first` on. Or kNone.
+  /// The gate that takes a frame to a process of a cluster now: of those that reach it over the
+  /// fewest links and have room, the one with the least to pass on; of equals, the first from
+  /// `first` on. Or kNone.
   std::size_t to(std::size_t cluster, std::size_t first, bool bulk) const;
-  /// The first, from `first` on, that reaches the cluster, with room or without. Or kNone.
+  /// The first of them, from `first` on, with room or without. Or kNone.
   std::size_t reaching(std::size_t cluster, std::size_t first) const;
 
   // ---- what gateways tell. False: no gateway is left that reaches the cluster ------------------
@@ -57,6 +61,7 @@ class Ways {
  private:
   struct Gate {
     Conduit* conduit = nullptr;
+    std::vector<int> hops;  // to each cluster
     bool gone = false;
     std::set<std::size_t> lost;    // clusters that it does not reach any more
     std::set<std::size_t> silent;  // clusters of which it hears nothing at present
@@ -66,6 +71,9 @@ class Ways {
     NodeId destination = kNobody;
     std::vector<std::byte> body;
   };
+
+  int hops(const Gate& gate, std::size_t cluster) const;
+  int fewest_hops(std::size_t cluster) const;
 
   std::vector<Gate> gates_;
   std::size_t clusters_;

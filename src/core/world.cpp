@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "core/wire.hpp"
+
 namespace isthmus::core {
 
 namespace {
@@ -81,6 +83,49 @@ std::pair<std::size_t, std::size_t> read_between(const json& link, const std::st
   return {between[0].get<std::size_t>(), between[1].get<std::size_t>()};
 }
 
+std::size_t read_cluster(const json& value, const std::string& where, const World& world) {
+  if (!value.is_number_unsigned() || value.get<std::size_t>() >= world.clusters.size()) {
+    refuse(where, "is " + value.dump() + ", which is no cluster");
+  }
+  return value.get<std::size_t>();
+}
+
+Gateway read_gateway(const json& entry, const std::string& where, const World& world) {
+  Gateway gateway;
+  gateway.node = static_cast<NodeId>(number(entry, where, "node", kFirstGateway, kNobody - 1));
+  for (const json& cluster : list(entry, where, "clusters")) {
+    const std::size_t index = read_cluster(cluster, where + ".clusters", world);
+    if (gateway.serves(index)) refuse(where + ".clusters", "names a cluster twice");
+    gateway.clusters.push_back(index);
+  }
+  const json& addresses = list(entry, where, "addresses");
+  for (std::size_t k = 0; k < addresses.size(); ++k) {
+    gateway.addresses.push_back(text(addresses[k], where + "." + element("addresses", k)));
+  }
+  if (entry.contains("hops")) {
+    for (const json& hops : list(entry, where, "hops")) {
+      if (!hops.is_number_unsigned() || hops.get<std::uint64_t>() > kMaxHops) {
+        refuse(where + ".hops", "holds " + hops.dump() + ", which is no number of links");
+      }
+      gateway.hops.push_back(hops.get<int>());
+    }
+  }
+  if (!gateway.hops.empty() && gateway.hops.size() != world.clusters.size()) {
+    refuse(where + ".hops", "does not have an entry for each cluster");
+  }
+  gateway.name = text_or_none(entry, where, "name");
+  for (const Gateway& other : world.gateways) {
+    if (other.node == gateway.node) refuse(where + ".node", "names another gateway as well");
+  }
+  return gateway;
+}
+
+void read_gateways(const json& gateways, World& world) {
+  for (std::size_t i = 0; i < gateways.size(); ++i) {
+    world.gateways.push_back(read_gateway(gateways[i], element("gateways", i), world));
+  }
+}
+
 void read_direct(const json& links, World& world) {
   for (std::size_t i = 0; i < links.size(); ++i) {
     const std::string where = element("direct", i);
@@ -118,12 +163,6 @@ int World::size() const {
   return clusters.empty() ? 0 : clusters.back().first + clusters.back().size;
 }
 
-bool World::has_spare_gateways() const {
-  std::vector<int> counts(clusters.size());
-  return std::any_of(gateways.begin(), gateways.end(),
-                     [&](const Gateway& gateway) { return ++counts.at(gateway.cluster) > 1; });
-}
-
 bool World::on_one_host() const {
   const auto shared =
       std::count_if(direct.begin(), direct.end(), [](const Direct& link) { return link.shm; });
@@ -137,43 +176,13 @@ std::size_t World::cluster_of(int world_rank) const {
   return static_cast<std::size_t>(after - clusters.begin()) - 1;
 }
 
-std::size_t World::cluster_of_node(NodeId node) const {
-  if (is_gateway(node)) {
-    for (const Gateway& gateway : gateways) {
-      if (gateway.node == node) return gateway.cluster;
-    }
-    throw std::out_of_range("gateway " + std::to_string(node - kFirstGateway) +
-                            " is not of this world, which has " + std::to_string(gateways.size()) +
-                            " gateways");
+std::size_t World::cluster_of_node(NodeId process) const {
+  if (process >= static_cast<NodeId>(size())) {
+    throw std::out_of_range("rank " + std::to_string(process) +
+                            " is not of this world, which has " + std::to_string(size()) +
+                            " ranks");
   }
-  if (node >= static_cast<NodeId>(size())) {
-    throw std::out_of_range("rank " + std::to_string(node) + " is not of this world, which has " +
-                            std::to_string(size()) + " ranks");
-  }
-  return cluster_of(static_cast<int>(node));
-}
-
-std::string World::name_of(NodeId node) const {
-  const auto of = [this](std::size_t cluster) {
-    return "cluster \"" + clusters[cluster].name + "\"";
-  };
-  if (!is_gateway(node)) {
-    const std::string rank = "rank " + std::to_string(node);
-    if (node >= static_cast<NodeId>(size())) return rank;
-    return rank + " (" + of(cluster_of(static_cast<int>(node))) + ")";
-  }
-  for (const Gateway& gateway : gateways) {
-    if (gateway.node != node) continue;
-    std::size_t count = 0, before = 0;
-    for (const Gateway& other : gateways) {
-      if (other.cluster != gateway.cluster) continue;
-      ++count;
-      if (other.node < node) ++before;
-    }
-    return (count == 1 ? "the gateway" : "gateway " + std::to_string(before)) + " of " +
-           of(gateway.cluster);
-  }
-  return "gateway " + std::to_string(node - kFirstGateway);
+  return cluster_of(static_cast<int>(process));
 }
 
 std::string world_to_json(const World& world) {
@@ -186,8 +195,11 @@ std::string world_to_json(const World& world) {
   }
   json gateways = json::array();
   for (const Gateway& gateway : world.gateways) {
-    gateways.push_back(
-        {{"node", gateway.node}, {"cluster", gateway.cluster}, {"addresses", gateway.addresses}});
+    gateways.push_back({{"node", gateway.node},
+                        {"clusters", gateway.clusters},
+                        {"addresses", gateway.addresses},
+                        {"hops", gateway.hops},
+                        {"name", gateway.name}});
   }
   json direct = json::array();
   for (const Direct& link : world.direct) {
@@ -230,22 +242,7 @@ World world_from_json(const std::string& text_) {
     }
     world.clusters.push_back(std::move(cluster));
   }
-  const json& gateways = list(root, "the world", "gateways");
-  for (std::size_t i = 0; i < gateways.size(); ++i) {
-    const std::string where = element("gateways", i);
-    Gateway gateway;
-    gateway.node =
-        static_cast<NodeId>(number(gateways[i], where, "node", kFirstGateway, kNobody - 1));
-    gateway.cluster = number(gateways[i], where, "cluster", 0, world.clusters.size() - 1);
-    const json& addresses = list(gateways[i], where, "addresses");
-    for (std::size_t k = 0; k < addresses.size(); ++k) {
-      gateway.addresses.push_back(text(addresses[k], where + "." + element("addresses", k)));
-    }
-    for (const Gateway& other : world.gateways) {
-      if (other.node == gateway.node) refuse(where + ".node", "names another gateway as well");
-    }
-    world.gateways.push_back(std::move(gateway));
-  }
+  read_gateways(list(root, "the world", "gateways"), world);
   if (root.contains("direct")) read_direct(list(root, "the world", "direct"), world);
   if (root.contains("links")) read_links(list(root, "the world", "links"), world);
   return world;

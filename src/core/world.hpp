@@ -1,6 +1,7 @@
 // Who is in the grid: the clusters, their world ranks and their gateways.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,10 +10,18 @@
 
 namespace isthmus::core {
 
+/// It stands in the network of each of its clusters: their processes are connected to it, and it
+/// passes frames from one to the other by itself.
 struct Gateway {
   NodeId node = kNobody;
-  std::size_t cluster = 0;             ///< index into World::clusters
-  std::vector<std::string> addresses;  ///< "unix:/path" or "tcp:host:port", best first
+  std::vector<std::size_t> clusters{};  ///< indices into World::clusters; none: it only forwards
+  std::vector<std::string> addresses{};  ///< "unix:/path" or "tcp:host:port", best first
+  std::vector<int> hops{};  ///< links between it and each cluster, by index; empty: all alike
+  std::string name{};       ///< for messages, where it has no cluster
+
+  bool serves(std::size_t cluster) const {
+    return std::find(clusters.begin(), clusters.end(), cluster) != clusters.end();
+  }
 };
 
 struct Cluster {
@@ -53,26 +62,36 @@ struct World {
   std::vector<Link> links;
 
   int size() const;
-  /// Some cluster has several gateways: the grid may go on without one.
+  /// Some cluster has several gateways, or some gateway only forwards: the grid may go on without
+  /// one.
   bool has_spare_gateways() const;
+  /// Null: no such gateway is of this world.
+  const Gateway* gateway(NodeId node) const;
   /// All processes reach each other through shared memory.
   bool on_one_host() const;
   /// Index of the cluster that holds a world rank, 0 <= rank < size(). O(log clusters).
   std::size_t cluster_of(int world_rank) const;
-  /// Index of the cluster that a node (process or gateway) belongs to; throws
-  /// std::out_of_range for a node that is not of this world.
-  std::size_t cluster_of_node(NodeId node) const;
-  /// For messages: `rank 3 (cluster "east")`, `the gateway of cluster "east"`, or `gateway 1 of
-  /// ...` where the cluster has several, counted from 0.
+  /// As `cluster_of`; throws std::out_of_range for a node that is no process of this world.
+  std::size_t cluster_of_node(NodeId process) const;
+  /// For messages: `rank 3 (cluster "east")`, `the gateway of cluster "east"`, `the gateway of
+  /// clusters "east" and "west"`, or `gateway 1 of ...` where there are several of those, counted
+  /// from 0.
   std::string name_of(NodeId node) const;
+  /// Of a gateway, for tables: `east/0`, `east+west/1`.
+  std::string label_of(NodeId node) const;
 };
+
+/// `cluster "a"`, `clusters "a" and "b"`; for messages.
+std::string quoted_clusters(const World& world, const std::vector<std::size_t>& clusters);
 
 /// To and from the JSON text that travels in ISTHMUS_WORLD:
 ///   {"clusters":[{"name":"east","size":4,"arch":"x86_64","long_double":"64/16"},...],
-///    "gateways":[{"node":2147483648,"cluster":0,"addresses":["unix:/...","tcp:..."]},...],
+///    "gateways":[{"node":2147483648,"clusters":[0],"addresses":["unix:/...","tcp:..."],
+///      "hops":[0,1],"name":""},...],
 ///    "direct":[{"between":[0,1],"encrypt":true,"rate":125e6,"rtt":0.0116,"streams":0,
 ///      "patience":600},...]}
-/// where `arch`, `long_double` and `direct` may be absent, and all but `between` in it.
+/// where `arch`, `long_double`, `hops`, `name` and `direct` may be absent, and all but `between`
+/// in it.
 /// `world_from_json` throws std::invalid_argument with a sentence that names the wrong key.
 std::string world_to_json(const World& world);
 World world_from_json(const std::string& text);

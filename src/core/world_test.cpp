@@ -11,8 +11,8 @@ namespace {
 
 constexpr const char* kTwo =
     R"({"clusters":[{"name":"east","size":4},{"name":"west","size":2}],
-        "gateways":[{"node":2147483648,"cluster":0,"addresses":["unix:/run/a","tcp:h:1"]},
-                    {"node":2147483649,"cluster":1,"addresses":[]}]})";
+        "gateways":[{"node":2147483648,"clusters":[0],"addresses":["unix:/run/a","tcp:h:1"]},
+                    {"node":2147483649,"clusters":[1],"addresses":[]}]})";
 
 TEST(World, SurvivesTheRoundTrip) {
   const World world = world_from_json(world_to_json(world_from_json(kTwo)));
@@ -31,9 +31,11 @@ TEST(World, KnowsWhereEachNodeIs) {
   EXPECT_EQ(world.cluster_of(3), 0U);
   EXPECT_EQ(world.cluster_of(4), 1U);
   EXPECT_EQ(world.cluster_of_node(5), 1U);
-  EXPECT_EQ(world.cluster_of_node(kFirstGateway + 1), 1U);
+  EXPECT_TRUE(world.gateway(kFirstGateway + 1)->serves(1));
+  EXPECT_FALSE(world.gateway(kFirstGateway + 1)->serves(0));
+  EXPECT_EQ(world.gateway(kFirstGateway + 2), nullptr);
   EXPECT_THROW(world.cluster_of_node(6), std::out_of_range);
-  EXPECT_THROW(world.cluster_of_node(kFirstGateway + 2), std::out_of_range);
+  EXPECT_THROW(world.cluster_of_node(kFirstGateway + 1), std::out_of_range);
   EXPECT_THROW(world.cluster_of_node(kNobody), std::out_of_range);
 }
 
@@ -58,11 +60,30 @@ TEST(World, NamesItsNodesForMessages) {
   World world = world_from_json(kTwo);
   EXPECT_EQ(world.name_of(5), "rank 5 (cluster \"west\")");
   EXPECT_EQ(world.name_of(kFirstGateway + 1), "the gateway of cluster \"west\"");
-  world.gateways.push_back({kFirstGateway + 2, 1, {}});
+  world.gateways.push_back({kFirstGateway + 2, {1}, {}});
   EXPECT_EQ(world.name_of(kFirstGateway + 1), "gateway 0 of cluster \"west\"");
   EXPECT_EQ(world.name_of(kFirstGateway + 2), "gateway 1 of cluster \"west\"");
   EXPECT_EQ(world.name_of(6), "rank 6");
   EXPECT_EQ(world.name_of(kFirstGateway + 7), "gateway 7");
+}
+
+TEST(World, KnowsGatewaysThatStandInSeveralNetworks) {
+  World world = world_from_json(kTwo);
+  EXPECT_FALSE(world.has_spare_gateways());
+  world.gateways = {{.node = kFirstGateway, .clusters = {0, 1}, .hops = {0, 0}},
+                    {.node = kFirstGateway + 1, .clusters = {}, .hops = {1, 2}, .name = "middle"}};
+  EXPECT_TRUE(world.has_spare_gateways()) << "one only forwards";
+  world = world_from_json(world_to_json(world));
+  EXPECT_TRUE(world.gateways[0].serves(0) && world.gateways[0].serves(1));
+  EXPECT_EQ(world.gateways[1].hops, (std::vector<int>{1, 2}));
+  EXPECT_EQ(world.name_of(kFirstGateway), "the gateway of clusters \"east\" and \"west\"");
+  EXPECT_EQ(world.name_of(kFirstGateway + 1), "the gateway \"middle\"");
+  EXPECT_EQ(world.label_of(kFirstGateway), "east+west/0");
+  EXPECT_EQ(world.label_of(kFirstGateway + 1), "middle/0");
+  world.gateways.pop_back();
+  EXPECT_FALSE(world.has_spare_gateways());
+  world.gateways.push_back({.node = kFirstGateway + 1, .clusters = {1}});
+  EXPECT_TRUE(world.has_spare_gateways());
 }
 
 TEST(World, KnowsWhoseLongDoubleDiffers) {
@@ -115,17 +136,26 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{R"({"clusters":[{"name":"a","size":1}]})", "\"gateways\""},
         Wrong{R"({"clusters":[{"name":"a","size":1}],"gateways":[7]})", "gateways[0]"},
         Wrong{R"({"clusters":[{"name":"a","size":1}],"gateways":[
-                 {"node":1,"cluster":0,"addresses":[]}]})",
+                 {"node":1,"clusters":[0],"addresses":[]}]})",
               "gateways[0].node is 1"},
         Wrong{R"({"clusters":[{"name":"a","size":1}],"gateways":[
-                 {"node":2147483648,"cluster":1,"addresses":[]}]})",
-              "gateways[0].cluster is 1"},
+                 {"node":2147483648,"clusters":[1],"addresses":[]}]})",
+              "gateways[0].clusters is 1"},
         Wrong{R"({"clusters":[{"name":"a","size":1}],"gateways":[
-                 {"node":2147483648,"cluster":0,"addresses":[""]}]})",
+                 {"node":2147483648,"clusters":[0,0],"addresses":[]}]})",
+              "gateways[0].clusters names a cluster twice"},
+        Wrong{R"({"clusters":[{"name":"a","size":1}],"gateways":[
+                 {"node":2147483648,"clusters":[0],"addresses":[],"hops":[0,1]}]})",
+              "gateways[0].hops does not have an entry for each cluster"},
+        Wrong{R"({"clusters":[{"name":"a","size":1}],"gateways":[
+                 {"node":2147483648,"clusters":[0],"addresses":[],"hops":[-1]}]})",
+              "gateways[0].hops holds -1"},
+        Wrong{R"({"clusters":[{"name":"a","size":1}],"gateways":[
+                 {"node":2147483648,"clusters":[0],"addresses":[""]}]})",
               "gateways[0].addresses[0] is empty"},
         Wrong{R"({"clusters":[{"name":"a","size":1}],"gateways":[
-                 {"node":2147483648,"cluster":0,"addresses":[]},
-                 {"node":2147483648,"cluster":0,"addresses":[]}]})",
+                 {"node":2147483648,"clusters":[0],"addresses":[]},
+                 {"node":2147483648,"clusters":[0],"addresses":[]}]})",
               "gateways[1].node"}));
 
 }  // namespace

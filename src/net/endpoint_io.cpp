@@ -30,7 +30,7 @@ Endpoint::Io::Io(Endpoint& owner, EndpointConfig settings, FaultHandler handler)
   }
   const std::size_t mine = config.world.cluster_of(config.world_rank);
   for (const auto& gateway : config.world.gateways) {
-    if (gateway.cluster != mine) continue;
+    if (!gateway.serves(mine)) continue;
     gates.emplace_back().gateway = gateway;
   }
   if (gates.empty()) {
@@ -38,6 +38,7 @@ Endpoint::Io::Io(Endpoint& owner, EndpointConfig settings, FaultHandler handler)
                              "\" has no gateway; give it one in the grid file");
   }
   ways = core::Ways(gates.size(), config.world.clusters.size());
+  for (std::size_t i = 0; i < gates.size(); ++i) ways.set_hops(i, gates[i].gateway.hops);
 }
 
 void Endpoint::Io::make_direct() {
@@ -116,17 +117,9 @@ void Endpoint::Io::drive(std::uint32_t seen, std::chrono::microseconds limit) {
 }
 
 std::string Endpoint::Io::name(const Gate& gate) const {
-  std::string text = "the gateway ";
-  if (gates.size() > 1) {
-    const auto number =
-        std::find_if(gates.begin(), gates.end(),
-                     [&](const Gate& other) { return other.gateway.node == gate.gateway.node; }) -
-        gates.begin();
-    text = "gateway " + std::to_string(number) + " ";
-  }
-  text += "of cluster \"" + config.world.clusters[gate.gateway.cluster].name;
-  return text + "\" (" +
-         (gate.gateway.addresses.empty() ? "no address" : gate.gateway.addresses[0]) + ")";
+  const auto& addresses = gate.gateway.addresses;
+  return config.world.name_of(gate.gateway.node) + " (" +
+         (addresses.empty() ? "no address" : addresses[0]) + ")";
 }
 
 // ---- frames -----------------------------------------------------------------------------------

@@ -11,4 +11,8 @@ namespace isthmus::net {
 /// only when there is no other. At most 16.
 std::vector<std::string> host_addresses(std::uint16_t port);
 
+/// A listening address with the host's own address in place of a subnet ("tcp:10.1.0.0/16:7400") or
+/// an interface ("tcp:%eth1:7400"); others as they are. Throws ListenError where the host has none.
+std::string at_own_address(const std::string& address);
+
 }  // namespace isthmus::net

@@ -65,7 +65,7 @@ std::string report_fault(const core::World& world, int world_rank, const Credent
   const std::size_t mine = world.cluster_of(world_rank);
   std::string trouble = "cluster \"" + world.clusters[mine].name + "\" has no gateway";
   for (const core::Gateway& gateway : world.gateways) {
-    if (gateway.cluster != mine) continue;
+    if (!gateway.serves(mine)) continue;
     Report report;
     report.self = static_cast<core::NodeId>(world_rank);
     report.gateway = gateway.node;

@@ -64,7 +64,7 @@ def usual(op, message):
     elif op == "pause":
         say(op="paused")
     elif op == "count":
-        say(op="count", ranks=SCENARIO.get("count", 0))
+        say(op="count", ranks={told["configure"]["cluster"]: SCENARIO.get("count", 0)})
     elif op == "stats":
         links = [
             {

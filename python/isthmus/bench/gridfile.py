@@ -13,10 +13,12 @@ from isthmus.grid import parse as parse_grid
 def write(grid: Grid) -> str:
     """TOML that `isthmus.grid.parse` reads as the same grid."""
     out: list[str] = []
-    for name, value in _keys(grid, {"cluster", "gateway", "link"}):
+    for name, value in _keys(grid, {"cluster", "network", "gateway", "link"}):
         out.append(f"{name} = {_value(value)}")
     for name, cluster in grid.cluster.items():
         out += ["", f'[cluster."{name}"]', *_lines(cluster)]
+    for name, network in grid.network.items():
+        out += ["", f'[network."{name}"]', *_lines(network)]
     for gateway in grid.gateway:
         out += ["", "[[gateway]]", *_lines(gateway)]
     for link in grid.link:

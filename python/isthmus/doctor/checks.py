@@ -18,7 +18,7 @@ from isthmus.errors import IsthmusError, RunError
 from isthmus.grid import Grid, LinkSpec
 from isthmus.measuring.place import End
 from isthmus.placement import Part
-from isthmus.plan import AgentPlan, GatewayPlan, Plan, make_plan, split_address
+from isthmus.plan import AgentPlan, GatewayPlan, Place, Plan, make_plan, split_address
 from isthmus.relay import Voice
 from isthmus.routes import GatewayLink
 from isthmus.units import parse_rate, parse_time, version_line
@@ -55,7 +55,8 @@ def grid(model: Grid, say: Say) -> None:
     pairs: set[tuple[int, int]] = set()
     for link in plan.links:
         _link(plan, hosts, link, say)
-        pair = _gateway(plan, link.source).cluster, _gateway(plan, link.target).cluster
+        near = _gateway(plan, link.source).clusters[0]
+        pair = near, link.at
         if getattr(link.spec, "reach", "gateway") == "direct" and pair not in pairs:
             pairs.add(pair)
             for near, far in (pair, pair[::-1]):
@@ -69,7 +70,7 @@ def _hosts(plan: Plan, say: Say) -> list[HostFacts | None]:
     """Of each agent, all at once; None where there is none to speak with."""
 
     def look(agent: AgentPlan) -> HostFacts | IsthmusError:
-        spec = plan.clusters[agent.cluster].spec
+        spec = plan.places[agent.cluster].spec
         try:
             return examine(agent.host, agent.prefix, spec.mpi, spec.launch)
         except IsthmusError as error:
@@ -211,7 +212,8 @@ def _link(plan: Plan, hosts: Sequence[HostFacts | None], link: GatewayLink, say:
     if host := plan.agents[target.agent].host:
         names.insert(0, host.rpartition("@")[2])
     try:
-        found = probes.measure(_end(plan, source), _end(plan, target), target, names)
+        place = target.place(link.at)
+        found = probes.measure(_end(plan, source), _end(plan, target), place, names)
     except IsthmusError as error:
         text = f"{near.name} cannot reach it: {error.sentence}"
         if not isinstance(error, UnreachableError):
@@ -249,10 +251,9 @@ def _direct(plan: Plan, hosts: Sequence[HostFacts | None], near: int, far: int, 
     where = f"{plan.where(ends[0][0])} -> {plan.where(agent)}"
     local = all(a.host is None for a in plan.agents)
     listen = "tcp:127.0.0.1:0" if local else "tcp:0.0.0.0:0"
-    port = GatewayPlan(0, far, plan.agents.index(agent), listen, None)
     names = [agent.host.rpartition("@")[2]] if agent.host else []
     try:
-        found = probes.measure(source, target, port, [*names, there.name])
+        found = probes.measure(source, target, Place(listen), [*names, there.name])
     except IsthmusError as error:
         text = f"{here.name} does not reach {there.name}: {error.sentence}"
         remedy = 'Let the firewalls pass all ports between the hosts, or take reach = "direct" out.'
@@ -294,20 +295,21 @@ def _gateway(plan: Plan, node: int) -> GatewayPlan:
 
 
 def _name(plan: Plan, gateway: GatewayPlan) -> str:
-    name = plan.clusters[gateway.cluster].name
+    name = plan.gateway_name(gateway.node)
     host = plan.agents[gateway.agent].host
     return f"{name} on {host}" if host else name
 
 
 def _end(plan: Plan, gateway: GatewayPlan) -> End:
     agent = plan.agents[gateway.agent]
-    name = plan.clusters[gateway.cluster].name
+    name = plan.places[gateway.clusters[0]].name
     return End(name, agent.host, "", prefix=agent.prefix)
 
 
 def _mtu_of(facts: HostFacts, gateway: GatewayPlan, plan: Plan) -> int:
     """Of the interface that has the gateway's address, else the only one that is not loopback."""
-    wanted = {split_address(text)[0] for text in (gateway.listen, gateway.address) if text}
+    told = [text for place in gateway.places for text in (place.listen, place.address)]
+    wanted = {split_address(text)[0] for text in told if text}
     others = []
     for interface in facts.interfaces:
         if wanted & set(interface.get("addresses") or []):

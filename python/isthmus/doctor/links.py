@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from isthmus.errors import IsthmusError
+from isthmus.grid import is_place
 from isthmus.measuring.place import End
 from isthmus.measuring.process import lines, started
 from isthmus.measuring.results import Run, run_from_json
 from isthmus.measuring.tasks import LATENCY_BYTES, STREAM_BYTES, Task
-from isthmus.plan import GatewayPlan, reachable, split_address
+from isthmus.plan import Place, reachable, split_address
 
 _TASKS = (Task("pingpong", LATENCY_BYTES, 20), Task("stream", STREAM_BYTES, 1, 2.0))
 _UP_LIMIT = 40.0
@@ -33,15 +34,15 @@ class Measured:
     retransmitted: int
 
 
-def measure(near: End, far: End, gateway: GatewayPlan, names: Sequence[str]) -> Measured:
-    """From `near` to `far`, which stands for the gateway; `names` are those of its host.
+def measure(near: End, far: End, place: Place, names: Sequence[str]) -> Measured:
+    """From `near` to `far`, which stands for a gateway; `names` are those of its host.
     UnreachableError says what each address answered."""
-    ports = split_address(gateway.listen)[1]
+    ports = split_address(place.listen)[1]
     first, _, last = ports.partition("-")
     for port in range(int(first), int(last or first)):
         with contextlib.suppress(_TakenError):
-            return _measure(near, far, gateway, names, str(port))
-    return _measure(near, far, gateway, names, last or first)
+            return _measure(near, far, place, names, str(port))
+    return _measure(near, far, place, names, last or first)
 
 
 class _TakenError(UnreachableError):
@@ -49,9 +50,10 @@ class _TakenError(UnreachableError):
 
 
 def _measure(
-    near: End, far: End, gateway: GatewayPlan, names: Sequence[str], port: str
+    near: End, far: End, place: Place, names: Sequence[str], port: str
 ) -> Measured:
-    host, _ = split_address(gateway.listen)
+    host, _ = split_address(place.listen)
+    host = "0.0.0.0" if is_place(host) else host
     token = secrets.token_hex(16) + "\n"
     texts = [task.text for task in _TASKS]
     serve = [far.tcpbench(), "serve", host, port, *texts]
@@ -74,7 +76,7 @@ def _measure(
                 "Give the gateway another 'address' or 'listen' in the grid file.",
             )
         answers = []
-        addresses = reachable(gateway, [f"tcp:{host}:{actual}"], names)
+        addresses = reachable(place, [f"tcp:{host}:{actual}"], names)
         for address in addresses:
             try:
                 return _play(near, address, texts, token)

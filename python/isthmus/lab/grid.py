@@ -34,10 +34,11 @@ def grid_toml(network: Network, nospin: Path | None = None) -> str:
                 out += _gateway(segment.name, node.name, node.ports[0].address)
             if not segment.gateways:
                 out += _gateway(segment.name, None, f"10.{segment.index}.255.1")
-        for node in zippers:
-            port = node.port_in(segment.name)
-            assert port
-            out += _gateway(segment.name, node.name, port.address)
+    for zipper in (node for node in network.nodes.values() if node.kind == "zipper"):
+        sites = ", ".join(f'"{site}"' for site in zipper.sites)
+        addresses = ", ".join(f'"{port.address}"' for port in zipper.ports)
+        out += ["", "[[gateway]]", f"clusters = [{sites}]", f'host = "{zipper.name}"']
+        out.append(f"address = [{addresses}]")
     for link in network.links:
         out += ["", "[[link]]", f'between = ["{link.a}", "{link.b}"]']
         if link.rate:

@@ -132,11 +132,12 @@ def end_of(place: Place, cluster: str) -> End:
 
 def _end(grid: Grid, cluster: str) -> End:
     spec = grid.cluster[cluster]
-    gateway = next((g for g in grid.gateway if g.cluster == cluster), None)
+    gateway = next((g for g in grid.gateway if cluster in g.serves), None)
     host = (gateway and gateway.host) or spec.host
     address, port = "", 0
     if gateway and gateway.address:
-        address, text = split_address(gateway.address)
+        given = gateway.address[min(gateway.serves.index(cluster), len(gateway.address) - 1)]
+        address, text = split_address(given)
         port = int(text)
     if not address:
         address = host_behind(host) if host else "127.0.0.1"

@@ -77,7 +77,6 @@ class Agent {
   Surroundings around_;  // from `link`
   std::unique_ptr<NativeJob> job_;
   bool job_running_ = false;
-  int size_ = 0;  // ranks of this cluster, from `link`
   // The ranks, if they have joined, have been told of a fault or abort, and end by themselves.
   bool broken_ = false;
   bool stopping_ = false;
@@ -222,10 +221,6 @@ void Agent::link(const ControlMessage& message) {
   world_ = request.world;
   around_ = {core::world_to_json(request.world), request.world.size(), runtime_dir_->has_siblings(),
              runtime_dir_->path()};
-  size_ = 0;
-  for (const core::Cluster& cluster : request.world.clusters) {
-    if (cluster.name == configure_->cluster) size_ = cluster.size;
-  }
   gateways_->link(request, [this](const std::string& trouble) {
     if (trouble.empty()) {
       log::info("all links from here stand");
@@ -294,7 +289,7 @@ void Agent::kill(const ControlMessage&) {
 }
 
 void Agent::count(const ControlMessage&) {
-  channel_.send({{"op", "count"}, {"ranks", gateways_ ? gateways_->joined_ranks() : 0}});
+  channel_.send({{"op", "count"}, {"ranks", gateways_ ? json(gateways_->joined_ranks()) : json::object()}});
 }
 
 void Agent::where(const ControlMessage&) {
@@ -305,7 +300,8 @@ void Agent::where(const ControlMessage&) {
 void Agent::stats(const ControlMessage&) {
   channel_.send({{"op", "stats"},
                  {"links", gateways_ ? gateways_->stats() : json::array()},
-                 {"direct", gateways_ ? gateways_->direct_stats() : json::array()}});
+                 {"direct", gateways_ ? gateways_->direct_stats() : json::array()},
+                 {"crossings", gateways_ ? gateways_->crossing_stats() : json::array()}});
 }
 
 void Agent::end(const ControlMessage&) {
@@ -316,9 +312,9 @@ void Agent::end(const ControlMessage&) {
 GatewaySetEvents Agent::gateway_events() {
   GatewaySetEvents events;
   // Once everything is being ended, what breaks is no news.
-  events.joined = [this] {
-    log::info("all {} ranks have joined", size_);
-    channel_.send({{"op", "joined"}, {"ranks", size_}});
+  events.joined = [this](const std::string& cluster, int size) {
+    log::info("all {} ranks of cluster {} have joined", size, cluster);
+    channel_.send({{"op", "joined"}, {"cluster", cluster}, {"ranks", size}});
   };
   events.abort = [this](int rank, int code, const std::string& text) {
     broken_ = true;

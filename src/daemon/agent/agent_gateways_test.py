@@ -33,7 +33,7 @@ class GatewayTest(AgentCase):
 
     def link_gateways(self, target=None, patience=None):
         gateways = [
-            {"node": node, "cluster": i, "addresses": self.addresses[i]}
+            {"node": node, "clusters": [i], "addresses": self.addresses[i]}
             for i, node in enumerate(self.NODES)
         ]
         world = {
@@ -54,7 +54,7 @@ class GatewayTest(AgentCase):
                 "link",
                 world=world,
                 links=[] if i else [link],
-                routes=[{"node": self.NODES[i], "next": {str(1 - i): self.NODES[1 - i]}}],
+                routes=[{"node": self.NODES[i], "next": {str(1 - i): [self.NODES[1 - i]]}}],
             )
 
     def test_addresses_are_a_private_socket_and_the_port_asked_for(self):

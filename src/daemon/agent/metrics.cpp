@@ -24,18 +24,6 @@ constexpr std::size_t kMostRequest = 8192;
 constexpr int kMostClients = 16;
 constexpr std::chrono::seconds kRequestPatience{5};
 
-std::string gateway_name(const core::World& world, core::NodeId node) {
-  int before = 0;
-  for (const core::Gateway& gateway : world.gateways) {
-    if (gateway.node != node) continue;
-    for (const core::Gateway& other : world.gateways) {
-      before += other.cluster == gateway.cluster && other.node < node ? 1 : 0;
-    }
-    return fmt::format("{}/{}", world.clusters[gateway.cluster].name, before);
-  }
-  return fmt::format("{}", node);
-}
-
 // A label's value, as the format wants it.
 std::string quoted(const std::string& text) {
   std::string out;
@@ -90,8 +78,8 @@ std::string metrics_text(const std::string& job, const core::World& world,
                         metric.type);
     for (const LinkCount& count : counts) {
       text += fmt::format("{}{{job=\"{}\",from=\"{}\",to=\"{}\"}} {}\n", metric.name, quoted(job),
-                          quoted(gateway_name(world, count.from)),
-                          quoted(gateway_name(world, count.to)), metric.value(count));
+                          quoted(world.label_of(count.from)),
+                          quoted(world.label_of(count.to)), metric.value(count));
     }
   }
   return text;

@@ -22,9 +22,9 @@ using testing::StartsWith;
 core::World world() {
   core::World world;
   world.clusters = {{"a\"b", 0, 1}, {"c", 1, 1}};
-  world.gateways = {{core::kFirstGateway, 0, {}},
-                    {core::kFirstGateway + 1, 1, {}},
-                    {core::kFirstGateway + 2, 1, {}}};
+  world.gateways = {{core::kFirstGateway, {0}, {}},
+                    {core::kFirstGateway + 1, {1}, {}},
+                    {core::kFirstGateway + 2, {1}, {}}};
   return world;
 }
 

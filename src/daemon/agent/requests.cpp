@@ -173,13 +173,15 @@ LinkRequest read_link(const json& body) {
   }
   for (const Keys& item : keys.list("routes")) {
     auto& next = request.routes[item.node("node")];
-    for (const auto& [cluster, node] : item.get<std::map<std::string, core::NodeId>>("next")) {
+    using Next = std::map<std::string, std::vector<core::NodeId>>;
+    for (const auto& [cluster, nodes] : item.get<Next>("next")) {
       if (cluster.empty() || cluster.size() > 9 ||
           cluster.find_first_not_of("0123456789") != std::string::npos ||
-          std::stoul(cluster) >= request.world.clusters.size() || !core::is_gateway(node)) {
-        item.wrong("next", "has a wrong entry: \"" + cluster + "\": " + std::to_string(node));
+          std::stoul(cluster) >= request.world.clusters.size() || nodes.empty() ||
+          !std::all_of(nodes.begin(), nodes.end(), core::is_gateway)) {
+        item.wrong("next", "has a wrong entry for \"" + cluster + "\"");
       }
-      next[std::stoul(cluster)] = node;
+      next[std::stoul(cluster)] = nodes;
     }
   }
   return request;

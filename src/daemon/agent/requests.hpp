@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/router.hpp"
 #include "core/world.hpp"
 
 namespace isthmus::daemon {
@@ -50,8 +51,8 @@ struct LinkRequest {
     double patience = 0;  ///< seconds; 0: that of the settings
   };
   std::vector<Link> links;
-  /// Of each own gateway: the next gateway towards each cluster, by index.
-  std::map<core::NodeId, std::map<std::size_t, core::NodeId>> routes;
+  /// Of each own gateway.
+  std::map<core::NodeId, core::Routes> routes;
 };
 
 struct SpawnRequest {

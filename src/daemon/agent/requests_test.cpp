@@ -20,11 +20,11 @@ json configure() {
 json link() {
   return json::parse(R"({"op":"link",
     "world":{"clusters":[{"name":"a","size":1},{"name":"b","size":2}],
-      "gateways":[{"node":2147483648,"cluster":0,"addresses":["unix:/x"]},
-                  {"node":2147483649,"cluster":1,"addresses":[]}]},
+      "gateways":[{"node":2147483648,"clusters":[0],"addresses":["unix:/x"]},
+                  {"node":2147483649,"clusters":[1],"addresses":[]}]},
     "links":[{"from":2147483648,"to":2147483649,"addresses":["tcp:h:1"],"encrypt":false,
               "rate":1e6,"rtt":null,"streams":null}],
-    "routes":[{"node":2147483648,"next":{"1":2147483649}}]})");
+    "routes":[{"node":2147483648,"next":{"1":[2147483649]}}]})");
 }
 
 json spawn() {
@@ -59,7 +59,8 @@ TEST(Requests, Link) {
   EXPECT_FALSE(request.links[0].encrypt);
   EXPECT_EQ(request.links[0].rate, 1e6);
   EXPECT_EQ(request.links[0].streams, 0);
-  EXPECT_EQ(request.routes.at(core::kFirstGateway).at(1), core::kFirstGateway + 1);
+  EXPECT_EQ(request.routes.at(core::kFirstGateway).at(1),
+            std::vector{core::kFirstGateway + 1});
 }
 
 TEST(Requests, Spawn) {
@@ -101,9 +102,9 @@ TEST(Requests, WrongKeysAreNamed) {
       {failure(read_link, with(link(), "/links/0/addresses", 1)), "link.links[0].addresses"},
       {failure(read_link, with(link(), "/links/0/rate", -5)), "link.links[0].rate"},
       {failure(read_link, with(link(), "/links/0/streams", 100000)), "link.links[0].streams"},
-      {failure(read_link, with(link(), "/routes/0/next", {{"7", 2147483649U}})),
+      {failure(read_link, with(link(), "/routes/0/next", {{"7", {2147483649U}}})),
        "link.routes[0].next"},
-      {failure(read_link, with(link(), "/routes/0/next", {{"x", 2147483649U}})),
+      {failure(read_link, with(link(), "/routes/0/next", {{"x", {2147483649U}}})),
        "link.routes[0].next"},
       {failure(read_spawn, with(spawn(), "/size", 4)), "spawn.size"},
       {failure(read_spawn, with(spawn(), "/parts/0/n", 0)), "spawn.parts[0].n"},

@@ -60,7 +60,7 @@ std::vector<std::string> Gateway::listen(const std::vector<std::string>& address
 }
 
 void Gateway::link(core::World world, std::vector<GatewayLink> links,
-                   std::map<std::size_t, core::NodeId> next,
+                   core::Routes next,
                    std::function<void(const std::string& error)> done) {
   state_->router.learn_world(std::move(world), std::move(next));
   state_->open_links(std::move(links), std::move(done));
@@ -77,10 +77,23 @@ void Gateway::fault(const std::string& message, int code) {
 void Gateway::close(std::function<void()> done) { state_->close(std::move(done)); }
 
 bool Gateway::joined() const { return state_->all_joined(); }
-int Gateway::joined_ranks() const { return static_cast<int>(state_->joined); }
 bool Gateway::finished() const { return state_->all_left(); }
 
-const std::map<std::size_t, net::DirectCount>& Gateway::crossed() const { return state_->crossed; }
+std::vector<Attendance> Gateway::attendance() const {
+  std::vector<Attendance> all;
+  for (const std::size_t index : state_->router.clusters()) {
+    const core::Cluster& cluster = state_->router.world()->clusters[index];
+    const auto here = state_->present.find(index);
+    const auto present =
+        here == state_->present.end() ? Gateway::State::Present{} : here->second;
+    all.push_back({cluster.name, cluster.size, present.joined, present.left});
+  }
+  return all;
+}
+
+const Gateway::Crossed& Gateway::crossed() const { return state_->crossed; }
+
+const core::Router::Crossings& Gateway::crossings() const { return state_->router.crossings(); }
 
 std::uint64_t Gateway::redirected() const { return state_->router.redirected(); }
 

@@ -1,4 +1,4 @@
-// The gateway of a cluster: accepts the cluster's processes and other gateways, and forwards
+// The gateway of a cluster, or of several: accepts their processes and other gateways, and forwards
 // frames between them with bounded memory. It runs on its owner's io_context (one thread); all
 // functions are called, and all events arrive, on that thread.
 #pragma once
@@ -10,9 +10,11 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/ids.hpp"
+#include "core/router.hpp"
 #include "core/world.hpp"
 #include "net/control_body.hpp"
 
@@ -20,7 +22,7 @@ namespace isthmus::daemon {
 
 struct GatewayConfig {
   core::NodeId node = core::kNobody;
-  std::string cluster;  ///< the name of its cluster, for messages
+  std::string cluster;  ///< of whose it is, for messages before the world is known
   std::string job;      ///< identifies the job in messages and handshakes
   std::string secret;   ///< the job's secret, raw bytes
   /// A link to another gateway that is silent for this long is lost; GatewayLink may say otherwise.
@@ -65,6 +67,12 @@ struct LinkCount {
   std::chrono::milliseconds silence{};         ///< how long it has not been heard
 };
 
+/// Who of a cluster is there.
+struct Attendance {
+  std::string cluster;
+  int size = 0, joined = 0, left = 0;
+};
+
 /// A link that has not been heard for a while, for the user.
 struct LinkSilence {
   core::NodeId from = core::kNobody;
@@ -77,9 +85,8 @@ class Gateway {
  public:
   /// All optional. They may call back into the gateway but must not destroy it.
   struct Events {
-    std::function<void()> joined;    ///< every rank of this cluster has joined
-    std::function<void()> ready;     ///< every rank of the grid has joined
-    std::function<void()> finished;  ///< every rank of this cluster has left in good order
+    std::function<void(const std::string& cluster)> joined;  ///< every rank of the cluster has
+    std::function<void()> ready;                             ///< every rank of the grid has joined
     /// A rank anywhere in the grid called MPI_Abort. At most one of abort and fault, once.
     std::function<void(int rank, int code, const std::string& message)> abort;
     /// Something broke, here or elsewhere; the message says what and where.
@@ -106,11 +113,11 @@ class Gateway {
   std::vector<std::string> listen(const std::vector<std::string>& addresses);
 
   /// Learns the world, opens `links`, and routes by `next`: destination cluster index to
-  /// neighbouring gateway (its own cluster needs no entry). `done` is called once, with an empty
+  /// neighbouring gateways, the best first (its own clusters need no entry). `done` is called once, with an empty
   /// string when all links are up, or with a sentence that names the link and the address. Links
   /// that other gateways open to this one are not waited for.
   void link(core::World world, std::vector<GatewayLink> links,
-            std::map<std::size_t, core::NodeId> next,
+            core::Routes next,
             std::function<void(const std::string& error)> done);
 
   /// Tells every process and gateway that the job cannot go on (used by the agent when it learns
@@ -123,12 +130,16 @@ class Gateway {
   /// Says goodbye to all, then closes; `done` is called within a second.
   void close(std::function<void()> done);
 
-  bool joined() const;       ///< every rank of this cluster has joined
-  int joined_ranks() const;  ///< how many of this cluster have
-  bool finished() const;     ///< every rank of this cluster has joined and left in good order
+  bool joined() const;    ///< every rank of its clusters has joined
+  bool finished() const;  ///< every rank of its clusters has joined and left in good order
+  std::vector<Attendance> attendance() const;  ///< of its clusters, once the world is known
   std::vector<LinkCount> counts() const;
-  /// What processes of this cluster that have left have sent to each other one without gateways.
-  const std::map<std::size_t, net::DirectCount>& crossed() const;
+  /// By two clusters: what processes of the one that have left have sent to the other without
+  /// gateways.
+  using Crossed = std::map<std::pair<std::size_t, std::size_t>, net::DirectCount>;
+  const Crossed& crossed() const;
+  /// What has gone between processes of its clusters, by two of them.
+  const core::Router::Crossings& crossings() const;
   /// Frames that went back, or on by another way, since theirs was lost.
   std::uint64_t redirected() const;
 

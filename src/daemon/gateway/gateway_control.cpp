@@ -46,7 +46,7 @@ void Gateway::State::control(Peer& from, const core::InFrame& frame) {
     return;
   }
   if (body->what == ControlBody::What::Crossed) {
-    if (!core::is_gateway(from.node)) learn_crossed(*body);
+    if (!core::is_gateway(from.node)) learn_crossed(from, *body);
     return;
   }
   if (body->what != ControlBody::What::Abort && body->what != ControlBody::What::Fault) return;
@@ -67,10 +67,10 @@ void Gateway::ask_where() {
   state_->act();
 }
 
-void Gateway::State::learn_crossed(const ControlBody& body) {
+void Gateway::State::learn_crossed(const Peer& from, const ControlBody& body) {
   const auto& world = router.world();
   if (!world || body.cluster >= world->clusters.size()) return;
-  net::DirectCount& count = crossed[body.cluster];
+  net::DirectCount& count = crossed[{world->cluster_of_node(from.node), body.cluster}];
   count.conduits += body.crossed.conduits;
   count.messages += body.crossed.messages;
   count.bytes += body.crossed.bytes;
@@ -90,14 +90,16 @@ void Gateway::State::learn_joined(core::NodeId gateway, core::NodeId from) {
   act();
 }
 
-// One gateway speaks for its cluster: a process joins at all of them or at none. The others may not
+// One gateway speaks for its clusters: a process joins at all of them or at none. The others may not
 // be heard here at all, when no chain of links leads to them.
 void Gateway::State::check_ready() {
   if (ready || !all_joined()) return;
   const core::World& world = *router.world();
   std::set<std::size_t> clusters;
   for (const auto& gateway : world.gateways) {
-    if (full.contains(gateway.node)) clusters.insert(gateway.cluster);
+    if (full.contains(gateway.node)) {
+      clusters.insert(gateway.clusters.begin(), gateway.clusters.end());
+    }
   }
   if (clusters.size() < world.clusters.size()) return;
   ready = true;

@@ -92,7 +92,7 @@ TEST(Fault, RanksWaitForALateOneUntilItsGatewayGivesUp) {
   Testbed bed({.sizes = {2, 1}});
   ASSERT_EQ(bed.link(), "");
   auto join = std::async(std::launch::async, [&] { return failure_of_join(bed.config(1)); });
-  while (bed.on_io([&] { return bed.gateway(0).joined_ranks(); }) != 1) {
+  while (bed.on_io([&] { return bed.gateway(0).attendance()[0].joined; }) != 1) {
     std::this_thread::sleep_for(1ms);
   }
   EXPECT_FALSE(bed.on_io([&] { return bed.gateway(0).joined(); }));
@@ -243,7 +243,7 @@ TEST(Fault, GarbageAndSilenceAtThePortsHurtNobody) {
 TEST(Fault, RoutesThatGoInACircle) {
   Testbed bed({.sizes = {1, 1, 1}});
   const auto g0 = Testbed::node(0), g1 = Testbed::node(1), g2 = Testbed::node(2);
-  bed.route({{{1, g1}, {2, g1}}, {{0, g0}, {2, g0}}, {{0, g1}, {1, g1}}});
+  bed.route({{{1, {g1}}, {2, {g1}}}, {{0, {g0}}, {2, {g0}}}, {{0, {g1}}, {1, {g1}}}});
   (void)g2;
   ASSERT_EQ(bed.link(), "");
   bed.join();

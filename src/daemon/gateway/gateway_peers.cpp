@@ -26,8 +26,7 @@ std::string Gateway::State::objection(const net::Listener::Newcomer& newcomer) c
   const auto& world = router.world();
   if (core::is_gateway(node)) {
     if (node == config.node) return "this is gateway " + std::to_string(node) + " itself";
-    if (world && std::none_of(world->gateways.begin(), world->gateways.end(),
-                              [&](const auto& gateway) { return gateway.node == node; })) {
+    if (world && world->gateway(node) == nullptr) {
       return "gateway " + std::to_string(node - core::kFirstGateway) + " is not of this grid";
     }
     if (known != peers.end() && known->second->neighbour->left)
@@ -36,10 +35,10 @@ std::string Gateway::State::objection(const net::Listener::Newcomer& newcomer) c
     return {};
   }
   if (!world) return "the gateway has not been told about the grid yet";
-  const core::Cluster& mine = world->clusters[router.cluster()];
-  const auto first = static_cast<core::NodeId>(mine.first);
-  if (node < first || node - first >= static_cast<core::NodeId>(mine.size)) {
-    return "rank " + std::to_string(node) + " is not of cluster \"" + mine.name + "\"";
+  const core::Gateway* const self = world->gateway(config.node);
+  if (node >= static_cast<core::NodeId>(world->size()) || self == nullptr ||
+      !self->serves(world->cluster_of_node(node))) {
+    return world->name_of(node) + " is not of " + core::quoted_clusters(*world, router.clusters());
   }
   if (known == peers.end()) return {};
   if (known->second->driver->conduit().peer_session() != newcomer.session) {
@@ -114,18 +113,32 @@ Gateway::State::PeerPtr Gateway::State::add_peer(core::NodeId node, bool is_unix
 
 bool Gateway::State::all_joined() const {
   return router.world() &&
-         joined == static_cast<std::size_t>(router.world()->clusters[router.cluster()].size);
+         std::all_of(router.clusters().begin(), router.clusters().end(), [this](std::size_t c) {
+           const auto here = present.find(c);
+           return here != present.end() && here->second.joined == router.world()->clusters[c].size;
+         });
 }
 
-bool Gateway::State::all_left() const { return all_joined() && left == joined; }
+bool Gateway::State::any_inside() const {
+  return std::any_of(present.begin(), present.end(),
+                     [](const auto& here) { return here.second.joined > here.second.left; });
+}
+
+bool Gateway::State::all_left() const { return all_joined() && !any_inside(); }
+
+Gateway::State::Present& Gateway::State::present_of(const Peer& process) {
+  return present[router.world()->cluster_of_node(process.node)];
+}
 
 void Gateway::State::process_joined(Peer& peer) {
   if (std::exchange(peer.joined, true)) return;
-  ++joined;
-  log::debug("{} has joined, of this cluster number {}", name(peer.node), joined);
-  if (!all_joined()) return;
-  if (events.joined) events.joined();
-  learn_joined(config.node, config.node);
+  const core::Cluster& cluster =
+      router.world()->clusters[router.world()->cluster_of_node(peer.node)];
+  Present& here = present_of(peer);
+  ++here.joined;
+  log::debug("{} has joined, of this cluster number {}", name(peer.node), here.joined);
+  if (here.joined == cluster.size && events.joined) events.joined(cluster.name);
+  if (all_joined()) learn_joined(config.node, config.node);
 }
 
 // A stream to the peer is gone.
@@ -175,11 +188,10 @@ void Gateway::State::ended(Peer& peer) {
     return;
   }
   if (!core::is_gateway(peer.node)) {
-    if (peer.joined) ++left;
-    if (all_left() && events.finished) events.finished();
+    if (peer.joined) ++present_of(peer).left;
     return;
   }
-  if (joined > left) fault(name(peer.node) + " has closed while the program was still running");
+  if (any_inside()) fault(name(peer.node) + " has closed while the program was still running");
 }
 
 void Gateway::State::dead(Peer& peer, const std::string& reason) {

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "daemon/gateway/gateway.hpp"
 #include "daemon/launch/failure.hpp"
+#include "net/host_addresses.hpp"
 #include "net/listener.hpp"
 
 namespace isthmus::daemon {
@@ -37,10 +39,22 @@ struct Member {
 struct GatewaySet::State {
   GatewaySetEvents events;
   std::vector<Member> members;
+  std::string cluster;  // whose agent this is
+  std::set<std::string> told_joined;
   int rejected = 0;
 
-  void once_joined() {
-    if (const auto tell = std::exchange(events.joined, nullptr)) tell();
+  void once_joined(const std::string& of) {
+    if (told_joined.insert(of).second && events.joined) events.joined(of, best(of).size);
+  }
+  // A rank joins at all gateways or at none.
+  Attendance best(const std::string& of) const {
+    Attendance found;
+    for (const Member& member : members) {
+      for (const Attendance& here : member.gateway->attendance()) {
+        if (here.cluster == of && here.joined + here.left >= found.joined + found.left) found = here;
+      }
+    }
+    return found;
   }
   // No chain of links need lead from one gateway of a cluster to another: each has its own part of
   // the grid to tell.
@@ -67,6 +81,7 @@ GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& reques
                        const std::string& folder, GatewaySetEvents events)
     : state_(std::make_shared<State>()) {
   state_->events = std::move(events);
+  state_->cluster = request.cluster;
   for (const auto& own : request.gateways) {
     GatewayConfig config;
     config.node = own.node;
@@ -80,7 +95,7 @@ GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& reques
 
     State* state = state_.get();
     Gateway::Events heard;
-    heard.joined = [state] { state->once_joined(); };
+    heard.joined = [state](const std::string& of) { state->once_joined(of); };
     heard.abort = [state](int rank, int code, const std::string& message) {
       state->once_abort(rank, code, message);
     };
@@ -100,8 +115,8 @@ GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& reques
     auto gateway = std::make_unique<Gateway>(context, std::move(config), std::move(heard));
     std::vector<std::string> addresses{"unix:" + folder + "/gateway" +
                                        std::to_string(state_->members.size())};
-    addresses.insert(addresses.end(), own.listen.begin(), own.listen.end());
     try {
+      for (const std::string& place : own.listen) addresses.push_back(net::at_own_address(place));
       addresses = gateway->listen(addresses);
     } catch (const net::ListenError& error) {
       throw Failure("The gateway of cluster " + request.cluster + " " + error.what(),
@@ -166,7 +181,7 @@ void GatewaySet::link(const LinkRequest& request,
     const auto route = request.routes.find(member.node);
     member.gateway->link(
         request.world, std::move(links[member.node]),
-        route == request.routes.end() ? std::map<std::size_t, core::NodeId>{} : route->second,
+        route == request.routes.end() ? core::Routes{} : route->second,
         [waiting](const std::string& trouble) {
           if (waiting->trouble.empty()) waiting->trouble = trouble;
           if (--waiting->left == 0) waiting->done(waiting->trouble);
@@ -179,23 +194,23 @@ void GatewaySet::ask_where() {
 }
 
 bool GatewaySet::joined() const {
-  const auto& members = state_->members;
-  return std::any_of(members.begin(), members.end(),
-                     [](const Member& member) { return member.gateway->joined(); });
+  const Attendance here = state_->best(state_->cluster);
+  return here.size > 0 && here.joined == here.size;
 }
 
-int GatewaySet::joined_ranks() const {
-  int joined = 0;  // a rank joins at all gateways or at none
+std::map<std::string, int> GatewaySet::joined_ranks() const {
+  std::map<std::string, int> joined;
   for (const Member& member : state_->members) {
-    joined = std::max(joined, member.gateway->joined_ranks());
+    for (const Attendance& here : member.gateway->attendance()) {
+      joined[here.cluster] = state_->best(here.cluster).joined;
+    }
   }
   return joined;
 }
 
 bool GatewaySet::finished() const {
-  const auto& members = state_->members;
-  return std::any_of(members.begin(), members.end(),
-                     [](const Member& member) { return member.gateway->finished(); });
+  const Attendance here = state_->best(state_->cluster);
+  return joined() && here.left == here.size;
 }
 
 std::vector<LinkCount> GatewaySet::counts() const {
@@ -228,11 +243,28 @@ json GatewaySet::stats() const {
 json GatewaySet::direct_stats() const {
   auto list = json::array();
   for (const Member& member : state_->members) {
-    for (const auto& [cluster, count] : member.gateway->crossed()) {
-      list.push_back({{"to", cluster},
+    for (const auto& [clusters, count] : member.gateway->crossed()) {
+      list.push_back({{"from", clusters.first},
+                      {"to", clusters.second},
                       {"conduits", count.conduits},
                       {"messages", count.messages},
                       {"bytes", count.bytes},
+                      {"wire_bytes", count.wire_bytes}});
+    }
+  }
+  return list;
+}
+
+json GatewaySet::crossing_stats() const {
+  auto list = json::array();
+  for (const Member& member : state_->members) {
+    for (const auto& [clusters, count] : member.gateway->crossings()) {
+      list.push_back({{"node", member.node},
+                      {"from", clusters.first},
+                      {"to", clusters.second},
+                      {"messages", count.messages},
+                      {"bytes", count.bytes},
+                      {"frames", count.frames},
                       {"wire_bytes", count.wire_bytes}});
     }
   }

@@ -3,6 +3,7 @@
 
 #include <asio/io_context.hpp>
 #include <functional>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -15,7 +16,8 @@ namespace isthmus::daemon {
 
 /// What gateways tell; each at most once unless it says otherwise, on the io_context's thread.
 struct GatewaySetEvents {
-  std::function<void()> joined;  ///< all ranks of this cluster have joined
+  /// All ranks of a cluster have joined; once for each cluster.
+  std::function<void(const std::string& cluster, int size)> joined;
   std::function<void(int rank, int code, const std::string& message)> abort;
   std::function<void(const std::string& message, int code)> fault;
   /// Any number of times. A warning: the job goes on, but not as it should.
@@ -42,17 +44,18 @@ class GatewaySet {
   /// of these gateways; else calls `done` once, with nothing or with what went wrong.
   void link(const LinkRequest& request, std::function<void(const std::string& trouble)> done);
 
-  /// Asks all processes of this cluster where they are.
+  /// Asks all processes where they are.
   void ask_where();
 
-  bool joined() const;       ///< all ranks of this cluster have joined
-  int joined_ranks() const;  ///< how many have
-  bool finished() const;     ///< ... and left in good order
+  bool joined() const;    ///< all ranks of this cluster have joined
+  bool finished() const;  ///< ... and left in good order
+  std::map<std::string, int> joined_ranks() const;  ///< how many have, of each cluster
   /// What each link has carried from this side.
   std::vector<LinkCount> counts() const;
   /// The lists of docs/control.md's `stats`.
   nlohmann::json stats() const;
   nlohmann::json direct_stats() const;
+  nlohmann::json crossing_stats() const;
   /// Says goodbye to all; `done` is called within about a second.
   void close(const std::function<void()>& done);
 

@@ -31,7 +31,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
     std::uint64_t repeated = 0;
   };
 
-  /// A process of this cluster, or another gateway.
+  /// A process of its clusters, or another gateway.
   struct Peer {
     core::NodeId node = core::kNobody;
     std::shared_ptr<net::ConduitDriver> driver;
@@ -43,6 +43,11 @@ struct Gateway::State : std::enable_shared_from_this<State> {
     Tuning tuning;
   };
   using PeerPtr = std::shared_ptr<Peer>;
+
+  /// How many processes of a cluster have come and gone.
+  struct Present {
+    int joined = 0, left = 0;
+  };
 
   struct Dialled {
     GatewayLink link;
@@ -62,12 +67,14 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void dead(Peer& peer, const std::string& reason);
   bool all_joined() const;
   bool all_left() const;
+  bool any_inside() const;
+  Present& present_of(const Peer& process);
   std::string name(core::NodeId node) const;
 
   // gateway_control.cpp: what is told to all
   void control(Peer& from, const core::InFrame& frame);
   void tell(Peer& peer, core::FrameKind kind, std::span<const std::byte> body);
-  void learn_crossed(const net::ControlBody& body);
+  void learn_crossed(const Peer& from, const net::ControlBody& body);
   void learn_joined(core::NodeId gateway, core::NodeId from);
   void check_ready();
   void tell_all(const net::ControlBody& body, core::NodeId except = core::kNobody);
@@ -103,11 +110,11 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   Events events;
   std::unique_ptr<net::Listener> listener;
   core::Router router;
-  std::map<std::size_t, net::DirectCount> crossed;  // by cluster, of processes that have left
+  Crossed crossed;
 
   std::map<core::NodeId, PeerPtr> peers;
-  std::size_t joined = 0, left = 0;  // processes
-  std::set<core::NodeId> full;       // gateways that know all their processes to have joined
+  std::map<std::size_t, Present> present;  // processes, by cluster
+  std::set<core::NodeId> full;             // gateways that know all their processes to have joined
   bool ready = false;
   bool faulted = false;
 

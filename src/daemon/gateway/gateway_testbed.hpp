@@ -50,6 +50,7 @@ class Awaited {
 struct BedOptions {
   std::vector<int> sizes{1, 1};  ///< ranks per cluster; clusters are linked in a chain
   std::vector<int> gateways{};   ///< per cluster; empty: one in each
+  int bridges = 0;               ///< gateways after those, of all clusters
   bool encrypt = true;
   bool ranks_by_tcp = false;
   int streams = 1;
@@ -93,6 +94,8 @@ class Testbed {
         cluster_.push_back(c);
       }
     }
+    first_bridge_ = cluster_.size();
+    cluster_.resize(first_bridge_ + static_cast<std::size_t>(options_.bridges), 0);
     for (std::size_t i = 0; i < cluster_.size(); ++i) {
       addresses_.push_back(on_io([&] { return make_gateway(i); }));
     }
@@ -131,9 +134,12 @@ class Testbed {
           link.patience = link_patience_;
           links.push_back(link);
         }
-        std::map<std::size_t, core::NodeId> next;
+        core::Routes next;
         for (std::size_t c = 0; c < of_cluster_.size(); ++c) {
-          if (c != mine) next[c] = node(linked(i, c > mine ? mine + 1 : mine - 1).front());
+          if (serves(i, c)) continue;
+          for (const std::size_t other : linked(i, c > mine ? mine + 1 : mine - 1)) {
+            next[c].push_back(node(other));
+          }
         }
         if (i < wrong_routes_.size()) next = wrong_routes_[i];
         gateways_[i]->link(world_of(mine), links, next,
@@ -202,9 +208,7 @@ class Testbed {
   const core::World& world() const { return world_; }
   asio::io_context& io() { return io_; }
   std::string folder() const { return folder_; }
-  void route(std::vector<std::map<std::size_t, core::NodeId>> next) {
-    wrong_routes_ = std::move(next);
-  }
+  void route(std::vector<core::Routes> next) { wrong_routes_ = std::move(next); }
   /// Links to a gateway go to this address instead of its own.
   void link_to(std::string address, std::size_t target = 1) {
     link_addresses_[target] = std::move(address);
@@ -293,7 +297,7 @@ class Testbed {
   // The gateways of the neighbouring cluster `there` that gateway `i` is linked with: the k-th of
   // one with the k-th of the other, the shorter list wrapping around.
   std::vector<std::size_t> linked(std::size_t i, std::size_t there) const {
-    if (there >= of_cluster_.size()) return {};
+    if (there >= of_cluster_.size() || i >= first_bridge_) return {};
     const auto& ours = of_cluster_[cluster_[i]];
     const auto& theirs = of_cluster_[there];
     std::vector<std::size_t> found;
@@ -304,16 +308,22 @@ class Testbed {
     return found;
   }
 
+  bool serves(std::size_t i, std::size_t cluster) const {
+    return cluster_[i] == cluster || i >= first_bridge_;
+  }
+
   core::World world_of(std::size_t cluster) {
     core::World world = world_;
     for (std::size_t i = 0; i < gateways_.size(); ++i) {
       core::Gateway gateway;
       gateway.node = node(i);
-      gateway.cluster = cluster_[i];
-      if (gateway.cluster == cluster)
+      for (std::size_t c = 0; c < world_.clusters.size(); ++c) {
+        if (serves(i, c)) gateway.clusters.push_back(c);
+      }
+      if (serves(i, cluster))
         gateway.addresses = {addresses_[i][options_.ranks_by_tcp ? 0 : 1]};
       const auto instead = rank_addresses_.find(i);
-      if (gateway.cluster == cluster && instead != rank_addresses_.end()) {
+      if (serves(i, cluster) && instead != rank_addresses_.end()) {
         gateway.addresses = {instead->second};
       }
       world.gateways.push_back(gateway);
@@ -326,12 +336,13 @@ class Testbed {
   std::map<std::size_t, std::string> link_addresses_;
   std::map<std::size_t, std::string> rank_addresses_;
   std::chrono::milliseconds link_patience_{};
-  std::vector<std::map<std::size_t, core::NodeId>> wrong_routes_;
+  std::vector<core::Routes> wrong_routes_;
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);
   std::thread thread_;
   core::World world_;
   std::vector<std::size_t> cluster_;                  // of each gateway
+  std::size_t first_bridge_ = 0;
   std::vector<std::vector<std::size_t>> of_cluster_;  // gateways of each cluster
   std::vector<std::vector<std::string>> addresses_;
   std::vector<std::unique_ptr<Gateway>> gateways_;

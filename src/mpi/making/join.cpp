@@ -54,7 +54,9 @@ coll::Network network_of(const core::World& world) {
   if (world.on_one_host()) return coll::Network::of_one_host();
   if (world.direct.size() >= clusters * (clusters - 1) / 2) return network;
   std::vector<int> gateways(clusters, 0);
-  for (const core::Gateway& gateway : world.gateways) ++gateways[gateway.cluster];
+  for (const core::Gateway& gateway : world.gateways) {
+    for (const std::size_t cluster : gateway.clusters) ++gateways[cluster];
+  }
   network.paths = std::max(1, *std::min_element(gateways.begin(), gateways.end()));
   return network;
 }

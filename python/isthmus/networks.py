@@ -1,0 +1,67 @@
+"""Networks of a grid file: which clusters stand in them, and which hosts join them."""
+
+from collections.abc import Iterator
+
+from isthmus.errors import UsageError
+from isthmus.grid import ClusterSpec, GatewaySpec, Grid, NetworkSpec, expand_hosts
+
+
+def bridges(grid: Grid) -> list[GatewaySpec]:
+    """The gateways that the file's networks make: every host that is named in several, unless a
+    [[gateway]] says what it is. UsageError: it would join fewer than two clusters."""
+    named = {gateway.host.rpartition("@")[2] for gateway in grid.gateway if gateway.host}
+    members = {name: expand_hosts(network.hosts) for name, network in grid.network.items()}
+    hosts = dict.fromkeys(host for known in members.values() for host in known)
+    made = []
+    for host in hosts:
+        networks = [name for name, known in members.items() if host in known]
+        if len(networks) > 1 and host not in named:
+            made.append(_bridge(grid, host, networks))
+    return made
+
+
+def _bridge(grid: Grid, host: str, networks: list[str]) -> GatewaySpec:
+    places: dict[str, str | None] = {}
+    for name in networks:
+        for cluster in clusters_of(grid, grid.network[name]):
+            places.setdefault(cluster, _place(grid.network[name]))
+    if len(places) < 2:
+        among = " and ".join(f"'{name}'" for name in networks)
+        found = f"only cluster '{next(iter(places))}'" if places else "no cluster"
+        raise UsageError(
+            f"host '{host}' is named in the networks {among}, in which {found} stands",
+            "Name hosts of a cluster (its 'host', or some of its 'hosts') in each of them, or take "
+            f"'{host}' out of one.",
+        )
+    listen = [place for place in places.values() if place]
+    return GatewaySpec(
+        clusters=list(places),
+        host=_target(grid, host),
+        address=tuple(listen) if len(listen) == len(places) else None,
+    )
+
+
+def _target(grid: Grid, host: str) -> str:
+    """As ssh shall know it: where a cluster's agent runs there, as the cluster says."""
+    known = (cluster.host for cluster in grid.cluster.values() if cluster.host)
+    return next((target for target in known if target.rpartition("@")[2] == host), host)
+
+
+def clusters_of(grid: Grid, network: NetworkSpec) -> Iterator[str]:
+    """Those with a host in the network."""
+    known = set(expand_hosts(network.hosts))
+    for name, cluster in grid.cluster.items():
+        if known & _hosts(cluster):
+            yield name
+
+
+def _hosts(cluster: ClusterSpec) -> set[str]:
+    hosts = set(expand_hosts(cluster.hosts)) if cluster.hosts else set()
+    return hosts | ({cluster.host.rpartition("@")[2]} if cluster.host else set())
+
+
+def _place(network: NetworkSpec) -> str | None:
+    """Where a gateway listens in the network."""
+    if network.subnet:
+        return network.subnet
+    return f"%{network.interface}" if network.interface else None
