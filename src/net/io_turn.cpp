@@ -14,9 +14,11 @@ void IoTurn::look() {
     return;
   }
   rings_.stay_awake();
-  // The kernel's answer takes longer than all rings'.
-  if (rings_.look() && ++looks_ % kLooksAtRings != 0) return;
-  io_.poll();
+  rings_.look();
+  // The kernel's answer takes longer than all rings': it is asked often only while it has news.
+  if (++looks_ < pause_) return;
+  looks_ = 0;
+  pause_ = io_.poll() > 0 ? 1 : std::min(2 * pause_, kLooksAtRings);
 }
 
 void IoTurn::run_one() {

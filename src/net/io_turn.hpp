@@ -43,11 +43,11 @@ class IoTurn {
   // of looking, which disturbs ranks that share the core (about 5 us; November 2026).
   static constexpr std::chrono::microseconds kAside{500}, kMostAside{2000};
 
-  static constexpr unsigned kLooksAtRings = 16;  // for one at the sockets
+  static constexpr unsigned kLooksAtRings = 16;  // at most, for one at the sockets
 
   asio::io_context& io_;
   RingWatch& rings_;
-  unsigned looks_ = 0;
+  unsigned looks_ = 0, pause_ = 1;  // looks since the last at the sockets; between two of them
   std::mutex turn_;
   std::atomic<std::thread::id> owner_{};
   std::atomic<bool> wanted_{false};

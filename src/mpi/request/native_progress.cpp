@@ -5,6 +5,7 @@
 
 #include "mpi/native/face.hpp"
 #include "mpi/native/native.hpp"
+#include "mpi/request/native_yield.hpp"
 #include "mpi/request/progress_helper.hpp"
 #include "mpi/request/progress_hook.hpp"
 
@@ -38,6 +39,7 @@ ProgressBy choose_progress(bool multiple) {
 }
 
 void start_native_progress(ProgressBy by, bool multiple) {
+  native_yield::learn();
   progress_by.store(by);
   if (by == ProgressBy::Thread) progress_helper::start(multiple);
 }

@@ -9,6 +9,7 @@
 #include "mpi/process/calling.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/request/grid_request.hpp"
+#include "mpi/request/native_yield.hpp"
 
 namespace isthmus::face {
 
@@ -88,13 +89,17 @@ void Backoff::tell() {
 }
 
 void Backoff::pause() {
-  pump();
   const Grid* const g = grid();
-  if (g == nullptr) return;
-  // Whoever waits for the grid keeps the native library going: another rank of this cluster may
-  // wait for it. Nothing is ever sent with this tag.
-  int found = 0;
-  native.Iprobe(0, 0, g->self, &found, MPI_STATUS_IGNORE);
+  {
+    // One look at each network, then one giving way: the library's own would come between.
+    const native_yield::Withheld withheld;
+    pump();
+    if (g == nullptr) return;
+    // Whoever waits for the grid keeps the native library going: another rank of this cluster may
+    // wait for it. Nothing is ever sent with this tag.
+    int found = 0;
+    native.Iprobe(0, 0, g->self, &found, MPI_STATUS_IGNORE);
+  }
   if (++rounds_ == kYields) tell();
   const std::uint32_t now = g->endpoint->events();
   if (streaming_collectives.load(std::memory_order_relaxed) > 0) {

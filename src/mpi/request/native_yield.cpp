@@ -1,0 +1,39 @@
+#include "mpi/request/native_yield.hpp"
+
+#include "mpi/native/face.hpp"
+#include "mpi/native/native.hpp"
+
+namespace isthmus::face::native_yield {
+
+#if defined(OPEN_MPI)
+
+namespace {
+
+using Set = bool (*)(bool);
+Set set = nullptr;  // null: the library does not give way, or cannot be told
+
+}  // namespace
+
+void learn() {
+  const auto found = reinterpret_cast<Set>(native_function("opal_progress_set_yield_when_idle"));
+  if (found == nullptr || !found(false)) return;
+  found(true);
+  set = found;
+}
+
+Withheld::Withheld() {
+  if (set != nullptr) set(false);
+}
+Withheld::~Withheld() {
+  if (set != nullptr) set(true);
+}
+
+#else
+
+void learn() {}
+Withheld::Withheld() = default;
+Withheld::~Withheld() = default;
+
+#endif
+
+}  // namespace isthmus::face::native_yield
