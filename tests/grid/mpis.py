@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -39,13 +40,15 @@ class Mpi:
         extra = ["-fallow-argument-mismatch", "-J", str(out.parent)]
         if source.suffix == ".c":
             extra = ["-pthread"]
+        whole = out.with_name(f"{out.name}.{os.getpid()}")  # tests of several processes may need it
         done = subprocess.run(
-            [compiler, "-O1", "-g", "-Wall", *extra, str(source), "-o", str(out), "-lm"],
+            [compiler, "-O1", "-g", "-Wall", *extra, str(source), "-o", str(whole), "-lm"],
             capture_output=True,
             text=True,
             check=False,
         )
         assert done.returncode == 0, f"{compiler} {source}:\n{done.stdout}{done.stderr}"
+        whole.replace(out)
         return out
 
 
