@@ -69,7 +69,7 @@ void check_rank(const GridWindow& window, int rank) {
 }
 
 void check_range(const GridWindow& window, const Remote& to, std::int64_t low, std::int64_t high) {
-  if (window.dynamic || low >= high) return;
+  if (window.dynamic() || low >= high) return;
   const Exposed& there = window.exposed[static_cast<std::size_t>(to.rank)];
   require(to.displacement >= 0, MPI_ERR_DISP, "the target displacement is negative");
   const std::int64_t begin = to.displacement * there.disp_unit;
@@ -81,7 +81,7 @@ void check_range(const GridWindow& window, const Remote& to, std::int64_t low, s
 Where locate(const GridWindow& window, const Remote& to, const rma::Element* element) {
   Where where;
   const std::int64_t unit =
-      window.dynamic ? 1 : window.exposed[static_cast<std::size_t>(to.rank)].disp_unit;
+      window.dynamic() ? 1 : window.exposed[static_cast<std::size_t>(to.rank)].disp_unit;
   where.bytes = packed_size(to.count, to.type);
   where.place.rank = to.rank;
   where.place.displacement = to.displacement * unit;

@@ -1,6 +1,6 @@
 // MPI-4.1 section 12.2: how windows come to be, and end.
 #include <cstdint>
-#include <limits>
+#include <exception>
 #include <utility>
 
 #include "mpi/coll/coll_checks.hpp"
@@ -41,40 +41,58 @@ rma::WindowConfig config_of(const GridComm& comm) {
   return config;
 }
 
-/// What makes a window of this cluster's members natively; returns an error code, raised.
-struct NativePart {
-  MPI_Win handle = MPI_WIN_NULL;
-  void* base = nullptr;
-  std::uint64_t size = 0;
+/// What this process brings to a window.
+struct Part {
+  MPI_Aint size = 0;
   std::int64_t disp_unit = 1;
-  bool dynamic = false;
+  void* base = nullptr;
+  int flavour = MPI_WIN_FLAVOR_CREATE;
+  MPI_Win handle = MPI_WIN_NULL;
 };
 
+/// The handle is a native window of this process alone, with what the native library knows of such
+/// windows. Not every library makes every kind: Open MPI 4.1 allocates where it creates none.
 template <class Make>
-int make_window(const GridCommRef& parent, NativePart& part, MPI_Win* win, Make&& make) {
-  require_intracomm(*parent);
-  int code = MPI_SUCCESS;
-  {
-    const NativeCreation creation;
-    code = make();
+void make_handle(Part& part, MPI_Info info, Make&& make) {
+  require(part.size >= 0, MPI_ERR_SIZE, "the size is negative");
+  require(part.disp_unit > 0, MPI_ERR_DISP, "the displacement unit is not positive");
+  const Inside inside;
+  int code = make(grid()->self);
+  if (code != MPI_SUCCESS && part.flavour != MPI_WIN_FLAVOR_ALLOCATE) {
+    void* none = nullptr;
+    code = native.Win_allocate(0, 1, info, grid()->self, static_cast<void*>(&none), &part.handle);
   }
-  if (!all_succeeded(parent, code == MPI_SUCCESS)) {
-    if (code != MPI_SUCCESS) return code;
+  if (code != MPI_SUCCESS) throw coll::Failure(code, "the native library makes no window");
+}
+
+/// `make(comm)` makes the handle over that communicator; returns a native error code.
+template <class Make>
+int make_window(const GridCommRef& parent, Part& part, MPI_Info info, MPI_Win* win, Make&& make) {
+  require_intracomm(*parent);
+  std::exception_ptr wrong;
+  try {
+    make_handle(part, info, make);
+  } catch (...) {
+    wrong = std::current_exception();
+  }
+  if (!all_succeeded(parent, !wrong)) {
+    if (wrong) std::rethrow_exception(wrong);
     const Inside inside;
     native.Win_free(&part.handle);
     throw coll::Failure(MPI_ERR_OTHER, "another member could not make its part of the window");
   }
-  auto window = std::make_shared<GridWindow>();
+  const auto window = std::make_shared<GridWindow>();
   window->native = part.handle;
+  window->base = part.base;
+  window->flavour = part.flavour;
   window->handle = private_comm(parent);
   window->comm = share_comm(window->handle);
-  window->dynamic = part.dynamic;
-  window->exposed = tell_all(window->comm, Exposed{part.size, part.disp_unit});
+  const auto size = static_cast<std::uint64_t>(part.size);
+  window->exposed = tell_all(window->comm, Exposed{size, part.disp_unit});
   grid()->endpoint->locked([&](core::Engine& engine) {
     window->part = std::make_unique<rma::Window>(
         engine, config_of(*window->comm),
-        part.dynamic ? rma::Memory::dynamic()
-                     : rma::Memory::fixed(part.base, static_cast<std::size_t>(part.size)));
+        window->dynamic() ? rma::Memory::dynamic() : rma::Memory::fixed(part.base, size));
   });
   enter_window(window);
   *win = part.handle;
@@ -88,11 +106,9 @@ int create(void* base, MPI_Aint size, Unit disp_unit, MPI_Info info, MPI_Comm co
   const GridCommRef parent = shared_grid_comm(comm);
   if (!parent) return parked(make, base, size, disp_unit, info, comm, win);
   return shielded(comm, function, [&] {
-    NativePart part{.base = base,
-                    .size = static_cast<std::uint64_t>(size),
-                    .disp_unit = static_cast<std::int64_t>(disp_unit)};
-    return make_window(parent, part, win, [&] {
-      return parked(make, base, size, disp_unit, info, comm, &part.handle);
+    Part part{.size = size, .disp_unit = disp_unit, .base = base};
+    return make_window(parent, part, info, win, [&](MPI_Comm own) {
+      return make(base, size, disp_unit, info, own, &part.handle);
     });
   });
 }
@@ -104,12 +120,9 @@ int allocate(MPI_Aint size, Unit disp_unit, MPI_Info info, MPI_Comm comm, void* 
   const GridCommRef parent = shared_grid_comm(comm);
   if (!parent) return parked(make, size, disp_unit, info, comm, baseptr, win);
   return shielded(comm, function, [&] {
-    NativePart part{.size = static_cast<std::uint64_t>(size),
-                    .disp_unit = static_cast<std::int64_t>(disp_unit)};
-    const int code = make_window(parent, part, win, [&] {
-      const int made =
-          parked(make, size, disp_unit, info, comm, static_cast<void*>(&part.base), &part.handle);
-      return made;
+    Part part{.size = size, .disp_unit = disp_unit, .flavour = MPI_WIN_FLAVOR_ALLOCATE};
+    const int code = make_window(parent, part, info, win, [&](MPI_Comm own) {
+      return make(size, disp_unit, info, own, static_cast<void*>(&part.base), &part.handle);
     });
     if (code == MPI_SUCCESS) *static_cast<void**>(baseptr) = part.base;
     return code;
@@ -194,9 +207,10 @@ ISTHMUS_MPI(Win_create_dynamic)(MPI_Info info, MPI_Comm comm, MPI_Win* win) {
   const GridCommRef parent = shared_grid_comm(comm);
   if (!parent) return parked(native.Win_create_dynamic, info, comm, win);
   return shielded(comm, "MPI_Win_create_dynamic", [&] {
-    NativePart part{.dynamic = true};
-    return make_window(parent, part, win,
-                       [&] { return parked(native.Win_create_dynamic, info, comm, &part.handle); });
+    Part part{.flavour = MPI_WIN_FLAVOR_DYNAMIC};
+    return make_window(parent, part, info, win, [&](MPI_Comm own) {
+      return native.Win_create_dynamic(info, own, &part.handle);
+    });
   });
 }
 
@@ -204,7 +218,7 @@ ISTHMUS_MPI(Win_attach)(MPI_Win win, void* base, MPI_Aint size) {
   const GridWindowRef window = grid_window(win);
   if (!window) return native.Win_attach(win, base, size);
   return shielded(*window, "MPI_Win_attach", [&] {
-    require(window->dynamic, MPI_ERR_RMA_FLAVOR, "the window is not a dynamic one");
+    require(window->dynamic(), MPI_ERR_RMA_FLAVOR, "the window is not a dynamic one");
     require(size >= 0, MPI_ERR_SIZE, "the size is negative");
     const bool attached = with_part(*window, [&](rma::Window& part) {
       return part.memory().attach(base, static_cast<std::size_t>(size));
@@ -238,11 +252,24 @@ ISTHMUS_MPI(Win_free)(MPI_Win* win) {
     wait_for(*window, "MPI_Win_free", [](const rma::Window& part) { return part.quiet(); });
     remove_window(*win);
     grid()->endpoint->locked([&](core::Engine&) { window->part.reset(); });
-    const int code = parked(native.Win_free, win);
+    const int code = native.Win_free(win);
     window->comm.reset();
     isthmus_Comm_free(&window->handle);
     return code;
   });
+}
+
+// coverage: base, size, displacement unit, flavour and model are the window's; in Fortran, whose
+// attribute functions do not reach C, those of its native handle
+ISTHMUS_MPI(Win_get_attr)(MPI_Win win, int keyval, void* value, int* flag) {
+  const GridWindowRef window = grid_window(win);
+  void* const own =
+      window && value != nullptr && flag != nullptr ? window->attribute(keyval) : nullptr;
+  const bool empty_base = window && keyval == MPI_WIN_BASE;
+  if (own == nullptr && !empty_base) return native.Win_get_attr(win, keyval, value, flag);
+  *static_cast<void**>(value) = own;
+  *flag = 1;
+  return MPI_SUCCESS;
 }
 
 ISTHMUS_MPI(Win_get_group)(MPI_Win win, MPI_Group* group) {

@@ -35,6 +35,18 @@ GridWindow::~GridWindow() {
   grid()->endpoint->locked([this](core::Engine&) { part.reset(); });
 }
 
+void* GridWindow::attribute(int keyval) {
+  const Exposed& mine = exposed[static_cast<std::size_t>(comm->rank)];
+  size_ = static_cast<MPI_Aint>(mine.size);
+  disp_unit_ = static_cast<int>(mine.disp_unit);
+  if (keyval == MPI_WIN_BASE) return base;
+  if (keyval == MPI_WIN_SIZE) return &size_;
+  if (keyval == MPI_WIN_DISP_UNIT) return &disp_unit_;
+  if (keyval == MPI_WIN_CREATE_FLAVOR) return &flavour;
+  if (keyval == MPI_WIN_MODEL) return &model_;
+  return nullptr;
+}
+
 GridWindowRef grid_window(MPI_Win handle) {
   if (depth != 0 || grid() == nullptr) return nullptr;
   if (windows().table.find(key(handle)) == nullptr) return nullptr;

@@ -1,5 +1,5 @@
-// A window that spans clusters. Its handle is a genuine native window over this cluster's members,
-// so attributes, names, error handlers, info and f2c/c2f are native; every operation and all
+// A window that spans clusters. Its handle is a genuine native window of this process alone, so the
+// program's attributes, names, error handlers, info and f2c/c2f are native; every operation and all
 // synchronization go by rma::Window, whatever cluster the target is in (docs/decisions/0016). A
 // window within one cluster is native and never in the table.
 #pragma once
@@ -55,7 +55,11 @@ struct GridWindow {
   MPI_Comm handle = MPI_COMM_NULL;  ///< of `comm`, which is the window's own
   GridCommRef comm;
   std::vector<Exposed> exposed;  ///< by rank
-  bool dynamic = false;
+  void* base = nullptr;
+  int flavour = MPI_WIN_FLAVOR_CREATE;
+  bool dynamic() const { return flavour == MPI_WIN_FLAVOR_DYNAMIC; }
+  /// What MPI_Win_get_attr gives of a predefined attribute; null for others.
+  void* attribute(int keyval);
   std::unique_ptr<rma::Window> part;  ///< only while the endpoint is locked
 
   std::mutex mutex;  ///< guards what follows
@@ -64,6 +68,10 @@ struct GridWindow {
   std::chrono::steady_clock::time_point sent{};  ///< when operations were last sent on
 
   ~GridWindow();
+
+ private:
+  MPI_Aint size_ = 0;  // where the program is given the address of an attribute
+  int disp_unit_ = 1, model_ = MPI_WIN_UNIFIED;
 };
 using GridWindowRef = std::shared_ptr<GridWindow>;
 

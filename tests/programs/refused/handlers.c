@@ -27,16 +27,17 @@ static void on_comm(MPI_Comm* comm, int* code, ...) {
   called += 100;
 }
 
-static void windows(void) {
-  MPI_Win window;
-  int word = 0;
-  expect_refusal(MPI_Win_create(&word, sizeof word, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window),
-                 "MPI_Win_create");
+static void spawning(void) {
+  MPI_Comm children;
+  expect_refusal(MPI_Comm_spawn("never", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD,
+                                &children, MPI_ERRCODES_IGNORE),
+                 "MPI_Comm_spawn");
   MPI_Errhandler own;
   MPI_Comm_create_errhandler(on_comm, &own);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, own);
   called = 0;
-  MPI_Win_create(&word, sizeof word, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  MPI_Comm_spawn("never", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+                 MPI_ERRCODES_IGNORE);
   expect(called == 100, "the handler of the communicator was not called");
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Errhandler_free(&own);
@@ -54,7 +55,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  windows();
+  spawning();
   names();
   MPI_Allreduce(MPI_IN_PLACE, &errors, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();
