@@ -4,8 +4,11 @@ program windows
   implicit none
   integer, parameter :: n = 1000
   integer :: rank, ranks, next, last, i, ierror, win, every_second
-  integer :: counter_win, counter(4), before
-  real(kind(1d0)) :: mine(n), there(n), got(n / 2)
+  ! Others change these, which the compiler has to be told.
+  integer, volatile :: counter(4)
+  real(kind(1d0)), volatile :: there(n)
+  integer :: counter_win, before
+  real(kind(1d0)) :: mine(n), got(n / 2)
   integer(kind=MPI_ADDRESS_KIND) :: bytes, displacement
 
   call MPI_Init(ierror)
