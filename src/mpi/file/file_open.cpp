@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <random>
 
 #include "mpi/comm/inter.hpp"
 #include "mpi/comm/lookup.hpp"
 #include "mpi/file/file_error.hpp"
+#include "mpi/file/file_home.hpp"
 #include "mpi/file/file_info.hpp"
 #include "mpi/file/file_service.hpp"
 #include "mpi/file/grid_file.hpp"
@@ -87,37 +87,15 @@ struct Plan {
   int home = 0;  ///< index of the cluster; -1: the text says what is wrong
 };
 
-int cluster_named(const std::string& name) {
-  const auto& clusters = grid()->world.clusters;
-  for (std::size_t i = 0; i < clusters.size(); ++i) {
-    if (clusters[i].name == name) return static_cast<int>(i);
-  }
-  return -1;
-}
-
-/// `home:path`, the hint, or my own cluster.
+/// What rank 0 says; its own cluster where nothing does.
 Plan plan(const std::string& filename, MPI_Info info) {
-  Plan made{.path = text_of(filename), .home = static_cast<int>(grid()->cluster)};
-  if (filename.empty() || filename.size() >= kMostPath) {
-    return {.path = text_of("the file has no name, or one of more than 4095 bytes"), .home = -1};
+  try {
+    const FileHome home = home_of(filename, info);
+    return {.path = text_of(home.path),
+            .home = home.cluster < 0 ? static_cast<int>(grid()->cluster) : home.cluster};
+  } catch (const coll::Failure& failure) {
+    return {.path = text_of(std::string(failure.what())), .home = -1};
   }
-  if (const std::string hint = hint_of(info, kHomeHint); !hint.empty()) {
-    made.home = cluster_named(hint);
-    if (made.home < 0) {
-      return {.path = text_of("the hint isthmus_home names the cluster \"" + hint +
-                              "\", which the grid does not have"),
-              .home = -1};
-    }
-  }
-  const std::size_t colon = filename.find(':');
-  if (colon != std::string::npos) {
-    if (const int named = cluster_named(filename.substr(0, colon)); named >= 0) {
-      return {.path = text_of(filename.substr(colon + 1)), .home = named};
-    }
-    // ROMIO's way to name a file system, which is the system's own to know.
-    if (filename.substr(0, colon) == "ufs") made.path = text_of(filename.substr(colon + 1));
-  }
-  return made;
 }
 
 /// What the first process in the home cluster found.

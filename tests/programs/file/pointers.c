@@ -88,7 +88,8 @@ static void individual(MPI_File file) {
   OK(MPI_File_iread(file, back, 3, MPI_INT, &requests[0]));
   OK(MPI_File_iread_at(file, 5, back + 3, 3, MPI_INT, &requests[1]));
   int done = 0;
-  while (!done) OK(MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE));
+  MPI_Status both[2];
+  while (!done) OK(MPI_Testall(2, requests, &done, both));
   CHECK(memcmp(back, mine + 2, 6 * sizeof(int)) == 0, "read %d ...", back[0]);
 
   MPI_Barrier(MPI_COMM_WORLD);

@@ -1,0 +1,62 @@
+#include "mpi/file/file_home.hpp"
+
+#include <limits.h>
+
+#include "mpi/file/file_error.hpp"
+#include "mpi/file/file_info.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/process/grid.hpp"
+#include "mpi/process/require.hpp"
+
+namespace isthmus::face {
+namespace {
+
+int cluster_named(const std::string& name) {
+  const auto& clusters = grid()->world.clusters;
+  for (std::size_t i = 0; i < clusters.size(); ++i) {
+    if (clusters[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+}  // namespace
+
+FileHome home_of(const std::string& filename, MPI_Info info) {
+  require(!filename.empty() && filename.size() < PATH_MAX, MPI_ERR_BAD_FILE,
+          "the file has no name, or one of more than 4095 bytes");
+  FileHome home{.path = filename};
+  if (const std::string hint = hint_of(info, kHomeHint); !hint.empty()) {
+    home.cluster = cluster_named(hint);
+    if (home.cluster < 0) {
+      throw coll::Failure(MPI_ERR_BAD_FILE, "the hint isthmus_home names the cluster \"" + hint +
+                                                "\", which the grid does not have");
+    }
+  }
+  const std::size_t colon = filename.find(':');
+  if (colon == std::string::npos) return home;
+  const std::string prefix = filename.substr(0, colon);
+  const int named = cluster_named(prefix);
+  if (named >= 0) home.cluster = named;
+  // ROMIO's way to name the kind of a file system, which the system itself knows.
+  if (named >= 0 || prefix == "ufs" || prefix == "nfs") home.path = filename.substr(colon + 1);
+  return home;
+}
+
+// coverage: the native library's, of a file that this process sees; in another cluster refused
+ISTHMUS_MPI(File_delete)(const char* filename, MPI_Info info) {
+  if (depth != 0 || grid() == nullptr || filename == nullptr) {
+    return native.File_delete(filename, info);
+  }
+  constexpr const char* kDelete = "MPI_File_delete";
+  return shielded_file(MPI_FILE_NULL, kDelete, [&]() -> int {
+    const FileHome home = home_of(filename, info);
+    const auto mine = static_cast<int>(grid()->cluster);
+    if (home.cluster < 0) return native.File_delete(filename, info);
+    if (home.cluster == mine) return native.File_delete(home.path.c_str(), info);
+    throw coll::Failure(MPI_ERR_UNSUPPORTED_OPERATION,
+                        "the file is in another cluster: let a process there delete it, or open it "
+                        "with MPI_MODE_DELETE_ON_CLOSE");
+  });
+}
+
+}  // namespace isthmus::face
