@@ -34,7 +34,6 @@ line on standard error tells of the first refusal of each function, as many prog
 """
 
 INSIDE_ONE = {
-    "FILE": "files are opened inside one cluster",
     "SESSION": "a session's buffer serves messages inside one cluster",
 }
 # How the note of an entry begins that refuses, at least in part.

@@ -46,7 +46,7 @@ def entry(function: Function) -> str:
     direction = "Write" if match["direction"] == "write" else "Read"
     collective = "true" if match["all"] or match["place"] == "_ordered" else "false"
     way = (
-        f'{{Direction::{direction}, Place::{PLACES[match["place"]]}, {collective}, '
+        f"{{Direction::{direction}, Place::{PLACES[match['place']]}, {collective}, "
         f'"{function.mpi_name}"}}'
     )
     buffer = names[2] if match["place"] == "_at" and match["split"] != "_end" else names[1]
