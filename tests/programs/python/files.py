@@ -17,7 +17,7 @@ def check(condition, what):
         world.Abort(3)
 
 
-name = world.bcast(os.path.join(tempfile.gettempdir(), f"isthmus-python-{os.getpid()}"))
+name = world.bcast(f"{tempfile.gettempdir()}/isthmus-python-{os.getpid()}")
 info = MPI.Info.Create({"isthmus_share": "false"})
 file = MPI.File.Open(world, name, MPI.MODE_CREATE | MPI.MODE_RDWR | MPI.MODE_DELETE_ON_CLOSE, info)
 
