@@ -1,6 +1,6 @@
 // A file as one process has it open: in its own file system, or through the file service of a
-// process that has it in its own. All functions may block, throw file::Error, and are called by one
-// thread at a time unless they say otherwise.
+// process that has it in its own. All functions may block and throw file::Error. Several threads
+// may read, write and lock; set_view and close are called by one while no other is at the file.
 #pragma once
 
 #include <condition_variable>
@@ -31,7 +31,8 @@ class OpenFile {
   virtual void resize(std::int64_t size) = 0;
   virtual void preallocate(std::int64_t size) = 0;
   virtual void sync() = 0;
-  /// Waits for the range of the file to be free of others' locks, and locks it.
+  /// Waits for the range of the file to be free of others' locks, and locks it. The same thread
+  /// unlocks it.
   virtual void lock(std::int64_t low, std::int64_t high) = 0;
   virtual void unlock() = 0;
   virtual std::int64_t add_shared(std::int64_t value) = 0;

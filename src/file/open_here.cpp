@@ -1,5 +1,6 @@
 // A file in this process's own file system.
 #include <chrono>
+#include <mutex>
 #include <thread>
 
 #include "file/access.hpp"
@@ -27,9 +28,14 @@ class Here final : public OpenFile {
   void preallocate(std::int64_t size) override { storage_->preallocate(size); }
   void sync() override { storage_->sync(); }
   void lock(std::int64_t low, std::int64_t high) override {
+    std::unique_lock alone(alone_);
     while (!storage_->try_lock(low, high)) std::this_thread::sleep_for(kRetry);
+    alone.release();
   }
-  void unlock() override { storage_->unlock(); }
+  void unlock() override {
+    storage_->unlock();
+    alone_.unlock();
+  }
   std::int64_t add_shared(std::int64_t value) override { return shared_.add(value); }
   void set_shared(std::int64_t value) override { shared_.set(value); }
   void close() override { storage_.reset(); }
@@ -38,6 +44,7 @@ class Here final : public OpenFile {
   std::unique_ptr<Storage> storage_;
   SharedNumber shared_;
   View view_;
+  std::mutex alone_;  // has the lock: the system's does not keep threads of one opening apart
 };
 
 }  // namespace

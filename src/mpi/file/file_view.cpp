@@ -5,6 +5,7 @@
 #include "mpi/file/file_error.hpp"
 #include "mpi/file/file_info.hpp"
 #include "mpi/file/grid_file.hpp"
+#include "mpi/making/agreement.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/request/native_progress.hpp"
 
@@ -69,6 +70,28 @@ ViewOfFile view_by(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype fil
           .seen = {displacement, tile}};
 }
 
+/// The view that `make` gives. Where a process's is wrong, all throw: it says why.
+template <class Make>
+ViewOfFile view_by_all(const GridFile& file, Make&& make) {
+  constexpr std::int64_t kWrong = -1;
+  ViewOfFile view;
+  try {
+    view = make();
+  } catch (const coll::Failure&) {
+    tell_all(file.members, kWrong);
+    throw;
+  }
+  for (const std::int64_t size : tell_all(file.members, view.etype_size)) {
+    if (size == view.etype_size) continue;
+    release_view(view);
+    throw coll::Failure(size == kWrong ? MPI_ERR_OTHER : MPI_ERR_NOT_SAME,
+                        size == kWrong
+                            ? "another process's view is wrong"
+                            : "the elementary datatypes of the processes differ in size");
+  }
+  return view;
+}
+
 }  // namespace
 
 void release_view(ViewOfFile& view) {
@@ -94,9 +117,8 @@ ISTHMUS_MPI(File_set_view)
       file->run(kSetView, [&] { etypes = file->file->add_shared(0); });
       disp = file->view.seen.offset_of(etypes * file->view.etype_size);
     }
-    ViewOfFile view = view_by(disp, etype, filetype, representation_named(datarep));
-    require_same(*file, view.etype_size,
-                 "the elementary datatypes of the processes differ in size");
+    ViewOfFile view = view_by_all(
+        *file, [&] { return view_by(disp, etype, filetype, representation_named(datarep)); });
     file->run(kSetView, [&] { file->file->set_view(view.seen); });
     {
       const std::lock_guard lock(file->mutex);

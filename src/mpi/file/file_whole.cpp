@@ -19,8 +19,8 @@ int change_size(const GridFileRef& file, const char* function, MPI_Offset size, 
     require_writable(*file);
     require((file->amode & MPI_MODE_SEQUENTIAL) == 0, MPI_ERR_UNSUPPORTED_OPERATION,
             "the file was opened with MPI_MODE_SEQUENTIAL");
-    require(size >= 0, MPI_ERR_ARG, "the size is negative");
     require_same(*file, size, "the processes give different sizes");
+    require(size >= 0, MPI_ERR_ARG, "the size is negative");
     int failed = 0;
     std::string why;
     if (file->keeper) {

@@ -108,11 +108,16 @@ ViewOfFile view_of(GridFile& file) {
   return file.view;
 }
 
+/// What a member says instead of its etypes when its part of an ordered access is wrong.
+constexpr std::int64_t kWrong = -1;
+
 /// The shared pointer moves by all that the members ask for; each begins behind those before it.
-std::int64_t place_in_order(const GridFile& file, std::int64_t etypes) {
+/// Where a member's part is wrong, all throw.
+std::int64_t place_in_order(const GridFile& file, const Way& way, std::int64_t etypes) {
   const auto all = tell_all(file.members, etypes);
   std::int64_t before = 0, sum = 0;
   for (std::size_t r = 0; r < all.size(); ++r) {
+    require(all[r] != kWrong, MPI_ERR_OTHER, "another process's part of the access is wrong");
     if (static_cast<int>(r) < file.members->rank) before += all[r];
     sum += all[r];
   }
@@ -120,7 +125,7 @@ std::int64_t place_in_order(const GridFile& file, std::int64_t etypes) {
   int failed = 0;
   if (file.members->rank == 0) {
     try {
-      file.run("MPI_File", [&] { first = file.file->add_shared(sum); });
+      file.run(way.function, [&] { first = file.file->add_shared(sum); });
     } catch (const file::Error& error) {
       failed = error.number;
     }
@@ -132,11 +137,22 @@ std::int64_t place_in_order(const GridFile& file, std::int64_t etypes) {
   return answers[0].first + before;
 }
 
+std::unique_ptr<Access> prepare(const GridFileRef& file, const Way& way, MPI_Offset offset,
+                                const Memory& memory) {
+  try {
+    check(*file, way, offset, memory);
+    return std::make_unique<Access>(file, way, memory, view_of(*file));
+  } catch (const coll::Failure&) {
+    // The others wait to be told of this one's part.
+    if (way.place == Place::Ordered) tell_all(file->members, kWrong);
+    throw;
+  }
+}
+
 /// An access that has begun; the pointer has moved, unless what was read decides how far.
 std::unique_ptr<Access> begin(const GridFileRef& file, const Way& way, MPI_Offset offset,
                               const Memory& memory, bool at_once) {
-  check(*file, way, offset, memory);
-  auto access = std::make_unique<Access>(file, way, memory, view_of(*file));
+  auto access = prepare(file, way, offset, memory);
   std::optional<std::int64_t> position = offset;
   switch (way.place) {
     case Place::Explicit:
@@ -151,7 +167,7 @@ std::unique_ptr<Access> begin(const GridFileRef& file, const Way& way, MPI_Offse
       position.reset();
       break;
     case Place::Ordered:
-      position = place_in_order(*file, access->etypes);
+      position = place_in_order(*file, way, access->etypes);
       break;
   }
   access->start(position, at_once);

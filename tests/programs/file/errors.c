@@ -63,6 +63,13 @@ int main(int argc, char** argv) {
   FAILS(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "martian", MPI_INFO_NULL),
         MPI_ERR_UNSUPPORTED_DATAREP);
   FAILS(MPI_File_set_view(file, 0, MPI_INT, MPI_SHORT, "native", MPI_INFO_NULL), MPI_ERR_ARG);
+  /* One process's mistake keeps no other waiting. */
+  CHECK(class_of(MPI_File_set_view(file, 0, MPI_INT, rank ? MPI_INT : MPI_SHORT, "native",
+                                   MPI_INFO_NULL)) != MPI_SUCCESS,
+        "a wrong view of one process went through");
+  CHECK(class_of(MPI_File_write_ordered(file, &value, rank ? 1 : -1, MPI_INT, MPI_STATUS_IGNORE)) !=
+            MPI_SUCCESS,
+        "a wrong part of one process went through");
   FAILS(MPI_File_write_all_end(file, &value, MPI_STATUS_IGNORE), MPI_ERR_OTHER);
   called = 0;
   MPI_File_set_errhandler(file, own);

@@ -83,12 +83,12 @@ static void individual(MPI_File file) {
   CHECK(position == 8, "at %lld", (long long)position);
   OK(MPI_File_get_byte_offset(file, 3, &byte));
   CHECK(byte == 4096 + rank * 32 + 12, "byte %lld", (long long)byte);
-  OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+  MPI_Status both[2];
+  OK(MPI_Waitall(2, requests, both));
   OK(MPI_File_seek(file, -6, MPI_SEEK_CUR));
   OK(MPI_File_iread(file, back, 3, MPI_INT, &requests[0]));
   OK(MPI_File_iread_at(file, 5, back + 3, 3, MPI_INT, &requests[1]));
   int done = 0;
-  MPI_Status both[2];
   while (!done) OK(MPI_Testall(2, requests, &done, both));
   CHECK(memcmp(back, mine + 2, 6 * sizeof(int)) == 0, "read %d ...", back[0]);
 
