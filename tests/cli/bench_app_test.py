@@ -105,7 +105,7 @@ def test_kernels_and_their_classes():
     assert len(quick) == 8
     large = programs.chosen(Options(kernels=("?g",), klass="B"))
     assert [one.name for one in large] == ["cg.B", "mg.B"]
-    with pytest.raises(UsageError, match="there is no such; there are .ep"):
+    with pytest.raises(UsageError, match=r"there is no such; there are .ep"):
         programs.chosen(Options(kernels=("xx",)))
 
 

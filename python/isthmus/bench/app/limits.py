@@ -9,8 +9,8 @@ from isthmus.bench.verdicts import Figure, Limit
 
 TESTBED, DELAY = "hablot16", 5.8e-3  # seconds, one way
 
-# How often the longest chain of messages of a kernel crosses the wide area, in a quick run's class and
-# ranks: an exchange crosses once, however long it is.
+# How often the longest chain of messages of a kernel crosses the wide area in a quick run; an
+# exchange crosses once.
 _CROSSINGS = {
     "ep": 1,  # the allreduce
     "is": 10 * 3,  # allreduce, alltoall, alltoallv
@@ -22,7 +22,11 @@ _CROSSINGS = {
     "sp": 100 * 3,  # likewise
 }
 _EP = 0.98  # of one site's speed
-# What a split run may take of the time of one site (or of half of the ranks there) and its crossings.
+# Bytes that cross each way, where they count, and what carries them.
+_BYTES = {"ft": 7 * (1 << 20)}
+_RATE = 941e6 / 8  # bytes per second of TCP payload
+
+# What a split run may take of the time of one site, or of half of the ranks there, and of crossing.
 # The latter is looser: the ranks of a lab share cores, which more of them keep busier.
 _SLACK = {ONE: 1.25, HALF: 1.5}
 
@@ -45,7 +49,8 @@ def _over_crossings(kernel: str, layout: str) -> Figure[AppResults]:
     """The split time over that of one site and what crossing takes at least."""
 
     def figure(results: AppResults) -> tuple[float, str]:
-        name, crossing = quick_name(kernel), DELAY * _CROSSINGS[kernel]
+        name = quick_name(kernel)
+        crossing = DELAY * _CROSSINGS[kernel] + _BYTES.get(kernel, 0) / _RATE
         split = results.best(DIRECT, Cell(name, QUICK_RANKS, SPLIT))
         other = results.best(DIRECT, Cell(name, QUICK_RANKS, layout))
         return split / (other + crossing), f"{split:.3g} s over {other:.3g} + {crossing:.3g} s"
