@@ -10,7 +10,7 @@ JOBS    ?= $(shell nproc)
 SOURCES  = $(shell find src lab bench python tools/generate cmake CMakeLists.txt pyproject.toml -type f \
              -not -path '*/__pycache__/*')
 FORMATTED = $(shell git ls-files 'src/*.cpp' 'src/*.hpp' 'src/*.c' 'lab/*.cpp' 'lab/*.hpp' \
-             'bench/*.cpp' 'bench/*.hpp')
+             'bench/*.cpp' 'bench/*.hpp' 'python/*.c' 'python/*.h')
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)

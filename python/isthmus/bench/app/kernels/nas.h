@@ -77,7 +77,8 @@ static inline int need_power_of_two(int most) {
   return power;
 }
 
-/* Before that all ranks hear of all others, so that no connection is opened while the clock runs. */
+/* Before that all ranks hear of all others, so that no connection is opened while the clock runs.
+ */
 static void start_clock(void) {
   int* all = need((size_t)ranks * 2, sizeof(int));
   MPI_Alltoall(all, 1, MPI_INT, all + ranks, 1, MPI_INT, MPI_COMM_WORLD);
