@@ -188,6 +188,18 @@ def test_commands(tmp_path: Path):
     )
 
 
+def test_a_native_mpi_does_not_go_where_sites_are_not_joined():
+    split, half = (Setup(SPLIT, 4, (("a", 2), ("b", 2))), Setup(HALF, 4, (("a", 2),)))
+    ours = IsthmusApp("isthmus", "x", loopback(), Path(), ())
+    native = NativeApp("native", "x", None, MPI, joined=False)  # type: ignore[arg-type]
+    made = play.turns(
+        programs.chosen(Options(kernels=("ep",))), [split, half], [ours, native], Options()
+    )
+    assert [(turn.setup.layout, turn.contestant.key) for turn in made] == [
+        (SPLIT, "isthmus"), (HALF, "isthmus"), (HALF, "native"),
+    ]  # fmt: skip
+
+
 def test_nodes_of_several_slots():
     _, model = testbeds.load("hablot16")
     site = model.site["a"].model_copy(update={"slots": 4})
@@ -219,6 +231,9 @@ def test_a_quick_run_measures_what_the_limits_need():
 def test_a_program_that_fails_lets_the_others_go_on(tmp_path: Path, monkeypatch):
     class Fake:
         key = label = "fake"
+
+        def plays(self, one):
+            return True
 
         def command(self, program, one):
             text = "raise SystemExit(program == 'bad')".replace("program", repr(program.name))

@@ -28,6 +28,10 @@ class Contestant(Protocol):
     def key(self) -> str: ...
     @property
     def label(self) -> str: ...
+    def plays(self, setup: Setup) -> bool:
+        """Whether it can run there."""
+        ...
+
     def command(self, program: Program, setup: Setup) -> list[str]:
         """RunError where the program cannot be had."""
         ...
@@ -42,6 +46,9 @@ class IsthmusApp:
     place: Place
     grid: Path
     natives: tuple[Mpi, ...]
+
+    def plays(self, setup: Setup) -> bool:
+        return True
 
     def command(self, program: Program, setup: Setup) -> list[str]:
         command = [*_ISTHMUS, "run", "-g", str(self.grid)]
@@ -61,13 +68,18 @@ class IsthmusApp:
 
 @dataclass(frozen=True)
 class NativeApp:
-    """A native MPI, as one job over the nodes that the ranks are to be on."""
+    """A native MPI, as one job over the nodes that the ranks are to be on. Only where sites are
+    `joined` can these be of several."""
 
     key: str
     label: str
     network: Network
     mpi: Mpi
     settings: Mapping[str, str] = field(default_factory=dict)
+    joined: bool = True
+
+    def plays(self, setup: Setup) -> bool:
+        return self.joined or len(setup.shares) == 1
 
     def command(self, program: Program, setup: Setup) -> list[str]:
         words = program.words(Where(tuple(_names(self.mpi)), self.mpi.mpicc), setup.ranks)

@@ -59,7 +59,7 @@ def turns(
 ) -> list[Turn]:
     """Those of one pass."""
 
-    def plays(contestant: Contestant, one: Setup) -> bool:
+    def wanted(contestant: Contestant, one: Setup) -> bool:
         if not options.quick or options.only:
             return True
         return one.layout == SPLIT or contestant.key == DIRECT  # what the limits ask for
@@ -69,7 +69,7 @@ def turns(
         for program in programs
         for one in made
         for contestant in contestants
-        if plays(contestant, one)
+        if contestant.plays(one) and wanted(contestant, one)
     ]
 
 

@@ -33,10 +33,11 @@ def contestants(
         for mpi in natives:
             found += [
                 NativeApp(
-                    f"native-{mpi.key}-{name}", f"{mpi.label}, {name}", place.network, mpi, values
+                    f"native-{mpi.key}-{name}", f"{mpi.label}, {name}", place.network, mpi, values,
+                    place.open,
                 )
                 for name, values in tunings(mpi).items()
-            ]
+            ]  # fmt: skip
     wanted = options.only or (QUICK if options.quick else ())
     chosen = [one for one in found if not wanted or any(fnmatch(one.key, p) for p in wanted)]
     if not chosen:
