@@ -26,7 +26,7 @@ from isthmus.bench.common import (
 from isthmus.bench.verdicts import judge
 from isthmus.errors import RunError, UsageError, did_you_mean, listing
 from isthmus.lab import testbed as testbeds
-from isthmus.measuring.place import Place, inside_lab
+from isthmus.measuring.place import LOOPBACK, Place, inside_lab
 from isthmus.units import parse_time
 
 
@@ -165,11 +165,13 @@ def app(
     begin = time.monotonic()
     if testbed is not None and common.in_labs(testbed):
         place_name, results = _in_labs(testbed, options, delays)
+        here = True
     else:
         place = common.place(testbed, grid)
         place_name, results = place.name, _measure(place, options)
+        here = place.lab is not None or place.name == LOOPBACK
     out = report.console()
-    app_tables(results, place_name, out)
+    app_tables(results, place_name, here, out)
     wanted = [] if delays or options.narrowed else limits.of_testbed(place_name)
     verdicts = judge(wanted if quick else [], results)
     status = common.finish(place_name, results, verdicts, json_file, out, time.monotonic() - begin)

@@ -7,7 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from isthmus.bench.app.contestants import Contestant, execute
-from isthmus.bench.app.layouts import LAYOUTS, SPLIT, Setup, check_site, most_ranks, setup
+from isthmus.bench.app.layouts import (
+    HALF,
+    LAYOUTS,
+    ONE,
+    SPLIT,
+    Setup,
+    check_site,
+    most_ranks,
+    setup,
+)
 from isthmus.bench.app.options import Options
 from isthmus.bench.app.programs import Program
 from isthmus.bench.app.results import AppResults, AppRun
@@ -17,6 +26,7 @@ from isthmus.grid import Grid
 
 QUICK_LIMIT = 480.0  # seconds in one lab; what has begun then still ends
 QUICK_RANKS = 8  # more of them keep two cores busy with one another (2026-11)
+QUICK_LAYOUTS = (ONE, SPLIT, HALF)
 _MOST_FAILURES = 2  # of a contestant with one program in one layout
 
 
@@ -38,7 +48,7 @@ def setups(grid: Grid, options: Options) -> list[Setup]:
     made = []
     most = most_ranks(grid.cluster)
     for n in options.ranks or (min(most, QUICK_RANKS) if options.quick else most,):
-        for layout in options.layouts or LAYOUTS:
+        for layout in options.layouts or (QUICK_LAYOUTS if options.quick else LAYOUTS):
             found = setup(grid.cluster, layout, n, options.site)
             if found is None and (options.ranks or options.layouts):
                 slots = ", ".join(f"{c} {s.slots}" for c, s in grid.cluster.items() if s.slots)

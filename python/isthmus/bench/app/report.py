@@ -11,8 +11,9 @@ from isthmus.bench.app.results import AppResults
 from isthmus.measuring.samples import NotMeasuredError
 
 
-def app_tables(results: AppResults, name: str, out: Console) -> None:
-    """For each variant the times, and how many times as fast the split layout is as others."""
+def app_tables(results: AppResults, name: str, here: bool, out: Console) -> None:
+    """For each variant the times, and how many times as fast the split layout is as others. `here`:
+    all clusters are of this machine."""
     for variant in results.variants():
         where = f" on {name}" + (f", {variant}" if variant else "")
         _times(results, variant, f"Programs{where}, s", out)
@@ -20,7 +21,7 @@ def app_tables(results: AppResults, name: str, out: Console) -> None:
     out.print("Best of all executions, medians in brackets.")
     most = max((run.ranks for run in results.runs), default=0)
     cores = os.cpu_count() or 1
-    if most > cores and not name.endswith(".toml"):
+    if here and most > cores:
         out.print(
             f"Up to {most} ranks share the {cores} cores of this machine: more of them communicate "
             "more, and compute no faster."
