@@ -89,11 +89,16 @@ def test_as_many_ranks_as_can_be_split(text, most):
 
 
 def test_what_fits_no_cluster_is_told_only_where_it_was_asked_for():
-    assert {one.layout for one in play.setups(GRID, Options(ranks=()))} == {*layouts.LAYOUTS}
-    with pytest.raises(
-        UsageError, match=r"one-site of 24 ranks fits no cluster \(slots: a 16, b 8\)"
-    ):
-        play.setups(GRID, Options(ranks=(24,)))
+    def made(**options) -> set[str]:
+        return {one.layout for one in play.setups(GRID, Options(**options))}
+
+    assert made() == {*layouts.LAYOUTS}
+    assert made(ranks=(6,)) == {*layouts.LAYOUTS} - {QUARTER}
+    slots = r" of 24 ranks fits no cluster \(slots: a 16, b 8\)"
+    with pytest.raises(UsageError, match=SPLIT + slots):
+        made(ranks=(24,))
+    with pytest.raises(UsageError, match=ONE + slots):
+        made(ranks=(24,), layouts=(ONE,))
 
 
 # -- programs -------------------------------------------------------------------------------------

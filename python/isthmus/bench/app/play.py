@@ -43,14 +43,15 @@ class Turn:
 
 
 def setups(grid: Grid, options: Options) -> list[Setup]:
-    """UsageError where nothing fits the clusters."""
+    """Those that fit the clusters. UsageError where one does not that was asked for."""
     check_site(grid.cluster, options.site)
     made = []
     most = most_ranks(grid.cluster)
     for n in options.ranks or (min(most, QUICK_RANKS) if options.quick else most,):
         for layout in options.layouts or (QUICK_LAYOUTS if options.quick else LAYOUTS):
             found = setup(grid.cluster, layout, n, options.site)
-            if found is None and (options.ranks or options.layouts):
+            asked = layout in options.layouts or (layout == SPLIT and n in options.ranks)
+            if found is None and asked:
                 slots = ", ".join(f"{c} {s.slots}" for c, s in grid.cluster.items() if s.slots)
                 raise UsageError(
                     f"{layout} of {n} ranks fits no cluster"
