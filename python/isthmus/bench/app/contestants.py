@@ -19,6 +19,9 @@ from isthmus.measuring.place import Place, end_of
 from isthmus.measuring.process import lines, started
 
 _ISTHMUS = [sys.executable, "-m", "isthmus"]
+# For ranks in a lab: those that wait give way, whoever runs them, since they share few cores. All
+# have libisthmus_nospin preloaded, to which the grid files of labs give other orders.
+_YIELDING = {"OMPI_MCA_mpi_yield_when_idle": "1", "ISTHMUS_NOSPIN_EMPTY": "4"}
 _PARTING = 15.0  # seconds to end once all that counts was said
 _MOST_LINES = 200  # of output that are kept
 
@@ -55,6 +58,8 @@ class IsthmusApp:
         for i, (cluster, ranks) in enumerate(setup.shares):
             command += [":"] if i else []
             command += ["--on", cluster, "-n", str(ranks)]
+            for name, value in _YIELDING.items() if self.place.lab else ():
+                command += ["-x", f"{name}={value}"]
             command += program.words(self._where(cluster), setup.ranks)
         return command
 

@@ -13,6 +13,7 @@ from isthmus.bench.contestants import tunings
 from isthmus.bench.mpis import Mpi
 from isthmus.errors import UsageError, listing
 from isthmus.grid import Grid
+from isthmus.install import find_nospin
 from isthmus.measuring.place import LOOPBACK, End, Place, end_of
 
 OURS, DIRECT, MEMORY = "isthmus", "isthmus-direct", "isthmus-memory"
@@ -30,11 +31,12 @@ def contestants(
         ours += [_ours(place, folder, kinds[0], (mpi,), mpi.key) for mpi in natives[1:]]
     found: list[Contestant] = [*ours]
     if place.lab and place.network:
+        nospin = {"LD_PRELOAD": str(find_nospin())}  # `lab mpirun` gives it to MPICH alone
         for mpi in natives:
             found += [
                 NativeApp(
-                    f"native-{mpi.key}-{name}", f"{mpi.label}, {name}", place.network, mpi, values,
-                    place.open,
+                    f"native-{mpi.key}-{name}", f"{mpi.label}, {name}", place.network, mpi,
+                    {**values, **nospin}, place.open,
                 )
                 for name, values in tunings(mpi).items()
             ]  # fmt: skip
