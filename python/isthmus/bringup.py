@@ -242,10 +242,7 @@ class BringUp:
                 }
                 for i, cluster in enumerate(self._plan.clusters)
             ],
-            "gateways": [
-                self._gateway(g, spec)
-                for g in self._plan.gateways
-            ],
+            "gateways": [self._gateway(g, spec) for g in self._plan.gateways],
             "direct": [
                 {"between": pair, "tcp": tcp, "shm": shm, **link_settings(link)}
                 for pair, link in self._plan.pairs.items()
@@ -292,6 +289,8 @@ class BringUp:
         hosts = [agent.host]
         if home.host is not None and seen_by.cluster not in gateway.clusters:
             hosts.insert(0, home.host.rpartition("@")[2])
+        elif home.host is not None and len(gateway.clusters) > 1:
+            hosts.append(home.host.rpartition("@")[2])
         # The agent tells them in the order in which they were asked for.
         at = gateway.listen.index(place.listen)
         listening = tcp[at : at + 1]

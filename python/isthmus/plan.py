@@ -151,9 +151,7 @@ def make_plan(grid: Grid, parts: Sequence[Part]) -> Plan:
         gateways=gateways,
         links=links,
         pairs={
-            pair: _both(specs_of)
-            for pair, specs_of in pairs.items()
-            if max(pair) < len(clusters)
+            pair: _both(specs_of) for pair, specs_of in pairs.items() if max(pair) < len(clusters)
         },
         tables=routes.tables(len(clusters), nodes, links),
     )
@@ -178,9 +176,7 @@ def _clusters(
     used = [names.index(block.cluster) for block in blocks]
     extra = routes.forwarding(names, _pairs(grid, names, specs), used)
     clusters = [ClusterPlan(b.cluster, grid.cluster[b.cluster], b) for b in blocks]
-    return clusters, [
-        ClusterPlan(names[i], grid.cluster[names[i]], Block(names[i])) for i in extra
-    ]
+    return clusters, [ClusterPlan(names[i], grid.cluster[names[i]], Block(names[i])) for i in extra]
 
 
 def _pairs(

@@ -8,8 +8,8 @@ from typing import Any
 
 @dataclass
 class Stats:
-    """What crossed: by pair of gateways; by pair of clusters, from process to process; by gateway and pair of
-    clusters that it serves, from one to the other."""
+    """What crossed: by pair of gateways; by pair of clusters, from process to process; and by
+    gateway and pair of clusters that it serves, from one to the other."""
 
     links: dict[tuple[int, int], dict[str, float]] = field(default_factory=dict)
     direct: dict[tuple[int, int], dict[str, float]] = field(default_factory=dict)
@@ -32,4 +32,6 @@ class Stats:
         for count in answer.get("crossings") or []:
             with contextlib.suppress(KeyError, TypeError, ValueError):
                 key3 = int(count["node"]), int(count["from"]), int(count["to"])
-                self.crossings[key3] = {k: int(count[k]) for k in ("messages", "bytes", "wire_bytes")}
+                self.crossings[key3] = {
+                    k: int(count[k]) for k in ("messages", "bytes", "wire_bytes")
+                }

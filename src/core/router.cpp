@@ -70,7 +70,7 @@ bool Router::take(Neighbour& from, const InFrame& frame, std::uint16_t hops) {
     trouble = "the routes go in a circle: a message from rank " + std::to_string(frame.source) +
               " to rank " + std::to_string(frame.destination) + " has crossed " +
               std::to_string(kMaxHops) + " conduits";
-  } else if (frame.flags == 0 && unreachable_.empty()) {
+  } else if (frame.flags == 0 && unreachable_.empty() && cut_off_.empty()) {
     to = next_hop(frame.destination, frame.body.size() > kExpressBody, trouble);
   } else {
     to = redirect(from.node, routed, hops, trouble);
@@ -102,15 +102,15 @@ Router::Neighbour* Router::next_hop(NodeId process, bool bulk, std::string& trou
   if (!serves(index)) {
     const auto route = next_.find(index);
     if (route != next_.end() && !route->second.empty()) {
-      Neighbour* const found = way(index, bulk);
+      Neighbour* const found = way(index, process, bulk);
       const auto known = [this](NodeId node) { return find(node) != nullptr; };
       if (found == nullptr && std::none_of(route->second.begin(), route->second.end(), known)) {
         trouble = name(config_.self) + " has no connection to " + name(route->second.front());
       }
       return found;
     }
-    trouble = name(config_.self) + " knows no route to cluster \"" +
-              world_->clusters[index].name + "\"; link the two, or a cluster between them";
+    trouble = name(config_.self) + " knows no route to cluster \"" + world_->clusters[index].name +
+              "\"; link the two, or a cluster between them";
     return nullptr;
   }
   Neighbour* const found = find(process);
@@ -178,29 +178,39 @@ void Router::release(Neighbour& to) {
     forward(to, held.frame(), held.hops);
     consume(node, held.body.size());
   }
-  if (several_ways_ && to.turns.empty() && is_gateway(to.node)) relieve(to);
+  if (several_ways_ && to.turns.empty() && is_gateway(to.node) && to.conduit->can_accept()) {
+    relieve(to);
+  }
 }
 
 // This way has room: takes what waits at others for room, where it leads there too.
 void Router::relieve(Neighbour& to) {
-  for (const auto& [busy, other] : neighbours_) {
-    if (other.get() == &to || other->turns.empty() || !is_gateway(busy)) continue;
-    for (auto queue = other->held.begin(); queue != other->held.end();) {
-      auto& [node, frames] = *queue;
-      while (!frames.empty() && to.open() && to.conduit->can_accept()) {
-        const NodeId process = frames.front().destination;
-        const std::size_t index = world_->cluster_of(static_cast<int>(process));
-        if (node == to.node || !is_way(to, index)) break;
-        forward(to, frames.front().frame(), frames.front().hops);
-        consume(node, frames.front().body.size());
-        frames.pop_front();
-      }
-      if (frames.empty()) {
-        std::erase(other->turns, node);
-        queue = other->held.erase(queue);
-      } else {
-        ++queue;
-      }
+  for (const auto& [index, nodes] : next_) {
+    if (nodes.size() < 2 || !is_way(to, index)) continue;
+    for (const NodeId node : nodes) {
+      Neighbour* const busy = node == to.node ? nullptr : find(node);
+      if (busy != nullptr && !busy->turns.empty()) take_over(*busy, to);
+    }
+  }
+}
+
+// Those in front that may go by it as well: not what came from there, or goes back to its source.
+void Router::take_over(Neighbour& busy, Neighbour& to) {
+  for (auto queue = busy.held.begin(); queue != busy.held.end();) {
+    auto& [from, frames] = *queue;
+    while (!frames.empty() && from != to.node && to.conduit->can_accept()) {
+      const Held& held = frames.front();
+      const std::size_t index = world_->cluster_of(static_cast<int>(held.destination));
+      if ((held.flags & kReturned) != 0 || !is_way(to, index, held.destination)) break;
+      forward(to, held.frame(), held.hops);
+      consume(from, held.body.size());
+      frames.pop_front();
+    }
+    if (frames.empty()) {
+      std::erase(busy.turns, from);
+      queue = busy.held.erase(queue);
+    } else {
+      ++queue;
     }
   }
 }

@@ -102,8 +102,9 @@ class Router {
   void left(Neighbour& neighbour);
   /// Its conduit is dead; `sentence` says so to the user.
   void lost(Neighbour& neighbour, const std::string& sentence);
-  /// Another gateway does not reach a cluster any more.
+  /// Another gateway does not reach a cluster any more; or, of a cluster, a process.
   void learn_lost(Neighbour& from, std::size_t cluster, const std::string& sentence);
+  void learn_cut_off(Neighbour& from, NodeId process, const std::string& sentence);
   /// A process knows another gateway that reaches the cluster.
   void learn_other(std::size_t cluster);
   /// Looks after those who are silent. Called every 100 ms or so.
@@ -114,7 +115,8 @@ class Router {
   struct Action {
     enum class What : std::uint8_t {
       Flush,    ///< write what the neighbour's conduit has; then call progress()
-      Lost,     ///< tell all: this gateway does not reach `cluster` any more; `sentence`
+      Lost,     ///< tell all: this gateway does not reach `cluster` any more, or of it `process`,
+                ///< if that is not kNobody; `sentence`
       Silent,   ///< tell the processes: nothing is heard of `cluster`; with `ask`, ask for others
       Heard,    ///< tell the processes: that is over
       Waiting,  ///< tell the user: the neighbour's silence is waited for
@@ -124,6 +126,7 @@ class Router {
     } what{};
     Neighbour* neighbour = nullptr;
     std::size_t cluster = 0;
+    NodeId process = kNobody;
     bool ask = false;
     Time length{};  ///< of the silence
     std::string sentence{};
@@ -157,6 +160,7 @@ class Router {
   void forward(Neighbour& to, const InFrame& frame, std::uint16_t hops);
   void release(Neighbour& to);
   void relieve(Neighbour& to);
+  void take_over(Neighbour& busy, Neighbour& to);
   void consume(NodeId from, std::size_t body);
   void settle(const Receipt& receipt);
   void settle_passed_on(Neighbour& to);
@@ -165,9 +169,10 @@ class Router {
   std::string name(NodeId node) const;
 
   // router_lost.cpp
-  Neighbour* way(std::size_t cluster, bool bulk) const;
+  Neighbour* way(std::size_t cluster, NodeId process, bool bulk) const;
   bool has_way(std::size_t cluster, bool heard) const;
-  bool is_way(const Neighbour& neighbour, std::size_t cluster) const;
+  bool is_way(const Neighbour& neighbour, std::size_t cluster, NodeId process = kNobody) const;
+  bool lose_process(NodeId process, const std::string& sentence);
   bool lose_way(std::size_t cluster, const std::string& sentence, bool elsewhere);
   bool has_fellows() const;
   std::vector<std::size_t> carried(const Neighbour& neighbour) const;
@@ -190,6 +195,9 @@ class Router {
   // reach, with the reason.
   std::set<std::pair<NodeId, std::size_t>> lost_there_;
   std::map<std::size_t, std::string> unreachable_;
+  // Likewise single processes, which other gateways of their cluster reach.
+  std::set<std::pair<NodeId, NodeId>> cut_off_there_;
+  std::map<NodeId, std::string> cut_off_;
   std::map<NodeId, std::unique_ptr<Neighbour>> neighbours_;
 
   std::deque<Action> actions_;

@@ -19,7 +19,10 @@ namespace isthmus::core {
 void Router::lost(Neighbour& neighbour, const std::string& sentence) {
   neighbour.gone = true;
   // Before all have joined, news of who has may have been lost with it.
-  if (stopped_ || !opened_ || !is_gateway(neighbour.node)) return fail(sentence);
+  if (stopped_ || !opened_) return fail(sentence);
+  if (!is_gateway(neighbour.node)) {
+    if (!lose_process(neighbour.node, sentence)) return fail(sentence);
+  }
   for (const std::size_t index : carried(neighbour)) {
     if (!lose_way(index, sentence, neighbour.silence.elsewhere.contains(index))) {
       return fail(sentence);
@@ -41,25 +44,27 @@ std::vector<std::size_t> Router::carried(const Neighbour& neighbour) const {
   return clusters;
 }
 
-// Whether frames for a cluster may go by it.
-bool Router::is_way(const Neighbour& neighbour, std::size_t index) const {
+// Whether frames for a cluster, or a process of it, may go by it.
+bool Router::is_way(const Neighbour& neighbour, std::size_t index, NodeId process) const {
   const auto route = next_.find(index);
   return route != next_.end() && neighbour.open() &&
          std::find(route->second.begin(), route->second.end(), neighbour.node) !=
              route->second.end() &&
-         !lost_there_.contains({neighbour.node, index});
+         !lost_there_.contains({neighbour.node, index}) &&
+         !cut_off_there_.contains({neighbour.node, process});
 }
 
 // Of the ways to a cluster that are there: one that is heard, with room, and of those the one with
 // the least to pass on; of equals, the first. Null: none is there.
-Router::Neighbour* Router::way(std::size_t index, bool bulk) const {
+Router::Neighbour* Router::way(std::size_t index, NodeId process, bool bulk) const {
   const auto& nodes = next_.at(index);
-  if (nodes.size() == 1 && lost_there_.empty()) return find(nodes.front());
+  if (nodes.size() == 1 && lost_there_.empty() && cut_off_there_.empty())
+    return find(nodes.front());
   Neighbour* best = nullptr;
   std::tuple<bool, bool, std::size_t> least;
   for (const NodeId node : nodes) {
     Neighbour* const neighbour = find(node);
-    if (neighbour == nullptr || !is_way(*neighbour, index)) continue;
+    if (neighbour == nullptr || !is_way(*neighbour, index, process)) continue;
     const bool room = neighbour->conduit->can_accept(bulk) && (!bulk || neighbour->turns.empty());
     const std::tuple cost(!neighbour->heard(), !room, neighbour->conduit->backlog());
     if (best == nullptr || cost < least) {
@@ -96,6 +101,33 @@ bool Router::lose_way(std::size_t index, const std::string& sentence, bool elsew
   unreachable_.emplace(index, sentence);
   say({.what = Action::What::Lost, .cluster = index, .sentence = sentence});
   return true;
+}
+
+// The way to a process is lost, while others of its cluster are reached. False: and with it the
+// grid, as nobody has another.
+bool Router::lose_process(NodeId process, const std::string& sentence) {
+  const std::size_t index = world_->cluster_of_node(process);
+  const auto leads_there = [&](const auto& entry) { return is_way(*entry.second, index, process); };
+  if (std::any_of(neighbours_.begin(), neighbours_.end(), leads_there)) return true;
+  const auto serving = std::count_if(world_->gateways.begin(), world_->gateways.end(),
+                                     [index](const Gateway& g) { return g.serves(index); });
+  if (serving < 2 || !has_fellows()) return false;
+  if (!cut_off_.emplace(process, sentence).second) return true;
+  say({.what = Action::What::Lost, .cluster = index, .process = process, .sentence = sentence});
+  return true;
+}
+
+void Router::learn_cut_off(Neighbour& from, NodeId process, const std::string& sentence) {
+  if (!world_ || process >= static_cast<NodeId>(world_->size())) return;
+  const std::size_t index = world_->cluster_of_node(process);
+  const auto route = next_.find(index);
+  if (serves(index) || route == next_.end()) return;
+  const auto& nodes = route->second;
+  if (!cut_off_there_.emplace(from.node, process).second ||
+      std::find(nodes.begin(), nodes.end(), from.node) == nodes.end()) {
+    return;
+  }
+  if (!lose_process(process, sentence)) fail(sentence);
 }
 
 void Router::learn_lost(Neighbour& from, std::size_t index, const std::string& sentence) {
@@ -144,7 +176,9 @@ Router::Neighbour* Router::redirect(NodeId from, InFrame& frame, std::uint16_t& 
                ? world_->cluster_of(static_cast<int>(process))
                : SIZE_MAX;
   };
-  const auto reached = [&](NodeId process) { return !unreachable_.contains(index_of(process)); };
+  const auto reached = [&](NodeId process) {
+    return !unreachable_.contains(index_of(process)) && !cut_off_.contains(process);
+  };
   const bool returned = (frame.flags & kReturned) != 0;
   if (reached(frame.destination)) {
     // One that comes back by a way that it should take: its sender does not reach the destination
@@ -152,7 +186,7 @@ Router::Neighbour* Router::redirect(NodeId from, InFrame& frame, std::uint16_t& 
     const auto route = next_.find(index_of(frame.destination));
     if (returned && is_gateway(from) && route != next_.end() &&
         std::find(route->second.begin(), route->second.end(), from) != route->second.end()) {
-      lost_there_.emplace(from, route->first);
+      cut_off_there_.emplace(from, frame.destination);
     }
     Neighbour* const to = next_hop(frame.destination, bulk, trouble);
     if (!trouble.empty()) return nullptr;
@@ -163,7 +197,8 @@ Router::Neighbour* Router::redirect(NodeId from, InFrame& frame, std::uint16_t& 
     }
   }
   if (!reached(frame.source)) {
-    trouble = unreachable_.at(index_of(frame.source));
+    const auto found = unreachable_.find(index_of(frame.source));
+    trouble = found != unreachable_.end() ? found->second : cut_off_.at(frame.source);
     return nullptr;
   }
   if (!returned) hops = kMaxHops;

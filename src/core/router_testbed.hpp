@@ -120,6 +120,18 @@ class Grid {
     for (int rank = 0; rank < ranks(); ++rank) stall(rank, false);
   }
   void set_rate(std::size_t link, std::size_t bytes_per_ms) { wires_[link]->rate = bytes_per_ms; }
+  /// A rank and one of its gateways do not reach each other any more, and know it.
+  void cut_off(int rank, std::size_t gate) {
+    for (auto& wire : wires_) {
+      if (wire->end[0].process != &process(rank) || wire->end[1].gate != gates_[gate].get())
+        continue;
+      wire->broken = true;
+      drop(*wire);
+      lose_gate(process(rank), wire->end[0].index);
+      wire->end[1].conduit->fail("goes on without this gateway");
+      report(*wire, wire->end[1]);
+    }
+  }
   void kill_gateway(std::size_t gate) {
     gates_[gate]->dead = true;
     for (auto& wire : wires_) {
@@ -513,7 +525,7 @@ class Grid {
     if ((frame.flags & kReturned) != 0) {
       EXPECT_EQ(frame.source, p.node);
       p.came_back.insert(number);
-      p.ways->keep_returned(at.index, world_.cluster_of_node(frame.destination), frame);
+      p.ways->keep_returned(at.index, frame);
       return true;
     }
     EXPECT_EQ(frame.destination, p.node);
@@ -556,10 +568,10 @@ class Grid {
     if (!p.ways->lose_gate(index)) fail("rank " + std::to_string(p.node) + " has no gateway left");
   }
 
-  // Control frames: what, cluster, ask, sentence.
+  // Control frames: what, cluster, process, ask, sentence.
   static void tell(Conduit& conduit, const Router::Action& action) {
     std::string text{static_cast<char>(action.what), static_cast<char>(action.cluster),
-                     static_cast<char>(action.ask)};
+                     static_cast<char>(action.process), static_cast<char>(action.ask)};
     text += action.sentence;
     OutFrame frame;
     frame.kind = FrameKind::Control;
@@ -572,15 +584,16 @@ class Grid {
     const std::string text(reinterpret_cast<const char*>(frame.body.data()), frame.body.size());
     Router::Action action{.what = static_cast<Router::Action::What>(text.at(0))};
     action.cluster = static_cast<std::size_t>(text.at(1));
-    action.ask = text.at(2) != 0;
-    action.sentence = text.substr(3);
+    if (text.at(2) != -1) action.process = static_cast<NodeId>(text.at(2));
+    action.ask = text.at(3) != 0;
+    action.sentence = text.substr(4);
     return action;
   }
 
   void hear(Process& p, std::size_t index, const InFrame& frame) {
     using What = Router::Action::What;
     const Router::Action action = told(frame);
-    if (action.what == What::Lost && !p.ways->lose(index, action.cluster)) fail(action.sentence);
+    if (action.what == What::Lost && !lose(p, index, action)) fail(action.sentence);
     if (action.what == What::Heard) p.ways->heard(index, action.cluster);
     if (action.what != What::Silent) return;
     // An answer, in the same form: another of its gateways reaches the cluster.
@@ -588,9 +601,16 @@ class Grid {
     if (reached && action.ask) tell(*p.conduits[index], action);
   }
 
+  static bool lose(Process& p, std::size_t index, const Router::Action& lost) {
+    return lost.process == kNobody ? p.ways->lose(index, lost.cluster)
+                                   : p.ways->lose_process(index, lost.cluster, lost.process);
+  }
+
   static void hear(Gate& gate, Router::Neighbour& from, const InFrame& frame) {
     const Router::Action action = told(frame);
-    if (is_gateway(from.node)) {
+    if (is_gateway(from.node) && action.process != kNobody) {
+      gate.router.learn_cut_off(from, action.process, action.sentence);
+    } else if (is_gateway(from.node)) {
       gate.router.learn_lost(from, action.cluster, action.sentence);
     } else {
       gate.router.learn_other(action.cluster);
@@ -667,7 +687,7 @@ class Grid {
   std::size_t links_between_gateways_ = 0;
   std::vector<std::size_t> order_;
   static constexpr int kFar = 1000;
-  std::vector<Routes> next_;                               // by gateway
+  std::vector<Routes> next_;                              // by gateway
   std::map<std::size_t, std::vector<std::size_t>> near_;  // linked with a gateway
 
   std::uint64_t next_number_ = 0;

@@ -9,41 +9,47 @@ int Ways::hops(const Gate& gate, std::size_t cluster) const {
   return cluster < gate.hops.size() ? gate.hops[cluster] : 0;
 }
 
-int Ways::fewest_hops(std::size_t cluster) const {
+int Ways::fewest_hops(std::size_t cluster, NodeId process) const {
   int fewest = INT_MAX;
   for (const Gate& gate : gates_) {
-    if (!gate.lost.contains(cluster)) fewest = std::min(fewest, hops(gate, cluster));
+    if (gate.reaches(cluster, process)) fewest = std::min(fewest, hops(gate, cluster));
   }
   return fewest;
 }
 
-std::size_t Ways::to(std::size_t cluster, std::size_t first, bool bulk) const {
+std::size_t Ways::to(std::size_t cluster, NodeId process, bool bulk) const {
   std::size_t best = kNone;
-  const int fewest = fewest_hops(cluster);
+  const int fewest = fewest_hops(cluster, process);
   for (std::size_t i = 0; i < gates_.size(); ++i) {
-    const std::size_t index = (first + i) % gates_.size();
+    const std::size_t index = (process + i) % gates_.size();
     const Gate& gate = gates_[index];
-    if (!gate.lost.empty() && gate.lost.contains(cluster)) continue;
-    if (hops(gate, cluster) > fewest) continue;
+    if (!gate.reaches(cluster, process) || hops(gate, cluster) > fewest) continue;
     if (!gate.conduit->can_accept(bulk)) continue;
     if (best == kNone || gate.conduit->backlog() < gates_[best].conduit->backlog()) best = index;
   }
   return best;
 }
 
-std::size_t Ways::reaching(std::size_t cluster, std::size_t first) const {
-  const int fewest = fewest_hops(cluster);
+std::size_t Ways::reaching(std::size_t cluster, NodeId process) const {
+  const int fewest = fewest_hops(cluster, process);
   for (std::size_t i = 0; i < gates_.size(); ++i) {
-    const std::size_t gate = (first + i) % gates_.size();
-    if (gates_[gate].lost.contains(cluster)) continue;
-    if (hops(gates_[gate], cluster) <= fewest) return gate;
+    const std::size_t index = (process + i) % gates_.size();
+    const Gate& gate = gates_[index];
+    if (gate.reaches(cluster, process) && hops(gate, cluster) <= fewest) return index;
   }
   return kNone;
 }
 
 bool Ways::lose(std::size_t gate, std::size_t cluster) {
   gates_[gate].lost.insert(cluster);
-  return reaching(cluster, 0) != kNone;
+  return std::any_of(gates_.begin(), gates_.end(),
+                     [cluster](const Gate& other) { return !other.lost.contains(cluster); });
+}
+
+bool Ways::lose_process(std::size_t gate, std::size_t cluster, NodeId process) {
+  gates_[gate].cut_off.insert(process);
+  return std::any_of(gates_.begin(), gates_.end(),
+                     [=](const Gate& other) { return other.reaches(cluster, process); });
 }
 
 bool Ways::lose_gate(std::size_t index) {
@@ -69,8 +75,8 @@ void Ways::keep(const InFrame& frame) {
   again_.push_back({frame.kind, frame.destination, {frame.body.begin(), frame.body.end()}});
 }
 
-void Ways::keep_returned(std::size_t gate, std::size_t cluster, const InFrame& frame) {
-  gates_[gate].lost.insert(cluster);
+void Ways::keep_returned(std::size_t gate, const InFrame& frame) {
+  gates_[gate].cut_off.insert(frame.destination);
   keep(frame);
 }
 

@@ -28,14 +28,16 @@ class Ways {
   static constexpr std::size_t kNone = SIZE_MAX;
   /// The gate that takes a frame to a process of a cluster now: of those that reach it over the
   /// fewest links and have room, the one with the least to pass on; of equals, the first from
-  /// `first` on. Or kNone.
-  std::size_t to(std::size_t cluster, std::size_t first, bool bulk) const;
-  /// The first of them, from `first` on, with room or without. Or kNone.
-  std::size_t reaching(std::size_t cluster, std::size_t first) const;
+  /// number `process` on. Or kNone.
+  std::size_t to(std::size_t cluster, NodeId process, bool bulk) const;
+  /// The first of them, from number `process` on, with room or without. Or kNone.
+  std::size_t reaching(std::size_t cluster, NodeId process) const;
 
   // ---- what gateways tell. False: no gateway is left that reaches the cluster ------------------
 
   [[nodiscard]] bool lose(std::size_t gate, std::size_t cluster);
+  /// It does not reach this process any more, though others of the cluster.
+  [[nodiscard]] bool lose_process(std::size_t gate, std::size_t cluster, NodeId process);
   /// The conduit is gone, and with it this way to all clusters. What it had not delivered is kept
   /// to go again.
   [[nodiscard]] bool lose_gate(std::size_t gate);
@@ -47,9 +49,9 @@ class Ways {
 
   /// A frame may not have arrived.
   void keep(const InFrame& frame);
-  /// A frame came back by a gate, which does not reach the cluster any more. It says so, too, and
-  /// why, but that may come later: the owner waits for that where there is no other way.
-  void keep_returned(std::size_t gate, std::size_t cluster, const InFrame& frame);
+  /// A frame came back by a gate, which does not reach its destination any more. It says so, too,
+  /// and why, but that may come later: the owner waits for that where there is no other way.
+  void keep_returned(std::size_t gate, const InFrame& frame);
   void keep_all(const Conduit& conduit);
   /// There is something that send_again() may send.
   bool waits() const { return !again_.empty(); }
@@ -63,7 +65,12 @@ class Ways {
     Conduit* conduit = nullptr;
     std::vector<int> hops;  // to each cluster
     bool gone = false;
+
+    bool reaches(std::size_t cluster, NodeId process) const {
+      return !lost.contains(cluster) && !cut_off.contains(process);
+    }
     std::set<std::size_t> lost;    // clusters that it does not reach any more
+    std::set<NodeId> cut_off;      // processes that it does not
     std::set<std::size_t> silent;  // clusters of which it hears nothing at present
   };
   struct Kept {
@@ -73,7 +80,7 @@ class Ways {
   };
 
   int hops(const Gate& gate, std::size_t cluster) const;
-  int fewest_hops(std::size_t cluster) const;
+  int fewest_hops(std::size_t cluster, NodeId process) const;
 
   std::vector<Gate> gates_;
   std::size_t clusters_;

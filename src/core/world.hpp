@@ -14,7 +14,7 @@ namespace isthmus::core {
 /// passes frames from one to the other by itself.
 struct Gateway {
   NodeId node = kNobody;
-  std::vector<std::size_t> clusters{};  ///< indices into World::clusters; none: it only forwards
+  std::vector<std::size_t> clusters{};   ///< indices into World::clusters; none: it only forwards
   std::vector<std::string> addresses{};  ///< "unix:/path" or "tcp:host:port", best first
   std::vector<int> hops{};  ///< links between it and each cluster, by index; empty: all alike
   std::string name{};       ///< for messages, where it has no cluster

@@ -42,7 +42,10 @@ std::vector<std::byte> encode_control(const ControlBody& body) {
       value["fault"] = {{"code", body.code}, {"message", message}};
       break;
     case ControlBody::What::Lost:
-      value["lost"] = {{"cluster", body.cluster}, {"message", message}};
+      value["lost"] = {{"cluster", body.cluster}, {"message", message}, {"rank", body.rank}};
+      break;
+    case ControlBody::What::Without:
+      value["without"] = {{"rank", body.rank}, {"gateway", body.node}};
       break;
     case ControlBody::What::Crossed:
       value["crossed"] = {{"cluster", body.cluster},
@@ -106,6 +109,13 @@ std::optional<ControlBody> decode_control(std::span<const std::byte> bytes) {
       body.what = ControlBody::What::Lost;
       body.cluster = number<std::size_t>(value.at("lost").at("cluster"));
       body.message = value.at("lost").at("message").get<std::string>();
+      body.rank = number<int>(value.at("lost").at("rank"));
+      return body;
+    }
+    if (value.contains("without")) {
+      body.what = ControlBody::What::Without;
+      body.rank = number<int>(value.at("without").at("rank"));
+      body.node = number<core::NodeId>(value.at("without").at("gateway"));
       return body;
     }
     if (value.contains("silent")) {

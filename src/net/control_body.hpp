@@ -22,16 +22,30 @@ struct DirectCount {
 };
 
 /// One of: somebody has joined; a rank aborted; something broke; how to use the link; the sender
-/// does not reach a cluster any more; its way there is silent, is heard again; another gateway
+/// does not reach a cluster any more, or a process of it; a process goes on without one of its
+/// gateways; the sender's way there is silent, is heard again; another gateway
 /// still reaches it; what the sender has sent to a cluster without gateways; where a process is in
 /// the program, asked and told.
 struct ControlBody {
-  enum class What { Joined, Abort, Fault, Link, Lost, Silent, Heard, Other, Crossed, Where, Here };
+  enum class What {
+    Joined,
+    Abort,
+    Fault,
+    Link,
+    Lost,
+    Without,
+    Silent,
+    Heard,
+    Other,
+    Crossed,
+    Where,
+    Here
+  };
   What what = What::Fault;
   /// Joined: a process, which is connected to all gateways of its cluster; or a gateway, all of
-  /// whose processes have joined.
+  /// whose processes have joined. Without: the gateway.
   core::NodeId node = core::kNobody;
-  int rank = -1;          ///< Abort
+  int rank = -1;          ///< Abort, Without; Lost: -1 if it is the whole cluster
   int code = 1;           ///< Abort, Fault: exit status
   std::string message{};  ///< Abort, Fault; Lost: why; Here: JSON (docs/control.md, `where`)
   /// Link, from the end that opens its streams: bytes a second that it carries each way; else 0.

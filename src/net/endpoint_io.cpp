@@ -235,9 +235,10 @@ void Endpoint::Io::take_control(std::size_t index, const core::InFrame& frame) {
   const auto body = decode_control(frame.body);
   if (!body) return;
   if (body->what == ControlBody::What::Lost) {
-    if (body->cluster < config.world.clusters.size()) lose(index, body->cluster, body->message);
+    if (body->cluster < config.world.clusters.size()) lose(index, *body);
     return;
   }
+  if (body->what == ControlBody::What::Without) pass_on_without(index, *body);
   if (body->what == ControlBody::What::Where) tell_where(gates[index]);
   if (body->what == ControlBody::What::Silent) fall_silent(index, body->cluster, body->ask);
   if (body->what == ControlBody::What::Heard) ways.heard(index, body->cluster);

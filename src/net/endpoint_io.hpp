@@ -47,8 +47,10 @@ struct Endpoint::Io {
   bool pump_some(std::size_t bytes);
   /// The conduit that takes such a frame to a peer now; null: none does.
   ConduitDriver* way_to(core::NodeId peer, bool bulk);
-  /// A gateway does not reach a cluster any more.
-  void lose(std::size_t gate, std::size_t cluster, const std::string& why);
+  /// A gateway does not reach a cluster any more, or a process of it.
+  void lose(std::size_t gate, const ControlBody& lost);
+  /// A process goes on without one of its gateways, which may have no other way to hear it.
+  void pass_on_without(std::size_t from, const ControlBody& body);
   /// The connection to a gateway has ended: its messages go over the others.
   void lose_gate(std::size_t gate, const std::string& why);
   void send_elsewhere(const core::Conduit& conduit);
@@ -83,6 +85,7 @@ struct Endpoint::Io {
   std::shared_ptr<Direct> direct;
   bool open = false;  // all gates are ready: frames flow
   bool told_crossed = false;
+  std::set<std::pair<int, core::NodeId>> passed_on;  // who goes on without which gateway
   bool said_bye = false;
   std::atomic<std::uint64_t> sent_again{0};
   std::atomic<bool> woken{false};

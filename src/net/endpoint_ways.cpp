@@ -18,8 +18,11 @@ ConduitDriver* Endpoint::Io::way_to(core::NodeId peer, bool bulk) {
   return gate == core::Ways::kNone ? nullptr : gates[gate].driver.get();
 }
 
-void Endpoint::Io::lose(std::size_t index, std::size_t cluster, const std::string& why) {
-  if (!ways.lose(index, cluster)) tell_fault(why);
+void Endpoint::Io::lose(std::size_t index, const ControlBody& lost) {
+  const bool reached =
+      lost.rank < 0 ? ways.lose(index, lost.cluster)
+                    : ways.lose_process(index, lost.cluster, static_cast<core::NodeId>(lost.rank));
+  if (!reached) tell_fault(lost.message);
 }
 
 void Endpoint::Io::lose_gate(std::size_t index, const std::string& why) {
@@ -33,7 +36,22 @@ void Endpoint::Io::lose_gate(std::size_t index, const std::string& why) {
     return;
   }
   if (!open || !ways.lose_gate(index)) return tell_fault(sentence);
+  pass_on_without(
+      index,
+      {.what = ControlBody::What::Without, .node = gate.gateway.node, .rank = config.world_rank});
   asio::post(io, [this] { progress(); });
+}
+
+void Endpoint::Io::pass_on_without(std::size_t from, const ControlBody& body) {
+  if (body.rank < 0 || body.rank >= config.world.size() ||
+      config.world.gateway(body.node) == nullptr ||
+      !passed_on.emplace(body.rank, body.node).second) {
+    return;
+  }
+  const auto bytes = encode_control(body);
+  for (std::size_t i = 0; i < gates.size(); ++i) {
+    if (i != from && gates[i].driver && !gates[i].driver->closed()) say_to(gates[i], bytes);
+  }
 }
 
 // What a conduit that is gone may not have delivered.
@@ -58,7 +76,7 @@ void Endpoint::Io::take_back(std::size_t index, const core::InFrame& frame) {
                " has not sent");
     return;
   }
-  ways.keep_returned(index, config.world.cluster_of(static_cast<int>(frame.destination)), frame);
+  ways.keep_returned(index, frame);
 }
 
 }  // namespace isthmus::net

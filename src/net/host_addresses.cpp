@@ -89,11 +89,12 @@ std::string at_own_address(const std::string& address) {
     }
     others += (others.empty() ? "" : ", ") + text + " (" + own.interface + ")";
   }
-  throw ListenError("has no address " + (is_interface ? "at the interface " + place.substr(1)
-                                                      : "in the subnet " + place) +
-                        "; this host has " + (others.empty() ? "none" : others),
-                    "Mend 'subnet' or 'interface' in [network.NAME], or 'address' in [[gateway]], "
-                    "of the grid file; or take the host out of the network.");
+  throw ListenError(
+      "has no address " +
+          (is_interface ? "at the interface " + place.substr(1) : "in the subnet " + place) +
+          "; this host has " + (others.empty() ? "none" : others),
+      "Mend 'subnet' or 'interface' in [network.NAME], or 'address' in [[gateway]], "
+      "of the grid file; or take the host out of the network.");
 }
 
 }  // namespace isthmus::net

@@ -48,7 +48,7 @@ def test_what_agents_are_told(pair):
     ]
     assert west.told("link")["links"] == []
     assert east.told("link")["routes"] == [{"node": first, "next": {"1": [second]}}]
-    assert west.told("link")["routes"] == [{"node": second, "next": {"0": first}}]
+    assert west.told("link")["routes"] == [{"node": second, "next": {"0": [first]}}]
     world = west.told("link")["world"]
     machine = {"arch": "x86_64", "long_double": "64/16"}  # as the agents said
     assert world["clusters"] == [

@@ -93,7 +93,9 @@ def test_hosts_in_two_networks_are_gateways_by_themselves():
 
 
 def test_a_gateway_that_is_written_down_is_as_it_says():
-    plan = plan_of(TWO + NETWORKS + "[[gateway]]\nhost = 'z2'\nclusters = ['b', 'a']\nport = '7400'")
+    plan = plan_of(
+        TWO + NETWORKS + "[[gateway]]\nhost = 'z2'\nclusters = ['b', 'a']\nport = '7400'"
+    )
     assert [gateway.clusters for gateway in plan.gateways] == [(0, 1), (1, 0)]
     assert plan.gateways[1].listen == ["tcp:0.0.0.0:7400"]
 
@@ -128,8 +130,12 @@ def test_two_links_are_two_gateways():
     plan = plan_of(text)
     assert [link.spec.rate for link in plan.links] == ["1 Gbit/s", "2 Gbit/s"]
     assert plan.pairs[0, 1].rate == "3 Gbit/s", "what both carry"
-    assert plan.tables[plan.gateways[2].node].next == {0: [plan.gateways[0].node, plan.gateways[1].node]}
-    with pytest.raises(UsageError, match="there are 2 links between 'a' and 'b', and gateways for 1"):
+    assert plan.tables[plan.gateways[2].node].next == {
+        0: [plan.gateways[0].node, plan.gateways[1].node]
+    }
+    with pytest.raises(
+        UsageError, match="there are 2 links between 'a' and 'b', and gateways for 1"
+    ):
         plan_of(text.replace("[[gateway]]\ncluster = 'a'\nhost = 'a1'\n", ""))
 
 

@@ -52,6 +52,15 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Compile:
     return build
 
 
+@pytest.fixture(params=["ompi", "mpich"])
+def exchange(request, tmp_path: Path) -> Path:
+    target = tmp_path / "exchange"
+    source = Path(__file__).with_name("exchange.c")
+    command = [COMPILERS[request.param], "-O1", str(source), "-o", str(target)]
+    subprocess.run(command, check=True, capture_output=True)
+    return target
+
+
 @pytest.fixture(scope="session")
 def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
     made = Sshd(tmp_path_factory.mktemp("sshd"))

@@ -89,6 +89,14 @@ class Grid:
             pid for pid, line in processes(self.mark).items() if all(word in line for word in words)
         )
 
+    def gateways(self) -> list[int]:
+        """Processes that are only gateways."""
+        return [
+            pid
+            for pid in self.find("isthmusd", " gateway")
+            if Path(f"/proc/{pid}/exe").readlink().name == "isthmusd"
+        ]
+
     def check_nothing_is_left(self) -> None:
         deadline = time.monotonic() + 20
         while left := processes(self.mark):

@@ -4,11 +4,9 @@ import os
 import random
 import signal
 import socket
-import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import COMPILERS
 from faulty import Grid, check, free_port
 
 
@@ -18,15 +16,6 @@ def gateways(**counts: int) -> str:
     for cluster, count in counts.items():
         lines += [f"[[gateway]]\ncluster = '{cluster}'\n"] * count
     return "".join(lines)
-
-
-@pytest.fixture(params=["ompi", "mpich"])
-def exchange(request, tmp_path: Path) -> Path:
-    target = tmp_path / "exchange"
-    source = Path(__file__).with_name("exchange.c")
-    command = [COMPILERS[request.param], "-O1", str(source), "-o", str(target)]
-    subprocess.run(command, check=True, capture_output=True)
-    return target
 
 
 @pytest.mark.parametrize("counts", [(2, 2), (3, 2), (1, 2)])
@@ -113,11 +102,7 @@ def test_one_of_two_is_killed_and_the_other_goes_on(remote: Grid, prefix, progra
     remote.write(with_one_there(prefix))
     with remote.start("-g", "grid.toml", "-n", 4, program(mpi), "fine", 0, bell) as running:
         assert running.stdout.readline() == "up 4\n"
-        (victim,) = (
-            pid
-            for pid in remote.find("isthmusd", " gateway")
-            if Path(f"/proc/{pid}/exe").readlink().name == "isthmusd"
-        )
+        (victim,) = remote.gateways()
         os.kill(victim, signal.SIGKILL)
         while "the other gateways of the cluster go on" not in (line := running.stderr.readline()):
             assert line, "the launcher has ended"

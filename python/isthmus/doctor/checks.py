@@ -52,15 +52,12 @@ def grid(model: Grid, say: Say) -> None:
     _same_machine(plan, hosts, say)
     if plan.links and all(facts is not None and facts.version == VERSION for facts in hosts):
         say(_join(plan))
-    pairs: set[tuple[int, int]] = set()
     for link in plan.links:
         _link(plan, hosts, link, say)
-        near = _gateway(plan, link.source).clusters[0]
-        pair = near, link.at
-        if getattr(link.spec, "reach", "gateway") == "direct" and pair not in pairs:
-            pairs.add(pair)
-            for near, far in (pair, pair[::-1]):
-                _direct(plan, hosts, near, far, say)
+    for (one, other), spec in plan.pairs.items():
+        if spec.reach == "direct":
+            _direct(plan, hosts, one, other, say)
+            _direct(plan, hosts, other, one, say)
 
 
 # -- hosts ----------------------------------------------------------------------------------------

@@ -49,9 +49,7 @@ class _TakenError(UnreachableError):
     """Nothing can listen at this port."""
 
 
-def _measure(
-    near: End, far: End, place: Place, names: Sequence[str], port: str
-) -> Measured:
+def _measure(near: End, far: End, place: Place, names: Sequence[str], port: str) -> Measured:
     host, _ = split_address(place.listen)
     host = "0.0.0.0" if is_place(host) else host
     token = secrets.token_hex(16) + "\n"

@@ -289,7 +289,8 @@ void Agent::kill(const ControlMessage&) {
 }
 
 void Agent::count(const ControlMessage&) {
-  channel_.send({{"op", "count"}, {"ranks", gateways_ ? json(gateways_->joined_ranks()) : json::object()}});
+  channel_.send(
+      {{"op", "count"}, {"ranks", gateways_ ? json(gateways_->joined_ranks()) : json::object()}});
 }
 
 void Agent::where(const ControlMessage&) {

@@ -78,8 +78,8 @@ std::string metrics_text(const std::string& job, const core::World& world,
                         metric.type);
     for (const LinkCount& count : counts) {
       text += fmt::format("{}{{job=\"{}\",from=\"{}\",to=\"{}\"}} {}\n", metric.name, quoted(job),
-                          quoted(world.label_of(count.from)),
-                          quoted(world.label_of(count.to)), metric.value(count));
+                          quoted(world.label_of(count.from)), quoted(world.label_of(count.to)),
+                          metric.value(count));
     }
   }
   return text;

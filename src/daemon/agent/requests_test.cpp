@@ -59,8 +59,7 @@ TEST(Requests, Link) {
   EXPECT_FALSE(request.links[0].encrypt);
   EXPECT_EQ(request.links[0].rate, 1e6);
   EXPECT_EQ(request.links[0].streams, 0);
-  EXPECT_EQ(request.routes.at(core::kFirstGateway).at(1),
-            std::vector{core::kFirstGateway + 1});
+  EXPECT_EQ(request.routes.at(core::kFirstGateway).at(1), std::vector{core::kFirstGateway + 1});
 }
 
 TEST(Requests, Spawn) {

@@ -59,8 +59,7 @@ std::vector<std::string> Gateway::listen(const std::vector<std::string>& address
   return actual;
 }
 
-void Gateway::link(core::World world, std::vector<GatewayLink> links,
-                   core::Routes next,
+void Gateway::link(core::World world, std::vector<GatewayLink> links, core::Routes next,
                    std::function<void(const std::string& error)> done) {
   state_->router.learn_world(std::move(world), std::move(next));
   state_->open_links(std::move(links), std::move(done));
@@ -84,8 +83,7 @@ std::vector<Attendance> Gateway::attendance() const {
   for (const std::size_t index : state_->router.clusters()) {
     const core::Cluster& cluster = state_->router.world()->clusters[index];
     const auto here = state_->present.find(index);
-    const auto present =
-        here == state_->present.end() ? Gateway::State::Present{} : here->second;
+    const auto present = here == state_->present.end() ? Gateway::State::Present{} : here->second;
     all.push_back({cluster.name, cluster.size, present.joined, present.left});
   }
   return all;

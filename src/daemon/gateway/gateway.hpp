@@ -113,11 +113,10 @@ class Gateway {
   std::vector<std::string> listen(const std::vector<std::string>& addresses);
 
   /// Learns the world, opens `links`, and routes by `next`: destination cluster index to
-  /// neighbouring gateways, the best first (its own clusters need no entry). `done` is called once, with an empty
-  /// string when all links are up, or with a sentence that names the link and the address. Links
-  /// that other gateways open to this one are not waited for.
-  void link(core::World world, std::vector<GatewayLink> links,
-            core::Routes next,
+  /// neighbouring gateways, the best first (its own clusters need no entry). `done` is called once,
+  /// with an empty string when all links are up, or with a sentence that names the link and the
+  /// address. Links that other gateways open to this one are not waited for.
+  void link(core::World world, std::vector<GatewayLink> links, core::Routes next,
             std::function<void(const std::string& error)> done);
 
   /// Tells every process and gateway that the job cannot go on (used by the agent when it learns

@@ -33,10 +33,15 @@ void Gateway::State::control(Peer& from, const core::InFrame& frame) {
   }
   if (body->what == ControlBody::What::Lost) {
     if (core::is_gateway(from.node)) {
-      router.learn_lost(*from.neighbour, body->cluster, body->message);
+      if (body->rank < 0) {
+        router.learn_lost(*from.neighbour, body->cluster, body->message);
+      } else {
+        router.learn_cut_off(*from.neighbour, static_cast<core::NodeId>(body->rank), body->message);
+      }
     }
     return;
   }
+  if (body->what == ControlBody::What::Without) return learn_without(from, *body);
   if (body->what == ControlBody::What::Other) {
     if (!core::is_gateway(from.node)) router.learn_other(body->cluster);
     return;
@@ -60,6 +65,28 @@ void Gateway::State::control(Peer& from, const core::InFrame& frame) {
   } else if (events.fault) {
     events.fault(body->message, body->code);
   }
+}
+
+// A process has lost a gateway, and lives. The news takes any way to that gateway, which else takes
+// it for dead: by gateways, and by processes that are connected to several.
+void Gateway::State::learn_without(const Peer& from, const ControlBody& body) {
+  const auto& world = router.world();
+  if (!world || body.rank < 0 || body.rank >= world->size() || !world->gateway(body.node) ||
+      !without.emplace(body.rank, body.node).second) {
+    return;
+  }
+  if (body.node != config.node) {
+    tell_all(body, from.node);
+    return;
+  }
+  const auto found = peers.find(static_cast<core::NodeId>(body.rank));
+  if (found == peers.end()) return;
+  const PeerPtr peer = found->second;
+  if (peer->neighbour->left || peer->neighbour->gone) return;
+  peer->reconnect.reset();
+  peer->driver->conduit().fail("goes on without this gateway");
+  peer->driver->close();
+  dead(*peer, peer->driver->conduit().dead());
 }
 
 void Gateway::ask_where() {
@@ -90,8 +117,8 @@ void Gateway::State::learn_joined(core::NodeId gateway, core::NodeId from) {
   act();
 }
 
-// One gateway speaks for its clusters: a process joins at all of them or at none. The others may not
-// be heard here at all, when no chain of links leads to them.
+// One gateway speaks for its clusters: a process joins at all of them or at none. The others may
+// not be heard here at all, when no chain of links leads to them.
 void Gateway::State::check_ready() {
   if (ready || !all_joined()) return;
   const core::World& world = *router.world();

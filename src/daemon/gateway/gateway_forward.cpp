@@ -39,6 +39,7 @@ void Gateway::State::act() {
       }
       case What::Lost:
         tell_all({.what = net::ControlBody::What::Lost,
+                  .rank = action->process == core::kNobody ? -1 : static_cast<int>(action->process),
                   .message = action->sentence,
                   .cluster = action->cluster});
         break;

@@ -216,6 +216,7 @@ void Gateway::State::dead(Peer& peer, const std::string& reason) {
       sentence += "; the last that was heard of it: " + peer.last_failure;
     }
   }
+  if (!core::is_gateway(peer.node) && peer.joined) ++present_of(peer).left;
   router.lost(*peer.neighbour, sentence);
   act();
 }

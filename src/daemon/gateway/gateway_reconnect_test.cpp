@@ -112,5 +112,20 @@ TEST_F(ReconnectWithSpare, TheConduitOfOneOfTwoGatewaysGoesOn) {
   bed.leave_all();
 }
 
+// No link leads from the one gateway to the other: the news that it lives goes by the ranks.
+TEST_F(ReconnectWithSpare, ARankThatCannotReconnectGoesOnByTheOtherGateway) {
+  flood(bed, 1);
+  bed.on_io([&] {
+    proxy->close();
+    return 0;
+  });
+  EXPECT_THAT(bed.warning(0),
+              HasSubstr("the connection of rank 0 (cluster \"c0\") is lost: it goes "
+                        "on without this gateway; what it carried goes other ways"));
+  for (int i = 0; i < 2; ++i) flood(bed, 1);
+  bed.leave_all();
+  for (int r = 0; r < 2; ++r) EXPECT_FALSE(bed.faulted(r));
+}
+
 }  // namespace
 }  // namespace isthmus::daemon

@@ -51,7 +51,8 @@ struct GatewaySet::State {
     Attendance found;
     for (const Member& member : members) {
       for (const Attendance& here : member.gateway->attendance()) {
-        if (here.cluster == of && here.joined + here.left >= found.joined + found.left) found = here;
+        if (here.cluster == of && here.joined + here.left >= found.joined + found.left)
+          found = here;
       }
     }
     return found;
@@ -179,13 +180,12 @@ void GatewaySet::link(const LinkRequest& request,
   auto waiting = std::make_shared<Waiting>(Waiting{members.size(), {}, std::move(done)});
   for (Member& member : members) {
     const auto route = request.routes.find(member.node);
-    member.gateway->link(
-        request.world, std::move(links[member.node]),
-        route == request.routes.end() ? core::Routes{} : route->second,
-        [waiting](const std::string& trouble) {
-          if (waiting->trouble.empty()) waiting->trouble = trouble;
-          if (--waiting->left == 0) waiting->done(waiting->trouble);
-        });
+    member.gateway->link(request.world, std::move(links[member.node]),
+                         route == request.routes.end() ? core::Routes{} : route->second,
+                         [waiting](const std::string& trouble) {
+                           if (waiting->trouble.empty()) waiting->trouble = trouble;
+                           if (--waiting->left == 0) waiting->done(waiting->trouble);
+                         });
   }
 }
 

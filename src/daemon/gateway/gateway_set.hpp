@@ -47,8 +47,8 @@ class GatewaySet {
   /// Asks all processes where they are.
   void ask_where();
 
-  bool joined() const;    ///< all ranks of this cluster have joined
-  bool finished() const;  ///< ... and left in good order
+  bool joined() const;                              ///< all ranks of this cluster have joined
+  bool finished() const;                            ///< ... and left in good order
   std::map<std::string, int> joined_ranks() const;  ///< how many have, of each cluster
   /// What each link has carried from this side.
   std::vector<LinkCount> counts() const;

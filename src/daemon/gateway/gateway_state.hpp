@@ -65,6 +65,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void await_reconnect(Peer& peer, const std::string& sentence);
   void ended(Peer& peer);
   void dead(Peer& peer, const std::string& reason);
+  void learn_without(const Peer& from, const net::ControlBody& body);
   bool all_joined() const;
   bool all_left() const;
   bool any_inside() const;
@@ -113,8 +114,9 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   Crossed crossed;
 
   std::map<core::NodeId, PeerPtr> peers;
-  std::map<std::size_t, Present> present;  // processes, by cluster
-  std::set<core::NodeId> full;             // gateways that know all their processes to have joined
+  std::map<std::size_t, Present> present;          // processes, by cluster
+  std::set<std::pair<int, core::NodeId>> without;  // processes, and the gateways they do without
+  std::set<core::NodeId> full;  // gateways that know all their processes to have joined
   bool ready = false;
   bool faulted = false;
 

@@ -320,8 +320,7 @@ class Testbed {
       for (std::size_t c = 0; c < world_.clusters.size(); ++c) {
         if (serves(i, c)) gateway.clusters.push_back(c);
       }
-      if (serves(i, cluster))
-        gateway.addresses = {addresses_[i][options_.ranks_by_tcp ? 0 : 1]};
+      if (serves(i, cluster)) gateway.addresses = {addresses_[i][options_.ranks_by_tcp ? 0 : 1]};
       const auto instead = rank_addresses_.find(i);
       if (serves(i, cluster) && instead != rank_addresses_.end()) {
         gateway.addresses = {instead->second};
@@ -341,7 +340,7 @@ class Testbed {
   asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);
   std::thread thread_;
   core::World world_;
-  std::vector<std::size_t> cluster_;                  // of each gateway
+  std::vector<std::size_t> cluster_;  // of each gateway
   std::size_t first_bridge_ = 0;
   std::vector<std::vector<std::size_t>> of_cluster_;  // gateways of each cluster
   std::vector<std::vector<std::string>> addresses_;
