@@ -271,13 +271,11 @@ class BringUp:
 
     def _share_memory(self, a: int, b: int, link: LinkSpec) -> bool:
         """All ranks of both clusters are on one host, and need no gateway."""
-        place = self._memory.get(a)
-        return (
-            link.reach is None
-            and {a, b} <= self._here
-            and bool(place)
-            and place == self._memory.get(b)
-        )
+        return link.reach is None and {a, b} <= self._here and self._same_place(a, b)
+
+    def _same_place(self, a: int, b: int) -> bool:
+        """The agents of both clusters are on one host, and share its memory."""
+        return bool(self._memory.get(a)) and self._memory.get(a) == self._memory.get(b)
 
     def _addresses(self, node: int, seen_by: AgentPlan, cluster: int) -> list[str]:
         """Of a gateway, as one of that cluster; best first."""
@@ -294,7 +292,10 @@ class BringUp:
         # The agent tells them in the order in which they were asked for.
         at = gateway.listen.index(place.listen)
         listening = tcp[at : at + 1]
-        return [*(local if home is seen_by else []), *reachable(place, listening, hosts)]
+        # Of links only the agent's own: they are measured and paced as TCP is.
+        both_here = home.has_ranks and seen_by.has_ranks and cluster == seen_by.cluster
+        beside = home is seen_by or (both_here and self._same_place(home.cluster, cluster))
+        return [*(local if beside else []), *reachable(place, listening, hosts)]
 
     async def spawn(self, *, stdin: bool, tag_output: bool) -> None:
         """Starts the ranks. Standard input goes to the cluster of world rank 0, when at all."""

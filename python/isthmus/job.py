@@ -242,9 +242,7 @@ class Job:
                 said = f"{agent.label}: {message.get('message')}"
                 (self._voice.warn if message.get("warning") else self._voice.narrate)(said)
             case "fault":
-                code = _integer(message.get("code"), 1)
-                said = str(message.get("message") or "the agent reports a fault without a reason")
-                self._ending.end((code & 0xFF) or 1, said, Weight.FAULT)
+                self._faulted(message)
             case "error":
                 said = str(message.get("message") or "the agent gave no reason")
                 remedy = message.get("remedy")
@@ -254,15 +252,22 @@ class Job:
             case op if op not in _ANSWERS:  # a late one is to what was dropped
                 self._ending.end(1, f"{agent.label}: the agent said '{op}', unasked", Weight.FAULT)
 
+    def _faulted(self, message: Message) -> None:
+        code = _integer(message.get("code"), 1)
+        said = str(message.get("message") or "the agent reports a fault without a reason")
+        status = (code & 0xFF) or 1
+        for member in self._members.ranked if status == 1 else ():
+            if member.exited:  # what broke may be a rank whose end has been heard of before
+                cluster = self._plan.clusters[member.plan.cluster].name
+                how = _how(member, member.exited)
+                told = of_the_rank(said, cluster, *how)
+                status, said = (how[0] & 0xFF or 1, told) if told != said else (status, said)
+        self._ending.end(status, said, Weight.FAULT)
+
     def _exited(self, member: Member, message: Message) -> None:
         member.exited = message
         label = member.agent.label
-        number = message.get("signal")
-        status = _integer(message.get("status"), 1)
-        if number is not None:
-            status = 128 + _integer(number, 0)
-        elif status:
-            number = member.chatter.signal
+        status, number = _how(member, message)
         self._voice.narrate(f"{label}: ended with status {status}")
         before = self._ending.outcome
         if (
@@ -405,6 +410,14 @@ class Job:
                 continue  # the run's own outcome is told; this is not the place for another
             own = {gateway.node for gateway in member.plan.gateways}
             stats.add(answer, member.plan.cluster, own)
+
+
+def _how(member: Member, message: Message) -> tuple[int, int | None]:
+    """Of an `exit`: the status as a shell has it, and the signal if there was one."""
+    if (number := message.get("signal")) is not None:
+        return 128 + _integer(number, 0), _integer(number, 0)
+    status = _integer(message.get("status"), 1)
+    return status, member.chatter.signal if status else None
 
 
 def _integer(value: object, default: int) -> int:

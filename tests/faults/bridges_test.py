@@ -62,7 +62,7 @@ def test_one_of_two_is_killed_and_the_other_goes_on(remote: Grid, prefix, progra
     remote.write(
         f"[cluster.east]\nprefix = '{prefix}'\n[cluster.west]\n{BOTH}{BOTH}host = 'site'\n"
     )
-    with remote.start("-g", "grid.toml", "-n", 4, program("mpich"), "fine", 0, bell) as running:
+    with remote.start("-g", "grid.toml", "-n", 4, program("ompi"), "fine", 0, bell) as running:
         assert running.stdout.readline() == "up 4\n"
         (victim,) = remote.gateways()
         os.kill(victim, signal.SIGKILL)
