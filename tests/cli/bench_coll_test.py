@@ -208,7 +208,7 @@ def test_a_quick_run_measures_what_the_limits_need():
                     time = bound(task.blocking, task.bytes, 16, WIRES)
                     made.runs.append(run(one.key, task, time, variant=variant))
     verdicts = judge(LIMITS, made)
-    assert len(verdicts) == len(LIMITS) == 14
+    assert len(verdicts) == len(LIMITS) == 15
     assert [verdict.note for verdict in verdicts if not verdict.well] == []
 
 

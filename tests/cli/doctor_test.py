@@ -196,6 +196,14 @@ def test_direct_links(doctor):
     assert doctor(f"[cluster.east]\n[cluster.west]\n{link}") == 0
     assert doctor.level("cluster east -> cluster west", "direct") == "ok"
     assert doctor.level("cluster west -> cluster east", "direct") == "ok"
+    assert doctor.of("east - west", "leg")["text"].startswith("direct")
+
+
+@pytest.mark.parametrize(("reach", "leg"), [("", "memory"), ("reach = 'gateway'", "gateways")])
+def test_the_leg_is_told(doctor, reach, leg):
+    link = f"[[link]]\nbetween = ['east', 'west']\n{reach}\n"
+    assert doctor(f"[cluster.east]\n[cluster.west]\n{link}") == 0
+    assert doctor.of("east - west", "leg")["text"].startswith(leg)
 
 
 def test_lines_for_people(doctor):

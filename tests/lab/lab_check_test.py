@@ -15,6 +15,7 @@ SIZES = {
     "chain": ["--nodes", "1"],
     "fatpipe": ["--nodes", "1"],
     "lossy": ["--nodes", "1"],
+    "room": ["--nodes", "1"],
     "trio": ["--nodes", "1"],
     "walled": ["--nodes", "1"],
     "hablot16": ["--nodes", "1"],

@@ -11,7 +11,7 @@ from isthmus.lab.network import Network, work_out
 from isthmus.units import format_rate, parse_rate, parse_size
 
 SHIPPED = {
-    "hablot", "matsuda", "zipper", "chain", "fatpipe", "lossy", "trio", "walled",
+    "hablot", "matsuda", "zipper", "chain", "fatpipe", "lossy", "room", "trio", "walled",
     "hablot16", "matsuda16", "leiden",
 }  # fmt: skip
 
@@ -137,6 +137,14 @@ def test_stars_and_meshes():
         ("[site.a]\n[site.b]\n[[wan]]\nsites = ['a', 'b']\nloss = 2", ["wan[0].loss"]),
         ("[site.a]\n[site.b]\n[[wan]]\nsites = ['a', 'b']\ndelay = '90 s'", ["at most 60 s"]),
         ("[site.a]\n[site.b]\n[[wan]]\nsites = ['a', 'b']\nqueue = '9'", ["must be a size"]),
+        (
+            "[site.a]\n[site.b]\n[[wan]]\nsites = ['a', 'b']\nbox = false\ndelay = '1 ms'",
+            ["x.toml:6", "wan[0].delay", "take out `box = false`"],
+        ),
+        (
+            "[site.a]\n[site.b]\nprivate = true\n[[wan]]\nsites = ['a', 'b']\nbox = false",
+            ["wan[0].box needs a WAN box", "site 'b'"],
+        ),
         ("[site.a]\n[tcp]\ncongestion = 'a b'", ["tcp.congestion"]),
         ("mtu = 100\n[site.a]", ["mtu"]),
         ("[site.a", ["not valid TOML"]),
@@ -210,6 +218,8 @@ def test_ways_to_name_a_link():
     assert _ways(net, "all") == [("a-b", "both"), ("b-c", "both")]
     with pytest.raises(UsageError, match="no WAN link 'a-c'"):
         _ways(net, "a-c")
+    with pytest.raises(UsageError, match="a-b is a plain wire"):
+        _ways(network("room"), "b>a")
 
 
 @pytest.mark.parametrize("mpi", ["openmpi", "mpich"])

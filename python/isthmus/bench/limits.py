@@ -144,6 +144,10 @@ LIMITS = (
     Limit(
         "loopback", "added one-way latency, per gateway", "at most", 20, _added(OURS, 2), "us",
     ),
+    Limit(
+        "room", "time of a message, direct, over that of the best native MPI", "at most", 1.15,
+        _against_natives,
+    ),
     Limit("zipper", "one-way bandwidth of 2 zipper nodes over 2 x 1", "at least", 0.9, _scaling(2)),
     Limit("zipper", "one-way bandwidth of 4 zipper nodes over 4 x 1", "at least", 0.9, _scaling(4)),
 )  # fmt: skip

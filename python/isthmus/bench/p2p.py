@@ -30,6 +30,7 @@ from isthmus.measuring.tasks import KIB, LARGEST, LATENCY_BYTES, MIB, Task
 QUICK_LIMIT = 255.0  # seconds; what has begun then still ends
 _TOOLS = ("tcp", "iperf3")
 _STREAMS = (1, 4)
+_ROOM_SIZES = [LATENCY_BYTES, KIB, 16 * KIB, 64 * KIB, MIB]
 _BANDWIDTH_ALONE = ("fatpipe", "lossy")  # testbeds whose limits are of that
 
 
@@ -177,6 +178,8 @@ def _quick(place: Place, contestant: Contestant) -> list[list[Task]]:
     if place.name == LOOPBACK:
         small = tasks.pingpongs([LATENCY_BYTES], 2000)
         return [[*small, *tasks.pingpongs([LARGEST], 3), *tasks.flows(1, 1.0)]] * 5
+    if place.name == "room":
+        return [[] if contestant.ceiling else tasks.pingpongs(_ROOM_SIZES, 300)] * 3
     if contestant.ceiling is not None:
         wanted = place.name == "hablot" and contestant.key == UNTUNED
         return [tasks.pingpongs([LARGEST], 2)] if wanted else []

@@ -2,6 +2,7 @@
 link."""
 
 import asyncio
+import contextlib
 import secrets
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -51,7 +52,11 @@ def grid(model: Grid, say: Say) -> None:
     hosts = _hosts(plan, say)
     _same_machine(plan, hosts, say)
     if plan.links and all(facts is not None and facts.version == VERSION for facts in hosts):
-        say(_join(plan))
+        joined = _join(plan)
+        say(joined)
+        if joined.level == "ok":
+            for pair, spec in plan.pairs.items():
+                say(_leg(plan, pair, spec))
     for link in plan.links:
         _link(plan, hosts, link, say)
     for (one, other), spec in plan.pairs.items():
@@ -188,11 +193,26 @@ async def _bring_up(plan: Plan) -> None:
         await asyncio.gather(*(agent.start(heard, lost) for agent in agents))
         await steps.greet()
         await steps.configure()
+        # Where no launcher is found a program may bring its own: told already, with the MPI.
+        with contextlib.suppress(RunError):
+            await steps.inspect()
         await steps.link()
         if trouble:
             raise RunError(trouble[0])
     finally:
         await asyncio.gather(*(agent.close(limits.close) for agent in agents))
+
+
+def _leg(plan: Plan, pair: tuple[int, int], spec: LinkSpec) -> Finding:
+    """By which the processes of two clusters reach each other, in the words of `--stats`."""
+    where = " - ".join(plan.clusters[i].name for i in pair)
+    if pair in plan.shared:
+        text = "memory: the processes of both are on one host"
+    elif spec.reach == "direct":
+        text = "direct: from process to process by TCP"
+    else:
+        text = "gateways"
+    return Finding(where, "leg", "ok", text)
 
 
 # -- links ----------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from isthmus.errors import RunError
 from isthmus.lab import kernel
-from isthmus.lab.network import Network, Node, Port
+from isthmus.lab.network import Link, Network, Node, Port
 from isthmus.lab.registry import Lab
 
 _PORT_BUFFER = 512_000  # bytes that a switch holds for one node
@@ -46,6 +46,7 @@ def build(network: Network, lab: Lab) -> None:
     _ip("link set lo up")
     for site in network.segments:
         _wire_site(network, lab, site)
+    _ip(*(_wire(network, lab, link) for link in network.links if not link.box))
     for node in network.nodes.values():
         _configure_node(network, lab, node)
     for name in ("enter", "ssh"):
@@ -54,15 +55,22 @@ def build(network: Network, lab: Lab) -> None:
 
 
 def attach_wans(network: Network, lab: Lab) -> None:
-    """Routes to other sites, when the WAN boxes have made their devices."""
+    """Routes to other sites, when the WAN boxes have made their devices and wires have theirs."""
     for link in network.links:
         for here, there in ((link.a, link.b), (link.b, link.a)):
             device = f"wan-{there}"
+            far = network.segments[there]
+            commands = [f"link set {device} mtu {network.mtu} txqueuelen 5000 up"]
+            if link.box:
+                commands.append(f"route add {far.public_subnet} dev {device}")
+            else:
+                mac = _wire_mac(network, there, here)
+                commands += [
+                    f"neigh replace {far.router} lladdr {mac} dev {device} nud permanent",
+                    f"route add {far.public_subnet} via {far.router} dev {device} onlink",
+                ]
             with kernel.inside(lab.namespace(switch_name(here))):
-                _ip(
-                    f"link set {device} mtu {network.mtu} txqueuelen 5000 up",
-                    f"route add {network.segments[there].public_subnet} dev {device}",
-                )
+                _ip(*commands)
 
 
 def _check_congestion(network: Network) -> None:
@@ -163,6 +171,22 @@ def _wire_site(network: Network, lab: Lab, site: str) -> None:
     with kernel.inside(lab.namespace(switch_name(site))):
         _ip(*commands)
         _tc(*shaping)
+
+
+def _wire(network: Network, lab: Lab, link: Link) -> str:
+    """A veth pair between two sites' routers, whose ends are called as a WAN box's devices."""
+    near, far = (
+        f"name wan-{there} netns {lab.namespace(switch_name(here))} "
+        f"address {_wire_mac(network, here, there)}"
+        for here, there in ((link.a, link.b), (link.b, link.a))
+    )
+    return f"link add {near} type veth peer {far}"
+
+
+def _wire_mac(network: Network, here: str, there: str) -> str:
+    """Of the end in `here`'s router of the wire to another site."""
+    a, b = (network.segments[site].index for site in (here, there))
+    return f"02:00:00:{a:02x}:fd:{b:02x}"
 
 
 def _configure_node(network: Network, lab: Lab, node: Node) -> None:

@@ -60,7 +60,7 @@ def run(network: Network, lab: Lab, seconds: float, every: bool, as_json: bool) 
 
 def lateness(network: Network, lab: Lab) -> float:
     """The most seconds that a WAN link was late in delivering, until now."""
-    states = [wan.ask(lab, link.name, op="get") for link in network.links]
+    states = [wan.ask(lab, link.name, op="get") for link in network.boxes]
     return max(
         (state[way]["late"]["most"] for state in states for way in ("ab", "ba")), default=0.0
     )
@@ -130,7 +130,7 @@ def _of_flow(network: Network, flow: Flow) -> Finding:
 
 def _of_losses(network: Network, lab: Lab) -> list[Finding]:
     found = []
-    for link in network.links:
+    for link in network.boxes:
         state = wan.ask(lab, link.name, op="get")
         for way, names in (("ab", (link.a, link.b)), ("ba", (link.b, link.a))):
             counters = state[way]["counters"]
@@ -156,7 +156,7 @@ def _print(network: Network, findings: list[Finding], late: float, busy: bool) -
     if not console.is_terminal:
         console = Console(width=120)
     console.print(table)
-    if network.links:
+    if network.boxes:
         console.print(f"The WAN boxes were at most {1e3 * late:.2f} ms late.")
     if busy:
         console.print("The machine was too busy for slow figures to prove anything.")

@@ -220,14 +220,19 @@ def _change(lab: str | None, link: str, settings: dict[str, object]) -> None:
 def _ways(network: Network, text: str) -> list[tuple[str, str]]:
     """The links that are meant and which of their directions."""
     if text == "all":
-        return [(link.name, "both") for link in network.links]
+        return [(link.name, "both") for link in network.boxes]
     for sign in (">", "-"):
-        for link in network.links:
+        for link in network.boxes:
             if text == f"{link.a}{sign}{link.b}":
                 return [(link.name, "ab" if sign == ">" else "both")]
             if text == f"{link.b}{sign}{link.a}":
                 return [(link.name, "ba" if sign == ">" else "both")]
-    known = listing(link.name for link in network.links) or "none"
+    for link in network.links:
+        ways = {f"{x}{sign}{y}" for x, y in ((link.a, link.b), (link.b, link.a)) for sign in "->"}
+        if not link.box and text in ways:
+            what = f"{link.name} is a plain wire: no WAN box stands there that could change it"
+            raise UsageError(what, "Take a testbed whose [[wan]] has no `box = false`.")
+    known = listing(link.name for link in network.boxes) or "none"
     raise UsageError(f"there is no WAN link '{text}'; the lab's links: {known}")
 
 
@@ -313,7 +318,7 @@ def set_(
 def stats(lab: LabId = None, json: Annotated[bool, typer.Option("--json")] = False) -> None:
     """Counters of the WAN links of a lab that runs."""
     found = registry.find(lab)
-    states = {link.name: wan.ask(found, link.name, op="get") for link in _model_of(found).links}
+    states = {link.name: wan.ask(found, link.name, op="get") for link in _model_of(found).boxes}
     if json:
         print(dumps(states))
         return

@@ -60,6 +60,8 @@ def _site(network: Network, segment: Segment) -> list[str]:
 
 
 def _figures(link: Link) -> str:
+    if not link.box:
+        return "plain wire, no WAN box"
     rate = format_rate(link.rate) if link.rate else "unshaped"
     parts = [rate, f"{1e3 * link.delay:g} ms one way"]
     if link.queue:

@@ -75,7 +75,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Link:
-    """A WAN link; the figures hold for each direction."""
+    """A WAN link; the figures hold for each direction. Without a box it is a plain wire."""
 
     a: str
     b: str
@@ -85,6 +85,7 @@ class Link:
     jitter: float
     loss: float
     reorder: bool
+    box: bool = True
 
     @property
     def name(self) -> str:
@@ -116,6 +117,11 @@ class Network:
     @property
     def mtu(self) -> int:
         return self.testbed.mtu
+
+    @property
+    def boxes(self) -> list[Link]:
+        """The links that have a WAN box."""
+        return [link for link in self.links if link.box]
 
     @property
     def tcp_buffer(self) -> int:
@@ -243,7 +249,8 @@ def work_out(name: str, testbed: Testbed) -> Network:
         queue = parse_size(wan.queue) if wan.queue else _default_queue(rate, delay)
         for a, b in wan.pairs():
             jitter = parse_time(wan.jitter)
-            network.links.append(Link(a, b, delay, rate, queue, jitter, wan.loss, wan.reorder))
+            link = Link(a, b, delay, rate, queue, jitter, wan.loss, wan.reorder, wan.box)
+            network.links.append(link)
     return network
 
 

@@ -138,7 +138,7 @@ def _init(network: Network, lab: Lab, wanbox: Path, body: Body, alive: int) -> i
     if command == 0:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _WATCHED)
         _end(lambda: body(network, lab))
-    names = {box.pid: link.name for box, link in zip(boxes, network.links, strict=True)}
+    names = {box.pid: link.name for box, link in zip(boxes, network.boxes, strict=True)}
     return _wait_for(command, names)
 
 

@@ -19,6 +19,7 @@ else:
     import tomli as tomllib
 
 MOST_NODES = 250
+_WIRE_KEYS = ("sites", "shape", "box")  # of a [[wan]] without a box
 
 
 def _rate(text: str) -> str:
@@ -75,6 +76,11 @@ class Wan(_Table):
     jitter: Time = "0 ms"
     loss: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.0
     reorder: bool = False
+    box: bool = True
+
+    def settings(self) -> list[str]:
+        """The keys in the file that a WAN box heeds."""
+        return [key for key in self.model_dump(exclude_defaults=True) if key not in _WIRE_KEYS]
 
     def pairs(self) -> list[tuple[str, str]]:
         names = self.sites
@@ -216,6 +222,7 @@ def check_names(testbed: Testbed, text: str, name: str) -> None:
         if spec.gateways and (spec.private or spec.firewall != "open"):
             what = "needs nodes that are reached from outside: no firewall, no private addresses"
             raise _complaint(text, name, at, what)
+    _check_wires(testbed, text, name)
     seen: dict[frozenset[str], str] = {}
     joined = [(("wan", i, "sites"), wan.pairs()) for i, wan in enumerate(testbed.wan)]
     joined += [
@@ -236,3 +243,18 @@ def check_names(testbed: Testbed, text: str, name: str) -> None:
                 what = f"joins '{pair[0]}' and '{pair[1]}', which {seen[key]} joins already"
                 raise _complaint(text, name, where, what)
             seen[key] = f"{where[0]}[{where[1]}]"
+
+
+def _check_wires(testbed: Testbed, text: str, name: str) -> None:
+    """Links without a box: nothing delays, shapes or filters there."""
+    for i, wan in enumerate(testbed.wan):
+        if wan.box:
+            continue
+        if keys := wan.settings():
+            what = "is what a WAN box does; take out `box = false`, or this key"
+            raise _complaint(text, name, ("wan", i, keys[0]), what)
+        for site in wan.sites:
+            spec = testbed.site.get(site)
+            if spec and (spec.private or spec.firewall != "open"):
+                what = f"needs a WAN box, which is site '{site}''s firewall and hides its addresses"
+                raise _complaint(text, name, ("wan", i, "box"), what)

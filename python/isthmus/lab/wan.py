@@ -17,9 +17,9 @@ _PRIORITY = 50
 
 
 def start(network: Network, lab: Lab, program: Path) -> list[subprocess.Popen[bytes]]:
-    """One box for each WAN link; its devices are there when this returns."""
+    """One box for each WAN link that has one; its devices are there when this returns."""
     boxes = []
-    for seed, link in enumerate(network.links, 1):
+    for seed, link in enumerate(network.boxes, 1):
         with (lab.folder / f"{link.name}.log").open("wb") as log:
             box = subprocess.Popen(
                 _command(network, lab, program, link, seed),
@@ -28,7 +28,7 @@ def start(network: Network, lab: Lab, program: Path) -> list[subprocess.Popen[by
                 stderr=log,
             )
         boxes.append(box)
-    for link, box in zip(network.links, boxes, strict=True):
+    for link, box in zip(network.boxes, boxes, strict=True):
         assert box.stdout
         ready, _, _ = select.select([box.stdout], [], [], 10)
         if not ready or not os.read(box.stdout.fileno(), 100).startswith(b"ready"):

@@ -126,6 +126,9 @@ def _limits() -> list[Limit[CollResults]]:
             _beyond_delay, "ms",
         )
     )  # fmt: skip
+    made.append(
+        Limit("room", "any collective over the best native job", "at most", 1.15, _against_peers)
+    )
     return made
 
 
