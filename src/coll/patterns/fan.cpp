@@ -1,5 +1,7 @@
 #include "coll/patterns/fan.hpp"
 
+#include <algorithm>
+
 #include "coll/engine/cost.hpp"
 
 namespace isthmus::coll {
@@ -51,7 +53,8 @@ double cost_of_fan(const Setting& setting, double in, double out) {
   const Network& network = setting.network;
   const int members = largest_cluster(setting.layout);
   const int far = setting.layout.size() - members;
-  const double messages = network.stream_cost * (members - 1 + setting.layout.size() - 1);
+  const double cost = std::min(network.stream_cost, network.message_cost);
+  const double messages = cost * (members - 1 + setting.layout.size() - 1);
   const double at_leader = in * (members - 1) / network.link_bandwidth;
   return network.link_latency + network.message_cost + messages + queueing(network, far) +
          at_leader + all_at_once(setting, out * (setting.layout.size() - 1), out * far);

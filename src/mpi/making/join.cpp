@@ -107,7 +107,8 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
   }
   made->rank = made->first() + native_rank;
   read_settings(*made, environment);
-  made->crowded = made->world.on_one_host() && made->world.size() > sysconf(_SC_NPROCESSORS_ONLN);
+  made->one_host = made->world.on_one_host();
+  made->crowded = made->one_host && made->world.size() > sysconf(_SC_NPROCESSORS_ONLN);
   if (made->world.clusters.size() < 2) return nullptr;
   start_trace(environment, made->rank);
 

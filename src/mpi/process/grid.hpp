@@ -32,7 +32,8 @@ struct Grid {
   coll::Network network;            ///< what the choice of collective algorithms goes by
   coll::Forced forced;              ///< algorithms asked for on all communicators
   std::uint64_t settings_mark = 0;  ///< of the texts that the two came from: the same on all ranks
-  bool crowded = false;             ///< all ranks are on one host, and are more than its cores
+  bool one_host = false;            ///< all ranks are on one host
+  bool crowded = false;             ///< and are more than its cores
   bool stats = false;               ///< rank 0 prints `choices` in the end
   Choices choices;                  ///< under the progress lock
 

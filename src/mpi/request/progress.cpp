@@ -30,6 +30,9 @@ constexpr unsigned kYields = 64;  // more of them, giving way to others
 // A process alone in its cluster holds no other up: up to 51.2 ms.
 constexpr std::chrono::microseconds kShortestNap{50};
 constexpr std::chrono::microseconds kStreamNap{100};
+// On one host all wait for each other's turns on the cores, and who naps sees nothing of its own
+// cluster's: it looks and gives way for so long first, as the native libraries do for ever.
+constexpr std::chrono::microseconds kLooksOnOneHost{200};
 constexpr unsigned kNapsOfALength = 16, kMostDoublings = 6, kMostDoublingsAlone = 10;
 
 }  // namespace
@@ -88,6 +91,15 @@ void Backoff::tell() {
   if (wait.call != nullptr) known_.emplace(wait);
 }
 
+// The clock is asked seldom: it takes as long as a look at the rings.
+bool Backoff::looks_on() {
+  constexpr unsigned kRounds = 16;
+  if (naps_ > 0) return false;
+  if (idle_rounds_ == kYields) idle_since_ = std::chrono::steady_clock::now();
+  return idle_rounds_ % kRounds != 0 ||
+         std::chrono::steady_clock::now() - idle_since_ < kLooksOnOneHost;
+}
+
 void Backoff::pause() {
   const Grid* const g = grid();
   {
@@ -109,17 +121,17 @@ void Backoff::pause() {
   }
   if (now != seen_) {
     seen_ = now;
-    idle_rounds_ = 0;
+    idle_rounds_ = naps_ = 0;
     return;
   }
   ++idle_rounds_;
-  if (idle_rounds_ < kYields) {
+  if (idle_rounds_ < kYields || (g->one_host && looks_on())) {
     if (idle_rounds_ >= kSpins || g->crowded) sched_yield();
     g->endpoint->poll();
     return;
   }
   const unsigned most = g->local_size() == 1 ? kMostDoublingsAlone : kMostDoublings;
-  const unsigned doublings = std::min((idle_rounds_ - kYields) / kNapsOfALength, most);
+  const unsigned doublings = std::min(naps_++ / kNapsOfALength, most);
   g->endpoint->wait_event(seen_, kShortestNap * (1U << doublings));
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -78,12 +79,15 @@ class Backoff {
 
  private:
   void tell();
+  bool looks_on();
 
   const Attending attending_;
   const Describe describe_;
   std::optional<KnownWait> known_;
   unsigned rounds_ = 0;
   unsigned idle_rounds_ = 0;
+  unsigned naps_ = 0;
+  std::chrono::steady_clock::time_point idle_since_;
   std::uint32_t seen_ = 0;
 };
 
