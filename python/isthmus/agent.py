@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import signal
+import sys
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -17,6 +18,12 @@ MAX_LINE = 1 << 20
 MAX_PAYLOAD = 8 << 20
 _KEPT_LINES = 40
 _KEPT_WIDTH = 1000
+# Of agents on this host: the terminal's signals are the launcher's. But not a session each: kernels
+# share cores out by sessions (sched_autogroup), and a rank that gives way does so to ranks of its
+# own session alone. Four ranks of two sessions on two cores wait for each other for whole slices.
+_OWN_GROUP: dict[str, Any] = (
+    {"process_group": 0} if sys.version_info >= (3, 11) else {"preexec_fn": os.setpgrp}
+)
 _AWAITED = {  # what an agent that does not give this answer has not done
     "hello": "start",
     "configured": "open its gateways",
@@ -90,9 +97,8 @@ class Agent:
         self._listen_for("hello")
         try:
             loop = asyncio.get_running_loop()
-            self._transport, protocol = await loop.subprocess_exec(
-                _Protocol, *self.command, start_new_session=self.target is None
-            )
+            own = {} if self.target else _OWN_GROUP
+            self._transport, protocol = await loop.subprocess_exec(_Protocol, *self.command, **own)
         except OSError as error:
             raise RunError(
                 f"{self.label}: cannot start {self.command[0]}: {error.strerror}"

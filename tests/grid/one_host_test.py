@@ -86,6 +86,36 @@ def test_the_environment_says_it_where_the_grid_file_does_not(isthmus, tmp_path,
     assert "ISTHMUS_REACH is 'memory'" in done.stderr
 
 
+DENIED = r"""
+import ctypes, os, platform, struct
+number = {"x86_64": 319, "aarch64": 279}[platform.machine()]  # memfd_create
+program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in (
+    (0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x50001), (0x06, 0, 0, 0x7FFF0000))))
+fprog = ctypes.create_string_buffer(struct.pack("HxxxxxxP", 4, ctypes.addressof(program)))
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(38, 1, 0, 0, 0) == 0  # no new privileges
+assert libc.prctl(22, 2, fprog, 0, 0) == 0, os.strerror(ctypes.get_errno())
+assert libc.memfd_create(b"x", 0) < 0 and ctypes.get_errno() == 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("denied", "memory"), [(("east", "west"), False), (("east",), True), (("west",), True)]
+)
+def test_one_of_two_makes_the_memory_or_gateways_carry_it(isthmus, tmp_path, denied, memory):
+    words: list[object] = []
+    for cluster in ("east", "west"):
+        program = tmp_path / f"{cluster}.py"
+        program.write_text(DENIED * (cluster in denied) + TALK)
+        words += [":"] * bool(words)
+        words += ["--on", cluster, "-n", 1, mpis.ALL["mpich5"].python, program, 50]
+    done = isthmus("run", "--stats", *words)
+    assert done.returncode == 0, done.stderr
+    gateways, directly = crossed(done.stderr)
+    assert gateways + directly["memory"] >= 2 * 50 * 300_000
+    assert bool(directly["memory"]) is memory, done.stderr
+
+
 @contextlib.contextmanager
 def running(program: Path, ranks: int, times: int) -> Iterator[tuple[subprocess.Popen, dict]]:
     """A run of `talk`, and the ranks' processes."""

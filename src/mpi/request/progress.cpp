@@ -1,6 +1,7 @@
 #include "mpi/request/progress.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -30,10 +31,17 @@ constexpr unsigned kYields = 64;  // more of them, giving way to others
 // A process alone in its cluster holds no other up: up to 51.2 ms.
 constexpr std::chrono::microseconds kShortestNap{50};
 constexpr std::chrono::microseconds kStreamNap{100};
-// On one host all wait for each other's turns on the cores, and who naps sees nothing of its own
-// cluster's: it looks and gives way for so long first, as the native libraries do for ever.
-constexpr std::chrono::microseconds kLooksOnOneHost{200};
 constexpr unsigned kNapsOfALength = 16, kMostDoublings = 6, kMostDoublingsAlone = 10;
+// On one host all wait for each other's turns on the cores, and who naps sees nothing of its own
+// cluster's: it looks and gives way for so long first, as Open MPI does for ever.
+constexpr std::chrono::milliseconds kLooksOnOneHost{5};
+
+// Kernels share cores out by sessions (sched_autogroup): a process that has one to itself, as
+// MPICH's ranks do, gives way to nobody but by sleeping.
+bool looks_long(const Grid& grid) {
+  static const bool leads_session = ::getsid(0) == ::getpid();
+  return grid.one_host && !leads_session;
+}
 
 }  // namespace
 
@@ -83,7 +91,10 @@ void pump() {
   pumping = false;
 }
 
-bool Backoff::long_since() const { return idle_rounds_ >= kYields; }
+bool Backoff::long_since() const {
+  const Grid* const g = grid();
+  return g != nullptr && looks_long(*g) ? naps_ > 0 : idle_rounds_ >= kYields;
+}
 
 void Backoff::tell() {
   WaitingFor wait{.call = calling};
@@ -125,7 +136,7 @@ void Backoff::pause() {
     return;
   }
   ++idle_rounds_;
-  if (idle_rounds_ < kYields || (g->one_host && looks_on())) {
+  if (idle_rounds_ < kYields || (looks_long(*g) && looks_on())) {
     if (idle_rounds_ >= kSpins || g->crowded) sched_yield();
     g->endpoint->poll();
     return;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -49,6 +50,12 @@ SharedMemory::~SharedMemory() {
 }
 
 SharedMemory SharedMemory::make(std::size_t size) {
+  // Beyond the limit of files' sizes the kernel would end the process by a signal.
+  rlimit files{};
+  if (::getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur < size) {
+    errno = EFBIG;
+    failed("cannot make shared memory");
+  }
   Descriptor file(::memfd_create("isthmus", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (file.number() < 0) failed("cannot make shared memory");
   if (::ftruncate(file.number(), static_cast<off_t>(size)) != 0 ||

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -64,6 +65,16 @@ TEST_F(SharedMemoryTest, MemoryOfAnotherSizeIsNotTaken) {
                                     static_cast<std::size_t>(most)),
                  std::runtime_error);
   }
+}
+
+TEST_F(SharedMemoryTest, MoreThanAFileMayHaveIsRefusedWithoutASignal) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit little = before;
+  little.rlim_cur = 4096;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &little), 0);
+  EXPECT_THROW(SharedMemory::make(8192), std::system_error);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
 }
 
 }  // namespace
