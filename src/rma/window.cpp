@@ -58,6 +58,10 @@ void Window::written(int rank, Partner& to) {
 
 void Window::send_now(int rank) { send_batch(rank, partner(rank)); }
 
+void Window::send_all() {
+  for (auto& [rank, to] : partners_) send_batch(rank, *to);
+}
+
 bool Window::has_room(int rank) const {
   const Partner* const to = find(rank);
   if (to == nullptr) return true;

@@ -82,6 +82,7 @@ class Window final : public core::Service {
   bool take_failure(int rank);
   /// Operations are to be sent that have been gathered so far.
   void send_now(int rank);
+  void send_all();
   /// False: the program should wait before it goes on, since much waits to be sent to `rank`.
   bool has_room(int rank) const;
   /// Ranks that operations have gone to.

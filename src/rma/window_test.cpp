@@ -176,6 +176,19 @@ TEST_F(WindowTest, SumsAreExactAndFetchesDiffer) {
   }
 }
 
+TEST_F(WindowTest, WhatIsGatheredGoesWhenAskedFor) {
+  const std::int64_t one = 1;
+  for (int rank = 1; rank < kRanks; ++rank)
+    window(0).accumulate({.rank = rank}, kSum, bytes_of(one));
+  run();
+  EXPECT_EQ(number_at(1, 0), 0);
+  EXPECT_FALSE(window(0).quiet());
+  window(0).send_all();
+  run();
+  for (int rank = 1; rank < kRanks; ++rank) EXPECT_EQ(number_at(rank, 0), 1);
+  EXPECT_TRUE(window(0).quiet());
+}
+
 TEST_F(WindowTest, CompareAndSwap) {
   const std::int64_t none = 0, mine = 5, yours = 6;
   std::int64_t first = -1, second = -1;

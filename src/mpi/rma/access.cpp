@@ -186,7 +186,7 @@ Rest accumulate(GridWindow& window, const Source& from, const Remote& to, MPI_Op
                 bool as_request) {
   check_rank(window, to.rank);
   check_access(window, to.rank);
-  const rma::Combination how = combination_of(op, to.type);
+  const rma::Combination how = combination_of(op, to.count, to.type);
   const Outgoing outgoing(from.address, from.count, from.type);
   check_data(window, to, outgoing.long_double());
   const Where where = locate(window, to, &how.element);
@@ -200,7 +200,7 @@ Rest get_accumulate(GridWindow& window, const Source& from, const Destination& b
                     const Remote& to, MPI_Op op, bool as_request) {
   check_rank(window, to.rank);
   check_access(window, to.rank);
-  const rma::Combination how = combination_of(op, to.type);
+  const rma::Combination how = combination_of(op, to.count, to.type);
   const bool reads = how.op == rma::Op::NoOp;
   const Outgoing outgoing =
       reads ? Outgoing(nullptr, 0, MPI_BYTE) : Outgoing(from.address, from.count, from.type);

@@ -59,6 +59,7 @@ bool end_exposure(GridWindow& window, bool wait) {
     wait_for(window, "MPI_Win_wait", all_completed);
   } else {
     pump();
+    with_part(window, [](rma::Window& part) { part.send_all(); });
     grid()->endpoint->poll();
     if (!with_part(window, all_completed)) return false;
   }
@@ -160,6 +161,7 @@ ISTHMUS_MPI(Win_test)(MPI_Win win, int* flag) {
 ISTHMUS_MPI(Win_sync)(MPI_Win win) {
   const GridWindowRef window = grid_window(win);
   if (!window) return native.Win_sync(win);
+  with_part(*window, [](rma::Window& part) { part.send_all(); });
   // What the I/O thread has written is this thread's to see, and the other way round.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return MPI_SUCCESS;

@@ -139,7 +139,7 @@ rma::Element element_of(MPI_Datatype type) {
   return element_of_kind(basic);
 }
 
-rma::Combination combination_of(MPI_Op op, MPI_Datatype type) {
+rma::Combination combination_of(MPI_Op op, MPI_Count count, MPI_Datatype type) {
   using rma::Op;
   static const std::vector<std::pair<MPI_Op, Op>>& ops = *new std::vector<std::pair<MPI_Op, Op>>{
       {MPI_REPLACE, Op::Replace}, {MPI_NO_OP, Op::NoOp},    {MPI_SUM, Op::Sum},
@@ -149,6 +149,7 @@ rma::Combination combination_of(MPI_Op op, MPI_Datatype type) {
       {MPI_MAXLOC, Op::MaxLoc},   {MPI_MINLOC, Op::MinLoc}};
   for (const auto& [handle, known] : ops) {
     if (handle != op) continue;
+    if (count == 0) return {Op::NoOp, rma::raw(1)};
     const rma::Combination how{known, element_of(type)};
     if (known != Op::Replace && known != Op::NoOp && is_predefined(type)) check_op(op, type);
     require(rma::combines(how.op, how.element), MPI_ERR_OP,

@@ -11,7 +11,7 @@ namespace isthmus::face {
 rma::Element element_of(MPI_Datatype type);
 
 /// Throws coll::Failure with MPI_ERR_OP for an operation of the program's own, and for one that
-/// does not go with the datatype.
-rma::Combination combination_of(MPI_Op op, MPI_Datatype type);
+/// does not go with the datatype, unless there is no data.
+rma::Combination combination_of(MPI_Op op, MPI_Count count, MPI_Datatype type);
 
 }  // namespace isthmus::face

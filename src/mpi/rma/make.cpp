@@ -245,7 +245,7 @@ ISTHMUS_MPI(Win_free)(MPI_Win* win) {
   return shielded(*window, "MPI_Win_free", [&] {
     check_free(*window);
     wait_for(*window, "MPI_Win_free", [&](rma::Window& part) {
-      for (const int rank : part.partners()) part.send_now(rank);
+      part.send_all();
       return part.quiet();
     });
     meet(window->comm);

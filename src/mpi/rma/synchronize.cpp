@@ -35,6 +35,7 @@ void complete_at_targets(GridWindow& window, const std::vector<int>& ranks, cons
   Numbers numbers;
   with_part(window, [&](rma::Window& part) {
     for (const int rank : ranks) numbers.emplace_back(rank, part.flush(rank));
+    part.send_all();
   });
   await(window, numbers, function);
 }
@@ -43,14 +44,13 @@ void unlock(GridWindow& window, const std::vector<int>& locked, const char* func
   Numbers numbers;
   with_part(window, [&](rma::Window& part) {
     for (const int rank : locked) numbers.emplace_back(rank, part.unlock(rank));
+    part.send_all();
   });
   await(window, numbers, function);
 }
 
 void complete_locally(GridWindow& window, const std::vector<int>& ranks, const char* function) {
-  with_part(window, [&](rma::Window& part) {
-    for (const int rank : ranks) part.send_now(rank);
-  });
+  with_part(window, [](rma::Window& part) { part.send_all(); });
   wait_for(window, function, [&](const rma::Window& part) {
     for (const int rank : ranks) {
       if (!part.local_done(rank)) return false;

@@ -1,4 +1,7 @@
 // What the synchronizing calls share.
+//
+// Each sends all that has been gathered for any target: programs wait for others by looking at
+// their own memory and synchronizing with nobody else meanwhile.
 #pragma once
 
 #include <vector>
