@@ -1,4 +1,4 @@
-"""Windows through mpi4py: puts and gets between fences, a counter, attributes, a request. ranks: 2 4"""
+"""Windows through mpi4py: puts and gets, a counter, attributes, a request. ranks: 2 4"""
 
 import sys
 from array import array
