@@ -30,8 +30,6 @@ Handling handling_of(MPI_Errhandler handler);
 // refusal.cpp: what Isthmus does not do on grid objects. Where the handler returns, tells as well.
 /// error_code + raise. MPI_COMM_NULL: the error belongs to no communicator.
 int unsupported(MPI_Comm comm, const char* function, const char* reason);
-/// As unsupported, for opening a file on `comm`: the handler is that of MPI_FILE_NULL.
-int unsupported_file(MPI_Comm comm, const char* function, const char* reason);
 /// Says on standard error that the program is given an error which it may not look at: at the first
 /// refusal of each function, on one process where all members of `comm` are refused.
 void tell_refusal(MPI_Comm comm, const char* function, const char* reason);
