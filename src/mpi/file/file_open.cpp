@@ -114,7 +114,7 @@ std::string random_name() {
 
 /// A file beside `path` that only this file system can have.
 std::string leave_nonce(const std::string& folder) {
-  const std::string nonce = folder + ".isthmus-" + random_name();
+  std::string nonce = folder + ".isthmus-" + random_name();
   const int descriptor = open(nonce.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (descriptor < 0) return "";
   close(descriptor);
@@ -239,13 +239,16 @@ void open_by_all(GridFile& file, const char* filename, MPI_Info info) {
   }
 }
 
-/// Where others failed to open it.
+/// Where others failed to open it. What is told is why they did.
 void close_in_vain(GridFile& file) {
   if (!file.file) return;
-  try {
-    file.run(kOpen, [&] { file.file->close(); });
-  } catch (const file::Error&) {  // what is told is why the others failed
-  }
+  file.run(kOpen, [&] {
+    try {
+      file.file->close();
+    } catch (const file::Error&) {
+      file.file.reset();
+    }
+  });
 }
 
 void release(GridFile& file) {
