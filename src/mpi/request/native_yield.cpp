@@ -21,18 +21,14 @@ void learn() {
   set = found;
 }
 
-Withheld::Withheld() {
-  if (set != nullptr) set(false);
-}
-Withheld::~Withheld() {
-  if (set != nullptr) set(true);
+void allow(bool may) {
+  if (set != nullptr) set(may);
 }
 
 #else
 
 void learn() {}
-Withheld::Withheld() = default;
-Withheld::~Withheld() = default;
+void allow(bool) {}
 
 #endif
 

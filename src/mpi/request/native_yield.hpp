@@ -8,12 +8,15 @@ namespace isthmus::face::native_yield {
 /// Finds out what the native library does by itself. Once it is initialized, before the first wait.
 void learn();
 
+/// Has native calls give way (`may`), where they do so by themselves, or not.
+void allow(bool may);
+
 /// While one lives, native calls do not give way. Any thread; other threads' calls in the meantime
 /// do not either.
 class Withheld {
  public:
-  Withheld();
-  ~Withheld();
+  Withheld() { allow(false); }
+  ~Withheld() { allow(true); }
   Withheld(const Withheld&) = delete;
   Withheld& operator=(const Withheld&) = delete;
 };
