@@ -7,8 +7,6 @@
 namespace isthmus::core {
 namespace {
 
-constexpr std::size_t kBulk = 32 * 1024;
-
 double share(const Grid& grid, std::size_t link, std::size_t of) {
   return static_cast<double>(grid.crossed(link).size()) / static_cast<double>(of);
 }

@@ -10,8 +10,6 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-constexpr std::size_t kBulk = 32 * 1024;
-
 TEST(RouterCutOff, WhatIsForTheProcessGoesBackAndByAnotherGateway) {
   Grid grid({.sizes = {2, 2}, .gateways = {2, 2}});
   for (int from : {0, 1}) {

@@ -14,8 +14,6 @@ using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr std::size_t kBulk = 32 * 1024;
-
 std::vector<std::uint64_t> numbers(const std::vector<Grid::Seen>& seen) {
   std::vector<std::uint64_t> all;
   for (const auto& [number, flags] : seen) all.push_back(number);

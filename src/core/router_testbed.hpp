@@ -22,6 +22,8 @@
 
 namespace isthmus::core {
 
+inline constexpr std::size_t kBulk = 32 * 1024;  ///< a message that is no small one
+
 using namespace std::chrono_literals;
 
 class Grid {

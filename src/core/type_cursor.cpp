@@ -8,8 +8,6 @@
 namespace isthmus::core {
 namespace {
 
-constexpr std::int64_t kFarthest = std::int64_t{1} << 62;
-
 /// As many of `count` elements as offsets can tell the places of.
 std::int64_t reachable(const TypeMap& map, std::int64_t count) {
   const std::int64_t span = std::abs(map.extent());

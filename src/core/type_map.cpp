@@ -9,9 +9,6 @@
 namespace isthmus::core {
 namespace {
 
-// Sums of offsets stay within this, so that a base can still be added to them.
-constexpr std::int64_t kFarthest = std::int64_t{1} << 62;
-
 bool times(std::int64_t a, std::int64_t b, std::int64_t& out) {
   return !__builtin_mul_overflow(a, b, &out);
 }

@@ -12,6 +12,9 @@
 
 namespace isthmus::core {
 
+/// Sums of offsets stay within this, so that a base can still be added to them.
+inline constexpr std::int64_t kFarthest = std::int64_t{1} << 62;
+
 /// Bytes one after the other. Offsets count from the address that MPI calls the buffer.
 struct Piece {
   std::int64_t offset = 0;

@@ -65,7 +65,7 @@ std::string World::name_of(NodeId node) const {
 std::string World::label_of(NodeId node) const {
   const Gateway* const found = gateway(node);
   if (found == nullptr) return std::to_string(node);
-  std::string label = found->name;
+  std::string label = found->clusters.empty() ? found->name : "";
   for (const std::size_t cluster : found->clusters) {
     label += (label.empty() ? "" : "+") + clusters[cluster].name;
   }

@@ -51,7 +51,7 @@ def test_each_rank_has_an_output_file_of_its_own(grid: Grid, faults):
 
 def test_output_file_that_cannot_be_made(grid: Grid, faults):
     done = grid.run("-n", 2, "--error", "no/such/folder/%r", faults, "fine")
-    check(done, None, '"no/such/folder/0" cannot be written on', "No such file or directory")
+    check(done, None, "no/such/folder/", " cannot be written on", "No such file or directory")
 
 
 @pytest.mark.parametrize("rank", [0, 3])

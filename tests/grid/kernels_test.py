@@ -58,7 +58,7 @@ def test_verified(isthmus, programs: Path, monkeypatch, kernel: str, n: int, pai
     ("kernel", "klass", "n", "said"),
     [
         *((k, "S", 3, "runs on 1, 2, 4, 8... ranks; there are 3") for k in ("cg", "mg", "ft")),
-        ("bt", "S", 7, "too few points for so many ranks"),
+        ("bt", "S", 7, "this class has too few points for so many ranks"),
         ("ep", "X", 2, "give one class: S, W, A or B"),
     ],
 )

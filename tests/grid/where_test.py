@@ -61,7 +61,8 @@ def running(request, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         stderr=subprocess.PIPE,
         stdin=subprocess.DEVNULL,
         text=True,
-        env=os.environ | {"OMPI_MCA_btl_vader_single_copy_mechanism": "none"},
+        env=os.environ
+        | {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "ISTHMUS_REACH": "gateway"},
     ) as process:
         yield process
         process.send_signal(signal.SIGTERM)

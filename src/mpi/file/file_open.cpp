@@ -51,6 +51,18 @@ MPI_Comm same_members(MPI_Comm comm, int rank) {
 }
 
 /// What is wrong with an access mode; null: nothing.
+/// The same number in all libraries, whose constants differ.
+int common(int amode) {
+  int result = 0, bit = 1;
+  for (const int mode :
+       {MPI_MODE_RDONLY, MPI_MODE_RDWR, MPI_MODE_WRONLY, MPI_MODE_CREATE, MPI_MODE_EXCL,
+        MPI_MODE_DELETE_ON_CLOSE, MPI_MODE_UNIQUE_OPEN, MPI_MODE_SEQUENTIAL, MPI_MODE_APPEND}) {
+    if ((amode & mode) != 0) result |= bit;
+    bit <<= 1;
+  }
+  return result;
+}
+
 const char* wrong_with(int amode) {
   const int ways = amode & (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR);
   if (ways != MPI_MODE_RDONLY && ways != MPI_MODE_WRONLY && ways != MPI_MODE_RDWR) {
@@ -74,7 +86,7 @@ int access_flags(int amode) {
 /// All members have the same access mode, and it is one that may be.
 void check_mode(const GridFile& file) {
   const char* const wrong = wrong_with(file.amode);
-  const auto all = tell_all(file.members, std::pair(file.amode, wrong != nullptr));
+  const auto all = tell_all(file.members, std::pair(common(file.amode), wrong != nullptr));
   for (const auto& [amode, bad] : all) {
     require(amode == all[0].first, MPI_ERR_NOT_SAME, "the processes give different access modes");
     if (bad) throw coll::Failure(MPI_ERR_AMODE, wrong != nullptr ? wrong : "a bad access mode");
