@@ -1,5 +1,7 @@
 #include "core/engine.hpp"
 
+#include <iterator>
+#include <list>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -91,25 +93,13 @@ void Engine::recv(const std::shared_ptr<Extracted>& message, RecvOp& op) {
   settle();
 }
 
-namespace {
-
-// Its own last owner.
-struct Posted final : SendOp, Completion {
-  explicit Posted(std::vector<std::byte> bytes_) : bytes(std::move(bytes_)) {
-    data = bytes;
-    then = this;
-  }
-  void over(Op& /*op*/) override { delete this; }
-  const std::vector<std::byte> bytes;
-};
-
-}  // namespace
-
 void Engine::post(NodeId peer, const Envelope& envelope, std::vector<std::byte> bytes) {
-  auto op = std::make_unique<Posted>(std::move(bytes));
-  op->peer = peer;
-  op->envelope = envelope;
-  send(*op.release());
+  std::list<Posted>& posted = state_->posted;
+  Posted& op = posted.emplace_back(posted, std::move(bytes));
+  op.place = std::prev(posted.end());
+  op.peer = peer;
+  op.envelope = envelope;
+  send(op);
 }
 
 void Engine::serve(std::uint64_t context, Service& service) {

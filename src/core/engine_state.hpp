@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -76,6 +77,20 @@ struct Channel {
   Links<Channel> reply_links, envelope_links, piece_links;
 };
 
+/// A message of the engine's own bytes, kept until all of them are in frames, or the engine ends.
+struct Posted final : SendOp, Completion {
+  Posted(std::list<Posted>& kept_in_, std::vector<std::byte> bytes_)
+      : kept_in(kept_in_), bytes(std::move(bytes_)) {
+    data = bytes;
+    then = this;
+  }
+  void over(Op& /*op*/) override { kept_in.erase(place); }
+
+  std::list<Posted>& kept_in;
+  std::list<Posted>::iterator place;
+  const std::vector<std::byte> bytes;
+};
+
 struct Engine::State {
   State(NodeId self_, Limits limits_)
       : self(self_), limits(limits_), services([this](Incoming& message, RecvOp* op) {
@@ -117,6 +132,7 @@ struct Engine::State {
 
   const NodeId self;
   const Limits limits;
+  std::list<Posted> posted;
   std::unordered_map<NodeId, Channel> channels;
   Matching matching;
   Services services;

@@ -56,8 +56,14 @@ def test_what_agents_are_told(pair):
         {"name": "west", "size": 1, **machine},
     ]
     assert world["gateways"] == [
-        {"node": first, "cluster": 0, "addresses": []},
-        {"node": second, "cluster": 1, "addresses": ["unix:/tmp/x", "tcp:127.0.0.1:9000"]},
+        {"node": first, "clusters": [0], "addresses": [], "hops": [0, 1], "name": "east"},
+        {
+            "node": second,
+            "clusters": [1],
+            "addresses": ["unix:/tmp/x", "tcp:127.0.0.1:9000"],
+            "hops": [1, 0],
+            "name": "west",
+        },
     ]
     env = {"A": "b", "ISTHMUS_NETWORK": "wan-rate=8000.0M"}
     assert east.told("spawn")["parts"] == [
