@@ -71,8 +71,9 @@ unit: build  ## unit tests, in C++ and Python
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
 	$(BIN)/pytest -q -n $(JOBS) tests/architecture tests/generate tests/cli
 
+# Two at a time, however many cores: each starts a grid of processes, and waits for much of its time.
 grid: build packages-programs  ## whole grids: programs, faults, real applications
-	$(BIN)/pytest -q tests/grid tests/faults
+	$(BIN)/pytest -q -n 2 --dist worksteal tests/grid tests/faults
 
 .PHONY: lab lab-grid $(addprefix lab-grid-,hablot zipper chain)
 lab: build  ## the lab itself, and Isthmus over its emulated networks

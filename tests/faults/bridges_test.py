@@ -4,7 +4,7 @@ import os
 import signal
 
 import pytest
-from faulty import Grid, check
+from faulty import Grid, check, goes_on_without_one_gateway
 
 BOTH = "[[gateway]]\nclusters = ['east', 'west']\n"
 TWO = "[cluster.east]\n[cluster.west]\n"
@@ -58,19 +58,10 @@ def test_the_only_one_is_killed(remote: Grid, prefix, program, tmp_path):
 
 
 def test_one_of_two_is_killed_and_the_other_goes_on(remote: Grid, prefix, program, tmp_path):
-    bell = tmp_path / "bell"
     remote.write(
         f"[cluster.east]\nprefix = '{prefix}'\n[cluster.west]\n{BOTH}{BOTH}host = 'site'\n"
     )
-    with remote.start("-g", "grid.toml", "-n", 4, program("ompi"), "fine", 0, bell) as running:
-        assert running.stdout.readline() == "up 4\n"
-        (victim,) = remote.gateways()
-        os.kill(victim, signal.SIGKILL)
-        while "the other gateways of the cluster go on" not in (line := running.stderr.readline()):
-            assert line, "the launcher has ended"
-        bell.touch()
-        _, err = running.communicate(timeout=90)
-    assert running.returncode == 0, err
+    goes_on_without_one_gateway(remote, program("ompi"), tmp_path / "bell")
 
 
 def test_a_cluster_without_ranks_forwards(grid: Grid, exchange):

@@ -3,6 +3,7 @@
 import getpass
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -176,3 +177,16 @@ class Sshd:
     @property
     def ssh(self) -> str:
         return f"ssh -F {self.config}"
+
+
+def goes_on_without_one_gateway(grid: Grid, program: Path, bell: Path) -> None:
+    """faults.c survives the end of the only gateway that is on another host."""
+    with grid.start("-g", "grid.toml", "-n", 4, program, "fine", 0, bell) as running:
+        assert running.stdout.readline() == "up 4\n"
+        (victim,) = grid.gateways()
+        os.kill(victim, signal.SIGKILL)
+        while "the other gateways of the cluster go on" not in (line := running.stderr.readline()):
+            assert line, "the launcher has ended"
+        bell.touch()
+        _, err = running.communicate(timeout=90)
+    assert running.returncode == 0, err

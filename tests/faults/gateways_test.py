@@ -1,13 +1,11 @@
 """Clusters with several gateways each: by the way of all of them, and what goes wrong with one."""
 
-import os
 import random
-import signal
 import socket
 from pathlib import Path
 
 import pytest
-from faulty import Grid, check, free_port
+from faulty import Grid, check, free_port, goes_on_without_one_gateway
 
 
 def gateways(**counts: int) -> str:
@@ -98,14 +96,5 @@ def test_strangers_are_turned_away_told_of_and_do_no_harm(grid: Grid, program, t
 
 @pytest.mark.parametrize("mpi", ["ompi", "mpich"])
 def test_one_of_two_is_killed_and_the_other_goes_on(remote: Grid, prefix, program, mpi, tmp_path):
-    bell = tmp_path / "bell"
     remote.write(with_one_there(prefix))
-    with remote.start("-g", "grid.toml", "-n", 4, program(mpi), "fine", 0, bell) as running:
-        assert running.stdout.readline() == "up 4\n"
-        (victim,) = remote.gateways()
-        os.kill(victim, signal.SIGKILL)
-        while "the other gateways of the cluster go on" not in (line := running.stderr.readline()):
-            assert line, "the launcher has ended"
-        bell.touch()
-        _, err = running.communicate(timeout=90)
-    assert running.returncode == 0, err
+    goes_on_without_one_gateway(remote, program(mpi), tmp_path / "bell")

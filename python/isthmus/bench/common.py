@@ -28,6 +28,17 @@ TestbedOption = Annotated[
         help="Start this testbed of the lab and measure in it; 'loopback': on this host.",
     ),
 ]
+GridOption = Annotated[
+    Path | None,
+    typer.Option("-g", "--grid", metavar="FILE", help="Measure over the clusters of a grid."),
+]
+TuneOption = Annotated[
+    bool,
+    typer.Option(
+        "--tune/--no-tune",
+        help="Measure the grid for Isthmus's choice of algorithms first, as 'isthmus tune' does.",
+    ),
+]
 PassesOption = Annotated[
     int,
     typer.Option("--passes", min=1, metavar="N", help="How often the contestants take turns."),

@@ -18,10 +18,12 @@ from isthmus.bench.app.report import app_tables
 from isthmus.bench.app.results import AppResults
 from isthmus.bench.common import (
     FiguresOption,
+    GridOption,
     InsideOption,
     JsonOption,
     MpiOption,
     TestbedOption,
+    TuneOption,
 )
 from isthmus.bench.verdicts import judge
 from isthmus.errors import RunError, UsageError, did_you_mean, listing
@@ -32,10 +34,7 @@ from isthmus.units import parse_time
 
 def app(
     testbed: TestbedOption = None,
-    grid: Annotated[
-        Path | None,
-        typer.Option("-g", "--grid", metavar="FILE", help="Measure over the clusters of a grid."),
-    ] = None,
+    grid: GridOption = None,
     n: Annotated[
         str | None,
         typer.Option(
@@ -111,14 +110,7 @@ def app(
             help="Only these contestants, such as isthmus, 'native-*-tuned'; may be repeated.",
         ),
     ] = None,
-    tune: Annotated[
-        bool,
-        typer.Option(
-            "--tune/--no-tune",
-            help="Measure the grid for Isthmus's choice of algorithms first, as 'isthmus tune' "
-            "does.",
-        ),
-    ] = True,
+    tune: TuneOption = True,
     json_file: JsonOption = None,
     figures_folder: FiguresOption = None,
     inside: InsideOption = None,

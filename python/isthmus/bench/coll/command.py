@@ -21,11 +21,13 @@ from isthmus.bench.coll.report import coll_tables
 from isthmus.bench.coll.results import CollResults
 from isthmus.bench.common import (
     FiguresOption,
+    GridOption,
     InsideOption,
     JsonOption,
     MpiOption,
     PassesOption,
     TestbedOption,
+    TuneOption,
 )
 from isthmus.bench.verdicts import judge
 from isthmus.errors import IsthmusError, RunError, UsageError
@@ -36,10 +38,7 @@ from isthmus.units import parse_size
 
 def coll(
     testbed: TestbedOption = None,
-    grid: Annotated[
-        Path | None,
-        typer.Option("-g", "--grid", metavar="FILE", help="Measure over the clusters of a grid."),
-    ] = None,
+    grid: GridOption = None,
     n: Annotated[
         int | None,
         typer.Option("-n", min=2, metavar="N", help="Ranks, placed as 'isthmus run' places them."),
@@ -84,14 +83,7 @@ def coll(
             "--interleaved", help="Also with communicators whose ranks alternate between clusters."
         ),
     ] = False,
-    tune: Annotated[
-        bool,
-        typer.Option(
-            "--tune/--no-tune",
-            help="Measure the grid for Isthmus's choice of algorithms first, as 'isthmus tune' "
-            "does.",
-        ),
-    ] = True,
+    tune: TuneOption = True,
     variant: Annotated[
         list[str] | None,
         typer.Option(
