@@ -47,9 +47,11 @@ static void shared(MPI_File file) {
 
 static void ordered(MPI_File file) {
   at = "ordered";
-  int mine[10], back[10];
+  enum { kMost = 40 }; /* ranks: what they write ends before 4096, where another part begins */
+  int mine[kMost], back[kMost];
+  CHECK(size < kMost, "made for fewer than %d ranks", kMost);
   MPI_Status status;
-  for (int i = 0; i < 10; ++i) mine[i] = rank * 100 + i;
+  for (int i = 0; i < kMost; ++i) mine[i] = rank * kMost + i;
   MPI_Barrier(MPI_COMM_WORLD);
   OK(MPI_File_seek_shared(file, 5, MPI_SEEK_SET));
   OK(MPI_File_write_ordered(file, mine, rank + 1, MPI_INT, &status));
@@ -60,7 +62,7 @@ static void ordered(MPI_File file) {
   MPI_Offset place = 5;
   for (int r = 0; r < size; ++r) {
     OK(MPI_File_read_at(file, place, back, r + 1, MPI_INT, &status));
-    for (int i = 0; i <= r; ++i) CHECK(back[i] == r * 100 + i, "of rank %d: %d", r, back[i]);
+    for (int i = 0; i <= r; ++i) CHECK(back[i] == r * kMost + i, "of rank %d: %d", r, back[i]);
     place += r + 1;
   }
   MPI_Barrier(MPI_COMM_WORLD);
