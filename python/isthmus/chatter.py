@@ -31,6 +31,14 @@ _SIGNS = (
     b"Abort(",
     b"This typ",
 )
+# Hydra prints its bars sign by sign, so that lines come in pieces of any length.
+_BAR_BEGUN = re.compile(rb"={1,90}")
+_HYDRAS = (
+    _BAD,
+    b"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: ",
+    b"This typically refers to a problem with your application.",
+    b"Please see the FAQ page for debugging suggestions",
+)
 _SIGNAL = re.compile(rb"(?:exited on signal (\d+)|\(signal (\d+)\))")
 _MAX_BLOCK = 64  # lines
 
@@ -70,6 +78,7 @@ class Chatter:
     def __init__(self) -> None:
         self.kept: list[bytes] = []  # lines, in order
         self._held: dict[int, list[bytes]] = {}  # a block's lines until it is known for one
+        self._begun: dict[int, bytes] = {}  # a line that may become one of Hydra's
         self._behind: set[int] = set()  # just behind a block
 
     @property
@@ -81,6 +90,11 @@ class Chatter:
     def sift(self, fd: int, data: bytes) -> bytes:
         """What of it is the ranks' own. A rule that may begin a block waits for the next line."""
         held = self._held.setdefault(fd, [])
+        data = self._begun.pop(fd, b"") + data
+        last = data[data.rfind(b"\n") + 1 :]
+        if last and _may_become_hydras(last):
+            self._begun[fd] = last
+            data = data.removesuffix(last)
         if fd in self._behind:  # prterun 3 ends its blocks with a NUL
             data = data.removeprefix(b"\0")
             self._behind.discard(fd)
@@ -98,9 +112,10 @@ class Chatter:
     def rest(self) -> Iterator[tuple[int, bytes]]:
         """What waits, by descriptor, at the end of the output."""
         for fd, held in self._held.items():
-            if held:
-                yield fd, b"".join(held)
+            waiting = b"".join(held) + self._begun.pop(fd, b"")
             held.clear()
+            if waiting:
+                yield fd, waiting
 
     def _own(self, held: list[bytes], lines: list[bytes]) -> Iterator[bytes]:
         for number, line in enumerate(lines):
@@ -127,6 +142,13 @@ class Chatter:
     @staticmethod
     def _opens(rule: bytes, line: bytes) -> bool:
         return bool(_FOLLOWS.match(line)) if rule[:1] == b"-" else line.startswith(_BAD)
+
+
+def _may_become_hydras(line: bytes) -> bool:
+    """Of a line without its end."""
+    return bool(_BAR_BEGUN.fullmatch(line)) or any(
+        words.startswith(line) or line.startswith(words) for words in _HYDRAS
+    )
 
 
 def _before_bar(lines: list[bytes]) -> bool:

@@ -63,6 +63,11 @@ def test_pieces_as_they_come(said):
         pieces = [b"".join(lines[i : i + size]) for i in range(0, len(lines), size)]
         passed, _ = sifted(b"one\n", *pieces, b"two\n")
         assert passed.replace(b"\n\n", b"\n") == b"one\ntwo\n"
+    for size in (1, 3, 40, 100):  # of Hydra's, which prints its bars sign by sign
+        pieces = [HYDRA[i : i + size] for i in range(0, len(HYDRA), size)]
+        passed, chatter = sifted(b"one\n", *pieces, b"two\n")
+        assert passed.replace(b"\n\n", b"\n") == b"one\ntwo\n"
+        assert chatter.signal == 11
     half = len(NOTICED) // 2
     assert sifted(b"one\n", NOTICED[:half], NOTICED[half:], b"two\n")[0] == b"one\ntwo\n"
 
@@ -85,6 +90,12 @@ def test_what_programs_print_passes_unchanged(own):
     assert passed == b"x\n" + own
     assert not chatter.kept
     assert sifted(*[bytes([byte]) for byte in own])[0] == own
+
+
+def test_a_prompt_without_an_end_of_line_does_not_wait():
+    for prompt in (b"-" * 74 + b"\nName: ", b"=> ", b"Please enter: ", b"Y"):
+        chatter = Chatter()
+        assert chatter.sift(1, prompt + b" ") == prompt + b" "
 
 
 def test_the_nul_behind_a_block_of_prterun_goes_with_it():

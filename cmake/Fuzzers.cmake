@@ -1,0 +1,21 @@
+# ISTHMUS_FUZZ builds fuzzers, and instruments every target of the tree: coverage is what guides them.
+# isthmus_fuzzer(NAME name_fuzz SOURCES a.cpp ... LIBS lib ...): one that tools/fuzz runs.
+if(ISTHMUS_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "ISTHMUS_FUZZ needs clang: configure with -DCMAKE_CXX_COMPILER=clang++")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=address,undefined)
+  add_custom_target(fuzzers)
+endif()
+
+function(isthmus_fuzzer)
+  cmake_parse_arguments(F "" "NAME" "SOURCES;LIBS" ${ARGN})
+  if(NOT ISTHMUS_FUZZ)
+    return()
+  endif()
+  add_executable(${F_NAME} ${F_SOURCES})
+  target_link_options(${F_NAME} PRIVATE -fsanitize=fuzzer)
+  target_link_libraries(${F_NAME} PRIVATE ${F_LIBS} isthmus_warnings)
+  add_dependencies(fuzzers ${F_NAME})
+endfunction()

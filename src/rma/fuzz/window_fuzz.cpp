@@ -1,0 +1,37 @@
+// Whatever records another member sends, its window is the only memory that they reach, and an
+// answer is at most as long as a service's message. The first byte of each message is its length.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "core/engine.hpp"
+#include "rma/window.hpp"
+
+using namespace isthmus;
+
+// Data that was announced and never comes is waited for until the job ends.
+// NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  constexpr std::uint64_t kContext = 6;
+  const std::vector<core::NodeId> nodes{10, 11};
+  core::Engine engine(nodes[0]);
+  std::vector<std::byte> memory(4096);
+  rma::Window window(engine, {kContext, 0, nodes},
+                     rma::Memory::fixed(memory.data(), memory.size()));
+  const std::span<const std::byte> all(reinterpret_cast<const std::byte*>(data), size);
+  for (std::size_t at = 0; at < all.size();) {
+    const std::size_t length = std::min<std::size_t>(data[at], all.size() - at - 1);
+    if (!window.take(nodes[1], {.context = kContext, .source = 1}, all.subspan(at + 1, length))) {
+      break;
+    }
+    core::OutFrame out;
+    while (engine.next_frame(out)) {
+      if (out.payload.size() > core::kMostServiceBytes) std::abort();
+    }
+    at += 1 + length;
+  }
+  return 0;
+}
