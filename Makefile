@@ -7,6 +7,8 @@ VENV    := .venv/isthmus
 BIN     := $(VENV)/bin
 BUILD   := build/release
 JOBS    ?= $(shell nproc)
+# Sources are compiled together, which halves a build from nothing; OFF is for who edits them.
+UNITY   ?= ON
 SOURCES  = $(shell find src lab bench python tools/generate cmake CMakeLists.txt pyproject.toml -type f \
              -not -path '*/__pycache__/*')
 FORMATTED = $(shell git ls-files 'src/*.cpp' 'src/*.hpp' 'src/*.c' 'lab/*.cpp' 'lab/*.hpp' \
@@ -47,7 +49,8 @@ build: $(BUILD)/.stamp  ## build, and install the `isthmus` command into .venv/i
 
 $(BUILD)/.stamp: $(SOURCES) | setup
 	$(BIN)/pip install -q --no-build-isolation --no-deps --config-settings build-dir=$(BUILD) \
-	  --config-settings cmake.define.ISTHMUS_TESTS=ON .
+	  --config-settings cmake.define.ISTHMUS_TESTS=ON \
+	  --config-settings cmake.define.ISTHMUS_UNITY=$(UNITY) .
 	touch $@
 
 demo: build  ## one unmodified program over two clusters, one Open MPI, one MPICH
@@ -130,10 +133,10 @@ check: setup packages-check  ## formatters, linters, types
 	$(BIN)/ruff check python tests tools bench
 	$(BIN)/mypy
 
-tidy: build packages-check  ## clang-tidy over all C++: some ten minutes
+tidy: setup packages-check  ## clang-tidy over all C++: some ten minutes
 	$(BIN)/python tools/tidy.py
 
-tidy-changed: build packages-check  ## clang-tidy over what this branch or commit changes
+tidy-changed: setup packages-check  ## clang-tidy over what this branch or commit changes
 	$(BIN)/python tools/tidy.py --changed
 
 format:          ## format everything in place

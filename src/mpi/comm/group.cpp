@@ -95,6 +95,11 @@ int make_group(const core::Group& group, MPI_Group* handle) {
   return MPI_SUCCESS;
 }
 
+bool native_pair(MPI_Group first, MPI_Group second) {
+  if (depth != 0 || first == MPI_GROUP_NULL || second == MPI_GROUP_NULL) return true;
+  return !is_grid_group(first) && !is_grid_group(second);
+}
+
 void unregister_group(MPI_Group handle) {
   Table& all = table();
   std::unique_lock lock(all.mutex);

@@ -12,6 +12,9 @@ namespace isthmus::face {
 core::Group group_of(MPI_Group handle);
 /// True when the handle is a registered (grid) group.
 bool is_grid_group(MPI_Group handle);
+/// Both groups are for the native library alone: neither is of the grid, or one is null, which the
+/// native library is to judge; or the call is the native library's own.
+bool native_pair(MPI_Group first, MPI_Group second);
 /// A handle for a group: native where it can be, else registered. MPI_SUCCESS or an error code.
 int make_group(const core::Group& group, MPI_Group* handle);
 void unregister_group(MPI_Group handle);

@@ -13,11 +13,6 @@
 namespace isthmus::face {
 namespace {
 
-bool native_pair(MPI_Group first, MPI_Group second) {
-  if (depth != 0 || first == MPI_GROUP_NULL || second == MPI_GROUP_NULL) return true;
-  return !is_grid_group(first) && !is_grid_group(second);
-}
-
 template <class Combine>
 int combine(const char* function, MPI_Group group1, MPI_Group group2, MPI_Group* result,
             Combine&& how) {

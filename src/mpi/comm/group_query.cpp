@@ -10,13 +10,6 @@
 namespace isthmus::face {
 namespace {
 
-/// Both groups are for the native library alone: neither is of the grid, or one is null, which the
-/// native library is to judge.
-bool native_pair(MPI_Group first, MPI_Group second) {
-  if (depth != 0 || first == MPI_GROUP_NULL || second == MPI_GROUP_NULL) return true;
-  return !is_grid_group(first) && !is_grid_group(second);
-}
-
 int translated(const core::Group& from, int rank, const core::Group& to) {
   if (rank == MPI_PROC_NULL) return MPI_PROC_NULL;
   if (rank < 0 || rank >= from.size()) {

@@ -9,16 +9,13 @@
 #include "mpi/native/gpu.hpp"
 #include "mpi/native/large_count.hpp"
 #include "mpi/process/grid.hpp"
+#include "mpi/process/require.hpp"
 #include "mpi/request/grid_request.hpp"
 
 namespace isthmus::face {
 namespace {
 
 constexpr std::size_t kMaxInt = std::numeric_limits<int>::max();
-
-void check(int code, const char* what) {
-  if (code != MPI_SUCCESS) throw coll::Failure(code, what);
-}
 
 /// Calls `part(first element, elements, first byte, bytes)` so that each part fits the int forms.
 /// An element is at most kMaxInt bytes.
@@ -40,12 +37,12 @@ void copy(const void* from, std::size_t elements, MPI_Datatype type, void* to,
                                    static_cast<int>(to_elements), to_type, 0, tag, grid()->self,
                                    MPI_STATUS_IGNORE);
   SelfTag::release(tag);
-  check(code, "copying a datatype with gaps failed");
+  require_success(code, "copying a datatype with gaps failed");
 }
 
 MPI_Aint extent_of(MPI_Datatype type) {
   MPI_Aint lower = 0, extent = 0;
-  check(native.Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent failed");
+  require_success(native.Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent failed");
   return extent;
 }
 
@@ -62,16 +59,17 @@ class AtAddress {
  public:
   AtAddress(MPI_Count count, MPI_Datatype of) {
     MPI_Aint lower = 0, extent = 0;
-    check(native.Type_get_true_extent(of, &lower, &extent), "MPI_Type_get_true_extent failed");
+    require_success(native.Type_get_true_extent(of, &lower, &extent),
+                    "MPI_Type_get_true_extent failed");
     if (!fits_int(count)) {
       throw coll::Failure(MPI_ERR_COUNT, "too many elements at MPI_BOTTOM: at most 2147483647");
     }
     buffer = shifted(static_cast<std::byte*>(nullptr), lower);
     int length = static_cast<int>(count);
     MPI_Aint displacement = -lower;
-    check(native.Type_create_hindexed(1, &length, &displacement, of, &type),
-          "MPI_Type_create_hindexed failed");
-    check(native.Type_commit(&type), "MPI_Type_commit failed");
+    require_success(native.Type_create_hindexed(1, &length, &displacement, of, &type),
+                    "MPI_Type_create_hindexed failed");
+    require_success(native.Type_commit(&type), "MPI_Type_commit failed");
   }
   ~AtAddress() { native.Type_free(&type); }
   AtAddress(const AtAddress&) = delete;
@@ -91,9 +89,9 @@ void pack(const void* buffer, MPI_Count count, MPI_Datatype type, std::span<std:
 #if ISTHMUS_LARGE_COUNT
   if (native.Pack_c != nullptr) {
     MPI_Count position = 0;
-    check(native.Pack_c(buffer, count, type, out.data(), static_cast<MPI_Count>(out.size()),
-                        &position, self),
-          "MPI_Pack failed");
+    require_success(native.Pack_c(buffer, count, type, out.data(),
+                                  static_cast<MPI_Count>(out.size()), &position, self),
+                    "MPI_Pack failed");
     return;
   }
 #endif
@@ -105,9 +103,9 @@ void pack(const void* buffer, MPI_Count count, MPI_Datatype type, std::span<std:
   const MPI_Aint extent = extent_of(type);
   in_parts(count, element, [&](MPI_Count first, MPI_Count n, std::size_t byte, std::size_t bytes) {
     int position = 0;
-    check(native.Pack(shifted(buffer, first * extent), static_cast<int>(n), type, out.data() + byte,
-                      static_cast<int>(bytes), &position, self),
-          "MPI_Pack failed");
+    require_success(native.Pack(shifted(buffer, first * extent), static_cast<int>(n), type,
+                                out.data() + byte, static_cast<int>(bytes), &position, self),
+                    "MPI_Pack failed");
   });
 }
 
@@ -121,9 +119,9 @@ void unpack(std::span<const std::byte> in, void* buffer, MPI_Count count, MPI_Da
 #if ISTHMUS_LARGE_COUNT
   if (native.Unpack_c != nullptr) {
     MPI_Count position = 0;
-    check(native.Unpack_c(in.data(), static_cast<MPI_Count>(in.size()), &position, buffer, count,
-                          type, self),
-          "MPI_Unpack failed");
+    require_success(native.Unpack_c(in.data(), static_cast<MPI_Count>(in.size()), &position, buffer,
+                                    count, type, self),
+                    "MPI_Unpack failed");
     return;
   }
 #endif
@@ -135,9 +133,9 @@ void unpack(std::span<const std::byte> in, void* buffer, MPI_Count count, MPI_Da
   const MPI_Aint extent = extent_of(type);
   in_parts(count, element, [&](MPI_Count first, MPI_Count n, std::size_t byte, std::size_t bytes) {
     int position = 0;
-    check(native.Unpack(in.data() + byte, static_cast<int>(bytes), &position,
-                        shifted(buffer, first * extent), static_cast<int>(n), type, self),
-          "MPI_Unpack failed");
+    require_success(native.Unpack(in.data() + byte, static_cast<int>(bytes), &position,
+                                  shifted(buffer, first * extent), static_cast<int>(n), type, self),
+                    "MPI_Unpack failed");
   });
 }
 
@@ -146,15 +144,15 @@ void unpack(std::span<const std::byte> in, void* buffer, MPI_Count count, MPI_Da
 ManyBytes::ManyBytes(std::uint64_t size) {
   constexpr std::uint64_t kChunk = 1U << 30;
   MPI_Datatype chunk = MPI_DATATYPE_NULL;
-  check(native.Type_contiguous(static_cast<int>(kChunk), MPI_BYTE, &chunk),
-        "MPI_Type_contiguous failed");
+  require_success(native.Type_contiguous(static_cast<int>(kChunk), MPI_BYTE, &chunk),
+                  "MPI_Type_contiguous failed");
   int lengths[] = {static_cast<int>(size / kChunk), static_cast<int>(size % kChunk)};
   MPI_Aint places[] = {0, static_cast<MPI_Aint>(size / kChunk * kChunk)};
   MPI_Datatype types[] = {chunk, MPI_BYTE};
   const int code = native.Type_create_struct(2, lengths, places, types, &type_);
   native.Type_free(&chunk);
-  check(code, "MPI_Type_create_struct failed");
-  check(native.Type_commit(&type_), "MPI_Type_commit failed");
+  require_success(code, "MPI_Type_create_struct failed");
+  require_success(native.Type_commit(&type_), "MPI_Type_commit failed");
 }
 
 ManyBytes::~ManyBytes() { native.Type_free(&type_); }

@@ -230,7 +230,7 @@ struct Kept {
   std::uint64_t epoch;
   TypeMapRef map;
 };
-std::mutex mutex;
+std::mutex kept_mutex;
 std::unordered_map<std::uintptr_t, Kept>& kept() {
   static auto* const all = new std::unordered_map<std::uintptr_t, Kept>;  // never destroyed
   return *all;
@@ -241,12 +241,12 @@ std::unordered_map<std::uintptr_t, Kept>& kept() {
 TypeMapRef map_of(MPI_Datatype type) {
   const std::uint64_t now = types_freed();
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(kept_mutex);
     const auto found = kept().find(key(type));
     if (found != kept().end() && found->second.epoch == now) return found->second.map;
   }
   auto map = std::make_shared<const TypeMap>(made(type, nullptr));
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(kept_mutex);
   if (kept().size() >= kMostKept) kept().clear();
   kept().insert_or_assign(key(type), Kept{now, map});
   return map;

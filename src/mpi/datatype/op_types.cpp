@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostAnswers = 1024;
 
-std::mutex mutex;  // guards `answers`, and keeps collectives on grid()->self apart
+std::mutex answers_mutex;  // guards `answers`, and keeps collectives on grid()->self apart
 std::map<std::pair<std::uintptr_t, std::uintptr_t>, bool> answers;
 
 /// The native library is asked, by a reduction of nothing with oneself: libraries allow more than
@@ -28,7 +28,7 @@ bool ask(MPI_Op op, MPI_Datatype type) {
 
 bool goes_with(MPI_Op op, MPI_Datatype type) {
   const std::pair pair(key(op), key(type));
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(answers_mutex);
   if (const auto known = answers.find(pair); known != answers.end()) return known->second;
   const bool allowed = ask(op, type);
   // Handles of derived datatypes come back for others. Those of operations do so as well, but all

@@ -5,6 +5,7 @@
 
 #include "mpi/native/entry.hpp"
 #include "mpi/native/handle_uses.hpp"
+#include "mpi/process/require.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -15,10 +16,6 @@ constexpr std::size_t kPiece = std::size_t{1} << 30;
 HandleUses& uses() {
   static auto* const all = new HandleUses;  // never destroyed
   return *all;
-}
-
-void check(int code, const char* what) {
-  if (code != MPI_SUCCESS) throw coll::Failure(code, what);
 }
 
 void* shifted(std::byte* from, MPI_Aint bytes) {
@@ -44,8 +41,9 @@ TypedElements::TypedElements(coll::Bytes packed, std::size_t count, MPI_Datatype
     return;
   }
   MPI_Aint ignored = 0, extent = 0, true_extent = 0;
-  check(native.Type_get_extent(type, &ignored, &extent), "MPI_Type_get_extent failed");
-  check(native.Type_get_true_extent(type, &lower, &true_extent), "MPI_Type_get_true_extent failed");
+  require_success(native.Type_get_extent(type, &ignored, &extent), "MPI_Type_get_extent failed");
+  require_success(native.Type_get_true_extent(type, &lower, &true_extent),
+                  "MPI_Type_get_true_extent failed");
   // The first element begins at the lowest address unless elements go downwards.
   const MPI_Aint others = extent * static_cast<MPI_Aint>(count - 1);
   owned_ = std::make_unique<std::byte[]>(static_cast<std::size_t>(true_extent + std::abs(others)));
@@ -53,7 +51,7 @@ TypedElements::TypedElements(coll::Bytes packed, std::size_t count, MPI_Datatype
   if (fill == Fill::Nothing) return;
   Incoming incoming(buffer_, elements, type);
   std::memcpy(incoming.bytes().data(), packed.data(), packed.size());
-  check(incoming.finish(packed.size()), "MPI_Unpack failed");
+  require_success(incoming.finish(packed.size()), "MPI_Unpack failed");
 }
 
 void TypedElements::store(coll::Bytes packed) const {
@@ -65,12 +63,12 @@ void TypedElements::store(coll::Bytes packed) const {
 FaceReduction::FaceReduction(MPI_Op op, MPI_Datatype type, bool outlives_call)
     : op_(op), type_(type) {
   int commutative = 0;
-  check(native.Op_commutative(op, &commutative), "MPI_Op_commutative failed");
+  require_success(native.Op_commutative(op, &commutative), "MPI_Op_commutative failed");
   commutative_ = commutative != 0;
   // The program's own handle: its operation may ask for the datatype's attributes and name.
   if (outlives_call) kept_type_ = KeptType(type);
   MPI_Aint lower = 0;
-  check(native.Type_get_extent(type, &lower, &extent_), "MPI_Type_get_extent failed");
+  require_success(native.Type_get_extent(type, &lower, &extent_), "MPI_Type_get_extent failed");
 }
 
 std::size_t FaceReduction::packed_size(std::size_t count) const {
@@ -85,10 +83,11 @@ void FaceReduction::combine(coll::ConstBytes in, coll::Bytes inout, std::size_t 
   const TypedElements right(inout, count, type_, Fill::Unpack);
   for (std::size_t first = 0; first < count; first += kPiece) {
     const auto offset = static_cast<MPI_Aint>(first) * extent_;
-    check(native.Reduce_local(shifted(static_cast<std::byte*>(left.buffer()), offset),
-                              shifted(static_cast<std::byte*>(right.buffer()), offset),
-                              static_cast<int>(std::min(kPiece, count - first)), type_, op_.get()),
-          "MPI_Reduce_local failed");
+    require_success(
+        native.Reduce_local(shifted(static_cast<std::byte*>(left.buffer()), offset),
+                            shifted(static_cast<std::byte*>(right.buffer()), offset),
+                            static_cast<int>(std::min(kPiece, count - first)), type_, op_.get()),
+        "MPI_Reduce_local failed");
   }
   right.store(inout);
 }

@@ -2,6 +2,7 @@
 
 #include "coll/engine/party.hpp"
 #include "mpi/native/entry.hpp"
+#include "mpi/process/require.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -87,7 +88,7 @@ FileData::FileData(const Memory& memory, Direction direction, Representation rep
 std::uint64_t FileData::finish(std::size_t got) {
   if (in_) {
     const int code = in_->finish(got);
-    if (code != MPI_SUCCESS) throw coll::Failure(code, "the data could not be unpacked");
+    require_success(code, "the data could not be unpacked");
     return got;
   }
   if (out_ || external_.empty()) return got;

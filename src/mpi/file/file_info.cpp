@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "mpi/file/file_error.hpp"
+#include "mpi/process/require.hpp"
 
 namespace isthmus::face {
 
@@ -17,7 +18,7 @@ std::string hint_of(MPI_Info info, const char* key) {
 MPI_Info hints_in_use(MPI_Info info, const std::string& home) {
   MPI_Info made = MPI_INFO_NULL;
   const int code = info == MPI_INFO_NULL ? native.Info_create(&made) : native.Info_dup(info, &made);
-  if (code != MPI_SUCCESS) throw coll::Failure(code, "the hints could not be copied");
+  require_success(code, "the hints could not be copied");
   native.Info_set(made, kHomeHint, home.c_str());
   return made;
 }

@@ -36,7 +36,7 @@ Text text_of(const std::string& text) {
 template <class Item>
 Item told_by(const GridFile& file, int root, Item item) {
   const int code = isthmus_Bcast(&item, sizeof item, MPI_BYTE, root, file.comm);
-  if (code != MPI_SUCCESS) throw coll::Failure(code, "the members could not be told of the file");
+  require_success(code, "the members could not be told of the file");
   return item;
 }
 
@@ -45,7 +45,7 @@ Item told_by(const GridFile& file, int root, Item item) {
 MPI_Comm same_members(MPI_Comm comm, int rank) {
   MPI_Comm made = MPI_COMM_NULL;
   const int code = isthmus_Comm_split(comm, 0, rank, &made);
-  if (code != MPI_SUCCESS) throw coll::Failure(code, "the file has no communicator of its own");
+  require_success(code, "the file has no communicator of its own");
   native.Comm_set_errhandler(made, MPI_ERRORS_RETURN);
   return made;
 }

@@ -7,6 +7,7 @@
 #include "mpi/making/creation.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
+#include "mpi/process/require.hpp"
 #include "mpi/request/native_progress.hpp"
 
 namespace isthmus::face {
@@ -120,7 +121,7 @@ MPI_Comm plain_copy(MPI_Comm comm) {
     code = parked(native.Comm_create, comm, group, &copy);
     native.Group_free(&group);
   }
-  if (code != MPI_SUCCESS) throw coll::Failure(code, "MPI_Comm_create failed natively");
+  require_success(code, "MPI_Comm_create failed natively");
   native.Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
   return copy;
 }

@@ -7,6 +7,7 @@
 #include "mpi/p2p/found.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/process/error.hpp"
+#include "mpi/process/require.hpp"
 #include "mpi/process/shield.hpp"
 #include "mpi/request/grid_request.hpp"
 
@@ -22,18 +23,18 @@ struct Held {
   HandleUse use{nullptr};                    // and their communicator, whose handler may be called
 };
 
-std::mutex mutex;
+std::mutex messages_mutex;
 std::map<std::uintptr_t, Held> messages;
 std::atomic<std::size_t> held_messages{0};
 
 void remember(MPI_Message message, Held held) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(messages_mutex);
   messages.insert_or_assign(key(message), std::move(held));
   held_messages.store(messages.size(), std::memory_order_relaxed);
 }
 
 std::optional<Held> forget(MPI_Message message) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(messages_mutex);
   const auto at = messages.find(key(message));
   if (at == messages.end()) return std::nullopt;
   Held held = std::move(at->second);
@@ -45,7 +46,7 @@ std::optional<Held> forget(MPI_Message message) {
 /// The communicator of a message from another cluster; none for other messages.
 HandleUse comm_of_distant(const MPI_Message* message) {
   if (depth != 0 || held_messages.load(std::memory_order_relaxed) == 0) return HandleUse(nullptr);
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(messages_mutex);
   const auto at = messages.find(key(*message));
   return at == messages.end() ? HandleUse(nullptr) : at->second.use;
 }
@@ -58,7 +59,7 @@ int wear(Found found, MPI_Comm comm, MPI_Message* message) {
   MPI_Request rung = MPI_REQUEST_NULL;
   int code = native.Isend(nullptr, 0, MPI_BYTE, 0, bell, self, &rung);
   if (code == MPI_SUCCESS) code = native.Mprobe(0, bell, self, message, MPI_STATUS_IGNORE);
-  if (code != MPI_SUCCESS) throw coll::Failure(code, "the native library gave no message handle");
+  require_success(code, "the native library gave no message handle");
   remember(*message, {found.status.MPI_SOURCE, bell, rung, std::move(found.distant),
                       HandleUse(share_comm(comm))});
   return MPI_SUCCESS;

@@ -3,11 +3,11 @@
 namespace isthmus::face {
 namespace {
 
-GridLimits current;
+GridLimits agreed_limits;
 
 }  // namespace
 
-const GridLimits& limits() { return current; }
-void set_limits(const GridLimits& agreed) { current = agreed; }
+const GridLimits& limits() { return agreed_limits; }
+void set_limits(const GridLimits& agreed) { agreed_limits = agreed; }
 
 }  // namespace isthmus::face

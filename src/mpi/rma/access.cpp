@@ -63,11 +63,6 @@ struct Where {
   std::size_t bytes = 0;  // packed
 };
 
-void check_rank(const GridWindow& window, int rank) {
-  require(rank >= 0 && rank < window.comm->size, MPI_ERR_RANK,
-          "the target is not a rank of the window");
-}
-
 void check_range(const GridWindow& window, const Remote& to, std::int64_t low, std::int64_t high) {
   if (window.dynamic() || low >= high) return;
   const Exposed& there = window.exposed[static_cast<std::size_t>(to.rank)];
@@ -245,7 +240,7 @@ void unpack_gets(GridWindow& window, int rank) {
   }
   for (PendingGet& get : over) {
     const int code = get.incoming.finish(get.incoming.bytes().size());
-    if (code != MPI_SUCCESS) throw coll::Failure(code, "what a get brought cannot be unpacked");
+    require_success(code, "what a get brought cannot be unpacked");
   }
 }
 

@@ -13,10 +13,6 @@
 namespace isthmus::face {
 namespace {
 
-std::vector<int> partners(GridWindow& window) {
-  return with_part(window, [](const rma::Window& part) { return part.partners(); });
-}
-
 std::vector<int> ranks_of(const GridWindow& window, MPI_Group group) {
   std::vector<int> ranks;
   for (const int world_rank : group_of(group).ranks()) {

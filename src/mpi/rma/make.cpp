@@ -62,7 +62,7 @@ void make_handle(Part& part, MPI_Info info, Make&& make) {
     void* none = nullptr;
     code = native.Win_allocate(0, 1, info, grid()->self, static_cast<void*>(&none), &part.handle);
   }
-  if (code != MPI_SUCCESS) throw coll::Failure(code, "the native library makes no window");
+  require_success(code, "the native library makes no window");
 }
 
 /// `make(comm)` makes the handle over that communicator; returns a native error code.

@@ -10,11 +10,6 @@
 namespace isthmus::face {
 namespace {
 
-void check_rank(const GridWindow& window, int rank) {
-  require(rank >= 0 && rank < window.comm->size, MPI_ERR_RANK,
-          "the target is not a rank of the window");
-}
-
 void require_no_epoch(const Epochs& epochs) {
   require(!epochs.lock_all, MPI_ERR_RMA_SYNC, "all are locked already");
   require(!epochs.started && !(epochs.fenced && epochs.used), MPI_ERR_RMA_SYNC,
@@ -78,10 +73,6 @@ void lock_all(GridWindow& window, int assertions) {
     if (!unchecked) epochs.lazy.insert(window.comm->rank);
   }
   if (!unchecked) take_lock(window, window.comm->rank, false, "MPI_Win_lock_all");
-}
-
-std::vector<int> partners(GridWindow& window) {
-  return with_part(window, [](const rma::Window& part) { return part.partners(); });
 }
 
 void unlock_all(GridWindow& window) {

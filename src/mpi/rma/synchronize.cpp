@@ -31,6 +31,10 @@ void await(GridWindow& window, const Numbers& numbers, const char* function) {
 
 }  // namespace
 
+std::vector<int> partners(GridWindow& window) {
+  return with_part(window, [](const rma::Window& part) { return part.partners(); });
+}
+
 void complete_at_targets(GridWindow& window, const std::vector<int>& ranks, const char* function) {
   Numbers numbers;
   with_part(window, [&](rma::Window& part) {

@@ -6,6 +6,7 @@
 #include "mpi/comm/comm_table.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/error.hpp"
+#include "mpi/process/require.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -89,6 +90,11 @@ ISTHMUS_MPI(Win_call_errhandler)(MPI_Win win, int errorcode) {
   if (!grid_window(win)) return native.Win_call_errhandler(win, errorcode);
   raise_on(win, errorcode, "MPI_Win_call_errhandler");
   return MPI_SUCCESS;
+}
+
+void check_rank(const GridWindow& window, int rank) {
+  require(rank >= 0 && rank < window.comm->size, MPI_ERR_RANK,
+          "the target is not a rank of the window");
 }
 
 }  // namespace isthmus::face

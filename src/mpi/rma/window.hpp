@@ -78,6 +78,8 @@ using GridWindowRef = std::shared_ptr<GridWindow>;
 /// The grid window behind a handle that a call of the program is about; null: the call is the
 /// native library's.
 GridWindowRef grid_window(MPI_Win handle);
+/// Throws coll::Failure where a target is none of the window's ranks.
+void check_rank(const GridWindow& window, int rank);
 void enter_window(const GridWindowRef& window);
 /// Takes it out of the table.
 void remove_window(MPI_Win handle);

@@ -8,6 +8,7 @@
 #include "mpi/coll/coll_blocks.hpp"
 #include "mpi/coll/coll_checks.hpp"
 #include "mpi/datatype/datatype.hpp"
+#include "mpi/process/require.hpp"
 #include "mpi/process/shield.hpp"
 #include "mpi/topology/neighbors.hpp"
 
@@ -71,7 +72,7 @@ class NeighborExchange final : public Collective {
   void finish() override {
     for (Incoming& incoming : received_) {
       const int code = incoming.finish(incoming.bytes().size());
-      if (code != MPI_SUCCESS) throw coll::Failure(code, "the data could not be unpacked");
+      require_success(code, "the data could not be unpacked");
     }
   }
 
