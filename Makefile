@@ -58,17 +58,26 @@ demo: build  ## one unmodified program over two clusters, one Open MPI, one MPIC
 
 # ---- tests ----------------------------------------------------------------------------------
 
-# The compilers of the sanitizers' and AArch64's builds take what grids and the lab leave of the
-# processors.
-test: check unit packages-programs  ## everything that must pass
-	$(MAKE) -j 2 grid-and-lab sanitizers-and-aarch64
+# What only compiles or reads takes what grids and the lab leave of the processors; tests under
+# sanitizers have the machine, since they are slow enough without others.
+test: setup packages-check  ## everything that must pass
+	$(MAKE) -j 2 build check-and-packages
+	$(MAKE) unit
+	$(MAKE) -j 2 grid-and-lab beside
 	$(MAKE) sanitize
-	$(MAKE) tidy-changed
 
-.PHONY: grid-and-lab
+.PHONY: check-and-packages grid-and-lab beside
+check-and-packages:
+	$(MAKE) check
+	$(MAKE) packages-programs
+	$(MAKE) packages-aarch64
 grid-and-lab:
 	$(MAKE) grid
 	$(MAKE) lab
+beside:
+	nice -n 19 $(MAKE) sanitizers
+	nice -n 19 $(MAKE) aarch64-some
+	nice -n 19 $(MAKE) tidy-changed
 
 unit: build  ## unit tests, in C++ and Python
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
@@ -80,7 +89,7 @@ grid: build packages-programs  ## whole grids: programs, faults, real applicatio
 
 .PHONY: lab lab-grid $(addprefix lab-grid-,hablot zipper chain)
 lab: build  ## the lab itself, and Isthmus over its emulated networks
-	$(BIN)/pytest -q tests/lab --ignore tests/lab/lab_programs_test.py
+	$(BIN)/pytest -q -n 2 --dist loadfile tests/lab --ignore tests/lab/lab_programs_test.py
 
 lab-grid: build  ## every program over emulated wide-area networks: many minutes
 	$(MAKE) -k -j 3 -O lab-grid-hablot lab-grid-zipper lab-grid-chain
@@ -102,12 +111,10 @@ packages-check:
 packages-aarch64:
 	@tools/setup/system_packages tools/setup/packages-aarch64.txt
 
-.PHONY: sanitizers sanitizers-and-aarch64
-sanitizers-and-aarch64: sanitizers build packages-aarch64
-	nice -n 19 tools/aarch64 --some
-
+.PHONY: sanitizers
 sanitizers: setup packages-check
-	nice -n 19 tools/sanitize --build asan tsan
+	tools/sanitize --build asan tsan
+	tools/fuzz --build
 
 sanitize: setup packages-check  ## unit tests under sanitizers; a short run of the fuzzers
 	tools/sanitize asan tsan

@@ -14,6 +14,9 @@ function(isthmus_test)
   add_executable(${T_NAME} ${T_SOURCES})
   target_link_libraries(${T_NAME} PRIVATE ${T_LIBS} isthmus_warnings GTest::gtest GTest::gmock
                                           GTest::gtest_main)
+  if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT ISTHMUS_SANITIZE)
+    target_compile_options(${T_NAME} PRIVATE -O1)  # compiled oftener than run
+  endif()
   set(label unit)
   if(T_THREADS)
     set(label threads)

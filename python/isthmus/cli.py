@@ -7,28 +7,21 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.main import get_group
 
 from isthmus import about, helptext, report
 from isthmus import grid as grids
 from isthmus.argv import PartOptions, RunOptions, combine, split_parts
-from isthmus.bench.commands import bench_app
 from isthmus.command import agent_command, shielded
-from isthmus.config import config
-from isthmus.doctor.commands import doctor
 from isthmus.errors import EXIT_USAGE, IsthmusError
-from isthmus.gridcommand import grid as grid_command
-from isthmus.installcommand import install
 from isthmus.job import Options, run_job
-from isthmus.lab.commands import lab_app
+from isthmus.later import COMMANDS, LaterGroup
 from isthmus.plan import make_plan
 from isthmus.relay import Voice
-from isthmus.tracecommand import trace
 from isthmus.tune import store
-from isthmus.tune.commands import tune
 from isthmus.tune.figures import of_links
 
 app = typer.Typer(
+    cls=LaterGroup,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",
@@ -251,19 +244,12 @@ def run(
     )
 
 
-app.add_typer(lab_app)
-app.add_typer(bench_app)
-app.command()(doctor)
-app.command()(tune)
-app.command("grid")(grid_command)
-app.command()(trace)
-app.command()(install)
 app.command("help")(about.helper(app))
-app.command()(config)
 app.command()(about.version)
 app.command()(about.completion)
 
 _GROUPS = ("lab", "bench")
+_NAMES = {"run", "help", "version", "completion", *COMMANDS}
 
 
 def parse_run(words: Sequence[str]) -> RunOptions:
@@ -347,6 +333,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not error.format_message():  # no words at all: the help has been shown
             return EXIT_USAGE
         print(f"isthmus: {error.format_message()}", file=sys.stderr)
-        known = words[:1] if words and words[0] in get_group(app).commands else []
+        known = words[:1] if words and words[0] in _NAMES else []
         print(f"  See: {' '.join(['isthmus', *known, '--help'])}", file=sys.stderr)
         return EXIT_USAGE

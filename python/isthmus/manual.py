@@ -21,8 +21,10 @@ def pages(app: typer.Typer) -> dict[str, str]:
 
 
 def _commands(command: Any) -> list[tuple[str, Any]]:
-    found = getattr(command, "commands", {})
-    return [(name, sub) for name, sub in found.items() if not sub.hidden]
+    if not hasattr(command, "list_commands"):
+        return []
+    found = [(name, command.get_command(None, name)) for name in command.list_commands(None)]
+    return [(name, sub) for name, sub in found if not sub.hidden]
 
 
 def _page(path: str, command: Any) -> str:
@@ -66,7 +68,7 @@ def _see_also(path: str, subs: list[str]) -> str:
 def _synopsis(path: str, command: Any) -> Iterator[str]:
     words = [getattr(command, "options_metavar", None) or "[OPTION]..."]
     words += [param.metavar or param.name.upper() for param in _params(command, "argument")]
-    if getattr(command, "commands", None):
+    if _commands(command):
         words.append("COMMAND [ARGUMENT]...")
     yield f"\\fB{_text(path)}\\fP {_text(' '.join(words))}"
 

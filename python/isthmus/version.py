@@ -1,7 +1,6 @@
 """The version that agents must share. CMakeLists.txt is where it is written down."""
 
 import re
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 
@@ -11,6 +10,8 @@ def _find() -> str:
         found = re.search(r"project\(isthmus VERSION (\S+)", source.read_text())
         if found:
             return found[1]
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415  takes 50 ms
+
     try:
         return version("isthmus")
     except PackageNotFoundError:

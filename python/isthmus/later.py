@@ -1,0 +1,45 @@
+"""Commands whose modules are imported when they are wanted: all together take half a second, of
+which `isthmus run` needs a third (2026-11)."""
+
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+# Where each stands, in the order of the help: a function, or an application of several commands.
+COMMANDS = {
+    "doctor": "isthmus.doctor.commands:doctor",
+    "tune": "isthmus.tune.commands:tune",
+    "grid": "isthmus.gridcommand:grid",
+    "trace": "isthmus.tracecommand:trace",
+    "install": "isthmus.installcommand:install",
+    "config": "isthmus.config:config",
+    "lab": "isthmus.lab.commands:lab_app",
+    "bench": "isthmus.bench.commands:bench_app",
+}
+
+
+def load(name: str) -> Any:
+    """The command of that name, as typer makes it."""
+    module, _, attribute = COMMANDS[name].partition(":")
+    found: Any = getattr(import_module(module), attribute)
+    if isinstance(found, typer.Typer):
+        return get_command(found)
+    alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    alone.command(name)(found)
+    return get_command(alone)
+
+
+class LaterGroup(TyperGroup):
+    """Has the commands that were added to it, and those of COMMANDS."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        own = super().list_commands(ctx)
+        return [*own[:1], *COMMANDS, *own[1:]]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in self.commands and cmd_name in COMMANDS:
+            self.add_command(load(cmd_name), cmd_name)
+        return super().get_command(ctx, cmd_name)
