@@ -47,11 +47,13 @@ packages:
 
 build: $(BUILD)/.stamp  ## build, and install the `isthmus` command into .venv/isthmus
 
+# As old as the build's beginning: what is edited meanwhile is built by the next.
 $(BUILD)/.stamp: $(SOURCES) | setup
+	@mkdir -p $(@D) && touch $@.begun
 	$(BIN)/pip install -q --no-build-isolation --no-deps --config-settings build-dir=$(BUILD) \
 	  --config-settings cmake.define.ISTHMUS_TESTS=ON \
 	  --config-settings cmake.define.ISTHMUS_UNITY=$(UNITY) .
-	touch $@
+	mv $@.begun $@
 
 demo: build  ## one unmodified program over two clusters, one Open MPI, one MPICH
 	@tools/demo

@@ -58,16 +58,22 @@ def isthmus_ends(*words: str, cwd: Path, **env: str) -> None:
     ended_in_a_sentence(done.returncode, done.stderr)
 
 
-# Runs the command once for each list of words in its argument, each time in a child of its own: the
-# half second in which Python reads the command is spent once.
+# Runs the command once for each environment and list of words in its argument, each time in a child
+# of its own: the half second in which Python reads the command is spent once. With an environment,
+# which modules may look at when they are read, that holds for libraries only.
 MANY = """
-import json, os, sys, traceback
-from isthmus.cli import main
+import asyncio, json, os, sys, traceback
+import ClusterShell.NodeSet, pydantic, rich.console, typer.main
 
-for words in json.loads(sys.argv[1]):
+runs = json.loads(sys.argv[1])
+if not any(env for env, _ in runs):
+    import isthmus.cli
+for env, words in runs:
     child = os.fork()
     if child == 0:
         try:
+            os.environ.update(env)
+            from isthmus.cli import main
             status = main(words)
         except SystemExit as end:
             status = end.code
@@ -82,12 +88,12 @@ for words in json.loads(sys.argv[1]):
 """
 
 
-def isthmus_ends_each(command_lines: list[list[str]], cwd: Path) -> None:
-    """As isthmus_ends, for many command lines."""
-    done = python("-c", MANY, json.dumps(command_lines), cwd=cwd)
+def isthmus_ends_each(runs: list[tuple[dict[str, str], list[str]]], cwd: Path) -> None:
+    """As isthmus_ends, for many environments and command lines."""
+    done = python("-c", MANY, json.dumps(runs), cwd=cwd)
     told = done.stderr.split("\0")
     assert done.returncode == 0, done.stderr
-    assert len(told) == 2 * len(command_lines) + 1, done.stderr
+    assert len(told) == 2 * len(runs) + 1, done.stderr
     for stderr, status in zip(told[0::2], told[1::2], strict=False):
         ended_in_a_sentence(int(status), stderr)
 
@@ -103,25 +109,28 @@ def test_what_is_tried():
 def test_variables(name, tmp_path):
     grid = tmp_path / "grid.toml"
     grid.write_text('[cluster.east]\n[cluster.west]\nhost = "there.invalid"\n')
+    limits = {"ISTHMUS_START_TIMEOUT": "5"}
     # Most are read before anything is started; a grid of two shows what the rest do.
-    for text in NONSENSE[:8]:
-        env = {"ISTHMUS_GRID": str(grid), "ISTHMUS_START_TIMEOUT": "5", name: text}
-        isthmus_ends("run", "--dry-run", "-n", "2", "true", cwd=tmp_path, **env)
+    runs = [
+        ({**limits, "ISTHMUS_GRID": str(grid), name: text}, ["run", "--dry-run", "-n", "2", "true"])
+        for text in NONSENSE[:8]
+    ]
     for text in ("abc", "'"):
-        env = {"ISTHMUS_SSH": "false", "ISTHMUS_START_TIMEOUT": "5", name: text}
-        isthmus_ends("run", "-g", str(grid), "-n", "2", "true", cwd=tmp_path, **env)
-        isthmus_ends("doctor", "-g", "/nonexistent", cwd=tmp_path, **env)
+        env = {**limits, "ISTHMUS_SSH": "false", name: text}
+        runs.append((env, ["run", "-g", str(grid), "-n", "2", "true"]))
+        runs.append((env, ["doctor", "-g", "/nonexistent"]))
+    isthmus_ends_each(runs, tmp_path)
 
 
 @pytest.mark.parametrize("option", options())
 def test_options(option, tmp_path):
     lines = [["run", option, text, "--dry-run", "true"] for text in NONSENSE]
-    isthmus_ends_each([*lines, ["run", option]], tmp_path)
+    isthmus_ends_each([({}, words) for words in [*lines, ["run", option]]], tmp_path)
 
 
 def test_a_traceback_would_be_seen(tmp_path):
     with pytest.raises(AssertionError):
-        isthmus_ends_each([["run", "--dry-run", "true"], [0]], tmp_path)  # type: ignore[list-item]
+        isthmus_ends_each([({}, ["run", "--dry-run", "true"]), ({}, [0])], tmp_path)  # type: ignore
 
 
 @pytest.mark.parametrize(
