@@ -107,7 +107,7 @@ grid-all: build packages-programs  ## every program with every MPI library and p
 
 .PHONY: packages-programs packages-check packages-aarch64
 packages-programs:
-	@tools/setup/system_packages tools/setup/packages-programs.txt
+	@tools/setup/system_packages tools/setup/packages-programs.txt tools/setup/packages-slurm.txt
 packages-check:
 	@tools/setup/system_packages tools/setup/packages-check.txt
 packages-aarch64:

@@ -14,6 +14,7 @@ from pathlib import Path
 from isthmus.errors import UsageError
 from isthmus.grid import mpi_choice
 from isthmus.placement import Part
+from isthmus.units import parse_time
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class PartOptions:
     mpi: str | None = None
     grid: Path | None = None
     timeout: float | None = None
-    wait: float | None = None
+    wait: str | None = None
     tag_output: bool = False
     output: str | None = None
     error: str | None = None
@@ -105,13 +106,26 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
         parts=[_part(part, i, environ, settings) for i, part in enumerate(parts)],
         grid=first.grid,
         timeout=first.timeout,
-        wait=first.wait,
+        wait=_time("--wait", first.wait),
         tag_output=first.tag_output,
         dry_run=first.dry_run,
         stats=first.stats,
         metrics=_metrics(first.metrics) if first.metrics is not None else None,
         verbose=first.verbose,
     )
+
+
+def _time(option: str, text: str | None) -> float | None:
+    """Seconds of a time; a number alone is of seconds."""
+    if text is None:
+        return None
+    try:
+        seconds = float(text) if re.fullmatch(r"[0-9.]+", text) else parse_time(text)
+    except ValueError:
+        seconds = 0.0
+    if seconds <= 0:
+        raise UsageError(f"{option} {text}: '{text}' is no time", "Write it as 90, 20min or 2h.")
+    return seconds
 
 
 def _metrics(text: str) -> tuple[str, int]:

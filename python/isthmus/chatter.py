@@ -5,6 +5,8 @@ kept, for runs that end before isthmus knows more."""
 import re
 from collections.abc import Iterator
 
+from isthmus.slurmwords import SlurmWords
+
 # Blocks between lines of dashes (Open MPI 4.1, 5.0; 2026-11) that follow from the end of a rank.
 # Others, such as those about slots, pass.
 _RULE = re.compile(rb"-{70,80}\r?\n")
@@ -30,6 +32,8 @@ _SIGNS = (
     b"Please see the FAQ",
     b"Abort(",
     b"This typ",
+    b"srun: ",
+    b"slurmstepd",
 )
 # Hydra prints its bars sign by sign, so that lines come in pieces of any length.
 _BAR_BEGUN = re.compile(rb"={1,90}")
@@ -77,6 +81,7 @@ class Chatter:
 
     def __init__(self) -> None:
         self.kept: list[bytes] = []  # lines, in order
+        self.slurm = SlurmWords()
         self._held: dict[int, list[bytes]] = {}  # a block's lines until it is known for one
         self._begun: dict[int, bytes] = {}  # a line that may become one of Hydra's
         self._behind: set[int] = set()  # just behind a block
@@ -134,7 +139,7 @@ class Chatter:
                     held.clear()
             elif _RULE.fullmatch(line) or _BAR.fullmatch(line):
                 held.append(line)
-            elif _SINGLE.match(line):
+            elif _SINGLE.match(line) or self.slurm.hear(line):
                 self.kept.append(line)
             elif line.strip() or not _before_bar(lines[number + 1 :]):
                 yield line

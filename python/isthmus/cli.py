@@ -136,12 +136,12 @@ def run(
         ),
     ] = None,
     wait: Annotated[
-        float | None,
+        str | None,
         typer.Option(
-            min=0.001,
-            metavar="SECONDS",
+            metavar="TIME",
             help="End the run, with exit status 124, when not all ranks have called MPI_Init this "
-            "long after their start. Without it they wait for each other as long as it takes.",
+            "long after their start: '90' (seconds), '20min', '2h'. Without it they wait for each "
+            "other as long as it takes, or as a cluster's 'wait' in the grid file says.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,

@@ -158,6 +158,12 @@ def _patience(text: str) -> str:
     return text
 
 
+def _wait(text: str) -> str:
+    if parse_time(text) <= 0:
+        raise ValueError(f"must be a time such as '2 h'; it is '{text}'")
+    return text
+
+
 Reach = Literal["gateway", "direct"]
 
 
@@ -175,6 +181,7 @@ class ClusterSpec(_Table):
     hosts: Annotated[str, AfterValidator(_hosts)] | None = None
     prefix: Annotated[str, AfterValidator(_path)] | None = None
     env: Annotated[dict[str, str], AfterValidator(_env)] = {}
+    wait: Annotated[str, AfterValidator(_wait)] | None = None
 
 
 class GatewaySpec(_Table):

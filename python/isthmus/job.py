@@ -25,6 +25,7 @@ from isthmus.relay import InputRelay, Voice, stdin_is_ours
 from isthmus.silence import Silences
 from isthmus.stats import Stats
 from isthmus.suspension import Suspension
+from isthmus.units import parse_time
 from isthmus.whereabouts import Whereabouts
 
 _FORWARDED = (signal.SIGUSR1, signal.SIGUSR2)
@@ -123,11 +124,23 @@ class Job:
         await asyncio.gather(*(m.agent.close(self._options.limits.close) for m in self._members))
         assert self._output
         await self._output.drain()
+        self._hear_schedulers()
         outcome = self._ending.outcome
         for said in self._output.last_words if outcome is None else ():
             self._voice.say(said)
         if outcome and outcome.sentence:
             self._voice.say(outcome.sentence)
+
+    def _hear_schedulers(self) -> None:
+        """Where a scheduler has ended a cluster's ranks, its words are the reason of all else."""
+        outcome = self._ending.outcome
+        if outcome is None or outcome.weight not in (Weight.EXIT, Weight.FAULT):
+            return
+        for member in self._members.ranked:
+            if member.verdict:
+                said = f"{member.agent.label}: {member.verdict}"
+                self._ending.replace(outcome.status or 1, said)
+                return
 
     async def _unless_ending(self, work: Coroutine[Any, Any, None]) -> bool:
         """Does the work, or drops it when the run has to end. True when it was done."""
@@ -190,9 +203,11 @@ class Job:
             self._voice.say,
             first=self._options.limits.late,
             limit=self._options.wait,
+            of_clusters=[parse_time(c.spec.wait) for c in self._plan.clusters if c.spec.wait],
         )
         if late:
-            self._ending.end(EXIT_TIMEOUT, f"{late}, and --wait allows no more", Weight.USER)
+            whose = "the grid file" if self._options.wait is None else "--wait"
+            self._ending.end(EXIT_TIMEOUT, f"{late}, and {whose} allows no more", Weight.USER)
 
     async def _missing(self) -> list[latecomers.Missing]:
         return [] if self._ending.begun.is_set() else await latecomers.missing(self._members)
@@ -206,6 +221,8 @@ class Job:
             case "output":
                 fd = 2 if message.get("fd") == 2 else 1
                 await self._output.show(member, fd, payload, self._ending.sentence)
+                if not self._ending.killing:
+                    member.verdict = member.chatter.slurm.verdict
             case "joined":
                 # A gateway that is not beside the ranks' agent knows it alone.
                 own = self._plan.places[member.plan.cluster].name

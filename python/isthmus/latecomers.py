@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from isthmus.members import Member, Members
+from isthmus.units import parse_time
 
 # Each report comes this many times later than the one before, but hourly at the latest.
 _GROWTH = 6
@@ -23,8 +24,12 @@ class Missing:
     label: str
     joined: int
     size: int
+    queued: str = ""  # what a scheduler said of it
+    limit: float | None = None  # seconds that it may take, as the grid file says
 
     def __str__(self) -> str:
+        if self.queued and self.joined == 0:
+            return f"{self.label}: {self.queued}"
         how = "has not started yet" if self.joined == 0 else "is not complete yet"
         return f"{self.label} {how}: {self.joined} of {self.size} ranks have joined"
 
@@ -53,7 +58,15 @@ async def missing(members: Members) -> list[Missing]:
     for member in late():
         cluster = members.plan.clusters[member.plan.cluster]
         known = [_integer((m.counts or {}).get(cluster.name)) for m in members]
-        found.append(Missing(member.agent.label, max(known), cluster.block.size))
+        found.append(
+            Missing(
+                member.agent.label,
+                max(known),
+                cluster.block.size,
+                member.chatter.slurm.waits,
+                parse_time(cluster.spec.wait) if cluster.spec.wait else None,
+            )
+        )
     return found
 
 
@@ -63,22 +76,29 @@ async def watch(
     *,
     first: float,
     limit: float | None,
+    of_clusters: Sequence[float] = (),
 ) -> str | None:
     """Tells by `say` who is missing, after `first` seconds and later. None once nobody is; the
-    sentence that ends the run when somebody still is after `limit` seconds."""
+    sentence that ends the run when somebody still is after `limit` seconds, or a cluster after its
+    own limit, which is one of `of_clusters`."""
     clock = asyncio.get_running_loop().time
     begin = clock()
     due = first
+    limits = list(of_clusters) if limit is None else [limit]
     while True:
-        until = due if limit is None else min(due, limit)
+        until = min([due, *limits])
         await asyncio.sleep(max(0.0, begin + until - clock()))
         who = await missing()
         if not who:
             return None
-        told = sentence(until, who)
         if until == limit:
-            return told
-        say(told)
+            return sentence(until, who)
+        if over := [m for m in who if m.limit is not None and m.limit <= until]:
+            return sentence(until, over)
+        limits = [later for later in limits if later > until]
+        if until < due:
+            continue
+        say(sentence(until, who))
         due += min(due * (_GROWTH - 1), _MAX_PAUSE)
 
 

@@ -22,6 +22,7 @@ class Member:
     paused: bool = False
     exited: Message | None = None
     lost: bool = False
+    verdict: str = ""  # why a scheduler has ended its ranks, unless they are being ended here
     chatter: Chatter = field(default_factory=Chatter)
 
 

@@ -12,7 +12,7 @@ from isthmus.units import format_rate, parse_rate, parse_size
 
 SHIPPED = {
     "hablot", "matsuda", "zipper", "chain", "fatpipe", "lossy", "room", "trio", "walled",
-    "hablot16", "matsuda16", "leiden",
+    "hablot16", "matsuda16", "leiden", "queues",
 }  # fmt: skip
 
 
@@ -36,9 +36,12 @@ def test_each_has_a_grid_file_and_a_drawing(name):
     assert list(grid.cluster) == list(net.segments)
     for cluster, spec in grid.cluster.items():
         assert spec.host == f"{cluster}0"
-        hosts = grids.expand_hosts(spec.hosts)
-        assert hosts == [n.name for n in net.of_site(cluster, "node")]
-        assert spec.slots == len(hosts)
+        nodes = [n.name for n in net.of_site(cluster, "node")]
+        if net.segments[cluster].scheduler:
+            assert (spec.launch, spec.hosts) == ("srun", None)
+        else:
+            assert grids.expand_hosts(spec.hosts) == nodes
+        assert spec.slots == len(nodes)
     text = "\n".join(drawing.draw(net))
     assert all(site.frontend in text for site in net.segments.values())
     assert all(f"{link.a} ══ {link.b}" in text for link in net.links)

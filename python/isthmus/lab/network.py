@@ -55,6 +55,7 @@ class Segment:
     slots: int
     mpi: str | None
     gateways: int  # on so many of the nodes; 0: on the frontend
+    scheduler: str | None = None
 
     @property
     def subnet(self) -> str:
@@ -224,7 +225,15 @@ def work_out(name: str, testbed: Testbed) -> Network:
     for index, (site, spec) in enumerate(testbed.site.items(), 1):
         prefix = "192.168" if spec.private else f"10.{index}"
         network.segments[site] = Segment(
-            site, index, prefix, spec.private, spec.firewall, spec.slots, spec.mpi, spec.gateways
+            site,
+            index,
+            prefix,
+            spec.private,
+            spec.firewall,
+            spec.slots,
+            spec.mpi,
+            spec.gateways,
+            spec.scheduler,
         )
     for site, spec in testbed.site.items():
         segment = network.segments[site]

@@ -4,6 +4,7 @@ import contextlib
 import os
 import shutil
 import sysconfig
+from collections.abc import Mapping
 from pathlib import Path
 
 from isthmus.errors import IsthmusError, RunError
@@ -37,15 +38,20 @@ def nospin() -> Path | None:
     return None
 
 
-def check() -> None:
-    """RunError when something is missing."""
-    os.environ["PATH"] = os.environ.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin"
-    for program, package in _PACKAGES.items():
+def require(packages: Mapping[str, str]) -> None:
+    """RunError when one of the programs is missing, with Debian's package of it."""
+    for program, package in packages.items():
         if shutil.which(program) is None:
             raise RunError(
                 f"the lab needs the program '{program}', which is not installed",
                 f"On Debian: apt-get install {package}",
             )
+
+
+def check() -> None:
+    """RunError when something is missing."""
+    os.environ["PATH"] = os.environ.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin"
+    require(_PACKAGES)
     try:
         os.close(os.open("/dev/net/tun", os.O_RDWR))
     except OSError as error:

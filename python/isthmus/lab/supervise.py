@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from isthmus.errors import IsthmusError, RunError
-from isthmus.lab import build, kernel, programs, registry, wan
+from isthmus.lab import build, kernel, programs, registry, slurm, wan
 from isthmus.lab.grid import grid_toml
 from isthmus.lab.network import Network
 from isthmus.lab.registry import Lab
@@ -31,6 +31,8 @@ def run_lab(network: Network, body: Body) -> int:
     """Builds the lab, runs `body` as its only command in a process of its own, and takes all down.
     The exit status. IsthmusError when it cannot be built."""
     programs.check()
+    if slurm.on(network):
+        programs.require(slurm.PROGRAMS)
     wanbox = programs.find_wanbox()
     lab, lock = registry.create(network.name)
     try:
@@ -132,17 +134,19 @@ def _init(network: Network, lab: Lab, wanbox: Path, body: Body, alive: int) -> i
     build.build(network, lab)
     boxes = wan.start(network, lab, wanbox)
     build.attach_wans(network, lab)
+    daemons = slurm.start(network, lab)
     lab.grid.write_text(grid_toml(network, programs.nospin()))
     lab.note(build.facts(network))
     command = os.fork()
     if command == 0:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _WATCHED)
         _end(lambda: body(network, lab))
-    names = {box.pid: link.name for box, link in zip(boxes, network.boxes, strict=True)}
-    return _wait_for(command, names)
+    for box, link in zip(boxes, network.boxes, strict=True):
+        daemons[box.pid] = f"the WAN box of {link.name}"
+    return _wait_for(command, daemons)
 
 
-def _wait_for(command: int, boxes: dict[int, str]) -> int:
+def _wait_for(command: int, daemons: dict[int, str]) -> int:
     ending = False
     while True:
         info = signal.sigtimedwait(_WATCHED, _PATIENCE if ending else 3600)
@@ -153,8 +157,8 @@ def _wait_for(command: int, boxes: dict[int, str]) -> int:
                 return 1
             if done == command:
                 return _status(status)
-            if done in boxes:
-                print(f"isthmus: the WAN box of {boxes[done]} ended by itself", file=sys.stderr)
+            if done in daemons:
+                print(f"isthmus: {daemons[done]} ended by itself", file=sys.stderr)
                 return 1
             if done == 0:
                 break

@@ -63,6 +63,7 @@ class Site(_Table):
     firewall: Literal["open", "gateway", "outgoing"] = "open"
     private: bool = False
     mpi: Annotated[str, AfterValidator(_mpi)] | None = None
+    scheduler: Literal["slurm"] | None = None
 
 
 class Wan(_Table):

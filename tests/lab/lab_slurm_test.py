@@ -1,0 +1,155 @@
+"""Real Slurms, one for each site: ranks under srun, queues, and how schedulers end jobs."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import mpis
+import pytest
+from conftest import eventually
+
+O4, M4 = "openmpi4", "mpich4"
+HELLO = """
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int rank, size, sum;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  char host[64];
+  gethostname(host, sizeof host);
+  printf("%d/%d %s %d\\n", rank, size, host, sum);
+  fflush(stdout);
+  if (argc > 1) sleep(atoi(argv[1]));
+  MPI_Finalize();
+  return 0;
+}
+"""
+WORLD = ["0/4 a1 6", "1/4 a2 6", "2/4 b1 6", "3/4 b2 6"]
+ISTHMUS = [sys.executable, "-m", "isthmus"]
+
+pytestmark = pytest.mark.skipif(
+    not all(map(shutil.which, ("slurmctld", "slurmd", "srun", "munged"))),
+    reason="Debian's Slurm is not installed (tools/setup/packages-slurm.txt)",
+)
+
+
+@pytest.fixture(scope="module")
+def hello(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hello")
+    (folder / "hello.c").write_text(HELLO)
+    for mpi in (O4, M4):
+        subprocess.run([mpis.ALL[mpi].cc, folder / "hello.c", "-o", folder / mpi], check=True)
+    return lambda mpi: folder / mpi
+
+
+@pytest.fixture
+def queues(standing):
+    lab = standing("queues")
+    yield lab
+    for site in "ab":
+        on(lab, site, "scancel", "--signal=KILL", "--user=root")
+        for node in (f"{site}1", f"{site}2"):
+            on(lab, site, "scontrol", "update", f"nodename={node}", "state=resume")
+        eventually(lambda s=site: not queue(lab, s), f"the end of the jobs of {site}")
+
+
+def on(lab, site: str, *words: object) -> str:
+    return lab.labs(
+        "exec", "--lab", lab.id, "--on", f"{site}0", "--", *words
+    ).stdout  # fmt: skip
+
+
+def queue(lab, site: str) -> list[str]:
+    return on(lab, site, "squeue", "-h", "-o", "%T").split()
+
+
+def start(lab, *words: object) -> subprocess.Popen[str]:
+    command = lab.labs.command("exec", "--lab", lab.id, "--", *ISTHMUS, "run", *words)
+    return subprocess.Popen(
+        command, env=lab.labs.env, stdin=subprocess.DEVNULL, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def wait_for_ranks(run: subprocess.Popen[str]) -> None:
+    assert run.stdout
+    assert sorted(run.stdout.readline().strip() for _ in WORLD) == WORLD
+
+
+@pytest.mark.parametrize("libraries", [(O4, O4), (M4, M4), (O4, M4)], ids="+".join)
+def test_ranks_under_srun(queues, hello, libraries):
+    a, b = libraries
+    parts = ["--on", "a", "-n", 2, hello(a), ":", "--on", "b", "-n", 2, hello(b)]
+    done = queues.exec(*ISTHMUS, "run", "--timeout", 90, *parts)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == WORLD
+    assert done.stderr == ""
+
+
+def test_a_job_that_is_queued(queues, hello):
+    on(queues, "b", "scontrol", "update", "nodename=b2", "state=drain", "reason=test")
+    run = start(queues, hello(O4))
+    assert run.stderr
+    said = run.stderr.readline()
+    assert "cluster b on b0: queued, 10 s (Slurm job " in said
+    on(queues, "b", "scontrol", "update", "nodename=b2", "state=resume")
+    wait_for_ranks(run)
+    assert run.wait(30) == 0
+
+
+def test_waiting_has_a_limit(queues, hello):
+    on(queues, "b", "scontrol", "update", "nodename=b2", "state=drain", "reason=test")
+    run = start(queues, "--wait", "3s", hello(O4))
+    _, said = run.communicate(timeout=60)
+    assert run.returncode == 124
+    assert "after 3 s, cluster b on b0: queued, 3 s (Slurm job" in said.splitlines()[-1]
+    assert said.endswith("and --wait allows no more\n")
+
+
+def test_a_queued_job_is_cancelled(queues, hello):
+    on(queues, "b", "scontrol", "update", "nodename=b2", "state=drain", "reason=test")
+    run = start(queues, hello(O4))
+    eventually(lambda: queue(queues, "b") == ["PENDING"], "a job in the queue")
+    on(queues, "b", "scancel", "--user=root")
+    _, said = run.communicate(timeout=60)
+    assert run.returncode == 1
+    assert "isthmus: cluster b on b0: Slurm ended job" in said.splitlines()[-1]
+    assert "somebody cancelled it (scancel)" in said.splitlines()[-1]
+
+
+@pytest.mark.parametrize("site", ["a", "b"])
+def test_a_running_job_is_cancelled(queues, hello, site):
+    run = start(queues, hello(M4), 100)
+    wait_for_ranks(run)
+    on(queues, site, "scancel", "--user=root")
+    _, said = run.communicate(timeout=60)
+    assert run.returncode != 0
+    assert f"isthmus: cluster {site} on {site}0: Slurm ended job" in said
+    assert said.endswith(": somebody cancelled it (scancel)\n")
+    assert not queue(queues, "a")
+    assert not queue(queues, "b")
+
+
+def test_a_node_fails(queues, hello):
+    run = start(queues, hello(O4), 100)
+    wait_for_ranks(run)
+    on(queues, "b", "scontrol", "update", "nodename=b2", "state=down", "reason=test")
+    _, said = run.communicate(timeout=60)
+    assert run.returncode != 0
+    assert said.startswith("isthmus: cluster b on b0: Slurm ended job")
+    assert said.endswith(": node b2 has failed\n")
+
+
+def test_nothing_is_left(lab):
+    before = set(os.listdir("/tmp"))
+    done = lab("run", "queues", "--on", "a0", "--", "srun", "-n", 2, "hostname")
+    assert sorted(done.stdout.split()) == ["a1", "a2"], done.stderr
+    assert not lab.left
+    assert not lab.folders
+    assert set(os.listdir("/tmp")) <= before
