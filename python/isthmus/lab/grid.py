@@ -8,7 +8,8 @@ from isthmus.units import format_rate
 
 def grid_toml(network: Network, nospin: Path | None = None) -> str:
     """Clusters are the sites; each has its agent on the frontend, and its gateway too unless the
-    testbed wants several on nodes. Where a site has a scheduler, it chooses the nodes. Zipper nodes are the gateways of the sites that they join.
+    testbed wants several on nodes. Where a site has a scheduler, that chooses the nodes. Zipper
+    nodes are the gateways of the sites that they join.
 
     With `nospin` (libisthmus_nospin), ranks of old MPICHs are kept from hanging at their end; they
     spin as ever, since Isthmus knows when to sleep."""

@@ -94,14 +94,16 @@ def start(network: Network, lab: Lab) -> dict[int, str]:
         for node in network.of_site(segment.name):
             (lab.folder / "slurm" / f"{node.name}.conf").symlink_to(conf)
 
-        def run(name: str, node: str, *words: str, folder: Path = folder) -> None:
+        def run(
+            name: str, node: str, *words: str, site: str = segment.name, folder: Path = folder
+        ) -> None:
             with (folder / f"{name}-{node}.out").open("wb") as out:
                 daemon = subprocess.Popen(
                     enter_command(lab, node, *words),
                     env=environment(lab), stdin=subprocess.DEVNULL, stdout=out, stderr=out,
                 )  # fmt: skip
             if name != "slurmd":  # a node may fail
-                started[daemon.pid] = f"{name} of site {segment.name}"
+                started[daemon.pid] = f"{name} of site {site}"
 
         files = [f"--{kind}-file={folder}/munge.{kind}" for kind in ("pid", "log", "seed", "key")]
         socket = f"--socket={folder}/munge.socket"
