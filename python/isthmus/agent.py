@@ -8,11 +8,14 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from isthmus.command import try_ssh
 from isthmus.endings import signal_name
 from isthmus.errors import RunError
+
+if TYPE_CHECKING:
+    from isthmus.meeting.arrival import Arrival
 
 MAX_LINE = 1 << 20
 MAX_PAYLOAD = 8 << 20
@@ -68,9 +71,11 @@ class Agent:
         *,
         target: str | None,
         show: Callable[[str], None] | None = None,
+        arrival: "Arrival | None" = None,
     ) -> None:
         """`target` is where ssh goes; None: this host. `show` is given what the agent writes on
-        its standard error, line by line, as it comes."""
+        its standard error, line by line, as it comes. With `arrival` it has dialled in, and no
+        command is needed."""
         self.label = label
         self.command = list(command)
         self.target = target
@@ -80,8 +85,9 @@ class Agent:
         self.told = False  # whoever waited for an answer has been told of the agent's end
         self._show = show
         self._stderr: deque[str] = deque(maxlen=_KEPT_LINES)
-        self._process: asyncio.subprocess.Process | None = None
-        self._transport: asyncio.SubprocessTransport | None = None
+        self._arrival = arrival
+        self._process: asyncio.subprocess.Process | Arrival | None = None
+        self._transport: asyncio.BaseTransport | None = None
         self._exited = asyncio.Event()
         self._busy = 0  # counts what is read; odd while a message is handled
         self._tasks: list[asyncio.Task[None]] = []
@@ -95,22 +101,30 @@ class Agent:
         """Starts the process. RunError when there is no such program."""
         self._on_message, self._on_lost = on_message, on_lost
         self._listen_for("hello")
-        try:
-            loop = asyncio.get_running_loop()
-            own = {} if self.target else _OWN_GROUP
-            self._transport, protocol = await loop.subprocess_exec(_Protocol, *self.command, **own)
-        except OSError as error:
-            raise RunError(
-                f"{self.label}: cannot start {self.command[0]}: {error.strerror}"
-            ) from None
-        self._process = asyncio.subprocess.Process(self._transport, protocol, loop)
-        self._exited = protocol.exited
+        if self._arrival:
+            self._process, self._exited = self._arrival, self._arrival.exited
+            self._transport = self._arrival.stdin.transport
+        else:
+            await self._start_process()
         reader = asyncio.create_task(self._read())
         self._tasks = [
             asyncio.create_task(self._keep_stderr()),
             reader,
             asyncio.create_task(self._notice_end(reader)),
         ]
+
+    async def _start_process(self) -> None:
+        try:
+            loop = asyncio.get_running_loop()
+            own = {} if self.target else _OWN_GROUP
+            transport, protocol = await loop.subprocess_exec(_Protocol, *self.command, **own)
+        except OSError as error:
+            raise RunError(
+                f"{self.label}: cannot start {self.command[0]}: {error.strerror}"
+            ) from None
+        self._transport = transport
+        self._process = asyncio.subprocess.Process(transport, protocol, loop)
+        self._exited = protocol.exited
 
     # -- to the agent ------------------------------------------------------------------------
 
@@ -251,6 +265,8 @@ class Agent:
 
     def _why_ended(self, status: int | None) -> tuple[str, str]:
         """The reason, and a remedy where there is one."""
+        if self._arrival:
+            return "the connection was lost", ""
         if status is None:
             return "the agent closed its output", ""
         if self.target and status == 255 and self.said_hello:
@@ -342,7 +358,7 @@ class Agent:
         if self._process.returncode is not None:
             return
         with contextlib.suppress(ProcessLookupError):
-            if self.target or number != signal.SIGKILL:
+            if self.target or self._arrival or number != signal.SIGKILL:
                 self._process.send_signal(number)
             else:  # what the agent started and could not end any more
                 os.killpg(self._process.pid, number)

@@ -106,7 +106,7 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
         parts=[_part(part, i, environ, settings) for i, part in enumerate(parts)],
         grid=first.grid,
         timeout=first.timeout,
-        wait=_time("--wait", first.wait),
+        wait=seconds_of("--wait", first.wait),
         tag_output=first.tag_output,
         dry_run=first.dry_run,
         stats=first.stats,
@@ -115,7 +115,7 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
     )
 
 
-def _time(option: str, text: str | None) -> float | None:
+def seconds_of(option: str, text: str | None) -> float | None:
     """Seconds of a time; a number alone is of seconds."""
     if text is None:
         return None

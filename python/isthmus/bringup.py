@@ -160,7 +160,7 @@ class BringUp:
             "mpi": cluster.spec.mpi,
             "launch": cluster.spec.launch,
             "hosts": expand_hosts(cluster.spec.hosts) if cluster.spec.hosts else None,
-            "wdir": cluster.block.wdir if spec.has_ranks else None,
+            "wdir": (cluster.block.wdir or cluster.spec.wdir) if spec.has_ranks else None,
             "gateways": [{"node": g.node, "listen": g.listen} for g in spec.gateways],
             "settings": self._settings(spec),
         }
@@ -186,9 +186,14 @@ class BringUp:
         """Every program of every cluster must be there and be of an MPI that we have."""
 
         async def programs(spec: AgentPlan, agent: Agent) -> None:
-            for _, part in self._plan.clusters[spec.cluster].block.parts:
+            cluster = self._plan.clusters[spec.cluster]
+            for _, part in cluster.block.parts:
                 found = await agent.request(
-                    "inspect", "program", self._limits.inspect, argv=part.argv, mpi=part.mpi
+                    "inspect",
+                    "program",
+                    self._limits.inspect,
+                    argv=cluster.argv(part),
+                    mpi=part.mpi,
                 )
                 if found.get("here"):
                     self._here.add(spec.cluster)
@@ -301,7 +306,8 @@ class BringUp:
         """Starts the ranks. Standard input goes to the cluster of world rank 0, when at all."""
 
         def request(spec: AgentPlan, agent: Agent) -> Coroutine[Any, Any, Message]:
-            block = self._plan.clusters[spec.cluster].block
+            cluster = self._plan.clusters[spec.cluster]
+            block = cluster.block
             return agent.request(
                 "spawn",
                 "spawned",
@@ -309,7 +315,7 @@ class BringUp:
                 parts=[
                     {
                         "n": n,
-                        "argv": p.argv,
+                        "argv": cluster.argv(p),
                         "env": dict(p.env),
                         "appnum": p.number,
                         "mpi": p.mpi,

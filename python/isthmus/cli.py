@@ -1,8 +1,9 @@
 """The command `isthmus`."""
 
+import inspect
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,9 +13,11 @@ from isthmus import about, helptext, report
 from isthmus import grid as grids
 from isthmus.argv import PartOptions, RunOptions, combine, split_parts
 from isthmus.command import agent_command, shielded
-from isthmus.errors import EXIT_USAGE, IsthmusError
+from isthmus.errors import EXIT_USAGE, IsthmusError, UsageError
 from isthmus.job import Options, run_job
 from isthmus.later import COMMANDS, LaterGroup
+from isthmus.meeting.commands import SubmitOptions, submit
+from isthmus.meeting.commands import join as joins
 from isthmus.plan import make_plan
 from isthmus.relay import Voice
 from isthmus.tune import store
@@ -28,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-_THIS_PART, _WHOLE_RUN = "Of each part", "Of the whole run"
+_THIS_PART, _WHOLE_RUN, _QUEUES = "Of each part", "Of the whole run", "Of the queues"
 
 
 def _show_version(wanted: bool) -> None:
@@ -244,12 +247,84 @@ def run(
     )
 
 
+def _submit(
+    time: Annotated[
+        str | None,
+        typer.Option(
+            "--time",
+            metavar="TIME",
+            help="Ask every cluster's queue for so long: '30min', '12h'.",
+            rich_help_panel=_QUEUES,
+        ),
+    ] = None,
+    hold: Annotated[
+        str | None,
+        typer.Option(
+            "--hold",
+            metavar="TIME",
+            help="A cluster that has waited so long for others gives its nodes back, and goes "
+            "into its queue again. Without it, it waits as long as its own time lasts.",
+            rich_help_panel=_QUEUES,
+        ),
+    ] = None,
+    meet: Annotated[
+        str | None,
+        typer.Option(
+            "--meet",
+            metavar="HOST[:PORT]",
+            help="How the clusters' nodes reach this host. Without it: 'meet' in the grid file, "
+            "else this host's name and any port.",
+            rich_help_panel=_QUEUES,
+        ),
+    ] = None,
+    by_hand: Annotated[
+        bool,
+        typer.Option(
+            "--by-hand",
+            help="Submit nothing; print the commands that do, for where ssh needs a person.",
+            rich_help_panel=_QUEUES,
+        ),
+    ] = False,
+    **given: Any,
+) -> Any:
+    return SubmitOptions(time, hold, meet, by_hand), run(**given)
+
+
+def _with_options_of_run(function: Callable[..., Any]) -> Callable[..., Any]:
+    """For typer, which reads signatures: the parameters of `run`, and the function's own."""
+    own = list(inspect.signature(function).parameters.values())[:-1]
+    of_run = list(inspect.signature(run).parameters.values())
+    function.__signature__ = inspect.Signature([*of_run, *own])  # type: ignore[attr-defined]
+    function.__annotations__ = {**run.__annotations__, **function.__annotations__}
+    return function
+
+
+app.command(
+    "submit",
+    help=helptext.SUBMIT,
+    short_help="Put a job into the queues of its clusters; it runs when all are there.",
+    options_metavar="[OPTION]...",
+    context_settings={"allow_interspersed_args": False},
+)(_with_options_of_run(_submit))
+
+
+@app.command(
+    "join",
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    add_help_option=False,
+    options_metavar="--key FILE --to HOST:PORT --cluster NAME [OPTION]...",
+)
+def _join(context: typer.Context) -> int:
+    """Start this cluster's agent and bring it to a job that waits for it (`isthmus join -h`)."""
+    return joins(context.args)
+
+
 app.command("help")(about.helper(app))
 app.command()(about.version)
 app.command()(about.completion)
 
 _GROUPS = ("lab", "bench")
-_NAMES = {"run", "help", "version", "completion", *COMMANDS}
+_NAMES = {"run", "submit", "join", "help", "version", "completion", *COMMANDS}
 
 
 def parse_run(words: Sequence[str]) -> RunOptions:
@@ -261,6 +336,32 @@ def parse_run(words: Sequence[str]) -> RunOptions:
             raise typer.Exit
         parts.append(parsed)
     return combine(parts)
+
+
+def parse_submit(words: Sequence[str]) -> tuple[RunOptions, SubmitOptions]:
+    """The words after `isthmus submit`; the first part has the options of the queues."""
+    first, *others = split_parts(words)
+    parsed = app(["submit", *first], standalone_mode=False, prog_name="isthmus")
+    if not isinstance(parsed, tuple):
+        raise typer.Exit
+    options, part = parsed
+    parts = [part]
+    for more in others:
+        parts.append(app(["run", *more], standalone_mode=False, prog_name="isthmus"))
+    return combine(parts), options
+
+
+def execute_submit(run: RunOptions, options: SubmitOptions) -> int:
+    """Submits, or shows the scripts. The exit status."""
+    file = run.grid or os.environ.get("ISTHMUS_GRID")
+    if not file:
+        raise UsageError(
+            "`isthmus submit` needs a grid file, with clusters that have a 'scheduler'",
+            "Name it by -g FILE, or by ISTHMUS_GRID.",
+        )
+    grid = grids.load(Path(file))
+    _tell_networks(Path(file), grid, run, Voice(run.verbose))
+    return submit(run, grid, options)
 
 
 def execute(options: RunOptions) -> int:
@@ -316,6 +417,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if words[:1] == ["run"]:
             return execute(parse_run(words[1:]))
+        if words[:1] == ["submit"]:
+            return execute_submit(*parse_submit(words[1:]))
         status = app(words, standalone_mode=False, prog_name="isthmus")
         return status if isinstance(status, int) else 0
     except IsthmusError as error:

@@ -26,6 +26,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+SCHEDULERS = ("slurm", "pbs", "lsf", "flux")
 LAUNCHERS = ("mpirun", "mpiexec", "srun")
 FAMILIES = ("openmpi", "mpich")
 _PORTS = r"[0-9]{1,5}(?:-[0-9]{1,5})?"
@@ -164,6 +165,21 @@ def _wait(text: str) -> str:
     return text
 
 
+def _scheduler(text: str) -> str:
+    if text in SCHEDULERS or text.startswith(("/", "~/")):
+        return text
+    raise ValueError(
+        f"must be one of {listing(SCHEDULERS)}, or the path of a batch template; it is '{text}'"
+        f"{did_you_mean(text, SCHEDULERS)}"
+    )
+
+
+def _meet(text: str) -> str:
+    if _address(text).count("-") or is_place(_address(text).split(":")[1]):
+        raise ValueError(f"must be 'HOST' or 'HOST:PORT'; it is '{text}'")
+    return text
+
+
 Reach = Literal["gateway", "direct"]
 
 
@@ -182,6 +198,11 @@ class ClusterSpec(_Table):
     prefix: Annotated[str, AfterValidator(_path)] | None = None
     env: Annotated[dict[str, str], AfterValidator(_env)] = {}
     wait: Annotated[str, AfterValidator(_wait)] | None = None
+    scheduler: Annotated[str, AfterValidator(_scheduler)] | None = None
+    batch: list[str] = []
+    setup: list[str] = []
+    wdir: Annotated[str, AfterValidator(_path)] | None = None
+    program: Annotated[str, AfterValidator(_path)] | None = None
 
 
 class GatewaySpec(_Table):
@@ -229,6 +250,7 @@ class Grid(_Table):
     their own."""
 
     patience: Annotated[str, AfterValidator(_patience)] = "10 min"
+    meet: Annotated[str, AfterValidator(_meet)] | None = None
     cluster: dict[str, ClusterSpec]
     network: dict[str, NetworkSpec] = {}
     gateway: list[GatewaySpec] = []

@@ -58,3 +58,16 @@ ISTHMUS_LOG: 'warn', 'info' or 'debug': show, on standard error, what agents and
 ISTHMUS_PREFIX: where Isthmus is installed, with isthmusd in its bin. \
 ISTHMUS_SSH: the ssh command. ISTHMUS_START_TIMEOUT: seconds that agents have to start (60). \
 ISTHMUS_GRACE: seconds that clusters have to end by themselves when one has failed (3)."""
+
+SUBMIT = """Put a job into the queues of its clusters; it runs, as one world, when all are there.
+
+[bold]isthmus submit -g grid.toml -n 64 --time 2h ./app[/bold]
+  One batch script for each cluster, submitted there by your ssh. No terminal needs to stay open.
+
+[bold]isthmus submit -g grid.toml -n 64 --dry-run ./app[/bold]
+  Shows the scripts.
+
+A process is left behind on this host, to which the clusters' batch jobs dial in. Who starts first \
+waits for the others, at no cost to the machine but in its own allocation: --hold limits that, \
+--wait the whole. 'isthmus jobs' lists jobs, 'isthmus attach JOB' shows the output, 'isthmus \
+cancel JOB' ends all parts. The options of 'isthmus run' hold as there."""

@@ -8,9 +8,9 @@ import contextlib
 import os
 import secrets
 import signal
-from collections.abc import Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from isthmus import latecomers
 from isthmus.agent import Agent, Message
@@ -28,6 +28,9 @@ from isthmus.suspension import Suspension
 from isthmus.units import parse_time
 from isthmus.whereabouts import Whereabouts
 
+if TYPE_CHECKING:
+    from isthmus.meeting.arrival import Arrival
+
 _FORWARDED = (signal.SIGUSR1, signal.SIGUSR2)
 _ANSWERS = ("hello", "configured", "program", "linked", "spawned", "stats")
 _UNJOINED_GRACE = 1.0  # seconds
@@ -44,6 +47,8 @@ class Options:
     stats: bool = False
     metrics: tuple[str, int] | None = None
     limits: Limits = field(default_factory=Limits)
+    why_gone: Callable[[str], Awaitable[str]] | None = None
+    """Asks the scheduler of a cluster whose agent was lost; empty where that knows nothing."""
 
 
 @dataclass
@@ -52,20 +57,26 @@ class Result:
 
     status: int
     stats: Stats
+    sentence: str = ""
 
 
 class Job:
     """Runs a plan once."""
 
     def __init__(
-        self, plan: Plan, commands: Sequence[Sequence[str]], options: Options, voice: Voice
+        self,
+        plan: Plan,
+        commands: Sequence[Sequence[str]],
+        options: Options,
+        voice: Voice,
+        arrivals: "Mapping[str, Arrival] | None" = None,
     ) -> None:
-        """`commands[i]` starts the agent `plan.agents[i]`."""
+        """`commands[i]` starts the agent `plan.agents[i]`, unless it is one of `arrivals`."""
         self._plan = plan
         self._options = options
         self._voice = voice
         self._members = Members(
-            plan, commands, voice.say if os.environ.get("ISTHMUS_LOG") else None
+            plan, commands, voice.say if os.environ.get("ISTHMUS_LOG") else None, arrivals
         )
         self._silences = Silences(plan)
         self._whereabouts = Whereabouts(self._members)
@@ -107,7 +118,8 @@ class Job:
             suspension.stop()
             for number in (*_ENDING, *_FORWARDED, signal.SIGQUIT):
                 loop.remove_signal_handler(number)
-        return Result(self._ending.outcome.status if self._ending.outcome else 0, stats)
+        outcome = self._ending.outcome
+        return Result(outcome.status if outcome else 0, stats, self._ending.sentence)
 
     async def _life(self, stats: Stats) -> None:
         try:
@@ -124,19 +136,22 @@ class Job:
         await asyncio.gather(*(m.agent.close(self._options.limits.close) for m in self._members))
         assert self._output
         await self._output.drain()
-        self._hear_schedulers()
+        await self._hear_schedulers()
         outcome = self._ending.outcome
         for said in self._output.last_words if outcome is None else ():
             self._voice.say(said)
         if outcome and outcome.sentence:
             self._voice.say(outcome.sentence)
 
-    def _hear_schedulers(self) -> None:
+    async def _hear_schedulers(self) -> None:
         """Where a scheduler has ended a cluster's ranks, its words are the reason of all else."""
         outcome = self._ending.outcome
         if outcome is None or outcome.weight not in (Weight.EXIT, Weight.FAULT):
             return
         for member in self._members.ranked:
+            if member.lost and not member.verdict and self._options.why_gone:
+                cluster = self._plan.places[member.plan.cluster].name
+                member.verdict = await self._options.why_gone(cluster)
             if member.verdict:
                 said = f"{member.agent.label}: {member.verdict}"
                 self._ending.replace(outcome.status or 1, said)

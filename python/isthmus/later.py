@@ -10,6 +10,9 @@ from typer.main import get_command
 
 # Where each stands, in the order of the help: a function, or an application of several commands.
 COMMANDS = {
+    "jobs": "isthmus.meeting.commands:jobs",
+    "attach": "isthmus.meeting.commands:attach",
+    "cancel": "isthmus.meeting.commands:cancel",
     "doctor": "isthmus.doctor.commands:doctor",
     "tune": "isthmus.tune.commands:tune",
     "grid": "isthmus.gridcommand:grid",

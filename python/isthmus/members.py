@@ -3,11 +3,14 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from isthmus.agent import Agent, Message
 from isthmus.chatter import Chatter
 from isthmus.plan import AgentPlan, Plan
+
+if TYPE_CHECKING:
+    from isthmus.meeting.arrival import Arrival
 
 
 @dataclass
@@ -34,11 +37,23 @@ class Members:
         plan: Plan,
         commands: Sequence[Sequence[str]],
         show: Callable[[str], None] | None = None,
+        arrivals: "Mapping[str, Arrival] | None" = None,
     ) -> None:
-        """`commands[i]` starts the agent `plan.agents[i]`. `show` is given the agents' logs."""
+        """`commands[i]` starts the agent `plan.agents[i]`. `show` is given the agents' logs.
+        `arrivals` are the agents of clusters' ranks that have dialled in, by cluster."""
+        here = arrivals or {}
         self.plan = plan
         self._all = [
-            Member(spec, _agent(plan.where(spec), command, spec.host, show))
+            Member(
+                spec,
+                _agent(
+                    plan.where(spec),
+                    command,
+                    spec.host,
+                    show,
+                    here.get(plan.places[spec.cluster].name) if spec.has_ranks else None,
+                ),
+            )
             for spec, command in zip(plan.agents, commands, strict=True)
         ]
         self._by_agent = {id(member.agent): member for member in self._all}
@@ -78,10 +93,14 @@ class Members:
 
 
 def _agent(
-    label: str, command: Sequence[str], target: str | None, show: Callable[[str], None] | None
+    label: str,
+    command: Sequence[str],
+    target: str | None,
+    show: Callable[[str], None] | None,
+    arrival: "Arrival | None",
 ) -> Agent:
     def labelled(line: str) -> None:
         assert show
         show(f"{label}: {line}")
 
-    return Agent(label, command, target=target, show=labelled if show else None)
+    return Agent(label, command, target=target, show=labelled if show else None, arrival=arrival)

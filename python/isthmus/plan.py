@@ -14,6 +14,7 @@ from isthmus.placement import Block, Part, place
 from isthmus.units import format_rate, parse_rate, parse_time
 
 ANY_HOST = ("0.0.0.0", "[::]")
+ANYWHERE = "tcp:0.0.0.0:0"
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,10 @@ class ClusterPlan:
     name: str
     spec: ClusterSpec
     block: Block
+
+    def argv(self, part: Part) -> list[str]:
+        """As the cluster's ranks run it: `program` of the grid file is its name there."""
+        return [self.spec.program or part.argv[0], *part.argv[1:]]
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,7 @@ class AgentPlan:
     host: str | None
     prefix: str | None
     has_ranks: bool
+    joins: bool = False  # a batch job starts it, and it dials in
     gateways: list[GatewayPlan] = field(default_factory=list)
 
 
@@ -111,8 +117,10 @@ class Plan:
         return name if len(nodes) == 1 else f"{name}/{nodes.index(node)}"
 
 
-def make_plan(grid: Grid, parts: Sequence[Part]) -> Plan:
-    """UsageError when ranks do not fit or clusters are not joined."""
+def make_plan(grid: Grid, parts: Sequence[Part], *, joining: bool = False) -> Plan:
+    """UsageError when ranks do not fit or clusters are not joined. With `joining` the agents of
+    ranks dial in from batch jobs, on hosts that nobody knows yet; a gateway whose address is given
+    still stands where the grid file has it, and is started there."""
     blocks = place(grid.cluster, parts)
     specs = [*grid.gateway, *networks.bridges(grid)]
     clusters, forwarding = _clusters(grid, blocks, specs)
@@ -121,7 +129,10 @@ def make_plan(grid: Grid, parts: Sequence[Part]) -> Plan:
     served = {name for spec in specs for name in spec.serves}
     specs += [GatewaySpec(cluster=name) for name in names if name not in served]
     places = clusters + forwarding
-    agents = [AgentPlan(i, c.spec.host, c.spec.prefix, True) for i, c in enumerate(clusters)]
+    agents = [
+        AgentPlan(i, None if joining else c.spec.host, c.spec.prefix, True, joining)
+        for i, c in enumerate(clusters)
+    ]
     planned: list[tuple[list[int], GatewaySpec, AgentPlan]] = []
     for index in range(len(places) if len(places) > 1 else 0):
         for spec in specs:
@@ -129,7 +140,7 @@ def make_plan(grid: Grid, parts: Sequence[Part]) -> Plan:
             if mine and mine[0] == index:
                 planned.append((mine, spec, _agent_of(agents, places, mine, spec)))
     agents.sort(key=lambda agent: agent.cluster)
-    default = _default_listen(places, specs)
+    default = ANYWHERE if joining else _default_listen(places, specs)
     gateways: list[GatewayPlan] = []
     for mine, spec, agent in planned:
         gateway = GatewayPlan(
@@ -218,12 +229,22 @@ def _agent_of(
     home = places[clusters[0]].spec
     host = spec.host or home.host
     for agent in agents:
+        if agent.joins:
+            if agent.cluster == clusters[0] and not spec.host and not _is_fixed(spec):
+                return agent
+            continue
         if agent.host == host and (
             agent.cluster == clusters[0] or (agent.has_ranks and agent.cluster in clusters)
         ):
             return agent
     agents.append(AgentPlan(clusters[0], host, home.prefix, has_ranks=False))
     return agents[-1]
+
+
+def _is_fixed(spec: GatewaySpec) -> bool:
+    """Its address is a certain host's, not any of the host on which it happens to run."""
+    given = spec.listen or spec.address or ()
+    return any(not is_place(split_address(text)[0].strip("[]")) for text in given)
 
 
 def _places(spec: GatewaySpec, names: Sequence[str], default: str) -> tuple[Place, ...]:
@@ -251,7 +272,7 @@ def _default_listen(clusters: Sequence[ClusterPlan], specs: Sequence[GatewaySpec
     """Reached only by this host when the whole grid is on it."""
     hosts = [cluster.spec.host for cluster in clusters]
     hosts += [spec.host for spec in specs]
-    return "tcp:127.0.0.1:0" if all(host is None for host in hosts) else "tcp:0.0.0.0:0"
+    return "tcp:127.0.0.1:0" if all(host is None for host in hosts) else ANYWHERE
 
 
 def split_address(address: str) -> tuple[str, str]:

@@ -24,6 +24,8 @@ def grid_toml(network: Network, nospin: Path | None = None) -> str:
             'launch = "srun"' if segment.scheduler == "slurm" else f'hosts = "{span}"',
             f"slots = {len(nodes) * segment.slots}",
         ]
+        if segment.scheduler:
+            out.append(f'scheduler = "{segment.scheduler}"')
         if segment.mpi:
             out.append(f'mpi = "{segment.mpi}"')
         if nospin:

@@ -1,0 +1,1 @@
+"""Jobs whose parts start by themselves, in batch queues, and meet."""

@@ -1,0 +1,248 @@
+"""The commands `isthmus submit`, `join`, `jobs`, `attach` and `cancel`."""
+
+import asyncio
+import contextlib
+import os
+import secrets
+import shlex
+import shutil
+import signal
+import socket
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from isthmus.argv import RunOptions, seconds_of
+from isthmus.command import agent_command
+from isthmus.errors import UsageError, listing
+from isthmus.grid import ClusterSpec, Grid
+from isthmus.job import Options
+from isthmus.meeting import joiner, keys, place, scripts, submission
+from isthmus.meeting.door import Policy
+from isthmus.meeting.orchestrator import Orchestrator, detach
+from isthmus.meeting.submission import Part
+from isthmus.plan import Plan, make_plan
+from isthmus.relay import Voice
+from isthmus.units import format_time
+
+_FOLLOW_PAUSE = 0.2  # seconds between looks for more output
+
+
+@dataclass(frozen=True)
+class SubmitOptions:
+    """What `submit` has besides the options of `run`."""
+
+    time: str | None = None
+    hold: str | None = None
+    meet: str | None = None
+    by_hand: bool = False
+
+
+def submit(run: RunOptions, grid: Grid, options: SubmitOptions) -> int:
+    """Writes and submits the scripts, leaves the orchestrator behind, and returns."""
+    plan = make_plan(grid, run.parts, joining=True)
+    without = [c.name for c in plan.clusters if not c.spec.scheduler]
+    if without:
+        raise UsageError(
+            f"{'clusters' if len(without) > 1 else 'cluster'} {listing(without)}: the grid file "
+            "names no 'scheduler', so there is no queue to submit to",
+            'Give each cluster one, as in scheduler = "slurm"; or start the job by `isthmus run`.',
+        )
+    plan = replace(plan, job=f"isthmus-{secrets.token_hex(4)}")
+    host, port = _meeting_point(options.meet or grid.meet)
+    listening = None if run.dry_run else _listen(host, port)
+    if listening:
+        port = listening.getsockname()[1]
+    to = f"{host}:{port or 'PORT'}"
+    length = seconds_of("--time", options.time)
+    if run.dry_run:
+        for cluster in plan.clusters:
+            part, script = _prepared(plan, cluster.name, cluster.spec, None, to, length)
+            where = f" on {part.host}" if part.host else ""
+            print(f"==== cluster {cluster.name}{where}: {part.scheduler.submit}\n{script}")
+        return 0
+    assert listening
+    here = place.create(plan.job)
+    for name in ("out", "err"):
+        here.file(name).touch(0o600)
+    key = keys.make_key()
+    here.key.touch(0o600)
+    here.key.write_text(key)
+    parts: list[Part] = []
+    for cluster in plan.clusters:
+        part, script = _prepared(plan, cluster.name, cluster.spec, here, to, length)
+        bundle = part.bundle(script, key)
+        if options.by_hand:
+            file = here.file(f"{cluster.name}.submit")
+            file.touch(0o600)
+            file.write_text(bundle)
+            there = f"ssh {part.host} sh -s < {file}" if part.host else f"sh {file}"
+            print(f"cluster {cluster.name}: {there}")
+        else:
+            try:
+                part = replace(part, identifier=part.submit(bundle))
+            except Exception:
+                submission.cancel_all(parts)
+                shutil.rmtree(here.folder)
+                raise
+            print(f"cluster {cluster.name}: {part.scheduler.title} job {part.identifier}")
+        parts.append(part)
+    here.note(
+        "job.json",
+        {
+            "parts": [part.facts() for part in parts],
+            "program": [shlex.join(part.argv) for part in run.parts],
+            "at": to,
+            "submitted": time.time(),
+        },
+    )
+    commands = [
+        agent_command(a.host, a.prefix, str(Path.cwd()), "gateway") if not a.joins else []
+        for a in plan.agents
+    ]
+    of_run = Options(
+        timeout=run.timeout, wait=None, tag_output=run.tag_output, stats=run.stats,
+        metrics=run.metrics,
+    )  # fmt: skip
+    policy = Policy(hold=seconds_of("--hold", options.hold), wait=run.wait)
+    sys.stdout.flush()
+    orchestrator = Orchestrator(here, plan, commands, parts, of_run, policy, Voice(run.verbose))
+    pid = detach(orchestrator, here, listening)
+    here.note("process.json", {"pid": pid, "host": socket.gethostname()})
+    print(f"{here.name}: `isthmus attach {here.name}` shows its output")
+    return 0
+
+
+def _meeting_point(text: str | None) -> tuple[str, int]:
+    """Where agents dial in: a name of this host, and a port; 0 is any."""
+    if not text:
+        return socket.getfqdn(), 0
+    host, _, port = text.rpartition(":")
+    return (host, int(port)) if host and port.isdecimal() else (text, 0)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server(("", port), backlog=64)
+    except OSError as error:
+        raise UsageError(
+            f"cannot listen at port {port} for those who come to {host}: {error.strerror}",
+            "Take another by --meet HOST:PORT, or leave the port out.",
+        ) from None
+
+
+def _prepared(
+    plan: Plan,
+    name: str,
+    spec: ClusterSpec,
+    here: place.Place | None,
+    to: str,
+    length: float | None,
+) -> tuple[Part, str]:
+    """A cluster's part and its script; `here` None: only to be shown."""
+    scheduler, template = submission.scheduler_of(spec)
+    local = shlex.quote(str(here.folder)) if here else "JOBS"
+    folder = local if spec.host is None else f'"$HOME"/.isthmus-jobs/{plan.job}'
+    block = next(c.block for c in plan.clusters if c.name == name)
+    script = scripts.PartScript(
+        name=plan.job,
+        cluster=name,
+        n=block.size,
+        folder=folder,
+        to=to,
+        isthmusd=submission.isthmusd_there(spec),
+        wdir=block.wdir or spec.wdir or str(Path.cwd()),
+        time=length,
+        options=spec.batch,
+        setup=spec.setup,
+    )
+    return Part(name, spec.host, scheduler, folder), scripts.text(script, scheduler, template)
+
+
+def join(words: Sequence[str]) -> int:
+    """`isthmus join`, which has a parser of its own: it also stands alone (joiner.py)."""
+    return int(joiner.main(list(words)))
+
+
+JobName = Annotated[
+    str, typer.Argument(metavar="JOB", help="Its name, or how that begins or ends.")
+]
+
+
+def _state(job: place.Place) -> str:
+    said = job.facts("state.json")
+    state = str(said.get("state", "unknown"))
+    if state == "ended":
+        return f"ended with status {said.get('status')}"
+    return state if job.lives else "lost: its process is gone"
+
+
+def jobs(
+    ask: Annotated[bool, typer.Option("--ask", help="Ask the schedulers, too, by ssh.")] = False,
+) -> None:
+    """List jobs that were submitted from here, and what they wait for."""
+    table = Table("job", "state", "since", "clusters", "program")
+    for job in place.every():
+        facts = job.facts("job.json")
+        parts = [submission.part_of(part) for part in facts.get("parts", [])]
+        said = asyncio.run(_states(parts)) if ask and job.lives else [""] * len(parts)
+        shown = "\n".join(
+            f"{part.cluster}: {part.identifier or 'by hand'} {word}".rstrip()
+            for part, word in zip(parts, said, strict=True)
+        )
+        age = format_time(time.time() - float(facts.get("submitted", time.time())))
+        program = " : ".join(facts.get("program", []))
+        table.add_row(job.name, _state(job), age, shown, program)
+    Console().print(table)
+
+
+async def _states(parts: Sequence[Part]) -> list[str]:
+    return await asyncio.gather(*(part.state() for part in parts))
+
+
+def attach(name: JobName) -> int:
+    """Show the output of a submitted job, as it comes; Ctrl-C leaves it alone.
+
+    The exit status is the job's."""
+    job = place.find(name)
+    with contextlib.ExitStack() as files:
+        streams = [
+            (files.enter_context(job.file(file).open("rb")), out)
+            for file, out in (("out", 1), ("err", 2))
+        ]
+        while True:
+            done = not job.lives
+            for stream, out in streams:
+                while data := stream.read(1 << 16):
+                    os.write(out, data)
+            if done:
+                break
+            time.sleep(_FOLLOW_PAUSE)
+    said = job.facts("state.json")
+    return int(said.get("status", 1)) if said.get("state") == "ended" else 1
+
+
+def cancel(name: JobName) -> None:
+    """Cancel a submitted job: all its parts, queued or running."""
+    job = place.find(name)
+    process = job.facts("process.json")
+    if job.lives:
+        if process.get("host") != socket.gethostname():
+            raise UsageError(
+                f"{job.name} is looked after on {process.get('host')}", "Cancel it there."
+            )
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(process["pid"]), signal.SIGTERM)
+    parts = [submission.part_of(part) for part in job.facts("job.json").get("parts", [])]
+    for trouble in submission.cancel_all(parts):
+        print(f"isthmus: {trouble}", file=sys.stderr)
+    while job.lives:
+        time.sleep(_FOLLOW_PAUSE)
+    print(f"{job.name}: {_state(job)}")

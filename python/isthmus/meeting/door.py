@@ -1,0 +1,204 @@
+"""Where agents dial in, and the wait until those of all clusters are there."""
+
+import asyncio
+import contextlib
+import socket
+import ssl
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from isthmus.agent import MAX_LINE
+from isthmus.errors import RunError
+from isthmus.meeting.arrival import Arrival, ArrivalProtocol, Message, left_of
+from isthmus.units import format_time
+
+_HELLO_LIMIT = 20.0  # seconds that a connection has to say who it is
+_HEARTBEAT = 60.0  # so often, at least, those who wait are told, and schedulers asked
+_FIRST_LOOK = 3.0  # seconds; each look comes later than the one before, up to a heartbeat
+_UNEQUAL = 0.9  # of times left, from which on the difference is not worth a word
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Seconds. `hold`: how long an arrived part waits before it goes back into its queue; `wait`:
+    how long the whole job waits at most."""
+
+    hold: float | None = None
+    wait: float | None = None
+
+
+class GatheringError(RunError):
+    """Not all have come."""
+
+
+@dataclass
+class Guest:
+    """A part that has arrived."""
+
+    arrival: Arrival
+    said: Message
+    since: float
+
+    @property
+    def label(self) -> str:
+        batch = self.said.get("batch")
+        return f"{self.said.get('host')}" + (f", batch job {batch}" if batch else "")
+
+
+class Door:
+    """Of one job. `say` is given what is worth telling; `over(cluster)` asks the cluster's
+    scheduler whether its part will never come, and says why, or returns an empty text."""
+
+    def __init__(
+        self,
+        clusters: Sequence[str],
+        context: ssl.SSLContext,
+        policy: Policy,
+        say: Callable[[str], None],
+        over: Callable[[str], Awaitable[str]],
+    ) -> None:
+        self._clusters = list(clusters)
+        self._context = context
+        self._policy = policy
+        self._say = say
+        self._over = over
+        self.guests: dict[str, Guest] = {}
+        self._news = asyncio.Event()
+        self._left: set[str] = set()  # have gone again; their schedulers know why
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server | None = None
+
+    async def open(self, listening: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(
+            lambda: ArrivalProtocol(self._met, MAX_LINE), sock=listening, ssl=self._context
+        )
+
+    def close(self) -> None:
+        if self._server:
+            self._server.close()
+        for task in self._tasks:
+            task.cancel()
+
+    def _met(self, arrival: Arrival) -> None:
+        task = asyncio.create_task(self._greet(arrival))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _greet(self, arrival: Arrival) -> None:
+        try:
+            said = await asyncio.wait_for(arrival.read(), _HELLO_LIMIT)
+        except (RunError, asyncio.TimeoutError):
+            arrival.close()
+            return
+        cluster = str(said.get("cluster"))
+        if said.get("op") != "join" or cluster not in self._clusters:
+            await arrival.tell(op="no", message=f"this job has no cluster '{cluster}'")
+            arrival.close()
+            return
+        if cluster in self.guests:
+            other = self.guests[cluster].label
+            what = f"cluster {cluster} is there already ({other})"
+            await arrival.tell(op="no", message=what)
+            arrival.close()
+            return
+        guest = Guest(arrival, said, time.monotonic())
+        self.guests[cluster] = guest
+        self._left.discard(cluster)
+        self._say(f"cluster {cluster} has come ({guest.label})")
+        self._news.set()
+        await arrival.exited.wait()
+        if self.guests.get(cluster) is guest:
+            del self.guests[cluster]
+            self._left.add(cluster)
+            self._news.set()
+
+    async def gather(self) -> dict[str, Arrival]:
+        """The agents of all clusters, once all are there. GatheringError when a part will never
+        come, or time is up; all who had come have been told then."""
+        begin = asked = time.monotonic()
+        look = _FIRST_LOOK
+        try:
+            while len(self.guests) < len(self._clusters):
+                now = time.monotonic()
+                self._news.clear()
+                await self._release(now)
+                if self._policy.wait is not None and now - begin >= self._policy.wait:
+                    span = format_time(self._policy.wait)
+                    said = f"after {span}, {self._awaited()}, and --wait allows no more"
+                    raise GatheringError(said)
+                if self._left or now - asked >= look:
+                    asked, look = now, min(2 * look, _HEARTBEAT)
+                    await self._ask()
+                with contextlib.suppress(asyncio.TimeoutError):
+                    await asyncio.wait_for(
+                        self._news.wait(), self._pause(now, [asked + look], begin)
+                    )
+        except GatheringError as error:
+            for guest in list(self.guests.values()):
+                await guest.arrival.tell(op="no", message=f"the job has ended: {error.sentence}")
+                guest.arrival.close()
+            raise
+        self._compare_times()
+        here, self.guests = self.guests, {}
+        for guest in here.values():
+            await guest.arrival.tell(op="go")
+        return {cluster: guest.arrival for cluster, guest in here.items()}
+
+    def _awaited(self) -> str:
+        missing = [name for name in self._clusters if name not in self.guests]
+        return f"cluster{'s' if len(missing) > 1 else ''} {' and '.join(missing)} not there yet"
+
+    def _pause(self, now: float, due: list[float], begin: float) -> float:
+        """Seconds until something is due."""
+        if self._policy.wait is not None:
+            due.append(begin + self._policy.wait)
+        if self._policy.hold is not None:
+            due += [guest.since + self._policy.hold for guest in self.guests.values()]
+        return max(0.01, min(due) - now)
+
+    async def _release(self, now: float) -> None:
+        """Those who have waited long enough go back into their queues."""
+        hold = self._policy.hold
+        for cluster, guest in list(self.guests.items()):
+            if hold is None or now - guest.since < hold:
+                continue
+            del self.guests[cluster]
+            said = f"after {format_time(hold)}, {self._awaited_but(cluster)}"
+            self._say(f"cluster {cluster} goes back into its queue: {said}")
+            await guest.arrival.tell(op="requeue", message=said)
+
+    def _awaited_but(self, cluster: str) -> str:
+        missing = [name for name in self._clusters if name not in self.guests and name != cluster]
+        return f"cluster{'s' if len(missing) > 1 else ''} {' and '.join(missing)} not there yet"
+
+    async def _ask(self) -> None:
+        """Schedulers, of those who are not there; and tells the others who that is."""
+        for cluster in self._clusters:
+            if cluster in self.guests:
+                continue
+            if why := await self._over(cluster):
+                raise GatheringError(f"cluster {cluster}: {why}")
+            if cluster in self._left:
+                self._left.discard(cluster)
+                self._say(f"cluster {cluster} has gone, and is awaited again")
+        for guest in list(self.guests.values()):
+            await guest.arrival.tell(op="wait", message=f"waits: {self._awaited()}")
+
+    def _compare_times(self) -> None:
+        """The end of one part ends all: whose time ends first is worth a word."""
+        left = {
+            cluster: seconds
+            for cluster, guest in self.guests.items()
+            if (seconds := left_of(guest.said)) is not None
+        }
+        if not left:
+            return
+        first = min(left, key=lambda cluster: left[cluster])
+        longest = max(left.values())
+        if left[first] < _UNEQUAL * longest:
+            self._say(
+                f"cluster {first} has {left[first] / 60:.0f} min left, the others more; its end "
+                "is the job's"
+            )

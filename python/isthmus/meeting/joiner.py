@@ -1,0 +1,257 @@
+"""`isthmus join`: brings an agent to the orchestrator of a job, who waits elsewhere.
+
+This file stands alone, for Python 3.8 and its standard library, since `isthmus submit` puts it
+beside its batch scripts: clusters need no Python packages. First both sides speak in lines of JSON
+(docs/control.md, "Dialling in"); after `go` the connection carries what would be the agent's
+standard input and output.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+CONNECT_PAUSE = 5.0  # seconds between attempts to reach the orchestrator
+CONNECT_LIMIT = 600.0  # after so many it is taken for gone
+SILENCE_LIMIT = 300.0  # the orchestrator says something each minute while others are awaited
+MAX_LINE = 1 << 16
+
+
+class JoinError(Exception):
+    """A sentence for the user."""
+
+
+def say(sentence: str) -> None:
+    print("isthmus: " + sentence, file=sys.stderr, flush=True)
+
+
+def context(key: str, server: bool) -> ssl.SSLContext:
+    """TLS 1.3 in which both sides show the job's own certificate, and take no other."""
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER if server else ssl.PROTOCOL_TLS_CLIENT)
+    made.minimum_version = ssl.TLSVersion.TLSv1_3
+    made.check_hostname = False
+    made.verify_mode = ssl.CERT_REQUIRED
+    made.load_cert_chain(key)
+    made.load_verify_locations(key)
+    return made
+
+
+def check_key(path: str) -> None:
+    """JoinError unless the file is there and nobody else may read it."""
+    try:
+        mode = Path(path).stat().st_mode
+        Path(path).read_bytes()
+    except OSError as error:
+        raise JoinError(f"cannot read the job's key {path}: {error.strerror}") from None
+    if mode & 0o077:
+        raise JoinError(f"others may read the job's key {path}\n  chmod 600 {path}")
+
+
+def connect(addresses: list[tuple[str, int]], key: str, limit: float) -> ssl.SSLSocket:
+    """A connection to the first orchestrator that is reached and has the same key."""
+    made = context(key, server=False)
+    deadline = time.monotonic() + limit
+    trouble = ""
+    while True:
+        for host, port in addresses:
+            try:
+                plain = socket.create_connection((host, port), timeout=15)
+            except OSError as error:
+                trouble = f"{host}:{port}: {error.strerror or error}"
+                continue
+            try:
+                plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+                plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                return made.wrap_socket(plain)
+            except ssl.SSLError as error:
+                plain.close()
+                raise JoinError(
+                    f"{host}:{port} has another key than this job's: {error.reason or error}"
+                ) from None
+            except OSError as error:
+                plain.close()
+                trouble = f"{host}:{port}: {error.strerror or error}"
+        if time.monotonic() > deadline:
+            raise JoinError(
+                f"the job's orchestrator is not reached: {trouble}\n"
+                "  Does it still run (`isthmus jobs`, where the job was submitted)? Can this host "
+                "connect to that address?"
+            )
+        time.sleep(CONNECT_PAUSE)
+
+
+def read_line(stream: ssl.SSLSocket) -> dict[str, Any]:
+    """One message; JoinError when the orchestrator is gone."""
+    line = b""
+    while not line.endswith(b"\n"):
+        try:
+            piece = stream.recv(1)  # what follows `go` is the agent's
+        except OSError as error:
+            piece, line = b"", str(error).encode()
+        if not piece or len(line) > MAX_LINE:
+            raise JoinError("the job's orchestrator has gone away while others were awaited")
+        line += piece
+    message: dict[str, Any] = json.loads(line.decode())
+    return message
+
+
+def wait_for_go(stream: ssl.SSLSocket, requeue: str) -> bool:
+    """True: all are there. False: this part has been given back to its queue."""
+    stream.settimeout(SILENCE_LIMIT)
+    while True:
+        message = read_line(stream)
+        op = message.get("op")
+        if op == "go":
+            stream.settimeout(None)
+            return True
+        if op == "no":
+            raise JoinError(str(message.get("message", "the orchestrator refused")))
+        if op == "requeue":
+            say(str(message.get("message", "the other clusters are not there yet")))
+            if not requeue:
+                return False
+            say("goes back into the queue: " + requeue)
+            subprocess.call(requeue, shell=True)
+            return False
+        if message.get("message"):
+            say(str(message["message"]))
+
+
+def bridge(stream: ssl.SSLSocket, command: list[str]) -> int:
+    """The agent's standard input and output over the connection; its exit status."""
+    agent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert agent.stdin
+    assert agent.stdout
+    orders = agent.stdin
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: agent.terminate())
+
+    def down() -> None:
+        try:
+            while True:
+                data = stream.recv(1 << 16)
+                if not data:
+                    break
+                orders.write(data)
+                orders.flush()
+        except (OSError, ValueError):
+            pass
+        with contextlib.suppress(OSError):
+            orders.close()  # it ends all that it has started
+
+    threading.Thread(target=down, daemon=True).start()
+    try:
+        while True:
+            data = os.read(agent.stdout.fileno(), 1 << 16)
+            if not data:
+                break
+            stream.sendall(data)
+    except OSError:
+        agent.terminate()
+    status = agent.wait()
+    with contextlib.suppress(OSError):
+        stream.shutdown(socket.SHUT_RDWR)
+    return status if status >= 0 else 128 - status
+
+
+def seconds_left(text: str) -> int | None:
+    """Of "[DAYS-][[HOURS:]MINUTES:]SECONDS", as Slurm says it; None where there is no limit."""
+    days, dash, rest = text.strip().partition("-")
+    if not dash:
+        days, rest = "0", days
+    try:
+        parts = [int(part) for part in rest.split(":")]
+        total = int(days) * 86400
+    except ValueError:
+        return None
+    scale = 1
+    for part in reversed(parts):
+        total += part * scale
+        scale *= 60
+    return total
+
+
+def addresses_of(text: str) -> list[tuple[str, int]]:
+    found = []
+    for word in text.split(","):
+        host, _, port = word.rpartition(":")
+        if not host or not port.isdigit():
+            raise JoinError(f"--to {text}: '{word}' is not HOST:PORT")
+        found.append((host.strip("[]"), int(port)))
+    return found
+
+
+def find_isthmusd(name: str) -> str | None:
+    """On the PATH of this shell, else of the one that submitted the script, which noted it."""
+    named = str(Path(name).expanduser()) if name.startswith("~") else name
+    if shutil.which(named):
+        return named
+    try:
+        noted = Path(__file__).with_name("isthmusd.path").read_text().strip()
+    except OSError:
+        return None
+    return noted if noted and os.access(noted, os.X_OK) else None
+
+
+def join(arguments: argparse.Namespace) -> int:
+    check_key(arguments.key)
+    agent = find_isthmusd(arguments.isthmusd)
+    if not agent:
+        raise JoinError(
+            f"isthmusd is not found as '{arguments.isthmusd}' on {socket.gethostname()}\n"
+            "  Install Isthmus there, and name the place by the cluster's prefix in the grid file."
+        )
+    stream = connect(addresses_of(arguments.to), arguments.key, arguments.reach)
+    hello = {
+        "op": "join",
+        "cluster": arguments.cluster,
+        "host": socket.gethostname(),
+        "batch": arguments.batch,
+        "left": seconds_left(arguments.left) if arguments.left else None,
+    }
+    stream.sendall(json.dumps(hello).encode() + b"\n")
+    if not wait_for_go(stream, arguments.requeue):
+        return 0
+    return bridge(stream, [agent, "agent"])
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog="isthmus join", description=(
+        "Start this cluster's agent and bring it to the orchestrator of a job, where it waits for "
+        "the others. `isthmus submit` writes batch scripts that do so."
+    ))  # fmt: skip
+    add = made.add_argument
+    add("--key", required=True, metavar="FILE", help="the job's key; nobody else may read it")
+    add("--to", required=True, metavar="HOST:PORT[,...]", help="where the orchestrator listens")
+    add("--cluster", required=True, metavar="NAME", help="this cluster's name in the grid file")
+    add("--isthmusd", default="isthmusd", metavar="PATH", help="default: found on the PATH")
+    add("--batch", default="", metavar="ID", help="of the batch job that this is")
+    add("--left", default="", metavar="TIME", help="its time that is left, [D-]HH:MM:SS")
+    add("--requeue", default="", metavar="COMMAND", help="gives this batch job back to its queue")
+    add("--reach", type=float, default=CONNECT_LIMIT, metavar="SECONDS",
+        help="in which the orchestrator must be reached (default: %(default)g)")  # fmt: skip
+    return made
+
+
+def main(words: list[str] | None = None) -> int:
+    try:
+        return join(parser().parse_args(words))
+    except JoinError as error:
+        say(str(error))
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

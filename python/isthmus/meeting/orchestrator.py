@@ -1,0 +1,118 @@
+"""The process that a submitted job belongs to: it waits for all parts, then runs the job as
+`isthmus run` does. It stands apart from the terminal that it was started from."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import replace
+
+from isthmus import report
+from isthmus.errors import RunError
+from isthmus.job import Job, Options
+from isthmus.meeting.door import Door, GatheringError, Policy
+from isthmus.meeting.keys import server_context
+from isthmus.meeting.place import Place
+from isthmus.meeting.submission import Part, cancel_all
+from isthmus.plan import Plan
+from isthmus.relay import Voice
+
+_CANCELLED = 128 + signal.SIGTERM
+
+
+class Orchestrator:
+    """Of one job. All that it says is in the files `out` and `err` of the job's folder."""
+
+    def __init__(
+        self,
+        place: Place,
+        plan: Plan,
+        commands: Sequence[Sequence[str]],
+        parts: Sequence[Part],
+        options: Options,
+        policy: Policy,
+        voice: Voice,
+    ) -> None:
+        self._place = place
+        self._plan = plan
+        self._commands = commands
+        self._parts = {part.cluster: part for part in parts}
+        self._options = replace(options, why_gone=self._why_over)
+        self._policy = policy
+        self._voice = voice
+
+    async def _why_over(self, cluster: str) -> str:
+        return await self._parts[cluster].why_over()
+
+    async def run(self, listening: socket.socket) -> None:
+        """To the end, which is noted in the folder."""
+        self._note("waiting")
+        door = Door(
+            [cluster.name for cluster in self._plan.clusters],
+            server_context(self._place.key),
+            self._policy,
+            self._voice.say,
+            self._why_over,
+        )
+        await door.open(listening)
+        loop = asyncio.get_running_loop()
+        gathering = asyncio.create_task(door.gather())
+        loop.add_signal_handler(signal.SIGTERM, gathering.cancel)
+        status, sentence = _CANCELLED, "cancelled"
+        try:
+            arrivals = await gathering
+            self._note("running")
+            job = Job(self._plan, self._commands, self._options, self._voice, arrivals)
+            result = await job.run()
+            status, sentence = result.status, result.sentence
+            if self._options.stats:
+                report.stats_table(self._plan, result.stats)
+        except GatheringError as error:
+            status, sentence = 1, error.sentence
+            self._voice.say(str(error))
+        except asyncio.CancelledError:
+            self._voice.say("the job was cancelled while parts of it were awaited")
+        finally:
+            door.close()
+        # Those that have come end by themselves; others wait in a queue for nobody.
+        for trouble in cancel_all(list(self._parts.values())) if status else ():
+            self._voice.warn(trouble)
+        self._note("ended", status=status, sentence=sentence)
+
+    def _note(self, state: str, **more: object) -> None:
+        self._place.note("state.json", {"state": state, **more})
+
+
+def detach(orchestrator: Orchestrator, place: Place, listening: socket.socket) -> int:
+    """Runs it in a process of its own session; returns its number at once."""
+    ready, told = os.pipe()
+    child = os.fork()
+    if child:
+        os.close(told)
+        os.read(ready, 1)
+        os.close(ready)
+        return child
+    try:
+        os.setsid()
+        place.lock()
+        null = os.open(os.devnull, os.O_RDONLY)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        out, err = (os.open(place.file(name), flags, 0o600) for name in ("out", "err"))
+        for fd, target in ((null, 0), (out, 1), (err, 2)):
+            os.dup2(fd, target)
+        os.close(told)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        asyncio.run(orchestrator.run(listening))
+        os._exit(0)
+    except RunError as error:
+        print(f"isthmus: {error}", file=sys.stderr)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(OSError):
+            sys.stderr.flush()
+        os._exit(1)

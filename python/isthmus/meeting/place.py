@@ -1,0 +1,113 @@
+"""Jobs that were submitted from here: a folder each, by which other terminals find them."""
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from isthmus.errors import RunError, UsageError, did_you_mean, listing
+
+_KEPT = 30 * 86400.0  # seconds that the folder of a job that has ended stays
+
+
+def home() -> Path:
+    """Where the folders are."""
+    if named := os.environ.get("ISTHMUS_JOBS"):
+        return Path(named)
+    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(state) / "isthmus" / "jobs"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A job's folder."""
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @property
+    def key(self) -> Path:
+        return self.folder / "key.pem"
+
+    def file(self, name: str) -> Path:
+        return self.folder / name
+
+    def note(self, name: str, facts: dict[str, Any]) -> None:
+        """Replaces a file of facts as a whole."""
+        temporary = self.folder / f"{name}.new"
+        temporary.write_text(json.dumps(facts))
+        temporary.replace(self.folder / name)
+
+    def facts(self, name: str) -> dict[str, Any]:
+        """Empty where there are none."""
+        try:
+            found = json.loads((self.folder / name).read_text())
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def lock(self) -> int:
+        """Held by the job's orchestrator as long as it lives, however it ends."""
+        fd = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        return fd
+
+    @property
+    def lives(self) -> bool:
+        try:
+            fd = os.open(self.folder / "lock", os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        finally:
+            os.close(fd)
+        return False
+
+
+def create(name: str) -> Place:
+    """RunError where it cannot be made."""
+    folder = home() / name
+    try:
+        folder.mkdir(mode=0o700, parents=True)
+    except OSError as error:
+        raise RunError(
+            f"cannot make the job's folder {folder}: {error.strerror}",
+            "Set ISTHMUS_JOBS to a folder that you may write to.",
+        ) from None
+    return Place(folder)
+
+
+def every() -> Iterator[Place]:
+    """The latest last. Folders of jobs that ended long ago are removed."""
+    folders = sorted(home().glob("*/"), key=lambda f: f.stat().st_mtime) if home().is_dir() else []
+    for folder in folders:
+        place = Place(folder)
+        if not place.lives and folder.stat().st_mtime < time.time() - _KEPT:
+            with contextlib.suppress(OSError):
+                shutil.rmtree(folder)
+        else:
+            yield place
+
+
+def find(name: str) -> Place:
+    """By its name or how that begins or ends."""
+    known = {place.name: place for place in every()}
+    found = [n for n in known if n == name or n.startswith(name) or n.endswith(name)]
+    if len(found) == 1 or name in known:
+        return known[name if name in known else found[0]]
+    if found:
+        raise UsageError(f"'{name}' may be {listing(found)}")
+    near = did_you_mean(name, known)
+    raise UsageError(f"there is no job '{name}'{near}", "`isthmus jobs` lists them.")

@@ -1,0 +1,141 @@
+"""What is to be known of a batch system: how its scripts begin, and by which commands jobs are
+submitted, asked for, cancelled and given back. Slurm is tried on a real one (tests/lab); PBS
+(OpenPBS 23), LSF (10.1) and Flux (0.60) are written by their manuals of 2026-11."""
+
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from isthmus.errors import UsageError, listing
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    """Commands are a shell's, with {script} and {id}; `batch` is what a running script knows its
+    job by, `states` maps what `state` prints to words of ours; what is not in it is over."""
+
+    title: str
+    head: tuple[str, ...]  # with {name}, {n}, {output}
+    time: str  # a further line, with {hours}, {minutes}, {seconds}, {clock}, {total_minutes}
+    option: str  # begins the line of an option of the user's
+    submit: str
+    identifier: str  # in what `submit` prints
+    cancel: str
+    state: str
+    queued: tuple[str, ...]
+    running: tuple[str, ...]
+    batch: str
+    requeue: str
+    left: str = ""
+
+
+KNOWN = {
+    "slurm": Scheduler(
+        "Slurm",
+        ("#SBATCH --job-name={name}", "#SBATCH --ntasks={n}", "#SBATCH --output={output}",
+         "#SBATCH --open-mode=append", "#SBATCH --requeue"),
+        "#SBATCH --time={clock}",
+        "#SBATCH ",
+        "sbatch --parsable {script}",
+        r"^(\d+)",
+        "scancel {id}",
+        "squeue -h -j {id} -o '%T %r'",
+        ("PENDING", "REQUEUED", "CONFIGURING", "REQUEUE_HOLD", "SUSPENDED", "COMPLETING"),
+        ("RUNNING",),
+        "$SLURM_JOB_ID",
+        "scontrol requeue $SLURM_JOB_ID",
+        "$(squeue -h -j $SLURM_JOB_ID -o %L)",
+    ),
+    "pbs": Scheduler(
+        "PBS",
+        ("#PBS -N {name}", "#PBS -l select={n}:ncpus=1:mpiprocs=1", "#PBS -j oe",
+         "#PBS -o {output}", "#PBS -r y"),
+        "#PBS -l walltime={clock}",
+        "#PBS ",
+        "qsub {script}",
+        r"^(\S+)",
+        "qdel {id}",
+        "qstat -f {id} | sed -n 's/^ *job_state = //p'",
+        ("Q", "H", "W", "T", "S"),
+        ("R", "E"),
+        "$PBS_JOBID",
+        "qrerun $PBS_JOBID",
+    ),
+    "lsf": Scheduler(
+        "LSF",
+        ("#BSUB -J {name}", "#BSUB -n {n}", "#BSUB -o {output}", "#BSUB -r"),
+        "#BSUB -W {total_minutes}",
+        "#BSUB ",
+        "bsub < {script}",
+        r"Job <(\d+)>",
+        "bkill {id}",
+        "bjobs -noheader -o stat {id}",
+        ("PEND", "PSUSP", "WAIT", "PROV"),
+        ("RUN", "USUSP", "SSUSP"),
+        "$LSB_JOBID",
+        "brequeue $LSB_JOBID",
+    ),
+    "flux": Scheduler(
+        "Flux",
+        ("# flux: --job-name={name}", "# flux: -n {n}", "# flux: --output={output}"),
+        "# flux: -t {total_minutes}m",
+        "# flux: ",
+        "flux batch {script}",
+        r"^(\S+)",
+        "flux cancel {id}",
+        "flux jobs -no '{{state}}' {id}",
+        ("DEPEND", "PRIORITY", "SCHED"),
+        ("RUN", "CLEANUP"),
+        "$FLUX_JOB_ID",
+        # Flux gives no job back: the same script makes a new one.
+        'cd "${ISTHMUS_SCRIPT%/*}" && flux batch "$ISTHMUS_SCRIPT"',
+    ),
+}  # fmt: skip
+_KEYS = ("submit", "identifier", "cancel", "state", "queued", "running", "batch", "requeue", "left")
+
+
+def of_template(path: Path) -> tuple[Scheduler, str]:
+    """A batch system that the user describes: a script with {n}, {name}, {output}, {clock} and
+    {command}, and lines "#ISTHMUS KEY = VALUE" for `submit`, `cancel` and so on."""
+    try:
+        text = path.expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise UsageError(f"cannot read the batch template {path}: {reason}") from None
+    said: dict[str, str] = dict.fromkeys(_KEYS, "")
+    for line in re.findall(r"^#ISTHMUS +(.*)$", text, re.MULTILINE):
+        key, equals, value = (word.strip() for word in line.partition("="))
+        if not equals or key not in _KEYS:
+            raise UsageError(f"{path}: '#ISTHMUS {line}' is not KEY = VALUE, of {listing(_KEYS)}")
+        said[key] = value
+    if not said["submit"] or "{command}" not in text:
+        missing = "'#ISTHMUS submit = COMMAND {script}'" if not said["submit"] else "{command}"
+        raise UsageError(f"{path}: the batch template has no {missing}")
+    scheduler = Scheduler(
+        title=path.stem,
+        head=(),
+        time="",
+        option="",
+        submit=said["submit"],
+        identifier=said["identifier"] or r"^(\S+)",
+        cancel=said["cancel"],
+        state=said["state"],
+        queued=tuple(said["queued"].split()),
+        running=tuple(said["running"].split()),
+        batch=said["batch"],
+        requeue=said["requeue"],
+        left=said["left"],
+    )
+    return scheduler, text
+
+
+def found_identifier(scheduler: Scheduler, printed: str) -> str | None:
+    found = re.search(scheduler.identifier, printed, re.MULTILINE)
+    return found[1] if found else None
+
+
+def command(template: str, **words: str) -> str:
+    """With its words quoted for a shell."""
+    quoted = {key: shlex.quote(value) for key, value in words.items()}
+    return template.format(**quoted)

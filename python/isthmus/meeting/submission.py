@@ -1,0 +1,151 @@
+"""Puts the parts of a job into their clusters' queues, and asks and cancels them there."""
+
+import asyncio
+import shlex
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from isthmus.command import isthmusd_of, ssh_command, try_ssh
+from isthmus.errors import RunError
+from isthmus.grid import SCHEDULERS, ClusterSpec
+from isthmus.meeting import joiner, schedulers
+from isthmus.meeting.schedulers import Scheduler
+
+_LIMIT = 60.0  # seconds that a scheduler has to answer
+_SETTLING = 4.0  # in which a job that is being ended comes to its last state
+_PAUSE = 0.3
+
+
+def scheduler_of(spec: ClusterSpec) -> tuple[Scheduler, str]:
+    """The cluster's, and the user's template where it is one."""
+    assert spec.scheduler
+    if spec.scheduler in SCHEDULERS:
+        return schedulers.KNOWN[spec.scheduler], ""
+    return schedulers.of_template(Path(spec.scheduler))
+
+
+def isthmusd_there(spec: ClusterSpec) -> str:
+    """As join.py takes it, which knows '~/'."""
+    if spec.host is None:
+        return isthmusd_of(spec.prefix, True)
+    return f"{spec.prefix.rstrip('/')}/bin/isthmusd" if spec.prefix else "isthmusd"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A cluster's part of a job; `folder` is a word of a shell there, `identifier` the
+    scheduler's, None before it is submitted."""
+
+    cluster: str
+    host: str | None
+    scheduler: Scheduler
+    folder: str
+    identifier: str | None = None
+
+    def shell(self, text: str) -> list[str]:
+        """The command that has a shell there run a text."""
+        if self.host is None:
+            return ["/bin/sh", "-c", text]
+        return [*ssh_command(), self.host, f"exec sh -c {shlex.quote(text)}"]
+
+    def bundle(self, script: str, key: str) -> str:
+        """A shell's text that puts all that is needed into the folder, and submits the script."""
+        name = f"{self.cluster}.sh"
+        files = {name: script, "key.pem": key, "join.py": Path(joiner.__file__).read_text()}
+        lines = ["set -e", "umask 077", f"mkdir -p {self.folder}", f"cd {self.folder}"]
+        for file, text in files.items():
+            mark = f"ISTHMUS_END_OF_{file.replace('.', '_').upper()}"
+            lines += [f"cat > {file} <<'{mark}'", text.rstrip("\n"), mark]
+        lines.append("command -v isthmusd > isthmusd.path || :")
+        lines.append(schedulers.command(self.scheduler.submit, script=name))
+        return "\n".join(lines) + "\n"
+
+    def submit(self, bundle: str) -> str:
+        """The identifier. RunError with what the scheduler said."""
+        command = ["/bin/sh"] if self.host is None else [*ssh_command(), self.host, "exec sh"]
+        done = subprocess.run(command, input=bundle, capture_output=True, text=True, check=False)
+        found = schedulers.found_identifier(self.scheduler, done.stdout)
+        if done.returncode == 0 and found:
+            return found
+        said = (done.stderr.strip() or done.stdout.strip()).replace("\n", "\n  | ")
+        if self.host and done.returncode == 255:
+            raise RunError(f"cluster {self.cluster}: ssh could not connect\n  | {said}",
+                           try_ssh(self.host))  # fmt: skip
+        raise RunError(f"cluster {self.cluster}: {self.scheduler.title} took no job\n  | {said}")
+
+    def cancel(self) -> str:
+        """What went wrong; empty when the job is cancelled, or has ended."""
+        if not self.identifier or not self.scheduler.cancel:
+            return ""
+        text = schedulers.command(self.scheduler.cancel, id=self.identifier)
+        try:
+            done = subprocess.run(
+                self.shell(text), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                timeout=_LIMIT, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return f"cluster {self.cluster}: `{text}` does not end"
+        said = (done.stderr or done.stdout).strip().splitlines()
+        return f"cluster {self.cluster}: `{text}`: {said[0]}" if done.returncode and said else ""
+
+    async def state(self) -> str:
+        """What the scheduler prints of the job; empty where it knows nothing."""
+        if not self.identifier or not self.scheduler.state:
+            return ""
+        text = schedulers.command(self.scheduler.state, id=self.identifier)
+        try:
+            asked = await asyncio.create_subprocess_exec(
+                *self.shell(text),
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+        except OSError:
+            return ""
+        try:
+            printed, _ = await asyncio.wait_for(asked.communicate(), _LIMIT)
+        except asyncio.TimeoutError:
+            asked.kill()
+            return ""
+        return printed.decode(errors="replace").strip() if asked.returncode == 0 else ""
+
+    async def why_over(self) -> str:
+        """The scheduler's word for a job that will not run any more; empty for others."""
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + _SETTLING
+        while True:
+            said = await self.state()
+            word = said.split()[0] if said else ""
+            if word != "COMPLETING" or clock() > deadline:
+                break
+            await asyncio.sleep(_PAUSE)
+        if not word or word in (*self.scheduler.queued, *self.scheduler.running):
+            return ""
+        told = f"{self.scheduler.title} says that its job {self.identifier} is {word}"
+        file = f"{self.folder}/{self.cluster}.out".replace('"', "")
+        return f"{told}\n  What it wrote is in {f'{self.host}:' if self.host else ''}{file}"
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "cluster": self.cluster,
+            "host": self.host,
+            "scheduler": self.scheduler.__dict__,
+            "folder": self.folder,
+            "id": self.identifier,
+        }
+
+
+def part_of(facts: dict[str, Any]) -> Part:
+    """As `facts` gave them."""
+    said: dict[str, Any] = {
+        k: tuple(v) if isinstance(v, list) else v for k, v in facts["scheduler"].items()
+    }
+    return Part(
+        facts["cluster"], facts["host"], Scheduler(**said), facts["folder"], facts["id"]
+    )  # fmt: skip
+
+
+def cancel_all(parts: Sequence[Part]) -> list[str]:
+    """What went wrong."""
+    return [trouble for part in parts if (trouble := part.cancel())]

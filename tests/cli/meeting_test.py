@@ -1,0 +1,302 @@
+"""Parts that dial in: keys, the door, what joiners do, and batch scripts as text."""
+
+import asyncio
+import json
+import socket
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from isthmus import grid as grids
+from isthmus.errors import UsageError
+from isthmus.meeting import joiner, keys, schedulers, scripts
+from isthmus.meeting.door import Door, GatheringError, Policy
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory):
+    return make_key(tmp_path_factory.mktemp("key") / "key.pem")
+
+
+def make_key(file: Path) -> Path:
+    file.touch(0o600)
+    file.write_text(keys.make_key())
+    return file
+
+
+class Meeting:
+    """A door for clusters east and west, in a loop of its own in a thread."""
+
+    def __init__(self, key: Path, policy: Policy, over: dict[str, str]) -> None:
+        self.said: list[str] = []
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listening.getsockname()[1]
+        self.result: object = None
+        self.here = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(key, policy, over))
+        self._thread.start()
+
+    def _run(self, key: Path, policy: Policy, over: dict[str, str]) -> None:
+        async def ask(cluster: str) -> str:
+            return over.get(cluster, "")
+
+        def say(sentence: str) -> None:
+            self.said.append(sentence)
+            self.here.set()
+
+        async def gather() -> None:
+            door = Door(["east", "west"], keys.server_context(key), policy, say, ask)
+            await door.open(self.listening)
+            try:
+                arrivals = await door.gather()
+                self.result = sorted(arrivals)
+                for arrival in arrivals.values():
+                    arrival.close()
+            except GatheringError as error:
+                self.result = error.sentence
+            door.close()
+
+        asyncio.run(gather())
+
+    def end(self) -> object:
+        self._thread.join(60)
+        assert not self._thread.is_alive()
+        return self.result
+
+
+@pytest.fixture
+def meet(key):
+    made = []
+
+    def start(hold=None, wait=None, **over):
+        made.append(Meeting(key, Policy(hold, wait), over))
+        return made[-1]
+
+    yield start
+    for meeting in made:
+        meeting.end()
+
+
+def fake_isthmusd(folder: Path) -> Path:
+    """Repeats what it is told, until its input ends."""
+    program = folder / "isthmusd"
+    program.write_text("#!/bin/sh\nexec cat\n")
+    program.chmod(0o755)
+    return program
+
+
+def join(meeting, key, folder, cluster, *more):
+    words = ["--key", str(key), "--to", f"127.0.0.1:{meeting.port}", "--cluster", cluster]
+    return subprocess.Popen(
+        [sys.executable, joiner.__file__, *words, "--isthmusd", fake_isthmusd(folder), *more],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def test_all_come(meet, key, tmp_path):
+    meeting = meet()
+    parts = [join(meeting, key, tmp_path, name) for name in ("east", "west")]
+    assert meeting.end() == ["east", "west"]
+    for part in parts:
+        assert part.communicate(timeout=60)[1].count("\n") <= 1
+        assert part.returncode == 0
+    assert len(meeting.said) == 2
+
+
+def test_another_key_is_refused(meet, key, tmp_path):
+    meeting = meet(wait=3)
+    other = make_key(tmp_path / "other.pem")
+    part = join(meeting, other, tmp_path, "east", "--reach", "0")
+    said = part.communicate(timeout=60)[1]
+    assert part.returncode == 1
+    assert "key" in said or "gone away" in said
+    assert (
+        meeting.end()
+        == "after 3 s, clusters east and west not there yet, and --wait allows no more"
+    )
+
+
+def test_others_must_not_read_the_key(meet, key, tmp_path, capsys):
+    open_key = tmp_path / "open.pem"
+    open_key.write_text(key.read_text())
+    open_key.chmod(0o644)
+    words = ["--key", str(open_key), "--to", "127.0.0.1:1", "--cluster", "east"]
+    assert joiner.main(words) == 1
+    assert f"chmod 600 {open_key}" in capsys.readouterr().err
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+
+
+def test_who_is_not_of_the_job_is_told(meet, key, tmp_path):
+    meeting = meet(wait=3)
+    part = join(meeting, key, tmp_path, "north")
+    assert "this job has no cluster 'north'" in part.communicate(timeout=60)[1]
+    assert part.returncode == 1
+
+
+def test_nobody_comes_twice(meet, key, tmp_path):
+    meeting = meet(wait=5)
+    first = join(meeting, key, tmp_path, "east")
+    assert meeting.here.wait(30)
+    second = join(meeting, key, tmp_path, "east")
+    assert "cluster east is there already" in second.communicate(timeout=60)[1]
+    said = first.communicate(timeout=60)[1]
+    assert "the job has ended: after 5 s, cluster west not there yet" in said
+
+
+def test_who_has_waited_long_enough_is_given_back(meet, key, tmp_path):
+    meeting = meet(hold=0.5, wait=6)
+    part = join(meeting, key, tmp_path, "east", "--requeue", f"touch {tmp_path}/requeued")
+    part.communicate(timeout=60)
+    assert part.returncode == 0
+    assert (tmp_path / "requeued").exists()
+    again = join(meeting, key, tmp_path, "east")
+    west = join(meeting, key, tmp_path, "west")
+    assert meeting.end() == ["east", "west"]
+    for late in (again, west):
+        late.communicate(timeout=60)
+
+
+def test_a_part_that_will_never_come(meet, key, tmp_path):
+    meeting = meet(west="Slurm says that its job 7 is CANCELLED")
+    part = join(meeting, key, tmp_path, "east")
+    assert meeting.end() == "cluster west: Slurm says that its job 7 is CANCELLED"
+    assert "its job 7 is CANCELLED" in part.communicate(timeout=60)[1]
+
+
+def test_nobody_listens(key, capsys, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    words = ["--key", str(key), "--to", f"127.0.0.1:{port}", "--cluster", "east", "--reach", "0"]
+    assert joiner.main([*words, "--isthmusd", str(fake_isthmusd(tmp_path))]) == 1
+    assert "orchestrator is not reached" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("10:00", 600), ("1:30:00", 5400), ("1-00:00:01", 86401), ("59", 59), ("UNLIMITED", None),
+     ("INVALID", None)],
+)  # fmt: skip
+def test_time_that_is_left(text, seconds):
+    assert joiner.seconds_left(text) == seconds
+
+
+# ---- scripts
+
+
+def part(**more):
+    words = {
+        "name": "isthmus-1", "cluster": "lyon", "n": 32, "folder": '"$HOME"/jobs', "to": "a:7400",
+        "isthmusd": "~/isthmus/bin/isthmusd", "wdir": "/work/it's here", "time": 5400.0,
+        "options": ["--partition=main"], "setup": ["module load openmpi/5"],
+    }  # fmt: skip
+    return scripts.PartScript(**(words | more))
+
+
+HEADS = {
+    "slurm": ["#SBATCH --ntasks=32", "#SBATCH --time=01:30:00", "#SBATCH --partition=main"],
+    "pbs": ["#PBS -l select=32:ncpus=1:mpiprocs=1", "#PBS -l walltime=01:30:00",
+            "#PBS --partition=main"],
+    "lsf": ["#BSUB -n 32", "#BSUB -W 90", "#BSUB --partition=main"],
+    "flux": ["# flux: -n 32", "# flux: -t 90m", "# flux: --partition=main"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", schedulers.KNOWN)
+def test_scripts(name):
+    scheduler = schedulers.KNOWN[name]
+    text = scripts.text(part(), scheduler)
+    lines = text.splitlines()
+    assert lines[0] == "#!/bin/bash -l"
+    assert set(HEADS[name]) <= set(lines)
+    assert lines.index("module load openmpi/5") < lines.index(
+        "cd '/work/it'\"'\"'s here' 2>/dev/null || cd \"$HOME\""
+    )
+    assert "--to a:7400 --cluster lyon" in text
+    assert scheduler.batch in text
+    done = subprocess.run(["bash", "-n"], input=text, text=True, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    command = schedulers.command(scheduler.state, id="12")
+    assert "12" in command
+    assert "{{" not in command
+
+
+@pytest.mark.parametrize(
+    ("name", "printed", "identifier"),
+    [
+        ("slurm", "4711;cluster\n", "4711"),
+        ("pbs", "4711.server\n", "4711.server"),
+        ("lsf", "Job <4711> is submitted to queue <normal>.\n", "4711"),
+        ("flux", "f2aBcD\n", "f2aBcD"),
+        ("slurm", "nonsense\n", None),
+    ],
+)
+def test_what_submitting_prints(name, printed, identifier):
+    assert schedulers.found_identifier(schedulers.KNOWN[name], printed) == identifier
+
+
+def test_a_template(tmp_path):
+    file = tmp_path / "mine"
+    file.write_text(
+        "#!/bin/sh\n#ISTHMUS submit = mysub {script}\n#ISTHMUS requeue = again $MYID\n"
+        "#ISTHMUS batch = $MYID\n#MY {n} {clock} {name}\n{command}\n"
+    )
+    scheduler, template = schedulers.of_template(file)
+    text = scripts.text(part(), scheduler, template)
+    assert "#MY 32 01:30:00 isthmus-1" in text
+    assert "--requeue 'again $MYID'" in text
+    assert schedulers.command(scheduler.submit, script="a b") == "mysub 'a b'"
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("{command}", "has no '#ISTHMUS submit"),
+        ("#ISTHMUS submit = x {script}\n", "has no {command}"),
+        ("#ISTHMUS nonsense = x\n{command}", "is not KEY = VALUE"),
+    ],
+)
+def test_a_wrong_template(tmp_path, text, what):
+    file = tmp_path / "mine"
+    file.write_text(text)
+    with pytest.raises(UsageError) as error:
+        schedulers.of_template(file)
+    assert what in str(error.value)
+
+
+def submit(*words):
+    return subprocess.run(
+        [sys.executable, "-m", "isthmus", "submit", *map(str, words)],
+        capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
+    )  # fmt: skip
+
+
+def test_a_cluster_without_a_queue(tmp_path):
+    file = tmp_path / "grid.toml"
+    file.write_text('[cluster.east]\nscheduler = "slurm"\n[cluster.west]\n')
+    done = submit("-g", file, "-n", 4, "x")
+    assert done.returncode == 2
+    assert "cluster 'west': the grid file names no 'scheduler'" in done.stderr
+
+
+def test_the_scripts_are_shown(tmp_path):
+    file = tmp_path / "grid.toml"
+    file.write_text(
+        'meet = "gate.example:7400"\n[cluster.east]\nscheduler = "slurm"\n'
+        '[cluster.west]\nscheduler = "pbs"\nhost = "w"\nbatch = ["-q big"]\n'
+    )
+    done = submit("-g", file, "-n", 4, "--dry-run", "--time", "30min", "x")
+    assert done.returncode == 0, done.stderr
+    assert "#SBATCH --time=00:30:00" in done.stdout
+    assert "#PBS -q big" in done.stdout
+    assert done.stdout.count("--to gate.example:7400") == 2
+
+
+def test_grid_keys():
+    with pytest.raises(UsageError) as error:
+        grids.parse('[cluster.a]\nscheduler = "slurn"\n', "g")
+    assert "did you mean 'slurm'?" in str(error.value)
+    assert json.dumps(grids.parse('[cluster.a]\nsetup = ["x"]\n', "g").cluster["a"].setup)
