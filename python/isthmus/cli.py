@@ -375,7 +375,11 @@ def execute(options: RunOptions) -> int:
     commands = []
     for agent in plan.agents:
         command = agent_command(
-            agent.host, agent.prefix, str(Path.cwd()), "agent" if agent.has_ranks else "gateway"
+            agent.host,
+            agent.prefix,
+            str(Path.cwd()),
+            "agent" if agent.has_ranks else "gateway",
+            plan.places[agent.cluster].spec.setup if agent.has_ranks else (),
         )
         commands.append(shielded(command) if agent.host and not options.dry_run else command)
     if options.dry_run:

@@ -4,6 +4,7 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -21,10 +22,25 @@ def isthmusd_of(prefix: str | None, local: bool) -> str:
     return str(find_isthmusd()) if local else "isthmusd"
 
 
-def agent_command(host: str | None, prefix: str | None, cwd: str, role: str) -> list[str]:
-    """`role` is "agent" or "gateway". Local ones inherit the working directory. Remote ones enter
-    the same one where it exists, else stay in the home directory, as ranks do under mpirun."""
+def agent_command(
+    host: str | None, prefix: str | None, cwd: str, role: str, setup: Sequence[str] = ()
+) -> list[str]:
+    """`role` is "agent" or "gateway"; `setup` are lines of a login shell, run before it.
+
+    Local ones inherit the working directory. Remote ones enter the same one where it exists,
+    else stay in the home directory, as ranks do under mpirun."""
     isthmusd = isthmusd_of(prefix, host is None)
+    if setup:
+        # What they print is nothing of the agent's; a setup that fails ends here.
+        lines = ["set -e", "exec 3>&1 1>&2", *setup, "set +e", "exec 1>&3 3>&-"]
+        lines.append(f"cd {shlex.quote(cwd)} 2>/dev/null || :")
+        lines += ['set -- "${isthmusd:-isthmusd}"', "unset isthmusd", f'exec "$1" {role}']
+        # A login shell may set another PATH, and a setup too; the one that ssh finds goes first.
+        found = f"isthmusd=$(command -v {remote_path(isthmusd)})"
+        text = f"{found} exec bash -lc {shlex.quote(chr(10).join(lines))}"
+        if host is None:
+            return ["/bin/sh", "-c", text]
+        return [*ssh_command(), host, f"exec sh -c {shlex.quote(text)}"]
     if host is None:
         return [isthmusd, role]
     enter = f"cd {shlex.quote(cwd)} 2>/dev/null; exec {remote_path(isthmusd)} {role}"

@@ -223,6 +223,17 @@ class GatewaySpec(_Table):
         return self.clusters or ([self.cluster] if self.cluster else [])
 
 
+class RelaySpec(_Table):
+    """A host without ranks to which all clusters in `between` can connect; without it, all."""
+
+    between: list[str] = []
+    host: Annotated[str, AfterValidator(_host)] | None = None
+    address: Annotated[tuple[str, ...] | None, BeforeValidator(_addresses)] = None
+    port: Annotated[str, AfterValidator(_ports)] | None = None
+    listen: Annotated[tuple[str, ...] | None, BeforeValidator(_addresses)] = None
+    prefix: Annotated[str, AfterValidator(_path)] | None = None
+
+
 class NetworkSpec(_Table):
     """Hosts that reach each other. One that is named in several is the gateway of the clusters in
     them, and has an address in the subnet, or at the interface, of each."""
@@ -255,6 +266,7 @@ class Grid(_Table):
     network: dict[str, NetworkSpec] = {}
     gateway: list[GatewaySpec] = []
     link: list[LinkSpec] = []
+    relay: list[RelaySpec] = []
 
 
 _TABLES: dict[str, type[_Table]] = {
@@ -262,6 +274,7 @@ _TABLES: dict[str, type[_Table]] = {
     "network": NetworkSpec,
     "gateway": GatewaySpec,
     "link": LinkSpec,
+    "relay": RelaySpec,
 }
 
 
@@ -383,6 +396,14 @@ def _check_names(grid: Grid, text: str, name: str) -> None:
             raise _complaint(text, name, key, "is told by 'subnet', too; say one of them")
     for index, gateway in enumerate(grid.gateway):
         _check_gateway(grid, text, name, index, gateway, unknown)
+    for index, relay in enumerate(grid.relay):
+        for cluster in relay.between:
+            if cluster not in grid.cluster:
+                allowed = f"; its clusters: {listing(grid.cluster)}"
+                where = ("relay", index, "between")
+                raise _complaint(text, name, where, unknown(cluster) + allowed)
+        if "relay" in grid.cluster or any(re.fullmatch(r"relay\d+", n) for n in grid.cluster):
+            raise _complaint(text, name, ("relay", index), "is how a cluster is called, too")
     for index, link in enumerate(grid.link):
         where = ("link", index, "between")
         if len(link.between) != 2:

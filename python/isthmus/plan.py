@@ -2,12 +2,12 @@
 
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import cast, get_args
 
-from isthmus import networks, routes
+from isthmus import networks, relays, routes
 from isthmus.errors import UsageError
 from isthmus.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec, Reach, is_place
 from isthmus.placement import Block, Part, place
@@ -82,6 +82,8 @@ class Plan:
     links: list[routes.GatewayLink]
     pairs: dict[tuple[int, int], LinkSpec]
     tables: dict[int, routes.Table]
+    relays: set[str] = field(default_factory=set)
+    """Of `forwarding`, those that are relays of the grid file."""
     shared: set[tuple[int, int]] = field(default_factory=set)
     """Pairs of clusters whose processes share memory; known once programs have been inspected."""
 
@@ -100,6 +102,9 @@ class Plan:
 
     def where(self, agent: AgentPlan) -> str:
         name = f"cluster {self.places[agent.cluster].name}"
+        if self.places[agent.cluster].name in self.relays:
+            name = self.places[agent.cluster].name
+            return name if agent.host is None else f"{name} on {agent.host}"
         if not agent.has_ranks:
             served = dict.fromkeys(c for gateway in agent.gateways for c in gateway.clusters)
             if len(served) > 1:
@@ -122,8 +127,10 @@ def make_plan(grid: Grid, parts: Sequence[Part], *, joining: bool = False) -> Pl
     ranks dial in from batch jobs, on hosts that nobody knows yet; a gateway whose address is given
     still stands where the grid file has it, and is started there."""
     blocks = place(grid.cluster, parts)
+    relayed = relays.meeting(grid, {block.cluster for block in blocks})
+    grid = relays.expanded(grid)
     specs = [*grid.gateway, *networks.bridges(grid)]
-    clusters, forwarding = _clusters(grid, blocks, specs)
+    clusters, forwarding = _clusters(grid, blocks, specs, relayed)
     names = [cluster.name for cluster in clusters + forwarding]
     # A cluster without any has a gateway beside its agent; a world of one cluster needs none.
     served = {name for spec in specs for name in spec.serves}
@@ -161,6 +168,7 @@ def make_plan(grid: Grid, parts: Sequence[Part], *, joining: bool = False) -> Pl
         agents=agents,
         gateways=gateways,
         links=links,
+        relays=relayed,
         pairs={
             pair: _both(specs_of) for pair, specs_of in pairs.items() if max(pair) < len(clusters)
         },
@@ -180,12 +188,14 @@ def _reach_from_environment() -> Reach | None:
 
 
 def _clusters(
-    grid: Grid, blocks: Sequence[Block], specs: Sequence[GatewaySpec]
+    grid: Grid, blocks: Sequence[Block], specs: Sequence[GatewaySpec], relayed: Iterable[str]
 ) -> tuple[list[ClusterPlan], list[ClusterPlan]]:
-    """Those of the world, and those that only forward."""
+    """Those of the world, and those that only forward, `relayed` among them."""
     names = list(grid.cluster)
     used = [names.index(block.cluster) for block in blocks]
-    extra = routes.forwarding(names, _pairs(grid, names, specs), used)
+    always = [names.index(name) for name in relayed]
+    found = routes.forwarding(names, _pairs(grid, names, specs), [*used, *always])
+    extra = sorted({*always, *found})
     clusters = [ClusterPlan(b.cluster, grid.cluster[b.cluster], b) for b in blocks]
     return clusters, [ClusterPlan(names[i], grid.cluster[names[i]], Block(names[i])) for i in extra]
 

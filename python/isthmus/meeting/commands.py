@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from isthmus.argv import RunOptions, seconds_of
 from isthmus.command import agent_command
@@ -30,7 +28,6 @@ from isthmus.meeting.orchestrator import Orchestrator, detach
 from isthmus.meeting.submission import Part
 from isthmus.plan import Plan, make_plan
 from isthmus.relay import Voice
-from isthmus.units import format_time
 
 _FOLLOW_PAUSE = 0.2  # seconds between looks for more output
 
@@ -188,19 +185,16 @@ def jobs(
     ask: Annotated[bool, typer.Option("--ask", help="Ask the schedulers, too, by ssh.")] = False,
 ) -> None:
     """List jobs that were submitted from here, and what they wait for."""
-    table = Table("job", "state", "since", "clusters", "program")
     for job in place.every():
         facts = job.facts("job.json")
         parts = [submission.part_of(part) for part in facts.get("parts", [])]
         said = asyncio.run(_states(parts)) if ask and job.lives else [""] * len(parts)
-        shown = "\n".join(
-            f"{part.cluster}: {part.identifier or 'by hand'} {word}".rstrip()
-            for part, word in zip(parts, said, strict=True)
-        )
-        age = format_time(time.time() - float(facts.get("submitted", time.time())))
+        minutes = (time.time() - float(facts.get("submitted", time.time()))) / 60
         program = " : ".join(facts.get("program", []))
-        table.add_row(job.name, _state(job), age, shown, program)
-    Console().print(table)
+        print(f"{job.name}: {_state(job)}; submitted {minutes:.0f} min ago: {program}")
+        for part, word in zip(parts, said, strict=True):
+            name = f"{part.scheduler.title} job {part.identifier}" if part.identifier else "by hand"
+            print(f"  cluster {part.cluster}: {name}" + (f", {word}" if word else ""))
 
 
 async def _states(parts: Sequence[Part]) -> list[str]:

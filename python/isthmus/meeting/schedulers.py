@@ -40,7 +40,7 @@ KNOWN = {
         "sbatch --parsable {script}",
         r"^(\d+)",
         "scancel {id}",
-        "squeue -h -j {id} -o '%T %r'",
+        "squeue -h -t all -j {id} -o '%T %r'",
         ("PENDING", "REQUEUED", "CONFIGURING", "REQUEUE_HOLD", "SUSPENDED", "COMPLETING"),
         ("RUNNING",),
         "$SLURM_JOB_ID",

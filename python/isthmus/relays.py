@@ -1,0 +1,62 @@
+"""Relays of a grid file: hosts without ranks where clusters meet that only dial out. One is planned
+as a cluster that only forwards, which comes last, so that the others connect to it."""
+
+from itertools import combinations
+
+from isthmus.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec, RelaySpec
+
+
+def names(grid: Grid) -> list[str]:
+    """By which relays are called, in the order of the file."""
+    count = len(grid.relay)
+    return ["relay" if count == 1 else f"relay{i}" for i in range(1, count + 1)]
+
+
+def expanded(grid: Grid) -> Grid:
+    """The same grid with a cluster, a gateway and links for each relay; no `relay` is left. Pairs
+    of clusters that have a relay in common need no link between each other."""
+    if not grid.relay:
+        return grid
+    known = dict(zip(names(grid), grid.relay, strict=True))
+    links = list(grid.link)
+    if not links:
+        met = {frozenset(pair) for relay in grid.relay for pair in _pairs(grid, relay)}
+        links = [
+            LinkSpec(between=[a, b])
+            for a, b in combinations(grid.cluster, 2)
+            if frozenset((a, b)) not in met
+        ]
+    for name, relay in known.items():
+        links += [LinkSpec(between=[cluster, name]) for cluster in members(grid, relay)]
+    gateways = [
+        GatewaySpec(cluster=name).model_copy(
+            update={"address": relay.address, "port": relay.port, "listen": relay.listen}
+        )
+        for name, relay in known.items()
+    ]
+    places = {
+        name: ClusterSpec(host=relay.host, prefix=relay.prefix) for name, relay in known.items()
+    }
+    return grid.model_copy(
+        update={
+            "cluster": {**grid.cluster, **places},
+            "gateway": [*grid.gateway, *gateways],
+            "link": links,
+            "relay": [],
+        }
+    )
+
+
+def meeting(grid: Grid, used: set[str]) -> set[str]:
+    """The relays at which several of these clusters meet."""
+    known = zip(names(grid), grid.relay, strict=True)
+    return {name for name, relay in known if len(used & set(members(grid, relay))) > 1}
+
+
+def members(grid: Grid, relay: RelaySpec) -> list[str]:
+    """The clusters that meet there."""
+    return relay.between or list(grid.cluster)
+
+
+def _pairs(grid: Grid, relay: RelaySpec) -> list[tuple[str, str]]:
+    return list(combinations(members(grid, relay), 2))

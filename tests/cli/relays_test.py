@@ -1,0 +1,85 @@
+"""Relays: what they are planned as, and what is wrong with them."""
+
+import pytest
+
+from isthmus import grid as grids
+from isthmus.errors import UsageError
+from isthmus.placement import Part
+from isthmus.plan import Plan, make_plan
+
+CLUSTERS = '[cluster.a]\nhost = "a0"\n[cluster.b]\nhost = "b0"\n[cluster.c]\nhost = "c0"\n'
+
+
+def planned(text: str, **more) -> Plan:
+    return make_plan(grids.parse(text, "grid.toml"), [Part(["x"], 3)], **more)
+
+
+def links(plan: Plan) -> list[tuple[str, str]]:
+    return [(plan.gateway_name(link.source), plan.gateway_name(link.target)) for link in plan.links]
+
+
+def test_all_meet_at_one():
+    plan = planned(CLUSTERS + '[[relay]]\nhost = "r"\naddress = "r:7500"\n')
+    assert links(plan) == [("a", "relay"), ("b", "relay"), ("c", "relay")]
+    assert plan.size == 3
+    assert plan.where(plan.agents[-1]) == "relay on r"
+    assert not plan.agents[-1].has_ranks
+
+
+def test_some_meet_there():
+    plan = planned(CLUSTERS + '[[relay]]\nhost = "r"\nbetween = ["a", "b"]\n')
+    assert links(plan) == [("a", "c"), ("a", "relay"), ("b", "c"), ("b", "relay")]
+
+
+def test_two_relays():
+    plan = planned(
+        CLUSTERS + '[[relay]]\nhost = "r"\nbetween = ["a", "b"]\n'
+        '[[relay]]\nhost = "s"\nbetween = ["b", "c"]\n'
+    )
+    assert ("a", "relay1") in links(plan)
+    assert ("c", "relay2") in links(plan)
+    assert ("a", "b") not in links(plan)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ('[[relay]]\nbetween = ["a", "d"]\n', "names a cluster 'd' that is not in the file"),
+        ('[cluster.relay]\n[[relay]]\nhost = "r"\n', "is how a cluster is called, too"),
+        ("[[relay]]\nhosts = 'x'\n", "is not a key of a grid file; did you mean 'host'?"),
+    ],
+)
+def test_what_is_wrong(text, what):
+    with pytest.raises(UsageError) as error:
+        planned(CLUSTERS + text)
+    assert what in str(error.value)
+
+
+def test_agents_that_dial_in():
+    """A gateway whose address is given stands where it did; others are beside the agents."""
+    plan = planned(CLUSTERS + '[[gateway]]\ncluster = "b"\naddress = "b0:7400"\n', joining=True)
+    joining = [agent for agent in plan.agents if agent.joins]
+    assert [agent.host for agent in joining] == [None] * 3
+    assert [len(agent.gateways) for agent in joining] == [1, 0, 1]
+    (apart,) = (agent for agent in plan.agents if not agent.joins)
+    assert plan.where(apart) == "gateway of cluster b on b0"
+    assert [gateway.listen for gateway in joining[0].gateways] == [["tcp:0.0.0.0:0"]]
+
+
+def test_setup_and_program_of_a_cluster(grid):
+    """What setup prints is nothing of the agent's, which has the environment that it made."""
+    grid.cluster(
+        "east",
+        'setup = ["echo noise", "export HOW=it"]\nprogram = "/east/app"\nwdir = "/scratch"',
+    )
+    done = grid.run("-n", "1", "x", "y")
+    east = grid.installs["east"]
+    assert east.told("inspect")["argv"] == ["/east/app", "y"], done.stderr
+    assert east.told("configure")["wdir"] == "/scratch"
+
+
+def test_a_setup_that_fails(grid):
+    grid.cluster("east", 'setup = ["echo no such module >&2; false"]')
+    done = grid.run("-n", "1", "x")
+    assert done.returncode == 1
+    assert "the agent ended by itself with status 1\n  | no such module" in done.stderr

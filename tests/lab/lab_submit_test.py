@@ -1,0 +1,178 @@
+"""Jobs whose parts come from the queues of two real Slurms."""
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import mpis
+import pytest
+from conftest import eventually
+from lab_slurm_test import HELLO, WORLD, queue
+
+O4, M4 = "openmpi4", "mpich4"
+
+pytestmark = pytest.mark.skipif(
+    not all(map(shutil.which, ("slurmctld", "slurmd", "srun", "munged"))),
+    reason="Debian's Slurm is not installed (tools/setup/packages-slurm.txt)",
+)
+
+
+@pytest.fixture(scope="module")
+def hello(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hello")
+    (folder / "hello.c").write_text(HELLO)
+    for mpi in (O4, M4):
+        subprocess.run([mpis.ALL[mpi].cc, folder / "hello.c", "-o", folder / mpi], check=True)
+    return lambda mpi: folder / mpi
+
+
+class Queues:
+    """The standing lab `queues`, its frontend a0, and a home of its own for what is submitted."""
+
+    def __init__(self, lab, folder: Path) -> None:
+        self.lab = lab
+        self.folder = folder
+        (folder / "home").mkdir()
+
+    def on(self, site: str, *words: object) -> subprocess.CompletedProcess[str]:
+        env = ["env", f"ISTHMUS_JOBS={self.folder}/jobs", f"HOME={self.folder}/home"]
+        return self.lab.labs("exec", "--lab", self.lab.id, "--on", f"{site}0", "--", *env, *words)
+
+    def isthmus(self, *words: object) -> subprocess.CompletedProcess[str]:
+        return self.on("a", sys.executable, "-m", "isthmus", *words)
+
+    def submit(self, *words: object) -> Path:
+        """The job's folder."""
+        before = set((self.folder / "jobs").glob("*"))
+        done = self.isthmus("submit", *words)
+        assert done.returncode == 0, done.stderr
+        (made,) = set((self.folder / "jobs").glob("*")) - before
+        return made
+
+    def drain(self, site: str) -> None:
+        self.on(site, "scontrol", "update", f"nodename={site}2", "state=drain", "reason=test")
+
+    def resume(self, site: str) -> None:
+        self.on(site, "scontrol", "update", f"nodename={site}2", "state=resume")
+
+
+def state(job: Path) -> dict:
+    try:
+        return json.loads((job / "state.json").read_text())
+    except FileNotFoundError:
+        return {}
+
+
+def until_running(job: Path) -> None:
+    eventually(lambda: len((job / "out").read_text().splitlines()) == 4, "all ranks", 90)
+
+
+def until_ended(job: Path, limit: float = 60) -> dict:
+    eventually(lambda: state(job).get("state") == "ended", f"the end of {job}", limit)
+    return state(job)
+
+
+@pytest.fixture
+def queues(standing, tmp_path):
+    made = Queues(standing("queues"), tmp_path)
+    yield made
+    for site in "ab":
+        made.resume(site)
+        made.on(site, "scancel", "--user=root")
+    for site in "ab":
+        eventually(lambda s=site: not queue(made.lab, s), f"the end of the jobs of {site}")
+
+
+def mixed(hello, *arguments):
+    a = ["--on", "a", "-n", 2, hello(O4), *arguments]
+    return [*a, ":", "--on", "b", "-n", 2, hello(M4), *arguments]
+
+
+def test_two_jobs_meet(queues, hello):
+    job = queues.submit("--time", "10min", *mixed(hello))
+    done = queues.isthmus("attach", job.name)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == WORLD
+    assert state(job) == {"state": "ended", "status": 0, "sentence": ""}
+    listed = queues.isthmus("jobs").stdout
+    assert f"{job.name}: ended with status 0; submitted" in listed
+    assert "\n  cluster b: Slurm job " in listed
+
+
+def test_one_waits_and_is_given_back(queues, hello):
+    """One queue is blocked: the other part waits, goes back into its queue, and comes again."""
+    queues.drain("b")
+    job = queues.submit("--hold", "2s", *mixed(hello))
+    said = job / "err"
+    eventually(lambda: "goes back into its queue: after 2 s" in said.read_text(), "a requeue", 60)
+    queues.resume("b")
+    # Slurm lets a job rest for two minutes before it starts again.
+    for site in "ab":
+        queues.on(site, "sh", "-c", "scontrol release $(squeue -h -o %i); "
+                  "scontrol update jobid=$(squeue -h -o %i) starttime=now")  # fmt: skip
+    ended = until_ended(job, 180)
+    assert ended["status"] == 0, said.read_text()
+    assert sorted((job / "out").read_text().splitlines()) == WORLD
+
+
+def test_one_never_comes(queues, hello):
+    queues.drain("b")
+    job = queues.submit("--wait", "5s", *mixed(hello))
+    ended = until_ended(job)
+    assert ended["status"] == 1
+    assert ended["sentence"] == "after 5 s, cluster b not there yet, and --wait allows no more"
+    eventually(lambda: not queue(queues.lab, "a") and not queue(queues.lab, "b"), "empty queues")
+
+
+@pytest.mark.parametrize("site", ["a", "b"])
+def test_one_part_is_cancelled(queues, hello, site):
+    job = queues.submit(*mixed(hello, 100))
+    until_running(job)
+    queues.on(site, "scancel", "--user=root")
+    began = time.monotonic()
+    ended = until_ended(job)
+    print(f"ended {time.monotonic() - began:.1f} s after scancel returned")
+    assert ended["status"] != 0
+    assert f"cluster {site}" in ended["sentence"]
+    assert "CANCELLED" in ended["sentence"] or "cancelled" in ended["sentence"]
+    eventually(lambda: not queue(queues.lab, "a") and not queue(queues.lab, "b"), "empty queues")
+
+
+def test_a_queued_part_is_cancelled(queues, hello):
+    queues.drain("b")
+    job = queues.submit(*mixed(hello))
+    queues.on("b", "scancel", "--user=root")
+    ended = until_ended(job)
+    assert ended["sentence"].startswith("cluster b: Slurm says that its job ")
+    assert " is CANCELLED" in ended["sentence"]
+
+
+def test_the_whole_job_is_cancelled(queues, hello):
+    job = queues.submit(*mixed(hello, 100))
+    until_running(job)
+    done = queues.isthmus("cancel", job.name)
+    assert done.stdout == f"{job.name}: ended with status 143\n", done.stderr
+    eventually(lambda: not queue(queues.lab, "a") and not queue(queues.lab, "b"), "empty queues")
+
+
+def test_a_job_is_cancelled_while_it_waits(queues, hello):
+    queues.drain("b")
+    job = queues.submit(*mixed(hello))
+    assert "143" in queues.isthmus("cancel", job.name).stdout
+    eventually(lambda: not queue(queues.lab, "a") and not queue(queues.lab, "b"), "empty queues")
+
+
+def test_what_slurm_refuses(queues, hello):
+    done = queues.isthmus("submit", "--on", "a", "-n", 2, hello(O4), ":", "--on", "b", "-n", 2,
+                          "--wdir", "/tmp", hello(M4))  # fmt: skip
+    assert done.returncode == 0
+    grid = queues.folder / "grid.toml"
+    text = queues.on("a", "sh", "-c", "cat $ISTHMUS_GRID").stdout
+    grid.write_text(text.replace("[cluster.b]", '[cluster.b]\nbatch = ["--partition=nix"]'))
+    done = queues.isthmus("submit", "-g", grid, *mixed(hello))
+    assert done.returncode == 1
+    assert "cluster b: Slurm took no job" in done.stderr
+    assert "invalid partition specified: nix" in done.stderr
