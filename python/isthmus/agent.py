@@ -30,6 +30,8 @@ _OWN_GROUP: dict[str, Any] = (
 _AWAITED = {  # what an agent that does not give this answer has not done
     "hello": "start",
     "configured": "open its gateways",
+    "stage": "look at the files to be staged",
+    "staged": "write a staged file",
     "program": "look at the program",
     "linked": "join its gateways to the others",
     "spawned": "start the ranks",

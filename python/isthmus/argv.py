@@ -14,6 +14,7 @@ from pathlib import Path
 from isthmus.errors import UsageError
 from isthmus.grid import mpi_choice
 from isthmus.placement import Part
+from isthmus.staging import StagedFile, staged
 from isthmus.units import parse_time
 
 
@@ -37,6 +38,7 @@ class PartOptions:
     dry_run: bool = False
     stats: bool = False
     metrics: str | None = None
+    stage: list[str] = field(default_factory=list)
     verbose: bool = False
 
 
@@ -52,6 +54,7 @@ class RunOptions:
     dry_run: bool
     stats: bool
     metrics: tuple[str, int] | None
+    stage: list[StagedFile]
     verbose: bool
 
 
@@ -66,6 +69,7 @@ _OF_THE_RUN = {
     "dry_run": "--dry-run",
     "stats": "--stats",
     "metrics": "--metrics",
+    "stage": "--stage",
     "verbose": "-v",
 }
 
@@ -111,6 +115,7 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
         dry_run=first.dry_run,
         stats=first.stats,
         metrics=_metrics(first.metrics) if first.metrics is not None else None,
+        stage=[staged(text) for text in first.stage],
         verbose=first.verbose,
     )
 

@@ -12,6 +12,7 @@ from isthmus.errors import IsthmusError, JointError, RunError, UsageError
 from isthmus.grid import LinkSpec, expand_hosts
 from isthmus.plan import AgentPlan, GatewayPlan, Plan, link_json, link_settings, reachable
 from isthmus.relay import Voice
+from isthmus.staging import StagedFile
 from isthmus.units import version_line
 from isthmus.version import VERSION
 
@@ -51,6 +52,7 @@ class Limits:
 
     start: float = field(default_factory=lambda: _from_environment("ISTHMUS_START_TIMEOUT", 60))
     configure: float = 20
+    stage: float = 600
     inspect: float = 60
     link: float = 20
     spawn: float = 60
@@ -181,6 +183,22 @@ class BringUp:
             number = [plan for plan, _ in self._agents].index(spec)
             settings["metrics"] = f"tcp:{host}:{port + number if port else 0}"
         return settings
+
+    async def stage(self, files: Sequence[StagedFile]) -> None:
+        """Brings files to the clusters that lack them, before programs are looked for."""
+
+        async def to(agent: Agent) -> None:
+            for file in files:
+                said = await agent.request("stage", "stage", self._limits.stage, **file.facts())
+                if not said.get("wanted"):
+                    continue
+                for piece in file.pieces():
+                    await agent.send("stage-data", piece)
+                done = await agent.request("stage-end", "staged", self._limits.stage)
+                self._voice.narrate(f"{agent.label}: copied {file.path} to {done.get('path')}")
+
+        if files:
+            await _all(to(agent) for spec, agent in self._agents if spec.has_ranks)
 
     async def inspect(self) -> None:
         """Every program of every cluster must be there and be of an MPI that we have."""

@@ -216,6 +216,16 @@ def run(
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,
+    stage: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--stage",
+            metavar="FILE",
+            help="Copy a file, such as the program, to clusters that do not have the same: to its "
+            "place below the ranks' working directory, or its absolute path. May be repeated.",
+            rich_help_panel=_WHOLE_RUN,
+        ),
+    ] = None,
     verbose: Annotated[
         bool,
         typer.Option(
@@ -243,6 +253,7 @@ def run(
         dry_run=dry_run,
         stats=stats,
         metrics=metrics,
+        stage=stage or [],
         verbose=verbose,
     )
 
@@ -392,6 +403,7 @@ def execute(options: RunOptions) -> int:
         tag_output=options.tag_output,
         stats=options.stats,
         metrics=options.metrics,
+        stage=options.stage,
     )
     result = run_job(plan, commands, of_run, voice)
     if options.stats:

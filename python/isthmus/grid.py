@@ -47,6 +47,12 @@ def _path(text: str) -> str:
     return text
 
 
+def _absolute(text: str) -> str:
+    if not text.startswith("/"):
+        raise ValueError(f"must be an absolute path; it is '{text}'")
+    return text
+
+
 def mpi_choice(text: str) -> str:
     """Checks what `mpi` of a cluster, and --mpi, may be. Raises ValueError."""
     if text in FAMILIES or text.startswith(("/", "~/")):
@@ -201,7 +207,7 @@ class ClusterSpec(_Table):
     scheduler: Annotated[str, AfterValidator(_scheduler)] | None = None
     batch: list[str] = []
     setup: list[str] = []
-    wdir: Annotated[str, AfterValidator(_path)] | None = None
+    wdir: Annotated[str, AfterValidator(_absolute)] | None = None
     program: Annotated[str, AfterValidator(_path)] | None = None
 
 

@@ -23,6 +23,7 @@ from isthmus.plan import Plan
 from isthmus.rankoutput import RankOutput
 from isthmus.relay import InputRelay, Voice, stdin_is_ours
 from isthmus.silence import Silences
+from isthmus.staging import StagedFile
 from isthmus.stats import Stats
 from isthmus.suspension import Suspension
 from isthmus.units import parse_time
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from isthmus.meeting.arrival import Arrival
 
 _FORWARDED = (signal.SIGUSR1, signal.SIGUSR2)
-_ANSWERS = ("hello", "configured", "program", "linked", "spawned", "stats")
+_ANSWERS = ("hello", "configured", "program", "linked", "spawned", "stats", "stage", "staged")
 _UNJOINED_GRACE = 1.0  # seconds
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -46,6 +47,7 @@ class Options:
     tag_output: bool = False
     stats: bool = False
     metrics: tuple[str, int] | None = None
+    stage: Sequence[StagedFile] = ()
     limits: Limits = field(default_factory=Limits)
     why_gone: Callable[[str], Awaitable[str]] | None = None
     """Asks the scheduler of a cluster whose agent was lost; empty where that knows nothing."""
@@ -192,6 +194,7 @@ class Job:
         await asyncio.gather(*starting)
         await steps.greet()
         await steps.configure()
+        await steps.stage(self._options.stage)
         await steps.inspect()
         await steps.link()
         # From here on ranks may run; said before, because an interrupt may come in between.

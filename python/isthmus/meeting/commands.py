@@ -106,7 +106,7 @@ def submit(run: RunOptions, grid: Grid, options: SubmitOptions) -> int:
     ]
     of_run = Options(
         timeout=run.timeout, wait=None, tag_output=run.tag_output, stats=run.stats,
-        metrics=run.metrics,
+        metrics=run.metrics, stage=run.stage,
     )  # fmt: skip
     policy = Policy(hold=seconds_of("--hold", options.hold), wait=run.wait)
     sys.stdout.flush()

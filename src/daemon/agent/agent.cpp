@@ -14,6 +14,7 @@
 #include "daemon/agent/metrics.hpp"
 #include "daemon/agent/requests.hpp"
 #include "daemon/agent/runtime_dir.hpp"
+#include "daemon/agent/staging.hpp"
 #include "daemon/gateway/gateway_set.hpp"
 #include "daemon/launch/failure.hpp"
 #include "daemon/launch/native_job.hpp"
@@ -39,6 +40,9 @@ class Agent {
   void handle(const ControlMessage& message);
   void configure(const ControlMessage& message);
   void inspect(const ControlMessage& message);
+  void stage(const ControlMessage& message);
+  void take_staged(const ControlMessage& message);
+  void end_staged(const ControlMessage& message);
   void link(const ControlMessage& message);
   void spawn(const ControlMessage& message);
   void take_stdin(const ControlMessage& message);
@@ -71,6 +75,7 @@ class Agent {
   std::unique_ptr<ConfigureRequest> configure_;
   std::unique_ptr<RuntimeDir> runtime_dir_;
   std::unique_ptr<SpawnPlanner> planner_;
+  std::unique_ptr<StagedFile> staged_;  // what is coming
   std::unique_ptr<GatewaySet> gateways_;
   core::World world_;
   std::unique_ptr<MetricsServer> metrics_;
@@ -116,14 +121,23 @@ int Agent::run() {
 
 void Agent::handle(const ControlMessage& message) {
   using Handler = void (Agent::*)(const ControlMessage&);
-  static const std::map<std::string, Handler> handlers{
-      {"configure", &Agent::configure}, {"inspect", &Agent::inspect},
-      {"link", &Agent::link},           {"spawn", &Agent::spawn},
-      {"stdin", &Agent::take_stdin},    {"stdin-eof", &Agent::end_stdin},
-      {"signal", &Agent::signal},       {"kill", &Agent::kill},
-      {"count", &Agent::count},         {"where", &Agent::where},
-      {"stats", &Agent::stats},         {"pause", &Agent::pause},
-      {"resume", &Agent::resume},       {"end", &Agent::end}};
+  static const std::map<std::string, Handler> handlers{{"configure", &Agent::configure},
+                                                       {"inspect", &Agent::inspect},
+                                                       {"stage", &Agent::stage},
+                                                       {"stage-data", &Agent::take_staged},
+                                                       {"stage-end", &Agent::end_staged},
+                                                       {"link", &Agent::link},
+                                                       {"spawn", &Agent::spawn},
+                                                       {"stdin", &Agent::take_stdin},
+                                                       {"stdin-eof", &Agent::end_stdin},
+                                                       {"signal", &Agent::signal},
+                                                       {"kill", &Agent::kill},
+                                                       {"count", &Agent::count},
+                                                       {"where", &Agent::where},
+                                                       {"stats", &Agent::stats},
+                                                       {"pause", &Agent::pause},
+                                                       {"resume", &Agent::resume},
+                                                       {"end", &Agent::end}};
   if (stopping_) return;
   const std::string op = message.op();
   log::debug("the launcher says {}", op);
@@ -162,7 +176,7 @@ void Agent::configure(const ControlMessage& message) {
   if (!trace.empty()) configured["trace"] = trace;
   if (const auto at = request->settings.value("metrics", json()); at.is_string()) {
     metrics_ = std::make_unique<MetricsServer>(context_, at.get<std::string>(), [this] {
-      return metrics_text(configure_->job, world_, gateways_->counts());
+      return metrics_text(configure_->job, world_, gateways_->counts(), gateways_->joined_ranks());
     });
     configured["metrics"] = metrics_->address();
   }
@@ -213,6 +227,30 @@ void Agent::inspect(const ControlMessage& message) {
     reply["mpi_version"] = library_version(library->path, options_.self, planner_->site());
   }
   channel_.send(std::move(reply));
+}
+
+void Agent::stage(const ControlMessage& message) {
+  const StageRequest request = read_stage(message.body);
+  const auto& site = planner("stage").site();
+  const auto place =
+      staged_place(request.path, site.directory, site.environment.get("HOME").value_or("/"));
+  const bool wanted = sha256_of_file(place) != request.sha256;
+  if (wanted) staged_ = std::make_unique<StagedFile>(place, request);
+  channel_.send({{"op", "stage"}, {"wanted", wanted}, {"path", place.string()}});
+}
+
+// What the disk refuses is told once, as the answer to the end.
+void Agent::take_staged(const ControlMessage& message) {
+  if (!staged_) throw Failure("The control message \"stage-data\" came before \"stage\".");
+  staged_->write(message.bytes);
+}
+
+void Agent::end_staged(const ControlMessage&) {
+  if (!staged_) throw Failure("The control message \"stage-end\" came before \"stage\".");
+  const auto file = std::exchange(staged_, nullptr);
+  file->finish();
+  log::info("staged {}", file->place().string());
+  channel_.send({{"op", "staged"}, {"path", file->place().string()}});
 }
 
 void Agent::link(const ControlMessage& message) {

@@ -71,7 +71,8 @@ const std::vector<Metric>& metrics() {
 }  // namespace
 
 std::string metrics_text(const std::string& job, const core::World& world,
-                         const std::vector<LinkCount>& counts) {
+                         const std::vector<LinkCount>& counts,
+                         const std::map<std::string, int>& joined) {
   std::string text;
   for (const Metric& metric : metrics()) {
     text += fmt::format("# HELP {} {}\n# TYPE {} {}\n", metric.name, metric.help, metric.name,
@@ -82,6 +83,20 @@ std::string metrics_text(const std::string& job, const core::World& world,
                           metric.value(count));
     }
   }
+  const auto of_clusters = [&](const char* name, const char* help, const auto& ranks) {
+    text += fmt::format("# HELP {} {}\n# TYPE {} gauge\n", name, help, name);
+    for (const auto& cluster : world.clusters) {
+      text += fmt::format("{}{{job=\"{}\",cluster=\"{}\"}} {}\n", name, quoted(job),
+                          quoted(cluster.name), ranks(cluster));
+    }
+  };
+  of_clusters("isthmus_ranks", "Ranks of the cluster.",
+              [](const auto& cluster) { return cluster.size; });
+  of_clusters("isthmus_ranks_joined", "Ranks that have called MPI_Init, as gateways here know.",
+              [&](const auto& cluster) {
+                const auto found = joined.find(cluster.name);
+                return found == joined.end() ? 0 : found->second;
+              });
   return text;
 }
 

@@ -4,6 +4,7 @@
 
 #include <asio/io_context.hpp>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,9 +14,11 @@
 
 namespace isthmus::daemon {
 
-/// One sample per link and counter; clusters by name, gateways of a cluster numbered from 0.
+/// One sample per link and counter; clusters by name, gateways of a cluster numbered from 0. Then
+/// how many ranks each cluster has, and how many have joined at the gateways here.
 std::string metrics_text(const std::string& job, const core::World& world,
-                         const std::vector<LinkCount>& counts);
+                         const std::vector<LinkCount>& counts,
+                         const std::map<std::string, int>& joined = {});
 
 class MetricsServer {
  public:

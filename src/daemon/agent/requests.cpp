@@ -187,6 +187,17 @@ LinkRequest read_link(const json& body) {
   return request;
 }
 
+StageRequest read_stage(const json& body) {
+  const Keys keys(body, "stage");
+  StageRequest request;
+  request.path = keys.get<std::string>("path");
+  request.mode = static_cast<unsigned>(keys.count("mode", 0));
+  request.size = keys.get<std::uint64_t>("size");
+  request.sha256 = keys.get<std::string>("sha256");
+  if (request.sha256.size() != 64) keys.wrong("sha256", "must be 64 hexadecimal digits");
+  return request;
+}
+
 SpawnRequest read_spawn(const json& body) {
   const Keys keys(body, "spawn");
   SpawnRequest request;

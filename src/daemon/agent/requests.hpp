@@ -10,6 +10,7 @@
 
 #include "core/router.hpp"
 #include "core/world.hpp"
+#include "daemon/agent/staging.hpp"
 
 namespace isthmus::daemon {
 
@@ -74,6 +75,7 @@ struct SpawnRequest {
 ConfigureRequest read_configure(const nlohmann::json& body);
 InspectRequest read_inspect(const nlohmann::json& body);
 LinkRequest read_link(const nlohmann::json& body);
+StageRequest read_stage(const nlohmann::json& body);
 SpawnRequest read_spawn(const nlohmann::json& body);
 
 }  // namespace isthmus::daemon

@@ -1,0 +1,54 @@
+"""Files that are brought to clusters that lack them: `--stage`."""
+
+import hashlib
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from isthmus.errors import RunError, UsageError
+
+_PIECE = 1 << 19  # bytes; a message of an agent's carries at most 1 MiB
+
+
+@dataclass(frozen=True)
+class StagedFile:
+    """`path` as the user wrote it, which also tells where it goes."""
+
+    path: str
+    size: int
+    mode: int
+    sha256: str
+
+    def facts(self) -> dict[str, object]:
+        """The keys of the `stage` message."""
+        return {"path": self.path, "size": self.size, "mode": self.mode, "sha256": self.sha256}
+
+    def pieces(self) -> Iterator[bytes]:
+        try:
+            with Path(self.path).open("rb") as file:
+                while piece := file.read(_PIECE):
+                    yield piece
+        except OSError as error:
+            raise RunError(f"--stage {self.path}: it cannot be read: {error.strerror}") from None
+
+
+def staged(path: str) -> StagedFile:
+    """UsageError where there is no such file, or no place for it."""
+    if ".." in Path(path).parts:
+        raise UsageError(
+            f"--stage {path}: it lies outside of the working directory",
+            "Give its absolute path, or run from a folder above it.",
+        )
+    file = Path(path)
+    try:
+        found = file.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise UsageError(f"--stage {path}: it is no file", "Stage the files in it one by one.")
+        digest = hashlib.sha256()
+        with file.open("rb") as source:
+            while piece := source.read(_PIECE):
+                digest.update(piece)
+    except OSError as error:
+        raise UsageError(f"--stage {path}: it cannot be read: {error.strerror}") from None
+    return StagedFile(path, found.st_size, stat.S_IMODE(found.st_mode), digest.hexdigest())

@@ -1,0 +1,114 @@
+#include "daemon/agent/staging.hpp"
+
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "daemon/agent/host.hpp"
+#include "daemon/launch/failure.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string hex(const unsigned char* bytes, unsigned size) {
+  static constexpr const char* kDigits = "0123456789abcdef";
+  std::string text;
+  for (unsigned i = 0; i < size; ++i) {
+    text += kDigits[bytes[i] >> 4];
+    text += kDigits[bytes[i] & 15];
+  }
+  return text;
+}
+
+[[noreturn]] void cannot_write(const fs::path& place) {
+  throw Failure("The file \"" + place.string() + "\" cannot be written on " + host_name() + ": " +
+                    std::strerror(errno) + ".",
+                "Name another place with --wdir or the cluster's wdir key.");
+}
+
+}  // namespace
+
+std::string sha256_of_file(const fs::path& path) {
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return {};
+  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> digest(EVP_MD_CTX_new(),
+                                                                       EVP_MD_CTX_free);
+  if (!digest || EVP_DigestInit_ex(digest.get(), EVP_sha256(), nullptr) != 1) return {};
+  std::array<char, std::size_t{1} << 16> block;
+  for (;;) {
+    const ssize_t got = read(file.get(), block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return {};
+    if (got == 0) break;
+    EVP_DigestUpdate(digest.get(), block.data(), static_cast<std::size_t>(got));
+  }
+  std::array<unsigned char, EVP_MAX_MD_SIZE> sum;
+  unsigned size = 0;
+  if (EVP_DigestFinal_ex(digest.get(), sum.data(), &size) != 1) return {};
+  return hex(sum.data(), size);
+}
+
+fs::path staged_place(const std::string& path, const std::string& directory,
+                      const std::string& home) {
+  const auto at_home = [&](const std::string& text) {
+    return text.starts_with("~/") ? fs::path(home) / text.substr(2) : fs::path(text);
+  };
+  const fs::path named = at_home(path).lexically_normal();
+  if (named.is_absolute()) return named;
+  if (named.empty() || *named.begin() == "..") {
+    throw Failure("The file \"" + path + "\" to be staged lies outside of the working directory.",
+                  "Give its absolute path, or one below the working directory.");
+  }
+  return (directory.empty() ? fs::current_path() : at_home(directory)) / named;
+}
+
+StagedFile::StagedFile(fs::path place, const StageRequest& request)
+    : place_(std::move(place)),
+      temporary_(place_.string() + ".isthmus-" + std::to_string(getpid())),
+      request_(request) {
+  std::error_code error;
+  fs::create_directories(place_.parent_path(), error);
+  file_ = FileDescriptor(
+      open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, request.mode & 0777));
+  if (!file_) cannot_write(place_);
+}
+
+StagedFile::~StagedFile() {
+  std::error_code error;
+  if (!temporary_.empty()) fs::remove(temporary_, error);
+}
+
+void StagedFile::write(std::string_view bytes) {
+  written_ += bytes.size();
+  while (!bytes.empty()) {
+    const ssize_t done = ::write(file_.get(), bytes.data(), bytes.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) cannot_write(place_);
+    bytes.remove_prefix(static_cast<std::size_t>(done));
+  }
+}
+
+void StagedFile::finish() {
+  if (written_ != request_.size || sha256_of_file(temporary_) != request_.sha256) {
+    throw Failure("What came of the file \"" + place_.string() + "\" to " + host_name() +
+                      " is not what was announced: " + std::to_string(written_) + " of " +
+                      std::to_string(request_.size) + " bytes, or other ones.",
+                  "Did it change while it was copied?");
+  }
+  if (fchmod(file_.get(), request_.mode & 0777) != 0) cannot_write(place_);
+  file_ = FileDescriptor();
+  if (rename(temporary_.c_str(), place_.c_str()) != 0) cannot_write(place_);
+  temporary_.clear();
+}
+
+}  // namespace isthmus::daemon
