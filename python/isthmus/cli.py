@@ -1,9 +1,8 @@
 """The command `isthmus`."""
 
-import inspect
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,8 +15,9 @@ from isthmus.command import agent_command, shielded
 from isthmus.errors import EXIT_USAGE, IsthmusError, UsageError
 from isthmus.job import Options, run_job
 from isthmus.later import COMMANDS, LaterGroup
-from isthmus.meeting.commands import SubmitOptions, submit
 from isthmus.meeting.commands import join as joins
+from isthmus.meeting.commands import submit
+from isthmus.meeting.options import SubmitOptions, of_queues
 from isthmus.plan import make_plan
 from isthmus.relay import Voice
 from isthmus.tune import store
@@ -31,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-_THIS_PART, _WHOLE_RUN, _QUEUES = "Of each part", "Of the whole run", "Of the queues"
+_THIS_PART, _WHOLE_RUN = "Of each part", "Of the whole run"
 
 
 def _show_version(wanted: bool) -> None:
@@ -258,65 +258,13 @@ def run(
     )
 
 
-def _submit(
-    time: Annotated[
-        str | None,
-        typer.Option(
-            "--time",
-            metavar="TIME",
-            help="Ask every cluster's queue for so long: '30min', '12h'.",
-            rich_help_panel=_QUEUES,
-        ),
-    ] = None,
-    hold: Annotated[
-        str | None,
-        typer.Option(
-            "--hold",
-            metavar="TIME",
-            help="A cluster that has waited so long for others gives its nodes back, and goes "
-            "into its queue again. Without it, it waits as long as its own time lasts.",
-            rich_help_panel=_QUEUES,
-        ),
-    ] = None,
-    meet: Annotated[
-        str | None,
-        typer.Option(
-            "--meet",
-            metavar="HOST[:PORT]",
-            help="How the clusters' nodes reach this host. Without it: 'meet' in the grid file, "
-            "else this host's name and any port.",
-            rich_help_panel=_QUEUES,
-        ),
-    ] = None,
-    by_hand: Annotated[
-        bool,
-        typer.Option(
-            "--by-hand",
-            help="Submit nothing; print the commands that do, for where ssh needs a person.",
-            rich_help_panel=_QUEUES,
-        ),
-    ] = False,
-    **given: Any,
-) -> Any:
-    return SubmitOptions(time, hold, meet, by_hand), run(**given)
-
-
-def _with_options_of_run(function: Callable[..., Any]) -> Callable[..., Any]:
-    """For typer, which reads signatures: the parameters of `run`, and the function's own."""
-    own = list(inspect.signature(function).parameters.values())[:-1]
-    of_run = list(inspect.signature(run).parameters.values())
-    function.__signature__ = inspect.Signature([*of_run, *own])  # type: ignore[attr-defined]
-    function.__annotations__ = {**run.__annotations__, **function.__annotations__}
-    return function
-
-
 app.command(
     "submit",
     help=helptext.SUBMIT,
     short_help="Put a job into the queues of its clusters; it runs when all are there.",
     options_metavar="[OPTION]...",
     context_settings={"allow_interspersed_args": False},
-)(_with_options_of_run(_submit))
+)(of_queues(run))
 
 
 @app.command(

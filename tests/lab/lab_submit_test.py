@@ -176,3 +176,12 @@ def test_what_slurm_refuses(queues, hello):
     assert done.returncode == 1
     assert "cluster b: Slurm took no job" in done.stderr
     assert "invalid partition specified: nix" in done.stderr
+
+
+def test_the_time_is_up(queues, hello):
+    """Slurm gives a minute at least, and looks each half."""
+    job = queues.submit("--time", "1min", *mixed(hello, 1000))
+    until_running(job)
+    ended = until_ended(job, 200)
+    assert ended["status"] != 0
+    assert "time limit" in ended["sentence"] or "TIMEOUT" in ended["sentence"]

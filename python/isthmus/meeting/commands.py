@@ -11,7 +11,7 @@ import socket
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -24,22 +24,13 @@ from isthmus.grid import ClusterSpec, Grid
 from isthmus.job import Options
 from isthmus.meeting import joiner, keys, place, scripts, submission
 from isthmus.meeting.door import Policy
+from isthmus.meeting.options import SubmitOptions
 from isthmus.meeting.orchestrator import Orchestrator, detach
 from isthmus.meeting.submission import Part
 from isthmus.plan import Plan, make_plan
 from isthmus.relay import Voice
 
 _FOLLOW_PAUSE = 0.2  # seconds between looks for more output
-
-
-@dataclass(frozen=True)
-class SubmitOptions:
-    """What `submit` has besides the options of `run`."""
-
-    time: str | None = None
-    hold: str | None = None
-    meet: str | None = None
-    by_hand: bool = False
 
 
 def submit(run: RunOptions, grid: Grid, options: SubmitOptions) -> int:

@@ -35,9 +35,9 @@ TEST(MetricsText, HasASampleForEachLink) {
   count.messages = 7;
   count.rtt = std::chrono::microseconds(11'600);
   count.silence = std::chrono::milliseconds(42'500);
-  const std::string text = metrics_text("job", world(), {count}, {{world().clusters[0].name, 3}});
-  EXPECT_THAT(text, HasSubstr("isthmus_ranks_joined{job=\"job\",cluster=\"" +
-                              world().clusters[0].name + "\"} 3\n"));
+  const std::string text = metrics_text("job", world(), {count}, {{"a\"b", 3}});
+  EXPECT_THAT(text, HasSubstr("isthmus_ranks_joined{job=\"job\",cluster=\"a\\\"b\"} 3\n"
+                              "isthmus_ranks_joined{job=\"job\",cluster=\"c\"} 0\n"));
   EXPECT_THAT(text, HasSubstr("# TYPE isthmus_link_messages_total counter\n"
                               "isthmus_link_messages_total{job=\"job\",from=\"a\\\"b/0\","
                               "to=\"c/1\"} 7\n"));
