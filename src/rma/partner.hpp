@@ -2,6 +2,7 @@
 // has under way. For window.cpp and target.cpp.
 #pragma once
 
+#include <deque>
 #include <string>
 
 #include "rma/window.hpp"
@@ -15,9 +16,19 @@ inline constexpr std::size_t kApart = std::size_t{32} << 10;
 inline constexpr std::size_t kPart = std::size_t{64} << 10;
 /// Records are sent when there are so many bytes of them.
 inline constexpr std::size_t kBatch = std::size_t{16} << 10;
-/// What may wait to be sent to a partner, and what may be sent behind a lock that is not given.
+/// What may wait to be sent to a partner, and what may be sent behind what the partner may not be
+/// able to do at once: a lock that is not given, a flush of data that has not landed.
 inline constexpr std::size_t kBacklog = std::size_t{4} << 20;
-inline constexpr std::size_t kBehindLock = std::size_t{256} << 10;
+inline constexpr std::size_t kBehind = std::size_t{256} << 10;
+/// What a partner that keeps to these makes its target keep, with the longest batch.
+inline constexpr std::size_t kMostStalled = kBehind + 2 * core::kMostServiceBytes;
+/// Answers that a partner is asked to make copies for at a time: a gigabit over 250 ms.
+inline constexpr std::size_t kMostAnswers = std::size_t{32} << 20;
+/// Operations under way to a partner that each keep some memory of their own, there or here.
+inline constexpr std::size_t kMostApart = 4096;
+inline constexpr std::size_t kMostFetches = std::size_t{1} << 16;
+/// Of what has been sent, the network may still have some when its sender has forgotten it.
+inline constexpr std::size_t kMostLandings = std::size_t{1} << 16;
 /// The longest form of a datatype that may travel.
 inline constexpr std::size_t kMostMap = core::kMostServiceBytes / 2;
 /// Marks tags of data that goes with PutApart: those of answers have it not.
@@ -26,13 +37,19 @@ inline constexpr int kApartTag = 1 << 30;
 struct Window::Partner {
   // As my target.
   std::vector<std::byte> batch;
-  std::size_t backlog = 0;      // bytes of batches that have not been sent
-  std::size_t sent_behind = 0;  // bytes since a lock was asked for
-  std::size_t apart = 0;        // sends of data under way
-  std::size_t fetches = 0;      // answers that are to come
-  bool unflushed = false;       // something was begun since the last number
+  std::size_t batch_answers = 0;  // bytes that the batch asks for
+  std::deque<Parcel*> held;       // may not be sent yet, in order
+  std::size_t backlog = 0;        // bytes of batches that have not been sent
+  std::size_t sent_behind = 0;    // bytes since the partner may be held up
+  std::size_t answers_due = 0;    // bytes that the partner has been asked for
+  std::size_t apart = 0;          // sends of data under way
+  std::size_t fetches = 0;        // answers that are to come
+  bool unflushed = false;         // something was begun since the last number
   std::uint64_t asked = 0, answered = 0;
-  std::uint64_t locks_asked = 0, locks_granted = 0;
+  std::uint64_t locks_asked = 0, locks_sent = 0, locks_granted = 0;
+  bool unlanded = false;                              // data has gone apart since the last number
+  std::uint64_t landing_asked = 0, landing_sent = 0;  // numbers that wait for such data
+  std::uint64_t starts = 0;                           // epochs that wait for a post each
   bool failed = false;
   std::unordered_map<std::string, std::uint32_t> map_numbers;
   std::uint64_t posts = 0;
@@ -45,32 +62,49 @@ struct Window::Partner {
   std::uint64_t completes = 0;
 };
 
-/// Records on their way; its own last owner, like all that follow.
-struct Window::Batch final : core::SendOp, core::Completion {
-  Batch(Window& window_, Partner& to_, std::vector<std::byte> bytes_)
-      : window(window_), to(to_), bytes(std::move(bytes_)) {
-    data = bytes;
+/// What goes to a partner, in order; its own last owner, like all that follow.
+struct Window::Parcel : core::SendOp, core::Completion {
+  Parcel(Window& window_, Partner& to_)
+      : window(window_),
+        to(to_),
+        starts(to_.starts),
+        locks(to_.locks_asked),
+        landing(to_.landing_asked) {
     then = this;
-    to.backlog += bytes.size();
     ++window.under_way_;
+  }
+  virtual ~Parcel() = default;
+  Parcel(const Parcel&) = delete;
+  Parcel& operator=(const Parcel&) = delete;
+  Window& window;
+  Partner& to;
+  std::size_t records = 0;  // bytes
+  std::size_t answers = 0;  // bytes that they ask for
+  // What has been asked of the partner when this is sent.
+  const std::uint64_t starts, locks, landing;
+};
+
+/// Records on their way.
+struct Window::Batch final : Parcel {
+  Batch(Window& window_, Partner& to_, std::vector<std::byte> bytes_)
+      : Parcel(window_, to_), bytes(std::move(bytes_)) {
+    data = bytes;
+    records = bytes.size();
+    to.backlog += bytes.size();
   }
   void over(core::Op& /*op*/) override {
     to.backlog -= bytes.size();
     --window.under_way_;
     delete this;
   }
-  Window& window;
-  Partner& to;
   const std::vector<std::byte> bytes;
 };
 
 /// Data of the program's on its way.
-struct Window::Apart final : core::SendOp, core::Completion {
+struct Window::Apart final : Parcel {
   Apart(Window& window_, Partner& to_, std::shared_ptr<void> keep_, Ticket ticket_)
-      : window(window_), to(to_), keep(std::move(keep_)), ticket(std::move(ticket_)) {
-    then = this;
+      : Parcel(window_, to_), keep(std::move(keep_)), ticket(std::move(ticket_)) {
     ++to.apart;
-    ++window.under_way_;
     if (ticket) ticket->fetch_add(1);
   }
   void over(core::Op& /*op*/) override {
@@ -79,29 +113,32 @@ struct Window::Apart final : core::SendOp, core::Completion {
     if (ticket) ticket->fetch_sub(1);
     delete this;
   }
-  Window& window;
-  Partner& to;
   const std::shared_ptr<void> keep;
   const Ticket ticket;
 };
 
 /// An answer that is to come.
 struct Window::Fetch final : core::RecvOp, core::Completion {
-  Fetch(Window& window_, Partner& from_, Ticket ticket_)
-      : window(window_), from(from_), ticket(std::move(ticket_)) {
+  Fetch(Window& window_, Partner& from_, std::size_t copied_, Ticket ticket_)
+      : window(window_), from(from_), copied(copied_), ticket(std::move(ticket_)) {
     then = this;
     ++from.fetches;
     ++window.under_way_;
     if (ticket) ticket->fetch_add(1);
   }
   void over(core::Op& /*op*/) override {
-    --from.fetches;
-    --window.under_way_;
+    Window& here = window;
+    Partner& partner = from;
+    --partner.fetches;
+    partner.answers_due -= copied;
+    --here.under_way_;
     if (ticket) ticket->fetch_sub(1);
     delete this;
+    here.release(partner);
   }
   Window& window;
   Partner& from;
+  const std::size_t copied;  // bytes of it that the partner has to copy
   const Ticket ticket;
 };
 

@@ -16,6 +16,18 @@ struct Window::Target {
   const core::TypeMap* map = nullptr;
 };
 
+namespace {
+
+// Answers and posts come in messages of their own, and wait for nothing: who is asked here may have
+// to be answered there before it can go on.
+bool waits_for_nothing(std::span<const std::byte> records) {
+  if (records.empty()) return true;
+  const auto kind = static_cast<Kind>(records.front());
+  return kind == Kind::Post || kind == Kind::Granted || kind == Kind::Done;
+}
+
+}  // namespace
+
 bool Window::take(core::NodeId from, const core::Envelope& envelope,
                   std::span<const std::byte> bytes) {
   const int rank = envelope.source;
@@ -24,7 +36,8 @@ bool Window::take(core::NodeId from, const core::Envelope& envelope,
     return false;
   }
   Partner& origin = partner(rank);
-  if (!origin.stalled.empty()) {
+  if (!origin.stalled.empty() && !waits_for_nothing(bytes)) {
+    if (origin.stalled.size() + bytes.size() > kMostStalled) return false;
     origin.stalled.insert(origin.stalled.end(), bytes.begin(), bytes.end());
     return true;
   }
@@ -41,7 +54,9 @@ bool Window::run(int rank, Partner& from, RecordReader& in) {
   while (step == Step::Done && !in.at_end()) {
     const auto rest = in.rest();
     step = execute(rank, from, in);
-    if (step == Step::Stalled) from.stalled.assign(rest.begin(), rest.end());
+    if (step != Step::Stalled) continue;
+    if (!from.stalled.empty()) step = Step::Broken;
+    from.stalled.assign(rest.begin(), rest.end());
   }
   running_ = outer;
   return step != Step::Broken;
@@ -97,6 +112,7 @@ Window::Step Window::execute(int rank, Partner& from, RecordReader& in) {
     }
     case Kind::Post:
       ++from.posts;
+      release(from);
       return Step::Done;
     case Kind::Complete:
       if (from.landing > 0) return Step::Stalled;
@@ -105,6 +121,7 @@ Window::Step Window::execute(int rank, Partner& from, RecordReader& in) {
     case Kind::Granted:
       if (from.locks_granted == from.locks_asked) return Step::Broken;
       ++from.locks_granted;
+      release(from);
       return Step::Done;
     case Kind::Done: {
       const auto number = in.get<std::uint64_t>();
@@ -112,6 +129,7 @@ Window::Step Window::execute(int rank, Partner& from, RecordReader& in) {
       if (!in.good() || number > from.asked) return Step::Broken;
       from.answered = std::max(from.answered, number);
       from.failed = from.failed || failed != 0;
+      release(from);
       return Step::Done;
     }
   }
@@ -206,6 +224,7 @@ Window::Step Window::put_apart(int rank, Partner& from, RecordReader& in) {
   const auto tag = in.get<std::int32_t>();
   Target target;
   if (!in.good() || area.map != 0 || !resolve(from, area, nullptr, target)) return Step::Broken;
+  if (from.landing >= kMostLandings) return Step::Broken;
   auto landing = std::make_unique<Landing>(*this, rank, from);
   landing->context = config_.context;
   landing->source = rank;

@@ -44,11 +44,35 @@ std::vector<int> Window::partners() const {
 
 void Window::send_batch(int rank, Partner& to) {
   if (to.batch.empty()) return;
-  if (to.locks_granted < to.locks_asked) to.sent_behind += to.batch.size();
   auto batch = std::make_unique<Batch>(*this, to, std::exchange(to.batch, {}));
-  batch->peer = config_.nodes[static_cast<std::size_t>(rank)];
+  batch->answers = std::exchange(to.batch_answers, 0);
   batch->envelope = {.context = config_.context | core::kServiceContext, .source = config_.rank};
-  engine_.send(*batch.release());
+  ship(rank, to, std::move(batch));
+}
+
+void Window::ship(int rank, Partner& to, std::unique_ptr<Parcel> parcel) {
+  parcel->peer = config_.nodes[static_cast<std::size_t>(rank)];
+  to.held.push_back(parcel.release());
+  release(to);
+}
+
+// Sends what the partner need not keep for long, or not much of it.
+void Window::release(Partner& to) {
+  while (!to.held.empty()) {
+    Parcel& next = *to.held.front();
+    if (next.starts > to.posts) return;
+    if (to.locks_granted >= to.locks_sent && to.answered >= to.landing_sent) to.sent_behind = 0;
+    if (to.sent_behind > 0 && to.sent_behind + next.records > kBehind) return;
+    if (to.answers_due > 0 && to.answers_due + next.answers > kMostAnswers) return;
+    to.held.pop_front();
+    to.locks_sent = std::max(to.locks_sent, next.locks);
+    to.landing_sent = std::max(to.landing_sent, next.landing);
+    if (to.locks_granted < to.locks_sent || to.answered < to.landing_sent) {
+      to.sent_behind += next.records;
+    }
+    to.answers_due += next.answers;
+    engine_.send(next);
+  }
 }
 
 void Window::written(int rank, Partner& to) {
@@ -65,8 +89,7 @@ void Window::send_all() {
 bool Window::has_room(int rank) const {
   const Partner* const to = find(rank);
   if (to == nullptr) return true;
-  if (to->locks_granted < to->locks_asked && to->sent_behind >= kBehindLock) return false;
-  return to->backlog < kBacklog;
+  return to->backlog < kBacklog && to->apart < kMostApart && to->fetches < kMostFetches;
 }
 
 std::uint32_t Window::map_number(int rank, Partner& to, const core::TypeMap& map) {
@@ -98,12 +121,12 @@ void Window::put(const Place& to, std::span<const std::byte> data,
         .put(Area{.displacement = to.displacement, .size = data.size()})
         .put(tag);
     target.unflushed = true;
+    target.unlanded = true;
     send_batch(to.rank, target);
     auto apart = std::make_unique<Apart>(*this, target, keep, ticket);
-    apart->peer = config_.nodes[static_cast<std::size_t>(to.rank)];
     apart->envelope = {.context = config_.context, .source = config_.rank, .tag = tag | kApartTag};
     apart->data = data;
-    engine_.send(*apart.release());
+    ship(to.rank, target, std::move(apart));
     return;
   }
   const std::uint32_t map = to.map != nullptr ? map_number(to.rank, target, *to.map) : 0;
@@ -121,9 +144,11 @@ void Window::put(const Place& to, std::span<const std::byte> data,
   }
 }
 
-void Window::receive(int rank, Partner& from, int tag, std::span<std::byte> into,
+void Window::receive(int rank, Partner& from, int tag, std::span<std::byte> into, bool copied,
                      const Ticket& ticket) {
-  auto fetch = std::make_unique<Fetch>(*this, from, ticket);
+  const std::size_t copies = copied ? into.size() : 0;
+  from.batch_answers += copies;
+  auto fetch = std::make_unique<Fetch>(*this, from, copies, ticket);
   fetch->context = config_.context;
   fetch->source = rank;
   fetch->tag = tag;
@@ -146,9 +171,10 @@ void Window::get(const Place& from, std::span<std::byte> into, const Ticket& tic
       area.position = at;
     }
     const int tag = next_tag();
-    receive(from.rank, target, tag, part, ticket);
+    receive(from.rank, target, tag, part, map != 0 || part.size() < kApart, ticket);
     RecordWriter(target.batch).put(Kind::Get).put(area).put(tag);
     written(from.rank, target);
+    if (target.batch_answers >= core::kMostServiceBytes) send_batch(from.rank, target);
   }
 }
 
@@ -174,7 +200,7 @@ void Window::accumulate_parts(const Place& to, const Combination& how,
     if (!before.empty()) {
       tag = next_tag();
       if (tag == 0) tag = next_tag();
-      receive(to.rank, target, tag, before.subspan(at, bytes), ticket);
+      receive(to.rank, target, tag, before.subspan(at, bytes), true, ticket);
     }
     RecordWriter writer(target.batch);
     writer.put(Kind::Accumulate).put(area).put(how).put(tag);
@@ -197,7 +223,7 @@ void Window::compare_and_swap(const Place& to, std::span<const std::byte> compar
                               const Ticket& ticket) {
   Partner& target = partner(to.rank);
   const int tag = next_tag();
-  receive(to.rank, target, tag, before, ticket);
+  receive(to.rank, target, tag, before, true, ticket);
   RecordWriter(target.batch)
       .put(Kind::Compare)
       .put(to.displacement)
@@ -213,7 +239,6 @@ void Window::compare_and_swap(const Place& to, std::span<const std::byte> compar
 void Window::lock(int rank, bool exclusive) {
   Partner& to = partner(rank);
   ++to.locks_asked;
-  to.sent_behind = 0;
   RecordWriter(to.batch).put(Kind::Lock).put(static_cast<std::uint8_t>(exclusive ? 1 : 0));
 }
 
@@ -222,17 +247,27 @@ bool Window::granted(int rank) const {
   return to == nullptr || to->locks_granted >= to->locks_asked;
 }
 
+// The next number is for all operations so far.
+void Window::ask_number(Partner& to) {
+  to.unflushed = false;
+  ++to.asked;
+  if (std::exchange(to.unlanded, false)) to.landing_asked = to.asked;
+}
+
 std::uint64_t Window::unlock(int rank) {
   Partner& to = partner(rank);
-  to.unflushed = false;
-  RecordWriter(to.batch).put(Kind::Unlock).put(++to.asked);
+  ask_number(to);
+  RecordWriter(to.batch).put(Kind::Unlock).put(to.asked);
   send_batch(rank, to);
   return to.asked;
 }
 
 std::uint64_t Window::flush(int rank) {
   Partner& to = partner(rank);
-  if (std::exchange(to.unflushed, false)) RecordWriter(to.batch).put(Kind::Flush).put(++to.asked);
+  if (to.unflushed) {
+    ask_number(to);
+    RecordWriter(to.batch).put(Kind::Flush).put(to.asked);
+  }
   send_batch(rank, to);
   return to.asked;
 }
@@ -250,21 +285,24 @@ bool Window::local_done(int rank) const {
 bool Window::take_failure(int rank) { return std::exchange(partner(rank).failed, false); }
 
 void Window::post(int rank) {
-  Partner& to = partner(rank);
-  RecordWriter(to.batch).put(Kind::Post);
-  send_batch(rank, to);
+  std::vector<std::byte> records;
+  RecordWriter(records).put(Kind::Post);
+  tell(rank, std::move(records));
 }
 
-bool Window::take_post(int rank) {
+void Window::start(int rank) {
   Partner& to = partner(rank);
-  if (to.posts == 0) return false;
-  --to.posts;
-  return true;
+  send_batch(rank, to);
+  ++to.starts;
 }
 
 void Window::complete(int rank) {
   Partner& to = partner(rank);
   RecordWriter(to.batch).put(Kind::Complete);
+  if (to.unlanded) {  // nobody waits for the number, but no more may go than the target can keep
+    ask_number(to);
+    RecordWriter(to.batch).put(Kind::Flush).put(to.asked);
+  }
   send_batch(rank, to);
 }
 

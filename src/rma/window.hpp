@@ -89,8 +89,8 @@ class Window final : public core::Service {
   std::vector<int> partners() const;
 
   void post(int rank);
-  /// One MPI_Win_post of that rank's is used up, if there is one.
-  bool take_post(int rank);
+  /// What follows for that rank waits for its next post.
+  void start(int rank);
   void complete(int rank);
   bool has_completed(int rank) const;
   void take_complete(int rank);
@@ -105,6 +105,7 @@ class Window final : public core::Service {
 
  private:
   struct Partner;
+  struct Parcel;
   struct Batch;
   struct Apart;
   struct Fetch;
@@ -121,7 +122,11 @@ class Window final : public core::Service {
   std::uint32_t map_number(int rank, Partner& to, const core::TypeMap& map);
   void written(int rank, Partner& to);
   void send_batch(int rank, Partner& to);
-  void receive(int rank, Partner& from, int tag, std::span<std::byte> into, const Ticket& ticket);
+  void ship(int rank, Partner& to, std::unique_ptr<Parcel> parcel);
+  void release(Partner& to);
+  void ask_number(Partner& to);
+  void receive(int rank, Partner& from, int tag, std::span<std::byte> into, bool copied,
+               const Ticket& ticket);
   void accumulate_parts(const Place& to, const Combination& how, std::span<const std::byte> data,
                         std::span<std::byte> before, const Ticket& ticket);
 

@@ -58,6 +58,7 @@ class WindowTest : public testing::Test {
     core::InFrame in{frame.out.kind, frame.out.source, frame.out.destination, frame.body};
     if (repeats) in.flags = core::kRepeated;
     Process& to = at(static_cast<int>(frame.out.destination) - 10);
+    arrived_at[frame.out.destination - 10] += frame.body.size();
     EXPECT_TRUE(to.engine.deliver(in));
     if (repeats) {
       EXPECT_TRUE(to.engine.deliver(in));
@@ -90,6 +91,7 @@ class WindowTest : public testing::Test {
   };
   std::vector<std::unique_ptr<Process>> processes;
   std::vector<Frame> frames;
+  std::size_t arrived_at[kRanks] = {};
   std::mt19937 random{1};
   bool repeats = false;
 };
@@ -260,12 +262,89 @@ TEST_F(WindowTest, MemoryThatIsNotInTheWindowIsToldAndNotTouched) {
   EXPECT_FALSE(window(0).take_failure(1));
 }
 
-TEST_F(WindowTest, PostsAndCompletesAreCounted) {
-  EXPECT_FALSE(window(0).take_post(1));
-  window(1).post(0);
+TEST_F(WindowTest, NeitherSideKeepsMuchBehindALock) {
+  window(1).lock(0, true);
+  window(1).send_now(0);
   run();
-  EXPECT_TRUE(window(0).take_post(1));
-  EXPECT_FALSE(window(0).take_post(1));
+  window(2).lock(0, false);
+  const auto some = some_bytes(50'000);
+  std::size_t put = 0;
+  for (; window(2).has_room(0); put += some.size()) {
+    window(2).put({.rank = 0}, some, nullptr, nullptr);
+    window(2).put({.rank = 0, .displacement = 50'000}, std::span(some).first(20'000), nullptr,
+                  nullptr);
+    run();
+    ASSERT_LT(put, std::size_t{1} << 30);
+  }
+  EXPECT_LT(arrived_at[0], std::size_t{1} << 20);
+  const std::uint64_t number = window(2).unlock(0);
+  window(1).unlock(0);
+  run();
+  EXPECT_TRUE(window(2).done(0, number));
+  EXPECT_TRUE(window(2).quiet());
+  EXPECT_TRUE(std::equal(some.begin(), some.end(), at(0).memory.begin()));
+}
+
+TEST_F(WindowTest, FewAnswersAreCopiedAtATime) {
+  core::TypeMapBuilder builder;
+  builder.add(core::TypeMap::basic(1, 1, 1), 1, 0, 140'000, 2);
+  const core::TypeMap map = std::move(builder).build();
+  const Place place{.rank = 1, .map = &map, .count = 1};
+  std::vector<std::byte> got(140'000);
+  constexpr int kGets = 380;  // whose records are less than the engine sends unasked
+  for (int i = 0; i < kGets; ++i) window(0).get(place, got, nullptr);
+  const std::uint64_t number = window(0).flush(1);
+  collect(at(0));
+  std::size_t requests = 0;
+  for (const Frame& frame : frames) requests += frame.body.size();
+  EXPECT_GT(requests, std::size_t{kGets} * 20);
+  EXPECT_LT(requests, std::size_t{kGets} * 40);
+  run();
+  EXPECT_TRUE(window(0).done(1, number));
+}
+
+TEST_F(WindowTest, AnswersComeToThoseWhoKeepTheAskerWaiting) {
+  const std::int64_t one = 1;
+  window(0).lock(0, true);
+  window(0).lock(1, true);
+  window(0).send_all();
+  run();
+  window(1).lock(0, true);  // waits for 0
+  window(1).accumulate({.rank = 0}, kSum, bytes_of(one));
+  const std::uint64_t second = window(1).unlock(0);
+  run();
+  window(0).accumulate({.rank = 1}, kSum, bytes_of(one));
+  const std::uint64_t first = window(0).unlock(1);
+  run();
+  EXPECT_TRUE(window(0).done(1, first));
+  EXPECT_FALSE(window(1).done(0, second));
+  window(0).unlock(0);
+  run();
+  EXPECT_TRUE(window(1).done(0, second));
+}
+
+TEST_F(WindowTest, WhatComesBehindAStartWaitsForThePost) {
+  const std::int64_t one = 1;
+  for (int epoch = 1; epoch <= 3; ++epoch) {
+    window(0).start(1);
+    window(0).accumulate({.rank = 1}, kSum, bytes_of(one));
+    window(0).complete(1);
+    window(0).post(1);  // is not kept back
+    run();
+    EXPECT_EQ(number_at(1, 0), epoch - 1);
+    EXPECT_FALSE(window(1).has_completed(0));
+    window(1).post(0);
+    run();
+    EXPECT_EQ(number_at(1, 0), epoch);
+    EXPECT_TRUE(window(1).has_completed(0));
+    window(1).take_complete(0);
+  }
+  EXPECT_TRUE(window(0).quiet());
+}
+
+TEST_F(WindowTest, CompletesComeBehindTheirData) {
+  window(1).post(0);
+  window(0).start(1);
   const auto large = some_bytes(200'000);
   window(0).put({.rank = 1}, large, nullptr, nullptr);
   window(0).complete(1);

@@ -113,7 +113,12 @@ void check_sizes(std::size_t origin, std::size_t target) {
 template <class Begin>
 void begin_with_room(GridWindow& window, int rank, bool urgent, Begin&& begin) {
   const auto room = [rank](const rma::Window& part) { return part.has_room(rank); };
-  if (!with_part(window, room)) wait_for(window, "an operation on a window", room);
+  const auto room_or_send = [&](rma::Window& part) {
+    if (room(part)) return true;
+    part.send_now(rank);
+    return false;
+  };
+  if (!with_part(window, room_or_send)) wait_for(window, "an operation on a window", room);
   const auto now = std::chrono::steady_clock::now();
   bool send = urgent;
   {

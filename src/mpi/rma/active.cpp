@@ -106,10 +106,8 @@ ISTHMUS_MPI(Win_start)(MPI_Group group, int assertions, MPI_Win win) {
       require(!epochs.started && !epochs.any_lock() && !(epochs.fenced && epochs.used),
               MPI_ERR_RMA_SYNC, "an access epoch is under way already");
     }
-    std::vector<int> awaited = ranks;
-    wait_for(*window, "MPI_Win_start", [&](rma::Window& part) {
-      std::erase_if(awaited, [&](int rank) { return part.take_post(rank); });
-      return awaited.empty();
+    with_part(*window, [&](rma::Window& part) {
+      for (const int rank : ranks) part.start(rank);
     });
     const std::lock_guard guard(window->mutex);
     window->epochs.fenced = false;
