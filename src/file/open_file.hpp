@@ -70,5 +70,7 @@ class Caller {
 
 /// Opened by the service behind `caller`.
 std::unique_ptr<OpenFile> open_there(std::shared_ptr<Caller> caller, const Paths& paths);
+/// Removes a file in the file system of the service behind `caller`.
+void remove_there(Caller& caller, const std::string& path);
 
 }  // namespace isthmus::file

@@ -26,11 +26,12 @@ enum class Op : std::uint8_t {
   Unlock,       //
   Add,          // a: what is added to the shared number; value: what was there
   Set,          // a: the shared number
+  Remove,       // of no open file; text: path
 };
-inline constexpr Op kLastOp = Op::Set;
+inline constexpr Op kLastOp = Op::Remove;
 
 // Of Op::Open, since the system's own differ between architectures.
-inline constexpr std::int64_t kReads = 1, kWrites = 2;
+inline constexpr std::int64_t kReads = 1, kWrites = 2, kCreates = 4, kExclusive = 8;
 
 struct Request {
   std::uint64_t number = 0;  ///< the reply has the same

@@ -19,8 +19,11 @@ void demand(bool condition, const char* what) {
 }
 
 int system_flags(std::int64_t flags) {
-  demand(flags >= kReads && flags <= (kReads | kWrites), "the mode");
-  return flags == kReads ? O_RDONLY : flags == kWrites ? O_WRONLY : O_RDWR;
+  const std::int64_t ways = flags & (kReads | kWrites);
+  demand(ways != 0 && (flags & ~(kReads | kWrites | kCreates | kExclusive)) == 0, "the mode");
+  const int access = ways == kReads ? O_RDONLY : ways == kWrites ? O_WRONLY : O_RDWR;
+  return access | ((flags & kCreates) != 0 ? O_CREAT : 0) |
+         ((flags & kExclusive) != 0 ? O_EXCL : 0);
 }
 
 }  // namespace
@@ -55,11 +58,16 @@ bool Server::answer(std::uint32_t client, const Request& request, Reply& reply) 
     open(client, request);
     return true;
   }
+  if (request.op == Op::Remove) {
+    remover_(request.text);
+    return true;
+  }
   const auto found = files_.find({client, request.file});
   demand(found != files_.end(), "no such file is open");
   Open& file = found->second;
   switch (request.op) {
     case Op::Open:
+    case Op::Remove:
       break;
     case Op::Close:
       files_.erase(found);

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,9 @@ namespace isthmus::file {
 class Server {
  public:
   using Opener = std::function<std::unique_ptr<Storage>(const Opening&)>;
-  explicit Server(Opener opener = open_file) : opener_(std::move(opener)) {}
+  using Remover = std::function<void(const std::string& path)>;
+  explicit Server(Opener opener = open_file, Remover remover = remove_file)
+      : opener_(std::move(opener)), remover_(std::move(remover)) {}
 
   /// Nothing: the range is locked by another; to be asked again. Throws nothing but std::bad_alloc:
   /// what goes wrong is the reply.
@@ -36,6 +39,7 @@ class Server {
   void open(std::uint32_t client, const Request& request);
 
   Opener opener_;
+  Remover remover_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, Open> files_;
 };
 

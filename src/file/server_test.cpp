@@ -40,6 +40,8 @@ class Service {
     return made;
   }
   std::shared_ptr<MemoryBytes> bytes = std::make_shared<MemoryBytes>();
+  int opened_with = 0;  ///< system's flags
+  std::vector<std::string> removed;
 
  private:
   struct Message {
@@ -71,9 +73,14 @@ class Service {
   std::atomic<std::uint32_t> clients_{0};
   bool ended_ = false;
   Server server_{[this](const Opening& opening) -> std::unique_ptr<Storage> {
-    if (opening.path == "absent") fail("cannot open absent", ENOENT);
-    return std::make_unique<MemoryStorage>(bytes);
-  }};
+                   if (opening.path == "absent") fail("cannot open absent", ENOENT);
+                   opened_with = opening.flags;
+                   return std::make_unique<MemoryStorage>(bytes);
+                 },
+                 [this](const std::string& path) {
+                   if (path == "absent") fail("cannot remove absent", ENOENT);
+                   removed.push_back(path);
+                 }};
   std::thread thread_;
 };
 
@@ -106,6 +113,17 @@ TEST(Server, ErrorsComeBack) {
   }
 }
 
+TEST(Server, FilesAreMadeAndRemovedFromAfar) {
+  Service service;
+  for (const int flags : {O_RDONLY, O_WRONLY | O_CREAT, O_RDWR | O_CREAT | O_EXCL}) {
+    open_there(service.caller(), {{.path = "file", .flags = flags}, ""});
+    EXPECT_EQ(service.opened_with, flags);
+  }
+  remove_there(*service.caller(), "file");
+  EXPECT_EQ(service.removed, std::vector<std::string>{"file"});
+  EXPECT_THROW(remove_there(*service.caller(), "absent"), Error);
+}
+
 TEST(Server, LockedRangesAreAlone) {
   Service service;
   std::vector<std::thread> writers;
@@ -130,7 +148,8 @@ TEST(Server, LockedRangesAreAlone) {
 TEST(Server, TrustsNoRequest) {
   std::mt19937 random(3);
   const auto bytes = std::make_shared<MemoryBytes>();
-  Server server([&](const Opening&) { return std::make_unique<MemoryStorage>(bytes); });
+  Server server([&](const Opening&) { return std::make_unique<MemoryStorage>(bytes); },
+                [](const std::string&) {});
   Request open;
   open.op = Op::Open;
   open.a = 3;

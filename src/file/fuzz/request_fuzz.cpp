@@ -43,7 +43,8 @@ class SmallStorage final : public Storage {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  Server server([](const Opening&) { return std::make_unique<SmallStorage>(); });
+  Server server([](const Opening&) { return std::make_unique<SmallStorage>(); },
+                [](const std::string&) {});
   Request open;
   open.op = Op::Open;
   open.a = kReads | kWrites;

@@ -9,7 +9,6 @@
 #include "mpi/process/require.hpp"
 
 namespace isthmus::face {
-namespace {
 
 int cluster_named(const std::string& name) {
   const auto& clusters = grid()->world.clusters;
@@ -19,7 +18,12 @@ int cluster_named(const std::string& name) {
   return -1;
 }
 
-}  // namespace
+std::shared_ptr<file::Caller> caller_in(const core::Cluster& cluster) {
+  // Processes of one far cluster ask different ones.
+  require(cluster.size > 0, MPI_ERR_BAD_FILE,
+          "the file is in a cluster where the program has no process");
+  return file_caller(static_cast<core::NodeId>(cluster.first + grid()->rank % cluster.size));
+}
 
 FileHome home_of(const std::string& filename, MPI_Info info) {
   require(!filename.empty() && filename.size() < PATH_MAX, MPI_ERR_BAD_FILE,
@@ -42,7 +46,7 @@ FileHome home_of(const std::string& filename, MPI_Info info) {
   return home;
 }
 
-// coverage: the native library's, of a file that this process sees; in another cluster refused
+// coverage: where the file is; the native library's, of a file that this process sees
 ISTHMUS_MPI(File_delete)(const char* filename, MPI_Info info) {
   if (depth != 0 || grid() == nullptr || filename == nullptr) {
     return native.File_delete(filename, info);
@@ -53,9 +57,9 @@ ISTHMUS_MPI(File_delete)(const char* filename, MPI_Info info) {
     const auto mine = static_cast<int>(grid()->cluster);
     if (home.cluster < 0) return native.File_delete(filename, info);
     if (home.cluster == mine) return native.File_delete(home.path.c_str(), info);
-    throw coll::Failure(MPI_ERR_UNSUPPORTED_OPERATION,
-                        "the file is in another cluster: let a process there delete it, or open it "
-                        "with MPI_MODE_DELETE_ON_CLOSE");
+    const auto caller = caller_in(grid()->world.clusters[static_cast<std::size_t>(home.cluster)]);
+    run_on_worker(MPI_COMM_SELF, kDelete, [&] { file::remove_there(*caller, home.path); });
+    return MPI_SUCCESS;
   });
 }
 

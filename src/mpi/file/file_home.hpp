@@ -1,9 +1,12 @@
 // Where a file is, as its name and hints say (docs/files.md).
 #pragma once
 
+#include <memory>
 #include <string>
 
+#include "core/world.hpp"
 #include "mpi/native/native.hpp"
+#include "mpi/process/file_service.hpp"
 
 namespace isthmus::face {
 
@@ -13,5 +16,10 @@ struct FileHome {
 };
 /// Throws coll::Failure for a cluster that the grid does not have, and for no name.
 FileHome home_of(const std::string& filename, MPI_Info info);
+
+/// Its index; -1 where the grid has none of that name.
+int cluster_named(const std::string& name);
+/// What asks the file service of a process there. Throws coll::Failure where it has none.
+std::shared_ptr<file::Caller> caller_in(const core::Cluster& cluster);
 
 }  // namespace isthmus::face

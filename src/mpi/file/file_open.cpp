@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <random>
+#include <utility>
 
 #include "mpi/comm/inter.hpp"
 #include "mpi/comm/lookup.hpp"
 #include "mpi/file/file_error.hpp"
 #include "mpi/file/file_home.hpp"
 #include "mpi/file/file_info.hpp"
-#include "mpi/file/file_service.hpp"
 #include "mpi/file/grid_file.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/process/require.hpp"
@@ -86,7 +87,7 @@ int access_flags(int amode) {
 /// All members have the same access mode, and it is one that may be.
 void check_mode(const GridFile& file) {
   const char* const wrong = wrong_with(file.amode);
-  const auto all = tell_all(file.members, std::pair(common(file.amode), wrong != nullptr));
+  const auto all = tell_all(file, std::pair(common(file.amode), wrong != nullptr));
   for (const auto& [amode, bad] : all) {
     require(amode == all[0].first, MPI_ERR_NOT_SAME, "the processes give different access modes");
     if (bad) throw coll::Failure(MPI_ERR_AMODE, wrong != nullptr ? wrong : "a bad access mode");
@@ -133,12 +134,28 @@ std::string leave_nonce(const std::string& folder) {
   return nonce;
 }
 
+int creation_flags(int amode) {
+  return ((amode & MPI_MODE_CREATE) != 0 ? O_CREAT : 0) |
+         ((amode & MPI_MODE_EXCL) != 0 ? O_EXCL : 0);
+}
+
+/// The folder of a file, with its slash, and its name there.
+std::pair<std::string, std::string> split(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return {"", path};
+  return {path.substr(0, slash + 1), path.substr(slash + 1)};
+}
+
+std::string new_shared_number(const std::string& path) {
+  const auto [folder, name] = split(path);
+  return folder + "." + name + ".isthmus-pointer-" + random_name();
+}
+
 Found open_first(GridFile& file, bool may_share) {
   Found found;
   try {
     file::Opening opening = file.paths.file;
-    if ((file.amode & MPI_MODE_CREATE) != 0) opening.flags |= O_CREAT;
-    if ((file.amode & MPI_MODE_EXCL) != 0) opening.flags |= O_EXCL;
+    opening.flags |= creation_flags(file.amode);
     file::open_file(opening);
   } catch (const file::Error& error) {
     found.error = error.number;
@@ -146,11 +163,8 @@ Found open_first(GridFile& file, bool may_share) {
     return found;
   }
   const std::string& path = file.paths.file.path;
-  const std::size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
-  const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
-  found.text = text_of(folder + "." + name + ".isthmus-pointer-" + random_name());
-  if (may_share) found.nonce = text_of(leave_nonce(folder));
+  found.text = text_of(new_shared_number(path));
+  if (may_share) found.nonce = text_of(leave_nonce(split(path).first));
   return found;
 }
 
@@ -186,10 +200,10 @@ void open_mine(GridFile& file, const std::vector<int>& home) {
     return;
   }
   // Processes of one far cluster ask different ones of the home cluster.
-  const int mine = file.members->rank % static_cast<int>(home.size());
+  const int mine = file.rank % static_cast<int>(home.size());
   const int server = file.members->group.world_rank(home[static_cast<std::size_t>(mine)]);
-  const auto caller = file_caller(static_cast<core::NodeId>(server));
-  file.run(kOpen, [&] { file.file = file::open_there(caller, file.paths); });
+  file.service = file_caller(static_cast<core::NodeId>(server));
+  file.run(kOpen, [&] { file.file = file::open_there(file.service, file.paths); });
 }
 
 /// Every member succeeds or all throw: the first that failed says why.
@@ -205,7 +219,7 @@ void together(const GridFile& file, Body&& body) {
     mine.error = error.number;
     std::strncpy(mine.text.data(), error.what(), mine.text.size() - 1);
   }
-  for (const Outcome& each : tell_all(file.members, mine)) {
+  for (const Outcome& each : tell_all(file, mine)) {
     if (each.error != 0) throw file::Error(each.error, each.text.data());
   }
 }
@@ -221,9 +235,16 @@ MPI_File native_handle() {
   return handle;
 }
 
+void go_to_the_end(GridFile& file) {
+  if ((file.amode & MPI_MODE_APPEND) == 0) return;
+  file.run(kOpen, [&] { file.position = file.file->size(); });
+  if (file.keeper) file.run(kOpen, [&] { file.file->set_shared(file.position); });
+  meet_all(file);
+}
+
 void open_by_all(GridFile& file, const char* filename, MPI_Info info) {
   check_mode(file);
-  const Plan where = told_by(file, 0, file.members->rank == 0 ? plan(filename, info) : Plan{});
+  const Plan where = told_by(file, 0, file.rank == 0 ? plan(filename, info) : Plan{});
   if (where.home < 0) throw coll::Failure(MPI_ERR_BAD_FILE, text_of(where.path));
   file.home = grid()->world.clusters[static_cast<std::size_t>(where.home)].name;
   const std::vector<int> home = in_home(file, where.home);
@@ -232,7 +253,7 @@ void open_by_all(GridFile& file, const char* filename, MPI_Info info) {
                                               "\", where the communicator has no process");
   }
   file.paths.file = {.path = text_of(where.path), .flags = access_flags(file.amode)};
-  file.keeper = file.members->rank == home.front();
+  file.keeper = file.rank == home.front();
   const std::string sharing = hint_of(info, kShareHint);
   Found found;
   if (file.keeper) found = open_first(file, sharing != "false");
@@ -242,13 +263,61 @@ void open_by_all(GridFile& file, const char* filename, MPI_Info info) {
   const Nonce nonce(text_of(found.nonce), file.keeper);
   file.near = grid()->world.cluster_of(grid()->rank) == static_cast<std::size_t>(where.home) ||
               nonce.seen();
-  serve_files();
   together(file, [&] { open_mine(file, home); });
-  if ((file.amode & MPI_MODE_APPEND) != 0) {
-    file.run(kOpen, [&] { file.position = file.file->size(); });
-    if (file.keeper) file.file->set_shared(file.position);
-    meet_all(file);
+  go_to_the_end(file);
+}
+
+/// By processes of one cluster, in another.
+void open_elsewhere(GridFile& file, const Plan& where) {
+  check_mode(file);
+  const core::Cluster& home = grid()->world.clusters[static_cast<std::size_t>(where.home)];
+  file.home = home.name;
+  file.paths.file = {.path = text_of(where.path), .flags = access_flags(file.amode)};
+  file.paths.shared = text_of(told_by(file, 0, text_of(new_shared_number(file.paths.file.path))));
+  file.keeper = file.rank == 0;
+  file.service = caller_in(home);
+  const auto open = [&](int more) {
+    file::Paths paths = file.paths;
+    paths.file.flags |= more;
+    file.run(kOpen, [&] { file.file = file::open_there(file.service, paths); });
+  };
+  together(file, [&] {
+    if (file.keeper) open(creation_flags(file.amode));
+  });
+  together(file, [&] {
+    if (!file.keeper) open(0);
+  });
+  go_to_the_end(file);
+}
+
+/// Where the file of a communicator within this cluster is. Nothing: the native library opens
+/// `name`, which then has no prefix.
+std::optional<Plan> plan_within(MPI_Comm comm, std::string& name, MPI_Info info) {
+  int rank = 0, size = 0, inter = 0;
+  if (native.Comm_rank(comm, &rank) != MPI_SUCCESS) return std::nullopt;
+  native.Comm_test_inter(comm, &inter);
+  if (inter != 0) return std::nullopt;  // an error of the native library's
+  native.Comm_size(comm, &size);
+  const auto mine = static_cast<int>(grid()->cluster);
+  Plan found = plan(name, info);
+  if (found.home == mine) {
+    if (const auto open = find_file_elsewhere(name)) {
+      found = {.path = text_of(open->paths.file.path), .home = cluster_named(open->home)};
+    }
   }
+  if (size > 1) {
+    int home = found.home;
+    int code = isthmus_Bcast(&home, 1, MPI_INT, 0, comm);
+    if (code == MPI_SUCCESS && home != mine) {
+      code = isthmus_Bcast(found.path.data(), kMostPath, MPI_CHAR, 0, comm);
+    }
+    if (code != MPI_SUCCESS) throw coll::Failure(code, "the members could not be told of the file");
+    found.home = home;
+  }
+  if (found.home < 0) throw coll::Failure(MPI_ERR_BAD_FILE, text_of(found.path));
+  if (found.home != mine) return found;
+  if (const FileHome home = home_of(name, info); home.cluster == mine) name = home.path;
+  return std::nullopt;
 }
 
 /// Where others failed to open it. What is told is why they did.
@@ -268,31 +337,65 @@ void release(GridFile& file) {
   if (file.comm != MPI_COMM_NULL) isthmus_Comm_free(&file.comm);
 }
 
+/// What `open` opens, for the program. All processes throw, or none.
+template <class Open>
+void open_for(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh,
+              Open&& open) {
+  const auto file = std::make_shared<GridFile>();
+  native.Comm_rank(comm, &file->rank);
+  native.Comm_size(comm, &file->size);
+  if (const auto found = shared_grid_comm(comm)) {
+    file->rank = found->rank;
+    file->size = found->size;
+  }
+  file->comm = same_members(comm, file->rank);
+  file->members = shared_grid_comm(file->comm);
+  file->amode = amode;
+  file->name = filename;
+  try {
+    open(*file);
+    file->handle = native_handle();
+    file->info = hints_in_use(info, file->home);
+  } catch (...) {
+    close_in_vain(*file);
+    release(*file);
+    throw;
+  }
+  enter_file(file);
+  *fh = file->handle;
+}
+
+/// By processes of this cluster alone: mostly the native library's.
+int open_within(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
+  if (depth != 0 || grid() == nullptr || comm == MPI_COMM_NULL || filename == nullptr ||
+      *filename == 0 || fh == nullptr) {
+    return parked(native.File_open, comm, filename, amode, info, fh);
+  }
+  std::string name = filename;
+  std::optional<Plan> where;
+  const int code = shielded_file(MPI_FILE_NULL, kOpen, [&]() -> int {
+    where = plan_within(comm, name, info);
+    if (!where) return MPI_SUCCESS;
+    open_for(comm, filename, amode, info, fh,
+             [&](GridFile& file) { open_elsewhere(file, *where); });
+    return MPI_SUCCESS;
+  });
+  if (code != MPI_SUCCESS || where) return code;
+  return parked(native.File_open, comm, name.c_str(), amode, info, fh);
+}
+
 }  // namespace
 
 // coverage: one file for all clusters, in that of rank 0 or of the hint isthmus_home: docs/files.md
 ISTHMUS_MPI(File_open)
 (MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
   const auto found = shared_grid_comm(comm);
-  if (!found) return parked(native.File_open, comm, filename, amode, info, fh);
+  if (!found) return open_within(comm, filename, amode, info, fh);
   return shielded_file(MPI_FILE_NULL, kOpen, [&]() -> int {
     require(fh != nullptr, MPI_ERR_ARG, "there is nowhere to put the file's handle");
     require_intracomm(*found);
-    const auto file = std::make_shared<GridFile>();
-    file->comm = same_members(comm, found->rank);
-    file->members = share_comm(file->comm);
-    file->amode = amode;
-    try {
-      open_by_all(*file, filename == nullptr ? "" : filename, info);
-      file->handle = native_handle();
-      file->info = hints_in_use(info, file->home);
-    } catch (...) {
-      close_in_vain(*file);
-      release(*file);
-      throw;
-    }
-    enter_file(file);
-    *fh = file->handle;
+    const char* const name = filename == nullptr ? "" : filename;
+    open_for(comm, name, amode, info, fh, [&](GridFile& file) { open_by_all(file, name, info); });
     return MPI_SUCCESS;
   });
 }
@@ -308,9 +411,9 @@ ISTHMUS_MPI(File_close)(MPI_File* fh) {
     together(*file, [&] { file->run(kClose, [&] { file->file->close(); }); });
     together(*file, [&] {
       if (!file->keeper) return;
-      file::SharedNumber(file->paths.shared).remove();
+      remove_shared_number(*file, kClose);
       if ((file->amode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
-        file::remove_file(file->paths.file.path);
+        remove_beside(*file, kClose, file->paths.file.path);
       }
     });
     return MPI_SUCCESS;

@@ -77,7 +77,7 @@ ISTHMUS_MPI(File_seek_shared)(MPI_File fh, MPI_Offset offset, int whence) {
     const std::int64_t to =
         target(*file, kSeek, offset, whence, [&] { return shared_pointer(*file, kSeek); });
     meet_all(*file);  // all have looked
-    if (file->members->rank == 0) {
+    if (file->rank == 0) {
       file->run(kSeek, [&] { file->file->set_shared(to); });
     }
     meet_all(*file);

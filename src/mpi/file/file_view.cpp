@@ -78,10 +78,10 @@ ViewOfFile view_by_all(const GridFile& file, Make&& make) {
   try {
     view = make();
   } catch (const coll::Failure&) {
-    tell_all(file.members, kWrong);
+    tell_all(file, kWrong);
     throw;
   }
-  for (const std::int64_t size : tell_all(file.members, view.etype_size)) {
+  for (const std::int64_t size : tell_all(file, view.etype_size)) {
     if (size == view.etype_size) continue;
     release_view(view);
     throw coll::Failure(size == kWrong ? MPI_ERR_OTHER : MPI_ERR_NOT_SAME,
@@ -126,7 +126,7 @@ ISTHMUS_MPI(File_set_view)
       file->position = 0;
     }
     release_view(view);
-    if (file->keeper) file::SharedNumber(file->paths.shared).remove();
+    if (file->keeper) remove_shared_number(*file, kSetView);
     meet_all(*file);
     return MPI_SUCCESS;
   });

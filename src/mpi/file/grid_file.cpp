@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "file/error.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/request/progress.hpp"
@@ -39,8 +40,21 @@ void forget_file(MPI_File handle) {
   if (table().files.erase(key(handle)) > 0) open_files.fetch_sub(1, std::memory_order_release);
 }
 
+GridFileRef find_file_elsewhere(const std::string& name) {
+  if (open_files.load(std::memory_order_acquire) == 0) return nullptr;
+  const std::lock_guard lock(table().mutex);
+  for (const auto& [handle, file] : table().files) {
+    if (!file->near && file->name == name) return file;
+  }
+  return nullptr;
+}
+
 void GridFile::run(const char* function, const std::function<void()>& work) const {
   if (near) return work();
+  run_on_worker(comm, function, work);
+}
+
+void run_on_worker(MPI_Comm comm, const char* function, const std::function<void()>& work) {
   const JobRef job = do_later(work);
   const auto describe = [&](WaitingFor& wait) {
     wait.call = function;
@@ -50,17 +64,40 @@ void GridFile::run(const char* function, const std::function<void()>& work) cons
   job->check();
 }
 
-void meet_all(const GridFile& file) { meet(file.members); }
+void remove_beside(const GridFile& file, const char* function, const std::string& path) {
+  file.run(function, [&] {
+    if (file.near) return file::remove_file(path);
+    file::remove_there(*file.service, path);
+  });
+}
+
+void remove_shared_number(const GridFile& file, const char* function) {
+  try {
+    remove_beside(file, function, file.paths.shared);
+  } catch (const file::Error&) {
+    return;  // mostly there was none
+  }
+}
+
+void tell_all(const GridFile& file, coll::ConstBytes mine, coll::Bytes all) {
+  if (file.members) return tell_all(file.members, mine, all);
+  const auto size = static_cast<int>(mine.size());
+  const int code =
+      isthmus_Allgather(mine.data(), size, MPI_BYTE, all.data(), size, MPI_BYTE, file.comm);
+  if (code != MPI_SUCCESS) throw coll::Failure(code, "the members could not tell each other");
+}
+
+void meet_all(const GridFile& file) { tell_all(file, 0); }
 
 int errors_of_all(const GridFile& file, int mine) {
-  for (const int each : tell_all(file.members, mine)) {
+  for (const int each : tell_all(file, mine)) {
     if (each != 0) return each;
   }
   return 0;
 }
 
 void require_same(const GridFile& file, std::int64_t value, const char* what) {
-  const auto all = tell_all(file.members, value);
+  const auto all = tell_all(file, value);
   for (const std::int64_t each : all) {
     require(each == all.front(), MPI_ERR_NOT_SAME, what);
   }

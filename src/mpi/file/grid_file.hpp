@@ -6,13 +6,16 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "coll/engine/party.hpp"
 #include "file/open_file.hpp"
 #include "mpi/comm/comm.hpp"
-#include "mpi/file/file_worker.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/native/native.hpp"
+#include "mpi/process/file_worker.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/request/request.hpp"
 
@@ -32,13 +35,16 @@ struct ViewOfFile {
 struct GridFile {
   MPI_File handle = MPI_FILE_NULL;
   MPI_Comm comm = MPI_COMM_NULL;  ///< of the processes that opened it; its own
-  GridCommRef members;            ///< behind `comm`
+  GridCommRef members;            ///< behind `comm`; null: all are in one cluster, and it is native
+  int rank = 0, size = 1;         ///< of this process in `comm`, and of `comm`
   MPI_Info info = MPI_INFO_NULL;  ///< hints in use
   int amode = 0;
+  std::string name;  ///< by which the program opened it
   file::Paths paths;
-  std::string home;     ///< the cluster where the file is
-  bool keeper = false;  ///< this process removes what is to go with the file
-  bool near = false;    ///< in this process's own file system
+  std::string home;                       ///< the cluster where the file is
+  bool keeper = false;                    ///< this process removes what is to go with the file
+  bool near = false;                      ///< in this process's own file system
+  std::shared_ptr<file::Caller> service;  ///< which this process asks, unless it is near
   std::shared_ptr<file::OpenFile> file;
   bool atomic = false;
 
@@ -56,11 +62,29 @@ using GridFileRef = std::shared_ptr<GridFile>;
 
 /// The grid file behind a handle; null when the call is the native library's.
 GridFileRef find_file(MPI_File handle);
+/// An open file by the name that the program gave, which is not in this process's file system.
+GridFileRef find_file_elsewhere(const std::string& name);
 inline GridFileRef grid_file(MPI_File handle) {
   return depth != 0 || grid() == nullptr ? nullptr : find_file(handle);
 }
 void enter_file(const GridFileRef& file);
 void forget_file(MPI_File handle);
+
+/// Runs `work` on the worker while this thread waits as MPI does. Throws what it throws.
+void run_on_worker(MPI_Comm comm, const char* function, const std::function<void()>& work);
+/// Removes a file beside the grid file, or itself, where it is.
+void remove_beside(const GridFile& file, const char* function, const std::string& path);
+/// Of the keeper. The shared pointer is 0 from now on.
+void remove_shared_number(const GridFile& file, const char* function);
+
+/// The item of every process that has opened the file, by rank. The item holds no pointers.
+void tell_all(const GridFile& file, coll::ConstBytes mine, coll::Bytes all);
+template <class Item>
+std::vector<Item> tell_all(const GridFile& file, const Item& mine) {
+  std::vector<Item> all(static_cast<std::size_t>(file.size));
+  tell_all(file, std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+  return all;
+}
 
 /// The processes at large: collective over those that opened the file.
 void meet_all(const GridFile& file);

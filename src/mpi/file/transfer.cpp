@@ -114,23 +114,23 @@ constexpr std::int64_t kWrong = -1;
 /// The shared pointer moves by all that the members ask for; each begins behind those before it.
 /// Where a member's part is wrong, all throw.
 std::int64_t place_in_order(const GridFile& file, const Way& way, std::int64_t etypes) {
-  const auto all = tell_all(file.members, etypes);
+  const auto all = tell_all(file, etypes);
   std::int64_t before = 0, sum = 0;
   for (std::size_t r = 0; r < all.size(); ++r) {
     require(all[r] != kWrong, MPI_ERR_OTHER, "another process's part of the access is wrong");
-    if (static_cast<int>(r) < file.members->rank) before += all[r];
+    if (static_cast<int>(r) < file.rank) before += all[r];
     sum += all[r];
   }
   std::int64_t first = 0;
   int failed = 0;
-  if (file.members->rank == 0) {
+  if (file.rank == 0) {
     try {
       file.run(way.function, [&] { first = file.file->add_shared(sum); });
     } catch (const file::Error& error) {
       failed = error.number;
     }
   }
-  const auto answers = tell_all(file.members, std::pair(first, failed));
+  const auto answers = tell_all(file, std::pair(first, failed));
   if (answers[0].second != 0) {
     file::fail("the shared file pointer cannot be used", answers[0].second);
   }
@@ -144,7 +144,7 @@ std::unique_ptr<Access> prepare(const GridFileRef& file, const Way& way, MPI_Off
     return std::make_unique<Access>(file, way, memory, view_of(*file));
   } catch (const coll::Failure&) {
     // The others wait to be told of this one's part.
-    if (way.place == Place::Ordered) tell_all(file->members, kWrong);
+    if (way.place == Place::Ordered) tell_all(*file, kWrong);
     throw;
   }
 }

@@ -15,6 +15,7 @@
 #include "mpi/native/entry.hpp"
 #include "mpi/native/environment.hpp"
 #include "mpi/native/thread_level.hpp"
+#include "mpi/process/file_service.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/tracing.hpp"
 #include "mpi/request/waits.hpp"
@@ -165,6 +166,7 @@ void join_grid(ProgressBy by) {
     set_grid(joined);
     joined->world_comm = register_comm(core::Group::range(0, joined->world.size()), 0,
                                        MPI_COMM_WORLD, TagRange::of_world());
+    serve_files();
     start_native_progress(by, threads_multiple());
     agree_on_limits();
     leave_when_self_is_deleted();

@@ -1,4 +1,4 @@
-#include "mpi/file/file_worker.hpp"
+#include "mpi/process/file_worker.hpp"
 
 #include <condition_variable>
 #include <csignal>

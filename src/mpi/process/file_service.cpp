@@ -1,4 +1,4 @@
-#include "mpi/file/file_service.hpp"
+#include "mpi/process/file_service.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -11,7 +11,7 @@
 #include "core/engine.hpp"
 #include "core/service.hpp"
 #include "file/server.hpp"
-#include "mpi/file/file_worker.hpp"
+#include "mpi/process/file_worker.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/traffic.hpp"
 
