@@ -124,6 +124,94 @@ def test_boost_mpi(isthmus, clusters: Clusters, programs: Path, tmp_path: Path) 
     check_prints_the_same(isthmus, clusters, tmp_path, program)
 
 
+# Two builds of NetCDF: what reaches HDF5, and what reaches PnetCDF.
+LIBRARIES = "/usr/lib/x86_64-linux-gnu"
+NETCDF = {
+    "hdf5": [f"-I{LIBRARIES}/netcdf/mpi/include", "-lnetcdf_mpi"],
+    "cdf5": [f"-I{LIBRARIES}/netcdf/pnetcdf/include", "-lnetcdf_pnetcdf"],
+}
+
+
+def built(programs: Path, name: str, compiler: list[str], *options: str) -> Path:
+    """A program of tests/applications, compiled where that is newer."""
+    (source,) = INPUTS.glob(f"{name.partition('-')[0]}.[cf]*")
+    program = programs / name
+    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+        command = [*compiler, "-O1", source, "-o", program, *options]
+        subprocess.run(command, check=True, timeout=240)
+    return program
+
+
+def check_file_is_the_same(isthmus, tmp_path: Path, *command: object) -> Path:
+    """The program's file, which it is told as its first argument, is byte for byte that of a native
+    run, though the second cluster does not see the first one's folder. Returns the file."""
+    ranks = 4
+    folders = [tmp_path / "native", tmp_path / "grid"]
+    for folder in folders:
+        folder.mkdir()
+    files = [folder / "file" for folder in folders]
+    program, *others = command
+    at = next((i for i, word in enumerate(others) if word == "FILE"), len(others))
+    on = [[program, *others[:at], file, *others[at + 1 :]] for file in files]
+    expected = native(ranks, *on[0], cwd=tmp_path)
+    elsewhere = ["unshare", "-m", "sh", "-c", f'mount -t tmpfs none "{folders[1]}" && exec "$@"']
+    words = [
+        "--on",
+        "east",
+        "-n",
+        2,
+        *on[1],
+        ":",
+        "--on",
+        "west",
+        "-n",
+        2,
+        *elsewhere,
+        "sh",
+        *on[1],
+    ]
+    grid = isthmus("run", *words, timeout=300, cwd=tmp_path)
+    assert grid.returncode == 0, grid.stdout + grid.stderr
+    assert grid.stdout == expected
+    assert files[1].read_bytes() == files[0].read_bytes()
+    assert list(folders[1].iterdir()) == [files[1]]
+    return files[1]
+
+
+def test_hdf5_with_h5py(isthmus, tmp_path: Path) -> None:
+    check_file_is_the_same(isthmus, tmp_path, PYTHON, INPUTS / "h5py_parallel.py", "FILE")
+
+
+def test_pnetcdf(isthmus, programs: Path, tmp_path: Path) -> None:
+    """Whose independent accesses open the file on MPI_COMM_SELF."""
+    program = built(programs, "pnetcdf_records", ["mpicc.openmpi"], "-lpnetcdf")
+    file = check_file_is_the_same(isthmus, tmp_path, program, "FILE")
+    subprocess.run(["ncvalidator", "-q", file], check=True, timeout=60)
+    compare = ["ncmpidiff", "-q", file, tmp_path / "native" / "file"]
+    done = isthmus("run", "-n", 4, *compare)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("kind", list(NETCDF))
+def test_parallel_netcdf(isthmus, programs: Path, tmp_path: Path, kind: str) -> None:
+    program = built(programs, f"netcdf_parallel-{kind}", ["mpicc.openmpi"], *NETCDF[kind])
+    check_file_is_the_same(isthmus, tmp_path, program, "FILE", kind)
+
+
+@pytest.mark.parametrize(
+    ("east", "west"), [("openmpi", "mpich"), ("mpich", "mpich"), ("openmpi", "openmpi")]
+)
+def test_coarrays(isthmus, programs: Path, east: str, west: str, monkeypatch) -> None:
+    """OpenCoarrays, whose builds for two MPI libraries are images of one program. The sums are
+    those of four images, natively with MPICH."""
+    monkeypatch.setenv("UCX_LOG_LEVEL", "error")  # it leaves messages unreceived, natively too
+    each = [built(programs, f"coarrays-{mpi}", [f"caf.{mpi}"]) for mpi in (east, west)]
+    words = ["--on", "east", "-n", 2, each[0], ":", "--on", "west", "-n", 2, each[1]]
+    done = isthmus("run", *words, timeout=240)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == "coarrays 1000.000000 200 100040\nends 100040\n"
+
+
 def test_boost_mpi_in_python(isthmus, clusters: Clusters, tmp_path: Path) -> None:
     check_prints_the_same(isthmus, clusters, tmp_path, PYTHON, INPUTS / "boost_mpi.py")
 
