@@ -1,0 +1,84 @@
+"""What goes wrong with files in their home is told to all processes that it concerns, by MPI's
+classes and with the system's words; the others do not even see the folder."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import COMPILERS
+from faulty import Grid, check, signalled
+
+SOURCE = Path(__file__).with_name("files.c")
+
+
+def run(grid: Grid, folder: Path, library: str, mount: str, *words: str, name: str = "file"):
+    """One process in the home, where `folder` is mounted by `mount`; two elsewhere, where it is
+    empty."""
+    program = grid.folder / "files"
+    subprocess.run([COMPILERS[library], SOURCE, "-o", program], check=True)
+    folder.mkdir()
+
+    def part(cluster: str, ranks: int, how: str) -> list[object]:
+        script = f'mount -t tmpfs {how} none "{folder}" && exec "$@"'
+        command = [program, folder / name, *words]
+        return ["--on", cluster, "-n", ranks, "unshare", "-m", "sh", "-c", script, "sh", *command]
+
+    return grid.run(*part("east", 1, mount), ":", *part("west", 2, ""))
+
+
+def told(output: str, call: str) -> dict[int, tuple[str, str]]:
+    """What each rank says of a call: class and sentence."""
+    found = re.findall(rf"^{call}: rank (\d): (\w+): (.*)$", output, re.MULTILINE)
+    return {int(rank): (name, text) for rank, name, text in found}
+
+
+@pytest.fixture(params=["ompi", "mpich"])
+def library(request) -> str:
+    return request.param
+
+
+def test_nothing_wrong(grid: Grid, tmp_path: Path, library: str) -> None:
+    done = run(grid, tmp_path / "data", library, "")
+    assert done.returncode == 0, done.stderr
+    for call in ("open", "write", "sync", "read", "close"):
+        assert told(done.stdout, call) == dict.fromkeys(range(3), ("success", ""))
+
+
+def test_the_disk_is_full(grid: Grid, tmp_path: Path, library: str) -> None:
+    """There is room for half of what they write."""
+    done = run(grid, tmp_path / "data", library, "-o size=1536k")
+    assert done.returncode == 0, done.stderr
+    failed = [text for name, text in told(done.stdout, "write").values() if name == "NO_SPACE"]
+    assert failed, done.stdout
+    assert all("No space left on device" in text for text in failed), failed
+    assert all(f"{tmp_path}/data/file" in text for text in failed), failed
+    wrote = {rank for rank, (name, _) in told(done.stdout, "write").items() if name == "success"}
+    assert wrote <= told(done.stdout, "read").keys()
+
+
+@pytest.mark.parametrize(
+    ("mount", "name", "kind", "words"),
+    [
+        ("-o ro", "file", "READ_ONLY", "Read-only file system"),
+        ("", "none/file", "NO_SUCH_FILE", "No such file or directory"),
+        ("", "", "BAD_FILE", "Is a directory"),
+        ("", "x" * 300, "BAD_FILE", "File name too long"),
+    ],
+)
+def test_it_cannot_be_opened(grid: Grid, tmp_path: Path, mount, name, kind, words) -> None:
+    done = run(grid, tmp_path / "data", "mpich", mount, name=name)
+    assert done.returncode == 0, done.stderr
+    opened = told(done.stdout, "open")
+    assert opened.keys() == {0, 1, 2}
+    for rank, (class_, text) in opened.items():
+        assert class_ == kind, (rank, text)
+        assert words in text
+
+
+def test_the_process_that_serves_it_is_killed(grid: Grid, tmp_path: Path, library: str) -> None:
+    done = run(grid, tmp_path / "data", library, "", "kill")
+    check(done, signalled(9), 'rank 0 (cluster "east") was killed by signal 9 (SIGKILL)')
+    assert told(done.stdout, "close") == {}
