@@ -20,6 +20,7 @@ from isthmus.bench.common import (
     PassesOption,
     TestbedOption,
 )
+from isthmus.bench.rma.command import rma
 from isthmus.bench.verdicts import judge
 from isthmus.errors import UsageError
 from isthmus.lab import testbed as testbeds
@@ -33,6 +34,7 @@ bench_app = typer.Typer(
 )
 bench_app.command("coll")(coll)
 bench_app.command("app")(app)
+bench_app.command("rma")(rma)
 
 
 @bench_app.callback()

@@ -1,0 +1,1 @@
+"""`isthmus bench rma`: one-sided communication, beside messages and beside native MPIs."""
