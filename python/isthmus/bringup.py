@@ -110,6 +110,10 @@ class BringUp:
             if spec.has_ranks
         }
 
+    def machine(self, cluster: int) -> Message:
+        """What the agent of the cluster's ranks has said of its host."""
+        return self._machines[cluster]
+
     def _same_machine(self, machines: Sequence[Message]) -> None:
         """Where long double alone differs, the ranks refuse data that holds one."""
         ranked = [i for i, (spec, _) in enumerate(self._agents) if spec.has_ranks]
@@ -131,7 +135,7 @@ class BringUp:
         """Gives every agent its secret and opens the gateways."""
         answers = await _all(
             agent.request(
-                "configure", "configured", self._limits.configure, **self._configuration(spec)
+                "configure", "configured", self._limits.configure, **self.configuration(spec)
             )
             for spec, agent in self._agents
         )
@@ -151,7 +155,7 @@ class BringUp:
             if answer.get("metrics"):
                 self._voice.narrate(f"{agent.label}: metrics at {answer['metrics']}")
 
-    def _configuration(self, spec: AgentPlan) -> dict[str, object]:
+    def configuration(self, spec: AgentPlan) -> dict[str, object]:
         cluster = self._plan.places[spec.cluster]
         return {
             "version": VERSION,
@@ -238,7 +242,7 @@ class BringUp:
     def _links(self, spec: AgentPlan) -> dict[str, object]:
         own = [gateway.node for gateway in spec.gateways]
         return {
-            "world": self._world(spec),
+            "world": self.world(spec),
             "links": [
                 link_json(link, self._addresses(link.target, spec, link.at))
                 for link in self._plan.links
@@ -253,7 +257,7 @@ class BringUp:
             ],
         }
 
-    def _world(self, spec: AgentPlan) -> dict[str, object]:
+    def world(self, spec: AgentPlan) -> Message:
         """The world as the agent's cluster sees it: whole addresses for its own gateways only."""
         return {
             "clusters": [

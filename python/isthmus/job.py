@@ -10,6 +10,7 @@ import secrets
 import signal
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isthmus import latecomers
@@ -20,9 +21,11 @@ from isthmus.errors import EXIT_TIMEOUT, IsthmusError
 from isthmus.members import Member, Members
 from isthmus.outcome import Ending, Weight
 from isthmus.plan import Plan
+from isthmus.questions import Questions
 from isthmus.rankoutput import RankOutput
 from isthmus.relay import InputRelay, Voice, stdin_is_ours
 from isthmus.silence import Silences
+from isthmus.spawning import Spawning
 from isthmus.staging import StagedFile
 from isthmus.stats import Stats
 from isthmus.suspension import Suspension
@@ -33,7 +36,17 @@ if TYPE_CHECKING:
     from isthmus.meeting.arrival import Arrival
 
 _FORWARDED = (signal.SIGUSR1, signal.SIGUSR2)
-_ANSWERS = ("hello", "configured", "program", "linked", "spawned", "stats", "stage", "staged")
+_ANSWERS = (
+    "hello",
+    "configured",
+    "program",
+    "linked",
+    "spawned",
+    "grown",
+    "stats",
+    "stage",
+    "staged",
+)
 _UNJOINED_GRACE = 1.0  # seconds
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -82,6 +95,8 @@ class Job:
         )
         self._silences = Silences(plan)
         self._whereabouts = Whereabouts(self._members)
+        self._questions = Questions(plan.job, self._reply, self._spawn)
+        self._spawning: Spawning | None = None
         self._ending = Ending()
         self._interrupts = 0
         self._hurry = asyncio.Event()
@@ -201,6 +216,9 @@ class Job:
         for member in self._members.ranked:
             member.spawned = True
         ours = stdin_is_ours()
+        self._spawning = Spawning(
+            self._plan, self._members, steps, self._options.limits, str(Path.cwd())
+        )
         await steps.spawn(stdin=ours, tag_output=self._options.tag_output)
         if ours:
             self._input = InputRelay(self._send_stdin)
@@ -235,6 +253,8 @@ class Job:
     async def _heard(self, agent: Agent, message: Message, payload: bytes) -> None:
         assert self._output
         member = self._members.of(agent)
+        if member.dropped:
+            return
         match message["op"]:
             case "output":
                 fd = 2 if message.get("fd") == 2 else 1
@@ -243,17 +263,13 @@ class Job:
                     member.verdict = member.chatter.slurm.verdict
             case "joined":
                 # A gateway that is not beside the ranks' agent knows it alone.
-                own = self._plan.places[member.plan.cluster].name
-                cluster = message.get("cluster", own)
-                for other in self._members.ranked:
-                    if self._plan.places[other.plan.cluster].name == cluster:
-                        other.joined = True
-                self._voice.narrate(f"{agent.label}: all ranks of cluster {cluster} have joined")
-                self._check_waiting()
+                self._joined(agent, message.get("cluster", member.cluster.name))
             case "count":
                 counts = message.get("ranks")
                 member.counts = counts if isinstance(counts, dict) else {}
                 self._members.changed()
+            case "ask":
+                self._questions.hear(agent, message)
             case "where":
                 self._whereabouts.hear(message)
             case "paused":
@@ -280,6 +296,8 @@ class Job:
                 self._faulted(message)
             case "error":
                 said = str(message.get("message") or "the agent gave no reason")
+                if self._spawning and self._spawning.failed(member, said):
+                    return
                 remedy = message.get("remedy")
                 self._ending.end(
                     1, f"{agent.label}: {said}" + (f"\n  {remedy}" if remedy else ""), Weight.FAULT
@@ -287,13 +305,39 @@ class Job:
             case op if op not in _ANSWERS:  # a late one is to what was dropped
                 self._ending.end(1, f"{agent.label}: the agent said '{op}', unasked", Weight.FAULT)
 
+    def _joined(self, agent: Agent, cluster: object) -> None:
+        for member in self._members.ranked:
+            if member.cluster.name == cluster:
+                member.joined = True
+                if self._spawning:
+                    self._spawning.joined(member)
+        self._voice.narrate(f"{agent.label}: all ranks of cluster {cluster} have joined")
+        self._check_waiting()
+
+    def _reply(self, agent: Agent, rank: int, number: int, reply: Message) -> None:
+        self._members.later(agent.send("answer", rank=rank, number=number, reply=reply))
+
+    def _spawn(self, rank: int, commands: object, port: str, done: Callable[[str], None]) -> None:
+        """`done` is told why it could not be done, or nothing."""
+
+        async def start() -> None:
+            why = ""
+            try:
+                assert self._spawning
+                await self._spawning.spawn(rank, commands, port, self._heard, self._agent_lost)
+            except IsthmusError as error:
+                why = str(error)
+            done(why)
+
+        self._members.later(start())
+
     def _faulted(self, message: Message) -> None:
         code = _integer(message.get("code"), 1)
         said = str(message.get("message") or "the agent reports a fault without a reason")
         status = (code & 0xFF) or 1
         for member in self._members.ranked if status == 1 else ():
             if member.exited:  # what broke may be a rank whose end has been heard of before
-                cluster = self._plan.clusters[member.plan.cluster].name
+                cluster = member.cluster.name
                 how = _how(member, member.exited)
                 told = of_the_rank(said, cluster, *how)
                 status, said = (how[0] & 0xFF or 1, told) if told != said else (status, said)
@@ -304,6 +348,8 @@ class Job:
         label = member.agent.label
         status, number = _how(member, message)
         self._voice.narrate(f"{label}: ended with status {status}")
+        if not member.joined and self._spawning and self._spawning.exited(member, status, number):
+            return
         before = self._ending.outcome
         if (
             before
@@ -312,7 +358,7 @@ class Job:
             and not self._ending.killing
         ):
             # What broke was a rank, and here is how it ended.
-            cluster = self._plan.clusters[member.plan.cluster].name
+            cluster = member.cluster.name
             sentence = of_the_rank(before.sentence, cluster, status, number)
             self._ending.replace(status & 0xFF or 1, sentence)
         elif status:
@@ -321,8 +367,15 @@ class Job:
         elif message.get("joined") and not message.get("finalized"):
             what = "a rank ended without MPI_Finalize"
             self._ending.end(1, f"{label}: {what}, while the others may wait for it", Weight.EXIT)
+        if not status and all(member.plan is not agent for agent in self._plan.agents):
+            self._members.later(self._release(member))
         self._check_waiting()
         self._members.changed()
+
+    async def _release(self, member: Member) -> None:
+        """Of processes that were spawned and have ended well, nothing is kept."""
+        await member.agent.close(self._options.limits.close)
+        self._members.drop(member)
 
     def _check_waiting(self) -> None:
         """A cluster that ends well without MPI_Init leaves those who joined waiting for ever."""
@@ -349,8 +402,12 @@ class Job:
 
     def _agent_lost(self, agent: Agent, sentence: str) -> None:
         member = self._members.of(agent)
+        if member.dropped:
+            return
         member.lost = True
-        if self._is_spare(member):
+        if self._spawning and self._spawning.failed(member, sentence):
+            pass
+        elif self._is_spare(member):
             self._voice.warn(f"{sentence}; the other gateways of the cluster go on")
         elif member.spawned or not agent.told:  # else the step of the bring-up fails
             self._ending.end(1, sentence, Weight.FAULT)

@@ -56,7 +56,7 @@ async def missing(members: Members) -> list[Missing]:
         await asyncio.wait_for(members.until(counted), _COUNT_LIMIT)
     found = []
     for member in late():
-        cluster = members.plan.clusters[member.plan.cluster]
+        cluster = member.cluster
         known = [_integer((m.counts or {}).get(cluster.name)) for m in members]
         found.append(
             Missing(

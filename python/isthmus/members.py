@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from isthmus.agent import Agent, Message
 from isthmus.chatter import Chatter
-from isthmus.plan import AgentPlan, Plan
+from isthmus.plan import AgentPlan, ClusterPlan, Plan
 
 if TYPE_CHECKING:
     from isthmus.meeting.arrival import Arrival
@@ -19,6 +19,7 @@ class Member:
 
     plan: AgentPlan
     agent: Agent
+    cluster: ClusterPlan  # its own, or whose gateways it has
     spawned: bool = False
     joined: bool = False
     counts: Mapping[str, object] | None = None  # ranks that have joined here; None: not known now
@@ -26,6 +27,7 @@ class Member:
     exited: Message | None = None
     lost: bool = False
     verdict: str = ""  # why a scheduler has ended its ranks, unless they are being ended here
+    dropped: bool = False  # it is none of the run any more
     chatter: Chatter = field(default_factory=Chatter)
 
 
@@ -43,25 +45,37 @@ class Members:
         `arrivals` are the agents of clusters' ranks that have dialled in, by cluster."""
         here = arrivals or {}
         self.plan = plan
-        self._all = [
-            Member(
-                spec,
-                _agent(
-                    plan.where(spec),
-                    command,
-                    spec.host,
-                    show,
-                    here.get(plan.places[spec.cluster].name) if spec.has_ranks else None,
-                ),
-            )
-            for spec, command in zip(plan.agents, commands, strict=True)
-        ]
-        self._by_agent = {id(member.agent): member for member in self._all}
+        self._show = show
+        self._all: list[Member] = []
+        self._by_agent: dict[int, Member] = {}
+        for spec, command in zip(plan.agents, commands, strict=True):
+            cluster = plan.places[spec.cluster]
+            self.add(spec, cluster, command, here.get(cluster.name) if spec.has_ranks else None)
         self._news = asyncio.Event()
         self._background: set[asyncio.Task[None]] = set()
 
+    def add(
+        self,
+        spec: AgentPlan,
+        cluster: ClusterPlan,
+        command: Sequence[str],
+        arrival: "Arrival | None" = None,
+    ) -> Member:
+        """A further one, while the run goes on, where it is not of the plan."""
+        agent = _agent(self.plan.where(spec), command, spec.host, self._show, arrival)
+        member = Member(spec, agent, cluster)
+        self._all.append(member)
+        self._by_agent[id(agent)] = member
+        return member
+
+    def drop(self, member: Member) -> None:
+        """It is none of the run any more; what its agent still says is not for anybody."""
+        member.dropped = True
+        self._all.remove(member)
+        self.changed()
+
     def __iter__(self) -> Iterator[Member]:
-        return iter(self._all)
+        return iter([*self._all])
 
     def of(self, agent: Agent) -> Member:
         return self._by_agent[id(agent)]

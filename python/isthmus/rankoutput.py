@@ -37,7 +37,7 @@ class RankOutput:
         for fd, data in member.chatter.rest():
             await self._relay.put(id(member.agent), fd, data)
         if self._voice.verbose or not member.joined:
-            name = self._plan.clusters[member.plan.cluster].name
+            name = member.cluster.name
             lines = [f"cluster {name}: ".encode() + line for line in member.chatter.kept]
             await self._relay.put(id(member.agent), 2, b"".join(lines))
 

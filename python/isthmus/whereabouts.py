@@ -45,7 +45,7 @@ class Whereabouts:
     def _ranks(self) -> Iterable[int]:
         """Of the clusters that run."""
         for member in self.members.running:
-            block = self.members.plan.clusters[member.plan.cluster].block
+            block = member.cluster.block
             yield from range(block.first, block.first + block.size)
 
 

@@ -2,6 +2,7 @@
 #include "core/router.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "core/message_body.hpp"
@@ -57,6 +58,23 @@ void Router::learn_world(World world, Routes next) {
                               [](const auto& route) { return route.second.size() > 1; });
   if (!world_->has_spare_gateways()) return;
   for (const auto& [node, neighbour] : neighbours_) neighbour->conduit->keep_custody();
+}
+
+bool Router::grow(const Growth& growth) {
+  if (!world_) throw std::logic_error("a world that is not known cannot grow");
+  if (!world_->grow(growth)) return false;
+  if (serves(growth.like)) {
+    clusters_.push_back(growth.index);
+  } else if (const auto route = next_.find(growth.like); route != next_.end()) {
+    next_[growth.index] = route->second;
+  }
+  if (const auto lost = unreachable_.find(growth.like); lost != unreachable_.end()) {
+    unreachable_[growth.index] = lost->second;
+  }
+  for (const auto& [node, neighbour] : neighbours_) {
+    if (lost_there_.contains({node, growth.like})) lost_there_.emplace(node, growth.index);
+  }
+  return true;
 }
 
 bool Router::take(Neighbour& from, const InFrame& frame, std::uint16_t hops) {

@@ -87,6 +87,9 @@ class Router {
   /// The grid is known. `next`: destination cluster index to the neighbouring gateways by which a
   /// frame may go there, the best first; clusters that this one serves need no entry.
   void learn_world(World world, Routes next);
+  /// The world has grown: there is a way to the new cluster wherever there is one to that which it
+  /// is like. False: that was known. Throws as World::grow, and before the world is known.
+  bool grow(const Growth& growth);
   /// All processes have joined: from now on the grid may go on without a way.
   void open() { opened_ = true; }
   /// The job is over: frames are dropped, and nothing more is said.

@@ -25,6 +25,15 @@ class Ways {
   /// How many links lie between the gateway and each cluster; empty: not known.
   void set_hops(std::size_t gate, std::vector<int> hops) { gates_[gate].hops = std::move(hops); }
 
+  /// The world has a further cluster, which is as far from each gateway as another.
+  void grow(std::size_t like) {
+    for (Gate& gate : gates_) {
+      if (!gate.hops.empty()) gate.hops.push_back(gate.hops[like]);
+      if (gate.gone || gate.lost.contains(like)) gate.lost.insert(clusters_);
+    }
+    ++clusters_;
+  }
+
   static constexpr std::size_t kNone = SIZE_MAX;
   /// The gate that takes a frame to a process of a cluster now: of those that reach it over the
   /// fewest links and have room, the one with the least to pass on; of equals, the first from

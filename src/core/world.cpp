@@ -83,6 +83,18 @@ std::pair<std::size_t, std::size_t> read_between(const json& link, const std::st
   return {between[0].get<std::size_t>(), between[1].get<std::size_t>()};
 }
 
+Cluster read_one_cluster(const json& entry, const std::string& where) {
+  Cluster cluster;
+  cluster.name = text(member(entry, where, "name"), where + ".name");
+  cluster.size = static_cast<int>(number(entry, where, "size", 1, INT32_MAX));
+  cluster.arch = text_or_none(entry, where, "arch");
+  cluster.long_double = text_or_none(entry, where, "long_double");
+  if (entry.contains("part")) {
+    cluster.part = static_cast<int>(number(entry, where, "part", 0, INT32_MAX));
+  }
+  return cluster;
+}
+
 std::size_t read_cluster(const json& value, const std::string& where, const World& world) {
   if (!value.is_number_unsigned() || value.get<std::size_t>() >= world.clusters.size()) {
     refuse(where, "is " + value.dump() + ", which is no cluster");
@@ -166,7 +178,8 @@ int World::size() const {
 bool World::on_one_host() const {
   const auto shared =
       std::count_if(direct.begin(), direct.end(), [](const Direct& link) { return link.shm; });
-  return static_cast<std::size_t>(shared) == clusters.size() * (clusters.size() - 1) / 2;
+  const std::size_t first = part(0).size();
+  return static_cast<std::size_t>(shared) == first * (first - 1) / 2;
 }
 
 std::size_t World::cluster_of(int world_rank) const {
@@ -191,7 +204,8 @@ std::string world_to_json(const World& world) {
     clusters.push_back({{"name", cluster.name},
                         {"size", cluster.size},
                         {"arch", cluster.arch},
-                        {"long_double", cluster.long_double}});
+                        {"long_double", cluster.long_double},
+                        {"part", cluster.part}});
   }
   json gateways = json::array();
   for (const Gateway& gateway : world.gateways) {
@@ -229,12 +243,8 @@ World world_from_json(const std::string& text_) {
   int next = 0;
   for (std::size_t i = 0; i < clusters.size(); ++i) {
     const std::string where = element("clusters", i);
-    Cluster cluster;
-    cluster.name = text(member(clusters[i], where, "name"), where + ".name");
-    const auto room = static_cast<std::uint64_t>(INT32_MAX - next);
-    cluster.size = static_cast<int>(number(clusters[i], where, "size", 1, room));
-    cluster.arch = text_or_none(clusters[i], where, "arch");
-    cluster.long_double = text_or_none(clusters[i], where, "long_double");
+    Cluster cluster = read_one_cluster(clusters[i], where);
+    if (cluster.size > INT32_MAX - next) refuse(where + ".size", "makes too many ranks");
     cluster.first = next;
     next += cluster.size;
     for (const Cluster& other : world.clusters) {

@@ -30,6 +30,7 @@ struct Cluster {
   int size = 0;               ///< its ranks; clusters hold contiguous blocks in order
   std::string arch{};         ///< of its hosts, as uname has it; empty: unknown
   std::string long_double{};  ///< format of its `long double`, to be compared; empty: unknown
+  int part = 0;               ///< which MPI_COMM_WORLD its ranks are of: 0, and one for each spawn
 };
 
 /// Whether a `long double` of one is another number, or none, in the other.
@@ -54,6 +55,14 @@ struct Link {
   double rtt = 0;   ///< seconds; 0: unknown
 };
 
+/// A cluster that has been added while the program runs: processes that were spawned.
+struct Growth {
+  std::size_t index = 0;  ///< in World::clusters
+  std::size_t like = 0;   ///< the cluster whose gateways are its own
+  Cluster cluster;        ///< without `first`
+};
+
+/// Grows at its end only, so a world rank stays what it is for as long as the grid lives.
 /// The same on every node of the grid, but for `addresses`, which each cluster sees its own way.
 struct World {
   std::vector<Cluster> clusters;
@@ -62,12 +71,20 @@ struct World {
   std::vector<Link> links;
 
   int size() const;
+  /// Ranks of the part that was there from the beginning: what does not change as the world grows
+  /// goes by it.
+  int first_size() const;
+  /// The clusters of one part, which are next to each other.
+  std::span<const Cluster> part(int number) const;
+  /// Adds a cluster. False: it is there already. Throws std::invalid_argument where one before it
+  /// is missing, or it is no cluster.
+  bool grow(const Growth& growth);
   /// Some cluster has several gateways, or some gateway only forwards: the grid may go on without
   /// one.
   bool has_spare_gateways() const;
   /// Null: no such gateway is of this world.
   const Gateway* gateway(NodeId node) const;
-  /// All processes reach each other through shared memory.
+  /// All processes of the first part reach each other through shared memory.
   bool on_one_host() const;
   /// Index of the cluster that holds a world rank, 0 <= rank < size(). O(log clusters).
   std::size_t cluster_of(int world_rank) const;
@@ -85,15 +102,20 @@ struct World {
 std::string quoted_clusters(const World& world, const std::vector<std::size_t>& clusters);
 
 /// To and from the JSON text that travels in ISTHMUS_WORLD:
-///   {"clusters":[{"name":"east","size":4,"arch":"x86_64","long_double":"64/16"},...],
+///   {"clusters":[{"name":"east","size":4,"arch":"x86_64","long_double":"64/16","part":0},...],
 ///    "gateways":[{"node":2147483648,"clusters":[0],"addresses":["unix:/...","tcp:..."],
 ///      "hops":[0,1],"name":""},...],
 ///    "direct":[{"between":[0,1],"encrypt":true,"rate":125e6,"rtt":0.0116,"streams":0,
 ///      "patience":600},...]}
-/// where `arch`, `long_double`, `hops`, `name` and `direct` may be absent, and all but `between`
-/// in it.
-/// `world_from_json` throws std::invalid_argument with a sentence that names the wrong key.
+/// where `arch`, `long_double`, `part`, `hops`, `name` and `direct` may be absent, and all but
+/// `between` in it. `world_from_json` throws std::invalid_argument with a sentence that names the
+/// wrong key.
 std::string world_to_json(const World& world);
 World world_from_json(const std::string& text);
+
+/// As {"index":2,"like":0,"name":"east/1","size":4,"part":1,...}.
+std::string growth_to_json(const Growth& growth);
+/// Throws as world_from_json.
+Growth growth_from_json(const std::string& text);
 
 }  // namespace isthmus::core

@@ -34,6 +34,7 @@ std::vector<std::byte> encode_control(const ControlBody& body) {
   switch (body.what) {
     case ControlBody::What::Joined:
       value["joined"] = body.node;
+      if (body.part != 0) value["part"] = body.part;
       break;
     case ControlBody::What::Abort:
       value["abort"] = {{"rank", body.rank}, {"code", body.code}, {"message", message}};
@@ -73,6 +74,15 @@ std::vector<std::byte> encode_control(const ControlBody& body) {
     case ControlBody::What::Other:
       value["other"] = {{"cluster", body.cluster}};
       break;
+    case ControlBody::What::Grown:
+      value["grown"] = message;
+      break;
+    case ControlBody::What::Ask:
+      value["ask"] = {{"number", body.number}, {"request", body.message}};
+      break;
+    case ControlBody::What::Answer:
+      value["answer"] = {{"number", body.number}, {"reply", body.message}};
+      break;
   }
   const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
   std::vector<std::byte> bytes(text.size());
@@ -95,6 +105,7 @@ std::optional<ControlBody> decode_control(std::span<const std::byte> bytes) {
     if (value.contains("joined")) {
       body.what = ControlBody::What::Joined;
       body.node = number<core::NodeId>(value.at("joined"));
+      if (value.contains("part")) body.part = number<int>(value.at("part"));
       return body;
     }
     if (value.contains("link")) {
@@ -134,9 +145,22 @@ std::optional<ControlBody> decode_control(std::span<const std::byte> bytes) {
       body.what = ControlBody::What::Where;
       return body;
     }
+    if (value.contains("grown")) {
+      body.what = ControlBody::What::Grown;
+      body.message = value.at("grown").get<std::string>();
+      return body;
+    }
     if (value.contains("here")) {
       body.what = ControlBody::What::Here;
       body.message = value.at("here").get<std::string>();
+      return body;
+    }
+    if (value.contains("ask") || value.contains("answer")) {
+      const bool ask = value.contains("ask");
+      const json& inner = value.at(ask ? "ask" : "answer");
+      body.what = ask ? ControlBody::What::Ask : ControlBody::What::Answer;
+      body.number = number<std::uint64_t>(inner.at("number"));
+      body.message = inner.at(ask ? "request" : "reply").get<std::string>();
       return body;
     }
     if (value.contains("crossed")) {

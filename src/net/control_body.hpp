@@ -25,7 +25,8 @@ struct DirectCount {
 /// does not reach a cluster any more, or a process of it; a process goes on without one of its
 /// gateways; the sender's way there is silent, is heard again; another gateway
 /// still reaches it; what the sender has sent to a cluster without gateways; where a process is in
-/// the program, asked and told.
+/// the program, asked and told; what a process asks the launcher, and what that answers; what
+/// the world has grown by.
 struct ControlBody {
   enum class What {
     Joined,
@@ -39,24 +40,34 @@ struct ControlBody {
     Other,
     Crossed,
     Where,
-    Here
+    Here,
+    Ask,
+    Answer,
+    Grown
   };
   What what = What::Fault;
   /// Joined: a process, which is connected to all gateways of its cluster; or a gateway, all of
   /// whose processes have joined. Without: the gateway.
   core::NodeId node = core::kNobody;
-  int rank = -1;          ///< Abort, Without; Lost: -1 if it is the whole cluster
-  int code = 1;           ///< Abort, Fault: exit status
-  std::string message{};  ///< Abort, Fault; Lost: why; Here: JSON (docs/control.md, `where`)
+  int rank = -1;  ///< Abort, Without; Lost: -1 if it is the whole cluster
+  int code = 1;   ///< Abort, Fault: exit status
+  /// Abort, Fault; Lost: why; Here, Ask, Answer: JSON (docs/control.md), of the latter two at most
+  /// kMostAsked bytes; Grown: core::growth_to_json.
+  std::string message{};
   /// Link, from the end that opens its streams: bytes a second that it carries each way; else 0.
   std::uint64_t rate = 0;
   /// Link, to the end that opens its streams: so many would be good; else 0.
   int streams = 0;
   std::chrono::milliseconds patience{};  ///< Link, from the end that opens its streams; else 0
   std::size_t cluster = 0;               ///< Lost, Silent, Heard, Other, Crossed
-  bool ask = false;       ///< Silent: answer Other if another gateway still reaches it
-  DirectCount crossed{};  ///< Crossed
+  bool ask = false;          ///< Silent: answer Other if another gateway still reaches it
+  DirectCount crossed{};     ///< Crossed
+  int part = 0;              ///< Joined, of a gateway: of which part of the world
+  std::uint64_t number = 0;  ///< Ask, Answer: of the question, among those of its process
 };
+
+/// So that a question fits a frame, whatever its bytes become as JSON within JSON.
+inline constexpr std::size_t kMostAsked = 30'000;
 
 std::vector<std::byte> encode_control(const ControlBody& body);
 /// Nothing when it is malformed, or of a kind that this release does not know.

@@ -23,6 +23,10 @@ std::vector<ControlBody> one_of_each() {
       {.what = What::Other, .cluster = 5},
       {.what = What::Where},
       {.what = What::Here, .message = "{\"rank\": 3}"},
+      {.what = What::Joined, .node = 8, .part = 3},
+      {.what = What::Grown, .message = "{\"index\":2}"},
+      {.what = What::Ask, .message = "{\"do\":\"open\"}", .number = ~0ULL},
+      {.what = What::Answer, .message = std::string(kMostAsked, '"'), .number = 7},
       {.what = What::Lost, .message = "it fell silent", .cluster = 2},
       {.what = What::Crossed, .cluster = 1, .crossed = {1, 2, ~0ULL, 4}}};
 }
@@ -33,6 +37,7 @@ TEST(ControlBody, SaysWhatItSaid) {
     ASSERT_TRUE(read);
     EXPECT_EQ(read->what, body.what);
     EXPECT_EQ(read->node, body.node);
+    EXPECT_EQ(read->part, body.part);
     EXPECT_EQ(read->rank, body.rank);
     EXPECT_EQ(read->code, body.code);
     EXPECT_EQ(read->message, body.message);
@@ -41,6 +46,7 @@ TEST(ControlBody, SaysWhatItSaid) {
     EXPECT_EQ(read->cluster, body.cluster);
     EXPECT_EQ(read->patience, body.patience);
     EXPECT_EQ(read->ask, body.ask);
+    EXPECT_EQ(read->number, body.number);
     EXPECT_EQ(read->crossed.conduits, body.crossed.conduits);
     EXPECT_EQ(read->crossed.messages, body.crossed.messages);
     EXPECT_EQ(read->crossed.bytes, body.crossed.bytes);

@@ -192,7 +192,7 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
     const std::chrono::duration<double> patience(link.patience);
     settings.patience = std::chrono::duration_cast<core::Time>(
         link.shm ? patience : std::min(patience, std::chrono::duration<double>(kFailover)));
-    settings.buffer = settings.window = core::limits_for(world_.size()).window;
+    settings.buffer = settings.window = core::limits_for(world_.first_size()).window;
     ConduitDriver::Hooks hooks;
     // The driver is this object's and calls nothing once closed, which happens before it ends.
     Peer* const p = peer.get();

@@ -35,7 +35,8 @@ void futex_wake_all(std::atomic<std::uint32_t>& word) {
 }  // namespace
 
 Endpoint::Endpoint(EndpointConfig config, FaultHandler on_fault)
-    : engine_(static_cast<core::NodeId>(config.world_rank), core::limits_for(config.world.size())),
+    : engine_(static_cast<core::NodeId>(config.world_rank),
+              core::limits_for(config.world.first_size())),
       io_(std::make_unique<Io>(*this, std::move(config), std::move(on_fault))) {}
 
 std::unique_ptr<Endpoint> Endpoint::join(EndpointConfig config, FaultHandler on_fault) {
@@ -61,7 +62,8 @@ Endpoint::~Endpoint() {
 
 // ---- the engine -------------------------------------------------------------------------------
 
-void Endpoint::publish(std::uint32_t events) {
+void Endpoint::publish() {
+  const auto events = static_cast<std::uint32_t>(engine_.events()) + answers_;
   if (events_.load(std::memory_order_relaxed) == events) return;
   events_.store(events, std::memory_order_seq_cst);
   if (waiters_.load(std::memory_order_seq_cst) != 0) futex_wake_all(events_);
@@ -69,7 +71,7 @@ void Endpoint::publish(std::uint32_t events) {
 
 void Endpoint::unlock() {
   const bool output = engine_.has_output();
-  publish(static_cast<std::uint32_t>(engine_.events()));
+  publish();
   mutex_.unlock();
   if (!output) return;
   if (io_->turn.try_take()) {
@@ -146,6 +148,34 @@ void Endpoint::drop_direct() {
 }
 
 std::uint64_t Endpoint::sent_again() const { return io_->sent_again.load(); }
+
+std::shared_ptr<const core::World> Endpoint::world() const {
+  const std::lock_guard lock(io_->mutex);
+  return io_->world;
+}
+
+std::uint64_t Endpoint::ask(const std::string& request) {
+  std::uint64_t number = 0;
+  {
+    const std::lock_guard lock(io_->mutex);
+    number = io_->questions++;
+    io_->unanswered[number] = {.what = ControlBody::What::Ask,
+                               .rank = io_->config.world_rank,
+                               .message = request,
+                               .number = number};
+  }
+  asio::post(io_->io, [io = io_.get(), number] { io->ask(number); });
+  return number;
+}
+
+std::optional<std::string> Endpoint::answer(std::uint64_t number) {
+  const std::lock_guard lock(io_->mutex);
+  const auto found = io_->answers.find(number);
+  if (found == io_->answers.end()) return std::nullopt;
+  std::string reply = std::move(found->second);
+  io_->answers.erase(found);
+  return reply;
+}
 
 void Endpoint::abort(int code, const std::string& sentence) {
   if (io_->pid != ::getpid()) return;

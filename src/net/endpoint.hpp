@@ -80,6 +80,15 @@ class Endpoint {
   /// Frames that were sent again since their way was lost.
   std::uint64_t sent_again() const;
 
+  /// The world as it is by now. A version stays as it is; the next is another.
+  std::shared_ptr<const core::World> world() const;
+
+  /// Asks the launcher something (docs/control.md, "What ranks ask"): JSON of at most kMostAsked
+  /// bytes. Returns the number of the question. Thread-safe, as answer().
+  std::uint64_t ask(const std::string& request);
+  /// The answer to that question, JSON, once; nothing while it has not come.
+  std::optional<std::string> answer(std::uint64_t number);
+
   /// MPI_Abort: tells the whole grid, best effort, within a bounded time (at most 1 s).
   void abort(int code, const std::string& sentence);
 
@@ -104,11 +113,12 @@ class Endpoint {
   };
   void unlock();
   void wake();
-  void publish(std::uint32_t events);
+  void publish();
 
   struct Io;
   mutable std::mutex mutex_;  // guards engine_
   core::Engine engine_;
+  std::uint32_t answers_ = 0;  // of the launcher, and growths; guarded by mutex_
   mutable std::atomic<std::uint32_t> events_{0};
   mutable std::atomic<std::uint32_t> waiters_{0};  // in wait_event
   std::unique_ptr<Io> io_;

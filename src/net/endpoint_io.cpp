@@ -23,6 +23,7 @@ constexpr std::size_t kFirstBytes = 16 * 1024, kBatchBytes = 64 * 1024;
 
 Endpoint::Io::Io(Endpoint& owner, EndpointConfig settings, FaultHandler handler)
     : endpoint(owner), config(std::move(settings)), on_fault(std::move(handler)) {
+  world = std::make_shared<const core::World>(config.world);
   if (config.world_rank < 0 || config.world_rank >= config.world.size()) {
     throw std::runtime_error("world rank " + std::to_string(config.world_rank) +
                              " is not of this grid, which has " +
@@ -177,7 +178,7 @@ bool Endpoint::Io::pump_some(std::size_t bytes) {
       sum += body;
     }
     engine.payload_copied();
-    endpoint.publish(static_cast<std::uint32_t>(engine.events()));
+    endpoint.publish();
   }
   for (std::size_t i = 0; i < moved; ++i) {
     if (i == 0 || used[i] != used[i - 1]) used[i]->flush();
@@ -195,7 +196,7 @@ bool Endpoint::Io::deliver(const core::InFrame& frame) {
   } else if (good) {
     std::lock_guard lock(endpoint.mutex_);
     good = endpoint.engine_.deliver(frame);
-    endpoint.publish(static_cast<std::uint32_t>(endpoint.engine_.events()));
+    endpoint.publish();
   }
   if (!good) tell_broken(frame.source);
   return true;
@@ -240,6 +241,8 @@ void Endpoint::Io::take_control(std::size_t index, const core::InFrame& frame) {
   }
   if (body->what == ControlBody::What::Without) pass_on_without(index, *body);
   if (body->what == ControlBody::What::Where) tell_where(gates[index]);
+  if (body->what == ControlBody::What::Answer) take_answer(*body);
+  if (body->what == ControlBody::What::Grown) grow(body->message);
   if (body->what == ControlBody::What::Silent) fall_silent(index, body->cluster, body->ask);
   if (body->what == ControlBody::What::Heard) ways.heard(index, body->cluster);
   if (body->what == ControlBody::What::Abort) {
@@ -284,6 +287,65 @@ void Endpoint::Io::say(const ControlBody& body) {
   for (auto& gate : gates) {
     if (gate.driver && !gate.driver->closed()) say_to(gate, bytes);
   }
+}
+
+void Endpoint::Io::grow(const std::string& text) {
+  try {
+    const core::Growth news = core::growth_from_json(text);
+    early.emplace(news.index, news);
+    while (!early.empty()) {
+      const core::Growth next = early.begin()->second;
+      if (next.index > config.world.clusters.size()) return;
+      early.erase(early.begin());
+      if (config.world.grow(next)) ways.grow(next.like);
+    }
+  } catch (const std::invalid_argument& wrong) {
+    return tell_fault("rank " + std::to_string(config.world_rank) + ": " + wrong.what());
+  }
+  auto grown = std::make_shared<const core::World>(config.world);
+  {
+    const std::lock_guard lock(mutex);
+    world = std::move(grown);
+  }
+  const std::lock_guard lock(endpoint.mutex_);
+  ++endpoint.answers_;
+  endpoint.publish();
+}
+
+// By any gateway; the launcher answers by the same.
+void Endpoint::Io::ask(std::uint64_t number) {
+  std::vector<std::byte> bytes;
+  {
+    const std::lock_guard lock(mutex);
+    const auto found = unanswered.find(number);
+    if (found == unanswered.end()) return;
+    bytes = encode_control(found->second);
+  }
+  const auto gate = std::find_if(gates.begin(), gates.end(), [](const Gate& each) {
+    return each.driver && !each.gone && !each.driver->closed();
+  });
+  if (gate != gates.end()) say_to(*gate, bytes);
+}
+
+// The answers may have been lost with a gateway; whoever hears a question twice answers alike.
+void Endpoint::Io::ask_again() {
+  std::vector<std::uint64_t> numbers;
+  {
+    const std::lock_guard lock(mutex);
+    for (const auto& [number, body] : unanswered) numbers.push_back(number);
+  }
+  for (const std::uint64_t number : numbers) ask(number);
+}
+
+void Endpoint::Io::take_answer(const ControlBody& body) {
+  {
+    const std::lock_guard lock(mutex);
+    if (unanswered.erase(body.number) == 0) return;  // it was asked twice
+    answers[body.number] = body.message;
+  }
+  const std::lock_guard lock(endpoint.mutex_);
+  ++endpoint.answers_;
+  endpoint.publish();
 }
 
 // The user wants to know; whatever is traced is of interest, too.

@@ -3,6 +3,8 @@
 
 #include <asio/io_context.hpp>
 #include <condition_variable>
+#include <map>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -66,6 +68,12 @@ struct Endpoint::Io {
   void progress();
   void say(const ControlBody& body);
   void tell_where(Gate& gate);
+  /// Sends a question that has no answer yet.
+  void ask(std::uint64_t number);
+  void ask_again();
+  void take_answer(const ControlBody& body);
+  /// A gateway tells that the world has grown; frames of one conduit come in any order.
+  void grow(const std::string& growth);
   void say_to(Gate& gate, std::span<const std::byte> body);
   void tell_crossed();
   void fault(const std::string& sentence, int code);
@@ -85,6 +93,7 @@ struct Endpoint::Io {
   std::shared_ptr<Direct> direct;
   bool open = false;  // all gates are ready: frames flow
   bool told_crossed = false;
+  std::map<std::size_t, core::Growth> early;         // growths whose predecessors have not come
   std::set<std::pair<int, core::NodeId>> passed_on;  // who goes on without which gateway
   bool said_bye = false;
   std::atomic<std::uint64_t> sent_again{0};
@@ -99,6 +108,10 @@ struct Endpoint::Io {
   std::string failure;
   bool saying = false;  // abort waits for `said`
   bool said = false;
+  std::shared_ptr<const core::World> world;  // what `config.world` is, for other threads
+  std::uint64_t questions = 0;               // ever asked of the launcher
+  std::map<std::uint64_t, ControlBody> unanswered;
+  std::map<std::uint64_t, std::string> answers;  // that nobody has taken
 };
 
 }  // namespace isthmus::net

@@ -39,7 +39,10 @@ void Endpoint::Io::lose_gate(std::size_t index, const std::string& why) {
   pass_on_without(
       index,
       {.what = ControlBody::What::Without, .node = gate.gateway.node, .rank = config.world_rank});
-  asio::post(io, [this] { progress(); });
+  asio::post(io, [this] {
+    ask_again();
+    progress();
+  });
 }
 
 void Endpoint::Io::pass_on_without(std::size_t from, const ControlBody& body) {

@@ -44,6 +44,7 @@ class Agent {
   void take_staged(const ControlMessage& message);
   void end_staged(const ControlMessage& message);
   void link(const ControlMessage& message);
+  void grow(const ControlMessage& message);
   void spawn(const ControlMessage& message);
   void take_stdin(const ControlMessage& message);
   void end_stdin(const ControlMessage& message);
@@ -52,6 +53,7 @@ class Agent {
   void resume(const ControlMessage& message);
   void kill(const ControlMessage& message);
   void count(const ControlMessage& message);
+  void answer(const ControlMessage& message);
   void where(const ControlMessage& message);
   void stats(const ControlMessage& message);
   void end(const ControlMessage& message);
@@ -134,6 +136,8 @@ void Agent::handle(const ControlMessage& message) {
                                                        {"kill", &Agent::kill},
                                                        {"count", &Agent::count},
                                                        {"where", &Agent::where},
+                                                       {"answer", &Agent::answer},
+                                                       {"grow", &Agent::grow},
                                                        {"stats", &Agent::stats},
                                                        {"pause", &Agent::pause},
                                                        {"resume", &Agent::resume},
@@ -269,6 +273,17 @@ void Agent::link(const ControlMessage& message) {
   });
 }
 
+void Agent::grow(const ControlMessage& message) {
+  const core::Growth growth = read_grow(message.body);
+  if (around_.world_json.empty())
+    throw Failure("The control message \"grow\" came before \"link\".");
+  gateways_->grow(growth);
+  world_.grow(growth);
+  log::info("the world has grown by {} ranks, as cluster {}", growth.cluster.size,
+            growth.cluster.name);
+  channel_.send({{"op", "grown"}});
+}
+
 void Agent::spawn(const ControlMessage& message) {
   SpawnPlanner& planner = this->planner("spawn");
   if (around_.world_json.empty())
@@ -331,6 +346,11 @@ void Agent::count(const ControlMessage&) {
       {{"op", "count"}, {"ranks", gateways_ ? json(gateways_->joined_ranks()) : json::object()}});
 }
 
+void Agent::answer(const ControlMessage& message) {
+  const AnswerRequest request = read_answer(message.body);
+  if (gateways_) gateways_->answer(request.rank, request.number, request.reply);
+}
+
 void Agent::where(const ControlMessage&) {
   core::trace::dump("asked", false);
   if (gateways_) gateways_->ask_where();
@@ -382,6 +402,12 @@ GatewaySetEvents Agent::gateway_events() {
   events.here = [this](const std::string& whereabouts) {
     json here = json::parse(whereabouts, nullptr, false);
     if (!stopping_ && here.is_object()) channel_.send({{"op", "where"}, {"here", std::move(here)}});
+  };
+  events.ask = [this](core::NodeId process, std::uint64_t number, const std::string& text) {
+    json request = json::parse(text, nullptr, false);
+    if (stopping_ || !request.is_object()) return;
+    channel_.send(
+        {{"op", "ask"}, {"rank", process}, {"number", number}, {"request", std::move(request)}});
   };
   events.notice = [this](const std::string& text, bool warning) {
     log::line(warning ? log::Level::Warn : log::Level::Info, "{}", text);

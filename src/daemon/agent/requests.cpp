@@ -217,8 +217,32 @@ SpawnRequest read_spawn(const json& body) {
     keys.wrong("size", "is " + std::to_string(request.size) + ", but the parts have " +
                            std::to_string(sum) + " ranks");
   }
+  request.base = keys.get_or("base", 0);
+  request.world_size = keys.get_or("world_size", 0);
   request.has_stdin = keys.get_or("stdin", false);
   request.tag_output = keys.get_or("tag_output", false);
+  return request;
+}
+
+core::Growth read_grow(const json& body) {
+  const Keys keys(body, "grow");
+  const auto growth = body.find("growth");
+  if (growth == body.end()) keys.wrong("growth", "is missing");
+  try {
+    return core::growth_from_json(growth->dump());
+  } catch (const std::invalid_argument& wrong) {
+    keys.wrong("growth", std::string("is wrong: ") + wrong.what());
+  }
+}
+
+AnswerRequest read_answer(const json& body) {
+  const Keys keys(body, "answer");
+  AnswerRequest request;
+  request.rank = static_cast<core::NodeId>(keys.count("rank", 0));
+  request.number = keys.get<std::uint64_t>("number");
+  const auto reply = body.find("reply");
+  if (reply == body.end() || !reply->is_object()) keys.wrong("reply", "must be an object");
+  request.reply = reply->dump(-1, ' ', true, json::error_handler_t::replace);
   return request;
 }
 

@@ -68,8 +68,17 @@ struct SpawnRequest {
   int first = 0;
   int local_first = 0;  ///< ranks of other clusters on this host that count before these
   int size = 0;
+  int base = 0;        ///< world rank of the first rank of its MPI_COMM_WORLD
+  int world_size = 0;  ///< of that; 0: the grid's
   bool has_stdin = false;
   bool tag_output = false;
+};
+
+/// What the launcher answers a rank.
+struct AnswerRequest {
+  core::NodeId rank = core::kNobody;
+  std::uint64_t number = 0;  ///< of the rank's question
+  std::string reply;         ///< JSON
 };
 
 ConfigureRequest read_configure(const nlohmann::json& body);
@@ -77,5 +86,7 @@ InspectRequest read_inspect(const nlohmann::json& body);
 LinkRequest read_link(const nlohmann::json& body);
 StageRequest read_stage(const nlohmann::json& body);
 SpawnRequest read_spawn(const nlohmann::json& body);
+core::Growth read_grow(const nlohmann::json& body);
+AnswerRequest read_answer(const nlohmann::json& body);
 
 }  // namespace isthmus::daemon

@@ -52,6 +52,17 @@ TEST(Requests, Configure) {
   EXPECT_EQ(request.settings["bind"], false);
 }
 
+TEST(Requests, Answer) {
+  const json body = json::parse(R"({"op":"answer","rank":3,"number":7,"reply":{"port":"p"}})");
+  const AnswerRequest request = read_answer(body);
+  EXPECT_EQ(request.rank, 3U);
+  EXPECT_EQ(request.number, 7U);
+  EXPECT_EQ(request.reply, R"({"port":"p"})");
+  json without = body;
+  without.erase("reply");
+  EXPECT_THAT(failure(read_answer, without), HasSubstr("answer.reply must be an object"));
+}
+
 TEST(Requests, Link) {
   const LinkRequest request = read_link(link());
   EXPECT_EQ(request.world.size(), 3);

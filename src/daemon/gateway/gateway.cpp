@@ -75,7 +75,7 @@ void Gateway::fault(const std::string& message, int code) {
 
 void Gateway::close(std::function<void()> done) { state_->close(std::move(done)); }
 
-bool Gateway::joined() const { return state_->all_joined(); }
+bool Gateway::joined() const { return state_->all_joined(0); }
 bool Gateway::finished() const { return state_->all_left(); }
 
 std::vector<Attendance> Gateway::attendance() const {

@@ -98,6 +98,8 @@ class Gateway {
     std::function<void(const LinkSilence& silence)> silence;
     /// Where a process of this cluster is in the program, as JSON: an answer to `ask_where`.
     std::function<void(const std::string& whereabouts)> here;
+    /// A process of its clusters asks the launcher something, JSON; `answer` has the answer.
+    std::function<void(core::NodeId process, std::uint64_t number, const std::string& request)> ask;
     /// Somebody knocked who was not let in (no secret, another version, ...): for a log.
     std::function<void(const std::string& sentence)> rejected;
   };
@@ -119,12 +121,19 @@ class Gateway {
   void link(core::World world, std::vector<GatewayLink> links, core::Routes next,
             std::function<void(const std::string& error)> done);
 
+  /// The world has grown: lets the new processes in, and tells those that are there. Throws as
+  /// core::Router::grow.
+  void grow(const core::Growth& growth);
+
   /// Tells every process and gateway that the job cannot go on (used by the agent when it learns
   /// so by its own means). Does not call Events::fault.
   void fault(const std::string& message, int code);
 
   /// Asks all processes of this cluster where they are; each that can answers by Events::here.
   void ask_where();
+
+  /// Takes the launcher's answer to a process. False: that is not connected here.
+  bool answer(core::NodeId process, std::uint64_t number, const std::string& reply);
 
   /// Says goodbye to all, then closes; `done` is called within a second.
   void close(std::function<void()> done);

@@ -21,7 +21,7 @@ void Gateway::State::control(Peer& from, const core::InFrame& frame) {
   if (!body) return;  // of a later release: not for us
   if (body->what == ControlBody::What::Joined) {
     if (core::is_gateway(from.node)) {
-      learn_joined(body->node, from.node);
+      learn_joined(body->node, body->part, from.node);
     } else if (body->node == from.node) {
       process_joined(from);
     }
@@ -48,6 +48,12 @@ void Gateway::State::control(Peer& from, const core::InFrame& frame) {
   }
   if (body->what == ControlBody::What::Here) {
     if (!core::is_gateway(from.node) && events.here) events.here(body->message);
+    return;
+  }
+  if (body->what == ControlBody::What::Ask) {
+    if (!core::is_gateway(from.node) && events.ask) {
+      events.ask(from.node, body->number, body->message);
+    }
     return;
   }
   if (body->what == ControlBody::What::Crossed) {
@@ -94,6 +100,18 @@ void Gateway::ask_where() {
   state_->act();
 }
 
+bool Gateway::answer(core::NodeId process, std::uint64_t number, const std::string& reply) {
+  const auto found = state_->peers.find(process);
+  if (found == state_->peers.end()) return false;
+  State::Peer& peer = *found->second;
+  if (peer.neighbour->left || peer.neighbour->gone || peer.driver->closed()) return false;
+  state_->tell(
+      peer, core::FrameKind::Control,
+      net::encode_control({.what = ControlBody::What::Answer, .message = reply, .number = number}));
+  state_->act();
+  return true;
+}
+
 void Gateway::State::learn_crossed(const Peer& from, const ControlBody& body) {
   const auto& world = router.world();
   if (!world || body.cluster >= world->clusters.size()) return;
@@ -104,10 +122,11 @@ void Gateway::State::learn_crossed(const Peer& from, const ControlBody& body) {
   count.wire_bytes += body.crossed.wire_bytes;
 }
 
-void Gateway::State::learn_joined(core::NodeId gateway, core::NodeId from) {
+void Gateway::State::learn_joined(core::NodeId gateway, int part, core::NodeId from) {
   // Bounded even before the world is known: a grid has nowhere near so many gateways.
-  if (full.size() >= 65536 || !full.insert(gateway).second) return;
-  const auto body = net::encode_control({ControlBody::What::Joined, gateway, -1, 0, {}});
+  if (full.size() >= 65536 || !full.emplace(gateway, part).second) return;
+  const auto body =
+      net::encode_control({.what = ControlBody::What::Joined, .node = gateway, .part = part});
   for (const auto& [node, peer] : peers) {
     if (core::is_gateway(node) && node != from && node != gateway) {
       tell(*peer, core::FrameKind::Control, body);
@@ -119,22 +138,50 @@ void Gateway::State::learn_joined(core::NodeId gateway, core::NodeId from) {
 
 // One gateway speaks for its clusters: a process joins at all of them or at none. The others may
 // not be heard here at all, when no chain of links leads to them.
-void Gateway::State::check_ready() {
-  if (ready || !all_joined()) return;
+bool Gateway::State::complete(int part) const {
   const core::World& world = *router.world();
   std::set<std::size_t> clusters;
   for (const auto& gateway : world.gateways) {
-    if (full.contains(gateway.node)) {
-      clusters.insert(gateway.clusters.begin(), gateway.clusters.end());
+    if (!full.contains({gateway.node, part})) continue;
+    for (const std::size_t cluster : gateway.clusters) {
+      if (world.clusters[cluster].part == part) clusters.insert(cluster);
     }
   }
-  if (clusters.size() < world.clusters.size()) return;
-  ready = true;
-  router.open();
-  for (const auto& [node, peer] : peers) {
-    if (!core::is_gateway(node)) tell(*peer, core::FrameKind::Ready, {});
+  return clusters.size() == world.part(part).size();
+}
+
+void Gateway::State::check_ready() {
+  if (!router.world()) return;
+  const core::World& world = *router.world();
+  for (const std::size_t cluster : router.clusters()) {
+    const int part = world.clusters[cluster].part;
+    if (ready.contains(part) || !all_joined(part) || !complete(part)) continue;
+    ready.insert(part);
+    for (const auto& [node, peer] : peers) {
+      if (core::is_gateway(node) || world.clusters[world.cluster_of_node(node)].part != part) {
+        continue;
+      }
+      tell(*peer, core::FrameKind::Ready, {});
+    }
+    if (part != 0) continue;
+    router.open();
+    if (events.ready) events.ready();
   }
-  if (events.ready) events.ready();
+  // One that only forwards has no processes of its own to wait for.
+  if (router.clusters().empty() && !ready.contains(0) && complete(0)) {
+    ready.insert(0);
+    router.open();
+    if (events.ready) events.ready();
+  }
+}
+
+void Gateway::grow(const core::Growth& growth) {
+  if (!state_->router.grow(growth)) return;
+  state_->growths.push_back(growth);
+  state_->tell_processes(
+      {.what = ControlBody::What::Grown, .message = core::growth_to_json(growth)});
+  state_->check_ready();
+  state_->act();
 }
 
 void Gateway::State::tell_all(const ControlBody& body, core::NodeId except) {

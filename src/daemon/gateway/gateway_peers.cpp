@@ -104,20 +104,24 @@ Gateway::State::PeerPtr Gateway::State::add_peer(core::NodeId node, bool is_unix
   peers[node] = peer;
   // What a fellow gateway should know already.
   if (core::is_gateway(node)) {
-    for (const core::NodeId gateway : full) {
+    for (const auto& [gateway, part] : full) {
       tell(*peer, core::FrameKind::Control,
-           net::encode_control({net::ControlBody::What::Joined, gateway, -1, 0, {}}));
+           net::encode_control(
+               {.what = net::ControlBody::What::Joined, .node = gateway, .part = part}));
     }
   }
   return peer;
 }
 
-bool Gateway::State::all_joined() const {
-  return router.world() &&
-         std::all_of(router.clusters().begin(), router.clusters().end(), [this](std::size_t c) {
-           const auto here = present.find(c);
-           return here != present.end() && here->second.joined == router.world()->clusters[c].size;
-         });
+bool Gateway::State::all_joined(int part) const {
+  return router.world() && std::all_of(router.clusters().begin(), router.clusters().end(),
+                                       [this, part](std::size_t c) {
+                                         const core::Cluster& cluster = router.world()->clusters[c];
+                                         if (cluster.part != part) return true;
+                                         const auto here = present.find(c);
+                                         return here != present.end() &&
+                                                here->second.joined == cluster.size;
+                                       });
 }
 
 bool Gateway::State::any_inside() const {
@@ -125,7 +129,7 @@ bool Gateway::State::any_inside() const {
                      [](const auto& here) { return here.second.joined > here.second.left; });
 }
 
-bool Gateway::State::all_left() const { return all_joined() && !any_inside(); }
+bool Gateway::State::all_left() const { return all_joined(0) && !any_inside(); }
 
 Gateway::State::Present& Gateway::State::present_of(const Peer& process) {
   return present[router.world()->cluster_of_node(process.node)];
@@ -139,7 +143,13 @@ void Gateway::State::process_joined(Peer& peer) {
   ++here.joined;
   log::debug("{} has joined, of this cluster number {}", name(peer.node), here.joined);
   if (here.joined == cluster.size && events.joined) events.joined(cluster.name);
-  if (all_joined()) learn_joined(config.node, config.node);
+  // What it cannot know: it was started before.
+  for (const core::Growth& growth : growths) {
+    tell(peer, core::FrameKind::Control,
+         net::encode_control(
+             {.what = net::ControlBody::What::Grown, .message = core::growth_to_json(growth)}));
+  }
+  if (all_joined(cluster.part)) learn_joined(config.node, cluster.part, config.node);
 }
 
 // A stream to the peer is gone.

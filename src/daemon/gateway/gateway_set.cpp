@@ -112,6 +112,9 @@ GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& reques
     heard.here = [state](const std::string& whereabouts) {
       if (state->events.here) state->events.here(whereabouts);
     };
+    heard.ask = [state](core::NodeId process, std::uint64_t number, const std::string& request) {
+      if (state->events.ask) state->events.ask(process, number, request);
+    };
     heard.rejected = [state](const std::string& message) { state->once_rejected(message); };
     auto gateway = std::make_unique<Gateway>(context, std::move(config), std::move(heard));
     std::vector<std::string> addresses{"unix:" + folder + "/gateway" +
@@ -189,8 +192,18 @@ void GatewaySet::link(const LinkRequest& request,
   }
 }
 
+void GatewaySet::grow(const core::Growth& growth) {
+  for (Member& member : state_->members) member.gateway->grow(growth);
+}
+
 void GatewaySet::ask_where() {
   for (Member& member : state_->members) member.gateway->ask_where();
+}
+
+void GatewaySet::answer(core::NodeId process, std::uint64_t number, const std::string& reply) {
+  for (Member& member : state_->members) {
+    if (member.gateway->answer(process, number, reply)) return;
+  }
 }
 
 bool GatewaySet::joined() const {

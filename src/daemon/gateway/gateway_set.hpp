@@ -23,6 +23,8 @@ struct GatewaySetEvents {
   /// Any number of times. A warning: the job goes on, but not as it should.
   std::function<void(const std::string& message, bool warning)> notice;
   std::function<void(const LinkSilence& silence)> silence;  ///< any number of times
+  /// What a process asks the launcher, JSON; any number of times.
+  std::function<void(core::NodeId process, std::uint64_t number, const std::string& request)> ask;
   /// Where a process is, as JSON; by each gateway that was asked.
   std::function<void(const std::string& whereabouts)> here;
 };
@@ -44,8 +46,14 @@ class GatewaySet {
   /// of these gateways; else calls `done` once, with nothing or with what went wrong.
   void link(const LinkRequest& request, std::function<void(const std::string& trouble)> done);
 
+  /// The world has grown, for all gateways. Throws as Gateway::grow.
+  void grow(const core::Growth& growth);
+
   /// Asks all processes where they are.
   void ask_where();
+
+  /// Takes the launcher's answer to a process, by a gateway that it is connected to.
+  void answer(core::NodeId process, std::uint64_t number, const std::string& reply);
 
   bool joined() const;                              ///< all ranks of this cluster have joined
   bool finished() const;                            ///< ... and left in good order

@@ -66,7 +66,8 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void ended(Peer& peer);
   void dead(Peer& peer, const std::string& reason);
   void learn_without(const Peer& from, const net::ControlBody& body);
-  bool all_joined() const;
+  /// Of a part of the world; there is such a cluster of this gateway's.
+  bool all_joined(int part) const;
   bool all_left() const;
   bool any_inside() const;
   Present& present_of(const Peer& process);
@@ -76,8 +77,9 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void control(Peer& from, const core::InFrame& frame);
   void tell(Peer& peer, core::FrameKind kind, std::span<const std::byte> body);
   void learn_crossed(const Peer& from, const net::ControlBody& body);
-  void learn_joined(core::NodeId gateway, core::NodeId from);
+  void learn_joined(core::NodeId gateway, int part, core::NodeId from);
   void check_ready();
+  bool complete(int part) const;
   void tell_all(const net::ControlBody& body, core::NodeId except = core::kNobody);
   void tell_processes(const net::ControlBody& body);
   void fault(const std::string& message, int code = 1);
@@ -116,8 +118,10 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   std::map<core::NodeId, PeerPtr> peers;
   std::map<std::size_t, Present> present;          // processes, by cluster
   std::set<std::pair<int, core::NodeId>> without;  // processes, and the gateways they do without
-  std::set<core::NodeId> full;  // gateways that know all their processes to have joined
-  bool ready = false;
+  // Gateways that know all their processes of a part of the world to have joined.
+  std::set<std::pair<core::NodeId, int>> full;
+  std::set<int> ready;                // parts whose processes have been told so
+  std::vector<core::Growth> growths;  // of the world, ever
   bool faulted = false;
 
   std::map<core::NodeId, Dialled> dialled;

@@ -73,9 +73,10 @@ void give_back_paths(Environment& environment) {
 // What scripts go by to name files and to choose devices.
 void tell_rank(Environment& environment) {
   const int first = number(environment, "ISTHMUS_FIRST").value_or(0);
+  const int base = number(environment, "ISTHMUS_BASE").value_or(0);
   const int local_first = number(environment, "ISTHMUS_LOCAL_FIRST").value_or(0);
   if (const auto rank = told_rank(environment)) {
-    environment.set("ISTHMUS_RANK", std::to_string(first + *rank));
+    environment.set("ISTHMUS_RANK", std::to_string(first - base + *rank));
   }
   if (const auto rank = told_local_rank(environment)) {
     environment.set("ISTHMUS_LOCAL_RANK", std::to_string(local_first + *rank));
@@ -195,8 +196,9 @@ RankPlan plan_rank(const ExecOptions& options, Environment environment) {
     const auto preload = plan.environment.get("LD_PRELOAD").value_or("");
     plan.environment.set("LD_PRELOAD", preload.empty() ? *stub : preload + ":" + *stub);
   }
-  for (const char* name : {"ISTHMUS_PARTS", "ISTHMUS_WDIR", "ISTHMUS_TAG_OUTPUT", "ISTHMUS_OUTPUT",
-                           "ISTHMUS_ERROR", "ISTHMUS_SHOW_RANK", "ISTHMUS_LOCAL_FIRST"}) {
+  for (const char* name :
+       {"ISTHMUS_PARTS", "ISTHMUS_WDIR", "ISTHMUS_TAG_OUTPUT", "ISTHMUS_OUTPUT", "ISTHMUS_ERROR",
+        "ISTHMUS_SHOW_RANK", "ISTHMUS_LOCAL_FIRST", "ISTHMUS_BASE"}) {
     plan.environment.unset(name);
   }
   if (!plan.environment.get("ISTHMUS_WORLD")) {  // no face will read them

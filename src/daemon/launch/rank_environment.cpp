@@ -15,6 +15,7 @@ std::vector<std::string> set_rank_environment(const RankSetup& setup, Environmen
   set("ISTHMUS_JOB", setup.job);
   set("ISTHMUS_CLUSTER", setup.cluster);
   set("ISTHMUS_FIRST", std::to_string(setup.first));
+  if (setup.base > 0) set("ISTHMUS_BASE", std::to_string(setup.base));
   set("ISTHMUS_SIZE", std::to_string(setup.world_size));
   if (setup.local_first > 0) set("ISTHMUS_LOCAL_FIRST", std::to_string(setup.local_first));
   if (!setup.world.empty()) {

@@ -22,6 +22,7 @@ struct RankSetup {
   std::string cluster;
   int first = 0;
   int world_size = 0;
+  int base = 0;         ///< world rank that the program knows as 0
   int local_first = 0;  ///< ranks of other clusters on this host that count before these
   std::string stub;     ///< empty: nothing is preloaded
   std::string library;  ///< the libmpi that the stub is for

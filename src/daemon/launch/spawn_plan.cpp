@@ -125,7 +125,8 @@ ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const Surroundings& ar
   setup.job = configure_.job;
   setup.cluster = configure_.cluster;
   setup.first = request.first;
-  setup.world_size = around.world_size;
+  setup.world_size = request.world_size > 0 ? request.world_size : around.world_size;
+  setup.base = request.base;
   setup.local_first = request.local_first;
   setup.keep_paths = changes_paths(chosen->launcher);
   if (!alone_) {

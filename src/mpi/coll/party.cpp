@@ -71,7 +71,7 @@ void FaceParty::chosen(const coll::Problem& problem, const coll::Choice& choice)
   // host no nap is short enough (2026-11: allreduce of 128 KiB 2.3 ms with naps, 0.2 without).
   constexpr std::size_t kStream = 64 << 10;
   const bool streams = choice.algorithm->heeds.segment && problem.bytes.value_or(0) >= kStream;
-  if (streams_ || !streams || grid()->world.on_one_host()) return;
+  if (streams_ || !streams || grid()->one_host) return;
   streams_ = true;
   streaming_collectives.fetch_add(1, std::memory_order_relaxed);
 }

@@ -1,6 +1,7 @@
 #include "mpi/comm/comm.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <unordered_map>
 
@@ -28,14 +29,15 @@ Owners& owners() {
 }
 
 std::vector<int> clusters_of(const core::Group& group) {
+  await_world(group);
   std::vector<int> clusters;
   clusters.reserve(static_cast<std::size_t>(group.size()));
-  for (int r : group.ranks()) clusters.push_back(static_cast<int>(grid()->world.cluster_of(r)));
+  for (int r : group.ranks()) clusters.push_back(static_cast<int>(grid()->world().cluster_of(r)));
   return clusters;
 }
 
 bool long_double_differs_among(const coll::Layout& layout, const core::Group& group) {
-  const core::World& world = grid()->world;
+  const core::World& world = grid()->world();
   const auto of = [&](int cluster) -> const core::Cluster& {
     return world.clusters[world.cluster_of(group.world_rank(layout.leader(cluster)))];
   };
@@ -46,6 +48,20 @@ bool long_double_differs_among(const coll::Layout& layout, const core::Group& gr
 }
 
 }  // namespace
+
+// Whoever names a process knows it from somebody who does, but the gateway's news of it may come
+// later; that is soon.
+void await_world(const core::Group& group) {
+  Grid& here = *grid();
+  const std::vector<int> ranks = group.ranks();
+  const int most = ranks.empty() ? 0 : *std::max_element(ranks.begin(), ranks.end());
+  while (most >= here.world().size()) {
+    const std::uint32_t seen = here.endpoint->events();
+    here.learn_world(here.endpoint->world());
+    if (most < here.world().size()) return;
+    here.endpoint->wait_event(seen, std::chrono::milliseconds(10));
+  }
+}
 
 GridComm::GridComm(core::Group group_, std::uint64_t context_, MPI_Comm native_)
     : context(context_), group(std::move(group_)), native(native_), layout(clusters_of(group)) {

@@ -121,6 +121,9 @@ GridComm* find_comm(MPI_Comm handle);
 /// As find_comm, sharing ownership: requests and queued work outlive MPI_Comm_free.
 GridCommRef share_comm(MPI_Comm handle);
 
+/// Waits until this process knows all members of the group.
+void await_world(const core::Group& group);
+
 /// A grid communicator over `handle` that no handle leads to; as register_comm has it.
 GridCommRef make_comm(core::Group group, std::uint64_t context, MPI_Comm handle, TagRange tags);
 /// Has the handle of `comm` lead to it.

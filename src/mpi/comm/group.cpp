@@ -47,7 +47,7 @@ core::Group group_of_native(MPI_Group handle) {
                           "the group holds a process that is not of the grid's MPI_COMM_WORLD; "
                           "spawned processes cannot be combined with those of other clusters");
     }
-    rank += here.first();
+    rank += here.first;
   }
   return core::Group::of(worlds);
 }

@@ -12,7 +12,7 @@ namespace isthmus::face {
 namespace {
 
 const core::Cluster& cluster_of(const GridComm& g, int rank) {
-  const core::World& world = grid()->world;
+  const core::World& world = grid()->world();
   return world.clusters[world.cluster_of(g.group.world_rank(rank))];
 }
 
@@ -37,7 +37,7 @@ const core::Cluster* odd_cluster(const GridComm& g) {
 
 void check_long_double(const GridComm& g, int rank, const char* long_double) {
   if (long_double == nullptr || !g.mixes_long_double || rank < 0) return;
-  const core::Cluster& mine = grid()->world.clusters[grid()->cluster];
+  const core::Cluster& mine = grid()->world().clusters[grid()->cluster];
   const core::Cluster& other = cluster_of(g, rank);
   if (core::long_double_differs(mine, other)) refuse(long_double, mine, other);
 }

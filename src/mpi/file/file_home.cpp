@@ -11,7 +11,7 @@
 namespace isthmus::face {
 
 int cluster_named(const std::string& name) {
-  const auto& clusters = grid()->world.clusters;
+  const auto& clusters = grid()->world().clusters;
   for (std::size_t i = 0; i < clusters.size(); ++i) {
     if (clusters[i].name == name) return static_cast<int>(i);
   }

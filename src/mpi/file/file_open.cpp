@@ -189,7 +189,7 @@ std::vector<int> in_home(const GridFile& file, int home) {
   std::vector<int> found;
   for (int r = 0; r < file.members->size; ++r) {
     const int world_rank = file.members->group.world_rank(r);
-    if (static_cast<int>(grid()->world.cluster_of(world_rank)) == home) found.push_back(r);
+    if (static_cast<int>(grid()->world().cluster_of(world_rank)) == home) found.push_back(r);
   }
   return found;
 }
@@ -246,7 +246,7 @@ void open_by_all(GridFile& file, const char* filename, MPI_Info info) {
   check_mode(file);
   const Plan where = told_by(file, 0, file.rank == 0 ? plan(filename, info) : Plan{});
   if (where.home < 0) throw coll::Failure(MPI_ERR_BAD_FILE, text_of(where.path));
-  file.home = grid()->world.clusters[static_cast<std::size_t>(where.home)].name;
+  file.home = grid()->world().clusters[static_cast<std::size_t>(where.home)].name;
   const std::vector<int> home = in_home(file, where.home);
   if (home.empty()) {
     throw coll::Failure(MPI_ERR_BAD_FILE, "the file is in the cluster \"" + file.home +
@@ -261,7 +261,7 @@ void open_by_all(GridFile& file, const char* filename, MPI_Info info) {
   if (found.error != 0) throw file::Error(found.error, text_of(found.text));
   file.paths.shared = text_of(found.text);
   const Nonce nonce(text_of(found.nonce), file.keeper);
-  file.near = grid()->world.cluster_of(grid()->rank) == static_cast<std::size_t>(where.home) ||
+  file.near = grid()->world().cluster_of(grid()->rank) == static_cast<std::size_t>(where.home) ||
               nonce.seen();
   together(file, [&] { open_mine(file, home); });
   go_to_the_end(file);

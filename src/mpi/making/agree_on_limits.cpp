@@ -39,7 +39,7 @@ void agree_on_limits() {
   const int universe = world_attribute(MPI_UNIVERSE_SIZE).value_or(0);
   const std::vector<Mine> all = tell_all(
       here.world_comm,
-      Mine{agreed.tag_upper_bound, std::max(universe, here.local_size()), here.settings_mark});
+      Mine{agreed.tag_upper_bound, std::max(universe, here.local_size), here.settings_mark});
   for (const Mine& each : all) {
     agreed.tag_upper_bound = std::min(agreed.tag_upper_bound, each.tag_upper_bound);
     if (each.settings_mark != all.front().settings_mark) {
@@ -48,8 +48,10 @@ void agree_on_limits() {
           "`isthmus run -x NAME=VALUE`");
     }
   }
-  for (const core::Cluster& cluster : here.world.clusters) {
-    agreed.universe_size += all[static_cast<std::size_t>(cluster.first)].universe_size;
+  const auto part = here.part();
+  for (const core::Cluster& cluster : part) {
+    agreed.universe_size +=
+        all[static_cast<std::size_t>(cluster.first - part.front().first)].universe_size;
   }
   set_limits(agreed);
 }

@@ -15,11 +15,12 @@ void grid_barrier(Grid& grid) {
   if (comm.native_rank == 0) {
     std::deque<core::SendOp> sends;
     std::deque<core::RecvOp> receives;
-    for (const core::Cluster& other : grid.world.clusters) {
-      if (other.first == grid.first()) continue;
+    const int base = grid.part().front().first;
+    for (const core::Cluster& other : grid.part()) {
+      if (other.first == grid.first) continue;
       auto& recv = receives.emplace_back();
       recv.context = comm.collective_context();
-      recv.source = other.first;
+      recv.source = other.first - base;
       recv.tag = traffic::kGridBarrier;
       grid.endpoint->recv(recv);
       auto& send = sends.emplace_back();

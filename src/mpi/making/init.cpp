@@ -10,6 +10,7 @@
 #include "mpi/making/lifetime.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/native/environment.hpp"
+#include "mpi/native/face.hpp"
 #include "mpi/native/thread_level.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/request/native_progress.hpp"
@@ -62,6 +63,10 @@ int initialize(int* argc, char*** argv, int required, int* provided, AsAsked&& a
   if (code != MPI_SUCCESS) return code;
   if (!wrong.empty()) abort_grid(1, "cannot join the grid: " + wrong);
   join_grid(by);
+  // Whoever was spawned connects to its parents now, while all of its world are here.
+  if (MPI_Comm parent = MPI_COMM_NULL; setting("ISTHMUS_PARENT") != nullptr) {
+    return isthmus_Comm_get_parent(&parent);
+  }
   return code;
 }
 

@@ -48,7 +48,8 @@ int finish_intercomm(const Sides& sides, std::uint64_t context, MPI_Comm native_
     return code;
   }
   try {
-    register_intercomm(sides, context, native_part, agree_on_tags(context, native_part));
+    register_intercomm(sides, context, native_part,
+                       agree_on_tags(context, clusters_of(sides.whole()), native_part));
   } catch (...) {
     native.Comm_free(&native_part);
     throw;

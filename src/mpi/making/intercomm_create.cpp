@@ -1,18 +1,13 @@
-// MPI_Intercomm_create. The leaders tell each other their groups on the peer communicator, with the
-// tag that is given, and then their members: from there on everybody knows both sides, and what
-// follows is the same wherever they lie.
-#include <cstdint>
+// MPI_Intercomm_create: the leaders speak with each other on the peer communicator, with the tag
+// that is given.
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "mpi/coll/collective.hpp"
 #include "mpi/making/creation.hpp"
-#include "mpi/making/intercomm.hpp"
 #include "mpi/making/making.hpp"
+#include "mpi/making/sides.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
-#include "mpi/process/outcome.hpp"
 #include "mpi/process/shield.hpp"
 
 namespace isthmus::face {
@@ -20,30 +15,24 @@ namespace {
 
 constexpr const char* kFunction = "MPI_Intercomm_create";
 
-struct Leaders {
-  MPI_Comm local_comm;
-  int local_leader;
-  bool leading;  ///< this process is the local leader; the rest is its own
-  MPI_Comm peer_comm;
-  int remote_leader;
+struct Peer {
+  MPI_Comm comm;
+  int leader;
   int tag;
 };
 
 /// What the other leader says, for what this one does; nothing after an error, which has been
 /// raised on the peer communicator.
-std::optional<std::vector<std::int32_t>> hear_remote(const Leaders& leaders,
-                                                     const std::vector<std::int32_t>& words) {
-  if (leaders.peer_comm == MPI_COMM_NULL || leaders.remote_leader == MPI_PROC_NULL) {
-    return std::nullopt;
-  }
+std::optional<Words> exchange(const Peer& peer, const Words& words) {
+  if (peer.comm == MPI_COMM_NULL || peer.leader == MPI_PROC_NULL) return std::nullopt;
   MPI_Request sent = MPI_REQUEST_NULL;
-  int code = isthmus_Isend(words.data(), static_cast<int>(words.size()), MPI_INT32_T,
-                           leaders.remote_leader, leaders.tag, leaders.peer_comm, &sent);
+  int code = isthmus_Isend(words.data(), static_cast<int>(words.size()), MPI_INT32_T, peer.leader,
+                           peer.tag, peer.comm, &sent);
   if (code != MPI_SUCCESS) return std::nullopt;
   MPI_Message message = MPI_MESSAGE_NULL;
   MPI_Status status{};
-  code = isthmus_Mprobe(leaders.remote_leader, leaders.tag, leaders.peer_comm, &message, &status);
-  std::vector<std::int32_t> theirs;
+  code = isthmus_Mprobe(peer.leader, peer.tag, peer.comm, &message, &status);
+  Words theirs;
   if (code == MPI_SUCCESS) {
     int number = 0;
     native.Get_count(&status, MPI_INT32_T, &number);
@@ -55,95 +44,25 @@ std::optional<std::vector<std::int32_t>> hear_remote(const Leaders& leaders,
   return theirs;
 }
 
-/// The leader's words for all members of my side. Throws where it has none.
-std::vector<std::int32_t> tell(const Leaders& leaders,
-                               const std::optional<std::vector<std::int32_t>>& words) {
-  std::int32_t number = words ? static_cast<std::int32_t>(words->size()) : -1;
-  if (isthmus_Bcast(&number, 1, MPI_INT32_T, leaders.local_leader, leaders.local_comm) !=
-      MPI_SUCCESS) {
-    throw coll::Failure(MPI_ERR_OTHER, "the local communicator failed");
-  }
-  if (number < 0) {
-    throw coll::Failure(MPI_ERR_COMM,
-                        "the leaders could not reach each other on the peer communicator");
-  }
-  std::vector<std::int32_t> told(static_cast<std::size_t>(number));
-  if (words) told = *words;
-  if (isthmus_Bcast(told.data(), number, MPI_INT32_T, leaders.local_leader, leaders.local_comm) !=
-      MPI_SUCCESS) {
-    throw coll::Failure(MPI_ERR_OTHER, "the local communicator failed");
-  }
-  return told;
-}
-
-struct Meeting {
-  Sides sides;
-  std::uint64_t context;  ///< the same on all members of both
-};
-
-/// Two words are what a leader offers as the context, the others its group.
-Meeting meet_remote(const Leaders& leaders) {
-  core::Group local = group_of_comm(leaders.local_comm);
-  std::vector<std::int32_t> mine;
-  std::optional<std::vector<std::int32_t>> theirs;
-  if (leaders.leading) {
-    const std::uint64_t offer = fresh_context();
-    mine = {static_cast<std::int32_t>(offer >> 32), static_cast<std::int32_t>(offer)};
-    for (const int member : local.ranks()) mine.push_back(member);
-    theirs = hear_remote(leaders, mine);
-    // The members need the other group and the context alone.
-    if (theirs && theirs->size() > 2 && local.world_rank(0) < (*theirs)[2]) {
-      (*theirs)[0] = mine[0];
-      (*theirs)[1] = mine[1];
-    }
-  }
-  const std::vector<std::int32_t> told = tell(leaders, theirs);
-  Meeting meeting{{std::move(local), core::Group::of(std::span(told).subspan(2))},
-                  static_cast<std::uint64_t>(static_cast<std::uint32_t>(told[0])) << 32 |
-                      static_cast<std::uint32_t>(told[1])};
-  if (meeting.sides.local.intersect(meeting.sides.remote).size() > 0) {
-    throw coll::Failure(MPI_ERR_COMM, "the two sides have members in common");
-  }
-  return meeting;
-}
-
-/// Whether all members of both sides have succeeded.
-bool both_succeeded(const Leaders& leaders, bool mine) {
-  std::int32_t all = mine ? 1 : 0;
-  const std::int32_t own = all;
-  if (isthmus_Allreduce(&own, &all, 1, MPI_INT32_T, MPI_MIN, leaders.local_comm) != MPI_SUCCESS) {
-    all = 0;
-  }
-  std::optional<std::vector<std::int32_t>> theirs;
-  if (leaders.leading) theirs = hear_remote(leaders, {all});
-  return all != 0 && tell(leaders, theirs).front() != 0;
-}
-
-int native_create(const Leaders& leaders, MPI_Comm* result) {
-  const GridComm* const peer = leaders.leading ? find_comm(leaders.peer_comm) : nullptr;
-  const int remote = peer ? peer->native_rank_of(leaders.remote_leader) : leaders.remote_leader;
+int native_create(const Side& side, const Peer& peer, MPI_Comm* result) {
+  const GridComm* const over = side.leading ? find_comm(peer.comm) : nullptr;
+  const int remote = over ? over->native_rank_of(peer.leader) : peer.leader;
   const auto create = [&] {
     const NativeCreation creation;
-    return parked(native.Intercomm_create, leaders.local_comm, leaders.local_leader,
-                  leaders.peer_comm, remote, leaders.tag, result);
+    return parked(native.Intercomm_create, side.comm, side.leader, peer.comm, remote, peer.tag,
+                  result);
   };
   const int code = create();
   settle_handles();
   return code;
 }
 
-int create(const Leaders& leaders, MPI_Comm* newintercomm) {
-  const auto [sides, context] = meet_remote(leaders);
-  if (within_cluster(sides.local) && within_cluster(sides.remote)) {
-    return native_create(leaders, newintercomm);
+int create(const Side& side, const Peer& peer, MPI_Comm* newintercomm) {
+  const Meeting meeting = meet_remote(side);
+  if (within_cluster(meeting.sides.local) && within_cluster(meeting.sides.remote)) {
+    return native_create(side, peer, newintercomm);
   }
-  const auto make = [&](MPI_Comm* made) {
-    MPI_Comm part = MPI_COMM_NULL;
-    const int code = native_part_of(sides.whole(), context, leaders.local_comm, &part);
-    return code == MPI_SUCCESS ? finish_intercomm(sides, context, part, made) : code;
-  };
-  return make_together(
-      make, [&](bool mine) { return both_succeeded(leaders, mine); }, newintercomm);
+  return join_sides(side, meeting, newintercomm);
 }
 
 }  // namespace
@@ -172,8 +91,9 @@ ISTHMUS_MPI(Intercomm_create)
     if (!sound) {
       throw coll::Failure(MPI_ERR_RANK, "the local leader is not a rank of the communicator");
     }
-    return create({local_comm, local_leader, rank == local_leader, peer_comm, remote_leader, tag},
-                  newintercomm);
+    const Peer peer{peer_comm, remote_leader, tag};
+    const auto speak = [&](const Words& words) { return exchange(peer, words); };
+    return create({local_comm, local_leader, rank == local_leader, speak}, peer, newintercomm);
   });
 }
 

@@ -18,6 +18,7 @@
 #include "mpi/process/file_service.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/tracing.hpp"
+#include "mpi/process/traffic.hpp"
 #include "mpi/request/waits.hpp"
 #include "mpi/request/whereabouts.hpp"
 
@@ -48,15 +49,18 @@ std::size_t cluster_named(const core::World& world, const std::string& name) {
   throw std::runtime_error("ISTHMUS_CLUSTER is '" + name + "', which is not in ISTHMUS_WORLD");
 }
 
-/// What the world says of the networks. The launcher says the rest in ISTHMUS_NETWORK.
+/// What the world says of the networks. The launcher says the rest in ISTHMUS_NETWORK. All parts of
+/// the world choose alike, so this goes by the one that was there from the beginning.
 coll::Network network_of(const core::World& world) {
   coll::Network network;
-  const std::size_t clusters = world.clusters.size();
+  const std::size_t clusters = world.part(0).size();
   if (world.on_one_host()) return coll::Network::of_one_host();
   if (world.direct.size() >= clusters * (clusters - 1) / 2) return network;
   std::vector<int> gateways(clusters, 0);
   for (const core::Gateway& gateway : world.gateways) {
-    for (const std::size_t cluster : gateway.clusters) ++gateways[cluster];
+    for (const std::size_t cluster : gateway.clusters) {
+      if (cluster < clusters) ++gateways[cluster];
+    }
   }
   network.paths = std::max(1, *std::min_element(gateways.begin(), gateways.end()));
   return network;
@@ -77,7 +81,7 @@ void read_settings(Grid& grid, const Environment& environment) {
     throw std::runtime_error(std::string("ISTHMUS_COLL is wrong: ") + wrong.what());
   }
   try {
-    grid.network = coll::parse_network(environment.networks, network_of(grid.world));
+    grid.network = coll::parse_network(environment.networks, network_of(grid.world()));
   } catch (const std::invalid_argument& wrong) {
     throw std::runtime_error(std::string("ISTHMUS_NETWORK is wrong: ") + wrong.what());
   }
@@ -87,30 +91,34 @@ void read_settings(Grid& grid, const Environment& environment) {
 
 std::unique_ptr<Grid> make_grid(Environment environment) {
   auto made = std::make_unique<Grid>();
-  made->world = core::world_from_json(environment.world);
-  made->cluster = cluster_named(made->world, environment.cluster);
+  made->learn_world(std::make_shared<const core::World>(core::world_from_json(environment.world)));
+  const core::World& world = made->world();
+  made->job = environment.job;
+  made->cluster = cluster_named(world, environment.cluster);
+  made->first = world.clusters[made->cluster].first;
+  made->local_size = world.clusters[made->cluster].size;
   int native_size = 0;
   int native_rank = 0;
   native.Comm_size(MPI_COMM_WORLD, &native_size);
   native.Comm_rank(MPI_COMM_WORLD, &native_rank);
-  if (made->first() != environment.first) {
+  if (made->first != environment.first) {
     throw std::runtime_error("ISTHMUS_FIRST is " + std::to_string(environment.first) +
                              ", but cluster " + environment.cluster + " begins at world rank " +
-                             std::to_string(made->first()) + " in ISTHMUS_WORLD");
+                             std::to_string(made->first) + " in ISTHMUS_WORLD");
   }
-  if (native_size != made->local_size()) {
+  if (native_size != made->local_size) {
     throw std::runtime_error(
         "the native MPI_COMM_WORLD of cluster " + environment.cluster + " has " +
         std::to_string(native_size) + " ranks where the grid expects " +
-        std::to_string(made->local_size()) +
+        std::to_string(made->local_size) +
         ": the native launcher did not start the program with the MPI library that the program "
         "uses, or as many times as it was told to");
   }
-  made->rank = made->first() + native_rank;
+  made->rank = made->first + native_rank;
   read_settings(*made, environment);
-  made->one_host = made->world.on_one_host();
-  made->crowded = made->one_host && made->world.size() > sysconf(_SC_NPROCESSORS_ONLN);
-  if (made->world.clusters.size() < 2) return nullptr;
+  made->one_host = world.on_one_host();
+  made->crowded = made->one_host && world.size() > sysconf(_SC_NPROCESSORS_ONLN);
+  if (world.clusters.size() < 2) return nullptr;
   start_trace(environment, made->rank);
 
   native.Comm_dup(MPI_COMM_SELF, &made->self);
@@ -119,17 +127,17 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
   native.Comm_set_name(made->cluster_comm, ("cluster " + environment.cluster).c_str());
   native.Comm_group(MPI_COMM_WORLD, &made->native_world);
   made->shadow =
-      std::make_unique<Shadow>(static_cast<int>(made->world.clusters.size()),
+      std::make_unique<Shadow>(traffic::clusters_with_growth(world.clusters.size()),
                                native_size > 1 ? plain_copy(MPI_COMM_WORLD) : MPI_COMM_NULL);
   net::EndpointConfig config;
-  config.world = made->world;
+  config.world = world;
   config.world_rank = made->rank;
   config.job = environment.job;
   config.secret = std::move(environment.secret);
   config.whereabouts = [rank = made->rank](std::span<const core::Awaited> awaited) {
     return whereabouts(rank, awaited);
   };
-  const bool speaks = made->rank == made->first();
+  const bool speaks = made->rank == made->first;
   made->endpoint = net::Endpoint::join(
       std::move(config),
       [speaks](const std::string& sentence, int code) { on_fault(speaks, sentence, code); });
@@ -164,8 +172,10 @@ void join_grid(ProgressBy by) {
     if (!made) return;
     Grid* joined = made.release();
     set_grid(joined);
-    joined->world_comm = register_comm(core::Group::range(0, joined->world.size()), 0,
-                                       MPI_COMM_WORLD, TagRange::of_world());
+    const core::Group everybody = joined->part_group();
+    const std::uint64_t context = static_cast<std::uint64_t>(everybody.world_rank(0)) << 32;
+    joined->world_comm = make_comm(everybody, context, MPI_COMM_WORLD, TagRange::of_world());
+    if (joined->part().size() > 1) enter_comm(joined->world_comm);
     serve_files();
     start_native_progress(by, threads_multiple());
     agree_on_limits();

@@ -1,5 +1,6 @@
 #include "mpi/making/making.hpp"
 
+#include <set>
 #include <stdexcept>
 #include <variant>
 
@@ -51,11 +52,22 @@ bool within_cluster(const core::Group& group) {
   return true;
 }
 
-TagRange agree_on_tags(std::uint64_t context, MPI_Comm native_part) {
+int clusters_of(const core::Group& group) {
+  await_world(group);
+  std::set<std::size_t> clusters;
+  for (const int rank : group.ranks()) clusters.insert(grid()->world().cluster_of(rank));
+  return static_cast<int>(clusters.size());
+}
+
+TagRange agree_on_tags(std::uint64_t context, int clusters, MPI_Comm native_part) {
   const Inside inside;
   int size = 0;
   native.Comm_size(native_part, &size);
   if (size == 1) return {};
+  if (clusters > grid()->shadow->clusters) {
+    const NativeCreation creation;
+    return TagRange::on(plain_copy(native_part));
+  }
   RangeSearch search(grid()->shadow->free, context);
   std::uint64_t common = 0;
   do {
@@ -83,8 +95,8 @@ int finish_comm(const core::Group& group, std::uint64_t context, MPI_Comm native
     return MPI_SUCCESS;
   }
   try {
-    const GridCommRef made =
-        register_comm(group, context, native_part, agree_on_tags(context, native_part));
+    const GridCommRef made = register_comm(group, context, native_part,
+                                           agree_on_tags(context, clusters_of(group), native_part));
     made->topology = topology;
   } catch (...) {
     native.Comm_free(&native_part);
@@ -98,7 +110,8 @@ int finish_like(const GridComm& model, std::uint64_t context, MPI_Comm native_pa
                 MPI_Comm* result) {
   settle_handles();
   try {
-    register_like(model, context, native_part, agree_on_tags(context, native_part));
+    register_like(model, context, native_part,
+                  agree_on_tags(context, model.layout.clusters(), native_part));
   } catch (...) {
     native.Comm_free(&native_part);
     throw;

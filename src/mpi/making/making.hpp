@@ -21,9 +21,11 @@ int finish_comm(const core::Group& group, std::uint64_t context, MPI_Comm native
                 const TopologyRef& topology, MPI_Comm* result);
 
 /// Agrees on a range of tags for the communicator of `context`, between those members that have
-/// `native_part`; none where a process is alone there. Collective over `native_part`. Throws
-/// coll::Failure.
-TagRange agree_on_tags(std::uint64_t context, MPI_Comm native_part);
+/// `native_part`; none where a process is alone there. `clusters`: how many it spans. Collective
+/// over `native_part`. Throws coll::Failure.
+TagRange agree_on_tags(std::uint64_t context, int clusters, MPI_Comm native_part);
+/// In how many clusters the members are.
+int clusters_of(const core::Group& group);
 
 /// The same for a communicator with the members and the topology of `model`.
 int finish_like(const GridComm& model, std::uint64_t context, MPI_Comm native_part,

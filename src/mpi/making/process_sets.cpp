@@ -24,16 +24,16 @@ constexpr const char* kClusters = "isthmus://cluster/";
 std::optional<core::Group> members_of(const char* name) {
   if (depth != 0 || grid() == nullptr || name == nullptr) return std::nullopt;
   const Grid& here = *grid();
-  if (strcasecmp(name, "mpi://WORLD") == 0) return core::Group::range(0, here.world.size());
+  if (strcasecmp(name, "mpi://WORLD") == 0) return here.part_group();
   if (strcasecmp(name, "mpi://SELF") == 0) return core::Group::range(here.rank, 1);
-  for (const core::Cluster& cluster : here.world.clusters) {
+  for (const core::Cluster& cluster : here.part()) {
     if (name == kClusters + cluster.name) return core::Group::range(cluster.first, cluster.size);
   }
   return std::nullopt;
 }
 
 int clusters() {
-  return depth != 0 || grid() == nullptr ? 0 : static_cast<int>(grid()->world.clusters.size());
+  return depth != 0 || grid() == nullptr ? 0 : static_cast<int>(grid()->part().size());
 }
 
 /// Has the native library judge the session; its error has been raised.
@@ -86,7 +86,7 @@ ISTHMUS_MPI(Session_get_nth_pset)
   if (n < natives || n >= natives + clusters()) {
     return native.Session_get_nth_pset(session, info, n, pset_len, pset_name);
   }
-  const auto& cluster = grid()->world.clusters[static_cast<std::size_t>(n - natives)];
+  const auto& cluster = grid()->part()[static_cast<std::size_t>(n - natives)];
   write_name(kClusters + cluster.name, pset_len, pset_name);
   return MPI_SUCCESS;
 }

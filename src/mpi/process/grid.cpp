@@ -1,6 +1,7 @@
 #include "mpi/process/grid.hpp"
 
 #include <atomic>
+#include <utility>
 
 namespace isthmus::face {
 namespace {
@@ -10,6 +11,13 @@ namespace {
 std::atomic<Grid*> current{nullptr};
 
 }  // namespace
+
+void Grid::learn_world(std::shared_ptr<const core::World> world) {
+  const std::lock_guard lock(learning_);
+  if (!worlds_.empty() && world->size() <= worlds_.back()->size()) return;
+  worlds_.push_back(std::move(world));
+  world_.store(worlds_.back().get(), std::memory_order_release);
+}
 
 Grid* grid() { return current.load(std::memory_order_acquire); }
 void set_grid(Grid* grid) { current.store(grid, std::memory_order_release); }

@@ -1,11 +1,16 @@
 // The state of this process as a member of the grid, made by MPI_Init and ended by MPI_Finalize.
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <mutex>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "coll/engine/forced.hpp"
 #include "coll/engine/network.hpp"
+#include "core/group.hpp"
 #include "core/world.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/process/choices.hpp"
@@ -17,9 +22,11 @@ namespace isthmus::face {
 struct GridComm;  // comm/comm.hpp
 
 struct Grid {
-  core::World world;
-  int rank = 0;             ///< in the world
+  std::string job;          ///< its name
+  int rank = 0;             ///< in the world: the number of this process in all of the grid
   std::size_t cluster = 0;  ///< index of mine
+  int first = 0;            ///< world rank of my cluster's native rank 0
+  int local_size = 0;       ///< of my cluster
   std::unique_ptr<net::Endpoint> endpoint;
   MPI_Comm self = MPI_COMM_NULL;  ///< private duplicate of MPI_COMM_SELF
   /// This cluster's ranks, for the program (include/isthmus.h). Made in MPI_Init: later it would
@@ -28,6 +35,7 @@ struct Grid {
   /// For messages of Isthmus's own in the cluster.
   std::unique_ptr<Shadow> shadow;
   MPI_Group native_world = MPI_GROUP_NULL;  ///< the native world's group
+  /// Of all that began together; with MPI_COMM_WORLD as its handle, also where that is native.
   std::shared_ptr<GridComm> world_comm;
   coll::Network network;            ///< what the choice of collective algorithms goes by
   coll::Forced forced;              ///< algorithms asked for on all communicators
@@ -37,13 +45,28 @@ struct Grid {
   bool stats = false;               ///< rank 0 prints `choices` in the end
   Choices choices;                  ///< under the progress lock
 
-  int first() const { return world.clusters[cluster].first; }
-  int local_size() const { return world.clusters[cluster].size; }
+  /// As this process last had to know it; it grows. What it returns stays valid.
+  const core::World& world() const { return *world_.load(std::memory_order_acquire); }
+  void learn_world(std::shared_ptr<const core::World> world);
+  /// The clusters of my MPI_COMM_WORLD, and its ranks.
+  std::span<const core::Cluster> part() const {
+    return world().part(world().clusters[cluster].part);
+  }
+  core::Group part_group() const {
+    const auto mine = part();
+    const int begin = mine.front().first;
+    return core::Group::range(begin, mine.back().first + mine.back().size - begin);
+  }
   /// Native world rank of a world rank, or -1 in another cluster.
   int native_of(int world_rank) const {
-    const int n = world_rank - first();
-    return n >= 0 && n < local_size() ? n : -1;
+    const int n = world_rank - first;
+    return n >= 0 && n < local_size ? n : -1;
   }
+
+ private:
+  std::atomic<const core::World*> world_{nullptr};
+  std::mutex learning_;
+  std::vector<std::shared_ptr<const core::World>> worlds_;  // all that world() has ever returned
 };
 
 /// Null before MPI_Init, after MPI_Finalize, and in a grid of one cluster (all is native there).

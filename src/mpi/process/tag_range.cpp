@@ -72,10 +72,11 @@ int TagRange::courier_tag(int program_tag) const {
   return traffic::courier_tag(number_, program_tag, grid()->shadow->tag_upper_bound);
 }
 
-Shadow::Shadow(int clusters, MPI_Comm all)
+Shadow::Shadow(int most_clusters, MPI_Comm all)
     : comm(all),
       tag_upper_bound(native_tag_upper_bound()),
-      range_size(traffic::range_size(checked(clusters))),
+      clusters(checked(most_clusters)),
+      range_size(traffic::range_size(clusters)),
       free(traffic::ranges(tag_upper_bound, clusters)) {
   free.take_one(kOfWorld);
 }

@@ -25,6 +25,12 @@ constexpr int kMostRanges = 1 << 16;
 constexpr int ranges(int native_upper_bound, int clusters) {
   return std::min(kMostRanges, (native_upper_bound / 2 + 1) / range_size(clusters));
 }
+/// The world may grow: communicators with up to so many clusters have a range, those with more a
+/// shadow of their own.
+constexpr int clusters_with_growth(std::size_t clusters) {
+  constexpr std::size_t kGrowth = 6;
+  return static_cast<int>(clusters + kGrowth);
+}
 /// So that a communicator with the tags has a range.
 constexpr int kMostClusters = 2048;
 static_assert(ranges(kPromisedTags, kMostClusters) > 0);
@@ -51,6 +57,8 @@ constexpr std::uint64_t kCourierContext = std::uint64_t{1} << 63;
 /// context; and the partitions, each channel's in a context of its own.
 constexpr std::uint64_t kPartitionedInit = std::uint64_t{1} << 62;
 constexpr std::uint64_t kPartitioned = std::uint64_t{1} << 61;
+/// Between the roots of two sides that meet at a port, in the context that one of them has offered.
+constexpr std::uint64_t kMeetingContext = std::uint64_t{1} << 58;
 /// What far processes ask file services, and what those answer: two services of every process.
 constexpr std::uint64_t kFileRequests = core::kServiceContext | std::uint64_t{1} << 59;
 constexpr std::uint64_t kFileReplies = kFileRequests | 1;

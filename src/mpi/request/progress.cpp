@@ -141,7 +141,7 @@ void Backoff::pause() {
     g->endpoint->poll();
     return;
   }
-  const unsigned most = g->local_size() == 1 ? kMostDoublingsAlone : kMostDoublings;
+  const unsigned most = g->local_size == 1 ? kMostDoublingsAlone : kMostDoublings;
   const unsigned doublings = std::min(naps_++ / kNapsOfALength, most);
   g->endpoint->wait_event(seen_, kShortestNap * (1U << doublings));
 }

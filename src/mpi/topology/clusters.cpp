@@ -18,6 +18,7 @@ enum Way : int { kLocal = 0, kDirect = 1, kGateway = 2 };
 struct Known {
   core::World world;
   coll::Network network;  ///< 0: unknown
+  std::size_t begin = 0;  ///< index of `world`'s first cluster in the grid
 };
 
 /// All that nobody has said is 0, not a guess.
@@ -28,11 +29,28 @@ coll::Network said_of_networks(const char* text) {
   return text == nullptr ? nothing : coll::parse_network(text, nothing);
 }
 
+/// Drops all clusters but those of the program's MPI_COMM_WORLD; returns how many came before.
+std::size_t only_part_of(core::World& world, const std::string& cluster) {
+  const auto named = [&](const core::Cluster& each) { return each.name == cluster; };
+  const auto mine = std::ranges::find_if(world.clusters, named);
+  if (mine == world.clusters.end()) return 0;
+  const auto part = world.part(mine->part);
+  const auto begin = static_cast<std::size_t>(part.data() - world.clusters.data());
+  std::vector<core::Cluster> own(part.begin(), part.end());
+  const int first = own.front().first;
+  for (core::Cluster& each : own) each.first -= first;
+  world.clusters = std::move(own);
+  return begin;
+}
+
 std::optional<Known> read() {
   try {
     const char* const world = setting("ISTHMUS_WORLD");
     if (world == nullptr) return std::nullopt;
-    return Known{core::world_from_json(world), said_of_networks(setting("ISTHMUS_NETWORK"))};
+    core::World all = core::world_from_json(world);
+    const char* const name = setting("ISTHMUS_CLUSTER");
+    const std::size_t begin = only_part_of(all, name == nullptr ? "" : name);
+    return Known{std::move(all), said_of_networks(setting("ISTHMUS_NETWORK")), begin};
   } catch (const std::exception&) {
     return std::nullopt;  // MPI_Init ends the job for it, with a sentence
   }
@@ -62,7 +80,8 @@ Link link_between(std::size_t a, std::size_t b) {
                 rate > 0 ? rate : network.wan_bandwidth};
   };
   const auto joins = [a, b](const auto& link) {
-    return std::minmax(link.a, link.b) == std::minmax(a, b);
+    const std::size_t from = known()->begin;
+    return std::minmax(link.a, link.b) == std::minmax(a + from, b + from);
   };
   const core::World& world = known()->world;
   if (const auto at = std::ranges::find_if(world.direct, joins); at != world.direct.end()) {

@@ -1,0 +1,111 @@
+"""Ports at which two sides meet, and the names under which they are published.
+
+The launcher has them, as it outlives every process of the program and every agent can ask it."""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from isthmus.agent import Message
+
+PREFIX = "isthmus:"
+# More than a program has open at a time, and so little that nobody fills the launcher's memory.
+MOST_PORTS = 65536
+
+Answer = Callable[[Message], None]
+
+
+@dataclass(frozen=True)
+class Caller:
+    """A root that waits at a port. `context` is what it offers, where it accepts."""
+
+    rank: int
+    answer: Answer
+    context: int = 0
+
+
+@dataclass
+class Port:
+    once: bool = False
+    accepting: deque[Caller] = field(default_factory=deque)
+    connecting: deque[Caller] = field(default_factory=deque)
+
+
+class Ports:
+    """Everything that is answered later is answered once: when the other side has come, or the port
+    is closed."""
+
+    def __init__(self, job: str) -> None:
+        self._job = job
+        self._ports: dict[str, Port] = {}
+        self._names: dict[str, str] = {}
+        self._opened = 0
+
+    def open(self, *, once: bool = False) -> Message:
+        """`once`: it is closed when two sides have met there."""
+        if len(self._ports) >= MOST_PORTS:
+            return refusal("other", f"{MOST_PORTS} ports are open; MPI_Close_port closes them")
+        self._opened += 1
+        name = f"{PREFIX}{self._job}/{self._opened}"
+        self._ports[name] = Port(once)
+        return {"port": name}
+
+    def close(self, name: str) -> Message:
+        port = self._ports.pop(name, None)
+        if port is None:
+            return self._no_port(name)
+        for caller in (*port.accepting, *port.connecting):
+            caller.answer(refusal("port", f"the port {name} has been closed meanwhile"))
+        return {}
+
+    def accept(self, name: str, caller: Caller) -> None:
+        if port := self._ports.get(name):
+            port.accepting.append(caller)
+            self._pair(name, port)
+        else:
+            caller.answer(self._no_port(name))
+
+    def connect(self, name: str, caller: Caller) -> None:
+        if port := self._ports.get(name):
+            port.connecting.append(caller)
+            self._pair(name, port)
+        else:
+            caller.answer(self._no_port(name))
+
+    def publish(self, service: str, port: str) -> Message:
+        if service in self._names:
+            said = f"the name '{service}' is published already; MPI_Unpublish_name frees it"
+            return refusal("service", said)
+        if len(self._names) >= MOST_PORTS:
+            return refusal("other", f"{MOST_PORTS} names are published")
+        self._names[service] = port
+        return {}
+
+    def unpublish(self, service: str, port: str) -> Message:
+        if self._names.get(service) != port:
+            return refusal("service", f"the name '{service}' is not published for that port")
+        del self._names[service]
+        return {}
+
+    def lookup(self, service: str) -> Message:
+        if port := self._names.get(service):
+            return {"port": port}
+        return refusal("name", f"the name '{service}' is not published in this run")
+
+    def _pair(self, name: str, port: Port) -> None:
+        while port.accepting and port.connecting:
+            if port.once:
+                del self._ports[name]
+            server, client = port.accepting.popleft(), port.connecting.popleft()
+            server.answer({"peer": client.rank, "context": server.context})
+            client.answer({"peer": server.rank, "context": server.context})
+
+    def _no_port(self, name: str) -> Message:
+        if name.startswith(PREFIX) and not name.startswith(f"{PREFIX}{self._job}/"):
+            return refusal("port", f"the port {name} is of another run of isthmus")
+        return refusal("port", f"the port {name} is not open")
+
+
+def refusal(error: str, sentence: str) -> Message:
+    """`error` is the class of docs/control.md, "What ranks ask"."""
+    return {"error": error, "message": sentence}

@@ -1,0 +1,85 @@
+"""What ranks ask the launcher while they run (docs/control.md, "What ranks ask")."""
+
+from collections.abc import Callable
+
+from isthmus.agent import Agent, Message
+from isthmus.ports import Answer, Caller, Ports, refusal
+
+Reply = Callable[[Agent, int, int, Message], None]
+Spawn = Callable[[int, object, str, Callable[[str], None]], None]
+
+
+class Questions:
+    """Answers each question once for each time that it is asked: a rank that has lost a gateway
+    asks again by another, and the question is done only once."""
+
+    def __init__(self, job: str, reply: Reply, spawn: Spawn) -> None:
+        """`reply` is given an agent, a rank, the number of its question, and the answer; `spawn` a
+        rank, what it wants to have started, the port where that is to connect, and what to call
+        with the reason when it cannot be, else with nothing."""
+        self._ports = Ports(job)
+        self._spawn = spawn
+        self._reply = reply
+        self._asked: dict[tuple[int, int], Agent] = {}  # those not answered yet, and by whom
+        self._last: dict[int, tuple[int, Message]] = {}  # of each rank, its last answer
+
+    def hear(self, agent: Agent, message: Message) -> None:
+        rank, number = message.get("rank"), message.get("number")
+        request = message.get("request")
+        if type(rank) is not int or type(number) is not int or not isinstance(request, dict):
+            return  # of an agent that speaks nonsense; nobody is there to be answered
+        again = (rank, number) in self._asked
+        self._asked[rank, number] = agent
+        if again:
+            return
+        answered = self._last.get(rank)
+        if answered and answered[0] == number:
+            self._answer(rank, number, answered[1])
+            return
+        self._do(rank, request, lambda answer: self._answer(rank, number, answer))
+
+    def _answer(self, rank: int, number: int, answer: Message) -> None:
+        agent = self._asked.pop((rank, number))
+        self._last[rank] = number, answer
+        self._reply(agent, rank, number, answer)
+
+    def _do(self, rank: int, request: Message, answer: Answer) -> None:
+        def text(key: str) -> str:
+            value = request.get(key)
+            return value if isinstance(value, str) else ""
+
+        context = request.get("context")
+        caller = Caller(rank, answer, context if type(context) is int else 0)
+        match request.get("do"):
+            case "open":
+                answer(self._ports.open())
+            case "close":
+                answer(self._ports.close(text("port")))
+            case "accept":
+                self._ports.accept(text("port"), caller)
+            case "connect":
+                self._ports.connect(text("port"), caller)
+            case "publish":
+                answer(self._ports.publish(text("service"), text("port")))
+            case "unpublish":
+                answer(self._ports.unpublish(text("service"), text("port")))
+            case "lookup":
+                answer(self._ports.lookup(text("service")))
+            case "spawn":
+                self._start(rank, request, answer)
+            case what:
+                answer(refusal("other", f"the launcher does not know how to '{what}'"))
+
+    def _start(self, rank: int, request: Message, answer: Answer) -> None:
+        opened = self._ports.open(once=True)
+        if "port" not in opened:
+            answer(opened)
+            return
+        port = opened["port"]
+
+        def done(why: str) -> None:
+            if why:
+                self._ports.close(port)
+            answer(refusal("spawn", why) if why else {"port": port})
+
+        self._spawn(rank, request.get("commands"), port, done)

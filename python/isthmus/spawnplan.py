@@ -1,0 +1,137 @@
+"""Where processes that are spawned go: which native jobs are started for them, and as what."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from isthmus.agent import Message
+from isthmus.errors import UsageError, did_you_mean, listing
+from isthmus.placement import Block, Part
+from isthmus.plan import ClusterPlan
+
+# Keys of an MPI_Info that say something here; all others are for other libraries.
+KEYS = ("cluster", "host", "wdir", "path", "env")
+
+
+@dataclass(frozen=True)
+class Growth:
+    """A cluster that the world grows by: processes that are started as one native job. `like` is
+    the index of the cluster of which they are in truth, whose gateways are theirs."""
+
+    index: int
+    like: int
+    cluster: ClusterPlan
+    part: int
+
+    def json(self, machine: Message) -> dict[str, object]:
+        """As of docs/control.md, `grow`. `machine` is the cluster's."""
+        return {
+            "index": self.index,
+            "like": self.like,
+            "name": self.cluster.name,
+            "size": self.cluster.block.size,
+            "arch": machine.get("arch") or "",
+            "long_double": machine.get("long_double") or "",
+            "part": self.part,
+        }
+
+
+@dataclass(frozen=True)
+class Command:
+    """One of MPI_Comm_spawn_multiple. `paths` are the folders where the program is looked for."""
+
+    argv: list[str]
+    n: int
+    cluster: str | None = None
+    wdir: str | None = None
+    paths: tuple[str, ...] = ()
+    env: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+
+def read_commands(entries: object) -> list[Command]:
+    """From the question of a rank. UsageError where it is none, or a key says nonsense."""
+    if not isinstance(entries, list) or not entries:
+        raise UsageError("there is no command to spawn")
+    return [_read_command(entry) for entry in entries]
+
+
+def _read_command(entry: object) -> Command:
+    if not isinstance(entry, dict):
+        raise UsageError("a command to spawn is no command")
+    argv, n, info = entry.get("argv"), entry.get("n"), entry.get("info") or {}
+    if not isinstance(argv, list) or not argv or not all(isinstance(a, str) for a in argv):
+        raise UsageError("a command to spawn has no words")
+    if type(n) is not int or n < 0:
+        raise UsageError(f"'{argv[0]}' is to be spawned {n!r} times")
+    said = {key: str(info[key]) for key in KEYS if key in info}
+    env = {}
+    for line in said.get("env", "").splitlines():
+        name, equals, value = line.partition("=")
+        if not equals or not name:
+            raise UsageError(f"the info key 'env' has the line '{line}'", "Write NAME=VALUE.")
+        env[name] = value
+    return Command(
+        argv=argv,
+        n=n,
+        cluster=said.get("cluster", said.get("host")),
+        wdir=said.get("wdir"),
+        paths=tuple(path for path in said.get("path", "").split(":") if path),
+        env=env,
+    )
+
+
+def grow(
+    clusters: Sequence[ClusterPlan],
+    commands: Sequence[Command],
+    *,
+    home: int,
+    index: int,
+    first: int,
+    part: int,
+) -> list[Growth]:
+    """The native jobs for `commands`, in the order of their ranks: one for all that follow each
+    other in one cluster and one folder. `home` is the cluster of whoever asks; `index` and `first`
+    follow the last cluster and rank that the world has had. UsageError when there is no such
+    cluster."""
+    wanted: list[tuple[int, str | None, int, Part]] = []
+    base = clusters[home].block.parts[0][1]
+    for number, command in enumerate(commands):
+        wdir = command.wdir or base.wdir
+        part_of = Part(
+            argv=command.argv,
+            n=command.n,
+            env={**base.env, **command.env},
+            wdir=wdir,
+            number=number,
+        )
+        where = _clusters_of(clusters, command, home)
+        share, rest = divmod(command.n, len(where))
+        for place, like in enumerate(where):
+            if n := share + (place < rest):
+                wanted.append((like, wdir, n, part_of))
+    growths: list[Growth] = []
+    for (like, _), group in groupby(wanted, key=lambda each: each[:2]):
+        name = f"{clusters[like].name}/{index + len(growths) - len(clusters) + 1}"
+        block = Block(name, first, [(n, part_of) for _, _, n, part_of in group])
+        plan = ClusterPlan(name, clusters[like].spec, block)
+        growths.append(Growth(index + len(growths), like, plan, part))
+        first += block.size
+    return growths
+
+
+def _clusters_of(clusters: Sequence[ClusterPlan], command: Command, home: int) -> list[int]:
+    """`cluster` names one or several, with commas between; a host may stand for its cluster."""
+    if command.cluster is None:
+        return [home]
+    names = [cluster.name for cluster in clusters]
+    found = []
+    for word in (each.strip() for each in command.cluster.split(",")):
+        at = [i for i, c in enumerate(clusters) if word in (c.name, c.spec.host)]
+        if not at:
+            raise UsageError(
+                f"'{command.argv[0]}' is to be spawned in '{word}', which is no cluster of this run"
+                f"{did_you_mean(word, names)}; it has {listing(names)}"
+            )
+        found.append(at[0])
+    return found

@@ -1,0 +1,109 @@
+#include "mpi/making/sides.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "coll/engine/party.hpp"
+#include "mpi/making/intercomm.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/process/outcome.hpp"
+
+namespace isthmus::face {
+namespace {
+
+/// Error classes in an order that all libraries share: their numbers differ.
+constexpr std::array kClasses{MPI_ERR_OTHER,   MPI_ERR_COMM,  MPI_ERR_PORT, MPI_ERR_NAME,
+                              MPI_ERR_SERVICE, MPI_ERR_SPAWN, MPI_ERR_INFO, MPI_ERR_ARG};
+
+std::int32_t number_of(int error_class) {
+  const auto* const found = std::find(kClasses.begin(), kClasses.end(), error_class);
+  return found == kClasses.end() ? 0 : static_cast<std::int32_t>(found - kClasses.begin());
+}
+
+void spread(const Side& side, std::span<std::int32_t> words) {
+  if (isthmus_Bcast(words.data(), static_cast<int>(words.size()), MPI_INT32_T, side.leader,
+                    side.comm) != MPI_SUCCESS) {
+    throw coll::Failure(MPI_ERR_OTHER, "the local communicator failed");
+  }
+}
+
+Words heard(const Side& side, const Words& mine) {
+  auto theirs = side.exchange(mine);
+  if (!theirs) {
+    throw coll::Failure(MPI_ERR_COMM,
+                        "the leaders could not reach each other on the peer communicator");
+  }
+  return *std::move(theirs);
+}
+
+/// Whether all members of both sides have succeeded.
+bool both_succeeded(const Side& side, bool mine) {
+  const std::int32_t own = mine ? 1 : 0;
+  std::int32_t all = own;
+  if (isthmus_Allreduce(&own, &all, 1, MPI_INT32_T, MPI_MIN, side.comm) != MPI_SUCCESS) all = 0;
+  const Words theirs = tell(side, [&] { return heard(side, {all}); });
+  return all != 0 && theirs.front() != 0;
+}
+
+}  // namespace
+
+Words tell(const Side& side, const std::function<Words()>& words) {
+  Words told;
+  std::array<std::int32_t, 2> head{-1, 0};  // the failure, and how many words follow
+  if (side.leading) {
+    try {
+      told = words();
+    } catch (const coll::Failure& failure) {
+      const std::string sentence = failure.what();
+      head[0] = number_of(failure.code);
+      told.assign(sentence.begin(), sentence.end());
+    }
+    head[1] = static_cast<std::int32_t>(told.size());
+  }
+  spread(side, head);
+  told.resize(static_cast<std::size_t>(head[1]));
+  spread(side, told);
+  if (head[0] < 0) return told;
+  const auto kind = std::min(static_cast<std::size_t>(head[0]), kClasses.size() - 1);
+  throw coll::Failure(kClasses[kind], std::string(told.begin(), told.end()));
+}
+
+// Two words are what a leader offers as the context, the others its group.
+Meeting meet_remote(const Side& side) {
+  core::Group local = group_of_comm(side.comm);
+  const Words told = tell(side, [&] {
+    const std::uint64_t offer = fresh_context();
+    Words mine{static_cast<std::int32_t>(offer >> 32), static_cast<std::int32_t>(offer)};
+    for (const int member : local.ranks()) mine.push_back(member);
+    Words theirs = heard(side, mine);
+    // The members need the other group and the context alone.
+    if (theirs.size() > 2 && local.world_rank(0) < theirs[2]) {
+      theirs[0] = mine[0];
+      theirs[1] = mine[1];
+    }
+    return theirs;
+  });
+  Meeting meeting{{std::move(local), core::Group::of(std::span(told).subspan(2))},
+                  static_cast<std::uint64_t>(static_cast<std::uint32_t>(told[0])) << 32 |
+                      static_cast<std::uint32_t>(told[1])};
+  if (meeting.sides.local.intersect(meeting.sides.remote).size() > 0) {
+    throw coll::Failure(MPI_ERR_COMM, "the two sides have members in common");
+  }
+  return meeting;
+}
+
+int join_sides(const Side& side, const Meeting& meeting, MPI_Comm* newintercomm) {
+  const auto make = [&](MPI_Comm* made) {
+    MPI_Comm part = MPI_COMM_NULL;
+    const int code = native_part_of(meeting.sides.whole(), meeting.context, side.comm, &part);
+    return code == MPI_SUCCESS ? finish_intercomm(meeting.sides, meeting.context, part, made)
+                               : code;
+  };
+  return make_together(
+      make, [&](bool mine) { return both_succeeded(side, mine); }, newintercomm);
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,75 @@
+// The two roots ask the launcher for each other; from there on they speak over the engine, in the
+// context that the accepting one has offered, and join their sides as MPI_Intercomm_create does.
+#include <cstring>
+#include <optional>
+
+#include "mpi/making/sides.hpp"
+#include "mpi/meeting/launcher.hpp"
+#include "mpi/meeting/port.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/process/grid.hpp"
+#include "mpi/process/traffic.hpp"
+#include "mpi/request/progress.hpp"
+
+namespace isthmus::face {
+namespace {
+
+/// The other root, once the launcher has told it.
+struct Remote {
+  core::NodeId node;
+  std::uint64_t context;
+};
+
+Remote find_remote(At what, const std::string& port) {
+  nlohmann::json request{{"do", what == At::Accept ? "accept" : "connect"}, {"port", port}};
+  if (what == At::Accept) request["context"] = fresh_context();
+  const nlohmann::json answer = ask_launcher(request);
+  const auto node = answer.find("peer");
+  const auto context = answer.find("context");
+  if (node == answer.end() || !node->is_number_unsigned() || context == answer.end() ||
+      !context->is_number_unsigned()) {
+    throw coll::Failure(MPI_ERR_OTHER, "the launcher's answer names no peer");
+  }
+  return {node->get<core::NodeId>(), context->get<std::uint64_t>()};
+}
+
+/// Tells the other root `words`, and returns its own.
+Words converse(const Remote& remote, const Words& words) {
+  const std::uint64_t context = remote.context | traffic::kMeetingContext;
+  core::SendOp sent;
+  sent.peer = remote.node;
+  sent.envelope.context = context;
+  sent.envelope.source = grid()->rank;
+  sent.data = std::as_bytes(std::span(words));
+  net::Endpoint& endpoint = *grid()->endpoint;
+  endpoint.send(sent);
+  const int from = static_cast<int>(remote.node);
+  std::optional<core::Envelope> coming;
+  wait_until([&] { return (coming = endpoint.probe(context, from, 0)).has_value(); });
+  Words theirs(static_cast<std::size_t>(coming->size) / sizeof(std::int32_t));
+  core::RecvOp received;
+  received.context = context;
+  received.source = from;
+  received.tag = 0;
+  received.buffer = reinterpret_cast<std::byte*>(theirs.data());
+  received.capacity = theirs.size() * sizeof(std::int32_t);
+  endpoint.recv(received);
+  wait_until([&] { return received.done() && sent.done(); });
+  return theirs;
+}
+
+}  // namespace
+
+int meet_at_port(At what, const std::function<std::string()>& port, int root, MPI_Comm comm,
+                 MPI_Comm* newcomm) {
+  int rank = 0;
+  isthmus_Comm_rank(comm, &rank);
+  std::optional<Remote> remote;
+  const Side side{comm, root, rank == root, [&](const Words& words) -> std::optional<Words> {
+                    if (!remote) remote = find_remote(what, port());
+                    return converse(*remote, words);
+                  }};
+  return join_sides(side, meet_remote(side), newcomm);
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,48 @@
+// MPI_Comm_get_parent: a spawned process connects to its parents in MPI_Init, which asks this
+// first.
+#include <memory>
+#include <string>
+
+#include "mpi/comm/comm.hpp"
+#include "mpi/meeting/port.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/native/face.hpp"
+#include "mpi/process/grid.hpp"
+#include "mpi/process/shield.hpp"
+
+namespace isthmus::face {
+namespace {
+
+struct Parent {
+  bool connected = false;
+  MPI_Comm handle = MPI_COMM_NULL;
+  std::weak_ptr<GridComm> comm;
+};
+
+/// Null once the program has freed or disconnected it.
+MPI_Comm of(const Parent& parent) {
+  const GridCommRef alive = parent.comm.lock();
+  return alive && find_comm(parent.handle) == alive.get() ? parent.handle : MPI_COMM_NULL;
+}
+
+}  // namespace
+
+// coverage: also where the parents are in other clusters
+ISTHMUS_MPI(Comm_get_parent)(MPI_Comm* parent) {
+  const char* const port = depth != 0 || grid() == nullptr ? nullptr : setting("ISTHMUS_PARENT");
+  if (port == nullptr || *port == 0 || parent == nullptr) return native.Comm_get_parent(parent);
+  static Parent& known = *new Parent;  // outlives static objects that call MPI
+  return shielded(MPI_COMM_WORLD, "MPI_Comm_get_parent", [&] {
+    int code = MPI_SUCCESS;
+    if (!known.connected) {
+      code = meet_at_port(
+          At::Connect, [port] { return std::string(port); }, 0, MPI_COMM_WORLD, &known.handle);
+      known.connected = true;
+      if (code == MPI_SUCCESS) known.comm = share_comm(known.handle);
+    }
+    *parent = of(known);
+    return code;
+  });
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,156 @@
+// MPI_Comm_spawn and MPI_Comm_spawn_multiple (MPI-4.1 section 11.8). The launcher starts a further
+// native job, whose processes join the grid as a part of their own and connect in MPI_Init to the
+// port at which their parents accept.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mpi/comm/inter.hpp"
+#include "mpi/comm/lookup.hpp"
+#include "mpi/meeting/launcher.hpp"
+#include "mpi/meeting/port.hpp"
+#include "mpi/native/entry.hpp"
+#include "mpi/process/grid.hpp"
+#include "mpi/process/require.hpp"
+#include "mpi/process/shield.hpp"
+#include "mpi/request/native_progress.hpp"
+
+namespace isthmus::face {
+namespace {
+
+using nlohmann::json;
+
+/// What the root alone gives; of MPI_Comm_spawn, one of each.
+struct Commands {
+  int count;
+  char** commands;
+  char*** argvs;  ///< may be null
+  const int* numbers;
+  const MPI_Info* infos;
+
+  int processes() const {
+    int sum = 0;
+    for (int i = 0; i < count; ++i) sum += std::max(0, numbers[i]);
+    return sum;
+  }
+};
+
+std::optional<std::string> value_of(MPI_Info info, const char* key) {
+  int length = 0;
+  int found = 0;
+#if MPI_VERSION >= 4
+  native.Info_get_string(info, key, &length, nullptr, &found);
+  if (found == 0) return std::nullopt;
+  std::string value(static_cast<std::size_t>(length), '\0');
+  native.Info_get_string(info, key, &length, value.data(), &found);
+  value.resize(static_cast<std::size_t>(std::max(0, length - 1)));
+#else
+  native.Info_get_valuelen(info, key, &length, &found);
+  if (found == 0) return std::nullopt;
+  std::string value(static_cast<std::size_t>(length) + 1, '\0');
+  native.Info_get(info, key, length, value.data(), &found);
+  value.resize(static_cast<std::size_t>(length));
+#endif
+  return value;
+}
+
+/// The keys that the standard reserves for this, and Isthmus's own; others are for other libraries.
+constexpr std::array kKeys{"cluster", "host", "wdir", "path", "env", "file", "soft"};
+
+json keys_of(MPI_Info info) {
+  json keys = json::object();
+  if (info == MPI_INFO_NULL) return keys;
+  const Inside inside;
+  for (const char* const key : kKeys) {
+    if (const auto value = value_of(info, key)) keys[key] = *value;
+  }
+  return keys;
+}
+
+json request_of(const Commands& given) {
+  require(given.count > 0, MPI_ERR_ARG, "there is no command");
+  json commands = json::array();
+  for (int i = 0; i < given.count; ++i) {
+    require(given.commands[i] != nullptr, MPI_ERR_ARG, "the command is a null pointer");
+    require(given.numbers[i] >= 0, MPI_ERR_ARG, "the number of processes is negative");
+    json argv = json::array({given.commands[i]});
+    char** const arguments = given.argvs == nullptr ? nullptr : given.argvs[i];
+    for (char** each = arguments; each != nullptr && *each != nullptr; ++each)
+      argv.push_back(*each);
+    commands.push_back(
+        {{"argv", std::move(argv)}, {"n", given.numbers[i]}, {"info", keys_of(given.infos[i])}});
+  }
+  require(given.processes() > 0, MPI_ERR_SPAWN, "no process is asked for");
+  return {{"do", "spawn"}, {"commands", std::move(commands)}};
+}
+
+template <class Given>
+int spawn(const char* function, const Given& given, int root, MPI_Comm comm, MPI_Comm* intercomm,
+          int* errcodes) {
+  int rank = 0;
+  isthmus_Comm_rank(comm, &rank);
+  const auto set_codes = [&](int number, int code) {
+    if (errcodes != MPI_ERRCODES_IGNORE) std::fill_n(errcodes, number, code);
+  };
+  return shielded(comm, function, [&] {
+    if (const GridCommRef found = share_comm(comm)) require_intracomm(*found);
+    const auto start = [&] { return text_of(ask_launcher(request_of(given())), "port"); };
+    try {
+      const int code = meet_at_port(At::Accept, start, root, comm, intercomm);
+      int number = 0;
+      if (code == MPI_SUCCESS) isthmus_Comm_remote_size(*intercomm, &number);
+      set_codes(number, MPI_SUCCESS);
+      return code;
+    } catch (const coll::Failure&) {
+      *intercomm = MPI_COMM_NULL;
+      if (rank == root) set_codes(given().processes(), MPI_ERR_SPAWN);
+      throw;
+    }
+  });
+}
+
+/// The native library judges what is wrong in itself.
+bool of_library(MPI_Comm comm, int root, const MPI_Comm* intercomm) {
+  if (depth != 0 || grid() == nullptr || comm == MPI_COMM_NULL || intercomm == nullptr) return true;
+  if (share_comm(comm)) return false;
+  int inter = 0;
+  int size = 0;
+  return isthmus_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0 ||
+         isthmus_Comm_size(comm, &size) != MPI_SUCCESS || root < 0 || root >= size;
+}
+
+}  // namespace
+
+// coverage: in the root's cluster, or those that the info key `cluster` names
+ISTHMUS_MPI(Comm_spawn)
+(const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
+ MPI_Comm* intercomm, int array_of_errcodes[]) {
+  if (of_library(comm, root, intercomm)) {
+    return parked(native.Comm_spawn, command, argv, maxprocs, info, root, comm, intercomm,
+                  array_of_errcodes);
+  }
+  char* name = const_cast<char*>(command);
+  char** arguments = argv == MPI_ARGV_NULL ? nullptr : argv;
+  const auto given = [&] { return Commands{1, &name, &arguments, &maxprocs, &info}; };
+  return spawn("MPI_Comm_spawn", given, root, comm, intercomm, array_of_errcodes);
+}
+
+// coverage: as MPI_Comm_spawn; all commands are one MPI_COMM_WORLD
+ISTHMUS_MPI(Comm_spawn_multiple)
+(int count, char* array_of_commands[], char** array_of_argv[], const int array_of_maxprocs[],
+ const MPI_Info array_of_info[], int root, MPI_Comm comm, MPI_Comm* intercomm,
+ int array_of_errcodes[]) {
+  if (of_library(comm, root, intercomm)) {
+    return parked(native.Comm_spawn_multiple, count, array_of_commands, array_of_argv,
+                  array_of_maxprocs, array_of_info, root, comm, intercomm, array_of_errcodes);
+  }
+  char*** const argvs = array_of_argv == MPI_ARGVS_NULL ? nullptr : array_of_argv;
+  const auto given = [&] {
+    return Commands{count, array_of_commands, argvs, array_of_maxprocs, array_of_info};
+  };
+  return spawn("MPI_Comm_spawn_multiple", given, root, comm, intercomm, array_of_errcodes);
+}
+
+}  // namespace isthmus::face

@@ -1,0 +1,77 @@
+"""Ports and published names, as the launcher has them."""
+
+import pytest
+
+from isthmus.ports import Caller, Ports
+
+
+class Answers:
+    """What callers have been answered, by rank."""
+
+    def __init__(self):
+        self.given = {}
+
+    def caller(self, rank, context=0):
+        return Caller(rank, lambda answer: self.given.update({rank: answer}), context)
+
+
+@pytest.fixture
+def ports():
+    return Ports("job-1")
+
+
+@pytest.fixture
+def answers():
+    return Answers()
+
+
+def test_both_sides_learn_of_each_other_whoever_comes_first(ports, answers):
+    port = ports.open()["port"]
+    ports.connect(port, answers.caller(7))
+    assert answers.given == {}
+    ports.accept(port, answers.caller(2, context=96))
+    assert answers.given == {2: {"peer": 7, "context": 96}, 7: {"peer": 2, "context": 96}}
+    ports.accept(port, answers.caller(3, context=98))
+    ports.connect(port, answers.caller(8))
+    assert answers.given[8] == {"peer": 3, "context": 98}
+
+
+def test_ports_have_names_of_their_own(ports, answers):
+    first, second = ports.open()["port"], ports.open()["port"]
+    assert first != second
+    ports.connect(first, answers.caller(1))
+    ports.accept(second, answers.caller(2))
+    assert answers.given == {}
+
+
+def test_a_closed_port_turns_away_who_waits_and_who_comes(ports, answers):
+    port = ports.open()["port"]
+    ports.accept(port, answers.caller(1))
+    assert ports.close(port) == {}
+    ports.connect(port, answers.caller(2))
+    assert [answers.given[rank]["error"] for rank in (1, 2)] == ["port", "port"]
+    assert ports.close(port)["error"] == "port"
+
+
+def test_a_port_of_another_run_is_called_so(ports, answers):
+    other = Ports("job-2").open()["port"]
+    ports.connect(other, answers.caller(1))
+    assert "another run" in answers.given[1]["message"]
+
+
+def test_a_port_for_one_meeting_closes_after_it(ports, answers):
+    port = ports.open(once=True)["port"]
+    ports.accept(port, answers.caller(1))
+    ports.connect(port, answers.caller(2))
+    assert answers.given[2]["peer"] == 1
+    assert ports.close(port)["error"] == "port"
+
+
+def test_names_are_published_once_and_taken_back_with_their_port(ports):
+    assert ports.lookup("ocean")["error"] == "name"
+    assert ports.publish("ocean", "p") == {}
+    assert ports.publish("ocean", "q")["error"] == "service"
+    assert ports.lookup("ocean") == {"port": "p"}
+    assert ports.unpublish("ocean", "q")["error"] == "service"
+    assert ports.unpublish("ocean", "p") == {}
+    assert ports.lookup("ocean")["error"] == "name"
