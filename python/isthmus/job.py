@@ -277,7 +277,8 @@ class Job:
                 self._members.changed()
             case "exit":
                 member.joined = member.joined or bool(message.get("joined"))
-                await self._output.rest(member)
+                told = self._spawning is not None and self._spawning.starts(member)
+                await self._output.rest(member, told=told)
                 self._exited(member, message)
             case "abort":
                 code = _integer(message.get("code"), 1)

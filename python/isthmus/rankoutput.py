@@ -31,12 +31,12 @@ class RankOutput:
             data = self._last_words.sift(data, known)
         await self._relay.put(id(member.agent), fd, data)
 
-    async def rest(self, member: Member) -> None:
+    async def rest(self, member: Member, *, told: bool) -> None:
         """At the end of a member's output: what waits, and the native launcher's own words, since
-        where its ranks never joined nobody knows better."""
+        where its ranks never joined nobody knows better. `told`: the program is told why."""
         for fd, data in member.chatter.rest():
             await self._relay.put(id(member.agent), fd, data)
-        if self._voice.verbose or not member.joined:
+        if self._voice.verbose or not (member.joined or told):
             name = member.cluster.name
             lines = [f"cluster {name}: ".encode() + line for line in member.chatter.kept]
             await self._relay.put(id(member.agent), 2, b"".join(lines))

@@ -80,6 +80,10 @@ class Spawning:
                 for start in starts:
                     self._starting.pop(id(start.member), None)
 
+    def starts(self, member: Member) -> bool:
+        """It is being started: whether that ends well is for the program to hear."""
+        return id(member) in self._starting
+
     def joined(self, member: Member) -> None:
         if start := self._starting.get(id(member)):
             _tell(start, None)
