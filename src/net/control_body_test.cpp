@@ -4,6 +4,8 @@
 
 #include <random>
 
+#include "core/frame.hpp"
+
 namespace isthmus::net {
 namespace {
 
@@ -26,7 +28,7 @@ std::vector<ControlBody> one_of_each() {
       {.what = What::Joined, .node = 8, .part = 3},
       {.what = What::Grown, .message = "{\"index\":2}"},
       {.what = What::Ask, .message = "{\"do\":\"open\"}", .number = ~0ULL},
-      {.what = What::Answer, .message = std::string(kMostAsked, '"'), .number = 7},
+      {.what = What::Answer, .message = "{\"port\":\"p\"}", .number = 7},
       {.what = What::Lost, .message = "it fell silent", .cluster = 2},
       {.what = What::Crossed, .cluster = 1, .crossed = {1, 2, ~0ULL, 4}}};
 }
@@ -52,6 +54,13 @@ TEST(ControlBody, SaysWhatItSaid) {
     EXPECT_EQ(read->crossed.bytes, body.crossed.bytes);
     EXPECT_EQ(read->crossed.wire_bytes, body.crossed.wire_bytes);
   }
+}
+
+TEST(ControlBody, TheLongestQuestionFitsAFrame) {
+  const ControlBody body{.what = ControlBody::What::Ask, .message = std::string(kMostAsked, '"')};
+  const auto bytes = encode_control(body);
+  EXPECT_LE(bytes.size(), core::kMaxBody);
+  EXPECT_EQ(decode_control(bytes)->message, body.message);
 }
 
 TEST(ControlBody, GarbageIsNone) {

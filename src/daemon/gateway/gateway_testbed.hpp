@@ -175,6 +175,17 @@ class Testbed {
     for (auto& join : joins) endpoints_.push_back(join.get());
   }
 
+  /// For a rank that joins later; the next in order. Adopted, it is `rank(r)`.
+  net::Endpoint::FaultHandler on_fault(int r) {
+    while (faults_.size() <= static_cast<std::size_t>(r)) {
+      faults_.push_back(std::make_unique<Awaited<std::string>>());
+    }
+    return [this, r](const std::string& s, int code) {
+      faults_[static_cast<std::size_t>(r)]->set(s + " [" + std::to_string(code) + "]");
+    };
+  }
+  void adopt(std::unique_ptr<net::Endpoint> endpoint) { endpoints_.push_back(std::move(endpoint)); }
+
   net::Endpoint& rank(int r) { return *endpoints_[static_cast<std::size_t>(r)]; }
   void kill(int r) { endpoints_[static_cast<std::size_t>(r)].reset(); }
   void leave_all() {
@@ -288,6 +299,9 @@ class Testbed {
     events.warning = [this, i](const std::string& sentence) { warnings_[i]->set(sentence); };
     events.silence = [this, i](const LinkSilence& silence) {
       (silence.over ? silences_over_ : silences_)[i]->set(silence);
+    };
+    events.ask = [this, i](core::NodeId process, std::uint64_t number, const std::string& request) {
+      gateways_[i]->answer(process, number, "rank " + std::to_string(process) + " " + request);
     };
     events.rejected = [this, i](const std::string& sentence) { rejected_[i]->set(sentence); };
     gateways_[i] = std::make_unique<Gateway>(io_, config, events);

@@ -41,7 +41,8 @@ std::optional<std::string> value_of(MPI_Info info, const char* key) {
   int length = 0;
   int found = 0;
 #if MPI_VERSION >= 4
-  native.Info_get_string(info, key, &length, nullptr, &found);
+  char none = 0;  // MPICH wants a place also where nothing is to be written
+  native.Info_get_string(info, key, &length, &none, &found);
   if (found == 0) return std::nullopt;
   std::string value(static_cast<std::size_t>(length), '\0');
   native.Info_get_string(info, key, &length, value.data(), &found);
