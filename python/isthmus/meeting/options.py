@@ -49,8 +49,8 @@ def of_queues(run: Callable[..., Any]) -> Callable[..., Any]:
             typer.Option(
                 "--meet",
                 metavar="HOST[:PORT]",
-                help="How the clusters' nodes reach this host. Without it: 'meet' in the grid file, "
-                "else this host's name and any port.",
+                help="How the clusters' nodes reach this host. Without it: 'meet' in the grid "
+                "file, else this host's name and any port.",
                 rich_help_panel=_QUEUES,
             ),
         ] = None,
