@@ -1,0 +1,38 @@
+"""How processes that are spawned end, and what the others hear of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mpis
+import pytest
+
+DIES = Path(__file__).parent / "meeting" / "dies.c"
+LIBRARIES = ["openmpi4", "mpich5"]
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_a_child_that_exits_ends_the_run_with_its_status(isthmus, programs, name):
+    done = isthmus("run", "-n", 2, mpis.ALL[name].build(DIES, programs), "exits")
+    assert done.returncode == 4, done.stderr
+    assert '(cluster "west/1") ended without MPI_Finalize' in done.stderr
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_a_child_that_aborts_ends_the_run_with_its_code(isthmus, programs, name):
+    done = isthmus("run", "-n", 2, mpis.ALL[name].build(DIES, programs), "aborts")
+    assert done.returncode == 5, done.stderr
+    assert "rank 2 called MPI_Abort with code 5" in done.stderr
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_children_may_outlive_their_parents(isthmus, programs, name):
+    done = isthmus("run", "-n", 2, mpis.ALL[name].build(DIES, programs), "outlives")
+    assert done.returncode == 0, done.stderr
+    assert "the children are alone" in done.stdout
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_both_may_end_while_they_are_connected(isthmus, programs, name):
+    done = isthmus("run", "-n", 2, mpis.ALL[name].build(DIES, programs), "ends")
+    assert done.returncode == 0, done.stderr
