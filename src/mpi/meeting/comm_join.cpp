@@ -75,7 +75,7 @@ ISTHMUS_MPI(Comm_join)(int fd, MPI_Comm* intercomm) {
   if (depth != 0 || grid() == nullptr || intercomm == nullptr) {
     return native.Comm_join(fd, intercomm);
   }
-  return shielded(MPI_COMM_SELF, "MPI_Comm_join", [&] {
+  return shielded(MPI_COMM_SELF, "MPI_Comm_join", [&]() -> int {
     *intercomm = MPI_COMM_NULL;
     if (!of_this_grid(fd)) return MPI_SUCCESS;
     const Side side{MPI_COMM_SELF, 0, true,
