@@ -135,7 +135,8 @@ def test_json_holds_every_sample():
 
 def hablot(ours_delay: float, ours_rate: float, **more: float) -> Results:
     """An Isthmus of that delay and rate beside plain TCP and a native MPI over the ideal wire."""
-    sizes = [8, 64 << 10, 512 << 10, MIB, 2 * MIB, LARGEST]
+    sizes = [8, 64 << 10, 256 << 10, 512 << 10, MIB, 2 * MIB, 4 * MIB, LARGEST]
+    paused = more.get("paused", 1.0)
     ours = wire_times(ours_delay, ours_rate, sizes)
     count = 1000
     both = more.get("both", 2.0)
@@ -149,6 +150,10 @@ def hablot(ours_delay: float, ours_rate: float, **more: float) -> Results:
         flow("isthmus", "bidirectional", 1.0, round(both / 2 * count)),
         Run("isthmus", 0, Task("loaded", 8, total=1), 1, (more.get("beside", 1.0) * ours[8],)),
     ]
+    for key in ("isthmus", "isthmus-direct"):
+        for size in (256 << 10, 4 * MIB):
+            task = Task("paused", size, 1, 2.0)
+            found.append(Run(key, 0, task, 1, (paused * ours[size],)))
     return results(*found)
 
 
@@ -168,6 +173,7 @@ def test_as_fast_as_the_wire_is_well():
         (hablot(1.3 * DELAY, RATE), "half bandwidth"),
         (hablot(DELAY, RATE, both=1.8), "bidirectional"),
         (hablot(DELAY, RATE, beside=1.6), "beside a stream"),
+        (hablot(DELAY, RATE, paused=1.4), "after 2 s of silence"),
         (hablot(1.02 * DELAY, RATE), "native"),
     ],
 )

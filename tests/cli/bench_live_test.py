@@ -32,12 +32,13 @@ TASKS = [
     Task("rate", 8, 1, 0.02),
     Task("loaded", 8, total=20_000_000),
 ]
+MPI_TASKS = [*TASKS, Task("paused", 1024, 2, 0.1)]
 MARK = "ISTHMUS_TEST_MARK"
 
 
-def check(runs) -> None:
+def check(runs, tasks=TASKS) -> None:
     """A run for each task, with as many samples as were wanted."""
-    assert [run.task for run in runs] == TASKS
+    assert [run.task for run in runs] == tasks
     for run in runs:
         again = run_from_json(run.as_json())
         assert again == run
@@ -68,7 +69,8 @@ def test_isthmus_on_this_host(tmp_path: Path):
     place, file = loopback(), tmp_path / "grid.toml"
     file.write_text(write(place.grid))
     program = prepare("mpicc.openmpi")
-    check(IsthmusRun(place, "isthmus", "Isthmus", file, (program, program)).measure(TASKS, 0))
+    ours = IsthmusRun(place, "isthmus", "Isthmus", file, (program, program))
+    check(ours.measure(MPI_TASKS, 0), MPI_TASKS)
 
 
 def test_a_program_that_is_not_there(tmp_path: Path):

@@ -29,7 +29,8 @@ class Contestant(session.Contestant[Task, Run], Protocol):
     def figures(self) -> frozenset[str]: ...
 
 
-ALL_FIGURES = frozenset({"pingpong", "stream", "bidirectional", "rate", "loaded"})
+_BOTH = frozenset({"pingpong", "stream", "bidirectional", "rate", "loaded"})
+MPI_FIGURES = _BOTH | {"paused"}
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class PlainTcp:
     key: str = "tcp"
     label: str = "plain TCP"
     ceiling: int | None = None
-    figures: frozenset[str] = ALL_FIGURES
+    figures: frozenset[str] = _BOTH
 
     def measure(self, tasks: Sequence[Task], number: int) -> list[Run]:
         near, far = self.place.ends
@@ -138,7 +139,7 @@ class IsthmusRun:
     grid: Path
     programs: tuple[str, str]
     ceiling: int | None = None
-    figures: frozenset[str] = ALL_FIGURES
+    figures: frozenset[str] = MPI_FIGURES
 
     def measure(self, tasks: Sequence[Task], number: int) -> list[Run]:
         command = [*_ISTHMUS, "run", "-g", str(self.grid)]
@@ -159,7 +160,7 @@ class NativeMpi:
     tuning: str
     settings: Mapping[str, str] = field(default_factory=dict)
     ceiling: int | None = None
-    figures: frozenset[str] = ALL_FIGURES
+    figures: frozenset[str] = MPI_FIGURES
 
     @property
     def key(self) -> str:

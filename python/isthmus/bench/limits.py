@@ -3,7 +3,7 @@
 from isthmus.bench.verdicts import Figure, Limit
 from isthmus.measuring.results import Results, half_bandwidth_size
 from isthmus.measuring.samples import NotMeasuredError
-from isthmus.measuring.tasks import LARGEST, LATENCY_BYTES
+from isthmus.measuring.tasks import LARGEST, LATENCY_BYTES, PAUSE, PAUSED_BYTES
 from isthmus.units import format_bytes
 
 OURS, DIRECT, MEMORY = "isthmus", "isthmus-direct", "isthmus-memory"
@@ -42,6 +42,15 @@ def _loaded(results: Results) -> tuple[float, str]:
     loaded = results.loaded(OURS)
     idle = 2 * results.median_one_way(OURS, LATENCY_BYTES)
     return loaded / idle, f"{1e3 * loaded:.2f} and {1e3 * idle:.2f} ms (medians)"
+
+
+def _paused(contestant: str, size: int) -> Figure[Results]:
+    def figure(results: Results) -> tuple[float, str]:
+        back_to_back = 1e3 * results.median_one_way(contestant, size)
+        ratio = results.paused(contestant, size)
+        return ratio, f"{ratio * back_to_back:.2f} and {back_to_back:.2f} ms (medians)"
+
+    return figure
 
 
 def _over_iperf(results: Results) -> tuple[float, str]:
@@ -132,6 +141,14 @@ LIMITS = (
     ),
     Limit("hablot", "bidirectional over one-way bandwidth", "at least", 1.9, _both_ways),
     Limit("hablot", "8 B round trip beside a stream over one alone", "at most", 1.5, _loaded),
+    *(
+        Limit(
+            "hablot", f"{size >> 10} KiB after {PAUSE:g} s of silence over back to back{how}",
+            "at most", 1.3, _paused(contestant, size),
+        )
+        for contestant, how in ((OURS, ""), (DIRECT, ", direct"))
+        for size in PAUSED_BYTES
+    ),
     Limit(
         "hablot", "time of a message, direct, over that of the best native MPI", "at most", 1.01,
         _against_natives,

@@ -167,7 +167,7 @@ def _full(place: Place, contestant: Contestant, options: Options) -> list[list[T
         sizes, each = [LATENCY_BYTES, 64 * KIB, MIB, LARGEST], max(1, each // 10)
     made = tasks.pingpongs(sizes, each)
     if contestant.ceiling is None:
-        made += [*tasks.flows(2, 3.0), tasks.loaded()]
+        made += [*tasks.flows(2, 3.0), tasks.loaded(), *tasks.paused(3)]
     return [made if place.open else tasks.flows(2, 3.0)] * options.passes
 
 
@@ -204,7 +204,9 @@ def _quick(place: Place, contestant: Contestant) -> list[list[Task]]:
         return [[*small, *middle, *tasks.flows(1, 2.0)]] * 2
     one = [*small, *middle, *tasks.pingpongs([LARGEST], 2), *tasks.flows(1, 2.0)]
     if contestant.key == OURS:
-        return [[*one, tasks.loaded()], one]
+        return [[*one, tasks.loaded(), *tasks.paused(4)], one]
+    if contestant.key == DIRECT:
+        return [[*one, *tasks.paused(4)]]
     return [one, one] if contestant.key == "tcp" else [one]
 
 

@@ -5,6 +5,7 @@
  *   stream:BYTES:ROUNDS:SECONDS         messages one way, all pairs at once
  *   bidirectional:BYTES:ROUNDS:SECONDS  the same both ways
  *   rate:BYTES:ROUNDS:SECONDS           as stream, with many more messages under way
+ *   paused:BYTES:ROUNDS:SECONDS         as pingpong, after so long a silence before each round trip
  *   loaded:BYTES:TOTAL                  round trips of the first pair while TOTAL bytes go the
  *                                       same way as the pings
  *
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
   WARM_UP = 2,
@@ -53,11 +55,20 @@ static void print(const char* text, const double* seconds, const long long* mess
   fflush(stdout);
 }
 
-static void pingpong(const char* text, int bytes, int rounds) {
+/* Outside MPI and asleep, as a rank that computes on a processor of its own. */
+static void silent(double seconds) {
+  const time_t whole = (time_t)seconds;
+  struct timespec rest = {whole, (long)(1e9 * (seconds - (double)whole))};
+  while (nanosleep(&rest, &rest) != 0) {
+  }
+}
+
+static void pingpong(const char* text, int bytes, int rounds, double pause) {
   if (rank % (size / 2) != 0) return;
   char* buffer = allocate((size_t)bytes);
   double* seconds = (double*)allocate(sizeof(double) * (size_t)rounds);
   for (int i = -WARM_UP; i < rounds; ++i) {
+    if (i >= 0) silent(pause);
     const double start = MPI_Wtime();
     if (leader) MPI_Send(buffer, bytes, MPI_BYTE, peer, PING, MPI_COMM_WORLD);
     MPI_Recv(buffer, bytes, MPI_BYTE, peer, PING, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -191,7 +202,9 @@ static void run(const char* text) {
   if (n < 3 || bytes < 1 || bytes > 1 << 30 || rounds < 1) fail(text, "is no task");
   MPI_Barrier(MPI_COMM_WORLD);
   if (n == 3 && rounds <= 1000000 && strcmp(name, "pingpong") == 0) {
-    pingpong(text, (int)bytes, (int)rounds);
+    pingpong(text, (int)bytes, (int)rounds, 0);
+  } else if (timed && strcmp(name, "paused") == 0) {
+    pingpong(text, (int)bytes, (int)rounds, seconds);
   } else if (n == 3 && strcmp(name, "loaded") == 0) {
     loaded(text, (int)bytes, rounds);
   } else if (timed && strcmp(name, "stream") == 0) {

@@ -46,7 +46,7 @@ def run_from_json(data: dict[str, Any]) -> Run:
     task = tasks.parse(str(data["task"]))
     seconds = tuple(float(value) for value in data["seconds"])
     messages = tuple(float(value) for value in data.get("messages") or ())
-    if task.figure not in ("pingpong", "loaded") and len(seconds) != len(messages):
+    if not task.of_round_trips and len(seconds) != len(messages):
         raise ValueError(f"{task.text}: {len(seconds)} times and {len(messages)} counts")
     if any(value <= 0 for value in seconds):
         raise ValueError(f"{task.text}: a time that is not positive")
@@ -133,6 +133,18 @@ class Results(Samples[Run]):
         if not found:
             raise self._missing(contestant, "round trips beside a stream")
         return statistics.median(found)
+
+    def paused(self, contestant: str, size: int) -> float:
+        """The median message's time after a pause over that of one back to back."""
+        found = [
+            value
+            for run in self._of(contestant, "paused")
+            if run.task.bytes == size
+            for value in run.seconds
+        ]
+        if not found:
+            raise self._missing(contestant, f"a message of {size} B after a pause")
+        return statistics.median(found) / 2 / self.median_one_way(contestant, size)
 
     # -- flows -------------------------------------------------------------------------------
 

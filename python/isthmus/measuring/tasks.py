@@ -8,6 +8,8 @@ RATE_BYTES = 8
 LATENCY_BYTES = 8
 LARGEST = 64 << 20
 KIB, MIB = 1 << 10, 1 << 20
+PAUSED_BYTES = (256 * KIB, 4 * MIB)
+PAUSE = 2.0  # seconds, in which kernels forget what a stream had under way
 GIGABYTE = 1_000_000_000
 
 
@@ -30,10 +32,15 @@ class Task:
         return f"{self.figure}:{self.bytes}:{self.rounds}:{self.seconds:g}"
 
     @property
+    def of_round_trips(self) -> bool:
+        """Its samples are round trips; those of others are rounds of many messages."""
+        return self.figure in ("pingpong", "paused", "loaded")
+
+    @property
     def limit(self) -> float:
         """At 2 MB/s and a second for each round trip; anything slower has got stuck."""
         moved = self.total or 2 * self.bytes * (self.rounds + 2)
-        trips = self.rounds + 2 if self.figure == "pingpong" else 10 * self.rounds
+        trips = self.rounds + 2 if self.figure in ("pingpong", "paused") else 10 * self.rounds
         return 60 + moved / 2e6 + trips + 40 * self.seconds * max(self.rounds, 1)
 
 
@@ -46,7 +53,7 @@ def parse(text: str) -> Task:
     if figure == "loaded":
         size, total = map(int, numbers)
         return Task(figure, size, total=total)
-    if figure in ("stream", "bidirectional", "rate"):
+    if figure in ("stream", "bidirectional", "rate", "paused"):
         size_text, rounds_text, seconds = numbers
         return Task(figure, int(size_text), int(rounds_text), float(seconds))
     raise ValueError(f"no task: {text}")
@@ -54,6 +61,15 @@ def parse(text: str) -> Task:
 
 def pingpongs(sizes: Sequence[int], rounds: int) -> list[Task]:
     return [Task("pingpong", size, rounds) for size in sizes]
+
+
+def paused(rounds: int) -> list[Task]:
+    """Round trips after a computing phase, and the same back to back."""
+    return [
+        task
+        for size in PAUSED_BYTES
+        for task in (Task("pingpong", size, 10), Task("paused", size, rounds, PAUSE))
+    ]
 
 
 def powers_of_two(largest: int = LARGEST) -> list[int]:
