@@ -260,6 +260,7 @@ class LinkSpec(_Table):
     streams: Annotated[int, Field(ge=1, le=256)] | None = None
     encrypt: bool = True
     patience: Annotated[str, AfterValidator(_patience)] | None = None
+    congestion: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,15}$")] | None = None
 
 
 class Grid(_Table):

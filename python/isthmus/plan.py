@@ -342,5 +342,6 @@ def link_settings(spec: LinkSpec) -> dict[str, object]:
         "rate": parse_rate(spec.rate) / 8 if spec.rate else None,
         "rtt": parse_time(spec.rtt) if spec.rtt else None,
         "streams": spec.streams,
+        "congestion": spec.congestion,
         "patience": parse_time(spec.patience) if spec.patience else None,
     }

@@ -188,6 +188,7 @@ class Conduit {
     Time heard{};
     Time next_ping{};
     bool ping_due = false;
+    bool answer_due = false;  // to its ping: others' acknowledgements do not show that it lives
   };
   struct Slot {
     std::shared_ptr<Packet> packet;  // null: acknowledged

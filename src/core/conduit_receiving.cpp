@@ -106,7 +106,7 @@ std::string Conduit::take(Stream& stream, const Decoded& frame, Time now, const 
       return ack ? take_ack(*ack) : "sent an Ack of the wrong form";
     }
     case FrameKind::Ping:
-      ack_due_ = true;
+      stream.answer_due = true;
       return {};
     default:
       break;

@@ -172,7 +172,10 @@ void Conduit::output(StreamId id, Time now, std::size_t limit, std::vector<Packe
   if (!stream.hello_received || !dead_.empty()) return;
 
   const bool data = (bulk && !again_.empty()) || may_send_new(bulk);
-  if (ack_due_ || (data && ack_pending())) put(make_ack());
+  if (ack_due_ || std::exchange(stream.answer_due, false) || (data && ack_pending())) {
+    stream.answer_due = false;
+    put(make_ack());
+  }
   if (stream.ping_due) {
     put(unsequenced(FrameKind::Ping, {}));
     stream.ping_due = false;
@@ -196,7 +199,7 @@ bool Conduit::has_output(StreamId id) const {
   const Stream& stream = found->second;
   if (!stream.hello_sent) return true;
   if (!stream.hello_received || !dead_.empty()) return false;
-  return ack_due_ || stream.ping_due || !again_.empty() || may_send_new(true);
+  return ack_due_ || stream.answer_due || stream.ping_due || !again_.empty() || may_send_new(true);
 }
 
 }  // namespace isthmus::core

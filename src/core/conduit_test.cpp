@@ -272,6 +272,24 @@ class Breach : public testing::Test {
   }
 };
 
+// Each of two ends gives up a stream on which it hears nothing, whatever it hears on others.
+TEST_F(Breach, APingIsAnsweredOnItsOwnStream) {
+  greet();
+  const StreamId other = conduit.stream_up(Time::zero());
+  std::vector<PacketPtr> out;
+  conduit.output(other, Time::zero(), kMaxBody, out);  // Hello
+  conduit.output(stream, Time::zero(), kMaxBody, out);
+  give(packet(FrameKind::Ping, 0, {}));
+  out.clear();
+  conduit.output(other, Time::zero(), kMaxBody, out);
+  EXPECT_TRUE(out.empty());
+  EXPECT_TRUE(conduit.has_output(stream));
+  conduit.output(stream, Time::zero(), kMaxBody, out);
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_EQ(out[0]->kind, FrameKind::Ack);
+  EXPECT_FALSE(conduit.has_output(stream));
+}
+
 TEST_F(Breach, AnotherVersion) {
   Hello h = hello();
   h.version = kProtocolVersion + 1;

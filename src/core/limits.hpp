@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/message.hpp"
+#include "core/world.hpp"
 
 namespace isthmus::core {
 
@@ -16,7 +17,13 @@ inline constexpr std::size_t kMostWindow = std::size_t{64} << 20;
 /// has several. As the above, of all peers together.
 inline constexpr std::size_t kCustody = std::size_t{64} << 20;
 
+/// So much of a message begins in small frames where some link is long: what streams that begin
+/// anew may send in their first round trip (stream_count.hpp), each a frame.
+inline constexpr std::size_t kFineHead = std::size_t{512} << 10;
+
 /// `ranks` is the size of the world. The same on every node.
 Limits limits_for(int ranks);
+/// Of the engine of a process of this world.
+Limits limits_for(const World& world);
 
 }  // namespace isthmus::core

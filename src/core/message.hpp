@@ -118,6 +118,8 @@ inline constexpr std::size_t kMaxWaiting = std::size_t{1} << 20;
 struct Limits {
   std::size_t window = std::size_t{1} << 20;
   std::size_t piece = std::size_t{64} * 1024;  ///< payload per frame, at most kMaxBody - 64
+  /// So much of a message goes in small frames before larger ones follow. At least a piece.
+  std::size_t fine_head = 0;
 };
 
 }  // namespace isthmus::core

@@ -15,20 +15,23 @@ std::size_t limit(const SendOp& op) {
   return op.granted ? op.data.size() : op.ahead;
 }
 
-// The first and the last `piece` bytes of a message travel in this many frames.
-constexpr std::size_t kFine = 4;
+// The first and the last `piece` bytes of a message travel in this many frames. Each fits into what
+// a TCP stream may send at once when it begins (10 segments of 1448 bytes, RFC 6928), inside TLS
+// and behind an acknowledgement.
+constexpr std::size_t kFine = 6;
 
 }  // namespace
 
 Outbound::Outbound(const Limits& limits)
     : window_(limits.window),
       piece_(std::clamp<std::size_t>(limits.piece, 1, kMaxBody - BodyHead().size())),
+      fine_head_(std::max(limits.fine_head, piece_)),
       left_(limits.window) {}
 
 // A hop passes on whole frames: the first has left the last hop when the first small frame is
 // there, and the message is there a small frame's time after the last hop has begun to get it.
 std::size_t Outbound::cut(const SendOp& op) const {
-  const bool within = op.sent >= piece_ && op.data.size() - op.sent > piece_;
+  const bool within = op.sent >= fine_head_ && op.data.size() - op.sent > piece_;
   return within ? piece_ : (piece_ + kFine - 1) / kFine;
 }
 

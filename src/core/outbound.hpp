@@ -49,7 +49,7 @@ class Outbound {
  private:
   std::size_t cut(const SendOp& op) const;
 
-  std::size_t window_, piece_;
+  std::size_t window_, piece_, fine_head_;
   std::size_t left_;
   std::uint64_t credited_ = 0;
   std::uint64_t next_number_ = 0;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace isthmus::core {
@@ -10,8 +11,8 @@ namespace {
 constexpr std::size_t kPiece = 64 * 1024;
 
 // The payloads of the frames that a message of so many bytes is cut into.
-std::vector<std::size_t> cut(std::size_t size, std::size_t window) {
-  Outbound outbound({.window = window, .piece = kPiece});
+std::vector<std::size_t> cut(std::size_t size, std::size_t window, std::size_t fine_head = 0) {
+  Outbound outbound({.window = window, .piece = kPiece, .fine_head = fine_head});
   const std::vector<std::byte> data(size);
   SendOp op;
   op.data = data;
@@ -37,14 +38,22 @@ std::vector<std::size_t> cut(std::size_t size, std::size_t window) {
 }
 
 TEST(Outbound, LargeMessagesBeginAndEndInSmallFrames) {
-  constexpr std::size_t kSmall = kPiece / 4;
+  constexpr std::size_t kSmall = (kPiece + 5) / 6;
   const auto sizes = cut(10 * kPiece, 64 * kPiece);
-  ASSERT_EQ(sizes.size(), 4U + 8U + 4U);
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    EXPECT_EQ(sizes[i], i < 4 || i >= 12 ? kSmall : kPiece) << i;
+  ASSERT_EQ(sizes.size(), 6U + 8U + 6U);
+  for (std::size_t i = 0; i + 1 < sizes.size(); ++i) {
+    EXPECT_EQ(sizes[i], i < 6 || i >= 14 ? kSmall : kPiece) << i;
   }
   EXPECT_EQ(cut(kSmall, 64 * kPiece), std::vector<std::size_t>{kSmall});
   EXPECT_EQ(cut(2 * kSmall + 1, 64 * kPiece), (std::vector<std::size_t>{kSmall, kSmall, 1}));
+}
+
+TEST(Outbound, MessagesOverLongPathsBeginInManySmallFrames) {
+  constexpr std::size_t kSmall = (kPiece + 5) / 6;
+  const auto sizes = cut(20 * kPiece, 64 * kPiece, 8 * kPiece);
+  const auto large = std::find(sizes.begin(), sizes.end(), kPiece) - sizes.begin();
+  EXPECT_EQ(static_cast<std::size_t>(large), 8 * kPiece / kSmall + 1);
+  for (long i = 0; i < large; ++i) EXPECT_EQ(sizes[static_cast<std::size_t>(i)], kSmall) << i;
 }
 
 TEST(Outbound, NoFrameCrossesWhatMayGoUnasked) {

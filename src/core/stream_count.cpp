@@ -17,12 +17,19 @@ constexpr double kWorthIt = 1.1;
 // Too short a burst says nothing: less than this share of a period, or so few seconds.
 constexpr double kBusyEnough = 0.2;
 constexpr double kLongEnough = 0.5;
+// Bytes that a stream may have under way when it begins (RFC 6928: 10 segments).
+constexpr double kInitialWindow = 10 * 1448;
 
 }  // namespace
 
 int streams_for(double rate, double rtt, double ceiling) {
   if (rate <= 0 || rtt <= 0 || ceiling <= 0) return 1;
   return static_cast<int>(std::clamp(std::ceil(rate * rtt / ceiling), 1.0, double{kMostStreams}));
+}
+
+int streams_held(double rate, double rtt, int most) {
+  if (rtt < kFarRoundTrip) return 1;
+  return std::min(streams_for(rate, rtt, kInitialWindow), std::max(most, 1));
 }
 
 int StreamCount::next(int now, const LinkPeriod& period) {

@@ -12,6 +12,14 @@ TEST(StreamsFor, FillThePipeWithWhatOneStreamMayHaveUnderWay) {
   EXPECT_EQ(streams_for(0, 0.05, 104e3), 1);
 }
 
+TEST(StreamsHeld, FillThePipeWithWhatOneStreamBeginsWith) {
+  EXPECT_EQ(streams_held(12.5e6, 11.6e-3), 11);
+  EXPECT_EQ(streams_held(125e6, 11.6e-3), kMostHeld);
+  EXPECT_EQ(streams_held(125e6, 11.6e-3, 4), 4);
+  EXPECT_EQ(streams_held(125e6, 0.2e-3), 1);  // too near to matter
+  EXPECT_EQ(streams_held(0, 0.05), 1);
+}
+
 LinkPeriod busy(double delivered) {
   return {.seconds = 0.1, .busy = 0.1, .sent = delivered, .delivered = delivered};
 }

@@ -153,6 +153,7 @@ void read_direct(const json& links, World& world) {
     if (const double patience = amount(links[i], where, "patience"); patience > 0) {
       link.patience = patience;
     }
+    link.congestion = text_or_none(links[i], where, "congestion");
     world.direct.push_back(link);
   }
 }
@@ -224,7 +225,8 @@ std::string world_to_json(const World& world) {
                       {"rate", link.rate},
                       {"rtt", link.rtt},
                       {"streams", link.streams},
-                      {"patience", link.patience}});
+                      {"patience", link.patience},
+                      {"congestion", link.congestion}});
   }
   json links = json::array();
   for (const Link& link : world.links) {

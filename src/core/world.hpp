@@ -40,12 +40,13 @@ bool long_double_differs(const Cluster& a, const Cluster& b);
 struct Direct {
   std::size_t a = 0, b = 0;
   bool encrypt = true;
-  bool tcp = true;        ///< their hosts reach each other
-  bool shm = false;       ///< all processes of both are on one host
-  double rate = 0;        ///< bytes per second; 0: unknown
-  double rtt = 0;         ///< seconds; 0: unknown
-  int streams = 0;        ///< of each conduit; 0: as many as it needs
-  double patience = 600;  ///< seconds that a conduit may be silent
+  bool tcp = true;           ///< their hosts reach each other
+  bool shm = false;          ///< all processes of both are on one host
+  double rate = 0;           ///< bytes per second; 0: unknown
+  double rtt = 0;            ///< seconds; 0: unknown
+  int streams = 0;           ///< of each conduit; 0: as many as it needs
+  double patience = 600;     ///< seconds that a conduit may be silent
+  std::string congestion{};  ///< of its streams' TCP; empty: as the kernel has it
 };
 
 /// What the grid file says of the network between two clusters, by index, that gateways join.
@@ -106,7 +107,7 @@ std::string quoted_clusters(const World& world, const std::vector<std::size_t>& 
 ///    "gateways":[{"node":2147483648,"clusters":[0],"addresses":["unix:/...","tcp:..."],
 ///      "hops":[0,1],"name":""},...],
 ///    "direct":[{"between":[0,1],"encrypt":true,"rate":125e6,"rtt":0.0116,"streams":0,
-///      "patience":600},...]}
+///      "patience":600,"congestion":""},...]}
 /// where `arch`, `long_double`, `part`, `hops`, `name` and `direct` may be absent, and all but
 /// `between` in it. `world_from_json` throws std::invalid_argument with a sentence that names the
 /// wrong key.

@@ -10,6 +10,8 @@
 #include <deque>
 #include <utility>
 
+#include "core/stream_count.hpp"
+#include "net/congestion.hpp"
 #include "net/listener.hpp"
 
 namespace isthmus::net {
@@ -19,6 +21,9 @@ constexpr std::size_t kReadBuffer = std::size_t{256} * 1024;
 static_assert(kReadBuffer >= core::kHeaderSize + core::kMaxBody);
 // What is taken from the conduit at a time. Small: what is taken can't be overtaken any more.
 constexpr std::size_t kWriteBatch = std::size_t{64} * 1024;
+// The same of each of several streams over a long path, whose windows may be small: no more than
+// a frame or two waits in one while others could send (core/outbound.cpp cuts what is larger).
+constexpr std::size_t kTurn = std::size_t{8} * 1024;
 // What may wait in the kernels' buffers of all streams: 1 ms' worth at 1 Gbit/s, so that the writer
 // can sleep meanwhile; of each no less than lets it be woken in time. With many streams little, or
 // the first ones would take more than they can send while others stand idle.
@@ -58,6 +63,7 @@ struct ConduitDriver::Line {
   bool landing_next = false;  // a frame has just landed, so the next may
   bool up = true;
   bool greeted = false;
+  bool far = false;                     // a round trip is core::kFarRoundTrip or longer
   bool blocked = false;                 // waits until the stream can take more
   std::deque<core::PacketPtr> packets;  // being written
   std::size_t written = 0;              // of the first of them
@@ -80,6 +86,10 @@ void ConduitDriver::attach(std::shared_ptr<Stream> stream, std::span<const std::
   auto line = std::make_shared<Line>();
   line->stream = std::move(stream);
   line->id = conduit_.stream_up(now());
+  const int socket = line->stream->socket().native_handle();
+  if (!congestion_.empty()) net::set_congestion(socket, congestion_);
+  const auto figures = tcp_figures(socket);  // connecting has measured the round trip
+  line->far = figures && figures->rtt >= std::chrono::duration<double>(core::kFarRoundTrip);
   lines_.push_back(line);
   share_unsent();
   const std::size_t size = std::min(read.size(), kReadBuffer);
@@ -194,6 +204,8 @@ void ConduitDriver::flush() {
   if (lines_.size() == 1) {
     const LinePtr line = lines_.front();
     write(line);
+  } else if (!lines_.empty() && lines_.front()->far) {
+    write_in_turns();
   } else {
     const auto lines = lines_;
     for (const auto& line : lines) write(line);
@@ -203,27 +215,46 @@ void ConduitDriver::flush() {
 }
 
 void ConduitDriver::write(const LinePtr& line) {
-  while (!line->blocked && line->up) {
-    if (line->packets.empty()) {
-      const bool bulk = pace_.may_send(now());
-      conduit_.output(line->id, now(), kWriteBatch, taken_, bulk);
-      if (!bulk && conduit_.has_output(line->id)) arm_pace();
-      if (pace_.limited()) {
-        for (const auto& packet : taken_) pace_.sent(packet->size);
-      }
-      line->packets.insert(line->packets.end(), taken_.begin(), taken_.end());
-      taken_.clear();
-      if (line->packets.empty()) return;
-    }
-    std::array<iovec, 64> parts;
-    std::size_t count = 0, skip = line->written;
-    for (const auto& packet : line->packets) {
-      if (count == parts.size()) break;
-      parts[count++] = {packet->data.get() + skip, packet->size - skip};
-      skip = 0;
-    }
-    write_some(line, std::span(parts).first(count));
+  const std::size_t limit = lines_.size() > 1 && line->far ? kTurn : kWriteBatch;
+  while (write_batch(line, limit)) {
   }
+}
+
+// So that all windows fill alike: whoever has taken its share makes way for the next.
+void ConduitDriver::write_in_turns() {
+  for (std::size_t idle = 0; !closed_ && idle < lines_.size();) {
+    turn_ = turn_ < lines_.size() ? turn_ : 0;
+    const LinePtr line = lines_[turn_];
+    const std::uint64_t before = conduit_.counts().wire_bytes;
+    const bool more = write_batch(line, kTurn);
+    idle = more ? 0 : idle + 1;
+    if (!more || conduit_.counts().wire_bytes - before >= kTurn) ++turn_;
+  }
+}
+
+// Writes what the line holds, or takes for it about so much. True: it may take more.
+bool ConduitDriver::write_batch(const LinePtr& line, std::size_t limit) {
+  if (line->blocked || !line->up) return false;
+  if (line->packets.empty()) {
+    const bool bulk = pace_.may_send(now());
+    conduit_.output(line->id, now(), limit, taken_, bulk);
+    if (!bulk && conduit_.has_output(line->id)) arm_pace();
+    if (pace_.limited()) {
+      for (const auto& packet : taken_) pace_.sent(packet->size);
+    }
+    line->packets.insert(line->packets.end(), taken_.begin(), taken_.end());
+    taken_.clear();
+    if (line->packets.empty()) return false;
+  }
+  std::array<iovec, 64> parts;
+  std::size_t count = 0, skip = line->written;
+  for (const auto& packet : line->packets) {
+    if (count == parts.size()) break;
+    parts[count++] = {packet->data.get() + skip, packet->size - skip};
+    skip = 0;
+  }
+  write_some(line, std::span(parts).first(count));
+  return !line->blocked && line->up;
 }
 
 void ConduitDriver::write_some(const LinePtr& line, std::span<const iovec> parts) {
@@ -314,6 +345,23 @@ std::map<core::StreamId, TcpFigures> ConduitDriver::figures() const {
     }
   }
   return all;
+}
+
+std::error_code ConduitDriver::set_congestion(const std::string& name) {
+  congestion_ = name;
+  std::error_code first;
+  if (name.empty()) return first;
+  for (const auto& line : lines_) {
+    const auto error = net::set_congestion(line->stream->socket().native_handle(), name);
+    if (!first) first = error;
+  }
+  return first;
+}
+
+bool ConduitDriver::begins_anew() const {
+  return std::any_of(lines_.begin(), lines_.end(), [](const auto& line) {
+    return begins_anew_after_pauses(line->stream->socket().native_handle());
+  });
 }
 
 void ConduitDriver::share_unsent() {

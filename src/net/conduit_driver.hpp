@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "core/conduit.hpp"
@@ -61,6 +62,11 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   std::size_t streams() const { return lines_.size(); }
   /// What the kernel says of each stream that is of TCP.
   std::map<core::StreamId, TcpFigures> figures() const;
+  /// The kernel's congestion control of the streams that are of TCP, now and later; empty: as it
+  /// comes. What the kernel has against it, of those that stand.
+  std::error_code set_congestion(const std::string& name);
+  /// Some stream's kernel lets it begin anew after a pause.
+  bool begins_anew() const;
   /// Bytes a second that all streams together may send; 0: as the network takes it. Small frames
   /// don't wait for it.
   void set_pace(double bytes_per_second);
@@ -71,6 +77,8 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
 
   void read(const LinePtr& line);
   void write(const LinePtr& line);
+  bool write_batch(const LinePtr& line, std::size_t limit);
+  void write_in_turns();
   void write_some(const LinePtr& line, std::span<const iovec> parts);
   iovec landing(const LinePtr& line);
   void land(const LinePtr& line);
@@ -85,6 +93,8 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   core::Conduit conduit_;
   Hooks hooks_;
   std::vector<LinePtr> lines_;
+  std::size_t turn_ = 0;  // of lines_, whose turn it is
+  std::string congestion_;
   core::Pace pace_;
   asio::steady_timer pace_timer_;
   bool pace_armed_ = false;

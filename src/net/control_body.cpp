@@ -56,8 +56,10 @@ std::vector<std::byte> encode_control(const ControlBody& body) {
                           {"wire_bytes", body.crossed.wire_bytes}};
       break;
     case ControlBody::What::Link:
-      value["link"] = {
-          {"rate", body.rate}, {"streams", body.streams}, {"patience", body.patience.count()}};
+      value["link"] = {{"rate", body.rate},
+                       {"streams", body.streams},
+                       {"patience", body.patience.count()},
+                       {"congestion", body.congestion}};
       break;
     case ControlBody::What::Silent:
       value["silent"] = {{"cluster", body.cluster}, {"ask", body.ask}};
@@ -114,6 +116,7 @@ std::optional<ControlBody> decode_control(std::span<const std::byte> bytes) {
       body.streams = number<int>(value.at("link").at("streams"));
       body.patience =
           std::chrono::milliseconds(number<std::uint32_t>(value.at("link").at("patience")));
+      body.congestion = value.at("link").value("congestion", "");
       return body;
     }
     if (value.contains("lost")) {

@@ -59,6 +59,7 @@ struct ControlBody {
   /// Link, to the end that opens its streams: so many would be good; else 0.
   int streams = 0;
   std::chrono::milliseconds patience{};  ///< Link, from the end that opens its streams; else 0
+  std::string congestion{};              ///< Link, as patience; empty: as the kernel has it
   std::size_t cluster = 0;               ///< Lost, Silent, Heard, Other, Crossed
   bool ask = false;          ///< Silent: answer Other if another gateway still reaches it
   DirectCount crossed{};     ///< Crossed

@@ -15,22 +15,25 @@ std::optional<ControlBody> decode(const std::string& text) {
 
 std::vector<ControlBody> one_of_each() {
   using What = ControlBody::What;
-  return {
-      {.what = What::Joined, .node = 7},
-      {.what = What::Abort, .rank = 3, .code = -9, .message = "rank 3 called MPI_Abort"},
-      {.what = What::Fault, .code = 4, .message = "broken \"quite\""},
-      {.what = What::Link, .rate = 125'000'000, .streams = 4, .patience = std::chrono::minutes(10)},
-      {.what = What::Silent, .cluster = 3, .ask = true},
-      {.what = What::Heard, .cluster = 1},
-      {.what = What::Other, .cluster = 5},
-      {.what = What::Where},
-      {.what = What::Here, .message = "{\"rank\": 3}"},
-      {.what = What::Joined, .node = 8, .part = 3},
-      {.what = What::Grown, .message = "{\"index\":2}"},
-      {.what = What::Ask, .message = "{\"do\":\"open\"}", .number = ~0ULL},
-      {.what = What::Answer, .message = "{\"port\":\"p\"}", .number = 7},
-      {.what = What::Lost, .message = "it fell silent", .cluster = 2},
-      {.what = What::Crossed, .cluster = 1, .crossed = {1, 2, ~0ULL, 4}}};
+  return {{.what = What::Joined, .node = 7},
+          {.what = What::Abort, .rank = 3, .code = -9, .message = "rank 3 called MPI_Abort"},
+          {.what = What::Fault, .code = 4, .message = "broken \"quite\""},
+          {.what = What::Link,
+           .rate = 125'000'000,
+           .streams = 4,
+           .patience = std::chrono::minutes(10),
+           .congestion = "bbr"},
+          {.what = What::Silent, .cluster = 3, .ask = true},
+          {.what = What::Heard, .cluster = 1},
+          {.what = What::Other, .cluster = 5},
+          {.what = What::Where},
+          {.what = What::Here, .message = "{\"rank\": 3}"},
+          {.what = What::Joined, .node = 8, .part = 3},
+          {.what = What::Grown, .message = "{\"index\":2}"},
+          {.what = What::Ask, .message = "{\"do\":\"open\"}", .number = ~0ULL},
+          {.what = What::Answer, .message = "{\"port\":\"p\"}", .number = 7},
+          {.what = What::Lost, .message = "it fell silent", .cluster = 2},
+          {.what = What::Crossed, .cluster = 1, .crossed = {1, 2, ~0ULL, 4}}};
 }
 
 TEST(ControlBody, SaysWhatItSaid) {
@@ -47,6 +50,7 @@ TEST(ControlBody, SaysWhatItSaid) {
     EXPECT_EQ(read->streams, body.streams);
     EXPECT_EQ(read->cluster, body.cluster);
     EXPECT_EQ(read->patience, body.patience);
+    EXPECT_EQ(read->congestion, body.congestion);
     EXPECT_EQ(read->ask, body.ask);
     EXPECT_EQ(read->number, body.number);
     EXPECT_EQ(read->crossed.conduits, body.crossed.conduits);

@@ -28,6 +28,11 @@ constexpr std::chrono::milliseconds kRedial{200};
 // with these).
 constexpr std::size_t kAllRings = std::size_t{64} << 20, kLargestRing = std::size_t{512} << 10;
 
+// Streams of one process that stand by for what follows a pause, all conduits together: a process
+// may have 1024 files open, as systems come.
+constexpr int kAllHeld = 256;
+constexpr double kUnknownRate = 125e6;  // bytes a second, of a link of which the grid says none
+
 std::string unused_name() { return "shm:isthmus-" + std::to_string(random_session()); }
 
 }  // namespace
@@ -218,13 +223,38 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
       hooks_.lost(p->driver->conduit());
     };
     peer->driver = std::make_shared<ConduitDriver>(io_, std::move(settings), std::move(hooks));
+    // What its kernel refuses the link does without; `isthmus doctor` tells.
+    if (!link.congestion.empty()) peer->driver->set_congestion(link.congestion);
     if (link.rate > 0 && !link.shm) peer->driver->set_pace(paced(link.rate));
   }
   peer->driver->attach(std::move(stream), read);
+  hold_streams(peer, link);
   if (!leaving_ || peer->driver->closed()) return;
   // It has come to stand while this process leaves: the other end is to hear so.
   peer->driver->conduit().bye();
   peer->driver->flush();
+}
+
+// The first stream tells whether its kernel lets it begin anew after a pause; then others stand by.
+void Direct::hold_streams(const PeerPtr& peer, const core::Direct& link) {
+  if (peer->streams == 0 || link.streams > 0 || link.shm) return;
+  const auto figures = peer->driver->figures();
+  if (figures.size() != 1 || !peer->driver->begins_anew()) return;
+  const double rtt = std::chrono::duration<double>(figures.begin()->second.rtt).count();
+  const double rate = link.rate > 0 ? link.rate : kUnknownRate;
+  const int most = std::min(core::kMostHeld, kAllHeld / std::max(1, far_peers()));
+  const int wanted = core::streams_held(rate, rtt, most);
+  for (; peer->streams < wanted; ++peer->streams) dial(peer);
+}
+
+int Direct::far_peers() const {
+  int peers = 0;
+  const std::size_t mine = world_.cluster_of_node(self_);
+  for (const core::Direct& link : world_.direct) {
+    if (link.shm || (link.a != mine && link.b != mine)) continue;
+    peers += world_.clusters[link.a == mine ? link.b : link.a].size;
+  }
+  return peers;
 }
 
 // Whoever waits for flushed() may go on.

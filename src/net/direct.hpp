@@ -87,6 +87,8 @@ class Direct : public std::enable_shared_from_this<Direct> {
   std::vector<std::string> addresses_for(const core::Direct& link) const;
   void welcome(Listener::Newcomer newcomer);
   void attach(const PeerPtr& peer, std::shared_ptr<Stream> stream, std::span<const std::byte> read);
+  void hold_streams(const PeerPtr& peer, const core::Direct& link);
+  int far_peers() const;
   void look_again();
   void dial(const PeerPtr& peer);
   static asio::awaitable<void> dialling(std::shared_ptr<Direct> self, PeerPtr peer);

@@ -35,8 +35,7 @@ void futex_wake_all(std::atomic<std::uint32_t>& word) {
 }  // namespace
 
 Endpoint::Endpoint(EndpointConfig config, FaultHandler on_fault)
-    : engine_(static_cast<core::NodeId>(config.world_rank),
-              core::limits_for(config.world.first_size())),
+    : engine_(static_cast<core::NodeId>(config.world_rank), core::limits_for(config.world)),
       io_(std::make_unique<Io>(*this, std::move(config), std::move(on_fault))) {}
 
 std::unique_ptr<Endpoint> Endpoint::join(EndpointConfig config, FaultHandler on_fault) {

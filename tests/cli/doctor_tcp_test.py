@@ -142,3 +142,19 @@ def test_mtu(path, ends, wanted):
     found = tcp.judge_mtu("x", path, ends)
     assert found.level == wanted
     assert ("On a:" in found.remedy) is (wanted == "warn")
+
+
+def test_the_congestion_control_that_a_link_wants():
+    kept = {**TUNED, "net.ipv4.tcp_available_congestion_control": "reno cubic bbr",
+            "net.ipv4.tcp_allowed_congestion_control": "reno cubic"}  # fmt: skip
+    (found,) = [f for f in tcp.judge("x", "h", kept, LONG, "bbr") if f.what == "congestion"]
+    assert found.level == "warn"
+    (command,) = found.remedy.splitlines()[1:]
+    assert command == "sudo sysctl -w net.ipv4.tcp_allowed_congestion_control='reno cubic bbr'"
+    allowed = {**kept, "net.ipv4.tcp_allowed_congestion_control": "reno cubic bbr"}
+    assert level(tcp.judge("x", "h", allowed, LONG, "bbr"), "congestion") == "ok"
+    (found,) = [f for f in tcp.judge("x", "h", kept, LONG, "none") if f.what == "congestion"]
+    assert "modprobe tcp_none" in found.remedy
+    slow = {**allowed, "net.ipv4.tcp_slow_start_after_idle": "1"}
+    assert level(tcp.judge("x", "h", slow, LONG), "slow start") == "warn"
+    assert not [f for f in tcp.judge("x", "h", slow, LONG, "bbr") if f.what == "slow start"]

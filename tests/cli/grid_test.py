@@ -140,6 +140,11 @@ def test_everything_that_a_file_may_hold():
             ["link[0].patience must be a time such as '12 ms'"],
         ),
         (
+            "[cluster.a]\n[[link]]\nbetween=['a','b']\ncongestion = 'B B R'",
+            4,
+            ["link[0].congestion"],
+        ),
+        (
             "[cluster.a]\n[[link]]\nbetween=['a','b']\nstreams = 0",
             4,
             ["streams must be at least 1"],

@@ -43,6 +43,7 @@ def test_what_agents_are_told(pair):
             "rate": 1e9,
             "rtt": None,
             "streams": 4,
+            "congestion": None,
             "patience": 600.0,
         }
     ]

@@ -171,6 +171,31 @@ def test_one_of_two_gateways_loses_its_link_for_good(exchange, lab):
     assert re.search(r'warning: .*the link from gateway 0 of cluster "a" to gateway 0 of', err), err
 
 
+# Every byte between the hosts of the ranks is lost, while the gateways, on their own hosts, reach
+# each other and the ranks. Or the connections are reset, and cannot be made again.
+HOLE = "ip route add blackhole $(getent ahostsv4 b1 | awk 'NR == 1 { print $1 }')"
+RESET_DIRECT = "ss -KtH dst $(getent ahostsv4 b1 | awk 'NR == 1 { print $1 }') >/dev/null"
+
+
+@pytest.mark.parametrize("how", [HOLE, f"{HOLE} && {RESET_DIRECT}"], ids=["silent", "reset"])
+def test_direct_conduits_that_die_leave_their_frames_to_the_gateways(exchange, lab, tmp_path, how):
+    grid = tmp_path / "direct.toml"
+    sed = f"sed '/^\\[\\[link\\]\\]/a reach = \"direct\"' $ISTHMUS_GRID >{grid}"
+    process = exchange([], 60, 16, grid=f"$({sed}; echo {grid})")
+    assert process.stdout
+    assert process.stdout.readline().startswith("round")
+    name = lab.folders[0].name
+    done = lab("exec", "--lab", name, "--on", "a1", "--", "sh", "-c", how)
+    assert done.returncode == 0, done.stderr
+    out, err = finish(process)
+    assert out.count("round 59") == 2  # and every byte was what it should be
+    crossed = {
+        bool(direct): int(carried)
+        for direct, carried in re.findall(r"a -> b(, direct)?[^│]*│[^│]*│ *(\d+) │", err)
+    }
+    assert min(crossed.values()) > 16 << 20, err  # both have carried rounds
+
+
 def test_a_receiver_that_sleeps_stops_nobody_else_and_fills_no_memory(lab, tmp_path):
     out, _ = finish(sleeper(lab, tmp_path, senders=4, messages=100, seconds=0))
     ranks = {int(r): int(m) for r, m in re.findall(r"most (\d+) (\d+)", out)}
@@ -181,6 +206,29 @@ def test_a_receiver_that_sleeps_stops_nobody_else_and_fills_no_memory(lab, tmp_p
     gateways = [int(m) for m in re.findall(r"most isthmusd (\d+)", out)]
     assert len(gateways) >= 2
     assert max(gateways) < 2 * 128 + 7 * 8 + 30, gateways
+
+
+@pytest.mark.parametrize(("anew", "held"), [("true", 32), ("false", 1)])
+def test_streams_stand_by_where_the_kernel_lets_them_begin_anew(exchange, anew, held):
+    words = ["--set", "tcp.congestion=cubic", "--set", f"tcp.slow_start_after_idle={anew}"]
+    out, err = finish(exchange(words, 12, 16))
+    assert out.count("round 11") == 2
+    assert streams(err) == [held, held]
+
+
+def test_a_link_has_a_congestion_control_of_its_own(exchange, lab, tmp_path):
+    grid = tmp_path / "reno.toml"
+    sed = f"sed '/^\\[\\[link\\]\\]/a congestion = \"reno\"' $ISTHMUS_GRID >{grid}"
+    process = exchange(["--set", "tcp.congestion=cubic"], 40, 16, f"$({sed}; echo {grid})")
+    assert process.stdout
+    assert process.stdout.readline().startswith("round")
+    asked = "ss -tniHO state established dst $(getent ahostsv4 {} | awk 'NR == 1 {{ print $1 }}')"
+    for node, other in (("a0", "b0"), ("b0", "a0")):
+        words = ("exec", "--lab", lab.folders[0].name, "--on", node, "--", "sh", "-c")
+        said = lab(*words, asked.format(other)).stdout
+        assert " reno " in said, said
+        assert " cubic " not in said, said
+    finish(process)
 
 
 def test_one_percent_of_the_packets_lost(exchange):

@@ -250,7 +250,8 @@ def _link(plan: Plan, hosts: Sequence[HostFacts | None], link: GatewayLink, say:
     rtt = max(found.rtt, parse_time(link.spec.rtt) if link.spec.rtt else 0.0)
     for facts in {plan.agents[g.agent].host: hosts[g.agent] for g in (source, target)}.values():
         assert facts
-        for finding in tcp.judge(where, facts.name, facts.tcp, tcp.Path(rate, rtt)):
+        path = tcp.Path(rate, rtt)
+        for finding in tcp.judge(where, facts.name, facts.tcp, path, link.spec.congestion):
             say(finding)
 
 

@@ -59,11 +59,17 @@ def wanted_ceiling(path: Path) -> int:
     return size
 
 
-def judge(where: str, host: str, settings: Mapping[str, str], path: Path) -> list[Finding]:
-    """Of one end of a path."""
+def judge(
+    where: str, host: str, settings: Mapping[str, str], path: Path, congestion: str | None = None
+) -> list[Finding]:
+    """Of one end of a path. `congestion` is what the grid file wants for it."""
     found = [_ceilings(where, host, settings, path)]
     if path.rtt >= _WAN:
-        found += [_congestion(where, host, settings), *_after_idle(where, host, settings, path)]
+        found += [_congestion(where, host, settings)]
+        if congestion != "bbr":
+            found += _after_idle(where, host, settings, path)
+    if congestion:
+        found += _wanted(where, host, settings, congestion)
     found += _switches(where, host, settings)
     return found
 
@@ -115,6 +121,22 @@ def _congestion(where: str, host: str, settings: Mapping[str, str]) -> Finding:
     return Finding(where, what, "ok", f"{host} uses {name or 'one that it does not name'}")
 
 
+def _wanted(where: str, host: str, settings: Mapping[str, str], wanted: str) -> list[Finding]:
+    """`congestion` of the grid file, which kernels keep for administrators unless told."""
+    what = "congestion"
+    known = settings.get("net.ipv4.tcp_available_congestion_control", "").split()
+    allowed = settings.get("net.ipv4.tcp_allowed_congestion_control", "").split()
+    if wanted in allowed:
+        return [Finding(where, what, "ok", f"{host} lets links have {wanted}")]
+    if wanted not in known:
+        text = f"{host} has no {wanted}, or has not loaded it: the link keeps what the host uses"
+        return [Finding(where, what, "warn", text, f"On {host}:\nsudo modprobe tcp_{wanted}")]
+    name = "net.ipv4.tcp_allowed_congestion_control"
+    remedy = f"On {host}:\nsudo sysctl -w {name}='{' '.join([*allowed, wanted])}'"
+    text = f"{host} keeps {wanted} for its administrators: the link keeps what the host uses"
+    return [Finding(where, what, "warn", text, remedy)]
+
+
 def _after_idle(where: str, host: str, settings: Mapping[str, str], path: Path) -> list[Finding]:
     """The kernel forgets what a stream had under way when it has been idle for a moment, as between
     the messages of a program that computes."""
@@ -126,6 +148,7 @@ def _after_idle(where: str, host: str, settings: Mapping[str, str], path: Path) 
         f"{host} begins anew after each pause of a stream: {trips} round trips "
         f"({1e3 * trips * path.rtt:.0f} ms) until it fills {path}"
     )
+    text += "; Isthmus holds more streams ready, which makes up for most of it"
     return [Finding(where, "slow start", "warn", text, f"On {host}:\nsudo sysctl -w {name}=0")]
 
 

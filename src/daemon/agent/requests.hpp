@@ -46,10 +46,11 @@ struct LinkRequest {
     core::NodeId to = core::kNobody;
     std::vector<std::string> addresses;
     bool encrypt = true;
-    double rate = 0;      ///< bytes per second; 0: unknown
-    double rtt = 0;       ///< seconds; 0: unknown
-    int streams = 0;      ///< 0: chosen here
-    double patience = 0;  ///< seconds; 0: that of the settings
+    double rate = 0;         ///< bytes per second; 0: unknown
+    double rtt = 0;          ///< seconds; 0: unknown
+    int streams = 0;         ///< 0: chosen here
+    std::string congestion;  ///< empty: as the kernel has it
+    double patience = 0;     ///< seconds; 0: that of the settings
   };
   std::vector<Link> links;
   /// Of each own gateway.

@@ -23,7 +23,8 @@ json link() {
       "gateways":[{"node":2147483648,"clusters":[0],"addresses":["unix:/x"]},
                   {"node":2147483649,"clusters":[1],"addresses":[]}]},
     "links":[{"from":2147483648,"to":2147483649,"addresses":["tcp:h:1"],"encrypt":false,
-              "rate":1e6,"rtt":null,"streams":null}],
+              "rate":1e6,"rtt":null,"streams":null,
+              "congestion":"bbr"}],
     "routes":[{"node":2147483648,"next":{"1":[2147483649]}}]})");
 }
 
@@ -70,6 +71,7 @@ TEST(Requests, Link) {
   EXPECT_FALSE(request.links[0].encrypt);
   EXPECT_EQ(request.links[0].rate, 1e6);
   EXPECT_EQ(request.links[0].streams, 0);
+  EXPECT_EQ(request.links[0].congestion, "bbr");
   EXPECT_EQ(request.routes.at(core::kFirstGateway).at(1), std::vector{core::kFirstGateway + 1});
 }
 

@@ -50,6 +50,7 @@ struct GatewayLink {
   double rtt = 0;          ///< seconds; 0: unknown
   int streams = 0;         ///< exactly so many; 0: as many as it needs
   std::chrono::milliseconds patience{};  ///< 0: the gateway's
+  std::string congestion{};              ///< of its streams' TCP; empty: as the kernel has it
 };
 
 /// What this gateway has sent over its conduit to another gateway.

@@ -121,10 +121,12 @@ void Gateway::State::link_up(core::NodeId to) {
   if (const auto& link = mine->second.link; !mine->second.up) {
     Peer& peer = *peers.at(to);
     set_rate(peer, link.rate);
+    set_congestion(peer, link.congestion);
     net::ControlBody body;
     body.what = net::ControlBody::What::Link;
     body.rate = link.rate;
     body.patience = link.patience;
+    body.congestion = link.congestion;
     tell(peer, core::FrameKind::Control, net::encode_control(body));
     act();
   }

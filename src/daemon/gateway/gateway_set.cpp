@@ -163,6 +163,7 @@ void GatewaySet::link(const LinkRequest& request,
     made.rate = static_cast<std::uint64_t>(link.rate);
     made.rtt = link.rtt;
     made.streams = link.streams;
+    made.congestion = link.congestion;
     made.patience = std::chrono::milliseconds(std::llround(1000 * link.patience));
     links[link.from].push_back(std::move(made));
   }

@@ -101,6 +101,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void start_tuning();
   void tune(Peer& peer);
   void set_rate(Peer& peer, std::uint64_t bytes_per_second);
+  void set_congestion(Peer& peer, const std::string& wanted) const;
   void learn_link(Peer& from, const net::ControlBody& body);
   void want_streams(core::NodeId to, int streams);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "daemon/gateway/gateway_state.hpp"
+#include "daemon/log/log.hpp"
 
 namespace isthmus::daemon {
 namespace {
@@ -35,6 +36,17 @@ void Gateway::State::set_rate(Peer& peer, std::uint64_t bytes_per_second) {
   peer.driver->set_pace(net::paced(static_cast<double>(bytes_per_second), segment));
 }
 
+// What the kernel refuses is told, and the link works as it is.
+void Gateway::State::set_congestion(Peer& peer, const std::string& wanted) const {
+  if (wanted.empty() || peer.driver->closed()) return;
+  if (const auto error = peer.driver->set_congestion(wanted)) {
+    log::warn(
+        "the link to {} keeps its TCP congestion control: this host's kernel does not let it have "
+        "\"{}\" ({}); `isthmus doctor` tells what would",
+        name(peer.node), wanted, error.message());
+  }
+}
+
 // One period of a link: what has been measured, and what follows from it.
 void Gateway::State::tune(Peer& peer) {
   if (peer.neighbour->left || peer.driver->closed()) return;
@@ -62,7 +74,11 @@ void Gateway::State::tune(Peer& peer) {
   tuning.best_rate = std::max(tuning.best_rate, period.delivered / period.seconds);
 
   const int have = static_cast<int>(peer.driver->streams());
-  const int good = tuning.count.next(have, period);
+  int good = tuning.count.next(have, period);
+  if (good < core::kMostHeld && peer.driver->begins_anew()) {
+    const double rate = tuning.rate > 0 ? static_cast<double>(tuning.rate) : tuning.best_rate;
+    good = std::max(good, core::streams_held(rate, seconds(tuning.min_rtt)));
+  }
   if (good <= have) return;
   if (dialled.contains(peer.node)) {
     want_streams(peer.node, good);
@@ -78,6 +94,7 @@ void Gateway::State::tune(Peer& peer) {
 // A neighbour's word about the link between us.
 void Gateway::State::learn_link(Peer& from, const net::ControlBody& body) {
   set_rate(from, body.rate);
+  set_congestion(from, body.congestion);
   if (body.patience.count() > 0) from.driver->conduit().set_patience(body.patience);
   if (body.streams > 0) want_streams(from.node, body.streams);
 }
