@@ -75,9 +75,14 @@ void Gateway::State::tune(Peer& peer) {
 
   const int have = static_cast<int>(peer.driver->streams());
   int good = tuning.count.next(have, period);
-  if (good < core::kMostHeld && peer.driver->begins_anew()) {
-    const double rate = tuning.rate > 0 ? static_cast<double>(tuning.rate) : tuning.best_rate;
-    good = std::max(good, core::streams_held(rate, seconds(tuning.min_rtt)));
+  const double rate = tuning.rate > 0 ? static_cast<double>(tuning.rate) : tuning.best_rate;
+  const double round_trip = seconds(tuning.min_rtt);
+  const int held = core::streams_held(rate, round_trip);
+  if (held > 1 && peer.driver->begins_anew()) {
+    // Buffers that are still growing hold so many back for a moment, and no more help then.
+    const int filled =
+        core::streams_for(rate, round_trip, static_cast<double>(net::tcp_window_ceiling()));
+    good = std::clamp(good, held, std::max(core::kMostHeld, filled));
   }
   if (good <= have) return;
   if (dialled.contains(peer.node)) {
