@@ -1,6 +1,7 @@
 """Where the compiled parts of this installation are."""
 
 import os
+import shutil
 import sysconfig
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, files
@@ -40,11 +41,14 @@ def _candidates() -> list[Path]:
         found += [Path(str(f.locate())).resolve() for f in listed if f.name == "isthmusd"]
     except PackageNotFoundError:
         pass
+    if on_path := shutil.which("isthmusd"):  # where a package of the system put it
+        found.append(Path(on_path))
     return [*found, Path(sysconfig.get_path("data")) / "bin" / "isthmusd"]
 
 
 def find_isthmusd() -> Path:
-    """ISTHMUS_PREFIX/bin, else the build tree of this checkout, else what pip installed."""
+    """ISTHMUS_PREFIX/bin, else the build tree of this checkout, else what pip installed, else the
+    one on the PATH."""
     candidates = _candidates()
     for path in candidates:
         if path.is_file() and os.access(path, os.X_OK):
