@@ -53,6 +53,26 @@ def test_a_limit_before_the_first_report():
     assert cluster.said == []
 
 
+def test_a_limit_of_one_cluster():
+    """It does not hold for another that is late."""
+    patient, hurried = Missing("cluster west", 0, 8), Missing("cluster north", 0, 8, limit=0.002)
+    said: list[str] = []
+
+    async def missing() -> list[Missing]:
+        return [patient, hurried]
+
+    late = asyncio.run(
+        watch(missing, said.append, first=10, limit=None, of_clusters=[0.001, 0.002])
+    )
+    assert late == sentence(0.002, [hurried])
+    assert said == []
+
+
+def test_a_cluster_that_is_queued():
+    queued = Missing("cluster west", 0, 8, "queued, 12 min (Slurm job 5)")
+    assert sentence(720, [queued]) == "after 720 s, cluster west: queued, 12 min (Slurm job 5)"
+
+
 # ---- whole runs, against fake agents
 
 
@@ -77,3 +97,15 @@ def test_wait_is_over_when_all_have_joined(pair):
     late = spawned(joined, {"sleep": 1}, exits())
     done = pair(late, late).run("-n", "2", "--wait", "0.5", "x")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_cluster_has_a_limit_of_its_own(grid):
+    grid.cluster("east", **{**spawned({"say": {"op": "joined", "ranks": 1}}), "count": 1})
+    grid.cluster("west", 'wait = "0.5 s"', **{**RUNNING, "count": 0})
+    done = grid.run("-n", "2", "x")
+    check(done, 124, "cluster west has not started yet", "the grid file allows no more")
+
+
+def test_times_have_units(pair):
+    done = pair({}, {}).run("--wait", "soon", "-n", "2", "x")
+    check(done, 2, "--wait soon: 'soon' is no time", "Write it as 90, 20min or 2h.")

@@ -2,8 +2,10 @@
 # ruff: noqa: PT009, PTH101, PTH102, PTH107, PTH116, PTH118, PTH120, PTH123, PTH208
 # unittest and os: CTest runs this with whatever Python the build has.
 
+import hashlib
 import os
 import resource
+import shutil
 import signal
 import sys
 import time
@@ -113,6 +115,37 @@ class AgentTest(AgentCase):
     def test_missing_working_directory(self):
         self.start()
         self.assertIn("/no/where", self.configure(wdir="/no/where")["message"])
+
+    def test_files_are_staged(self):
+        self.ready()
+        data = bytes(range(256)) * 4096
+        keys = {
+            "path": "staged/input",
+            "mode": 0o640,
+            "size": len(data),
+            "sha256": hashlib.sha256(data).hexdigest(),
+        }
+        place = os.path.join(self.folder, "staged", "input")
+        self.addCleanup(shutil.rmtree, os.path.dirname(place), ignore_errors=True)
+        self.agent.send("stage", **keys)
+        self.assertTrue(self.agent.expect("stage")["wanted"])
+        self.agent.send("stage-data", data[:1000])
+        self.agent.send("stage-data", data[1000:])
+        self.agent.send("stage-end")
+        self.assertEqual(self.agent.expect("staged")["path"], place)
+        with open(place, "rb") as file:
+            self.assertEqual(file.read(), data)
+        self.agent.send("stage", **keys)
+        self.assertFalse(self.agent.expect("stage")["wanted"])
+        self.agent.send("stage", **{**keys, "sha256": "0" * 64})
+        self.agent.expect("stage")
+        self.agent.send("stage-data", data)
+        self.agent.send("stage-end")
+        self.assertIn("is not what was announced", self.agent.expect("error")["message"])
+        self.agent.send("stage", **{**keys, "path": "../input"})
+        self.assertIn("outside of the working directory", self.agent.expect("error")["message"])
+        self.agent.send("stage-end")
+        self.assertIn("came before", self.agent.expect("error")["message"])
 
     def test_programs_without_mpi(self):
         self.ready()
