@@ -152,3 +152,18 @@ def test_nothing_is_left(lab):
     assert not lab.left
     assert not lab.folders
     assert not list(Path("/tmp").glob("spmix_appdir_0_*"))
+
+
+def test_inside_an_allocation(queues, hello, tmp_path):
+    """Ranks are a step of it, on the hosts of the grid file; the other cluster queues a job."""
+    text = on(queues, "a", "sh", "-c", "cat $ISTHMUS_GRID")
+    grid = tmp_path / "grid.toml"
+    grid.write_text(text.replace('host = "a0"\n', 'hosts = "a[1-2]"\n'))
+    parts = ["--on", "a", "-n", 2, hello(O4), ":", "--on", "b", "-n", 2, hello(M4)]
+    done = queues.labs(
+        "exec", "--lab", queues.id, "--on", "a0", "--", "salloc", "-n", 2,
+        *ISTHMUS, "run", "--timeout", 90, "-g", grid, *parts,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == WORLD
+    assert "queued" not in done.stderr

@@ -185,3 +185,15 @@ def test_the_time_is_up(queues, hello):
     ended = until_ended(job, 200)
     assert ended["status"] != 0
     assert "time limit" in ended["sentence"] or "TIMEOUT" in ended["sentence"]
+
+
+def test_gateways_on_compute_nodes(queues, hello):
+    """Without addresses they stand beside the agents, and no ssh is needed once all have come."""
+    tables = queues.on("a", "sh", "-c", "cat $ISTHMUS_GRID").stdout.split("\n\n")
+    grid = queues.folder / "grid.toml"
+    grid.write_text("\n\n".join(t for t in tables if not t.lstrip().startswith("[[gateway]]")))
+    job = queues.submit("-g", grid, "--tag-output", *mixed(hello))
+    assert until_ended(job)["status"] == 0, (job / "err").read_text()
+    assert sorted((job / "out").read_text().splitlines()) == [
+        f"[{rank}] {line}" for rank, line in enumerate(WORLD)
+    ]
