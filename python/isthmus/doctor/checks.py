@@ -74,7 +74,7 @@ def _hosts(plan: Plan, say: Say) -> list[HostFacts | None]:
     def look(agent: AgentPlan) -> HostFacts | IsthmusError:
         spec = plan.places[agent.cluster].spec
         try:
-            return examine(agent.host, agent.prefix, spec.mpi, spec.launch)
+            return examine(agent.host, agent.prefix, spec.mpi, spec.launch, spec.setup)
         except IsthmusError as error:
             return error
 
@@ -184,7 +184,8 @@ async def _bring_up(plan: Plan) -> None:
     agents = []
     for spec in plan.agents:
         role = "agent" if spec.has_ranks else "gateway"
-        command = agent_command(spec.host, spec.prefix, ".", role)
+        setup = plan.places[spec.cluster].spec.setup if spec.has_ranks else ()
+        command = agent_command(spec.host, spec.prefix, ".", role, setup)
         command = shielded(command) if spec.host else command
         agents.append(Agent(plan.where(spec), command, target=spec.host))
     limits = Limits(link=20)

@@ -4,7 +4,7 @@ import contextlib
 import json
 import shlex
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,11 +44,16 @@ class HostFacts:
 
 
 def examine(
-    host: str | None, prefix: str | None, mpi: str | None = None, launch: str | None = None
+    host: str | None,
+    prefix: str | None,
+    mpi: str | None = None,
+    launch: str | None = None,
+    setup: Sequence[str] = (),
 ) -> HostFacts:
-    """Of an ssh target, or of this host. NotExaminedError says why it cannot be."""
+    """Of an ssh target, or of this host, as it is after the `setup` of a cluster. NotExaminedError
+    says why it cannot be."""
     begin = time.monotonic()
-    with started(_command(host, prefix, mpi, launch), None, "") as (process, said):
+    with started(_command(host, prefix, mpi, launch, setup), None, "") as (process, said):
         said_lines = lines(process, _limits())
         try:
             first = _next_json(said_lines)
@@ -91,14 +96,18 @@ def examine(
 
 
 def _command(
-    host: str | None, prefix: str | None, mpi: str | None, launch: str | None
+    host: str | None,
+    prefix: str | None,
+    mpi: str | None,
+    launch: str | None,
+    setup: Sequence[str],
 ) -> list[str]:
     words = ["examine"]
     words += ["--mpi", mpi] if mpi else []
     words += ["--launch", launch] if launch else []
-    if host is None:
+    if host is None and not setup:
         return [isthmusd_of(prefix, local=True), *words]
-    return agent_command(host, prefix, str(Path.cwd()), shlex.join(words))
+    return agent_command(host, prefix, str(Path.cwd()), shlex.join(words), setup)
 
 
 def _limits() -> Iterator[float]:
