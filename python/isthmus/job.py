@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from isthmus import latecomers
+from isthmus import latecomers, routes
 from isthmus.agent import Agent, Message
 from isthmus.bringup import BringUp, Limits
 from isthmus.endings import how_ended, of_the_rank
@@ -420,6 +420,11 @@ class Job:
         if member.plan.has_ranks or not all(other.spawned for other in self._members.ranked):
             return False
         left = [g for other in self._members if not other.lost for g in other.plan.gateways]
+        count = len(self._plan.clusters)
+        if all(c >= count for gateway in member.plan.gateways for c in gateway.clusters):
+            # It only forwarded: others have to, in its place.
+            stand = {g.node: [c for c in g.clusters if c < count] for g in left}
+            return routes.all_joined(count, stand, self._plan.links)
         return all(
             any(cluster in other.clusters for other in left)
             for gateway in member.plan.gateways

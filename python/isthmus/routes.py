@@ -87,6 +87,20 @@ def forwarding(names: Sequence[str], pairs: Iterable[Pair], used: Sequence[int])
     return sorted(running - set(used))
 
 
+def all_joined(
+    count: int, gateways: Mapping[int, Sequence[int]], links: Iterable[GatewayLink]
+) -> bool:
+    """Whether each two of so many clusters reach each other by these gateways, whose clusters are
+    given, and by the links between them."""
+    part = {node: node for node in gateways}
+    for link in links:
+        if link.source in part and link.target in part:
+            old, new = part[link.target], part[link.source]
+            part = {node: new if at == old else at for node, at in part.items()}
+    at = [{part[node] for node, own in gateways.items() if i in own} for i in range(count)]
+    return all(a & b for a, b in combinations(at, 2))
+
+
 def gateway_links(
     pairs: Mapping[Pair, Sequence[LinkSpec]], gateways: Sequence[Sequence[int]]
 ) -> list[GatewayLink]:

@@ -3,6 +3,7 @@
 import pytest
 
 from isthmus import grid as grids
+from isthmus import routes
 from isthmus.errors import UsageError
 from isthmus.placement import Part
 from isthmus.plan import Plan, make_plan
@@ -83,3 +84,12 @@ def test_a_setup_that_fails(grid):
     done = grid.run("-n", "1", "x")
     assert done.returncode == 1
     assert "the agent ended by itself with status 1\n  | no such module" in done.stderr
+
+
+@pytest.mark.parametrize(("relays", "joined"), [(1, False), (2, True)])
+def test_a_relay_is_lost(relays, joined):
+    """Without any other, the clusters do not reach each other."""
+    plan = planned(CLUSTERS + "".join(f'[[relay]]\nhost = "r{i}"\n' for i in range(relays)))
+    gone = plan.agents[-1].gateways[0].node
+    left = {g.node: [c for c in g.clusters if c < 3] for g in plan.gateways if g.node != gone}
+    assert routes.all_joined(3, left, plan.links) is joined
