@@ -63,7 +63,7 @@ fs::path staged_place(const std::string& path, const std::string& directory,
   const auto at_home = [&](const std::string& text) {
     return text.starts_with("~/") ? fs::path(home) / text.substr(2) : fs::path(text);
   };
-  const fs::path named = at_home(path).lexically_normal();
+  fs::path named = at_home(path).lexically_normal();
   if (named.is_absolute()) return named;
   if (named.empty() || *named.begin() == "..") {
     throw Failure("The file \"" + path + "\" to be staged lies outside of the working directory.",
