@@ -254,6 +254,11 @@ void Window::ask_number(Partner& to) {
   if (std::exchange(to.unlanded, false)) to.landing_asked = to.asked;
 }
 
+bool Window::open(int rank) const {
+  const Partner* const to = find(rank);
+  return to == nullptr || (to->locks_granted >= to->locks_asked && to->posts >= to->starts);
+}
+
 std::uint64_t Window::unlock(int rank) {
   Partner& to = partner(rank);
   ask_number(to);
@@ -304,6 +309,11 @@ void Window::complete(int rank) {
     RecordWriter(to.batch).put(Kind::Flush).put(to.asked);
   }
   send_batch(rank, to);
+}
+
+bool Window::all_sent(int rank) const {
+  const Partner* const to = find(rank);
+  return to == nullptr || (to->held.empty() && to->batch.empty());
 }
 
 bool Window::has_completed(int rank) const {

@@ -71,6 +71,8 @@ class Window final : public core::Service {
 
   void lock(int rank, bool exclusive);
   bool granted(int rank) const;
+  /// Whatever an access to that rank waits for has come: locks and posts.
+  bool open(int rank) const;
   /// Both return a number: when done(rank, number) all operations up to there have been done at the
   /// target, and what they fetched is here.
   std::uint64_t unlock(int rank);
@@ -92,6 +94,8 @@ class Window final : public core::Service {
   /// What follows for that rank waits for its next post.
   void start(int rank);
   void complete(int rank);
+  /// Nothing for that rank is kept here: posts that it waits for have come.
+  bool all_sent(int rank) const;
   bool has_completed(int rank) const;
   void take_complete(int rank);
 

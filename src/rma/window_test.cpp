@@ -333,8 +333,10 @@ TEST_F(WindowTest, WhatComesBehindAStartWaitsForThePost) {
     run();
     EXPECT_EQ(number_at(1, 0), epoch - 1);
     EXPECT_FALSE(window(1).has_completed(0));
+    EXPECT_FALSE(window(0).all_sent(1));
     window(1).post(0);
     run();
+    EXPECT_TRUE(window(0).all_sent(1));
     EXPECT_EQ(number_at(1, 0), epoch);
     EXPECT_TRUE(window(1).has_completed(0));
     window(1).take_complete(0);

@@ -1,4 +1,5 @@
 // MPI-4.1 sections 12.5.1 and 12.5.2: synchronization in which targets take part.
+#include <algorithm>
 #include <atomic>
 #include <string>
 #include <utility>
@@ -128,6 +129,10 @@ ISTHMUS_MPI(Win_complete)(MPI_Win win) {
     }
     with_part(*window, [&](rma::Window& part) {
       for (const int rank : ranks) part.complete(rank);
+    });
+    // So that a target that hears of this call's return by a message tests successfully.
+    wait_for(*window, "MPI_Win_complete", [&](const rma::Window& part) {
+      return std::all_of(ranks.begin(), ranks.end(), [&](int r) { return part.all_sent(r); });
     });
     complete_locally(*window, ranks, "MPI_Win_complete");
     return MPI_SUCCESS;

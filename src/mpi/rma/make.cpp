@@ -66,6 +66,18 @@ void make_handle(Part& part, MPI_Info info, Make&& make) {
   require_success(code, "the native library makes no window");
 }
 
+/// Memory in other clusters is reached as a target far away has it, even on one host.
+void find_peers(GridWindow& window) {
+  window.peers.resize(window.exposed.size());
+  if (window.dynamic()) return;
+  for (int rank = 0; rank < window.comm->size; ++rank) {
+    const int world_rank = window.comm->group.world_rank(rank);
+    if (grid()->world.cluster_of(world_rank) != grid()->cluster) continue;
+    const auto at = static_cast<std::size_t>(rank);
+    window.peers[at] = rma::PeerMemory::reach(window.exposed[at].address);
+  }
+}
+
 /// `make(comm)` makes the handle over that communicator; returns a native error code.
 template <class Make>
 int make_window(const GridCommRef& parent, Part& part, MPI_Info info, MPI_Win* win, Make&& make) {
@@ -89,7 +101,9 @@ int make_window(const GridCommRef& parent, Part& part, MPI_Info info, MPI_Win* w
   window->handle = private_comm(parent);
   window->comm = share_comm(window->handle);
   const auto size = static_cast<std::uint64_t>(part.size);
-  window->exposed = tell_all(window->comm, Exposed{size, part.disp_unit});
+  const Exposed mine{size, part.disp_unit, rma::PeerMemory::of_this_process(part.base)};
+  window->exposed = tell_all(window->comm, mine);
+  find_peers(*window);
   grid()->endpoint->locked([&](core::Engine& engine) {
     window->part = std::make_unique<rma::Window>(
         engine, config_of(*window->comm),

@@ -17,6 +17,10 @@ void await(GridWindow& window, const Numbers& numbers, const char* function) {
     }
     return true;
   });
+  {
+    const std::lock_guard guard(window.mutex);
+    ++window.synchronized;
+  }
   bool failed = false;
   for (const auto& [rank, number] : numbers) {
     failed = with_part(window, [at = rank](rma::Window& part) { return part.take_failure(at); }) ||

@@ -17,6 +17,7 @@
 #include "mpi/comm/comm.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/native/native.hpp"
+#include "rma/peer_memory.hpp"
 #include "rma/window.hpp"
 
 namespace isthmus::face {
@@ -25,6 +26,7 @@ namespace isthmus::face {
 struct Exposed {
   std::uint64_t size = 0;  ///< bytes
   std::int64_t disp_unit = 1;
+  rma::PeerMemory::Address address;  ///< for processes of its cluster
 };
 
 /// Which accesses and exposures the program has begun (MPI-4.1 section 12.5). Under `mutex` of its
@@ -55,6 +57,8 @@ struct GridWindow {
   MPI_Comm handle = MPI_COMM_NULL;  ///< of `comm`, which is the window's own
   GridCommRef comm;
   std::vector<Exposed> exposed;  ///< by rank
+  /// By rank: where this process gets at the memory without the target.
+  std::vector<std::optional<rma::PeerMemory>> peers;
   void* base = nullptr;
   int flavour = MPI_WIN_FLAVOR_CREATE;
   bool dynamic() const { return flavour == MPI_WIN_FLAVOR_DYNAMIC; }
@@ -65,6 +69,13 @@ struct GridWindow {
   std::mutex mutex;  ///< guards what follows
   Epochs epochs;
   std::list<PendingGet> gets;
+  /// Small puts that have gone alone since the program last synchronized, by rank.
+  struct Alone {
+    std::uint64_t synchronized = 0;
+    int puts = 0;
+  };
+  std::vector<Alone> alone;
+  std::uint64_t synchronized = 0;                ///< how often the program has
   std::chrono::steady_clock::time_point sent{};  ///< when operations were last sent on
 
   ~GridWindow();

@@ -1,0 +1,47 @@
+// Memory of another process of this host that the system lets this one read and write
+// (process_vm_readv). Neither side's program or I/O thread takes part, and nothing is copied twice.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "core/type_map.hpp"
+
+namespace isthmus::rma {
+
+class PeerMemory {
+ public:
+  /// What a process tells others of its memory. Holds no pointers.
+  struct Address {
+    std::int64_t pid = 0;
+    std::uint64_t base = 0;
+    std::uint64_t mark_at = 0;  ///< where the process has `mark`, which no other has
+    std::uint64_t mark[2] = {0, 0};
+  };
+  /// Lets the other processes of this user at this one's memory, where the system asks for that.
+  static Address of_this_process(const void* base);
+  /// Nothing where this process cannot get there: it is on another host, or not allowed to.
+  static std::optional<PeerMemory> reach(const Address& address);
+
+  /// At the displacement from the base; with a map, where it says. False: some is not memory of
+  /// that process.
+  [[nodiscard]] bool write(std::int64_t displacement, std::span<const std::byte> from) const;
+  [[nodiscard]] bool write(std::int64_t displacement, core::TypeCursor to,
+                           std::span<const std::byte> from) const;
+  [[nodiscard]] bool read(std::int64_t displacement, std::span<std::byte> to) const;
+  [[nodiscard]] bool read(std::int64_t displacement, core::TypeCursor from,
+                          std::span<std::byte> to) const;
+
+ private:
+  enum class Way { Read, Write };
+  explicit PeerMemory(const Address& address) : address_(address) {}
+  bool move(Way way, std::int64_t displacement, std::byte* here, std::size_t size) const;
+  bool move(Way way, std::int64_t displacement, core::TypeCursor& there, std::byte* here,
+            std::size_t size) const;
+
+  Address address_;
+};
+
+}  // namespace isthmus::rma
