@@ -57,7 +57,7 @@ ISTHMUS_MPI(File_delete)(const char* filename, MPI_Info info) {
     const auto mine = static_cast<int>(grid()->cluster);
     if (home.cluster < 0) return native.File_delete(filename, info);
     if (home.cluster == mine) return native.File_delete(home.path.c_str(), info);
-    const auto caller = caller_in(grid()->world.clusters[static_cast<std::size_t>(home.cluster)]);
+    const auto caller = caller_in(grid()->world().clusters[static_cast<std::size_t>(home.cluster)]);
     run_on_worker(MPI_COMM_SELF, kDelete, [&] { file::remove_there(*caller, home.path); });
     return MPI_SUCCESS;
   });

@@ -270,7 +270,7 @@ void open_by_all(GridFile& file, const char* filename, MPI_Info info) {
 /// By processes of one cluster, in another.
 void open_elsewhere(GridFile& file, const Plan& where) {
   check_mode(file);
-  const core::Cluster& home = grid()->world.clusters[static_cast<std::size_t>(where.home)];
+  const core::Cluster& home = grid()->world().clusters[static_cast<std::size_t>(where.home)];
   file.home = home.name;
   file.paths.file = {.path = text_of(where.path), .flags = access_flags(file.amode)};
   file.paths.shared = text_of(told_by(file, 0, text_of(new_shared_number(file.paths.file.path))));
@@ -311,7 +311,7 @@ std::optional<Plan> plan_within(MPI_Comm comm, std::string& name, MPI_Info info)
     if (code == MPI_SUCCESS && home != mine) {
       code = isthmus_Bcast(found.path.data(), kMostPath, MPI_CHAR, 0, comm);
     }
-    if (code != MPI_SUCCESS) throw coll::Failure(code, "the members could not be told of the file");
+    require_success(code, "the members could not be told of the file");
     found.home = home;
   }
   if (found.home < 0) throw coll::Failure(MPI_ERR_BAD_FILE, text_of(found.path));

@@ -84,7 +84,7 @@ void tell_all(const GridFile& file, coll::ConstBytes mine, coll::Bytes all) {
   const auto size = static_cast<int>(mine.size());
   const int code =
       isthmus_Allgather(mine.data(), size, MPI_BYTE, all.data(), size, MPI_BYTE, file.comm);
-  if (code != MPI_SUCCESS) throw coll::Failure(code, "the members could not tell each other");
+  require_success(code, "the members could not tell each other");
 }
 
 void meet_all(const GridFile& file) { tell_all(file, 0); }

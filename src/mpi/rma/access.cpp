@@ -171,7 +171,7 @@ bool read_from(const rma::PeerMemory& peer, const rma::Place& place, std::span<s
 
 void unpack(Incoming& incoming) {
   const int code = incoming.finish(incoming.bytes().size());
-  if (code != MPI_SUCCESS) throw coll::Failure(code, "what a get brought cannot be unpacked");
+  require_success(code, "what a get brought cannot be unpacked");
 }
 
 void require_memory(bool moved) {

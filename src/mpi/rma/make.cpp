@@ -72,7 +72,7 @@ void find_peers(GridWindow& window) {
   if (window.dynamic()) return;
   for (int rank = 0; rank < window.comm->size; ++rank) {
     const int world_rank = window.comm->group.world_rank(rank);
-    if (grid()->world.cluster_of(world_rank) != grid()->cluster) continue;
+    if (grid()->world().cluster_of(world_rank) != grid()->cluster) continue;
     const auto at = static_cast<std::size_t>(rank);
     window.peers[at] = rma::PeerMemory::reach(window.exposed[at].address);
   }
