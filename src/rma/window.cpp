@@ -304,6 +304,7 @@ void Window::start(int rank) {
 void Window::complete(int rank) {
   Partner& to = partner(rank);
   RecordWriter(to.batch).put(Kind::Complete);
+  to.unflushed = true;
   if (to.unlanded) {  // nobody waits for the number, but no more may go than the target can keep
     ask_number(to);
     RecordWriter(to.batch).put(Kind::Flush).put(to.asked);

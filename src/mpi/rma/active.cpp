@@ -1,6 +1,7 @@
 // MPI-4.1 sections 12.5.1 and 12.5.2: synchronization in which targets take part.
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -22,6 +23,16 @@ std::vector<int> ranks_of(const GridWindow& window, MPI_Group group) {
     ranks.push_back(*rank);
   }
   return ranks;
+}
+
+/// Those of this cluster.
+std::vector<int> near(const GridWindow& window, const std::vector<int>& ranks) {
+  std::vector<int> found;
+  std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(found), [&](int rank) {
+    const int world_rank = window.comm->group.world_rank(rank);
+    return grid()->world().cluster_of(world_rank) == grid()->cluster;
+  });
+  return found;
 }
 
 void fence(GridWindow& window, int assertions) {
@@ -134,6 +145,8 @@ ISTHMUS_MPI(Win_complete)(MPI_Win win) {
     wait_for(*window, "MPI_Win_complete", [&](const rma::Window& part) {
       return std::all_of(ranks.begin(), ranks.end(), [&](int r) { return part.all_sent(r); });
     });
+    // What natively follows this call within the cluster overtakes what goes by the gateway.
+    complete_at_targets(*window, near(*window, ranks), "MPI_Win_complete");
     complete_locally(*window, ranks, "MPI_Win_complete");
     return MPI_SUCCESS;
   });
