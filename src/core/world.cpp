@@ -246,7 +246,9 @@ World world_from_json(const std::string& text_) {
   for (std::size_t i = 0; i < clusters.size(); ++i) {
     const std::string where = element("clusters", i);
     Cluster cluster = read_one_cluster(clusters[i], where);
-    if (cluster.size > INT32_MAX - next) refuse(where + ".size", "makes too many ranks");
+    if (cluster.size > INT32_MAX - next) {
+      refuse(where + ".size", "is " + std::to_string(cluster.size) + ", which is too many ranks");
+    }
     cluster.first = next;
     next += cluster.size;
     for (const Cluster& other : world.clusters) {
