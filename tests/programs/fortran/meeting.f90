@@ -1,5 +1,6 @@
 ! Sides that meet at a port, and processes that are spawned.
 ! ranks: 2
+! not natively: mpich4, which opens no port over UCX
 program meeting
   use mpi
   implicit none
