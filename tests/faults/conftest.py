@@ -4,12 +4,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from faulty import AS_ROOT, Grid, Sshd, wrapped
+from faulty import AS_ROOT, COMPILERS, Grid, Sshd, wrapped
 
 from isthmus.errors import RunError
 from isthmus.install import find_isthmusd
-
-COMPILERS = {"ompi": "mpicc.openmpi", "mpich": "mpicc.mpich"}
 
 
 @pytest.fixture(scope="session")

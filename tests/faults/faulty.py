@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 MARK = "ISTHMUS_TEST_MARK"
+COMPILERS = {"ompi": "mpicc.openmpi", "mpich": "mpicc.mpich"}
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 

@@ -8,8 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import COMPILERS
-from faulty import Grid, check, signalled
+from faulty import COMPILERS, Grid, check, signalled
 
 SOURCE = Path(__file__).with_name("files.c")
 
