@@ -87,7 +87,7 @@ void ConduitDriver::attach(std::shared_ptr<Stream> stream, std::span<const std::
   line->stream = std::move(stream);
   line->id = conduit_.stream_up(now());
   const int socket = line->stream->socket().native_handle();
-  if (!congestion_.empty()) net::set_congestion(socket, congestion_);
+  if (!congestion_.empty()) static_cast<void>(net::set_congestion(socket, congestion_));
   const auto figures = tcp_figures(socket);  // connecting has measured the round trip
   line->far = figures && figures->rtt >= std::chrono::duration<double>(core::kFarRoundTrip);
   lines_.push_back(line);

@@ -224,7 +224,9 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
     };
     peer->driver = std::make_shared<ConduitDriver>(io_, std::move(settings), std::move(hooks));
     // What its kernel refuses the link does without; `isthmus doctor` tells.
-    if (!link.congestion.empty()) peer->driver->set_congestion(link.congestion);
+    if (!link.congestion.empty()) {
+      static_cast<void>(peer->driver->set_congestion(link.congestion));
+    }
     if (link.rate > 0 && !link.shm) peer->driver->set_pace(paced(link.rate));
   }
   peer->driver->attach(std::move(stream), read);

@@ -86,7 +86,11 @@ class RecordReader {
     return value;
   }
   std::span<const std::byte> bytes(std::uint64_t size);
-  Kind kind() { return static_cast<Kind>(get<std::uint8_t>()); }
+  /// May be none that there is: what others write is not trusted.
+  Kind kind() {
+    // NOLINTNEXTLINE(clang-analyzer-optin.core.EnumCastOutOfRange)
+    return static_cast<Kind>(get<std::uint8_t>());
+  }
   Area area();
   /// Nothing: no such way to compute.
   std::optional<Combination> combination();

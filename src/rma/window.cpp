@@ -35,6 +35,7 @@ bool Window::quiet() const {
 
 std::vector<int> Window::partners() const {
   std::vector<int> ranks;
+  ranks.reserve(partners_.size());
   for (const auto& [rank, partner] : partners_) ranks.push_back(rank);
   std::sort(ranks.begin(), ranks.end());
   return ranks;

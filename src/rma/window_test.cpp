@@ -163,8 +163,10 @@ TEST_F(WindowTest, SumsAreExactAndFetchesDiffer) {
     std::vector<std::int64_t> before(kRanks * kEach, -1);
     for (int i = 0; i < kEach; ++i) {
       for (int rank = 0; rank < kRanks; ++rank) {
-        window(rank).fetch({.rank = 2, .displacement = 8}, kSum, bytes_of(one),
-                           room_of(before[static_cast<std::size_t>(rank * kEach + i)]), nullptr);
+        window(rank).fetch(
+            {.rank = 2, .displacement = 8}, kSum, bytes_of(one),
+            room_of(before[static_cast<std::size_t>(rank) * kEach + static_cast<std::size_t>(i)]),
+            nullptr);
         if (random() % 4 == 0) window(rank).send_now(2);
       }
       for (std::size_t n = random() % 5; n > 0; --n) step();

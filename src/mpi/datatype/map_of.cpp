@@ -127,7 +127,7 @@ class Maker {
     const Numbers n(a.numbers), places(a.places);
     if (combiner == MPI_COMBINER_STRUCT) return structure(n, places, types);
     if (combiner == MPI_COMBINER_DARRAY) return darray(a, types.at(0));
-    const TypeMap element = make(types.at(0));
+    TypeMap element = make(types.at(0));
     const auto count = static_cast<std::size_t>(n.empty() ? 0 : n[0]);
     TypeMapBuilder builder;
     auto part = builder.element(element);

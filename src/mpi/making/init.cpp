@@ -123,7 +123,9 @@ void end_session() {
   Lifetime& life = lifetime();
   {
     const std::lock_guard lock(life.mutex);
-    if (life.sessions == 0 || --life.sessions > 0 || !life.ended) return;
+    if (life.sessions == 0) return;
+    --life.sessions;
+    if (life.sessions > 0 || !life.ended) return;
   }
   if (!natively_ended()) native.Finalize();
 }

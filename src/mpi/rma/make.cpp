@@ -293,9 +293,9 @@ ISTHMUS_MPI(Win_free)(MPI_Win* win) {
 // attribute functions do not reach C, those of its native handle
 ISTHMUS_MPI(Win_get_attr)(MPI_Win win, int keyval, void* value, int* flag) {
   const GridWindowRef window = grid_window(win);
-  void* const own =
-      window && value != nullptr && flag != nullptr ? window->attribute(keyval) : nullptr;
-  const bool empty_base = window && keyval == MPI_WIN_BASE;
+  const bool ours = window && value != nullptr && flag != nullptr;
+  void* const own = ours ? window->attribute(keyval) : nullptr;
+  const bool empty_base = ours && keyval == MPI_WIN_BASE;
   if (own == nullptr && !empty_base) return native.Win_get_attr(win, keyval, value, flag);
   *static_cast<void**>(value) = own;
   *flag = 1;
