@@ -15,7 +15,7 @@ from isthmus.endings import signal_name
 from isthmus.errors import RunError
 
 if TYPE_CHECKING:
-    from isthmus.meeting.arrival import Arrival
+    from isthmus.queues.arrival import Arrival
 
 MAX_LINE = 1 << 20
 MAX_PAYLOAD = 8 << 20

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from isthmus.errors import UsageError
-from isthmus.grid import mpi_choice
+from isthmus.gridkeys import mpi_choice
 from isthmus.placement import Part
 from isthmus.staging import StagedFile, staged
 from isthmus.units import parse_time

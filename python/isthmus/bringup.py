@@ -9,7 +9,8 @@ from typing import Any
 
 from isthmus.agent import Agent, Message
 from isthmus.errors import IsthmusError, JointError, RunError, UsageError
-from isthmus.grid import LinkSpec, expand_hosts
+from isthmus.grid import LinkSpec
+from isthmus.gridkeys import expand_hosts
 from isthmus.plan import AgentPlan, GatewayPlan, Plan, link_json, link_settings, reachable
 from isthmus.relay import Voice
 from isthmus.staging import StagedFile

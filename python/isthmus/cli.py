@@ -4,24 +4,15 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
-from isthmus import about, helptext, report
-from isthmus import grid as grids
+from isthmus import about, helptext
 from isthmus.argv import PartOptions, RunOptions, combine, split_parts
-from isthmus.command import agent_command, shielded
-from isthmus.errors import EXIT_USAGE, IsthmusError, UsageError
-from isthmus.job import Options, run_job
-from isthmus.later import COMMANDS, LaterGroup
-from isthmus.meeting.commands import join as joins
-from isthmus.meeting.commands import submit
-from isthmus.meeting.options import SubmitOptions, of_queues
-from isthmus.plan import make_plan
-from isthmus.relay import Voice
-from isthmus.tune import store
-from isthmus.tune.figures import of_links
+from isthmus.errors import EXIT_USAGE, IsthmusError
+from isthmus.later import COMMANDS, LaterGroup, fetch
+from isthmus.queues.options import SubmitOptions, of_queues
 
 app = typer.Typer(
     cls=LaterGroup,
@@ -275,7 +266,7 @@ app.command(
 )
 def _join(context: typer.Context) -> int:
     """Start this cluster's agent and bring it to a job that waits for it (`isthmus join -h`)."""
-    return joins(context.args)
+    return int(fetch("isthmus.queues.commands:join")(context.args))
 
 
 app.command("help")(about.helper(app))
@@ -283,92 +274,28 @@ app.command()(about.version)
 app.command()(about.completion)
 
 _GROUPS = ("lab", "bench")
+_Parsed = TypeVar("_Parsed")
 _NAMES = {"run", "submit", "join", "help", "version", "completion", *COMMANDS}
+
+
+def _parsed(command: str, words: Sequence[str], kind: type[_Parsed]) -> _Parsed:
+    """What the command's words say. Raises what typer raises; Exit where --help was shown."""
+    parsed = app([command, *words], standalone_mode=False, prog_name="isthmus")
+    if not isinstance(parsed, kind):
+        raise typer.Exit
+    return parsed
 
 
 def parse_run(words: Sequence[str]) -> RunOptions:
     """The words after `isthmus run`. Raises what typer raises, and UsageError."""
-    parts = []
-    for part in split_parts(words):
-        parsed = app(["run", *part], standalone_mode=False, prog_name="isthmus")
-        if not isinstance(parsed, PartOptions):  # --help was given, and shown
-            raise typer.Exit
-        parts.append(parsed)
-    return combine(parts)
+    return combine([_parsed("run", part, PartOptions) for part in split_parts(words)])
 
 
 def parse_submit(words: Sequence[str]) -> tuple[RunOptions, SubmitOptions]:
     """The words after `isthmus submit`; the first part has the options of the queues."""
     first, *others = split_parts(words)
-    parsed = app(["submit", *first], standalone_mode=False, prog_name="isthmus")
-    if not isinstance(parsed, tuple):
-        raise typer.Exit
-    options, part = parsed
-    parts = [part]
-    for more in others:
-        parts.append(app(["run", *more], standalone_mode=False, prog_name="isthmus"))
-    return combine(parts), options
-
-
-def execute_submit(run: RunOptions, options: SubmitOptions) -> int:
-    """Submits, or shows the scripts. The exit status."""
-    file = run.grid or os.environ.get("ISTHMUS_GRID")
-    if not file:
-        raise UsageError(
-            "`isthmus submit` needs a grid file, with clusters that have a 'scheduler'",
-            "Name it by -g FILE, or by ISTHMUS_GRID.",
-        )
-    grid = grids.load(Path(file))
-    _tell_networks(Path(file), grid, run, Voice(run.verbose))
-    return submit(run, grid, options)
-
-
-def execute(options: RunOptions) -> int:
-    """Runs, or says what would be run. The exit status."""
-    file = options.grid or os.environ.get("ISTHMUS_GRID")
-    grid = grids.load(Path(file)) if file else grids.two_halves()
-    voice = Voice(options.verbose)
-    if file:
-        _tell_networks(Path(file), grid, options, voice)
-    plan = make_plan(grid, options.parts)
-    commands = []
-    for agent in plan.agents:
-        command = agent_command(
-            agent.host,
-            agent.prefix,
-            str(Path.cwd()),
-            "agent" if agent.has_ranks else "gateway",
-            plan.places[agent.cluster].spec.setup if agent.has_ranks else (),
-        )
-        commands.append(shielded(command) if agent.host and not options.dry_run else command)
-    if options.dry_run:
-        for line in report.dry_run(plan, commands):
-            print(line)
-        return 0
-    of_run = Options(
-        timeout=options.timeout,
-        wait=options.wait,
-        tag_output=options.tag_output,
-        stats=options.stats,
-        metrics=options.metrics,
-        stage=options.stage,
-    )
-    result = run_job(plan, commands, of_run, voice)
-    if options.stats:
-        report.stats_table(plan, result.stats)
-    return result.status
-
-
-def _tell_networks(file: Path, grid: grids.Grid, options: RunOptions, voice: Voice) -> None:
-    """Completes ISTHMUS_NETWORK of all ranks: what the grid file says of its links, then what
-    `isthmus tune` has measured or the user says instead. Later entries count."""
-    stored = store.read(file)
-    if stored.trouble:
-        voice.warn(stored.trouble)
-    for part in options.parts:
-        own = part.env.get("ISTHMUS_NETWORK", stored.network)
-        if text := ",".join(filter(None, (of_links(grid), own))):
-            part.env["ISTHMUS_NETWORK"] = text
+    options, part = _parsed("submit", first, tuple)
+    return combine([part, *(_parsed("run", more, PartOptions) for more in others)]), options
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -380,9 +307,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         words.append("--help")
     try:
         if words[:1] == ["run"]:
-            return execute(parse_run(words[1:]))
+            return int(fetch("isthmus.execution:run")(parse_run(words[1:])))
         if words[:1] == ["submit"]:
-            return execute_submit(*parse_submit(words[1:]))
+            return int(fetch("isthmus.queues.commands:submit")(*parse_submit(words[1:])))
         status = app(words, standalone_mode=False, prog_name="isthmus")
         return status if isinstance(status, int) else 0
     except IsthmusError as error:

@@ -8,21 +8,21 @@ import contextlib
 import os
 import secrets
 import signal
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from isthmus import latecomers, routes
+from isthmus import latecomers
 from isthmus.agent import Agent, Message
 from isthmus.bringup import BringUp, Limits
-from isthmus.endings import how_ended, of_the_rank
 from isthmus.errors import EXIT_TIMEOUT, IsthmusError
 from isthmus.members import Member, Members
 from isthmus.outcome import Ending, Weight
 from isthmus.plan import Plan
 from isthmus.questions import Questions
 from isthmus.rankoutput import RankOutput
+from isthmus.reasons import Reasons, WhyGone, how_exited
 from isthmus.relay import InputRelay, Voice, stdin_is_ours
 from isthmus.silence import Silences
 from isthmus.spawning import Spawning
@@ -33,10 +33,10 @@ from isthmus.units import parse_time
 from isthmus.whereabouts import Whereabouts
 
 if TYPE_CHECKING:
-    from isthmus.meeting.arrival import Arrival
+    from isthmus.queues.arrival import Arrival
 
 _FORWARDED = (signal.SIGUSR1, signal.SIGUSR2)
-_ANSWERS = (
+_ANSWERS = [
     "hello",
     "configured",
     "program",
@@ -46,7 +46,7 @@ _ANSWERS = (
     "stats",
     "stage",
     "staged",
-)
+]
 _UNJOINED_GRACE = 1.0  # seconds
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -62,7 +62,7 @@ class Options:
     metrics: tuple[str, int] | None = None
     stage: Sequence[StagedFile] = ()
     limits: Limits = field(default_factory=Limits)
-    why_gone: Callable[[str], Awaitable[str]] | None = None
+    why_gone: WhyGone | None = None
     """Asks the scheduler of a cluster whose agent was lost; empty where that knows nothing."""
 
 
@@ -98,6 +98,7 @@ class Job:
         self._questions = Questions(plan.job, self._reply, self._spawn)
         self._spawning: Spawning | None = None
         self._ending = Ending()
+        self._reasons = Reasons(plan, self._members, self._ending)
         self._interrupts = 0
         self._hurry = asyncio.Event()
         self._output: RankOutput | None = None
@@ -142,37 +143,23 @@ class Job:
         try:
             whole = await self._unless_ending(self._bring_up())
             if whole and await self._unless_ending(self._until_exited()):
-                self._check_joined()
+                self._reasons.look_for_joined()
             if self._ending.outcome:
                 await self._end_ranks()
             if self._options.stats:
-                await self._collect(stats)
+                await stats.collect(self._members, self._options.limits.close)
         finally:
             if self._input:
                 self._input.stop()
         await asyncio.gather(*(m.agent.close(self._options.limits.close) for m in self._members))
         assert self._output
         await self._output.drain()
-        await self._hear_schedulers()
+        await self._reasons.hear_schedulers(self._options.why_gone)
         outcome = self._ending.outcome
         for said in self._output.last_words if outcome is None else ():
             self._voice.say(said)
         if outcome and outcome.sentence:
             self._voice.say(outcome.sentence)
-
-    async def _hear_schedulers(self) -> None:
-        """Where a scheduler has ended a cluster's ranks, its words are the reason of all else."""
-        outcome = self._ending.outcome
-        if outcome is None or outcome.weight not in (Weight.EXIT, Weight.FAULT):
-            return
-        for member in self._members.ranked:
-            if member.lost and not member.verdict and self._options.why_gone:
-                cluster = self._plan.places[member.plan.cluster].name
-                member.verdict = await self._options.why_gone(cluster)
-            if member.verdict:
-                said = f"{member.agent.label}: {member.verdict}"
-                self._ending.replace(outcome.status or 1, said)
-                return
 
     async def _unless_ending(self, work: Coroutine[Any, Any, None]) -> bool:
         """Does the work, or drops it when the run has to end. True when it was done."""
@@ -281,12 +268,7 @@ class Job:
                 await self._output.rest(member, told=told)
                 self._exited(member, message)
             case "abort":
-                code = _integer(message.get("code"), 1)
-                said = f"rank {message.get('rank')} called MPI_Abort with code {code}"
-                extra = str(message.get("message") or "")
-                if extra and "MPI_Abort" not in extra:
-                    said += f": {extra}"
-                self._ending.end((code & 0xFF) or 1, said, Weight.ABORT)
+                self._reasons.abort(message)
             case "silence":
                 if said := self._silences.sentence(message):
                     self._voice.say(said)
@@ -294,15 +276,11 @@ class Job:
                 said = f"{agent.label}: {message.get('message')}"
                 (self._voice.warn if message.get("warning") else self._voice.narrate)(said)
             case "fault":
-                self._faulted(message)
+                self._reasons.fault(message)
             case "error":
-                said = str(message.get("message") or "the agent gave no reason")
-                if self._spawning and self._spawning.failed(member, said):
-                    return
-                remedy = message.get("remedy")
-                self._ending.end(
-                    1, f"{agent.label}: {said}" + (f"\n  {remedy}" if remedy else ""), Weight.FAULT
-                )
+                why = str(message.get("message") or "its agent gave no reason")
+                if not (self._spawning and self._spawning.failed(member, why)):
+                    self._reasons.error(member, message)
             case op if op not in _ANSWERS:  # a late one is to what was dropped
                 self._ending.end(1, f"{agent.label}: the agent said '{op}', unasked", Weight.FAULT)
 
@@ -313,7 +291,7 @@ class Job:
                 if self._spawning:
                     self._spawning.joined(member)
         self._voice.narrate(f"{agent.label}: all ranks of cluster {cluster} have joined")
-        self._check_waiting()
+        self._reasons.look_for_waiting()
 
     def _reply(self, agent: Agent, rank: int, number: int, reply: Message) -> None:
         self._members.later(agent.send("answer", rank=rank, number=number, reply=reply))
@@ -332,74 +310,21 @@ class Job:
 
         self._members.later(start())
 
-    def _faulted(self, message: Message) -> None:
-        code = _integer(message.get("code"), 1)
-        said = str(message.get("message") or "the agent reports a fault without a reason")
-        status = (code & 0xFF) or 1
-        for member in self._members.ranked if status == 1 else ():
-            if member.exited:  # what broke may be a rank whose end has been heard of before
-                cluster = member.cluster.name
-                how = _how(member, member.exited)
-                told = of_the_rank(said, cluster, *how)
-                status, said = (how[0] & 0xFF or 1, told) if told != said else (status, said)
-        self._ending.end(status, said, Weight.FAULT)
-
     def _exited(self, member: Member, message: Message) -> None:
         member.exited = message
-        label = member.agent.label
-        status, number = _how(member, message)
-        self._voice.narrate(f"{label}: ended with status {status}")
+        status, number = how_exited(member, message)
+        self._voice.narrate(f"{member.agent.label}: ended with status {status}")
         if not member.joined and self._spawning and self._spawning.exited(member, status, number):
             return
-        before = self._ending.outcome
-        if (
-            before
-            and before.weight == Weight.FAULT
-            and before.status == 1
-            and not self._ending.killing
-        ):
-            # What broke was a rank, and here is how it ended.
-            cluster = member.cluster.name
-            sentence = of_the_rank(before.sentence, cluster, status, number)
-            self._ending.replace(status & 0xFF or 1, sentence)
-        elif status:
-            said = f"{label}: the program {how_ended(status, number)}"
-            self._ending.end(status & 0xFF or 1, said, Weight.EXIT)
-        elif message.get("joined") and not message.get("finalized"):
-            what = "a rank ended without MPI_Finalize"
-            self._ending.end(1, f"{label}: {what}, while the others may wait for it", Weight.EXIT)
+        self._reasons.exit(member, message)
         if not status and all(member.plan is not agent for agent in self._plan.agents):
             self._members.later(self._release(member))
-        self._check_waiting()
         self._members.changed()
 
     async def _release(self, member: Member) -> None:
         """Of processes that were spawned and have ended well, nothing is kept."""
         await member.agent.close(self._options.limits.close)
         self._members.drop(member)
-
-    def _check_waiting(self) -> None:
-        """A cluster that ends well without MPI_Init leaves those who joined waiting for ever."""
-        gone = [m for m in self._members.ranked if m.exited and not m.joined]
-        waiting = [m for m in self._members.ranked if m.joined and not m.exited]
-        if gone and waiting:
-            self._ending.end(
-                1,
-                f"{gone[0].agent.label}: the program ended without MPI_Init, while "
-                f"{waiting[0].agent.label} has called it and waits\n"
-                "  Is it an MPI program, and linked to MPI dynamically?",
-                Weight.EXIT,
-            )
-
-    def _check_joined(self) -> None:
-        """Ranks that never joined ran as so many worlds of their own: seldom what was meant."""
-        if not self._plan.alone and not any(member.joined for member in self._members.ranked):
-            self._ending.end(
-                1,
-                "the program ended without MPI_Init in every cluster\n"
-                "  Is it an MPI program, and linked to MPI dynamically?",
-                Weight.EXIT,
-            )
 
     def _agent_lost(self, agent: Agent, sentence: str) -> None:
         member = self._members.of(agent)
@@ -408,29 +333,11 @@ class Job:
         member.lost = True
         if self._spawning and self._spawning.failed(member, sentence):
             pass
-        elif self._is_spare(member):
+        elif self._reasons.is_spare(member):
             self._voice.warn(f"{sentence}; the other gateways of the cluster go on")
         elif member.spawned or not agent.told:  # else the step of the bring-up fails
             self._ending.end(1, sentence, Weight.FAULT)
         self._members.changed()
-
-    def _is_spare(self, member: Member) -> bool:
-        """Only gateways are lost with it, and others of the cluster are left. If some rank needed
-        it all the same, its own agent says so."""
-        if member.plan.has_ranks or not all(other.spawned for other in self._members.ranked):
-            return False
-        left = [g for other in self._members if not other.lost for g in other.plan.gateways]
-        count = len(self._plan.clusters)
-        if all(c >= count for gateway in member.plan.gateways for c in gateway.clusters):
-            # It only forwarded: others have to, in its place.
-            stand = {g.node: [c for c in g.clusters if c < count] for g in left}
-            return routes.all_joined(count, stand, self._plan.links)
-        return all(
-            any(cluster in other.clusters for other in left)
-            for gateway in member.plan.gateways
-            for cluster in gateway.clusters
-            if cluster < len(self._plan.clusters)
-        )
 
     # -- the end -----------------------------------------------------------------------------
 
@@ -446,22 +353,16 @@ class Job:
 
     def _tell_where(self) -> None:
         async def tell() -> None:
-            if not await self._say_where():
+            if not await self._whereabouts.say(self._voice):
                 self._voice.say("no rank can say where it is")
 
         self._members.later(tell())
-
-    async def _say_where(self) -> bool:
-        """False: nobody has answered, and nothing was said."""
-        if lines := await self._whereabouts.ask():
-            self._voice.say("the ranks are in:\n" + "\n".join(f"  {line}" for line in lines))
-        return bool(lines)
 
     def _out_of_time(self) -> None:
         async def end() -> None:
             with contextlib.suppress(Exception):  # the limit holds whatever else goes wrong
                 if any(member.joined for member in self._members.running):
-                    await self._say_where()
+                    await self._whereabouts.say(self._voice)
             limit = self._options.timeout
             self._ending.end(EXIT_TIMEOUT, f"the time limit of {limit:g} s has passed", Weight.USER)
 
@@ -497,29 +398,6 @@ class Job:
 
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._members.until(gone), limit)
-
-    async def _collect(self, stats: Stats) -> None:
-        for member in self._members:
-            if member.lost or not member.plan.gateways:
-                continue
-            try:
-                answer = await member.agent.request("stats", "stats", self._options.limits.close)
-            except IsthmusError:
-                continue  # the run's own outcome is told; this is not the place for another
-            own = {gateway.node for gateway in member.plan.gateways}
-            stats.add(answer, member.plan.cluster, own)
-
-
-def _how(member: Member, message: Message) -> tuple[int, int | None]:
-    """Of an `exit`: the status as a shell has it, and the signal if there was one."""
-    if (number := message.get("signal")) is not None:
-        return 128 + _integer(number, 0), _integer(number, 0)
-    status = _integer(message.get("status"), 1)
-    return status, member.chatter.signal if status else None
-
-
-def _integer(value: object, default: int) -> int:
-    return value if isinstance(value, int) else default
 
 
 def run_job(

@@ -10,9 +10,9 @@ from typer.main import get_command
 
 # Where each stands, in the order of the help: a function, or an application of several commands.
 COMMANDS = {
-    "jobs": "isthmus.meeting.commands:jobs",
-    "attach": "isthmus.meeting.commands:attach",
-    "cancel": "isthmus.meeting.commands:cancel",
+    "jobs": "isthmus.queues.commands:jobs",
+    "attach": "isthmus.queues.commands:attach",
+    "cancel": "isthmus.queues.commands:cancel",
     "doctor": "isthmus.doctor.commands:doctor",
     "tune": "isthmus.tune.commands:tune",
     "grid": "isthmus.gridcommand:grid",
@@ -24,10 +24,15 @@ COMMANDS = {
 }
 
 
+def fetch(place: str) -> Any:
+    """What stands at "MODULE:NAME"."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
 def load(name: str) -> Any:
     """The command of that name, as typer makes it."""
-    module, _, attribute = COMMANDS[name].partition(":")
-    found: Any = getattr(import_module(module), attribute)
+    found = fetch(COMMANDS[name])
     if isinstance(found, typer.Typer):
         return get_command(found)
     alone = typer.Typer(add_completion=False, rich_markup_mode="rich")

@@ -10,7 +10,7 @@ from isthmus.chatter import Chatter
 from isthmus.plan import AgentPlan, ClusterPlan, Plan
 
 if TYPE_CHECKING:
-    from isthmus.meeting.arrival import Arrival
+    from isthmus.queues.arrival import Arrival
 
 
 @dataclass

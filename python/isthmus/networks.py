@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from isthmus.errors import UsageError
-from isthmus.grid import ClusterSpec, GatewaySpec, Grid, NetworkSpec, expand_hosts
+from isthmus.grid import ClusterSpec, GatewaySpec, Grid, NetworkSpec
+from isthmus.gridkeys import expand_hosts
 
 
 def bridges(grid: Grid) -> list[GatewaySpec]:

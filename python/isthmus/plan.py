@@ -9,7 +9,8 @@ from typing import cast, get_args
 
 from isthmus import networks, relays, routes
 from isthmus.errors import UsageError
-from isthmus.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec, Reach, is_place
+from isthmus.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec
+from isthmus.gridkeys import Reach, is_place
 from isthmus.placement import Block, Part, place
 from isthmus.units import format_rate, parse_rate, parse_time
 

@@ -5,6 +5,9 @@ from collections.abc import Set
 from dataclasses import dataclass, field
 from typing import Any
 
+from isthmus.errors import IsthmusError
+from isthmus.members import Members
+
 
 @dataclass
 class Stats:
@@ -14,6 +17,17 @@ class Stats:
     links: dict[tuple[int, int], dict[str, float]] = field(default_factory=dict)
     direct: dict[tuple[int, int], dict[str, float]] = field(default_factory=dict)
     crossings: dict[tuple[int, int, int], dict[str, float]] = field(default_factory=dict)
+
+    async def collect(self, members: Members, limit: float) -> None:
+        """Of all gateways that are left; each has `limit` seconds to answer."""
+        for member in members:
+            if member.lost or not member.plan.gateways:
+                continue
+            # The run's own outcome is told; this is not the place for another.
+            with contextlib.suppress(IsthmusError):
+                answer = await member.agent.request("stats", "stats", limit)
+                own = {gateway.node for gateway in member.plan.gateways}
+                self.add(answer, member.plan.cluster, own)
 
     def add(self, answer: dict[str, Any], cluster: int, gateways: Set[int]) -> None:
         """Of a `stats` message from an agent of that cluster with those gateways. Each direction of

@@ -8,6 +8,7 @@ from typing import Any
 
 from isthmus.agent import Message
 from isthmus.members import Members
+from isthmus.relay import Voice
 
 _LIMIT = 1.0  # seconds that ranks have to answer
 _ONE_BY_ONE = 32  # ranks; where there are more, those that say the same share a line
@@ -41,6 +42,12 @@ class Whereabouts:
             everyone = self.members.until(lambda: all(rank in self.answers for rank in ranks))
             await asyncio.wait_for(everyone, _LIMIT)
         return view(ranks, self.answers) if self.answers else []
+
+    async def say(self, voice: Voice) -> bool:
+        """False: nobody has answered, and nothing was said."""
+        if lines := await self.ask():
+            voice.say("the ranks are in:\n" + "\n".join(f"  {line}" for line in lines))
+        return bool(lines)
 
     def _ranks(self) -> Iterable[int]:
         """Of the clusters that run."""

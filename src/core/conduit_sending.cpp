@@ -172,7 +172,7 @@ void Conduit::output(StreamId id, Time now, std::size_t limit, std::vector<Packe
   if (!stream.hello_received || !dead_.empty()) return;
 
   const bool data = (bulk && !again_.empty()) || may_send_new(bulk);
-  if (ack_due_ || std::exchange(stream.answer_due, false) || (data && ack_pending())) {
+  if (ack_due_ || stream.answer_due || (data && ack_pending())) {
     stream.answer_due = false;
     put(make_ack());
   }

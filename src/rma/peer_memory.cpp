@@ -31,7 +31,7 @@ ssize_t once(bool read, pid_t pid, const iovec& here, const iovec* there, std::s
 }
 
 void* address_of(std::uint64_t base, std::int64_t offset) {
-  return reinterpret_cast<void*>(base + static_cast<std::uint64_t>(offset));  // NOLINT
+  return reinterpret_cast<void*>(base + static_cast<std::uint64_t>(offset));
 }
 
 }  // namespace
@@ -105,13 +105,11 @@ bool PeerMemory::move(Way way, std::int64_t displacement, core::TypeCursor& ther
 }
 
 bool PeerMemory::write(std::int64_t displacement, std::span<const std::byte> from) const {
-  return move(Way::Write, displacement, const_cast<std::byte*>(from.data()),
-              from.size());  // NOLINT
+  return move(Way::Write, displacement, const_cast<std::byte*>(from.data()), from.size());
 }
 bool PeerMemory::write(std::int64_t displacement, core::TypeCursor to,
                        std::span<const std::byte> from) const {
-  return move(Way::Write, displacement, to, const_cast<std::byte*>(from.data()),
-              from.size());  // NOLINT
+  return move(Way::Write, displacement, to, const_cast<std::byte*>(from.data()), from.size());
 }
 bool PeerMemory::read(std::int64_t displacement, std::span<std::byte> to) const {
   return move(Way::Read, displacement, to.data(), to.size());

@@ -4,6 +4,7 @@ import pytest
 
 from isthmus import grid as grids
 from isthmus.errors import UsageError
+from isthmus.gridkeys import expand_hosts
 from isthmus.placement import Part
 from isthmus.plan import make_plan, reachable, split_address
 from isthmus.units import format_bytes, format_time, parse_rate, parse_time
@@ -46,7 +47,7 @@ def test_everything_that_a_file_may_hold():
         32,
         {"OMP_NUM_THREADS": "4"},
     )
-    assert sorted(grids.expand_hosts(lyon.hosts)) == ["gpu1", "n08", "n09", "n10"]
+    assert sorted(expand_hosts(lyon.hosts)) == ["gpu1", "n08", "n09", "n10"]
     assert grid.cluster["tsukuba"].host is None
     assert grid.gateway[0].address == ("tcp:192.0.2.10:7400",)
     assert grid.link[0].streams == 8

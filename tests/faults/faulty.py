@@ -2,6 +2,7 @@
 
 import getpass
 import os
+import re
 import shutil
 import signal
 import socket
@@ -191,3 +192,18 @@ def goes_on_without_one_gateway(grid: Grid, program: Path, bell: Path) -> None:
         bell.touch()
         _, err = running.communicate(timeout=90)
     assert running.returncode == 0, err
+
+
+def check_one_killed(
+    grid: Grid, source: Path, folder: Path, library: str, mode: str, rank: int
+) -> None:
+    """Of four ranks of the program, which kills `rank` while the others wait for it in `mode`: it
+    is named by its cluster, and nobody goes on."""
+    program = folder / source.stem
+    subprocess.run([COMPILERS[library], source, "-o", program], check=True)
+    done = grid.run("-n", 4, program, mode, rank)
+    cluster = ["east", "west"][rank // 2]
+    check(done, signalled(9), f'(cluster "{cluster}") was killed by signal 9 (SIGKILL)')
+    # Hydra kills the dying one's sibling, too, and may be seen to have done so first.
+    assert int(re.findall(r"isthmus: rank (\d)", done.stderr)[0]) // 2 == rank // 2, done.stderr
+    assert "nothing waited" not in done.stdout

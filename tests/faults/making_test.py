@@ -3,12 +3,10 @@ between two sides, or for its partitions. All end, with a sentence that names th
 
 from __future__ import annotations
 
-import re
-import subprocess
 from pathlib import Path
 
 import pytest
-from faulty import COMPILERS, Grid, check, signalled
+from faulty import Grid, check_one_killed
 
 SOURCE = Path(__file__).with_name("making.c")
 # Open MPI 4.1 has neither of the last two.
@@ -24,11 +22,4 @@ CASES = [
 
 @pytest.mark.parametrize(("library", "mode", "rank"), CASES)
 def test_a_rank_is_killed(grid: Grid, tmp_path: Path, library: str, mode: str, rank: int) -> None:
-    program = tmp_path / "making"
-    subprocess.run([COMPILERS[library], SOURCE, "-o", program], check=True)
-    done = grid.run("-n", 4, program, mode, rank)
-    cluster = ["east", "west"][rank // 2]
-    check(done, signalled(9), f'(cluster "{cluster}") was killed by signal 9 (SIGKILL)')
-    # Hydra kills the dying one's sibling, too, and may be seen to have done so first.
-    assert int(re.findall(r"isthmus: rank (\d)", done.stderr)[0]) // 2 == rank // 2, done.stderr
-    assert "nothing waited" not in done.stdout
+    check_one_killed(grid, SOURCE, tmp_path, library, mode, rank)

@@ -16,6 +16,8 @@ import pytest
 MARK = "ISTHMUS_TEST_MARK"
 sys.path.append(str(Path(__file__).parents[1] / "grid"))
 
+import slurms  # noqa: E402
+
 
 def marked_processes(mark: str) -> list[str]:
     """Command lines of processes that descend from a lab of ours, by their environment."""
@@ -141,3 +143,10 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[...,
         lab.close()
     for keeper in keepers:
         next(keeper, None)
+
+
+@pytest.fixture(scope="session")
+def hello(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """A program of Debian's two libraries, by their names."""
+    folder = slurms.built(tmp_path_factory.mktemp("hello"))
+    return lambda mpi: folder / mpi

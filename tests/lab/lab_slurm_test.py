@@ -1,51 +1,17 @@
 """Real Slurms, one for each site: ranks under srun, queues, and how schedulers end jobs."""
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import mpis
 import pytest
+import slurms
 from conftest import eventually
+from slurms import M4, O4, WORLD, on, queue
 
-O4, M4 = "openmpi4", "mpich4"
-HELLO = """
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-int main(int argc, char **argv) {
-  MPI_Init(&argc, &argv);
-  int rank, size, sum;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  char host[64];
-  gethostname(host, sizeof host);
-  printf("%d/%d %s %d\\n", rank, size, host, sum);
-  fflush(stdout);
-  if (argc > 1) sleep(atoi(argv[1]));
-  MPI_Finalize();
-  return 0;
-}
-"""
-WORLD = ["0/4 a1 6", "1/4 a2 6", "2/4 b1 6", "3/4 b2 6"]
 ISTHMUS = [sys.executable, "-m", "isthmus"]
 
-pytestmark = pytest.mark.skipif(
-    not all(map(shutil.which, ("slurmctld", "slurmd", "srun", "munged"))),
-    reason="Debian's Slurm is not installed (tools/setup/packages-slurm.txt)",
-)
-
-
-@pytest.fixture(scope="module")
-def hello(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("hello")
-    (folder / "hello.c").write_text(HELLO)
-    for mpi in (O4, M4):
-        subprocess.run([mpis.ALL[mpi].cc, folder / "hello.c", "-o", folder / mpi], check=True)
-    return lambda mpi: folder / mpi
+pytestmark = slurms.INSTALLED
 
 
 @pytest.fixture
@@ -57,16 +23,6 @@ def queues(standing):
         for node in (f"{site}1", f"{site}2"):
             on(lab, site, "scontrol", "update", f"nodename={node}", "state=resume")
         eventually(lambda s=site: not queue(lab, s), f"the end of the jobs of {site}")
-
-
-def on(lab, site: str, *words: object) -> str:
-    return lab.labs(
-        "exec", "--lab", lab.id, "--on", f"{site}0", "--", *words
-    ).stdout  # fmt: skip
-
-
-def queue(lab, site: str) -> list[str]:
-    return on(lab, site, "squeue", "-h", "-o", "%T").split()
 
 
 def start(lab, *words: object) -> subprocess.Popen[str]:

@@ -1,32 +1,17 @@
 """Jobs whose parts come from the queues of two real Slurms."""
 
 import json
-import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-import mpis
 import pytest
+import slurms
 from conftest import eventually
-from lab_slurm_test import HELLO, WORLD, queue
+from slurms import M4, O4, WORLD, queue
 
-O4, M4 = "openmpi4", "mpich4"
-
-pytestmark = pytest.mark.skipif(
-    not all(map(shutil.which, ("slurmctld", "slurmd", "srun", "munged"))),
-    reason="Debian's Slurm is not installed (tools/setup/packages-slurm.txt)",
-)
-
-
-@pytest.fixture(scope="module")
-def hello(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("hello")
-    (folder / "hello.c").write_text(HELLO)
-    for mpi in (O4, M4):
-        subprocess.run([mpis.ALL[mpi].cc, folder / "hello.c", "-o", folder / mpi], check=True)
-    return lambda mpi: folder / mpi
+pytestmark = slurms.INSTALLED
 
 
 class Queues:

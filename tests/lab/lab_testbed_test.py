@@ -4,6 +4,7 @@ import pytest
 
 from isthmus import grid as grids
 from isthmus.errors import RunError, UsageError
+from isthmus.gridkeys import expand_hosts
 from isthmus.lab import drawing, native, overrides, testbed
 from isthmus.lab.commands import _ways
 from isthmus.lab.grid import grid_toml
@@ -40,7 +41,7 @@ def test_each_has_a_grid_file_and_a_drawing(name):
         if net.segments[cluster].scheduler:
             assert (spec.launch, spec.hosts) == ("srun", None)
         else:
-            assert grids.expand_hosts(spec.hosts) == nodes
+            assert expand_hosts(spec.hosts) == nodes
         assert spec.slots == len(nodes)
     text = "\n".join(drawing.draw(net))
     assert all(site.frontend in text for site in net.segments.values())

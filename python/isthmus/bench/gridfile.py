@@ -6,8 +6,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from isthmus.grid import GatewaySpec, Grid, LinkSpec, Reach
+from isthmus.grid import GatewaySpec, Grid, LinkSpec
 from isthmus.grid import parse as parse_grid
+from isthmus.gridkeys import Reach
 
 
 def write(grid: Grid) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from isthmus.errors import IsthmusError
-from isthmus.grid import is_place
+from isthmus.gridkeys import is_place
 from isthmus.measuring.place import End
 from isthmus.measuring.process import lines, started
 from isthmus.measuring.results import Run, run_from_json

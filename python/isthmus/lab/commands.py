@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from isthmus.errors import RunError, UsageError, did_you_mean, listing
-from isthmus.grid import expand_hosts
+from isthmus.gridkeys import expand_hosts
 from isthmus.lab import check as checks
 from isthmus.lab import drawing, native, overrides, registry, supervise, surroundings, testbed, wan
 from isthmus.lab.network import Network, work_out

@@ -5,8 +5,6 @@ that is not locked is a leftover, and is removed by whoever sees it.
 """
 
 import contextlib
-import fcntl
-import json
 import os
 import secrets
 import shutil
@@ -14,6 +12,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from isthmus import facts
 from isthmus.errors import RunError, UsageError, listing
 
 
@@ -53,11 +52,9 @@ class Lab:
     def control(self, link: str) -> Path:
         return self.folder / f"{link}.sock"
 
-    def note(self, facts: dict[str, object]) -> None:
+    def note(self, noted: dict[str, object]) -> None:
         """Writes down what other terminals want to know; a lab with a note is built."""
-        temporary = self.folder / "lab.json.new"
-        temporary.write_text(json.dumps(facts))
-        temporary.replace(self.folder / "lab.json")
+        facts.write(self.folder / "lab.json", noted)
 
     def init(self) -> int:
         """The process that all others of the lab descend from, as numbered where it was started."""
@@ -67,11 +64,7 @@ class Lab:
             raise RunError(f"lab {self.id} is just being built or taken down") from None
 
     def facts(self) -> dict[str, object]:
-        try:
-            found = json.loads((self.folder / "lab.json").read_text())
-        except (OSError, ValueError):
-            return {}
-        return found if isinstance(found, dict) else {}
+        return facts.read(self.folder / "lab.json")
 
 
 def create(testbed: str) -> tuple[Lab, int]:
@@ -86,8 +79,7 @@ def create(testbed: str) -> tuple[Lab, int]:
         for name in ("ns", "bin", "shm"):
             (folder / name).mkdir()
         # Locked before it has its name, so that nobody finds it unlocked.
-        lock = os.open(folder / "lock.new", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock = facts.lock(folder / "lock.new")
         (folder / "lock.new").rename(folder / "lock")
     except OSError as error:
         raise RunError(
@@ -125,20 +117,11 @@ def sweep() -> list[Lab]:
 
 def _alive(folder: Path) -> bool:
     try:
-        fd = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
+        return facts.locked(folder / "lock")
     except FileNotFoundError:  # just being made, unless it is old
         with contextlib.suppress(OSError):
             return time.time() - folder.stat().st_mtime < 10
         return False
-    except OSError:
-        return True
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(fd)
-    return False
 
 
 def find(wanted: str | None) -> Lab:

@@ -10,6 +10,7 @@
 
 #include "core/trace/trace.hpp"
 #include "daemon/agent/control_channel.hpp"
+#include "daemon/agent/gateway_reports.hpp"
 #include "daemon/agent/host.hpp"
 #include "daemon/agent/metrics.hpp"
 #include "daemon/agent/requests.hpp"
@@ -58,7 +59,6 @@ class Agent {
   void stats(const ControlMessage& message);
   void end(const ControlMessage& message);
 
-  GatewaySetEvents gateway_events();
   std::string start_trace(const ConfigureRequest& request) const;
   void job_ended(int wait_status);
   void send_error(const std::string& sentence, const std::string& remedy);
@@ -84,9 +84,7 @@ class Agent {
   Surroundings around_;  // from `link`
   std::unique_ptr<NativeJob> job_;
   bool job_running_ = false;
-  // The ranks, if they have joined, have been told of a fault or abort, and end by themselves.
-  bool broken_ = false;
-  bool stopping_ = false;
+  AgentEnding ending_;
   bool orderly_ = false;  // stopping because the launcher said so
   int status_ = 0;
 };
@@ -142,7 +140,7 @@ void Agent::handle(const ControlMessage& message) {
                                                        {"pause", &Agent::pause},
                                                        {"resume", &Agent::resume},
                                                        {"end", &Agent::end}};
-  if (stopping_) return;
+  if (ending_.stopping) return;
   const std::string op = message.op();
   log::debug("the launcher says {}", op);
   try {
@@ -174,8 +172,8 @@ void Agent::configure(const ControlMessage& message) {
   const std::string trace = start_trace(*request);
   planner_ = std::make_unique<SpawnPlanner>(*request, options_.self, options_.in);
   runtime_dir_ = std::make_unique<RuntimeDir>(request->job);
-  gateways_ =
-      std::make_unique<GatewaySet>(context_, *request, runtime_dir_->path(), gateway_events());
+  gateways_ = std::make_unique<GatewaySet>(context_, *request, runtime_dir_->path(),
+                                           reports_of_gateways(channel_, ending_));
   json configured{{"op", "configured"}, {"gateways", gateways_->listening()}};
   if (!trace.empty()) configured["trace"] = trace;
   if (const auto at = request->settings.value("metrics", json()); at.is_string()) {
@@ -338,7 +336,7 @@ void Agent::resume(const ControlMessage&) {
 }
 
 void Agent::kill(const ControlMessage&) {
-  if (job_ && job_running_) job_->kill(broken_ && gateways_->joined());
+  if (job_ && job_running_) job_->kill(ending_.broken && gateways_->joined());
 }
 
 void Agent::count(const ControlMessage&) {
@@ -368,54 +366,6 @@ void Agent::end(const ControlMessage&) {
   stop(0);
 }
 
-GatewaySetEvents Agent::gateway_events() {
-  GatewaySetEvents events;
-  // Once everything is being ended, what breaks is no news.
-  events.joined = [this](const std::string& cluster, int size) {
-    log::info("all {} ranks of cluster {} have joined", size, cluster);
-    channel_.send({{"op", "joined"}, {"cluster", cluster}, {"ranks", size}});
-  };
-  events.abort = [this](int rank, int code, const std::string& text) {
-    broken_ = true;
-    if (stopping_) return;
-    log::warn("rank {} called MPI_Abort with code {}", rank, code);
-    channel_.send({{"op", "abort"}, {"rank", rank}, {"code", code}, {"message", text}});
-  };
-  events.fault = [this](const std::string& text, int code) {
-    broken_ = true;
-    if (stopping_) return;
-    log::warn("{}", text);
-    channel_.send({{"op", "fault"}, {"message", text}, {"code", code}});
-  };
-  events.silence = [this](const LinkSilence& silence) {
-    if (stopping_) return;
-    const auto seconds = [](std::chrono::milliseconds time) {
-      return static_cast<double>(time.count()) * 1e-3;
-    };
-    channel_.send({{"op", "silence"},
-                   {"from", silence.from},
-                   {"to", silence.to},
-                   {"seconds", seconds(silence.silence)},
-                   {"patience", seconds(silence.patience)},
-                   {"over", silence.over}});
-  };
-  events.here = [this](const std::string& whereabouts) {
-    json here = json::parse(whereabouts, nullptr, false);
-    if (!stopping_ && here.is_object()) channel_.send({{"op", "where"}, {"here", std::move(here)}});
-  };
-  events.ask = [this](core::NodeId process, std::uint64_t number, const std::string& text) {
-    json request = json::parse(text, nullptr, false);
-    if (stopping_ || !request.is_object()) return;
-    channel_.send(
-        {{"op", "ask"}, {"rank", process}, {"number", number}, {"request", std::move(request)}});
-  };
-  events.notice = [this](const std::string& text, bool warning) {
-    log::line(warning ? log::Level::Warn : log::Level::Info, "{}", text);
-    if (!stopping_) channel_.send({{"op", "notice"}, {"message", text}, {"warning", warning}});
-  };
-  return events;
-}
-
 void Agent::job_ended(int wait_status) {
   job_running_ = false;
   log::info("the native launcher has ended with status {}", shell_status(wait_status));
@@ -427,7 +377,7 @@ void Agent::job_ended(int wait_status) {
              {"finalized", gateways_->finished()}};
   if (WIFSIGNALED(wait_status)) reply["signal"] = WTERMSIG(wait_status);
   channel_.send(std::move(reply));
-  if (stopping_) close_gateways();
+  if (ending_.stopping) close_gateways();
 }
 
 void Agent::send_error(const std::string& sentence, const std::string& remedy) {
@@ -436,11 +386,11 @@ void Agent::send_error(const std::string& sentence, const std::string& remedy) {
 }
 
 void Agent::stop(int status) {
-  if (stopping_) return;
-  stopping_ = true;
+  if (ending_.stopping) return;
+  ending_.stopping = true;
   status_ = status;
   if (job_ && job_running_) {
-    job_->kill(broken_ && gateways_->joined());
+    job_->kill(ending_.broken && gateways_->joined());
   } else {
     close_gateways();
   }

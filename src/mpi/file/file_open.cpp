@@ -11,6 +11,7 @@
 
 #include "mpi/comm/inter.hpp"
 #include "mpi/comm/lookup.hpp"
+#include "mpi/file/access_mode.hpp"
 #include "mpi/file/file_error.hpp"
 #include "mpi/file/file_home.hpp"
 #include "mpi/file/file_info.hpp"
@@ -51,49 +52,6 @@ MPI_Comm same_members(MPI_Comm comm, int rank) {
   return made;
 }
 
-/// What is wrong with an access mode; null: nothing.
-/// The same number in all libraries, whose constants differ.
-int common(int amode) {
-  int result = 0, bit = 1;
-  for (const int mode :
-       {MPI_MODE_RDONLY, MPI_MODE_RDWR, MPI_MODE_WRONLY, MPI_MODE_CREATE, MPI_MODE_EXCL,
-        MPI_MODE_DELETE_ON_CLOSE, MPI_MODE_UNIQUE_OPEN, MPI_MODE_SEQUENTIAL, MPI_MODE_APPEND}) {
-    if ((amode & mode) != 0) result |= bit;
-    bit <<= 1;
-  }
-  return result;
-}
-
-const char* wrong_with(int amode) {
-  const int ways = amode & (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR);
-  if (ways != MPI_MODE_RDONLY && ways != MPI_MODE_WRONLY && ways != MPI_MODE_RDWR) {
-    return "the access mode has not exactly one of MPI_MODE_RDONLY, MPI_MODE_WRONLY and "
-           "MPI_MODE_RDWR";
-  }
-  if (ways == MPI_MODE_RDONLY && (amode & (MPI_MODE_CREATE | MPI_MODE_EXCL)) != 0) {
-    return "MPI_MODE_CREATE and MPI_MODE_EXCL do not go with MPI_MODE_RDONLY";
-  }
-  if (ways == MPI_MODE_RDWR && (amode & MPI_MODE_SEQUENTIAL) != 0) {
-    return "MPI_MODE_SEQUENTIAL does not go with MPI_MODE_RDWR";
-  }
-  return nullptr;
-}
-
-int access_flags(int amode) {
-  if ((amode & MPI_MODE_RDONLY) != 0) return O_RDONLY;
-  return (amode & MPI_MODE_WRONLY) != 0 ? O_WRONLY : O_RDWR;
-}
-
-/// All members have the same access mode, and it is one that may be.
-void check_mode(const GridFile& file) {
-  const char* const wrong = wrong_with(file.amode);
-  const auto all = tell_all(file, std::pair(common(file.amode), wrong != nullptr));
-  for (const auto& [amode, bad] : all) {
-    require(amode == all[0].first, MPI_ERR_NOT_SAME, "the processes give different access modes");
-    if (bad) throw coll::Failure(MPI_ERR_AMODE, wrong != nullptr ? wrong : "a bad access mode");
-  }
-}
-
 /// Where the file is, as rank 0 says.
 struct Plan {
   Text path;
@@ -132,11 +90,6 @@ std::string leave_nonce(const std::string& folder) {
   if (descriptor < 0) return "";
   close(descriptor);
   return nonce;
-}
-
-int creation_flags(int amode) {
-  return ((amode & MPI_MODE_CREATE) != 0 ? O_CREAT : 0) |
-         ((amode & MPI_MODE_EXCL) != 0 ? O_EXCL : 0);
 }
 
 /// The folder of a file, with its slash, and its name there.
@@ -243,7 +196,7 @@ void go_to_the_end(GridFile& file) {
 }
 
 void open_by_all(GridFile& file, const char* filename, MPI_Info info) {
-  check_mode(file);
+  check_access_mode(file);
   const Plan where = told_by(file, 0, file.rank == 0 ? plan(filename, info) : Plan{});
   if (where.home < 0) throw coll::Failure(MPI_ERR_BAD_FILE, text_of(where.path));
   file.home = grid()->world().clusters[static_cast<std::size_t>(where.home)].name;
@@ -269,7 +222,7 @@ void open_by_all(GridFile& file, const char* filename, MPI_Info info) {
 
 /// By processes of one cluster, in another.
 void open_elsewhere(GridFile& file, const Plan& where) {
-  check_mode(file);
+  check_access_mode(file);
   const core::Cluster& home = grid()->world().clusters[static_cast<std::size_t>(where.home)];
   file.home = home.name;
   file.paths.file = {.path = text_of(where.path), .flags = access_flags(file.amode)};

@@ -13,8 +13,8 @@ import pytest
 
 from isthmus import grid as grids
 from isthmus.errors import UsageError
-from isthmus.meeting import joiner, keys, schedulers, scripts
-from isthmus.meeting.door import Door, GatheringError, Policy
+from isthmus.queues import joiner, keys, schedulers, scripts
+from isthmus.queues.door import Door, GatheringError, Policy
 
 
 @pytest.fixture(scope="module")

@@ -20,22 +20,63 @@ import typer
 from isthmus.argv import RunOptions, seconds_of
 from isthmus.command import agent_command
 from isthmus.errors import UsageError, listing
-from isthmus.grid import ClusterSpec, Grid
+from isthmus.execution import tell_networks
+from isthmus.grid import ClusterSpec
+from isthmus.grid import load as load_grid
 from isthmus.job import Options
-from isthmus.meeting import joiner, keys, place, scripts, submission
-from isthmus.meeting.door import Policy
-from isthmus.meeting.options import SubmitOptions
-from isthmus.meeting.orchestrator import Orchestrator, detach
-from isthmus.meeting.submission import Part
 from isthmus.plan import Plan, make_plan
+from isthmus.queues import joiner, keys, place, scripts, submission
+from isthmus.queues.door import Policy
+from isthmus.queues.options import SubmitOptions
+from isthmus.queues.orchestrator import Orchestrator, detach
+from isthmus.queues.submission import Part
 from isthmus.relay import Voice
 
 _FOLLOW_PAUSE = 0.2  # seconds between looks for more output
 
 
-def submit(run: RunOptions, grid: Grid, options: SubmitOptions) -> int:
-    """Writes and submits the scripts, leaves the orchestrator behind, and returns."""
+def submit(run: RunOptions, options: SubmitOptions) -> int:
+    """Writes and submits the scripts, leaves the orchestrator behind, and returns; or shows them.
+    The exit status."""
+    file = run.grid or os.environ.get("ISTHMUS_GRID")
+    if not file:
+        raise UsageError(
+            "`isthmus submit` needs a grid file, with clusters that have a 'scheduler'",
+            "Name it by -g FILE, or by ISTHMUS_GRID.",
+        )
+    grid = load_grid(Path(file))
+    tell_networks(Path(file), grid, run, Voice(run.verbose))
     plan = make_plan(grid, run.parts, joining=True)
+    _check_schedulers(plan)
+    plan = replace(plan, job=f"isthmus-{secrets.token_hex(4)}")
+    host, port = _meeting_point(options.meet or grid.meet)
+    length = seconds_of("--time", options.time)
+    if run.dry_run:
+        _show(plan, f"{host}:{port or 'PORT'}", length)
+        return 0
+    listening = _listen(host, port)
+    to = f"{host}:{listening.getsockname()[1]}"
+    here = _new_place(plan)
+    parts = _hand_out(plan, here, to, length, by_hand=options.by_hand)
+    here.note(
+        "job.json",
+        {
+            "parts": [part.facts() for part in parts],
+            "program": [shlex.join(part.argv) for part in run.parts],
+            "at": to,
+            "submitted": time.time(),
+        },
+    )
+    policy = Policy(hold=seconds_of("--hold", options.hold), wait=run.wait)
+    orchestrator = _orchestrator(here, plan, parts, run, policy)
+    sys.stdout.flush()
+    pid = detach(orchestrator, here, listening)
+    here.note("process.json", {"pid": pid, "host": socket.gethostname()})
+    print(f"{here.name}: `isthmus attach {here.name}` shows its output")
+    return 0
+
+
+def _check_schedulers(plan: Plan) -> None:
     without = [c.name for c in plan.clusters if not c.spec.scheduler]
     if without:
         raise UsageError(
@@ -43,31 +84,36 @@ def submit(run: RunOptions, grid: Grid, options: SubmitOptions) -> int:
             "names no 'scheduler', so there is no queue to submit to",
             'Give each cluster one, as in scheduler = "slurm"; or start the job by `isthmus run`.',
         )
-    plan = replace(plan, job=f"isthmus-{secrets.token_hex(4)}")
-    host, port = _meeting_point(options.meet or grid.meet)
-    listening = None if run.dry_run else _listen(host, port)
-    if listening:
-        port = listening.getsockname()[1]
-    to = f"{host}:{port or 'PORT'}"
-    length = seconds_of("--time", options.time)
-    if run.dry_run:
-        for cluster in plan.clusters:
-            part, script = _prepared(plan, cluster.name, cluster.spec, None, to, length)
-            where = f" on {part.host}" if part.host else ""
-            print(f"==== cluster {cluster.name}{where}: {part.scheduler.submit}\n{script}")
-        return 0
-    assert listening
-    here = place.create(plan.job)
-    for name in ("out", "err"):
-        here.file(name).touch(0o600)
+
+
+def _show(plan: Plan, to: str, length: float | None) -> None:
+    for cluster in plan.clusters:
+        part, script = _prepared(plan, cluster.name, cluster.spec, None, to, length)
+        where = f" on {part.host}" if part.host else ""
+        print(f"==== cluster {cluster.name}{where}: {part.scheduler.submit}\n{script}")
+
+
+def _new_place(plan: Plan) -> place.Place:
+    """With a key of its own, and files for the output."""
     key = keys.make_key()
-    here.key.touch(0o600)
+    here = place.create(plan.job)
+    for file in (here.file("out"), here.file("err"), here.key):
+        file.touch(0o600)
     here.key.write_text(key)
+    return here
+
+
+def _hand_out(
+    plan: Plan, here: place.Place, to: str, length: float | None, *, by_hand: bool
+) -> list[Part]:
+    """Submits the part of each cluster, or says how it is done by hand. Where one is refused, those
+    before it are taken back."""
+    key = here.key.read_text()
     parts: list[Part] = []
     for cluster in plan.clusters:
         part, script = _prepared(plan, cluster.name, cluster.spec, here, to, length)
         bundle = part.bundle(script, key)
-        if options.by_hand:
+        if by_hand:
             file = here.file(f"{cluster.name}.submit")
             file.touch(0o600)
             file.write_text(bundle)
@@ -82,15 +128,12 @@ def submit(run: RunOptions, grid: Grid, options: SubmitOptions) -> int:
                 raise
             print(f"cluster {cluster.name}: {part.scheduler.title} job {part.identifier}")
         parts.append(part)
-    here.note(
-        "job.json",
-        {
-            "parts": [part.facts() for part in parts],
-            "program": [shlex.join(part.argv) for part in run.parts],
-            "at": to,
-            "submitted": time.time(),
-        },
-    )
+    return parts
+
+
+def _orchestrator(
+    here: place.Place, plan: Plan, parts: Sequence[Part], run: RunOptions, policy: Policy
+) -> Orchestrator:
     commands = [
         agent_command(a.host, a.prefix, str(Path.cwd()), "gateway") if not a.joins else []
         for a in plan.agents
@@ -99,13 +142,7 @@ def submit(run: RunOptions, grid: Grid, options: SubmitOptions) -> int:
         timeout=run.timeout, wait=None, tag_output=run.tag_output, stats=run.stats,
         metrics=run.metrics, stage=run.stage,
     )  # fmt: skip
-    policy = Policy(hold=seconds_of("--hold", options.hold), wait=run.wait)
-    sys.stdout.flush()
-    orchestrator = Orchestrator(here, plan, commands, parts, of_run, policy, Voice(run.verbose))
-    pid = detach(orchestrator, here, listening)
-    here.note("process.json", {"pid": pid, "host": socket.gethostname()})
-    print(f"{here.name}: `isthmus attach {here.name}` shows its output")
-    return 0
+    return Orchestrator(here, plan, commands, parts, of_run, policy, Voice(run.verbose))
 
 
 def _meeting_point(text: str | None) -> tuple[str, int]:

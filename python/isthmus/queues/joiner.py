@@ -27,6 +27,8 @@ CONNECT_PAUSE = 5.0  # seconds between attempts to reach the orchestrator
 CONNECT_LIMIT = 600.0  # after so many it is taken for gone
 SILENCE_LIMIT = 300.0  # the orchestrator says something each minute while others are awaited
 MAX_LINE = 1 << 16
+GONE = "the job's orchestrator has gone away while others were awaited"
+LOOK = "\n  `isthmus attach JOB`, where the job was submitted, tells what it said last."
 
 
 class JoinError(Exception):
@@ -93,17 +95,24 @@ def connect(addresses: list[tuple[str, int]], key: str, limit: float) -> ssl.SSL
 
 
 def read_line(stream: ssl.SSLSocket) -> dict[str, Any]:
-    """One message; JoinError when the orchestrator is gone."""
+    """One message; JoinError when the orchestrator is gone, or speaks of other things."""
     line = b""
     while not line.endswith(b"\n"):
         try:
             piece = stream.recv(1)  # what follows `go` is the agent's
         except OSError as error:
-            piece, line = b"", str(error).encode()
-        if not piece or len(line) > MAX_LINE:
-            raise JoinError("the job's orchestrator has gone away while others were awaited")
+            raise JoinError(GONE + f": {error}" + LOOK) from None
+        if not piece:
+            raise JoinError(GONE + LOOK)
         line += piece
-    message: dict[str, Any] = json.loads(line.decode())
+        if len(line) > MAX_LINE:
+            break
+    try:
+        message = json.loads(line.decode())
+    except ValueError:
+        message = None
+    if not isinstance(message, dict):
+        raise JoinError("what the job's orchestrator said is no message; is it the same version?")
     return message
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from isthmus.agent import MAX_LINE
 from isthmus.errors import RunError
-from isthmus.meeting.arrival import Arrival, ArrivalProtocol, Message, left_of
+from isthmus.queues.arrival import Arrival, ArrivalProtocol, Message, left_of
 from isthmus.units import format_time
 
 _HELLO_LIMIT = 20.0  # seconds that a connection has to say who it is

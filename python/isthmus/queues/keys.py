@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from isthmus.errors import RunError
-from isthmus.meeting import joiner
+from isthmus.queues import joiner
 
 _DAYS = 400  # longer than any queue
 

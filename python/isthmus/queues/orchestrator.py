@@ -14,11 +14,11 @@ from dataclasses import replace
 from isthmus import report
 from isthmus.errors import RunError
 from isthmus.job import Job, Options
-from isthmus.meeting.door import Door, GatheringError, Policy
-from isthmus.meeting.keys import server_context
-from isthmus.meeting.place import Place
-from isthmus.meeting.submission import Part, cancel_all
 from isthmus.plan import Plan
+from isthmus.queues.door import Door, GatheringError, Policy
+from isthmus.queues.keys import server_context
+from isthmus.queues.place import Place
+from isthmus.queues.submission import Part, cancel_all
 from isthmus.relay import Voice
 
 _CANCELLED = 128 + signal.SIGTERM

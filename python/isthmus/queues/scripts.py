@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from isthmus.meeting.schedulers import Scheduler
+from isthmus.queues.schedulers import Scheduler
 
 
 @dataclass(frozen=True)

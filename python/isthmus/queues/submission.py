@@ -10,9 +10,10 @@ from typing import Any
 
 from isthmus.command import isthmusd_of, ssh_command, try_ssh
 from isthmus.errors import RunError
-from isthmus.grid import SCHEDULERS, ClusterSpec
-from isthmus.meeting import joiner, schedulers
-from isthmus.meeting.schedulers import Scheduler
+from isthmus.grid import ClusterSpec
+from isthmus.gridkeys import SCHEDULERS
+from isthmus.queues import joiner, schedulers
+from isthmus.queues.schedulers import Scheduler
 
 _LIMIT = 60.0  # seconds that a scheduler has to answer
 _SETTLING = 4.0  # in which a job that is being ended comes to its last state

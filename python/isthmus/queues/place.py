@@ -1,8 +1,6 @@
 """Jobs that were submitted from here: a folder each, by which other terminals find them."""
 
 import contextlib
-import fcntl
-import json
 import os
 import shutil
 import time
@@ -11,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from isthmus import facts
 from isthmus.errors import RunError, UsageError, did_you_mean, listing
 
 _KEPT = 30 * 86400.0  # seconds that the folder of a job that has ended stays
@@ -41,39 +40,23 @@ class Place:
     def file(self, name: str) -> Path:
         return self.folder / name
 
-    def note(self, name: str, facts: dict[str, Any]) -> None:
-        """Replaces a file of facts as a whole."""
-        temporary = self.folder / f"{name}.new"
-        temporary.write_text(json.dumps(facts))
-        temporary.replace(self.folder / name)
+    def note(self, name: str, noted: dict[str, Any]) -> None:
+        facts.write(self.file(name), noted)
 
     def facts(self, name: str) -> dict[str, Any]:
         """Empty where there are none."""
-        try:
-            found = json.loads((self.folder / name).read_text())
-        except (OSError, ValueError):
-            return {}
-        return found if isinstance(found, dict) else {}
+        return facts.read(self.file(name))
 
     def lock(self) -> int:
         """Held by the job's orchestrator as long as it lives, however it ends."""
-        fd = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        return fd
+        return facts.lock(self.file("lock"))
 
     @property
     def lives(self) -> bool:
         try:
-            fd = os.open(self.folder / "lock", os.O_RDWR | os.O_CLOEXEC)
-        except OSError:
+            return facts.locked(self.file("lock"))
+        except FileNotFoundError:
             return False
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return True
-        finally:
-            os.close(fd)
-        return False
 
 
 def create(name: str) -> Place:

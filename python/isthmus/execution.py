@@ -1,0 +1,62 @@
+"""What `isthmus run` does with its options."""
+
+import os
+from pathlib import Path
+
+from isthmus import grid as grids
+from isthmus import report
+from isthmus.argv import RunOptions
+from isthmus.command import agent_command, shielded
+from isthmus.job import Options, run_job
+from isthmus.plan import make_plan
+from isthmus.relay import Voice
+from isthmus.tune import store
+from isthmus.tune.figures import of_links
+
+
+def run(options: RunOptions) -> int:
+    """Runs, or says what would be run. The exit status."""
+    file = options.grid or os.environ.get("ISTHMUS_GRID")
+    grid = grids.load(Path(file)) if file else grids.two_halves()
+    voice = Voice(options.verbose)
+    if file:
+        tell_networks(Path(file), grid, options, voice)
+    plan = make_plan(grid, options.parts)
+    commands = []
+    for agent in plan.agents:
+        command = agent_command(
+            agent.host,
+            agent.prefix,
+            str(Path.cwd()),
+            "agent" if agent.has_ranks else "gateway",
+            plan.places[agent.cluster].spec.setup if agent.has_ranks else (),
+        )
+        commands.append(shielded(command) if agent.host and not options.dry_run else command)
+    if options.dry_run:
+        for line in report.dry_run(plan, commands):
+            print(line)
+        return 0
+    of_run = Options(
+        timeout=options.timeout,
+        wait=options.wait,
+        tag_output=options.tag_output,
+        stats=options.stats,
+        metrics=options.metrics,
+        stage=options.stage,
+    )
+    result = run_job(plan, commands, of_run, voice)
+    if options.stats:
+        report.stats_table(plan, result.stats)
+    return result.status
+
+
+def tell_networks(file: Path, grid: grids.Grid, options: RunOptions, voice: Voice) -> None:
+    """Completes ISTHMUS_NETWORK of all ranks: what the grid file says of its links, then what
+    `isthmus tune` has measured or the user says instead. Later entries count."""
+    stored = store.read(file)
+    if stored.trouble:
+        voice.warn(stored.trouble)
+    for part in options.parts:
+        own = part.env.get("ISTHMUS_NETWORK", stored.network)
+        if text := ",".join(filter(None, (of_links(grid), own))):
+            part.env["ISTHMUS_NETWORK"] = text

@@ -1,0 +1,191 @@
+"""What the keys of a grid file may say: a type for each kind of value, whose checks raise
+ValueError with a sentence that begins behind the key's name."""
+
+import ipaddress
+import re
+from typing import Annotated, Any, Literal
+
+from ClusterShell.NodeSet import NodeSet, NodeSetException
+from pydantic import AfterValidator, BeforeValidator
+
+from isthmus.errors import did_you_mean, listing
+from isthmus.units import parse_rate, parse_time
+
+SCHEDULERS = ("slurm", "pbs", "lsf", "flux")
+LAUNCHERS = ("mpirun", "mpiexec", "srun")
+FAMILIES = ("openmpi", "mpich")
+_PORTS = r"[0-9]{1,5}(?:-[0-9]{1,5})?"
+_ADDRESS = re.compile(
+    rf"(?:tcp:)?(\[[0-9A-Fa-f:.]+(?:/[0-9]+)?\]|[^\s:\[\]/]+|[0-9.]+/[0-9]+)(?::({_PORTS}))?"
+)
+
+
+def _host(text: str) -> str:
+    if not text or text.startswith("-") or re.search(r"\s", text):
+        raise ValueError(f"must be a target of ssh, such as 'user@login.site.org'; it is '{text}'")
+    return text
+
+
+def _path(text: str) -> str:
+    if not text.startswith(("/", "~/")):
+        raise ValueError(f"must be an absolute path, or begin with '~/'; it is '{text}'")
+    return text
+
+
+def _absolute(text: str) -> str:
+    if not text.startswith("/"):
+        raise ValueError(f"must be an absolute path; it is '{text}'")
+    return text
+
+
+def mpi_choice(text: str) -> str:
+    """Checks what `mpi` of a cluster, and --mpi, may be. Raises ValueError."""
+    if text in FAMILIES or text.startswith(("/", "~/")):
+        return text
+    raise ValueError(
+        f"must be {listing(FAMILIES)}, or the absolute path of an MPI installation; "
+        f"it is '{text}'{did_you_mean(text, FAMILIES)}"
+    )
+
+
+def _launch(text: str) -> str:
+    if text in LAUNCHERS or "{command}" in text or re.fullmatch(r"/\S+", text):
+        return text
+    raise ValueError(
+        f"must be one of {listing(LAUNCHERS)}, the path of one, or a template such as "
+        f"'srun --mpi=pmix -n {{n}} {{command}}'; it is '{text}'{did_you_mean(text, LAUNCHERS)}"
+    )
+
+
+def _are_ports(text: str) -> bool:
+    """A port, 0 for any, or a range of them."""
+    if not re.fullmatch(_PORTS, text):
+        return False
+    first, dash, last = text.partition("-")
+    return int(first) <= 65535 if not dash else 1 <= int(first) <= int(last) <= 65535
+
+
+def _address(text: str) -> str:
+    """Checks and gives the form "tcp:HOST:PORT" or "tcp:HOST:FIRST-LAST"; port 0 is any. HOST may
+    be what `is_place` knows."""
+    found = _ADDRESS.fullmatch(text)
+    if found and "/" in found[1]:
+        _subnet(found[1].strip("[]"))
+    if not found or not _are_ports(found[2] or "0"):
+        raise ValueError(
+            f"must be 'HOST', 'HOST:PORT' or 'HOST:FIRST-LAST', ports up to 65535; it is '{text}'"
+        )
+    return f"tcp:{found[1]}:{found[2] or 0}"
+
+
+def _addresses(value: Any) -> Any:
+    """One, or one for each cluster of a gateway."""
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
+        raise ValueError("must be a string, or an array with one for each of 'clusters'")
+    return tuple(map(_address, texts))
+
+
+def is_place(host: str) -> bool:
+    """Not an address, but where a host has one: a subnet or an interface ("%eth1")."""
+    return "/" in host or host.startswith("%")
+
+
+def _subnet(text: str) -> str:
+    try:
+        ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        raise ValueError(f"must be a subnet such as '10.1.0.0/16'; it is '{text}'") from None
+    return text if ":" not in text or text.startswith("[") else f"[{text}]"
+
+
+def _interface(text: str) -> str:
+    if not re.fullmatch(r"[^\s/:%]{1,15}", text):
+        raise ValueError(f"must be the name of an interface such as 'eth1'; it is '{text}'")
+    return text
+
+
+def _ports(text: str) -> str:
+    if not _are_ports(text):
+        raise ValueError(f"must be a port or a range such as '7400-7419'; it is '{text}'")
+    return text
+
+
+def _env(values: dict[str, str]) -> dict[str, str]:
+    for name, value in values.items():
+        if not re.fullmatch(r"[^=\s]+", name) or "\0" in name + value:
+            raise ValueError(f"has a name that no environment variable can have: {name!r}")
+    return values
+
+
+def _hosts(text: str) -> str:
+    expand_hosts(text)
+    return text
+
+
+def expand_hosts(text: str) -> list[str]:
+    """The names that a host list such as "n[01-16],gpu3" stands for. Raises ValueError."""
+    try:
+        hosts = list(NodeSet(text))
+    except NodeSetException as error:
+        raise ValueError(f"must be a list of hosts such as 'n[01-16]': {error}") from None
+    if not hosts or not all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", host) for host in hosts):
+        raise ValueError(f"must be a list of hosts such as 'n[01-16]'; it is '{text}'")
+    return hosts
+
+
+def _rate(text: str) -> str:
+    parse_rate(text)
+    return text
+
+
+def _rtt(text: str) -> str:
+    parse_time(text)
+    return text
+
+
+def _patience(text: str) -> str:
+    if not 1 <= parse_time(text) <= 86400:
+        raise ValueError(f"must be from '1 s' to '24 h'; it is '{text}'")
+    return text
+
+
+def _wait(text: str) -> str:
+    if parse_time(text) <= 0:
+        raise ValueError(f"must be a time such as '2 h'; it is '{text}'")
+    return text
+
+
+def _scheduler(text: str) -> str:
+    if text in SCHEDULERS or text.startswith(("/", "~/")):
+        return text
+    raise ValueError(
+        f"must be one of {listing(SCHEDULERS)}, or the path of a batch template; it is '{text}'"
+        f"{did_you_mean(text, SCHEDULERS)}"
+    )
+
+
+def _meet(text: str) -> str:
+    if _address(text).count("-") or is_place(_address(text).split(":")[1]):
+        raise ValueError(f"must be 'HOST' or 'HOST:PORT'; it is '{text}'")
+    return text
+
+
+Host = Annotated[str, AfterValidator(_host)]
+PathThere = Annotated[str, AfterValidator(_path)]
+Absolute = Annotated[str, AfterValidator(_absolute)]
+Mpi = Annotated[str, AfterValidator(mpi_choice)]
+Launch = Annotated[str, AfterValidator(_launch)]
+Env = Annotated[dict[str, str], AfterValidator(_env)]
+Hosts = Annotated[str, AfterValidator(_hosts)]
+Scheduler = Annotated[str, AfterValidator(_scheduler)]
+Addresses = Annotated[tuple[str, ...], BeforeValidator(_addresses)]
+Ports = Annotated[str, AfterValidator(_ports)]
+Subnet = Annotated[str, AfterValidator(_subnet)]
+Interface = Annotated[str, AfterValidator(_interface)]
+Reach = Literal["gateway", "direct"]
+Rate = Annotated[str, AfterValidator(_rate)]
+RoundTrip = Annotated[str, AfterValidator(_rtt)]
+Wait = Annotated[str, AfterValidator(_wait)]
+Patience = Annotated[str, AfterValidator(_patience)]
+Meet = Annotated[str, AfterValidator(_meet)]

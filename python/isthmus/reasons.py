@@ -1,0 +1,140 @@
+"""What ends a run: what its members tell, in the user's words and with its weight."""
+
+from collections.abc import Awaitable, Callable
+
+from isthmus import routes
+from isthmus.agent import Message
+from isthmus.endings import how_ended, of_the_rank
+from isthmus.members import Member, Members
+from isthmus.outcome import Ending, Weight
+from isthmus.plan import Plan
+
+_NO_INIT = "Is it an MPI program, and linked to MPI dynamically?"
+
+WhyGone = Callable[[str], Awaitable[str]]
+
+
+class Reasons:
+    """Turns what is heard of members into outcomes of `ending`."""
+
+    def __init__(self, plan: Plan, members: Members, ending: Ending) -> None:
+        self._plan = plan
+        self._members = members
+        self._ending = ending
+
+    def abort(self, message: Message) -> None:
+        """A rank has called MPI_Abort."""
+        code = _integer(message.get("code"), 1)
+        said = f"rank {message.get('rank')} called MPI_Abort with code {code}"
+        extra = str(message.get("message") or "")
+        if extra and "MPI_Abort" not in extra:
+            said += f": {extra}"
+        self._ending.end((code & 0xFF) or 1, said, Weight.ABORT)
+
+    def fault(self, message: Message) -> None:
+        """Something between the clusters is broken."""
+        code = _integer(message.get("code"), 1)
+        said = str(message.get("message") or "the agent reports a fault without a reason")
+        status = (code & 0xFF) or 1
+        for member in self._members.ranked if status == 1 else ():
+            if member.exited:  # what broke may be a rank whose end has been heard of before
+                how = how_exited(member, member.exited)
+                told = of_the_rank(said, member.cluster.name, *how)
+                status, said = (how[0] & 0xFF or 1, told) if told != said else (status, said)
+        self._ending.end(status, said, Weight.FAULT)
+
+    def exit(self, member: Member, message: Message) -> None:
+        """The native launcher of a member has ended."""
+        label = member.agent.label
+        status, number = how_exited(member, message)
+        before = self._ending.outcome
+        if (
+            before
+            and before.weight == Weight.FAULT
+            and before.status == 1
+            and not self._ending.killing
+        ):
+            # What broke was a rank, and here is how it ended.
+            sentence = of_the_rank(before.sentence, member.cluster.name, status, number)
+            self._ending.replace(status & 0xFF or 1, sentence)
+        elif status:
+            said = f"{label}: the program {how_ended(status, number)}"
+            self._ending.end(status & 0xFF or 1, said, Weight.EXIT)
+        elif message.get("joined") and not message.get("finalized"):
+            what = "a rank ended without MPI_Finalize"
+            self._ending.end(1, f"{label}: {what}, while the others may wait for it", Weight.EXIT)
+        self.look_for_waiting()
+
+    def error(self, member: Member, message: Message) -> None:
+        """An agent could not do what it was told."""
+        said = str(message.get("message") or "the agent gave no reason")
+        remedy = message.get("remedy")
+        self._ending.end(
+            1,
+            f"{member.agent.label}: {said}" + (f"\n  {remedy}" if remedy else ""),
+            Weight.FAULT,
+        )
+
+    def look_for_waiting(self) -> None:
+        """A cluster that ends well without MPI_Init leaves those who joined waiting for ever."""
+        gone = [m for m in self._members.ranked if m.exited and not m.joined]
+        waiting = [m for m in self._members.ranked if m.joined and not m.exited]
+        if gone and waiting:
+            self._ending.end(
+                1,
+                f"{gone[0].agent.label}: the program ended without MPI_Init, while "
+                f"{waiting[0].agent.label} has called it and waits\n  {_NO_INIT}",
+                Weight.EXIT,
+            )
+
+    def look_for_joined(self) -> None:
+        """Ranks that never joined ran as so many worlds of their own: seldom what was meant."""
+        if not self._plan.alone and not any(member.joined for member in self._members.ranked):
+            self._ending.end(
+                1,
+                f"the program ended without MPI_Init in every cluster\n  {_NO_INIT}",
+                Weight.EXIT,
+            )
+
+    async def hear_schedulers(self, why_gone: WhyGone | None) -> None:
+        """Where a scheduler has ended a cluster's ranks, its words are the reason of all else."""
+        outcome = self._ending.outcome
+        if outcome is None or outcome.weight not in (Weight.EXIT, Weight.FAULT):
+            return
+        for member in self._members.ranked:
+            if member.lost and not member.verdict and why_gone:
+                member.verdict = await why_gone(member.cluster.name)
+            if member.verdict:
+                said = f"{member.agent.label}: {member.verdict}"
+                self._ending.replace(outcome.status or 1, said)
+                return
+
+    def is_spare(self, member: Member) -> bool:
+        """Only gateways are lost with it, and others of the cluster are left. If some rank needed
+        it all the same, its own agent says so."""
+        if member.plan.has_ranks or not all(other.spawned for other in self._members.ranked):
+            return False
+        left = [g for other in self._members if not other.lost for g in other.plan.gateways]
+        count = len(self._plan.clusters)
+        if all(c >= count for gateway in member.plan.gateways for c in gateway.clusters):
+            # It only forwarded: others have to, in its place.
+            stand = {g.node: [c for c in g.clusters if c < count] for g in left}
+            return routes.all_joined(count, stand, self._plan.links)
+        return all(
+            any(cluster in other.clusters for other in left)
+            for gateway in member.plan.gateways
+            for cluster in gateway.clusters
+            if cluster < count
+        )
+
+
+def how_exited(member: Member, message: Message) -> tuple[int, int | None]:
+    """Of an `exit`: the status as a shell has it, and the signal if there was one."""
+    if (number := message.get("signal")) is not None:
+        return 128 + _integer(number, 0), _integer(number, 0)
+    status = _integer(message.get("status"), 1)
+    return status, member.chatter.signal if status else None
+
+
+def _integer(value: object, default: int) -> int:
+    return value if isinstance(value, int) else default

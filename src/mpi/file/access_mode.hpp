@@ -1,0 +1,16 @@
+// The access mode of a file: MPI_MODE_* (MPI-4.1 section 14.2.1).
+#pragma once
+
+#include "mpi/file/grid_file.hpp"
+
+namespace isthmus::face {
+
+/// Collective: all members have the same access mode, and it is one that may be. Throws
+/// coll::Failure on all.
+void check_access_mode(const GridFile& file);
+
+/// How a file is opened that is there, and what its first opener adds; as open(2) has it.
+int access_flags(int amode);
+int creation_flags(int amode);
+
+}  // namespace isthmus::face
