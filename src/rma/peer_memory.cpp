@@ -48,15 +48,17 @@ PeerMemory::Address PeerMemory::of_this_process(const void* base) {
 }
 
 std::optional<PeerMemory> PeerMemory::reach(const Address& address) {
+  PeerMemory peer(address);
+  return peer.there() ? std::optional(peer) : std::nullopt;
+}
+
+bool PeerMemory::there() const {
   Mark found{};
-  Address at = address;
-  at.base = address.mark_at;
-  if (address.pid <= 0 ||
-      !PeerMemory(at).read(0, std::as_writable_bytes(std::span(found.halves))) ||
-      !std::equal(std::begin(found.halves), std::end(found.halves), std::begin(address.mark))) {
-    return std::nullopt;
-  }
-  return PeerMemory(address);
+  Address at = address_;
+  at.base = address_.mark_at;
+  return address_.pid > 0 &&
+         PeerMemory(at).read(0, std::as_writable_bytes(std::span(found.halves))) &&
+         std::equal(std::begin(found.halves), std::end(found.halves), std::begin(address_.mark));
 }
 
 bool PeerMemory::move(Way way, std::int64_t displacement, std::byte* here, std::size_t size) const {

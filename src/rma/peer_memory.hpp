@@ -25,8 +25,11 @@ class PeerMemory {
   /// Nothing where this process cannot get there: it is on another host, or not allowed to.
   static std::optional<PeerMemory> reach(const Address& address);
 
-  /// At the displacement from the base; with a map, where it says. False: some is not memory of
-  /// that process.
+  /// The process that told the address still runs, and this one may get at it.
+  [[nodiscard]] bool there() const;
+
+  /// At the displacement from the base; with a map, where it says. False: the process is no longer
+  /// `there`, or some is not memory of it.
   [[nodiscard]] bool write(std::int64_t displacement, std::span<const std::byte> from) const;
   [[nodiscard]] bool write(std::int64_t displacement, core::TypeCursor to,
                            std::span<const std::byte> from) const;

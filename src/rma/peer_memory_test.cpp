@@ -1,6 +1,8 @@
 #include "rma/peer_memory.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <random>
@@ -64,6 +66,30 @@ TEST_F(PeerMemoryTest, WhatIsNoMemoryIsTold) {
   std::vector<std::byte> got(8);
   EXPECT_FALSE(at_nothing->read(0, got));
   EXPECT_FALSE(at_nothing->write(0, got));
+  EXPECT_TRUE(at_nothing->there());
+}
+
+TEST_F(PeerMemoryTest, AProcessThatEndedIsNotThere) {
+  if (!peer) GTEST_SKIP() << "the system has no process_vm_readv";
+  int wait_here[2];
+  ASSERT_EQ(pipe(wait_here), 0);
+  PeerMemory::Address address = PeerMemory::of_this_process(memory.data());
+  const pid_t child = fork();
+  if (child == 0) {  // its memory is a copy of this one's, with the mark
+    close(wait_here[1]);
+    char end = 0;
+    _exit(read(wait_here[0], &end, 1) == 0 ? 0 : 1);
+  }
+  close(wait_here[0]);
+  address.pid = child;
+  const auto other = PeerMemory::reach(address);
+  EXPECT_TRUE(other);
+  close(wait_here[1]);
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
+  ASSERT_TRUE(other);
+  EXPECT_FALSE(other->there());
+  std::vector<std::byte> got(8);
+  EXPECT_FALSE(other->read(0, got));
 }
 
 }  // namespace

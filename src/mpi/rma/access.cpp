@@ -174,8 +174,11 @@ void unpack(Incoming& incoming) {
   require_success(code, "what a get brought cannot be unpacked");
 }
 
-void require_memory(bool moved) {
-  require(moved, MPI_ERR_RMA_RANGE, "some of the target's window is no memory of its process");
+/// False: the target has died. The access then goes as a record, and waits for the job's end.
+bool done_directly(const rma::PeerMemory& peer, bool moved) {
+  require(moved || !peer.there(), MPI_ERR_RMA_RANGE,
+          "some of the target's window is no memory of its process");
+  return moved;
 }
 
 Rest rest_of(GridWindow& window, int rank, rma::Ticket ticket, Incoming incoming, bool in_place,
@@ -208,8 +211,8 @@ Rest put(GridWindow& window, const Source& from, const Remote& to, bool as_reque
   const Where where = locate(window, to, nullptr);
   check_sizes(outgoing->bytes().size(), where.bytes);
   rma::Ticket ticket = as_request ? new_ticket() : nullptr;
-  if (const rma::PeerMemory* const peer = direct(window, to.rank, where.bytes < kSmall)) {
-    require_memory(write_to(*peer, where.place, outgoing->bytes()));
+  const rma::PeerMemory* const peer = direct(window, to.rank, where.bytes < kSmall);
+  if (peer != nullptr && done_directly(*peer, write_to(*peer, where.place, outgoing->bytes()))) {
     return rest_of(window, to.rank, std::move(ticket), {}, true, as_request);
   }
   begin_with_room(window, to.rank, as_request, [&](rma::Window& part) {
@@ -226,8 +229,8 @@ Rest get(GridWindow& window, const Destination& into, const Remote& from, bool a
   const Where where = locate(window, from, nullptr);
   check_sizes(incoming.bytes().size(), where.bytes);
   rma::Ticket ticket = new_ticket();
-  if (const rma::PeerMemory* const peer = direct(window, from.rank, false)) {
-    require_memory(read_from(*peer, where.place, incoming.bytes()));
+  const rma::PeerMemory* const peer = direct(window, from.rank, false);
+  if (peer != nullptr && done_directly(*peer, read_from(*peer, where.place, incoming.bytes()))) {
     if (as_request) return rest_of(window, from.rank, ticket, std::move(incoming), true, true);
     unpack(incoming);
     return nullptr;
