@@ -71,9 +71,9 @@ def stats_table(plan: Plan, stats: Stats) -> None:
     """What crossed, a row per direction of each link, on standard error; then what went from
     process to process, by clusters."""
     console = Console(stderr=True)
-    console.width = max(console.width, 110)  # rows stay whole in files and narrow windows
+    console.width = max(console.width, 160)  # rows stay whole in files and narrow windows
     table = Table(title="What crossed the isthmus", title_justify="left")
-    table.add_column("link")
+    table.add_column("link", no_wrap=True)
     for column in ("messages", "bytes", "on the wire", "lost", "streams", "RTT", "best rate"):
         table.add_column(column, justify="right")
     for (source, target), count in sorted(stats.links.items()):

@@ -194,6 +194,19 @@ def goes_on_without_one_gateway(grid: Grid, program: Path, bell: Path) -> None:
     assert running.returncode == 0, err
 
 
+def check_killed(
+    done: subprocess.CompletedProcess[str], number: int, cluster: str, library: str
+) -> None:
+    """A rank of the cluster was killed by the signal, and that is told. Hydra ends with status 1,
+    and knows no more, where its proxy was gone before it had told how its ranks ended: once in some
+    hundred crashes on a busy machine (23 November 2026)."""
+    name = signal.Signals(number).name
+    lost = f'(cluster "{cluster}") ended without MPI_Finalize, with status 1'
+    if library.startswith("mpich") and done.returncode == 1 and lost in done.stderr:
+        return
+    check(done, signalled(number), f'(cluster "{cluster}") was killed by signal {number} ({name})')
+
+
 def check_one_killed(
     grid: Grid, source: Path, folder: Path, library: str, mode: str, rank: int
 ) -> None:
@@ -203,7 +216,7 @@ def check_one_killed(
     subprocess.run([COMPILERS[library], source, "-o", program], check=True)
     done = grid.run("-n", 4, program, mode, rank)
     cluster = ["east", "west"][rank // 2]
-    check(done, signalled(9), f'(cluster "{cluster}") was killed by signal 9 (SIGKILL)')
+    check_killed(done, signal.SIGKILL, cluster, library)
     # Hydra kills the dying one's sibling, too, and may be seen to have done so first.
     assert int(re.findall(r"isthmus: rank (\d)", done.stderr)[0]) // 2 == rank // 2, done.stderr
     assert "nothing waited" not in done.stdout

@@ -4,11 +4,12 @@ classes and with the system's words; the others do not even see the folder."""
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 from pathlib import Path
 
 import pytest
-from faulty import COMPILERS, Grid, check, signalled
+from faulty import COMPILERS, Grid, check_killed
 
 SOURCE = Path(__file__).with_name("files.c")
 
@@ -79,5 +80,6 @@ def test_it_cannot_be_opened(grid: Grid, tmp_path: Path, mount, name, kind, word
 
 def test_the_process_that_serves_it_is_killed(grid: Grid, tmp_path: Path, library: str) -> None:
     done = run(grid, tmp_path / "data", library, "", "kill")
-    check(done, signalled(9), 'rank 0 (cluster "east") was killed by signal 9 (SIGKILL)')
+    check_killed(done, signal.SIGKILL, "east", library)
+    assert 'rank 0 (cluster "east")' in done.stderr
     assert told(done.stdout, "close") == {}

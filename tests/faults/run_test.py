@@ -5,9 +5,10 @@ import re
 import signal
 import socket
 import subprocess
+from pathlib import Path
 
 import pytest
-from faulty import Grid, check, signalled
+from faulty import Grid, check, check_killed
 
 TWO = "[cluster.east]\n[cluster.west]\n"
 
@@ -26,6 +27,11 @@ def ended(running: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(params=["ompi", "mpich"])
 def faults(request, program):
     return program(request.param)
+
+
+def library_of(program: Path) -> str:
+    """What the program was compiled with."""
+    return program.suffix.removeprefix(".")
 
 
 def test_nothing_wrong(grid: Grid, faults):
@@ -59,13 +65,14 @@ def test_abort(grid: Grid, faults, rank):
     check(grid.run("-n", 4, faults, "abort", rank), 42, f"rank {rank} called MPI_Abort", "42")
 
 
-def check_death(done: subprocess.CompletedProcess[str], number: int, rank: int) -> None:
+def check_death(
+    done: subprocess.CompletedProcess[str], number: int, rank: int, library: str
+) -> None:
     """Of one of four ranks, or of the other one of its cluster: Hydra kills that one when a dying
     process closes its PMI socket, which may be before it closes ours. It is told once, and what
     the native launchers say of it is not."""
     cluster = ["east", "east", "west", "west"][rank]
-    name = signal.Signals(number).name
-    check(done, signalled(number), f'(cluster "{cluster}") was killed by signal {number} ({name})')
+    check_killed(done, number, cluster, library)
     named = re.findall(r"isthmus: rank (\d)", done.stderr)
     assert len(named) == 1, done.stderr
     assert int(named[0]) // 2 == rank // 2, done.stderr
@@ -75,11 +82,11 @@ def check_death(done: subprocess.CompletedProcess[str], number: int, rank: int) 
 
 @pytest.mark.parametrize("rank", [0, 3])
 def test_rank_killed(grid: Grid, faults, rank):
-    check_death(grid.run("-n", 4, faults, "kill", rank), 9, rank)
+    check_death(grid.run("-n", 4, faults, "kill", rank), 9, rank, library_of(faults))
 
 
 def test_rank_that_crashes(grid: Grid, faults):
-    check_death(grid.run("-n", 4, faults, "segv", 3), 11, 3)
+    check_death(grid.run("-n", 4, faults, "segv", 3), 11, 3, library_of(faults))
 
 
 @pytest.mark.parametrize(("mode", "status"), [("exit", 1), ("exit-5", 5)])

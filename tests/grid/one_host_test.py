@@ -66,10 +66,10 @@ def test_gateways_carry_nothing_unless_the_link_says_so(isthmus, tmp_path, reach
     assert done.returncode == 0, done.stderr
     gateways, directly = crossed(done.stderr)
     if leg:  # the first messages go by the gateways, until the conduits stand
-        assert gateways + directly[leg] >= 4 * 100 * 300_000
+        assert gateways + directly[leg] >= 4 * 100 * 300_000, done.stderr
         assert directly[leg] > 4 * gateways, done.stderr
     else:
-        assert gateways >= 4 * 100 * 300_000
+        assert gateways >= 4 * 100 * 300_000, done.stderr
         assert not directly, done.stderr
 
 
