@@ -20,12 +20,15 @@ from isthmus.bench.common import (
     PassesOption,
     TestbedOption,
 )
+from isthmus.bench.papers.command import papers
 from isthmus.bench.rma.command import rma
 from isthmus.bench.verdicts import judge
-from isthmus.errors import UsageError
+from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.lab import testbed as testbeds
 from isthmus.measuring.place import Place, inside_lab
 from isthmus.measuring.results import Results
+from isthmus.measuring.tasks import FIGURES, LARGEST
+from isthmus.units import parse_size
 
 bench_app = typer.Typer(
     name="bench",
@@ -35,6 +38,7 @@ bench_app = typer.Typer(
 bench_app.command("coll")(coll)
 bench_app.command("app")(app)
 bench_app.command("rma")(rma)
+bench_app.command("papers")(papers)
 
 
 @bench_app.callback()
@@ -52,6 +56,21 @@ def p2p_(
     between: Annotated[
         str | None,
         typer.Option(metavar="A,B", help="With -g: these clusters, not the first two."),
+    ] = None,
+    within: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SITE",
+            help="In a lab: between two nodes of this site, while a rank of another stands by.",
+        ),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="With --testbed: change a key of it, as 'isthmus lab run' does; repeatable.",
+        ),
     ] = None,
     quick: Annotated[
         bool,
@@ -71,6 +90,18 @@ def p2p_(
             help="Only these contestants, such as tcp, isthmus, 'native-*'; may be repeated.",
         ),
     ] = None,
+    size: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SIZE", help="Only round trips of these, such as '64 KiB'; may be repeated."
+        ),
+    ] = None,
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help=f"Only these figures: {listing(FIGURES)}; may be repeated."
+        ),
+    ] = None,
     json_file: JsonOption = None,
     figures_folder: FiguresOption = None,
     inside: InsideOption = None,
@@ -83,29 +114,67 @@ def p2p_(
 
     Without --testbed and -g: inside a lab its two sites, elsewhere this host."""
     signal.signal(signal.SIGTERM, common.leave)
-    options = p2p.Options(quick, rounds, passes, tuple(mpi or ()), tuple(only or ()))
+    options = p2p.Options(
+        quick,
+        rounds,
+        passes,
+        tuple(mpi or ()),
+        tuple(only or ()),
+        tuple(dict.fromkeys(_size(text) for text in size or ())),
+        _figures(figure or []),
+    )
+    if quick and (options.narrowed or within):
+        raise UsageError(
+            "--quick measures what the limits need; --size, --figure and --within choose otherwise",
+            "Leave --quick out; --rounds and --passes make it short.",
+        )
     if inside is not None:
-        inside.write_text(json.dumps(_measure(inside_lab(), options).as_json()))
+        inside.write_text(json.dumps(_measure(inside_lab(within=within), options).as_json()))
         return
     common.check(testbed, grid)
+    if within and not (common.in_labs(testbed) or (common.inside() and not testbed and not grid)):
+        raise UsageError("--within is for labs", "Choose one by --testbed, or measure in one.")
+    if set_ and not common.in_labs(testbed):
+        raise UsageError("--set is for --testbed, where a lab is started")
     if between is not None and grid is None:
         raise UsageError("--between is for -g")
     if figures_folder is not None:
         figures.check()
     begin = time.monotonic()
     if testbed is not None and common.in_labs(testbed):
-        name, results = _in_labs(testbed, options)
+        name, results = _in_labs(testbed, options, within, set_ or [])
     else:
-        place = common.place(testbed, grid, between)
+        place = inside_lab(within=within) if within else common.place(testbed, grid, between)
         name, results = place.name, _measure(place, options)
     out = report.console()
     report.p2p_table(results, name, out)
-    verdicts = judge(limits.of_testbed(name), results)
+    wanted = [] if options.narrowed or set_ else limits.of_testbed(name)
+    verdicts = judge(wanted, results)
     status = common.finish(name, results, verdicts, json_file, out, time.monotonic() - begin)
     if figures_folder is not None:
         for path in figures.p2p(results, name, figures_folder):
             out.print(f"drawn: {path}")
     raise typer.Exit(status)
+
+
+def _size(text: str) -> int:
+    try:
+        found = parse_size(text)
+    except ValueError as error:
+        raise UsageError(f"--size {text}: {error}") from None
+    if not 1 <= found <= LARGEST:
+        raise UsageError(f"--size {text}: messages have 1 B to {report.size_text(LARGEST)}")
+    return found
+
+
+def _figures(names: list[str]) -> tuple[str, ...]:
+    for name in names:
+        if name not in FIGURES:
+            near = did_you_mean(name, FIGURES)
+            raise UsageError(
+                f"--figure {name}: there is no such{near}; there are {listing(FIGURES)}"
+            )
+    return tuple(name for name in FIGURES if name in names)
 
 
 def _measure(place: Place, options: p2p.Options) -> Results:
@@ -117,14 +186,24 @@ def _measure(place: Place, options: p2p.Options) -> Results:
     return results
 
 
-def _in_labs(testbed: str, options: p2p.Options) -> tuple[str, Results]:
+def _in_labs(
+    testbed: str, options: p2p.Options, within: str | None, changes: list[str]
+) -> tuple[str, Results]:
     name, _ = testbeds.load(testbed)
     words = ["p2p", "--rounds", str(options.rounds), "--passes", str(options.passes)]
     words += ["--quick"] if options.quick else []
-    words += common.again([("--mpi", options.mpis), ("--only", options.only)])
+    words += common.again(
+        [
+            ("--mpi", options.mpis),
+            ("--only", options.only),
+            ("--size", [f"{size} B" for size in options.sizes]),
+            ("--figure", options.figures),
+        ]
+    )
+    words += ["--within", within] if within else []
     results = Results()
     with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
-        for variant, lab in p2p.variants(testbed):
-            raw = Path(folder) / "raw.json"
-            results.merge(labs.measure_inside(testbed, lab, words, raw), variant)
-    return name, results
+        for variant, lab in p2p.variants(testbed, within):
+            raw, changed = Path(folder) / "raw.json", common.again([("--set", changes)])
+            results.merge(labs.measure_inside(testbed, [*lab, *changed], words, raw), variant)
+    return f"{name}-inside-{within}" if within else name, results

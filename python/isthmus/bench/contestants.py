@@ -131,7 +131,8 @@ class Iperf:
 
 @dataclass(frozen=True)
 class IsthmusRun:
-    """`isthmus run`, with the ranks of each end on their own cluster."""
+    """`isthmus run`, with the ranks of each end on their own cluster; a program for each part of
+    the place."""
 
     place: Place
     key: str
@@ -143,16 +144,16 @@ class IsthmusRun:
 
     def measure(self, tasks: Sequence[Task], number: int) -> list[Run]:
         command = [*_ISTHMUS, "run", "-g", str(self.grid)]
-        for end, program in zip(self.place.ends, self.programs, strict=True):
-            command += [":"] if end is self.place.ends[1] else []
-            command += ["--on", end.cluster, "-n", str(self.place.pairs), program]
+        for (end, ranks), program in zip(self.place.parts, self.programs, strict=True):
+            command += [":"] if command[-1] != str(self.grid) else []
+            command += ["--on", end.cluster, "-n", str(ranks), program]
             command += [task.text for task in tasks]
         return measure(command, tasks, self.key, number, run_from_json)
 
 
 @dataclass(frozen=True)
 class NativeMpi:
-    """A native MPI as one job over both sites of a lab, a pair of ranks."""
+    """A native MPI as one job over both ends of a lab, a pair of ranks."""
 
     place: Place
     mpi: Mpi
@@ -171,8 +172,8 @@ class NativeMpi:
         return f"{self.mpi.label}, {self.tuning}"
 
     def measure(self, tasks: Sequence[Task], number: int) -> list[Run]:
-        command = [*_ISTHMUS, "lab", "mpirun", "--interleave", "--mpi", self.mpi.name]
-        command += ["-n", "2", "env"]
+        command = [*_ISTHMUS, "lab", "mpirun", "--mpi", self.mpi.name]
+        command += ["--hosts", ",".join(end.address for end in self.place.ends), "-n", "2", "env"]
         command += [f"{name}={value}" for name, value in self.settings.items()]
         return measure(
             [*command, self.program, *(t.text for t in tasks)],

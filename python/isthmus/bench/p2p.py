@@ -43,6 +43,12 @@ class Options:
     passes: int = 5
     mpis: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
+    sizes: tuple[int, ...] = ()
+    figures: tuple[str, ...] = ()
+
+    @property
+    def narrowed(self) -> bool:
+        return bool(self.sizes or self.figures)
 
 
 def entries(
@@ -56,6 +62,11 @@ def entries(
     ]
     if not found:
         raise UsageError(f"--only {' '.join(options.only)}: no contestant is called so")
+    if not any(tasks_ for entry in found for tasks_ in entry.tasks):
+        raise UsageError(
+            "nothing is left to measure",
+            "--only, --size and --figure leave no contestant with a task.",
+        )
     return found
 
 
@@ -95,13 +106,10 @@ def _ours(
     place: Place, natives: Sequence[Mpi], folder: Path, wanted: Callable[[str], bool]
 ) -> list[Contestant]:
     kinds: list[tuple[str, str, Grid, int | None]]
-    kinds = [(OURS, "Isthmus, gateways", gridfile.reached(place.grid, "gateway"), None)]
-    if place.name == LOOPBACK:
-        kinds.append((MEMORY, "Isthmus, shared memory", place.grid, None))
-    if place.lab and place.open:
-        kinds.append((UNTUNED, "Isthmus, small buffers", place.grid, UNTUNED_CEILING))
-    if place.open:
-        kinds.append((DIRECT, "Isthmus, direct", gridfile.reached(place.grid, "direct"), None))
+    if place.beside is not None:
+        kinds = [(OURS, "Isthmus, inside a cluster", place.grid, None)]
+    else:
+        kinds = _kinds(place)
     kinds = [kind for kind in kinds if wanted(kind[0])]
     if not kinds:
         return []
@@ -114,9 +122,22 @@ def _ours(
     return made
 
 
-def _program_of(place: Place, end: int, natives: Sequence[Mpi]) -> str:
+def _kinds(place: Place) -> list[tuple[str, str, Grid, int | None]]:
+    """Ways between two clusters: key, label, grid, ceiling of socket buffers."""
+    kinds: list[tuple[str, str, Grid, int | None]]
+    kinds = [(OURS, "Isthmus, gateways", gridfile.reached(place.grid, "gateway"), None)]
+    if place.name == LOOPBACK:
+        kinds.append((MEMORY, "Isthmus, shared memory", place.grid, None))
+    if place.lab and place.open:
+        kinds.append((UNTUNED, "Isthmus, small buffers", place.grid, UNTUNED_CEILING))
+    if place.open:
+        kinds.append((DIRECT, "Isthmus, direct", gridfile.reached(place.grid, "direct"), None))
+    return kinds
+
+
+def _program_of(place: Place, part: int, natives: Sequence[Mpi]) -> str:
     """Compiled with the cluster's MPI, where the grid file names it or the cluster is elsewhere."""
-    cluster = place.ends[end]
+    cluster, _ = place.parts[part]
     if cluster.mpi:
         return prepare(f"{cluster.mpi}/bin/mpicc", cluster.compile_on)
     if cluster.compile_on:
@@ -152,7 +173,14 @@ def _natives(
 
 def _passes(place: Place, contestant: Contestant, options: Options) -> list[list[Task]]:
     made = _quick(place, contestant) if options.quick else _full(place, contestant, options)
-    return [[t for t in tasks_ if t.figure in contestant.figures] for tasks_ in made]
+    return [[t for t in tasks_ if _wanted(t, contestant, options)] for tasks_ in made]
+
+
+def _wanted(task: Task, contestant: Contestant, options: Options) -> bool:
+    if task.figure not in contestant.figures:
+        return False
+    beside_pauses = "paused" in options.figures and task in tasks.paused(1)
+    return not options.figures or task.figure in options.figures or beside_pauses
 
 
 def _is(contestant: Contestant, *names: str) -> bool:
@@ -162,13 +190,16 @@ def _is(contestant: Contestant, *names: str) -> bool:
 def _full(place: Place, contestant: Contestant, options: Options) -> list[list[Task]]:
     """The papers' sizes and round trips, shared out among the passes."""
     each = max(1, -(-options.rounds // options.passes))
-    sizes = tasks.powers_of_two()
+    sizes = list(options.sizes) or tasks.powers_of_two()
     if contestant.ceiling is not None:  # a tenth of the rate is for all but us
-        sizes, each = [LATENCY_BYTES, 64 * KIB, MIB, LARGEST], max(1, each // 10)
+        sizes = list(options.sizes) or [LATENCY_BYTES, 64 * KIB, MIB, LARGEST]
+        each = max(1, each // 10)
     made = tasks.pingpongs(sizes, each)
+    if options.sizes and not options.figures:
+        return [made] * options.passes
     if contestant.ceiling is None:
         made += [*tasks.flows(2, 3.0), tasks.loaded(), *tasks.paused(3)]
-    return [made if place.open else tasks.flows(2, 3.0)] * options.passes
+    return [made if place.open or options.figures else tasks.flows(2, 3.0)] * options.passes
 
 
 def _quick(place: Place, contestant: Contestant) -> list[list[Task]]:
@@ -210,8 +241,10 @@ def _quick(place: Place, contestant: Contestant) -> list[list[Task]]:
     return [one, one] if contestant.key == "tcp" else [one]
 
 
-def variants(testbed: str) -> list[tuple[str, list[str]]]:
+def variants(testbed: str, within: str | None = None) -> list[tuple[str, list[str]]]:
     """The labs that a testbed stands for: a variant's name, and options of `isthmus lab run`."""
+    if within is not None:
+        return [("", ["--nodes", "2"])]
     if testbed == "zipper":
         counts = (1, 2, 4)
         return [(f"{n} zipper node{'s' if n > 1 else ''}", ["--zippers", str(n)]) for n in counts]

@@ -1,5 +1,6 @@
 /* The point-to-point figures of `isthmus bench p2p`, for any MPI. Rank i of the first half plays
- * with rank i + size/2. usage: p2p TASK...
+ * with rank i + size/2. Of an odd number the last rank stands by, asleep outside MPI, so that the
+ * others can be those of one cluster of a grid. usage: p2p TASK...
  *
  *   pingpong:BYTES:ROUNDS               round trips of the first pair
  *   stream:BYTES:ROUNDS:SECONDS         messages one way, all pairs at once
@@ -27,7 +28,8 @@ enum {
 };
 enum { DATA = 1, WORD = 2, PING = 3 };
 
-static int rank, size, peer, leader;
+static int rank, pairs, peer, leader;
+static MPI_Comm players;
 
 static void fail(const char* text, const char* why) {
   if (rank == 0) fprintf(stderr, "p2p: \"%s\": %s\n", text, why);
@@ -43,7 +45,7 @@ static char* allocate(size_t bytes) {
 
 static void print(const char* text, const double* seconds, const long long* messages, int n) {
   if (rank != 0) return;
-  printf("{\"task\":\"%s\",\"pairs\":%d,\"seconds\":[", text, size / 2);
+  printf("{\"task\":\"%s\",\"pairs\":%d,\"seconds\":[", text, pairs);
   for (int i = 0; i < n; ++i) printf("%s%.9g", i ? "," : "", seconds[i]);
   printf("]");
   if (messages) {
@@ -64,7 +66,7 @@ static void silent(double seconds) {
 }
 
 static void pingpong(const char* text, int bytes, int rounds, double pause) {
-  if (rank % (size / 2) != 0) return;
+  if (rank % pairs != 0) return;
   char* buffer = allocate((size_t)bytes);
   double* seconds = (double*)allocate(sizeof(double) * (size_t)rounds);
   for (int i = -WARM_UP; i < rounds; ++i) {
@@ -85,7 +87,7 @@ static double flow(int bytes, long long count, int under_way, int both, char* ou
   MPI_Request sends[MOST_UNDER_WAY], receives[MOST_UNDER_WAY];
   const int sending = leader || both, receiving = !leader || both;
   for (int i = 0; i < under_way; ++i) sends[i] = receives[i] = MPI_REQUEST_NULL;
-  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Barrier(players);
   const double start = MPI_Wtime();
   for (long long i = 0; i < count; ++i) {
     const int k = (int)(i % under_way);
@@ -105,7 +107,7 @@ static double flow(int bytes, long long count, int under_way, int both, char* ou
   if (leader) MPI_Recv(&word, 1, MPI_BYTE, peer, WORD, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (!leader) MPI_Send(&word, 1, MPI_BYTE, peer, WORD, MPI_COMM_WORLD);
   double mine = leader ? MPI_Wtime() - start : 0, longest = 0;
-  MPI_Allreduce(&mine, &longest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Allreduce(&mine, &longest, 1, MPI_DOUBLE, MPI_MAX, players);
   return longest;
 }
 
@@ -137,7 +139,7 @@ static void flows(const char* text, int bytes, int rounds, double wanted, int un
  * ping that is received, then the one that is sent. The first byte of a ping says whether
  * another follows; the last is not counted. */
 static void loaded(const char* text, int bytes, long long total) {
-  if (rank % (size / 2) != 0) return;
+  if (rank % pairs != 0) return;
   enum { RECEIVED = BULK_UNDER_WAY, SENT, ALL };
   MPI_Request requests[ALL];
   const long long blocks = (total + BULK - 1) / BULK;
@@ -200,7 +202,7 @@ static void run(const char* text) {
   const int n = sscanf(text, "%31[a-z]:%lld:%lld:%lf%c", name, &bytes, &rounds, &seconds, &rest);
   const int timed = n == 4 && rounds <= 1000000 && seconds >= 0;
   if (n < 3 || bytes < 1 || bytes > 1 << 30 || rounds < 1) fail(text, "is no task");
-  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Barrier(players);
   if (n == 3 && rounds <= 1000000 && strcmp(name, "pingpong") == 0) {
     pingpong(text, (int)bytes, (int)rounds, 0);
   } else if (timed && strcmp(name, "paused") == 0) {
@@ -218,14 +220,34 @@ static void run(const char* text) {
   }
 }
 
+/* Until rank 0 says that the others are done. */
+static void stand_by(void) {
+  int done = 0;
+  while (!done) {
+    silent(0.05);
+    MPI_Iprobe(0, WORD, MPI_COMM_WORLD, &done, MPI_STATUS_IGNORE);
+  }
+  MPI_Recv(NULL, 0, MPI_BYTE, 0, WORD, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char** argv) {
+  int size = 0;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (size % 2 != 0) fail("size", "an even number of ranks is needed");
-  leader = rank < size / 2;
-  peer = leader ? rank + size / 2 : rank - size / 2;
-  for (int i = 1; i < argc; ++i) run(argv[i]);
+  if (size < 2) fail("size", "at least two ranks are needed");
+  pairs = size / 2;
+  leader = rank < pairs;
+  peer = leader ? rank + pairs : rank - pairs;
+  const int plays = rank < 2 * pairs;
+  MPI_Comm_split(MPI_COMM_WORLD, plays ? 0 : MPI_UNDEFINED, 0, &players);
+  if (plays) {
+    for (int i = 1; i < argc; ++i) run(argv[i]);
+    MPI_Comm_free(&players);
+    if (rank == 0 && size % 2 != 0) MPI_Send(NULL, 0, MPI_BYTE, size - 1, WORD, MPI_COMM_WORLD);
+  } else {
+    stand_by();
+  }
   MPI_Finalize();
   return 0;
 }

@@ -51,16 +51,25 @@ class End:
 
 @dataclass
 class Place:
-    """`open` says whether plain TCP gets from one end to the other."""
+    """`open` says whether plain TCP gets from one end to the other. Where both ends are of one
+    cluster, `beside` is another one, so that there is a grid; a rank of it stands by."""
 
     name: str
     grid: Grid
     ends: tuple[End, End]
     pairs: int = 1
     open: bool = True
+    beside: End | None = None
     lab: Lab | None = None
     network: Network | None = None
     _ceiling: int | None = field(default=None, repr=False)
+
+    @property
+    def parts(self) -> list[tuple[End, int]]:
+        """A cluster and the ranks that it has, in their order."""
+        if self.beside is not None:
+            return [(self.ends[0], 2 * self.pairs), (self.beside, 1)]
+        return [(end, self.pairs) for end in self.ends]
 
     def set_ceiling(self, ceiling: int | None) -> None:
         """The most that a socket buffer may have on the lab's hosts; None: the testbed's own."""
@@ -79,9 +88,10 @@ def loopback() -> Place:
     return Place(LOOPBACK, grids.two_halves(), (ends[0], ends[1]))
 
 
-def inside_lab(testbed: str | None = None) -> Place:
+def inside_lab(testbed: str | None = None, within: str | None = None) -> Place:
     """The lab around this process. Each end is the first node of a site; where nodes of the two
-    sites reach each other only over zipper nodes, all nodes take part."""
+    sites reach each other only over zipper nodes, all nodes take part. `within` is a site whose
+    first two nodes are the ends instead."""
     lab = Lab(Path(os.environ["ISTHMUS_LAB"]))
     facts = lab.facts()
     if "model" not in facts:
@@ -90,6 +100,8 @@ def inside_lab(testbed: str | None = None) -> Place:
     sites = list(network.segments)
     if len(sites) < 2:
         raise UsageError(f"testbed {network.name} has one site; between two is measured")
+    if within is not None:
+        return _one_site(lab, network, within)
     first = [network.of_site(site, "node") for site in sites[:2]]
     a, b = first[0][0], first[1][0]
     ends = tuple(
@@ -99,7 +111,29 @@ def inside_lab(testbed: str | None = None) -> Place:
     reached = network.path(a, b) is not None
     pairs = 1 if reached else min(len(nodes) for nodes in first)
     grid = grids.load(lab.grid)
-    return Place(testbed or network.name, grid, (ends[0], ends[1]), pairs, reached, lab, network)
+    return Place(
+        testbed or network.name, grid, (ends[0], ends[1]), pairs, reached, lab=lab, network=network
+    )
+
+
+def _one_site(lab: Lab, network: Network, site: str) -> Place:
+    if site not in network.segments:
+        near = did_you_mean(site, network.segments)
+        raise UsageError(
+            f"--within {site}: testbed {network.name} has no such site{near}; it has "
+            f"{listing(network.segments)}"
+        )
+    nodes = network.of_site(site, "node")
+    if len(nodes) < 2:
+        raise UsageError(f"--within {site}: two nodes are needed, and it has one")
+    mpi = network.segments[site].mpi
+    first, second = (End(site, node.name, node.name, mpi=mpi) for node in nodes[:2])
+    other = next(name for name in network.segments if name != site)
+    node = network.of_site(other, "node")[0].name
+    beside = End(other, node, node, mpi=network.segments[other].mpi)
+    name = f"{network.name}-inside-{site}"
+    grid = grids.load(lab.grid)
+    return Place(name, grid, (first, second), beside=beside, lab=lab, network=network)
 
 
 def of_grid(path: Path, between: str | None) -> Place:

@@ -45,10 +45,10 @@ class Samples(Generic[SampleT]):
         }
 
     def merge(self, data: dict[str, Any], variant: str = "") -> None:
-        """Adds what `as_json` gave elsewhere."""
+        """Adds what `as_json` gave elsewhere, as of this variant where one is named."""
         self.labels |= data["contestants"]
         for item in data["runs"]:
-            self.runs.append(self.read({**item, "variant": variant}))
+            self.runs.append(self.read({**item, "variant": variant} if variant else item))
         before = f"{variant}: " if variant else ""
         self.failures += [before + text for text in data["failures"]]
         self.failed += [before + key for key in data["failed"]]

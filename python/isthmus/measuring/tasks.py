@@ -8,6 +8,7 @@ RATE_BYTES = 8
 LATENCY_BYTES = 8
 LARGEST = 64 << 20
 KIB, MIB = 1 << 10, 1 << 20
+FIGURES = ("pingpong", "stream", "bidirectional", "rate", "loaded", "paused")
 PAUSED_BYTES = (256 * KIB, 4 * MIB)
 PAUSE = 2.0  # seconds, in which kernels forget what a stream had under way
 GIGABYTE = 1_000_000_000

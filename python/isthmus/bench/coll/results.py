@@ -89,10 +89,10 @@ class CollResults(Samples[CollRun]):
 
     def merge(self, data: dict[str, Any], variant: str = "") -> None:
         super().merge(data, variant)
-        for found in data["wires"].values():
-            self.wires[variant] = wires_from_json(found)
-        for found in data["machines"].values():
-            self.machines[variant] = machine_from_json(found)
+        for own, found in data["wires"].items():
+            self.wires[variant or own] = wires_from_json(found)
+        for own, found in data["machines"].items():
+            self.machines[variant or own] = machine_from_json(found)
 
     # -- what there is -----------------------------------------------------------------------
 

@@ -1,0 +1,271 @@
+"""Hablot et al., Comparison and tuning of MPI implementations in a grid context, CLUSTER 2007."""
+
+from collections.abc import Callable
+
+from isthmus.bench.app.layouts import ONE, QUARTER
+from isthmus.bench.limits import DIRECT, OURS, TCP, UNTUNED
+from isthmus.bench.papers.recipe import Claim, Measured, Measurement, Paper, Recipe
+from isthmus.measuring.results import Results, half_bandwidth_size
+from isthmus.measuring.samples import NotMeasuredError
+from isthmus.measuring.tasks import LATENCY_BYTES, PAUSED_BYTES
+
+PAPER = Paper(
+    "hablot", "Hablot et al. 2007, Comparison and tuning of MPI implementations in a grid"
+)
+
+_MEGABITS = 8e-6
+_KERNELS = ("bt", "cg", "ep", "ft", "is", "lu", "mg", "sp")
+_TCP_UNTUNED = "tcp-untuned"
+
+
+def _only(*names: str) -> tuple[str, ...]:
+    return tuple(word for name in names for word in ("--only", name))
+
+
+def _sizes(*sizes: str) -> tuple[str, ...]:
+    return tuple(word for size in sizes for word in ("--size", size))
+
+
+# -- Table IV and Figures 3 and 4: pingpongs ------------------------------------------------------
+
+
+def _latency(contestant: str, where: str = "") -> Callable[[Measured], float]:
+    return lambda measured: 1e6 * measured.p2p(where).one_way(contestant, LATENCY_BYTES)
+
+
+def _added(contestant: str, where: str = "") -> Callable[[Measured], float]:
+    def here(measured: Measured) -> float:
+        return _latency(contestant, where)(measured) - _latency(TCP, where)(measured)
+
+    return here
+
+
+def _added_by_natives(where: str = "") -> Callable[[Measured], float]:
+    def here(measured: Measured) -> float:
+        results = measured.p2p(where)
+        times = [1e6 * results.one_way(key, LATENCY_BYTES) for key in _natives(results)]
+        if not times:
+            raise NotMeasuredError("no native MPI was measured")
+        return min(times) - _latency(TCP, where)(measured)
+
+    return here
+
+
+def _natives(results: Results) -> list[str]:
+    return [key for key in results.measured() if key.startswith("native-")]
+
+
+def _best(contestant: str) -> Callable[[Measured], float]:
+    return lambda measured: _MEGABITS * measured.p2p().best_bandwidth(contestant)
+
+
+def _best_of_natives(measured: Measured) -> float:
+    results = measured.p2p()
+    rates = [_MEGABITS * results.best_bandwidth(key) for key in _natives(results)]
+    if not rates:
+        raise NotMeasuredError("no native MPI was measured")
+    return max(rates)
+
+
+def _half(contestant: str) -> Callable[[Measured], float]:
+    def here(measured: Measured) -> float:
+        results = measured.p2p()
+        return half_bandwidth_size(results, contestant, results.best_bandwidth(contestant)) / 1e6
+
+    return here
+
+
+def _paused(contestant: str, size: int) -> Callable[[Measured], float]:
+    return lambda measured: measured.p2p().paused(contestant, size)
+
+
+_IN = "inside"  # the measurement in one cluster
+_HABLOT = ("--testbed", "hablot")
+_LATENCY = Measurement(
+    "p2p",
+    (*_HABLOT, *_sizes("8 B"), *_only(TCP, OURS, DIRECT, "native-*-default")),
+    (*_HABLOT, *_sizes("8 B"), *_only(TCP, OURS, DIRECT), "--rounds=60", "--passes=2"),
+)
+_INSIDE = (*_HABLOT, "--within=a")
+_LATENCY_INSIDE = Measurement(
+    "p2p",
+    (*_INSIDE, *_sizes("8 B"), *_only(TCP, OURS, "native-*-default")),
+    (
+        *(*_INSIDE, *_sizes("8 B"), *_only(TCP, OURS, "native-*-default")),
+        *("--rounds=200", "--passes=2"),
+    ),
+)
+# The paper's link between two nodes of one site.
+_WIRE = (*_INSIDE, "--set", "site.a.link=1 Gbit/s")
+_CURVE_INSIDE = Measurement(
+    "p2p",
+    (*_WIRE, "--figure=pingpong", *_only(TCP, OURS, "native-*-default"), "--rounds=50"),
+    (
+        *(*_WIRE, *_sizes("1 KiB", "8 KiB", "64 KiB", "128 KiB", "1 MiB", "16 MiB")),
+        *(*_only(TCP, OURS, "native-*-default"), "--rounds=20", "--passes=2"),
+    ),
+)
+_DEFAULT = Measurement(
+    "p2p",
+    (
+        *(*_HABLOT, *_sizes("8 B", "1 KiB", "64 KiB", "256 KiB", "1 MiB", "4 MiB", "64 MiB")),
+        *(*_only(_TCP_UNTUNED, UNTUNED), "--rounds=40", "--passes=2"),
+    ),
+    (
+        *(*_HABLOT, *_sizes("1 MiB", "16 MiB"), *_only(_TCP_UNTUNED, UNTUNED)),
+        *("--rounds=20", "--passes=1"),
+    ),
+)
+_TUNED_CURVE = Measurement(
+    "p2p",
+    (*_HABLOT, "--figure=pingpong", *_only(TCP, OURS, DIRECT, "native-*-tuned"), "--rounds=50"),
+    (
+        *(*_HABLOT, *_sizes("8 B", "64 KiB", "256 KiB", "512 KiB", "1 MiB", "2 MiB", "64 MiB")),
+        *(*_only(TCP, OURS), "--rounds=6", "--passes=2"),
+    ),
+)
+_PAUSES = Measurement(
+    "p2p",
+    (*_HABLOT, "--figure=paused", *_only(OURS, DIRECT, "native-*-default"), "--passes=3"),
+    (*_HABLOT, "--figure=paused", *_only(OURS), "--passes=1"),
+)
+
+# -- Figures 5 to 7: kernels ----------------------------------------------------------------------
+
+
+def _gain(kernel: str, layout: str) -> Callable[[Measured], float]:
+    """Times as fast, split over the wide area, as the other layout."""
+
+    def here(measured: Measured) -> float:
+        results = measured.app()
+        for program in results.programs():
+            if program.startswith(f"{kernel}."):
+                return results.gain(DIRECT, program, max(results.numbers()), layout)
+        raise NotMeasuredError(f"{kernel} was not measured")
+
+    return here
+
+
+def _bear_it(measured: Measured) -> float:
+    """Kernels that lose less than 20 % split over the wide area."""
+    found = []
+    for kernel in _KERNELS:
+        try:
+            found.append(_gain(kernel, ONE)(measured) > 1 / 1.2)
+        except NotMeasuredError:
+            continue
+    if not found:
+        raise NotMeasuredError("no kernel was measured")
+    return float(sum(found))
+
+
+def _finished(measured: Measured) -> float:
+    """Of the kernels of the paper: how many ran to their end, their results verified."""
+    done = {program.split(".")[0] for program in measured.app().programs()}
+    return float(len(done & set(_KERNELS)))
+
+
+_APPS = ("--testbed", "hablot16", "-n", "16")
+_PROGRAMS = Measurement(
+    "app",
+    (*_APPS, "--class=W", *_only(DIRECT, "isthmus", "native-*-default"), "--repetitions=5"),
+    (
+        *(*_APPS, "--class=S", *_only(DIRECT), "--repetitions=1", "--no-tune"),
+        *("--layout=one-site", "--layout=split", "--layout=quarter-site"),
+    ),
+)
+
+RECIPES = (
+    Recipe(
+        "hablot-table4",
+        PAPER,
+        "Table IV",
+        "what MPI adds to TCP's latency over the wide area",
+        {"": _LATENCY, _IN: _LATENCY_INSIDE},
+        (
+            Claim("TCP, one way", 5812, _latency(TCP), "us"),
+            Claim("MPICH2 adds; here Isthmus, direct", 6, _added(DIRECT), "us", "at most"),
+            Claim(
+                "MPICH-Madeleine adds; here Isthmus, two gateways",
+                14, _added(OURS), "us", "at most",
+            ),
+            Claim("in one cluster: TCP, one way", 41, _latency(TCP, _IN), "us"),
+            Claim("in one cluster: MPICH2 adds; here Isthmus", 5, _added(OURS, _IN), "us"),
+            Claim(
+                "in one cluster: the same; here the best native MPI",
+                5, _added_by_natives(_IN), "us",
+            ),
+        ),
+        "The nodes are of one host, where TCP between two takes some 10 us.",
+    ),
+    Recipe(
+        "hablot-fig2",
+        PAPER,
+        "Figure 2",
+        "bandwidth in one cluster",
+        {"": _CURVE_INSIDE},
+        (
+            Claim("TCP's best", 940, _best(TCP), "Mbit/s"),
+            Claim("the best MPI's; here Isthmus's", 940, _best(OURS), "Mbit/s"),
+            Claim("the same; here the best native's", 940, _best_of_natives, "Mbit/s"),
+        ),
+        "Inside a cluster messages go by its own MPI.",
+    ),
+    Recipe(
+        "hablot-fig3",
+        PAPER,
+        "Figure 3",
+        "bandwidth over the wide area, kernels as they come",
+        {"": _DEFAULT},
+        (
+            Claim("TCP's best", 120, _best(_TCP_UNTUNED), "Mbit/s"),
+            Claim("the best MPI's; here Isthmus's", 120, _best(UNTUNED), "Mbit/s", "at least"),
+        ),
+        "Socket buffers of at most 208 KiB, the limit of kernels as they come. Native MPIs are "
+        "not measured so.",
+    ),
+    Recipe(
+        "hablot-fig4",
+        PAPER,
+        "Figure 4",
+        "bandwidth over the wide area, tuned as the paper says; Isthmus as it comes",
+        {"": _TUNED_CURVE},
+        (
+            Claim("the best MPI's; here Isthmus's", 910, _best(OURS), "Mbit/s", "at least"),
+            Claim("half of it is reached at", 1, _half(OURS), "MB", "at most"),
+            Claim("the best MPI's; here the best native's", 910, _best_of_natives, "Mbit/s"),
+        ),
+    ),
+    Recipe(
+        "hablot-fig5-7",
+        PAPER,
+        "Figures 5 to 7",
+        "the NAS kernels on 8 + 8 nodes, on 16 and on 4 of one site",
+        {"": _PROGRAMS},
+        (
+            Claim("kernels that end (BT and SP did not with Madeleine)", 8, _finished,
+                  sense="at least"),
+            Claim("kernels that lose less than 20 % (Figure 6)", 4, _bear_it, sense="at least"),
+            Claim("EP, split over one site (Figure 6)", 1, _gain("ep", ONE)),
+            Claim("LU, split over a quarter (Figure 7)", 4, _gain("lu", QUARTER)),
+            Claim("BT, split over a quarter (Figure 7)", 4, _gain("bt", QUARTER)),
+            Claim("FT, split over a quarter (Figure 7)", 3, _gain("ft", QUARTER)),
+            Claim("SP, split over a quarter (Figure 7)", 3, _gain("sp", QUARTER)),
+        ),
+        "The paper has class B and a processor for each rank. Here classes are W (quick: S), and "
+        "the nodes of a lab share the host's processors: more of them are no faster, and small "
+        "problems wait for the wide area.",
+    ),
+    Recipe(
+        "hablot-slow-start",
+        PAPER,
+        "Section V",
+        "what TCP's slow start costs a message after 2 s of computing (future work there)",
+        {"": _PAUSES},
+        tuple(
+            Claim(f"{size >> 10} KiB over one back to back{how}", None, _paused(key, size))
+            for key, how in ((OURS, ""), (DIRECT, ", direct"))
+            for size in PAUSED_BYTES
+        ),
+    ),
+)  # fmt: skip

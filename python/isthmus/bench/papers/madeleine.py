@@ -1,0 +1,87 @@
+"""Aumage and Mercier, MPICH/MadIII: a Cluster of Clusters Enabled MPI Implementation, 2003."""
+
+from isthmus.bench.limits import OURS, TCP
+from isthmus.bench.papers.recipe import Claim, Measured, Measurement, Paper, Recipe
+from isthmus.measuring.samples import NotMeasuredError
+from isthmus.measuring.tasks import LATENCY_BYTES
+
+PAPER = Paper("madeleine", "Aumage and Mercier 2003, MPICH/MadIII")
+
+_FAST_ETHERNET = 100e6 / 8 / 1e6  # MB/s
+
+
+def _one_way(measured: Measured) -> float:
+    return 1e6 * measured.p2p().one_way(OURS, LATENCY_BYTES)
+
+
+def _added(measured: Measured) -> float:
+    """By each of the two gateways on the way."""
+    plain = 1e6 * measured.p2p().one_way(TCP, LATENCY_BYTES)
+    return (_one_way(measured) - plain) / 2
+
+
+def _bandwidth(measured: Measured) -> float:
+    return measured.p2p().rate(OURS, "stream") / 1e6
+
+
+def _over_fast_ethernet(measured: Measured) -> float:
+    return _bandwidth(measured) / _FAST_ETHERNET
+
+
+def _native(measured: Measured) -> str:
+    """Of the library that Isthmus runs over: the first."""
+    natives = [key for key in measured.p2p().measured() if key.startswith("native-")]
+    if not natives:
+        raise NotMeasuredError("no native MPI was measured")
+    return natives[0]
+
+
+def _layer(measured: Measured) -> float:
+    """What Isthmus adds to a message inside a cluster."""
+    return _one_way(measured) - 1e6 * measured.p2p().one_way(_native(measured), LATENCY_BYTES)
+
+
+def _share(measured: Measured) -> float:
+    results = measured.p2p()
+    return results.best_bandwidth(OURS) / results.best_bandwidth(_native(measured))
+
+
+_INSIDE = ("--testbed=hablot", "--within=a", "--only", OURS, "--only", "native-*-default")
+_WORDS = ("--testbed", "loopback", "--only", TCP, "--only", OURS)
+
+RECIPES = (
+    Recipe(
+        "madeleine-fig2-5",
+        PAPER,
+        "Figures 2 to 5",
+        "what the layer costs messages inside one network",
+        {
+            "": Measurement(
+                "p2p",
+                (*_INSIDE, "--figure=pingpong", "--rounds=100"),
+                (*_INSIDE, "--size=8 B", "--size=1 MiB", "--rounds=100", "--passes=2"),
+            )
+        },
+        (
+            Claim("least transfer time over SCI", 20, _one_way, "us"),
+            Claim("what the layer adds", 15, _layer, "us", "at most"),
+            Claim("bandwidth over that of the layer below", None, _share),
+        ),
+        "The layer is MPICH/MadIII over Madeleine there, Isthmus over the native MPI here.",
+    ),
+    Recipe(
+        "madeleine-fig6-7",
+        PAPER,
+        "Figures 6 and 7",
+        "messages through gateways between two networks",
+        {"": Measurement("p2p", _WORDS, (*_WORDS, "--quick"))},
+        (
+            Claim("least transfer time", 70, _one_way, "us", "at most"),
+            Claim("what a gateway adds", 30, _added, "us", "at most"),
+            Claim("bandwidth", 35, _bandwidth, "MB/s", "at least"),
+            Claim("bandwidth over FastEthernet's", 3, _over_fast_ethernet, "", "at least"),
+        ),
+        "Two gateways where the paper has one, on one host. Its networks were SCI and Myrinet on "
+        "processors of 450 MHz. One-way times are half round trips.",
+    ),
+)

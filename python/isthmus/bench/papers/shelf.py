@@ -1,0 +1,25 @@
+"""All recipes, in the order of the papers' years."""
+
+from collections.abc import Sequence
+from fnmatch import fnmatch
+
+from isthmus.bench.papers import hablot, madeleine, matsuda, treurniet
+from isthmus.bench.papers.recipe import Recipe
+from isthmus.errors import UsageError, did_you_mean, listing
+
+RECIPES: tuple[Recipe, ...] = (
+    *madeleine.RECIPES,
+    *matsuda.RECIPES,
+    *hablot.RECIPES,
+    *treurniet.RECIPES,
+)
+
+
+def chosen(patterns: Sequence[str]) -> list[Recipe]:
+    """Those of these names, such as hablot-fig4 or 'matsuda-*'; each once, in the shelf's order."""
+    names = [recipe.name for recipe in RECIPES]
+    for pattern in patterns:
+        if not any(fnmatch(name, pattern) for name in names):
+            near = did_you_mean(pattern, names)
+            raise UsageError(f"no figure is called '{pattern}'{near}; there are {listing(names)}")
+    return [one for one in RECIPES if any(fnmatch(one.name, pattern) for pattern in patterns)]

@@ -1,0 +1,146 @@
+"""Treurniet, The Leiden Zipper, a bridging architecture, Leiden University."""
+
+from collections.abc import Callable
+
+from isthmus.bench.app.layouts import ONE
+from isthmus.bench.limits import OURS
+from isthmus.bench.papers.recipe import Claim, Measured, Measurement, Paper, Recipe
+from isthmus.measuring.samples import NotMeasuredError
+from isthmus.measuring.tasks import LATENCY_BYTES
+
+PAPER = Paper("treurniet", "Treurniet, The Leiden Zipper, a bridging architecture")
+
+_COLLECTIVES = ("barrier", "bcast", "alltoall", "alltoallv", "reduce", "allreduce")
+_KERNELS = ("ep", "mg", "cg", "is", "lu")
+_ONE_NODE = "1 zipper node"
+
+
+def _repeated(flag: str, values: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(word for value in values for word in (flag, value))
+
+
+def _both_ways(measured: Measured) -> float:
+    results = measured.p2p()
+    one = results.rate(OURS, "stream", _ONE_NODE)
+    return results.rate(OURS, "bidirectional", _ONE_NODE) / one
+
+
+def _more_nodes(measured: Measured) -> float:
+    results = measured.p2p()
+    one = results.rate(OURS, "stream", _ONE_NODE)
+    return results.rate(OURS, "stream", "2 zipper nodes") / one
+
+
+def _latency(measured: Measured) -> float:
+    return 1e6 * measured.p2p().one_way(OURS, LATENCY_BYTES)
+
+
+def _over_slower(measured: Measured) -> float:
+    """Over the bridge, over the slower cluster's own native MPI."""
+    own = measured.p2p(_OWN)
+    rates = [own.rate(key, "stream") for key in own.measured() if key.startswith("native-")]
+    if not rates:
+        raise NotMeasuredError("no native MPI was measured")
+    return measured.p2p().rate(OURS, "stream", _ONE_NODE) / max(rates)
+
+
+def _milliseconds(collective: str) -> Callable[[Measured], float]:
+    """At the smallest size."""
+
+    def here(measured: Measured) -> float:
+        results = measured.coll()
+        sizes = [size for name, size, _ in results.cells() if name == collective]
+        if not sizes:
+            raise NotMeasuredError(f"{collective} was not measured")
+        return 1e3 * results.time(OURS, collective, min(sizes))
+
+    return here
+
+
+def _alltoalls(measured: Measured) -> float:
+    """Alltoallv over alltoall, at the smallest size."""
+    return _milliseconds("alltoallv")(measured) / _milliseconds("alltoall")(measured)
+
+
+def _gain(kernel: str) -> Callable[[Measured], float]:
+    def here(measured: Measured) -> float:
+        results = measured.app()
+        for program in results.programs():
+            if program.startswith(f"{kernel}."):
+                return results.gain(OURS, program, max(results.numbers()), ONE)
+        raise NotMeasuredError(f"{kernel} was not measured")
+
+    return here
+
+
+_OWN = "own"  # the measurement inside one of the clusters
+_FLOWS = (
+    *("--testbed", "zipper", "--size", "8 B"),
+    *_repeated("--figure", ("pingpong", "stream", "bidirectional")),
+)
+_INSIDE = (
+    *("--testbed=zipper", "--within=a", "--figure=stream"),
+    *("--only", OURS, "--only", "native-*-default"),
+)
+_ZIPPER = ("--testbed", "zipper", *_repeated("--collective", _COLLECTIVES), "--only", OURS)
+_LEIDEN = ("--testbed", "leiden", *_repeated("--kernel", _KERNELS), "--only", OURS)
+
+RECIPES = (
+    Recipe(
+        "treurniet-fig6",
+        PAPER,
+        "Figure 6",
+        "bandwidth and bi-directional bandwidth over the bridge",
+        {
+            "": Measurement("p2p", _FLOWS, (*_FLOWS, "--passes=1")),
+            _OWN: Measurement("p2p", _INSIDE, (*_INSIDE, "--passes=1")),
+        },
+        (
+            Claim("both ways over one way (its forwarder is half duplex)", 1, _both_ways, "",
+                  "at least"),
+            Claim("latency of 8 B over the bridge", None, _latency, "us"),
+            Claim("two zipper nodes over one (future work there)", None, _more_nodes),
+            Claim("one zipper node over a cluster's own MPI", None, _over_slower),
+        ),
+    ),
+    Recipe(
+        "treurniet-fig7-17",
+        PAPER,
+        "Figures 7 to 17",
+        "collectives over the bridge, over the size",
+        {
+            "": Measurement(
+                "coll", _ZIPPER,
+                (*_ZIPPER, *_repeated("--size", ("8 B", "4 KiB")), "--no-tune",
+                 "--repetitions=4", "--passes=1"),
+            )
+        },
+        (
+            *(Claim(f"{name}, the least size", None, _milliseconds(name), "ms")
+              for name in _COLLECTIVES),
+            Claim("alltoallv over alltoall", 1, _alltoalls),
+        ),
+        "Not over the number of ranks. The thesis has InfiniBand, so its times say nothing here.",
+    ),
+    Recipe(
+        "treurniet-fig18-22",
+        PAPER,
+        "Figures 18 to 22",
+        "NAS kernels over the bridge against one cluster alone",
+        {
+            "": Measurement(
+                "app",
+                (*_LEIDEN, "-n", "2,4,8", "--class=W", "--layout=split", "--layout=one-site"),
+                (*_LEIDEN, "-n", "4", "--class=S", "--layout=split", "--layout=one-site",
+                 "--repetitions=1", "--no-tune"),
+            )
+        },
+        tuple(
+            Claim(f"{kernel.upper()}: speed of split over one cluster",
+                  1 if kernel == "ep" else None, _gain(kernel))
+            for kernel in _KERNELS
+        ),
+        "The thesis has class C, up to 64 ranks and a processor for each of them; rates are a "
+        "hundredth of its.",
+    ),
+)  # fmt: skip

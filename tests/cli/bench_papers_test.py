@@ -1,0 +1,253 @@
+"""`isthmus bench papers`: the shelf, what is read off results, and the page, without measuring."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import typer
+
+from isthmus.bench.app.layouts import ONE, QUARTER, SPLIT
+from isthmus.bench.app.results import AppResults, AppRun
+from isthmus.bench.coll.results import CollResults, CollRun
+from isthmus.bench.coll.tasks import CollTask
+from isthmus.bench.commands import bench_app
+from isthmus.bench.papers import command, play, report, rows, shelf
+from isthmus.bench.papers.recipe import Claim, Measured, Measurement, Paper, Recipe
+from isthmus.cli import main
+from isthmus.errors import UsageError
+from isthmus.measuring.results import Results, Run
+from isthmus.measuring.samples import NotMeasuredError
+from isthmus.measuring.tasks import MIB, Task
+
+ROOT = Path(__file__).parents[2]
+PAPER = Paper("p", "A paper")
+
+
+def recipe(name: str):
+    (found,) = shelf.chosen([name])
+    return found
+
+
+def values(name: str, kind: str, results) -> dict[str, float | None]:
+    """What a recipe says when its one benchmark has left these results."""
+    measured = Measured()
+    measured.add("", kind, json.loads(json.dumps(results.as_json())))
+    found: dict[str, float | None] = {}
+    for claim in recipe(name).claims:
+        try:
+            found[claim.what] = claim.here(measured)
+        except NotMeasuredError:
+            found[claim.what] = None
+    return found
+
+
+# -- the shelf ------------------------------------------------------------------------------------
+
+
+def test_names_begin_with_their_papers_and_differ():
+    names = [one.name for one in shelf.RECIPES]
+    assert len(set(names)) == len(names)
+    assert all(one.name.startswith(f"{one.paper.key}-") for one in shelf.RECIPES)
+
+
+def test_patterns_choose_each_once():
+    assert [one.name for one in shelf.chosen(["hablot-fig4", "hablot-fig*"])] == [
+        "hablot-fig2",
+        "hablot-fig3",
+        "hablot-fig4",
+        "hablot-fig5-7",
+    ]
+    with pytest.raises(UsageError, match="'hablot-fig9'; did you mean 'hablot-fig"):
+        shelf.chosen(["hablot-fig9"])
+
+
+@pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("one", shelf.RECIPES, ids=lambda one: one.name)
+def test_every_measurement_is_a_command_line(one, quick):
+    group = typer.main.get_command(bench_app)
+    for measurement in one.measurements.values():
+        kind, *words = measurement.command(quick)
+        group.commands[kind].make_context(kind, words)  # complains about what it does not know
+
+
+# -- what is read off results ---------------------------------------------------------------------
+
+
+def test_latencies_of_table_4():
+    def run(key: str, microseconds: float) -> Run:
+        return Run(key, 0, Task("pingpong", 8, 1), 1, (2e-6 * microseconds,))
+
+    runs = [run("tcp", 5800), run("isthmus-direct", 5805), run("native-x-default", 5807)]
+    found = values(
+        "hablot-table4", "p2p", Results({r.contestant: r.contestant for r in runs}, runs)
+    )
+    assert found["TCP, one way"] == pytest.approx(5800)
+    assert found["MPICH2 adds; here Isthmus, direct"] == pytest.approx(5)
+    assert found["MPICH-Madeleine adds; here Isthmus, two gateways"] is None
+    assert found["in one cluster: TCP, one way"] is None
+
+
+def test_kernels_of_figures_5_to_7():
+    runs = []
+    for kernel, one, split, quarter in (("ep", 10, 10, 40), ("lu", 10, 12.5, 40), ("cg", 1, 4, 3)):
+        for layout, seconds in ((ONE, one), (SPLIT, split), (QUARTER, quarter)):
+            runs.append(
+                AppRun("isthmus-direct", 0, f"{kernel}.S", layout, 16, 16, seconds, seconds)
+            )
+    found = values("hablot-fig5-7", "app", AppResults({"isthmus-direct": "Isthmus"}, runs))
+    assert found["kernels that end (BT and SP did not with Madeleine)"] == 3
+    assert found["kernels that lose less than 20 % (Figure 6)"] == 1
+    assert found["LU, split over a quarter (Figure 7)"] == pytest.approx(3.2)
+    assert found["BT, split over a quarter (Figure 7)"] is None
+
+
+def test_gains_of_matsudas_figure_6_are_of_the_largest_message():
+    def run(key: str, collective: str, size: int, seconds: float) -> CollRun:
+        return CollRun(key, 0, CollTask(collective, size, 1), 16, (seconds,), (seconds,))
+
+    runs = [
+        run("isthmus-direct/two-level", "bcast", 8, 1),
+        run("isthmus-direct/two-level", "bcast", 3_200_000, 3.0),
+        run("isthmus-direct/senders=1", "bcast", 3_200_000, 4.0),
+        run("isthmus-direct/senders=8", "bcast", 3_200_000, 2.0),
+    ]
+    found = values("matsuda-fig6", "coll", CollResults({r.contestant: "" for r in runs}, runs))
+    assert found["bcast: farfirst over the best n"] == 1.5
+    assert found["bcast: farfirst over n = 1"] == 0.75
+    assert found["allreduce: two-tier over the best n"] is None
+
+
+def test_variants_of_a_testbed_are_kept():
+    def run(figure: str, messages: float, variant: str) -> Run:
+        return Run("isthmus", 0, Task(figure, MIB, 1, 1.0), 1, (1.0,), (messages,), variant)
+
+    runs = [
+        run("stream", 100, "1 zipper node"),
+        run("bidirectional", 95, "1 zipper node"),
+        run("stream", 198, "2 zipper nodes"),
+    ]
+    found = values("treurniet-fig6", "p2p", Results({"isthmus": "Isthmus"}, runs))
+    assert found["both ways over one way (its forwarder is half duplex)"] == pytest.approx(1.9)
+    assert found["two zipper nodes over one (future work there)"] == pytest.approx(1.98)
+    assert found["latency of 8 B over the bridge"] is None
+
+
+# -- a run ----------------------------------------------------------------------------------------
+
+LATENCY = Recipe(
+    "p-fig1",
+    PAPER,
+    "Figure 1",
+    "a thing",
+    {"": Measurement("p2p", ("--testbed", "x y"), ("--quick",))},
+    (
+        Claim(
+            "one way", 70, lambda measured: 1e6 * measured.p2p().one_way("tcp", 8), "us", "at most"
+        ),
+        Claim("a curve", None, lambda found: found.p2p().paused("tcp", 8)),
+    ),
+    "A remark.",
+)
+
+
+def leaves(results: Results, status: int = 0):
+    """A benchmark that leaves these results; the words it was called with are kept."""
+
+    def run(words) -> int:
+        run.words = list(words)
+        Path(words[words.index("--json") + 1]).write_text(json.dumps(results.as_json()))
+        return status
+
+    return run
+
+
+def test_a_run_tells_both_numbers(tmp_path: Path):
+    results = Results({"tcp": "TCP"}, [Run("tcp", 0, Task("pingpong", 8, 1), 1, (100e-6,))])
+    run, said = leaves(results, status=1), []
+    outcome = play.play(LATENCY, True, tmp_path, said.append, run)
+    assert run.words[:2] == ["p2p", "--quick"]
+    assert run.words[-2:] == ["--figures", str(tmp_path / "p-fig1")]
+    assert said == ["p-fig1: isthmus bench p2p --quick"]
+    assert not outcome.failures
+    assert not outcome.shown
+    text = report.markdown(outcome, quick=False)
+    assert "    isthmus bench p2p --testbed 'x y'\n" in text
+    assert "| one way | 70 us | 50 us | reached |" in text
+    assert "| a curve | a curve | - | TCP: a message of 8 B after a pause not measured |" in text
+    assert text.endswith("\n\nA remark.")
+
+
+def test_a_benchmark_that_leaves_nothing_is_told():
+    outcome = play.play(LATENCY, False, None, lambda _: None, lambda _: 2)
+    assert outcome.failures == [
+        "isthmus bench p2p --testbed x y ended with status 2, and left nothing"
+    ]
+    assert [found.value for found in outcome.findings] == [None, None]
+
+
+@pytest.mark.parametrize(("sense", "well"), [("at least", False), ("at most", True), ("", None)])
+def test_a_claim_is_reached_on_its_side(sense, well):
+    assert Claim("", 10, lambda _: 0, "", sense).well(9) is well
+
+
+def test_numbers_are_drawn_beside(tmp_path: Path):
+    pytest.importorskip("matplotlib")
+    from isthmus.bench.papers import figures  # noqa: PLC0415
+
+    outcome = play.Outcome(LATENCY, [play.Finding(LATENCY.claims[0], 50.0)])
+    made = figures.beside(outcome, tmp_path / "new")
+    assert [path.name for path in made] == [
+        "p-fig1-beside-the-paper.png",
+        "p-fig1-beside-the-paper.svg",
+    ]
+    assert all(path.stat().st_size > 1000 for path in made)
+    assert figures.beside(play.Outcome(LATENCY), tmp_path) == []
+
+
+# -- the command ----------------------------------------------------------------------------------
+
+
+def test_the_command_lists_runs_and_ends(capsys, monkeypatch, tmp_path: Path):
+    assert main(["bench", "papers", "--list", "matsuda-*"]) == 0
+    assert re.findall(r"^  (\S+)", capsys.readouterr().out, re.MULTILINE) == [
+        "matsuda-fig6",
+        "matsuda-fig7",
+    ]
+    assert main(["bench", "papers"]) == 2
+    assert "--list" in capsys.readouterr().err
+    asked: list[tuple[str, bool]] = []
+
+    def played(one, quick, *_):
+        asked.append((one.name, quick))
+        return play.Outcome(one, failures=["nothing"] if one.name == "matsuda-fig7" else [])
+
+    monkeypatch.setattr(command.play, "play", played)
+    file = tmp_path / "found.json"
+    assert main(["bench", "papers", "matsuda-fig6", "--quick"]) == 0
+    assert main(["bench", "papers", "matsuda-*", "--json", str(file)]) == 1
+    assert asked == [("matsuda-fig6", True), ("matsuda-fig6", False), ("matsuda-fig7", False)]
+    names = [one["name"] for one in json.loads(file.read_text())["figures"]]
+    assert names == ["matsuda-fig6", "matsuda-fig7"]
+    assert main(["bench", "papers", "matsuda-fig6", "--json", str(tmp_path / "no" / "x")]) == 2
+
+
+# -- the page -------------------------------------------------------------------------------------
+
+
+def test_the_page_is_as_the_rows_say():
+    assert (ROOT / "docs/papers.md").read_text() == rows.markdown(), (
+        "isthmus bench papers --rows > docs/papers.md"
+    )
+
+
+def test_rows_name_what_is_there():
+    names = {one.name for one in shelf.RECIPES}
+    for paper in rows.read():
+        for row in paper.rows:
+            for name in re.findall(r"isthmus bench papers ([\w-]+)", row.where):
+                assert name in names, row
+            for path in re.findall(r"\b((?:docs|tests|src)/[\w./-]*\w)", row.where):
+                assert (ROOT / path).exists(), row
+            if row.state in ("partly", "no"):
+                assert row.where, f"{row.name} says no reason"
