@@ -15,7 +15,7 @@ from isthmus.errors import RunError
 from isthmus.measuring import place, program
 from isthmus.measuring.process import BrokenOffError, measure
 from isthmus.measuring.results import Run, run_from_json
-from isthmus.measuring.tasks import LATENCY_BYTES, Task
+from isthmus.measuring.tasks import FIGURES, LATENCY_BYTES, Task
 
 # -- the command line -----------------------------------------------------------------------------
 
@@ -31,6 +31,15 @@ from isthmus.measuring.tasks import LATENCY_BYTES, Task
         (["--passes", "none"], "--passes"),
         (["--mpi", "/no/such/prefix"], "--mpi /no/such/prefix"),
         (["--only", "nobody"], "no contestant"),
+        (["--size", "0 B"], "messages have 1 B to 64 MiB"),
+        (["--size", "8"], "--size 8: must be a size such as"),
+        (["--figure", "pingpnog"], "did you mean 'pingpong'?"),
+        (["--figure", "paused", "--only", "tcp"], "nothing is left to measure"),
+        (["--quick", "--size", "8 B"], "--quick measures what the limits need"),
+        (["--quick", "--within", "a"], "--quick measures what the limits need"),
+        (["--within", "a"], "--within is for labs"),
+        (["--within", "a", "-g", "x.toml"], "--within is for labs"),
+        (["--set", "wan.delay=none"], "--set is for --testbed"),
     ],
 )
 def test_wrong_words_end_in_a_sentence(words, said, capsys):
@@ -52,6 +61,36 @@ def test_figures_without_matplotlib(tmp_path: Path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert main(["bench", "p2p", "--figures", str(tmp_path / "f")]) == 2
     assert "needs matplotlib" in capsys.readouterr().err
+
+
+def narrowed(**chosen) -> set[str]:
+    """The tasks of one pass."""
+    options = p2p.Options(rounds=10, passes=5, **chosen)
+    mpi = Fake("isthmus", 1e-6)
+    mpi.figures = frozenset(FIGURES)
+    tasks, *others = p2p._passes(place.loopback(), mpi, options)
+    assert others == [tasks] * 4
+    return {task.text for task in tasks}
+
+
+def test_sizes_and_figures_narrow_what_is_measured():
+    assert narrowed(sizes=(8, 3000)) == {"pingpong:8:2", "pingpong:3000:2"}
+    assert narrowed(figures=("rate",)) == {"rate:8:2:1"}
+    assert narrowed(sizes=(8,), figures=("pingpong", "stream")) == {
+        "pingpong:8:2",
+        "stream:1048576:2:3",
+    }
+    paused = narrowed(figures=("paused",))  # with what it is compared to
+    assert {text.split(":")[0] for text in paused} == {"paused", "pingpong"}
+    assert len(paused) == 4
+
+
+def test_a_pair_inside_a_cluster_has_another_beside_it():
+    both = place.loopback()
+    assert [(end.cluster, n) for end, n in both.parts] == [("east", 1), ("west", 1)]
+    near, far = both.ends
+    inside = place.Place("x", both.grid, (near, near), beside=far)
+    assert [(end.cluster, n) for end, n in inside.parts] == [("east", 2), ("west", 1)]
 
 
 # -- the exit status ------------------------------------------------------------------------------

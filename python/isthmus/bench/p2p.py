@@ -179,8 +179,11 @@ def _passes(place: Place, contestant: Contestant, options: Options) -> list[list
 def _wanted(task: Task, contestant: Contestant, options: Options) -> bool:
     if task.figure not in contestant.figures:
         return False
-    beside_pauses = "paused" in options.figures and task in tasks.paused(1)
-    return not options.figures or task.figure in options.figures or beside_pauses
+    if not options.figures or task.figure in options.figures:
+        return True
+    # What a message after a pause is compared with.
+    pauses = "paused" in options.figures and "paused" in contestant.figures
+    return pauses and task in tasks.paused(1)
 
 
 def _is(contestant: Contestant, *names: str) -> bool:
