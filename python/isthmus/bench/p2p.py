@@ -201,7 +201,8 @@ def _full(place: Place, contestant: Contestant, options: Options) -> list[list[T
     if options.sizes and not options.figures:
         return [made] * options.passes
     if contestant.ceiling is None:
-        made += [*tasks.flows(2, 3.0), tasks.loaded(), *tasks.paused(3)]
+        made += [*tasks.flows(2, 3.0), tasks.loaded()]
+        made += tasks.paused(3) if not options.figures or "paused" in options.figures else []
     return [made if place.open or options.figures else tasks.flows(2, 3.0)] * options.passes
 
 
