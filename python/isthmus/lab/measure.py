@@ -4,12 +4,14 @@ One process does it all: a socket stays in the network namespace in which it was
 """
 
 import contextlib
+import fcntl
 import os
 import select
 import selectors
 import signal
 import socket
 import struct
+import termios
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -183,9 +185,10 @@ def flow(network: Network, lab: Lab, source: Node, target: Node, seconds: float)
             with receiver:
                 receiver.settimeout(10)
                 _drain(receiver, max(1.0, 60 * path.rtt))
-                begin = time.monotonic()
+                begin, before = time.monotonic(), _queued(receiver)
                 count = _drain(receiver, seconds)
-                rate = 8 * count / (time.monotonic() - begin)
+                end, behind = time.monotonic(), _queued(receiver)
+                rate = 8 * (count - before + behind) / (end - begin)  # of what arrived meanwhile
         finally:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
@@ -202,6 +205,11 @@ def _pour(sender: socket.socket, address: str) -> None:
             sender.sendall(data)
     finally:
         os._exit(0)
+
+
+def _queued(receiver: socket.socket) -> int:
+    """Bytes that have arrived and were not read."""
+    return int(struct.unpack("i", fcntl.ioctl(receiver, termios.FIONREAD, bytes(4)))[0])
 
 
 def _drain(receiver: socket.socket, seconds: float) -> int:
