@@ -23,13 +23,12 @@ from isthmus.gridkeys import (
     PathThere,
     Patience,
     Ports,
-    Rate,
     Reach,
-    RoundTrip,
     Scheduler,
     Subnet,
     Wait,
 )
+from isthmus.quantities import Duration, Rate
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -104,7 +103,7 @@ class LinkSpec(_Table):
     between: list[str]
     reach: Reach | None = None
     rate: Rate | None = None
-    rtt: RoundTrip | None = None
+    rtt: Duration | None = None
     streams: Annotated[int, Field(ge=1, le=256)] | None = None
     encrypt: bool = True
     patience: Patience | None = None
@@ -115,7 +114,7 @@ class Grid(_Table):
     """A whole grid file; clusters in the order of the file. `patience` is that of links without
     their own."""
 
-    patience: Patience = "10 min"
+    patience: Patience = Duration.parse("10 min")
     meet: Meet | None = None
     cluster: dict[str, ClusterSpec]
     network: dict[str, NetworkSpec] = {}

@@ -9,7 +9,7 @@ from ClusterShell.NodeSet import NodeSet, NodeSetException
 from pydantic import AfterValidator, BeforeValidator
 
 from isthmus.errors import did_you_mean, listing
-from isthmus.units import parse_rate, parse_time
+from isthmus.quantities import Duration
 
 SCHEDULERS = ("slurm", "pbs", "lsf", "flux")
 LAUNCHERS = ("mpirun", "mpiexec", "srun")
@@ -134,26 +134,16 @@ def expand_hosts(text: str) -> list[str]:
     return hosts
 
 
-def _rate(text: str) -> str:
-    parse_rate(text)
-    return text
+def _patience(time: Duration) -> Duration:
+    if not 1 <= time.seconds <= 86400:
+        raise ValueError(f"must be from '1 s' to '24 h'; it is '{time}'")
+    return time
 
 
-def _rtt(text: str) -> str:
-    parse_time(text)
-    return text
-
-
-def _patience(text: str) -> str:
-    if not 1 <= parse_time(text) <= 86400:
-        raise ValueError(f"must be from '1 s' to '24 h'; it is '{text}'")
-    return text
-
-
-def _wait(text: str) -> str:
-    if parse_time(text) <= 0:
-        raise ValueError(f"must be a time such as '2 h'; it is '{text}'")
-    return text
+def _wait(time: Duration) -> Duration:
+    if time.seconds <= 0:
+        raise ValueError(f"must be a time such as '2 h'; it is '{time}'")
+    return time
 
 
 def _scheduler(text: str) -> str:
@@ -184,8 +174,6 @@ Ports = Annotated[str, AfterValidator(_ports)]
 Subnet = Annotated[str, AfterValidator(_subnet)]
 Interface = Annotated[str, AfterValidator(_interface)]
 Reach = Literal["gateway", "direct"]
-Rate = Annotated[str, AfterValidator(_rate)]
-RoundTrip = Annotated[str, AfterValidator(_rtt)]
-Wait = Annotated[str, AfterValidator(_wait)]
-Patience = Annotated[str, AfterValidator(_patience)]
+Wait = Annotated[Duration, AfterValidator(_wait)]
+Patience = Annotated[Duration, AfterValidator(_patience)]
 Meet = Annotated[str, AfterValidator(_meet)]

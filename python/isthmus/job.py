@@ -29,7 +29,6 @@ from isthmus.spawning import Spawning
 from isthmus.staging import StagedFile
 from isthmus.stats import Stats
 from isthmus.suspension import Suspension
-from isthmus.units import parse_time
 from isthmus.whereabouts import Whereabouts
 
 if TYPE_CHECKING:
@@ -226,7 +225,7 @@ class Job:
             self._voice.say,
             first=self._options.limits.late,
             limit=self._options.wait,
-            of_clusters=[parse_time(c.spec.wait) for c in self._plan.clusters if c.spec.wait],
+            of_clusters=[c.spec.wait.seconds for c in self._plan.clusters if c.spec.wait],
         )
         if late:
             whose = "the grid file" if self._options.wait is None else "--wait"

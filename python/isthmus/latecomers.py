@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from isthmus.members import Member, Members
-from isthmus.units import parse_time
 
 # Each report comes this many times later than the one before, but hourly at the latest.
 _GROWTH = 6
@@ -64,7 +63,7 @@ async def missing(members: Members) -> list[Missing]:
                 max(known),
                 cluster.block.size,
                 member.chatter.slurm.waits,
-                parse_time(cluster.spec.wait) if cluster.spec.wait else None,
+                cluster.spec.wait.seconds if cluster.spec.wait else None,
             )
         )
     return found

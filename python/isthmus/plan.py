@@ -12,7 +12,7 @@ from isthmus.errors import UsageError
 from isthmus.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec
 from isthmus.gridkeys import Reach, is_place
 from isthmus.placement import Block, Part, place
-from isthmus.units import format_rate, parse_rate, parse_time
+from isthmus.quantities import Rate
 
 ANY_HOST = ("0.0.0.0", "[::]")
 ANYWHERE = "tcp:0.0.0.0:0"
@@ -225,8 +225,8 @@ def _both(links: Sequence[LinkSpec]) -> LinkSpec:
     first = links[0]
     if len(links) == 1 or not all(link.rate for link in links):
         return first
-    rate = sum(parse_rate(link.rate) for link in links if link.rate)
-    return first.model_copy(update={"rate": format_rate(rate)})
+    rate = Rate.of(sum(link.rate.bits for link in links if link.rate))
+    return first.model_copy(update={"rate": rate})
 
 
 def _agent_of(
@@ -340,9 +340,9 @@ def link_settings(spec: LinkSpec) -> dict[str, object]:
     """`rate` in bytes per second, times in seconds; null for what the grid file leaves open."""
     return {
         "encrypt": spec.encrypt,
-        "rate": parse_rate(spec.rate) / 8 if spec.rate else None,
-        "rtt": parse_time(spec.rtt) if spec.rtt else None,
+        "rate": spec.rate.bytes if spec.rate else None,
+        "rtt": spec.rtt.seconds if spec.rtt else None,
         "streams": spec.streams,
         "congestion": spec.congestion,
-        "patience": parse_time(spec.patience) if spec.patience else None,
+        "patience": spec.patience.seconds if spec.patience else None,
     }

@@ -52,7 +52,7 @@ def test_everything_that_a_file_may_hold():
     assert grid.gateway[0].address == ("tcp:192.0.2.10:7400",)
     assert grid.link[0].streams == 8
     assert not grid.link[0].encrypt
-    assert (grid.patience, grid.link[0].patience) == ("10 min", "30 min")
+    assert (str(grid.patience), str(grid.link[0].patience)) == ("10 min", "30 min")
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_several_gateways_are_paired_and_each_link_of_one_is_a_way():
 def test_two_links_of_a_pair_are_of_two_gateways():
     both = [LinkSpec(between=["a", "b"], rtt="1 ms"), LinkSpec(between=["a", "b"], rtt="2 ms")]
     made = gateway_links({(0, 1): both}, [[1], [2, 3]])
-    assert [(link.source, link.target, link.spec.rtt) for link in made] == [
+    assert [(link.source, link.target, str(link.spec.rtt)) for link in made] == [
         (1, 2, "1 ms"),
         (1, 3, "2 ms"),
     ]

@@ -22,7 +22,7 @@ from isthmus.placement import Part
 from isthmus.plan import AgentPlan, GatewayPlan, Place, Plan, make_plan, split_address
 from isthmus.relay import Voice
 from isthmus.routes import GatewayLink
-from isthmus.units import parse_rate, parse_time, version_line
+from isthmus.units import version_line
 from isthmus.version import VERSION
 
 THIS_HOST = "this host"
@@ -247,8 +247,8 @@ def _link(plan: Plan, hosts: Sequence[HostFacts | None], link: GatewayLink, say:
     }
     if found.mtu:
         say(tcp.judge_mtu(where, found.mtu, ends))
-    rate = parse_rate(link.spec.rate) if link.spec.rate else max(found.rate, _ASSUMED_RATE)
-    rtt = max(found.rtt, parse_time(link.spec.rtt) if link.spec.rtt else 0.0)
+    rate = link.spec.rate.bits if link.spec.rate else max(found.rate, _ASSUMED_RATE)
+    rtt = max(found.rtt, link.spec.rtt.seconds if link.spec.rtt else 0.0)
     for facts in {plan.agents[g.agent].host: hosts[g.agent] for g in (source, target)}.values():
         assert facts
         path = tcp.Path(rate, rtt)
@@ -286,7 +286,7 @@ def _path(where: str, spec: LinkSpec, found: Measured) -> list[Finding]:
     rtt = f"{1e3 * found.rtt:.3g} ms"
     level, text, remedy = "ok", rtt, ""
     if spec.rtt:
-        said = parse_time(spec.rtt)
+        said = spec.rtt.seconds
         text += f" (the grid file says {spec.rtt})"
         if not 0.67 * said <= found.rtt <= 1.5 * said and abs(found.rtt - said) > 5e-4:
             level, remedy = "warn", f'In the grid file: rtt = "{rtt}"'
@@ -296,7 +296,7 @@ def _path(where: str, spec: LinkSpec, found: Measured) -> list[Finding]:
         text += f", {found.retransmitted} packets sent again"
     remedy = ""
     if spec.rate:
-        said_rate = parse_rate(spec.rate)
+        said_rate = spec.rate.bits
         text += f" (the grid file says {spec.rate})"
         if found.rate > 1.05 * said_rate:
             remedy = "The link carries more than 'rate' of the grid file, which Isthmus keeps to."

@@ -9,7 +9,7 @@ in every such site alike, and only the frontend has its address 10.k.255.1 besid
 from dataclasses import dataclass, field
 
 from isthmus.lab.testbed import Testbed
-from isthmus.units import parse_rate, parse_size, parse_time
+from isthmus.quantities import Rate
 
 WAN_OVERHEAD = 38  # bytes on an Ethernet wire around each packet
 LAN_OVERHEAD = 14  # what the kernel's shaper counts of them
@@ -126,7 +126,7 @@ class Network:
 
     @property
     def tcp_buffer(self) -> int:
-        return parse_size(self.testbed.tcp.buffer)
+        return self.testbed.tcp.buffer.bytes
 
     def of_site(self, site: str, kind: str | None = None) -> list[Node]:
         """The nodes with a port there, in order."""
@@ -253,11 +253,11 @@ def work_out(name: str, testbed: Testbed) -> Network:
             )
             network.nodes[f"z{count}"] = Node(f"z{count}", "zipper", ports)
     for wan in testbed.wan:
-        rate = parse_rate(wan.rate) if wan.rate else None
-        delay = parse_time(wan.delay)
-        queue = parse_size(wan.queue) if wan.queue else _default_queue(rate, delay)
+        rate = wan.rate.bits if wan.rate else None
+        delay = wan.delay.seconds
+        queue = wan.queue.bytes if wan.queue else _default_queue(rate, delay)
         for a, b in wan.pairs():
-            jitter = parse_time(wan.jitter)
+            jitter = wan.jitter.seconds
             link = Link(a, b, delay, rate, queue, jitter, wan.loss, wan.reorder, wan.box)
             network.links.append(link)
     return network
@@ -267,12 +267,12 @@ def _port(
     segment: Segment,
     device: str,
     host: tuple[int, int],
-    rate: str | None,
+    rate: Rate | None,
     public: str | None = None,
 ) -> Port:
     mac = f"02:00:00:{segment.index:02x}:{host[0]:02x}:{host[1]:02x}"
     address = f"{segment.prefix}.{host[0]}.{host[1]}"
-    return Port(segment.name, device, address, mac, parse_rate(rate) if rate else None, public)
+    return Port(segment.name, device, address, mac, rate.bits if rate else None, public)
 
 
 def _default_queue(rate: int | None, delay: float) -> int:

@@ -31,7 +31,7 @@ def changed(testbed: Testbed, changes: Sequence[str]) -> Testbed:
                 f"--set {change}: this is no KEY=VALUE of a testbed file",
                 "For example: --set tcp.buffer='208 KiB' --set wan.delay='20 ms'",
             )
-        data = testbed.model_dump(exclude_defaults=True)
+        data = testbed.model_dump(mode="json", exclude_defaults=True)
         for table in _tables(data, path[:-1], change):
             if value.strip() == "none":
                 table.pop(path[-1], None)

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from isthmus import gridtext
 from isthmus.errors import UsageError, did_you_mean, listing
-from isthmus.units import parse_rate, parse_size, parse_time
+from isthmus.quantities import Duration, Rate, Size
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -22,20 +22,10 @@ MOST_NODES = 250
 _WIRE_KEYS = ("sites", "shape", "box")  # of a [[wan]] without a box
 
 
-def _rate(text: str) -> str:
-    parse_rate(text)
-    return text
-
-
-def _time(text: str) -> str:
-    if parse_time(text) > 60:
-        raise ValueError(f"must be at most 60 s; it is '{text}'")
-    return text
-
-
-def _size(text: str) -> str:
-    parse_size(text)
-    return text
+def _time(time: Duration) -> Duration:
+    if time.seconds > 60:
+        raise ValueError(f"must be at most 60 s; it is '{time}'")
+    return time
 
 
 def _mpi(text: str) -> str:
@@ -44,9 +34,7 @@ def _mpi(text: str) -> str:
     return text
 
 
-Rate = Annotated[str, AfterValidator(_rate)]
-Time = Annotated[str, AfterValidator(_time)]
-Size = Annotated[str, AfterValidator(_size)]
+Time = Annotated[Duration, AfterValidator(_time)]
 
 
 class _Table(BaseModel):
@@ -71,10 +59,10 @@ class Wan(_Table):
 
     sites: Annotated[list[str], Field(min_length=2)]
     shape: Literal["mesh", "chain", "star"] = "mesh"
-    delay: Time = "0 ms"
+    delay: Time = Duration.parse("0 ms")
     rate: Rate | None = None
     queue: Size | None = None
-    jitter: Time = "0 ms"
+    jitter: Time = Duration.parse("0 ms")
     loss: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.0
     reorder: bool = False
     box: bool = True
@@ -104,7 +92,7 @@ class Tcp(_Table):
     """Of every node."""
 
     congestion: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,15}$")] = "cubic"
-    buffer: Size = "64 MB"
+    buffer: Size = Size.parse("64 MB")
     slow_start_after_idle: bool = True
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from isthmus.grid import Grid
 from isthmus.tune.figures import ClusterFigures, Figures, PairFigures, best
-from isthmus.units import parse_rate, parse_time
 
 NEAR = 0.15  # of the best figure, for the second best
 # What of the grid file's `rate` and `rtt` a link may turn out to be. Headers and the shaper's
@@ -94,13 +93,13 @@ def _against_file(what: str, pair: PairFigures, grid: Grid) -> list[Doubt]:
     link = next((link for link in grid.link if set(link.between) == set(pair.between)), None)
     doubts = []
     if link and link.rate and pair.rate > 0:
-        said = parse_rate(link.rate) / 8
+        said = link.rate.bytes
         if not _RATE[0] <= pair.rate / said <= _RATE[1]:
             share = f"{100 * pair.rate / said:.0f} %"
             text = f"{what}: the bandwidth is {share} of the {link.rate} that the grid file says"
             doubts.append(Doubt(_PAIR_KEYS["rate"], text))
     if link and link.rtt and pair.latency > 0:
-        half = parse_time(link.rtt) / 2
+        half = link.rtt.seconds / 2
         if not _TRIP[0] * half <= pair.latency <= _TRIP[1] * half + _SLACK:
             trip = f"{2e3 * pair.latency:.3g} ms"
             text = f"{what}: a round trip takes {trip}, {link.rtt} by the grid file"

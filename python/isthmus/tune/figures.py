@@ -8,7 +8,6 @@ from pydantic import BaseModel, Field
 
 from isthmus.errors import RunError
 from isthmus.grid import Grid
-from isthmus.units import parse_rate, parse_time
 
 
 class ClusterFigures(BaseModel):
@@ -51,8 +50,8 @@ class Figures(BaseModel):
 
 def of_links(grid: Grid) -> str:
     """What a grid file says of its links, for ISTHMUS_NETWORK: the longest and the slowest."""
-    times = [parse_time(link.rtt) / 2 for link in grid.link if link.rtt]
-    rates = [parse_rate(link.rate) / 8 for link in grid.link if link.rate]
+    times = [link.rtt.seconds / 2 for link in grid.link if link.rtt]
+    rates = [link.rate.bytes for link in grid.link if link.rate]
     keys = {
         "wan-latency": _time(max(times, default=0)),
         "wan-rate": _rate(_least(rates)),

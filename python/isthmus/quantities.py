@@ -1,0 +1,86 @@
+"""Rates, times and sizes of grid files and testbeds: read once, and told as they were written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import core_schema
+
+from isthmus.units import format_rate, parse_rate, parse_size, parse_time
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+@dataclass(frozen=True)
+class _Quantity:
+    """Two are equal that say the same in other words. In models of pydantic a string becomes one,
+    and one becomes its string in JSON."""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Raises ValueError with a sentence fragment."""
+        raise NotImplementedError
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> core_schema.CoreSchema:
+        return core_schema.no_info_after_validator_function(
+            cls.parse,
+            core_schema.str_schema(),
+            serialization=core_schema.to_string_ser_schema(when_used="always"),
+        )
+
+
+@dataclass(frozen=True)
+class Rate(_Quantity):
+    """Of a link: "10 Gbit/s", "1.2 GB/s"."""
+
+    bits: int  # per second
+    text: str = field(compare=False)
+
+    @classmethod
+    def parse(cls, text: str) -> Rate:
+        return cls(parse_rate(text), text)
+
+    @classmethod
+    def of(cls, bits: int) -> Rate:
+        return cls(bits, format_rate(bits))
+
+    @property
+    def bytes(self) -> float:
+        """Per second."""
+        return self.bits / 8
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Duration(_Quantity):
+    """A time: "12 ms", "10 min"."""
+
+    seconds: float
+    text: str = field(compare=False)
+
+    @classmethod
+    def parse(cls, text: str) -> Duration:
+        return cls(parse_time(text), text)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Size(_Quantity):
+    """Of a buffer or queue: "500 kB", "2 MiB"."""
+
+    bytes: int
+    text: str = field(compare=False)
+
+    @classmethod
+    def parse(cls, text: str) -> Size:
+        return cls(parse_size(text), text)
+
+    def __str__(self) -> str:
+        return self.text
