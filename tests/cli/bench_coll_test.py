@@ -20,6 +20,7 @@ from isthmus.cli import main
 from isthmus.errors import UsageError
 from isthmus.grid import GatewaySpec
 from isthmus.grid import parse as parse_grid
+from isthmus.measuring.place import loopback
 from isthmus.measuring.samples import NotMeasuredError
 
 WIRES = Wires(bandwidth=12e6, delay=0.01)
@@ -332,3 +333,45 @@ def test_figures(tmp_path: Path):
 def test_wrong_words_end_in_a_sentence(words, said, capsys):
     assert main(["bench", "coll", *words]) == 2
     assert said in capsys.readouterr().err
+
+
+# -- numbers of ranks -----------------------------------------------------------------------------
+
+
+def test_numbers_of_ranks_are_variants():
+    assert variants.of_ranks("", 4) == "4 ranks"
+    assert variants.of_ranks("0.05 % loss", 8) == "0.05 % loss, 8 ranks"
+    assert variants.ranks_of("0.05 % loss, 8 ranks") == ("0.05 % loss", 8)
+    assert variants.ranks_of("4 ranks") == ("", 4)
+    assert variants.ranks_of("12 + 4 nodes") is None
+    assert variants.ranks_of("") is None
+
+
+def test_ranks_are_shared_out_equally():
+    place = loopback()
+    parts = roster._parts(place, Options(n=6, equally=True))
+    assert [(part.on, part.n) for part in parts] == [("east", 3), ("west", 3)]
+    (part,) = roster._parts(place, Options(n=6))
+    assert (part.on, part.n) == (None, 6)
+    with pytest.raises(UsageError, match="-n 5 --equally: 2 clusters cannot have as many"):
+        roster._parts(place, Options(n=5, equally=True))
+
+
+def test_times_are_drawn_over_the_number_of_ranks(tmp_path: Path):
+    pytest.importorskip("matplotlib")
+    results = CollResults({"isthmus": "Isthmus"})
+    for ranks in (2, 4):
+        for collective in ("barrier", "bcast"):
+            task = CollTask(collective, 0 if collective == "barrier" else 8, 1)
+            variant = variants.of_ranks("", ranks)
+            results.runs.append(
+                CollRun("isthmus", 0, task, ranks, (1e-3,), (1e-3,), variant=variant)
+            )
+    names = {path.name for path in figures.coll(results, "zipper", tmp_path)}
+    assert {"barrier-on-zipper-over-ranks.png", "bcast-of-8-B-on-zipper-over-ranks.svg"} <= names
+
+
+@pytest.mark.parametrize("words", [["-n", "2,1"], ["-n", "x"], ["-n", "2,4", "--quick"]])
+def test_numbers_that_are_none(words, capsys):
+    assert main(["bench", "coll", *words]) == 2
+    assert f"-n {words[1]}" in capsys.readouterr().err

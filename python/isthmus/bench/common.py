@@ -98,6 +98,14 @@ def place(testbed: str | None, grid: Path | None, between: str | None = None) ->
     return inside_lab() if inside() and testbed is None else loopback()
 
 
+def numbers(text: str | None) -> tuple[int, ...]:
+    """Of -n: "4,8,16", each once."""
+    words = text.split(",") if text else []
+    if not all(word.strip().isdigit() and int(word) >= 2 for word in words):
+        raise UsageError(f"-n {text}: these are numbers of at least 2, such as 4,8,16")
+    return tuple(dict.fromkeys(int(word) for word in words))
+
+
 def again(words: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
     """Options that may be repeated, for a command line."""
     return [word for flag, values in words for value in values for word in (flag, value)]

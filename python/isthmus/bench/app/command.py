@@ -135,7 +135,7 @@ def app(
         names=tuple(name or ()),
         time=time_,
         require=require,
-        ranks=_numbers(n),
+        ranks=common.numbers(n),
         layouts=_layouts(layout or []),
         site=site,
         repetitions=repetitions,
@@ -171,13 +171,6 @@ def app(
         for path in figures.app(results, place_name, figures_folder):
             out.print(f"drawn: {path}")
     raise typer.Exit(status)
-
-
-def _numbers(text: str | None) -> tuple[int, ...]:
-    words = text.split(",") if text else []
-    if not all(word.strip().isdigit() and int(word) >= 2 for word in words):
-        raise UsageError(f"-n {text}: these are numbers of at least 2, such as 4,8,16")
-    return tuple(dict.fromkeys(int(word) for word in words))
 
 
 def _layouts(names: list[str]) -> tuple[str, ...]:

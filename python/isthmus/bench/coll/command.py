@@ -5,6 +5,7 @@ import os
 import signal
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -40,9 +41,12 @@ def coll(
     testbed: TestbedOption = None,
     grid: GridOption = None,
     n: Annotated[
-        int | None,
-        typer.Option("-n", min=2, metavar="N", help="Ranks, placed as 'isthmus run' places them."),
+        str | None,
+        typer.Option("-n", metavar="N,N,...", help="Ranks, placed as 'isthmus run' places them."),
     ] = None,
+    equally: Annotated[
+        bool, typer.Option("--equally", help="Each cluster has the same number of ranks.")
+    ] = False,
     quick: Annotated[
         bool,
         typer.Option("--quick", help="Only what the limits need, in less than ten minutes."),
@@ -106,11 +110,12 @@ def coll(
 
     Without --testbed and -g: inside a lab all of its sites, elsewhere this host."""
     signal.signal(signal.SIGTERM, common.leave)
+    ranks = common.numbers(n)
     options = Options(
         quick,
         repetitions,
         passes,
-        n,
+        ranks[0] if ranks else None,
         tuple(mpi or ()),
         tuple(only or ()),
         tuple(collective or ()),
@@ -118,8 +123,11 @@ def coll(
         tuple(algorithm or ()),
         interleaved,
         tune,
+        equally,
         tuple(variant or ()),
     )
+    if quick and len(ranks) > 1:
+        raise UsageError(f"-n {n}: --quick takes one number of ranks")
     if inside is not None:
         options = replace(options, variant=options.variants[0] if options.variants else "")
         inside.write_text(json.dumps(_measure(inside_lab(), options).as_json()))
@@ -131,13 +139,14 @@ def coll(
         p2p_figures.check()
     begin = time.monotonic()
     if testbed is not None and common.in_labs(testbed):
-        name, results = _in_labs(testbed, options)
+        name, results = _in_labs(testbed, options, ranks)
     else:
         place = common.place(testbed, grid)
-        name, results = place.name, _measure(place, options)
+        name, results = place.name, _of_numbers(place, options, ranks)
     out = report.console()
     coll_tables(results, name, out)
-    verdicts = judge(limits.of_testbed(name) if quick or not options.narrowed else [], results)
+    whole = quick or not (options.narrowed or len(ranks) > 1)
+    verdicts = judge(limits.of_testbed(name) if whole else [], results)
     status = common.finish(name, results, verdicts, json_file, out, time.monotonic() - begin)
     if figures_folder is not None:
         for path in figures.coll(results, name, figures_folder):
@@ -155,6 +164,17 @@ def _size(text: str) -> int:
     return found
 
 
+def _of_numbers(place: Place, options: Options, ranks: Sequence[int]) -> CollResults:
+    """Each number of ranks, where there are several, is a variant."""
+    if len(ranks) < 2:
+        return _measure(place, options)
+    results = CollResults()
+    for number in ranks:
+        found = _measure(place, replace(options, n=number)).as_json()
+        results.merge(found, variants.of_ranks("", number))
+    return results
+
+
 def _measure(place: Place, options: Options) -> CollResults:
     deadline = time.monotonic() + plan.QUICK_LIMIT if options.quick else None
     results, load = CollResults(), os.getloadavg()[0]
@@ -170,13 +190,13 @@ def _measure(place: Place, options: Options) -> CollResults:
     return results
 
 
-def _in_labs(testbed: str, options: Options) -> tuple[str, CollResults]:
+def _in_labs(testbed: str, options: Options, ranks: Sequence[int]) -> tuple[str, CollResults]:
     name, _ = testbeds.load(testbed)
     words = ["coll", "--repetitions", str(options.repetitions), "--passes", str(options.passes)]
     words += ["--quick"] if options.quick else []
     words += ["--interleaved"] if options.interleaved else []
     words += [] if options.tune else ["--no-tune"]
-    words += ["-n", str(options.n)] if options.n else []
+    words += ["--equally"] if options.equally else []
     words += common.again(
         [
             ("--mpi", options.mpis),
@@ -189,11 +209,14 @@ def _in_labs(testbed: str, options: Options) -> tuple[str, CollResults]:
     results = CollResults()
     with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
         for variant, lab in variants.of_testbed(testbed, options.quick, options.variants):
-            raw = Path(folder) / "raw.json"
-            told = ["--variant", variant] if variant else []
-            common.say(f"testbed {name}{f', {variant}' if variant else ''}")
-            try:
-                results.merge(labs.measure_inside(testbed, lab, [*words, *told], raw), variant)
-            except RunError as error:  # the other variants stand
-                results.failures.append(str(error))
+            for number in ranks or (0,):
+                raw = Path(folder) / "raw.json"
+                told = ["--variant", variant] if variant else []
+                told += ["-n", str(number)] if number else []
+                called = variants.of_ranks(variant, number) if len(ranks) > 1 else variant
+                common.say(f"testbed {name}{f', {called}' if called else ''}")
+                try:
+                    results.merge(labs.measure_inside(testbed, lab, [*words, *told], raw), called)
+                except RunError as error:  # the other variants stand
+                    results.failures.append(str(error))
     return name, results

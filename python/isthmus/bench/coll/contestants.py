@@ -63,6 +63,7 @@ class NativeWorld:
     program: str
     blocks: tuple[Block, ...]
     setting: Setting
+    hosts: tuple[str, ...] = ()  # empty: all nodes
     ceiling: int | None = None
 
     @property
@@ -71,7 +72,9 @@ class NativeWorld:
 
     def measure(self, tasks: Sequence[CollTask], number: int) -> list[CollRun]:
         ranks = sum(block.ranks for block in self.blocks)
-        command = [*_ISTHMUS, "lab", "mpirun", "--mpi", self.mpi.name, "-n", str(ranks), "env"]
+        command = [*_ISTHMUS, "lab", "mpirun", "--mpi", self.mpi.name, "-n", str(ranks)]
+        command += ["--hosts", ",".join(self.hosts)] if self.hosts else []
+        command += ["env"]
         command += [f"{name}={value}" for name, value in self.setting.environment.items()]
         command += [self.program, blocks_word(self.blocks), *(task.text for task in tasks)]
         return measure(command, tasks, self.key, number, run_from_json, start=_START_LIMIT)

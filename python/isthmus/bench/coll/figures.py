@@ -9,6 +9,7 @@ from typing import Any
 from isthmus.bench.coll import tasks
 from isthmus.bench.coll.results import CollResults
 from isthmus.bench.coll.tasks import size_text
+from isthmus.bench.coll.variants import ranks_of
 from isthmus.bench.figures import folder_for, pyplot, save
 from isthmus.measuring.samples import NotMeasuredError
 
@@ -34,7 +35,55 @@ def coll(results: CollResults, name: str, folder: Path) -> list[Path]:
             made += one.times()
             if collective in _THROUGHPUT:
                 made += one.throughput(*_THROUGHPUT[collective])
+    return made + _over_ranks(results, name, folder)
+
+
+def _over_ranks(results: CollResults, name: str, folder: Path) -> list[Path]:
+    """Like Treurniet's 7, 9, 11, 13, 15 and 17: for each collective and size, time over the number
+    of ranks."""
+    numbers: dict[str, list[tuple[int, str]]] = {}
+    for variant in dict.fromkeys(run.variant for run in results.runs):
+        if found := ranks_of(variant):
+            numbers.setdefault(found[0], []).append((found[1], variant))
+    made: list[Path] = []
+    for before, variants in numbers.items():
+        cells = dict.fromkeys(cell for _, variant in variants for cell in results.cells(variant))
+        for cell in cells if len(variants) > 1 else ():
+            made += _of_cell(results, name, folder, cell, before, sorted(variants))
     return made
+
+
+def _of_cell(
+    results: CollResults,
+    name: str,
+    folder: Path,
+    cell: tuple[str, int, bool],
+    before: str,
+    variants: Sequence[tuple[int, str]],
+) -> list[Path]:
+    collective, size, interleaved = cell
+    plot = pyplot()
+    figure, axes = plot.subplots(figsize=(8, 5))
+    for key in results.labels:
+        points = []
+        for ranks, variant in variants:
+            try:
+                time = results.time(key, collective, size, interleaved, variant)
+            except NotMeasuredError:
+                continue
+            points.append((ranks, 1e3 * time))
+        if points:
+            axes.plot(*zip(*points, strict=True), label=results.labels[key], **_style(key))
+    axes.set_xticks([ranks for ranks, _ in variants])
+    axes.set_xlabel("ranks")
+    axes.set_ylabel("time until the last rank is done, ms (medians)")
+    axes.set_ylim(bottom=0)
+    what = collective if collective == "barrier" else f"{collective} of {size_text(size)}"
+    title = f"{what} on {name}{', ' + before if before else ''}"
+    axes.set_title(title + (", interleaved" if interleaved else ""))
+    axes.grid(visible=True, alpha=0.3)
+    axes.legend(fontsize="small")
+    return save(plot, figure, folder / re.sub(r"[^\w.]+", "-", f"{title} over ranks"))
 
 
 class _Drawing:

@@ -18,6 +18,7 @@ class Options:
     algorithms: tuple[str, ...] = ()
     interleaved: bool = False
     tune: bool = True
+    equally: bool = False
     variants: tuple[str, ...] = ()
     variant: str = ""
 

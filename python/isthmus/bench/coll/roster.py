@@ -10,7 +10,7 @@ from isthmus.bench.coll.contestants import Block, IsthmusWorld, NativeWorld
 from isthmus.bench.coll.options import Options
 from isthmus.bench.coll.tuning import tune
 from isthmus.bench.mpis import Mpi
-from isthmus.errors import IsthmusError
+from isthmus.errors import IsthmusError, UsageError
 from isthmus.grid import GatewaySpec, Grid
 from isthmus.measuring.place import LOOPBACK, Place, end_of
 from isthmus.measuring.program import prepare
@@ -56,7 +56,7 @@ def contestants(
     ours = _ours(place, natives, options, folder, wanted, say)
     found: list[Contestant] = [one for one in ours if not one.choices]
     if place.lab and place.open:
-        found += _natives(place, natives, options.n, wanted, say)
+        found += _natives(place, natives, options, wanted, say)
     return [*found, *(one for one in ours if one.choices)]
 
 
@@ -90,7 +90,7 @@ def _ours(
     kinds = [k for k in kinds if wanted(k[0]) and (all_of_them or k[0].startswith(DIRECT))]
     if not kinds:
         return []
-    blocks = _blocks(place, options.n, natives)
+    blocks = _blocks(place, options, natives)
     files: dict[str, Path] = {}
     made = []
     for key, label, grid, choices in kinds:
@@ -131,11 +131,23 @@ def _on_nodes(place: Place, count: int) -> list[GatewaySpec]:
     return made
 
 
-def _blocks(place: Place, n: int | None, natives: Sequence[Mpi]) -> tuple[Block, ...]:
-    """Ranks are placed as `isthmus run -n` places them."""
+def _parts(place: Place, options: Options) -> list[Part]:
+    """As `isthmus run -n` places them, or each cluster as many."""
+    if not options.equally or options.n is None:
+        return [Part(["coll"], options.n)]
+    clusters = list(place.grid.cluster)
+    each, rest = divmod(options.n, len(clusters))
+    if rest:
+        raise UsageError(
+            f"-n {options.n} --equally: {len(clusters)} clusters cannot have as many ranks each"
+        )
+    return [Part(["coll"], each, on=cluster) for cluster in clusters]
+
+
+def _blocks(place: Place, options: Options, natives: Sequence[Mpi]) -> tuple[Block, ...]:
     programs: dict[tuple[str, str | None], str] = {}
     made = []
-    for block in place_ranks(place.grid.cluster, [Part(["coll"], n)]):
+    for block in place_ranks(place.grid.cluster, _parts(place, options)):
         end = end_of(place, block.cluster)
         mpicc = mpis.mpicc_at(end, natives)
         at = (mpicc, end.compile_on)
@@ -145,16 +157,23 @@ def _blocks(place: Place, n: int | None, natives: Sequence[Mpi]) -> tuple[Block,
     return tuple(made)
 
 
+def _hosts(place: Place, blocks: Sequence[Block]) -> tuple[str, ...]:
+    """The first nodes of each site, one for each rank or all of them."""
+    assert place.network
+    sites = [(place.network.of_site(b.cluster, "node"), b.ranks) for b in blocks]
+    return tuple(node.name for nodes, ranks in sites for node in nodes[:ranks])
+
+
 def _natives(
     place: Place,
     natives: Sequence[Mpi],
-    n: int | None,
+    options: Options,
     wanted: Callable[[str], bool],
     say: Callable[[str], None],
 ) -> list[NativeWorld]:
     blocks = tuple(
         Block(block.cluster, block.size, "")
-        for block in place_ranks(place.grid.cluster, [Part(["coll"], n)])
+        for block in place_ranks(place.grid.cluster, _parts(place, options))
     )
     made: list[NativeWorld] = []
     for mpi in natives:
@@ -167,5 +186,6 @@ def _natives(
             except IsthmusError as error:
                 say(f"{label} is left out: {error}")
                 continue
-            made.append(NativeWorld(key, label, mpi, program, blocks, setting))
+            hosts = _hosts(place, blocks) if options.equally else ()
+            made.append(NativeWorld(key, label, mpi, program, blocks, setting, hosts))
     return made

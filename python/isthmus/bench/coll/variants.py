@@ -19,6 +19,18 @@ _VARIANTS = {
 _QUICK = (PLAIN, LOSSY)
 
 
+def of_ranks(variant: str, ranks: int) -> str:
+    """The variant's name where so many ranks are one of several numbers of them."""
+    return ", ".join(filter(None, (variant, f"{ranks} ranks")))
+
+
+def ranks_of(variant: str) -> tuple[str, int] | None:
+    """The inverse; None: it is no such name."""
+    before, _, last = variant.rpartition(", ")
+    number = last.removesuffix(" ranks")
+    return (before, int(number)) if number != last and number.isdigit() else None
+
+
 def of_testbed(testbed: str, quick: bool, wanted: Sequence[str]) -> list[tuple[str, list[str]]]:
     """The labs that it stands for: a variant's name, and options of `isthmus lab run`. `wanted` are
     patterns; without them all, or those that a quick run has."""
