@@ -132,7 +132,7 @@ TEST(Reductions, AllreduceGivesTheSameBitsEverywhere) {
       return allreduce(party, run.in_of(party), run.out_of(party), kCount, run.reduction);
     });
     for (const auto& got : run.out) {
-      EXPECT_EQ(std::memcmp(got.data(), run.out[0].data(), kCount * sizeof(Float)), 0);
+      EXPECT_TRUE(same_bits(got, run.out[0]));
       EXPECT_NEAR(got[0].value, expected<Float>(0, static_cast<int>(shape.size()) - 1, 1)[0].value,
                   1e-5);
     }

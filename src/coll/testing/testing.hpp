@@ -1,6 +1,8 @@
 // Shapes, data and reductions for the tests of the collectives.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -132,7 +134,12 @@ struct Float {
     return {1.0F / static_cast<float>(3 * rank + 1) + static_cast<float>(i) * 1e-3F};
   }
   static Float then(Float a, Float b) { return {a.value + b.value}; }
+  std::uint32_t bits() const { return std::bit_cast<std::uint32_t>(value); }
 };
+
+inline bool same_bits(const std::vector<Float>& a, const std::vector<Float>& b) {
+  return std::ranges::equal(a, b, {}, &Float::bits, &Float::bits);
+}
 
 template <class T>
 std::vector<T> contribution(int rank, std::size_t count) {
