@@ -90,10 +90,9 @@ grid: build packages-programs  ## whole grids: programs, faults, real applicatio
 	$(BIN)/pytest -q -n 2 --dist worksteal tests/grid tests/faults
 
 .PHONY: lab lab-grid $(addprefix lab-grid-,hablot zipper chain)
-# The files that take longest begin first: Slurm counts time limits in minutes.
 lab: build  ## the lab itself, and Isthmus over its emulated networks
-	$(BIN)/pytest -q -n 2 --dist loadfile tests/lab/lab_submit_test.py tests/lab/lab_slurm_test.py \
-	  tests/lab --ignore tests/lab/lab_programs_test.py
+	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder tests/lab \
+	  --ignore tests/lab/lab_programs_test.py
 
 lab-grid: build  ## every program over emulated wide-area networks: many minutes
 	$(MAKE) -k -j 3 -O lab-grid-hablot lab-grid-zipper lab-grid-chain

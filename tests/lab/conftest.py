@@ -14,9 +14,15 @@ from pathlib import Path
 import pytest
 
 MARK = "ISTHMUS_TEST_MARK"
+# Begun first, one by each worker: Slurm counts time limits in minutes.
+LONGEST = ("lab_submit_test", "lab_slurm_test")
 sys.path.append(str(Path(__file__).parents[1] / "grid"))
 
 import slurms  # noqa: E402
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.stem not in LONGEST)
 
 
 def marked_processes(mark: str) -> list[str]:
