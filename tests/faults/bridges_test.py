@@ -4,7 +4,7 @@ import os
 import signal
 
 import pytest
-from faulty import Grid, check, goes_on_without_one_gateway
+from faulty import Grid, check, goes_on_without_one_gateway, says
 
 BOTH = "[[gateway]]\nclusters = ['east', 'west']\n"
 TWO = "[cluster.east]\n[cluster.west]\n"
@@ -49,7 +49,7 @@ def test_the_only_one_is_killed(remote: Grid, prefix, program, tmp_path):
     remote.write(f"[cluster.east]\nprefix = '{prefix}'\n[cluster.west]\n{BOTH}host = 'site'\n")
     words = ["-g", "grid.toml", "-n", 4, program("ompi"), "fine", 0, tmp_path / "bell"]
     with remote.start(*words) as running:
-        assert running.stdout.readline() == "up 4\n"
+        says(running, "up 4\n")
         (victim,) = remote.gateways()
         os.kill(victim, signal.SIGKILL)
         _, err = running.communicate(timeout=90)

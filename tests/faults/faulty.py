@@ -181,10 +181,16 @@ class Sshd:
         return f"ssh -F {self.config}"
 
 
+def says(running: subprocess.Popen[str], line: str) -> None:
+    """The run's next line; where it has ended instead, its errors are told."""
+    found = running.stdout.readline()
+    assert found == line, found + ("" if found else running.stderr.read())
+
+
 def goes_on_without_one_gateway(grid: Grid, program: Path, bell: Path) -> None:
     """faults.c survives the end of the only gateway that is on another host."""
     with grid.start("-g", "grid.toml", "-n", 4, program, "fine", 0, bell) as running:
-        assert running.stdout.readline() == "up 4\n"
+        says(running, "up 4\n")
         (victim,) = grid.gateways()
         os.kill(victim, signal.SIGKILL)
         while "the other gateways of the cluster go on" not in (line := running.stderr.readline()):

@@ -5,7 +5,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from faulty import Grid, check, free_port, goes_on_without_one_gateway
+from faulty import Grid, check, free_port, goes_on_without_one_gateway, says
 
 
 def gateways(**counts: int) -> str:
@@ -78,7 +78,7 @@ def test_strangers_are_turned_away_told_of_and_do_no_harm(grid: Grid, program, t
     words = ["-v", "-g", "grid.toml", "-n", 4, program("ompi"), "fine", 0, bell]
     hello = b"ISTHMUS\n" + bytes([1, 5]) + b"other" + bytes(32)
     with grid.start(*words) as running:
-        assert running.stdout.readline() == "up 4\n"
+        says(running, "up 4\n")
         assert b"HTTP" not in knock(port, b"GET / HTTP/1.0\r\n\r\n")
         knock(port, bytes(random.Random(1).randbytes(100_000)))
         knock(port, b"\x16\x03\x01\x02\x00\x01\x00" + bytes(200))  # half a TLS greeting

@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 import pytest
-from faulty import Grid, check
+from faulty import Grid, check, says
 
 HERE_AND_THERE = "[cluster.here]\n[cluster.there]\nhost = 'site'\nprefix = '{prefix}'\n"
 
@@ -74,7 +74,7 @@ def test_gateway_on_a_host_of_its_own(remote: Grid, prefix, program):
 def test_ssh_cut(remote: Grid, prefix, program):
     remote.write(HERE_AND_THERE.format(prefix=prefix))
     with remote.start("-g", "grid.toml", "-n", 4, program("ompi"), "hang", -1) as running:
-        assert running.stdout.readline() == "up 4\n"
+        says(running, "up 4\n")
         (client,) = remote.find("ssh -F", "isthmusd", "agent")
         os.kill(client, signal.SIGKILL)
         out, err = running.communicate(timeout=90)
@@ -85,7 +85,7 @@ def test_ssh_cut(remote: Grid, prefix, program):
 def test_interrupt_over_ssh(remote: Grid, prefix, program):
     remote.write(HERE_AND_THERE.format(prefix=prefix))
     with remote.start("-g", "grid.toml", "-n", 4, program("ompi"), "hang", -1) as running:
-        assert running.stdout.readline() == "up 4\n"
+        says(running, "up 4\n")
         running.send_signal(signal.SIGINT)
         _, err = running.communicate(timeout=90)
     assert (running.returncode, err) == (130, "isthmus: SIGINT: ended everything\n")
