@@ -17,6 +17,7 @@ from isthmus.queues.schedulers import Scheduler
 
 _LIMIT = 60.0  # seconds that a scheduler has to answer
 _SETTLING = 4.0  # in which a job that is being ended comes to its last state
+_CONFIRMING = 2.0  # seconds between the two
 _PAUSE = 0.3
 
 
@@ -112,20 +113,34 @@ class Part:
         return printed.decode(errors="replace").strip() if asked.returncode == 0 else ""
 
     async def why_over(self) -> str:
-        """The scheduler's word for a job that will not run any more; empty for others."""
+        """The scheduler's word for a job that will not run any more; empty for others. Slurm also
+        says FAILED of a job for a moment in which it goes back into its queue: a word counts that
+        is said twice."""
+        word = await self._settled()
+        if self._may_run(word):
+            return ""
+        await asyncio.sleep(_CONFIRMING)
+        word = await self._settled()
+        if self._may_run(word):
+            return ""
+        told = f"{self.scheduler.title} says that its job {self.identifier} is {word}"
+        file = f"{self.folder}/{self.cluster}.out".replace('"', "")
+        return f"{told}\n  What it wrote is in {f'{self.host}:' if self.host else ''}{file}"
+
+    async def _settled(self) -> str:
+        """The state's first word, once the job does not just complete."""
         clock = asyncio.get_running_loop().time
         deadline = clock() + _SETTLING
         while True:
             said = await self.state()
             word = said.split()[0] if said else ""
             if word != "COMPLETING" or clock() > deadline:
-                break
+                return word
             await asyncio.sleep(_PAUSE)
-        if not word or word in (*self.scheduler.queued, *self.scheduler.running):
-            return ""
-        told = f"{self.scheduler.title} says that its job {self.identifier} is {word}"
-        file = f"{self.folder}/{self.cluster}.out".replace('"', "")
-        return f"{told}\n  What it wrote is in {f'{self.host}:' if self.host else ''}{file}"
+
+    def _may_run(self, word: str) -> bool:
+        """Where the scheduler says nothing, too."""
+        return not word or word in (*self.scheduler.queued, *self.scheduler.running)
 
     def facts(self) -> dict[str, Any]:
         return {
