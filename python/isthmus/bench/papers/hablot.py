@@ -67,6 +67,26 @@ def _best_of_natives(measured: Measured) -> float:
     return max(rates)
 
 
+def _at_largest(contestant: str) -> Callable[[Measured], float]:
+    """A link's queue takes smaller messages at once."""
+
+    def here(measured: Measured) -> float:
+        results = measured.p2p()
+        sizes = results.sizes(contestant)
+        if not sizes:
+            raise NotMeasuredError(f"{contestant}: the pingpong was not measured")
+        return _MEGABITS * results.bandwidth(contestant, sizes[-1])
+
+    return here
+
+
+def _native_at_largest(measured: Measured) -> float:
+    rates = [_at_largest(key)(measured) for key in _natives(measured.p2p())]
+    if not rates:
+        raise NotMeasuredError("no native MPI was measured")
+    return max(rates)
+
+
 def _half(contestant: str) -> Callable[[Measured], float]:
     def here(measured: Measured) -> float:
         results = measured.p2p()
@@ -205,11 +225,11 @@ RECIPES = (
         "bandwidth in one cluster",
         {"": _CURVE_INSIDE},
         (
-            Claim("TCP's best", 940, _best(TCP), "Mbit/s"),
-            Claim("the best MPI's; here Isthmus's", 940, _best(OURS), "Mbit/s"),
-            Claim("the same; here the best native's", 940, _best_of_natives, "Mbit/s"),
+            Claim("TCP's", 940, _at_largest(TCP), "Mbit/s"),
+            Claim("the best MPI's; here Isthmus's", 940, _at_largest(OURS), "Mbit/s"),
+            Claim("the same; here the best native's", 940, _native_at_largest, "Mbit/s"),
         ),
-        "Inside a cluster messages go by its own MPI.",
+        "Inside a cluster messages go by its own MPI. Of the largest message: 64 MiB (quick: 16).",
     ),
     Recipe(
         "hablot-fig3",
