@@ -20,6 +20,8 @@ from isthmus.measuring.tasks import Task
 _SERVER_LIMIT = 40.0  # seconds that the listening end has to come up
 _IPERF_PORT = 5201
 _ISTHMUS = [sys.executable, "-m", "isthmus"]
+# Inside a cluster both ranks wait natively, on shared processors: as `isthmus lab mpirun` has it.
+_YIELDING = "OMPI_MCA_mpi_yield_when_idle=1"
 
 
 class Contestant(session.Contestant[Task, Run], Protocol):
@@ -146,7 +148,9 @@ class IsthmusRun:
         command = [*_ISTHMUS, "run", "-g", str(self.grid)]
         for (end, ranks), program in zip(self.place.parts, self.programs, strict=True):
             command += [":"] if command[-1] != str(self.grid) else []
-            command += ["--on", end.cluster, "-n", str(ranks), program]
+            command += ["--on", end.cluster, "-n", str(ranks)]
+            command += ["-x", _YIELDING] if self.place.beside else []
+            command += [program]
             command += [task.text for task in tasks]
         return measure(command, tasks, self.key, number, run_from_json)
 
