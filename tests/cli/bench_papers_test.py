@@ -126,11 +126,12 @@ def test_variants_of_a_testbed_are_kept():
         run("stream", 100, "1 zipper node"),
         run("bidirectional", 95, "1 zipper node"),
         run("stream", 198, "2 zipper nodes"),
+        Run("isthmus", 0, Task("pingpong", 8, 1), 1, (500e-6,), (), "1 zipper node"),
     ]
     found = values("treurniet-fig6", "p2p", Results({"isthmus": "Isthmus"}, runs))
     assert found["both ways over one way (its forwarder is half duplex)"] == pytest.approx(1.9)
     assert found["two zipper nodes over one (future work there)"] == pytest.approx(1.98)
-    assert found["latency of 8 B over the bridge"] is None
+    assert found["latency of 8 B over the bridge"] == pytest.approx(250)
 
 
 # -- a run ----------------------------------------------------------------------------------------
