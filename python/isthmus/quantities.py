@@ -18,10 +18,15 @@ class _Quantity:
     """Two are equal that say the same in other words. In models of pydantic a string becomes one,
     and one becomes its string in JSON."""
 
+    text: str = field(compare=False, kw_only=True)
+
     @classmethod
     def parse(cls, text: str) -> Self:
         """Raises ValueError with a sentence fragment."""
         raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.text
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> core_schema.CoreSchema:
@@ -37,23 +42,19 @@ class Rate(_Quantity):
     """Of a link: "10 Gbit/s", "1.2 GB/s"."""
 
     bits: int  # per second
-    text: str = field(compare=False)
 
     @classmethod
     def parse(cls, text: str) -> Rate:
-        return cls(parse_rate(text), text)
+        return cls(parse_rate(text), text=text)
 
     @classmethod
     def of(cls, bits: int) -> Rate:
-        return cls(bits, format_rate(bits))
+        return cls(bits, text=format_rate(bits))
 
     @property
     def bytes(self) -> float:
         """Per second."""
         return self.bits / 8
-
-    def __str__(self) -> str:
-        return self.text
 
 
 @dataclass(frozen=True)
@@ -61,14 +62,10 @@ class Duration(_Quantity):
     """A time: "12 ms", "10 min"."""
 
     seconds: float
-    text: str = field(compare=False)
 
     @classmethod
     def parse(cls, text: str) -> Duration:
-        return cls(parse_time(text), text)
-
-    def __str__(self) -> str:
-        return self.text
+        return cls(parse_time(text), text=text)
 
 
 @dataclass(frozen=True)
@@ -76,11 +73,7 @@ class Size(_Quantity):
     """Of a buffer or queue: "500 kB", "2 MiB"."""
 
     bytes: int
-    text: str = field(compare=False)
 
     @classmethod
     def parse(cls, text: str) -> Size:
-        return cls(parse_size(text), text)
-
-    def __str__(self) -> str:
-        return self.text
+        return cls(parse_size(text), text=text)

@@ -375,3 +375,8 @@ def test_times_are_drawn_over_the_number_of_ranks(tmp_path: Path):
 def test_numbers_that_are_none(words, capsys):
     assert main(["bench", "coll", *words]) == 2
     assert f"-n {words[1]}" in capsys.readouterr().err
+
+
+def test_equal_shares_are_of_a_number(capsys):
+    assert main(["bench", "coll", "--equally"]) == 2
+    assert "--equally shares out the ranks of -n" in capsys.readouterr().err

@@ -14,7 +14,7 @@ import pytest
 from isthmus.bench.contestants import IsthmusRun, PlainTcp
 from isthmus.bench.gridfile import write
 from isthmus.errors import RunError
-from isthmus.measuring.place import find_tcpbench, loopback, of_grid
+from isthmus.measuring.place import Place, find_tcpbench, loopback, of_grid
 from isthmus.measuring.program import prepare
 from isthmus.measuring.results import run_from_json
 from isthmus.measuring.tasks import MIB, Task
@@ -68,6 +68,17 @@ def test_plain_tcp_to_an_alias_of_the_ssh_configuration(tmp_path: Path, monkeypa
 def test_isthmus_on_this_host(tmp_path: Path):
     place, file = loopback(), tmp_path / "grid.toml"
     file.write_text(write(place.grid))
+    program = prepare("mpicc.openmpi")
+    ours = IsthmusRun(place, "isthmus", "Isthmus", file, (program, program))
+    check(ours.measure(MPI_TASKS, 0), MPI_TASKS)
+
+
+def test_a_pair_inside_a_cluster(tmp_path: Path):
+    """The rank of the other cluster stands by, and ends with them."""
+    both, file = loopback(), tmp_path / "grid.toml"
+    file.write_text(write(both.grid))
+    near, far = both.ends
+    place = Place("east alone", both.grid, (near, near), beside=far)
     program = prepare("mpicc.openmpi")
     ours = IsthmusRun(place, "isthmus", "Isthmus", file, (program, program))
     check(ours.measure(MPI_TASKS, 0), MPI_TASKS)

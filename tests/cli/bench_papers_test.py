@@ -118,6 +118,18 @@ def test_gains_of_matsudas_figure_6_are_of_the_largest_message():
     assert found["allreduce: two-tier over the best n"] is None
 
 
+@pytest.mark.parametrize("one", shelf.RECIPES, ids=lambda one: one.name)
+def test_results_without_runs_are_told(one):
+    """A benchmark in which everything failed still leaves results."""
+    measured = Measured()
+    for name, measurement in one.measurements.items():
+        empty = {"p2p": Results, "coll": CollResults, "app": AppResults}[measurement.kind]()
+        measured.add(name, measurement.kind, empty.as_json())
+    for claim in one.claims:
+        with pytest.raises(NotMeasuredError):
+            claim.here(measured)
+
+
 def test_variants_of_a_testbed_are_kept():
     def run(figure: str, messages: float, variant: str) -> Run:
         return Run("isthmus", 0, Task(figure, MIB, 1, 1.0), 1, (1.0,), (messages,), variant)

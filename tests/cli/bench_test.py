@@ -39,6 +39,7 @@ from isthmus.measuring.tasks import FIGURES, LATENCY_BYTES, Task
         (["--quick", "--within", "a"], "--quick measures what the limits need"),
         (["--within", "a"], "--within is for labs"),
         (["--within", "a", "-g", "x.toml"], "--within is for labs"),
+        (["--testbed", "hablot", "--within", "c"], "hablot has no such site; it has 'a', 'b'"),
         (["--set", "wan.delay=none"], "--set is for --testbed"),
     ],
 )

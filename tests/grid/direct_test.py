@@ -94,15 +94,6 @@ def two_free_ports() -> int:
     raise AssertionError("no free ports")
 
 
-BY_GATEWAYS = """
-[cluster.east]
-[cluster.west]
-[[link]]
-between = ["east", "west"]
-reach = "gateway"
-"""
-
-
 def test_metrics_while_the_program_runs(isthmus, tmp_path: Path) -> None:
     program = tmp_path / "scrape.py"
     program.write_text(
@@ -117,7 +108,7 @@ def test_metrics_while_the_program_runs(isthmus, tmp_path: Path) -> None:
     port = two_free_ports()
     url = f"http://127.0.0.1:{port}/metrics"
     grid = tmp_path / "grid.toml"  # through gateways: what goes past them is not counted so
-    grid.write_text(BY_GATEWAYS)
+    grid.write_text(GRID.format(encrypt="true").replace("direct", "gateway"))
     words = ("-g", grid, "--metrics", port, "-n", 2, python, program, url)
     done = isthmus("run", *words, timeout=60)
     assert done.returncode == 0, done.stderr

@@ -25,7 +25,7 @@ from isthmus.bench.rma.command import rma
 from isthmus.bench.verdicts import judge
 from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.lab import testbed as testbeds
-from isthmus.measuring.place import Place, inside_lab
+from isthmus.measuring.place import Place, check_within, inside_lab
 from isthmus.measuring.results import Results
 from isthmus.measuring.tasks import FIGURES, LARGEST
 from isthmus.units import parse_size
@@ -189,7 +189,9 @@ def _measure(place: Place, options: p2p.Options) -> Results:
 def _in_labs(
     testbed: str, options: p2p.Options, within: str | None, changes: list[str]
 ) -> tuple[str, Results]:
-    name, _ = testbeds.load(testbed)
+    name, model = testbeds.load(testbed)
+    if within:
+        check_within(within, name, model.site)
     words = ["p2p", "--rounds", str(options.rounds), "--passes", str(options.passes)]
     words += ["--quick"] if options.quick else []
     words += common.again(

@@ -4,7 +4,7 @@ import contextlib
 import os
 import shlex
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -116,13 +116,19 @@ def inside_lab(testbed: str | None = None, within: str | None = None) -> Place:
     )
 
 
-def _one_site(lab: Lab, network: Network, site: str) -> Place:
-    if site not in network.segments:
-        near = did_you_mean(site, network.segments)
+def check_within(site: str, testbed: str, sites: Collection[str]) -> None:
+    """UsageError where a pair inside that site cannot be measured."""
+    if site not in sites:
+        near = did_you_mean(site, sites)
         raise UsageError(
-            f"--within {site}: testbed {network.name} has no such site{near}; it has "
-            f"{listing(network.segments)}"
+            f"--within {site}: testbed {testbed} has no such site{near}; it has {listing(sites)}"
         )
+    if len(sites) < 2:
+        raise UsageError(f"--within {site}: a rank of another site stands by, and there is none")
+
+
+def _one_site(lab: Lab, network: Network, site: str) -> Place:
+    check_within(site, network.name, network.segments)
     nodes = network.of_site(site, "node")
     if len(nodes) < 2:
         raise UsageError(f"--within {site}: two nodes are needed, and it has one")

@@ -113,9 +113,9 @@ class Part:
         return printed.decode(errors="replace").strip() if asked.returncode == 0 else ""
 
     async def why_over(self) -> str:
-        """The scheduler's word for a job that will not run any more; empty for others. Slurm also
-        says FAILED of a job for a moment in which it goes back into its queue: a word counts that
-        is said twice."""
+        """The scheduler's word for a job that will not run any more; empty for others. Slurm has
+        said FAILED of a job that was going back into its queue (November 2026), so a word counts
+        that is said twice."""
         word = await self._settled()
         if self._may_run(word):
             return ""

@@ -126,6 +126,8 @@ def coll(
         equally,
         tuple(variant or ()),
     )
+    if equally and not ranks:
+        raise UsageError("--equally shares out the ranks of -n", "Say how many: -n 8, -n 2,4,8.")
     if quick and len(ranks) > 1:
         raise UsageError(f"-n {n}: --quick takes one number of ranks")
     if inside is not None:

@@ -30,7 +30,7 @@ def papers(
     ] = False,
     all_: Annotated[bool, typer.Option("--all", help="Every figure.")] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Each by its smallest run: a minute or two.")
+        bool, typer.Option("--quick", help="Each by the smallest run that shows it.")
     ] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write what was found.")

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 from isthmus.bench.app.layouts import ONE, QUARTER
 from isthmus.bench.limits import DIRECT, OURS, TCP, UNTUNED
+from isthmus.bench.papers.readings import gain, natives, only, repeated
 from isthmus.bench.papers.recipe import Claim, Measured, Measurement, Paper, Recipe
-from isthmus.measuring.results import Results, half_bandwidth_size
+from isthmus.measuring.results import half_bandwidth_size
 from isthmus.measuring.samples import NotMeasuredError
 from isthmus.measuring.tasks import LATENCY_BYTES, PAUSED_BYTES
 
@@ -18,12 +19,8 @@ _KERNELS = ("bt", "cg", "ep", "ft", "is", "lu", "mg", "sp")
 _TCP_UNTUNED = "tcp-untuned"
 
 
-def _only(*names: str) -> tuple[str, ...]:
-    return tuple(word for name in names for word in ("--only", name))
-
-
 def _sizes(*sizes: str) -> tuple[str, ...]:
-    return tuple(word for size in sizes for word in ("--size", size))
+    return repeated("--size", sizes)
 
 
 # -- Table IV and Figures 3 and 4: pingpongs ------------------------------------------------------
@@ -43,16 +40,10 @@ def _added(contestant: str, where: str = "") -> Callable[[Measured], float]:
 def _added_by_natives(where: str = "") -> Callable[[Measured], float]:
     def here(measured: Measured) -> float:
         results = measured.p2p(where)
-        times = [1e6 * results.one_way(key, LATENCY_BYTES) for key in _natives(results)]
-        if not times:
-            raise NotMeasuredError("no native MPI was measured")
-        return min(times) - _latency(TCP, where)(measured)
+        times = [results.one_way(key, LATENCY_BYTES) for key in natives(results)]
+        return 1e6 * min(times) - _latency(TCP, where)(measured)
 
     return here
-
-
-def _natives(results: Results) -> list[str]:
-    return [key for key in results.measured() if key.startswith("native-")]
 
 
 def _best(contestant: str) -> Callable[[Measured], float]:
@@ -61,10 +52,7 @@ def _best(contestant: str) -> Callable[[Measured], float]:
 
 def _best_of_natives(measured: Measured) -> float:
     results = measured.p2p()
-    rates = [_MEGABITS * results.best_bandwidth(key) for key in _natives(results)]
-    if not rates:
-        raise NotMeasuredError("no native MPI was measured")
-    return max(rates)
+    return _MEGABITS * max(results.best_bandwidth(key) for key in natives(results))
 
 
 def _at_largest(contestant: str) -> Callable[[Measured], float]:
@@ -81,10 +69,7 @@ def _at_largest(contestant: str) -> Callable[[Measured], float]:
 
 
 def _native_at_largest(measured: Measured) -> float:
-    rates = [_at_largest(key)(measured) for key in _natives(measured.p2p())]
-    if not rates:
-        raise NotMeasuredError("no native MPI was measured")
-    return max(rates)
+    return max(_at_largest(key)(measured) for key in natives(measured.p2p()))
 
 
 def _half(contestant: str) -> Callable[[Measured], float]:
@@ -101,17 +86,24 @@ def _paused(contestant: str, size: int) -> Callable[[Measured], float]:
 
 _IN = "inside"  # the measurement in one cluster
 _HABLOT = ("--testbed", "hablot")
+_LATENCIES = only(TCP, OURS, DIRECT, "native-*-default")
 _LATENCY = Measurement(
     "p2p",
-    (*_HABLOT, *_sizes("8 B"), *_only(TCP, OURS, DIRECT, "native-*-default")),
-    (*_HABLOT, *_sizes("8 B"), *_only(TCP, OURS, DIRECT), "--rounds=60", "--passes=2"),
+    (*_HABLOT, *_sizes("8 B"), *_LATENCIES),
+    (
+        *_HABLOT,
+        *_sizes("8 B"),
+        *_LATENCIES,
+        "--rounds=60",
+        "--passes=2",
+    ),
 )
 _INSIDE = (*_HABLOT, "--within=a")
 _LATENCY_INSIDE = Measurement(
     "p2p",
-    (*_INSIDE, *_sizes("8 B"), *_only(TCP, OURS, "native-*-default")),
+    (*_INSIDE, *_sizes("8 B"), *only(TCP, OURS, "native-*-default")),
     (
-        *(*_INSIDE, *_sizes("8 B"), *_only(TCP, OURS, "native-*-default")),
+        *(*_INSIDE, *_sizes("8 B"), *only(TCP, OURS, "native-*-default")),
         *("--rounds=200", "--passes=2"),
     ),
 )
@@ -119,51 +111,38 @@ _LATENCY_INSIDE = Measurement(
 _WIRE = (*_INSIDE, "--set", "site.a.link=1 Gbit/s")
 _CURVE_INSIDE = Measurement(
     "p2p",
-    (*_WIRE, "--figure=pingpong", *_only(TCP, OURS, "native-*-default"), "--rounds=50"),
+    (*_WIRE, "--figure=pingpong", *only(TCP, OURS, "native-*-default"), "--rounds=50"),
     (
         *(*_WIRE, *_sizes("1 KiB", "8 KiB", "64 KiB", "128 KiB", "1 MiB", "16 MiB")),
-        *(*_only(TCP, OURS, "native-*-default"), "--rounds=20", "--passes=2"),
+        *(*only(TCP, OURS, "native-*-default"), "--rounds=20", "--passes=2"),
     ),
 )
 _DEFAULT = Measurement(
     "p2p",
     (
         *(*_HABLOT, *_sizes("8 B", "1 KiB", "64 KiB", "256 KiB", "1 MiB", "4 MiB", "64 MiB")),
-        *(*_only(_TCP_UNTUNED, UNTUNED), "--rounds=40", "--passes=2"),
+        *(*only(_TCP_UNTUNED, UNTUNED), "--rounds=40", "--passes=2"),
     ),
     (
-        *(*_HABLOT, *_sizes("1 MiB", "16 MiB"), *_only(_TCP_UNTUNED, UNTUNED)),
+        *(*_HABLOT, *_sizes("1 MiB", "16 MiB"), *only(_TCP_UNTUNED, UNTUNED)),
         *("--rounds=20", "--passes=1"),
     ),
 )
 _TUNED_CURVE = Measurement(
     "p2p",
-    (*_HABLOT, "--figure=pingpong", *_only(TCP, OURS, DIRECT, "native-*-tuned"), "--rounds=50"),
+    (*_HABLOT, "--figure=pingpong", *only(TCP, OURS, DIRECT, "native-*-tuned"), "--rounds=50"),
     (
         *(*_HABLOT, *_sizes("8 B", "64 KiB", "256 KiB", "512 KiB", "1 MiB", "2 MiB", "64 MiB")),
-        *(*_only(TCP, OURS), "--rounds=6", "--passes=2"),
+        *(*only(TCP, OURS, "native-*-tuned"), "--rounds=6", "--passes=2"),
     ),
 )
 _PAUSES = Measurement(
     "p2p",
-    (*_HABLOT, "--figure=paused", *_only(OURS, DIRECT, "native-*-default"), "--passes=3"),
-    (*_HABLOT, "--figure=paused", *_only(OURS), "--passes=1"),
+    (*_HABLOT, "--figure=paused", *only(OURS, DIRECT, "native-*-default"), "--passes=3"),
+    (*_HABLOT, "--figure=paused", *only(OURS, DIRECT), "--passes=1"),
 )
 
 # -- Figures 5 to 7: kernels ----------------------------------------------------------------------
-
-
-def _gain(kernel: str, layout: str) -> Callable[[Measured], float]:
-    """Times as fast, split over the wide area, as the other layout."""
-
-    def here(measured: Measured) -> float:
-        results = measured.app()
-        for program in results.programs():
-            if program.startswith(f"{kernel}."):
-                return results.gain(DIRECT, program, max(results.numbers()), layout)
-        raise NotMeasuredError(f"{kernel} was not measured")
-
-    return here
 
 
 def _bear_it(measured: Measured) -> float:
@@ -171,7 +150,7 @@ def _bear_it(measured: Measured) -> float:
     found = []
     for kernel in _KERNELS:
         try:
-            found.append(_gain(kernel, ONE)(measured) > 1 / 1.2)
+            found.append(gain(DIRECT, kernel, ONE)(measured) > 1 / 1.2)
         except NotMeasuredError:
             continue
     if not found:
@@ -182,15 +161,17 @@ def _bear_it(measured: Measured) -> float:
 def _finished(measured: Measured) -> float:
     """Of the kernels of the paper: how many ran to their end, their results verified."""
     done = {program.split(".")[0] for program in measured.app().programs()}
+    if not done:
+        raise NotMeasuredError("no kernel was measured")
     return float(len(done & set(_KERNELS)))
 
 
 _APPS = ("--testbed", "hablot16", "-n", "16")
 _PROGRAMS = Measurement(
     "app",
-    (*_APPS, "--class=W", *_only(DIRECT, "isthmus", "native-*-default"), "--repetitions=5"),
+    (*_APPS, "--class=W", *only(DIRECT, "isthmus", "native-*-default"), "--repetitions=5"),
     (
-        *(*_APPS, "--class=S", *_only(DIRECT), "--repetitions=1", "--no-tune"),
+        *(*_APPS, "--class=S", *only(DIRECT), "--repetitions=1", "--no-tune"),
         *("--layout=one-site", "--layout=split", "--layout=quarter-site"),
     ),
 )
@@ -209,6 +190,7 @@ RECIPES = (
                 "MPICH-Madeleine adds; here Isthmus, two gateways",
                 14, _added(OURS), "us", "at most",
             ),
+            Claim("MPICH2 adds; here the best native MPI", 6, _added_by_natives(), "us"),
             Claim("in one cluster: TCP, one way", 41, _latency(TCP, _IN), "us"),
             Claim("in one cluster: MPICH2 adds; here Isthmus", 5, _added(OURS, _IN), "us"),
             Claim(
@@ -266,11 +248,11 @@ RECIPES = (
             Claim("kernels that end (BT and SP did not with Madeleine)", 8, _finished,
                   sense="at least"),
             Claim("kernels that lose less than 20 % (Figure 6)", 4, _bear_it, sense="at least"),
-            Claim("EP, split over one site (Figure 6)", 1, _gain("ep", ONE)),
-            Claim("LU, split over a quarter (Figure 7)", 4, _gain("lu", QUARTER)),
-            Claim("BT, split over a quarter (Figure 7)", 4, _gain("bt", QUARTER)),
-            Claim("FT, split over a quarter (Figure 7)", 3, _gain("ft", QUARTER)),
-            Claim("SP, split over a quarter (Figure 7)", 3, _gain("sp", QUARTER)),
+            Claim("EP, split over one site (Figure 6)", 1, gain(DIRECT, "ep", ONE)),
+            Claim("LU, split over a quarter (Figure 7)", 4, gain(DIRECT, "lu", QUARTER)),
+            Claim("BT, split over a quarter (Figure 7)", 4, gain(DIRECT, "bt", QUARTER)),
+            Claim("FT, split over a quarter (Figure 7)", 3, gain(DIRECT, "ft", QUARTER)),
+            Claim("SP, split over a quarter (Figure 7)", 3, gain(DIRECT, "sp", QUARTER)),
         ),
         "The paper has class B and a processor for each rank. Here classes are W (quick: S), and "
         "the nodes of a lab share the host's processors: more of them are no faster, and small "

@@ -1,8 +1,8 @@
 """Aumage and Mercier, MPICH/MadIII: a Cluster of Clusters Enabled MPI Implementation, 2003."""
 
 from isthmus.bench.limits import OURS, TCP
+from isthmus.bench.papers.readings import natives, only
 from isthmus.bench.papers.recipe import Claim, Measured, Measurement, Paper, Recipe
-from isthmus.measuring.samples import NotMeasuredError
 from isthmus.measuring.tasks import LATENCY_BYTES
 
 PAPER = Paper("madeleine", "Aumage and Mercier 2003, MPICH/MadIII")
@@ -30,10 +30,7 @@ def _over_fast_ethernet(measured: Measured) -> float:
 
 def _native(measured: Measured) -> str:
     """Of the library that Isthmus runs over: the first."""
-    natives = [key for key in measured.p2p().measured() if key.startswith("native-")]
-    if not natives:
-        raise NotMeasuredError("no native MPI was measured")
-    return natives[0]
+    return natives(measured.p2p())[0]
 
 
 def _layer(measured: Measured) -> float:
@@ -46,8 +43,8 @@ def _share(measured: Measured) -> float:
     return results.best_bandwidth(OURS) / results.best_bandwidth(_native(measured))
 
 
-_INSIDE = ("--testbed=hablot", "--within=a", "--only", OURS, "--only", "native-*-default")
-_WORDS = ("--testbed", "loopback", "--only", TCP, "--only", OURS)
+_INSIDE = ("--testbed=hablot", "--within=a", *only(OURS, "native-*-default"))
+_WORDS = ("--testbed", "loopback", *only(TCP, OURS))
 
 RECIPES = (
     Recipe(

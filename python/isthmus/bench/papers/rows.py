@@ -66,7 +66,7 @@ def markdown() -> str:
         "    isthmus bench papers hablot-fig4 --figures figures/",
         "    isthmus bench papers --all --quick",
         "",
-        "each in labs of its own, and printed beside the papers' numbers. `--quick` takes the",
+        "mostly in labs of their own, and printed beside the papers' numbers. `--quick` takes the",
         "smallest run that shows a figure. The exit status is 1 when one could not be had.",
         "",
         "| name | figure | shows |",

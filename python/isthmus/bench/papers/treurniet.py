@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from isthmus.bench.app.layouts import ONE
 from isthmus.bench.limits import OURS
+from isthmus.bench.papers.readings import gain, natives, only, repeated
 from isthmus.bench.papers.recipe import Claim, Measured, Measurement, Paper, Recipe
 from isthmus.measuring.samples import NotMeasuredError
 
@@ -12,10 +13,6 @@ PAPER = Paper("treurniet", "Treurniet, The Leiden Zipper, a bridging architectur
 _COLLECTIVES = ("barrier", "bcast", "alltoall", "alltoallv", "reduce", "allreduce")
 _KERNELS = ("ep", "mg", "cg", "is", "lu")
 _ONE_NODE = "1 zipper node"
-
-
-def _repeated(flag: str, values: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(word for value in values for word in (flag, value))
 
 
 def _both_ways(measured: Measured) -> float:
@@ -46,10 +43,8 @@ def _latency(measured: Measured) -> float:
 def _over_slower(measured: Measured) -> float:
     """Over the bridge, over the slower cluster's own native MPI."""
     own = measured.p2p(_OWN)
-    rates = [own.rate(key, "stream") for key in own.measured() if key.startswith("native-")]
-    if not rates:
-        raise NotMeasuredError("no native MPI was measured")
-    return measured.p2p().rate(OURS, "stream", _ONE_NODE) / max(rates)
+    best = max(own.rate(key, "stream") for key in natives(own))
+    return measured.p2p().rate(OURS, "stream", _ONE_NODE) / best
 
 
 def _milliseconds(collective: str) -> Callable[[Measured], float]:
@@ -71,35 +66,20 @@ def _alltoalls(measured: Measured) -> float:
     return _milliseconds("alltoallv")(measured) / _milliseconds("alltoall")(measured)
 
 
-def _gain(kernel: str) -> Callable[[Measured], float]:
-    def here(measured: Measured) -> float:
-        results = measured.app()
-        for program in results.programs():
-            if program.startswith(f"{kernel}."):
-                return results.gain(OURS, program, max(results.numbers()), ONE)
-        raise NotMeasuredError(f"{kernel} was not measured")
-
-    return here
-
-
 _OWN = "own"  # the measurement inside one of the clusters
 _FLOWS = (
     *("--testbed", "zipper", "--size", "8 B"),
-    *_repeated("--figure", ("pingpong", "stream", "bidirectional")),
+    *repeated("--figure", ("pingpong", "stream", "bidirectional")),
 )
 _INSIDE = (
     *("--testbed=zipper", "--within=a", "--figure=stream"),
-    *("--only", OURS, "--only", "native-*-default"),
+    *only(OURS, "native-*-default"),
 )
 _ZIPPER = (
-    "--testbed",
-    "zipper",
-    "--equally",
-    *_repeated("--collective", _COLLECTIVES),
-    "--only",
-    OURS,
+    *("--testbed", "zipper", "--equally", *only(OURS)),
+    *repeated("--collective", _COLLECTIVES),
 )
-_LEIDEN = ("--testbed", "leiden", *_repeated("--kernel", _KERNELS), "--only", OURS)
+_LEIDEN = ("--testbed", "leiden", *repeated("--kernel", _KERNELS), *only(OURS))
 
 RECIPES = (
     Recipe(
@@ -127,7 +107,7 @@ RECIPES = (
         {
             "": Measurement(
                 "coll", (*_ZIPPER, "-n", "2,4,8"),
-                (*_ZIPPER, "-n", "2,4", *_repeated("--size", ("8 B", "4 KiB")), "--no-tune",
+                (*_ZIPPER, "-n", "2,4", *repeated("--size", ("8 B", "4 KiB")), "--no-tune",
                  "--repetitions=4", "--passes=1"),
             )
         },
@@ -153,7 +133,7 @@ RECIPES = (
         },
         tuple(
             Claim(f"{kernel.upper()}: speed of split over one cluster",
-                  1 if kernel == "ep" else None, _gain(kernel))
+                  1 if kernel == "ep" else None, gain(OURS, kernel, ONE))
             for kernel in _KERNELS
         ),
         "The thesis has class C, up to 64 ranks and a processor for each of them; rates are a "
