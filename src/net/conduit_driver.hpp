@@ -78,6 +78,7 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   void read(const LinePtr& line);
   void write(const LinePtr& line);
   bool write_batch(const LinePtr& line, std::size_t limit);
+  bool for_express(const LinePtr& line) const;
   void write_in_turns();
   void write_some(const LinePtr& line, std::span<const iovec> parts);
   iovec landing(const LinePtr& line);
