@@ -108,6 +108,7 @@ class LinkSpec(_Table):
     encrypt: bool = True
     patience: Patience | None = None
     congestion: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,15}$")] | None = None
+    compress: bool = False
 
 
 class Grid(_Table):
@@ -267,6 +268,11 @@ def _check_names(grid: Grid, text: str, name: str) -> None:
             if cluster not in grid.cluster:
                 allowed = f"; its clusters: {listing(grid.cluster)}"
                 raise _complaint(text, name, where, unknown(cluster) + allowed)
+        if link.compress and link.reach == "direct":
+            key = ("link", index, "compress")
+            raise _complaint(
+                text, name, key, 'is the work of gateways, which reach = "direct" leaves out'
+            )
         if len(set(link.between)) == 1:
             raise _complaint(text, name, where, f"joins '{link.between[0]}' to itself")
 

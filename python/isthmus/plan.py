@@ -332,6 +332,7 @@ def link_json(link: routes.GatewayLink, addresses: Sequence[str]) -> dict[str, o
         "from": link.source,
         "to": link.target,
         "addresses": list(addresses),
+        "compress": link.spec.compress,
         **link_settings(link.spec),
     }
 

@@ -30,6 +30,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/compressor.hpp"
 #include "core/number_set.hpp"
 #include "core/wire.hpp"
 
@@ -70,6 +71,9 @@ struct ConduitConfig {
   Time stream_timeout = std::chrono::seconds(5);
   /// How long an acknowledgement may wait for company.
   Time ack_delay = std::chrono::milliseconds(1);
+  /// For compressed frames of the peer, and after compress() for those of this end. None: a peer
+  /// that sends them breaks the protocol.
+  std::shared_ptr<Compressor> compressor{};
 };
 
 struct ConduitCounts {
@@ -96,6 +100,9 @@ class Conduit {
   void submit(const OutFrame& frame, std::uint16_t hops = kMaxHops);
   /// Passes on a frame that has arrived elsewhere; `hops` is already counted down.
   void forward(const InFrame& frame, std::uint16_t hops);
+  /// From now on large frames are compressed where the compressor finds that worth it; what
+  /// buffers and windows count stays the size of the frame. The peer must have a compressor.
+  void compress() { compressing_ = config_.compressor != nullptr; }
   /// Nothing more will be submitted: the peer is told after all that was.
   void bye();
   /// All that was submitted, and bye() if it was called, has been acknowledged.
@@ -220,6 +227,7 @@ class Conduit {
   Queue* next_queue(bool bulk);
   bool may_send_new(bool bulk) const;
   PacketPtr next_new(StreamId id, bool bulk);
+  PacketPtr on_the_wire(PacketPtr packet) const;
   Slot& slot(std::uint64_t sequence);
   void settle(const std::shared_ptr<Packet>& packet);
   bool ack_pending() const;
@@ -236,6 +244,8 @@ class Conduit {
   std::string take_ack(const Ack& ack);
   std::string take(Stream& stream, const Decoded& frame, Time now, const Sink& sink,
                    Outcome& outcome);
+  std::string take_compressed(Stream& stream, std::span<const std::byte> body, Time now,
+                              const Sink& sink, Outcome& outcome);
 
   ConduitConfig config_;
   std::string dead_;
@@ -256,6 +266,7 @@ class Conduit {
   std::uint64_t peer_consumed_ = 0;
   std::uint64_t peer_window_ = 0;
   bool bye_wanted_ = false;
+  bool compressing_ = false;
 
   // Receiving.
   std::uint64_t peer_session_ = 0;

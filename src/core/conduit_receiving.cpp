@@ -108,6 +108,8 @@ std::string Conduit::take(Stream& stream, const Decoded& frame, Time now, const 
     case FrameKind::Ping:
       stream.answer_due = true;
       return {};
+    case FrameKind::Compressed:
+      return take_compressed(stream, frame.body, now, sink, outcome);
     default:
       break;
   }
@@ -146,6 +148,18 @@ std::string Conduit::take(Stream& stream, const Decoded& frame, Time now, const 
   if (sink(in, header.hops)) consume(header.body_size);
   if (received_bytes_ - acked_bytes_ >= kAckBytes) ack_due_ = true;
   return {};
+}
+
+std::string Conduit::take_compressed(Stream& stream, std::span<const std::byte> body, Time now,
+                                     const Sink& sink, Outcome& outcome) {
+  if (!config_.compressor) return "sent a compressed frame over a link that is not compressed";
+  const auto bytes = config_.compressor->decompress(body);
+  const Decoded frame = decode(bytes);
+  if (frame.state != Decoded::State::Frame || frame.size != bytes.size() ||
+      !is_sequenced(frame.header.kind)) {
+    return "sent a compressed frame that holds no frame";
+  }
+  return take(stream, frame, now, sink, outcome);
 }
 
 Conduit::Input Conduit::input(StreamId id, std::span<const std::byte> bytes, Time now,

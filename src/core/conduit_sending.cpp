@@ -12,6 +12,8 @@ namespace {
 // Bulk leaves so much of the window to express frames, or an eighth of a small one: they must not
 // wait until the other end has passed on what is there.
 constexpr std::uint64_t kExpressWindow = 64 * 1024;
+// Smaller frames are not worth a call of the compressor.
+constexpr std::size_t kLeastCompressed = 2048;
 constexpr int kExpressRun = 16;  // express frames in a row before bulk has its turn
 
 std::shared_ptr<Packet> make_packet(const FrameHeader& header, std::span<const std::byte> head,
@@ -145,6 +147,12 @@ PacketPtr Conduit::next_new(StreamId id, bool bulk) {
   return packet;
 }
 
+PacketPtr Conduit::on_the_wire(PacketPtr packet) const {
+  if (!compressing_ || packet->size < kLeastCompressed) return packet;
+  const auto body = config_.compressor->compress(packet->bytes());
+  return body.empty() ? packet : unsequenced(FrameKind::Compressed, body);
+}
+
 void Conduit::output(StreamId id, Time now, std::size_t limit, std::vector<PacketPtr>& out,
                      bool bulk) {
   const auto found = streams_.find(id);
@@ -152,8 +160,9 @@ void Conduit::output(StreamId id, Time now, std::size_t limit, std::vector<Packe
   advance(now);
   Stream& stream = found->second;
   std::size_t bytes = 0;
-  const auto put = [&](PacketPtr packet) {
-    bytes += packet->size;
+  const auto put = [&](PacketPtr whole) {
+    PacketPtr packet = on_the_wire(whole);
+    bytes += std::max(packet->size, whole->size / 4);  // what is compressed takes its time
     counts_.wire_bytes += packet->size;
     out.push_back(std::move(packet));
   };

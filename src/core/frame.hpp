@@ -14,18 +14,19 @@ namespace isthmus::core {
 /// What a frame's body holds. Kinds from `Envelope` on travel end to end and are routed; those
 /// before are between the two ends of one conduit and never leave it.
 enum class FrameKind : std::uint8_t {
-  Hello = 1,      ///< first on every stream: version, who, which stream, where to resume
-  Ack = 2,        ///< frames received so far
-  Ping = 3,       ///< answered by an Ack; keeps idle conduits observed
-  Bye = 4,        ///< the sender will send nothing more
-  Refuse = 5,     ///< the stream will not be served; the body is the reason, UTF-8
-  Ready = 6,      ///< gateway to process: every rank of the grid has joined
-  Envelope = 16,  ///< a message begins: envelope and its first bytes
-  Piece = 17,     ///< more bytes of a message
-  Grant = 18,     ///< the message has been matched: send the rest
-  Credit = 19,    ///< the receiver has consumed buffered bytes: the window moves
-  Invite = 20,    ///< where a process can be reached without gateways; JSON
-  Control = 32,   ///< JSON for the other end's control plane (abort, ready, faults, counters)
+  Hello = 1,       ///< first on every stream: version, who, which stream, where to resume
+  Ack = 2,         ///< frames received so far
+  Ping = 3,        ///< answered by an Ack; keeps idle conduits observed
+  Bye = 4,         ///< the sender will send nothing more
+  Refuse = 5,      ///< the stream will not be served; the body is the reason, UTF-8
+  Ready = 6,       ///< gateway to process: every rank of the grid has joined
+  Compressed = 7,  ///< a sequenced frame in fewer bytes
+  Envelope = 16,   ///< a message begins: envelope and its first bytes
+  Piece = 17,      ///< more bytes of a message
+  Grant = 18,      ///< the message has been matched: send the rest
+  Credit = 19,     ///< the receiver has consumed buffered bytes: the window moves
+  Invite = 20,     ///< where a process can be reached without gateways; JSON
+  Control = 32,    ///< JSON for the other end's control plane (abort, ready, faults, counters)
 };
 
 /// The largest body of one frame, in bytes. Bounds what a decoder may have to hold.

@@ -40,6 +40,8 @@ const char* name_of(FrameKind kind) {
       return "Refuse";
     case FrameKind::Ready:
       return "Ready";
+    case FrameKind::Compressed:
+      return "Compressed";
     case FrameKind::Envelope:
       return "Envelope";
     case FrameKind::Piece:

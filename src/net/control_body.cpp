@@ -59,7 +59,8 @@ std::vector<std::byte> encode_control(const ControlBody& body) {
       value["link"] = {{"rate", body.rate},
                        {"streams", body.streams},
                        {"patience", body.patience.count()},
-                       {"congestion", body.congestion}};
+                       {"congestion", body.congestion},
+                       {"compress", body.compress}};
       break;
     case ControlBody::What::Silent:
       value["silent"] = {{"cluster", body.cluster}, {"ask", body.ask}};
@@ -117,6 +118,7 @@ std::optional<ControlBody> decode_control(std::span<const std::byte> bytes) {
       body.patience =
           std::chrono::milliseconds(number<std::uint32_t>(value.at("link").at("patience")));
       body.congestion = value.at("link").value("congestion", "");
+      body.compress = value.at("link").value("compress", false);
       return body;
     }
     if (value.contains("lost")) {

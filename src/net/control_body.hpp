@@ -60,6 +60,7 @@ struct ControlBody {
   int streams = 0;
   std::chrono::milliseconds patience{};  ///< Link, from the end that opens its streams; else 0
   std::string congestion{};              ///< Link, as patience; empty: as the kernel has it
+  bool compress = false;                 ///< Link, as patience: what crosses, where it gains
   std::size_t cluster = 0;               ///< Lost, Silent, Heard, Other, Crossed
   bool ask = false;          ///< Silent: answer Other if another gateway still reaches it
   DirectCount crossed{};     ///< Crossed

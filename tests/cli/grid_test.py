@@ -136,6 +136,11 @@ def test_everything_that_a_file_may_hold():
         ),
         ("patience = '0.5 s'\n[cluster.a]", 1, ["patience must be from '1 s' to '24 h'"]),
         (
+            "[cluster.a]\n[cluster.b]\n[[link]]\nbetween=['a','b']\nreach='direct'\ncompress=true",
+            6,
+            ["link[0].compress is the work of gateways"],
+        ),
+        (
             "[cluster.a]\n[[link]]\nbetween=['a','b']\npatience = '10'",
             4,
             ["link[0].patience must be a time such as '12 ms'"],

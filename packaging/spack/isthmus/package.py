@@ -28,6 +28,7 @@ class Isthmus(PythonPackage):
     depends_on("nlohmann-json", type="build")
     depends_on("fmt", type=("build", "link"))
     depends_on("spdlog", type=("build", "link"))
+    depends_on("zstd", type=("build", "link", "run"))
     depends_on("openssl@3:", type=("build", "link", "run"))
 
     depends_on("python@3.10:", type=("build", "run"))

@@ -165,6 +165,7 @@ LinkRequest read_link(const json& body) {
     link.rtt = item.get_or("rtt", 0.0);
     link.streams = item.get_or("streams", 0);
     link.congestion = item.get_or("congestion", std::string());
+    link.compress = item.get_or("compress", false);
     link.patience = item.get_or("patience", 0.0);
     if (!(link.rate >= 0 && link.rate < 1e15)) item.wrong("rate", "is out of range");
     if (!(link.rtt >= 0 && link.rtt < 1e3)) item.wrong("rtt", "is out of range");

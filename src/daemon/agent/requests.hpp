@@ -50,6 +50,7 @@ struct LinkRequest {
     double rtt = 0;          ///< seconds; 0: unknown
     int streams = 0;         ///< 0: chosen here
     std::string congestion;  ///< empty: as the kernel has it
+    bool compress = false;
     double patience = 0;     ///< seconds; 0: that of the settings
   };
   std::vector<Link> links;

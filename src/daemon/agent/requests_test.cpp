@@ -24,7 +24,7 @@ json link() {
                   {"node":2147483649,"clusters":[1],"addresses":[]}]},
     "links":[{"from":2147483648,"to":2147483649,"addresses":["tcp:h:1"],"encrypt":false,
               "rate":1e6,"rtt":null,"streams":null,
-              "congestion":"bbr"}],
+              "congestion":"bbr","compress":true}],
     "routes":[{"node":2147483648,"next":{"1":[2147483649]}}]})");
 }
 
@@ -72,6 +72,7 @@ TEST(Requests, Link) {
   EXPECT_EQ(request.links[0].rate, 1e6);
   EXPECT_EQ(request.links[0].streams, 0);
   EXPECT_EQ(request.links[0].congestion, "bbr");
+  EXPECT_TRUE(request.links[0].compress);
   EXPECT_EQ(request.routes.at(core::kFirstGateway).at(1), std::vector{core::kFirstGateway + 1});
 }
 

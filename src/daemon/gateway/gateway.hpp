@@ -51,6 +51,7 @@ struct GatewayLink {
   int streams = 0;         ///< exactly so many; 0: as many as it needs
   std::chrono::milliseconds patience{};  ///< 0: the gateway's
   std::string congestion{};              ///< of its streams' TCP; empty: as the kernel has it
+  bool compress = false;                 ///< what crosses, where it gains
 };
 
 /// What this gateway has sent over its conduit to another gateway.

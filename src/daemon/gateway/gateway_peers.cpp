@@ -84,6 +84,7 @@ Gateway::State::PeerPtr Gateway::State::add_peer(core::NodeId node, bool is_unix
       settings.patience = mine->second.link.patience;
     }
     settings.buffer = settings.window = config.link_bytes;
+    settings.compressor = peer->compressor = std::make_shared<compress::FrameCompressor>();
   } else {
     settings.patience = is_unix ? core::Time::zero() : core::Time(net::kProcessPatience);
     settings.stream_timeout = net::kProcessPatience;

@@ -164,6 +164,7 @@ void GatewaySet::link(const LinkRequest& request,
     made.rtt = link.rtt;
     made.streams = link.streams;
     made.congestion = link.congestion;
+    made.compress = link.compress;
     made.patience = std::chrono::milliseconds(std::llround(1000 * link.patience));
     links[link.from].push_back(std::move(made));
   }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "compress/frame_compressor.hpp"
 #include "core/router.hpp"
 #include "core/stream_count.hpp"
 #include "daemon/gateway/gateway.hpp"
@@ -41,6 +42,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
     std::string last_failure;                       // of a process's connection
     std::unique_ptr<asio::steady_timer> reconnect;  // until then a process may be connected again
     Tuning tuning;
+    std::shared_ptr<compress::FrameCompressor> compressor;  // of a link
   };
   using PeerPtr = std::shared_ptr<Peer>;
 
@@ -102,6 +104,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void tune(Peer& peer);
   void set_rate(Peer& peer, std::uint64_t bytes_per_second);
   void set_congestion(Peer& peer, const std::string& wanted) const;
+  static void set_compress(Peer& peer, bool wanted);
   void learn_link(Peer& from, const net::ControlBody& body);
   void want_streams(core::NodeId to, int streams);
 

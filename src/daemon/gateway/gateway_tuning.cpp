@@ -47,6 +47,10 @@ void Gateway::State::set_congestion(Peer& peer, const std::string& wanted) const
   }
 }
 
+void Gateway::State::set_compress(Peer& peer, bool wanted) {
+  if (wanted && !peer.driver->closed()) peer.driver->conduit().compress();
+}
+
 // One period of a link: what has been measured, and what follows from it.
 void Gateway::State::tune(Peer& peer) {
   if (peer.neighbour->left || peer.driver->closed()) return;
@@ -76,6 +80,7 @@ void Gateway::State::tune(Peer& peer) {
   const int have = static_cast<int>(peer.driver->streams());
   int good = tuning.count.next(have, period);
   const double rate = tuning.rate > 0 ? static_cast<double>(tuning.rate) : tuning.best_rate;
+  peer.compressor->set_rate(rate);
   const double round_trip = seconds(tuning.min_rtt);
   const int held = core::streams_held(rate, round_trip);
   if (held > 1 && peer.driver->begins_anew()) {
@@ -100,6 +105,7 @@ void Gateway::State::tune(Peer& peer) {
 void Gateway::State::learn_link(Peer& from, const net::ControlBody& body) {
   set_rate(from, body.rate);
   set_congestion(from, body.congestion);
+  set_compress(from, body.compress);
   if (body.patience.count() > 0) from.driver->conduit().set_patience(body.patience);
   if (body.streams > 0) want_streams(from.node, body.streams);
 }

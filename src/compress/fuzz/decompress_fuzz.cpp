@@ -1,0 +1,21 @@
+// Whatever a peer sends as a compressed frame, nothing is read or written beyond an end, and what
+// comes of it is no larger than a frame.
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+
+#include "compress/frame_compressor.hpp"
+#include "core/wire.hpp"
+
+using namespace isthmus;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static compress::FrameCompressor compressor;
+  const auto whole = compressor.decompress({reinterpret_cast<const std::byte*>(data), size});
+  if (whole.size() > core::kHeaderSize + core::kMaxBody) std::abort();
+  unsigned sum = 0;
+  for (const std::byte one : whole) sum += std::to_integer<unsigned>(one);
+  static volatile unsigned read;
+  read = sum;
+  return 0;
+}
