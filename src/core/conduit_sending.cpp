@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/batch.hpp"
 #include "core/conduit.hpp"
 #include "core/trace/trace.hpp"
 
@@ -55,9 +56,15 @@ void Conduit::submit(const OutFrame& frame, std::uint16_t hops) {
   header.source = frame.source;
   header.destination = frame.destination;
   header.body_size = static_cast<std::uint32_t>(frame.head_size + frame.payload.size());
-  const bool begins = frame.kind == FrameKind::Envelope;
-  if (begins) ++counts_.messages;
-  if (begins || frame.kind == FrameKind::Piece) counts_.bytes += frame.payload.size();
+  if (frame.kind == FrameKind::Batch) {
+    const Carried carried = carried_by(frame.kind, frame.payload);
+    counts_.messages += carried.messages;
+    counts_.bytes += carried.bytes;
+  } else {
+    const bool begins = frame.kind == FrameKind::Envelope;
+    if (begins) ++counts_.messages;
+    if (begins || frame.kind == FrameKind::Piece) counts_.bytes += frame.payload.size();
+  }
   enqueue(header, std::span(frame.head).first(frame.head_size), frame.payload);
 }
 

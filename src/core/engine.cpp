@@ -15,7 +15,7 @@ namespace isthmus::core {
 Engine::Engine(NodeId self, Limits limits) : state_(std::make_unique<State>(self, limits)) {}
 Engine::~Engine() = default;
 
-void Engine::send(SendOp& op) {
+bool Engine::send(SendOp& op) {
   State& s = *state_;
   op.envelope.size = op.data.size();
   op.state.store(OpState::Active, std::memory_order_relaxed);
@@ -23,8 +23,16 @@ void Engine::send(SendOp& op) {
   trace::note<trace::Event::SendBegun>(op.peer, op.envelope.context, op.envelope.tag,
                                        op.envelope.size);
   Channel& channel = s.channel(op.peer);
-  channel.out.push(op);
+  const std::size_t before = channel.out.gathered();
+  const bool gathered = op.peer != s.self && channel.out.gather(op);
+  if (gathered) {
+    s.gathered += channel.out.gathered() - before;
+    s.finish(op);
+  } else {
+    channel.out.push(op);
+  }
   s.activate(channel);
+  return gathered;
 }
 
 void Engine::recv(RecvOp& op) {
@@ -149,6 +157,8 @@ bool Engine::take_in(const InFrame& frame) {
   switch (frame.kind) {
     case FrameKind::Envelope:
       return s.on_envelope(frame);
+    case FrameKind::Batch:
+      return s.on_batch(frame);
     case FrameKind::Piece:
       return s.on_piece(frame);
     case FrameKind::Grant:
@@ -198,6 +208,8 @@ bool Engine::has_output() const {
   return !s.replies.empty() || !s.envelopes.empty() || !s.pieces.empty() ||
          (s.lent != nullptr && Outbound::finished(*s.lent)) || s.dropped->any();
 }
+
+std::size_t Engine::gathered() const { return state_->gathered; }
 
 std::uint64_t Engine::events() const { return state_->events; }
 

@@ -45,7 +45,8 @@ class Engine {
 
   /// Starts a send. It is Done when its data may be reused: all of it cut into frames (and
   /// copied by the conduit), and, if synchronous, matched.
-  void send(SendOp& op);
+  /// True: it is, and its copy waits for others to share a frame with (Limits::gathered).
+  bool send(SendOp& op);
 
   /// Posts a receive. It is Done when its message has arrived whole.
   void recv(RecvOp& op);
@@ -118,6 +119,9 @@ class Engine {
   void payload_copied();
   /// True when next_frame() should be called: it has a frame, or a send to complete.
   bool has_output() const;
+
+  /// Bytes of small messages that wait so, to all peers.
+  std::size_t gathered() const;
 
   /// Number of completions and arrivals so far; changes whenever a waiting program may have
   /// something new to see.

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "core/batch.hpp"
 #include "core/engine.hpp"
 #include "core/message_body.hpp"
 
@@ -71,6 +72,24 @@ TEST_F(Refusal, NumbersUsedBefore) {
   EXPECT_TRUE(envelope(2, 0, 0));
   EXPECT_FALSE(envelope(2, 0, 0));
   EXPECT_TRUE(envelope(1, 0, 0));
+}
+
+TEST_F(Refusal, BatchesBeyondTheWindowOrUsedBefore) {
+  Batches batches(8192);
+  const auto body = [&](std::uint64_t number, int messages) {
+    for (int i = 0; i < messages; ++i) {
+      EXPECT_TRUE(batches.add(number + static_cast<std::uint64_t>(i), {}, {}));
+    }
+    return batches.next();
+  };
+  const auto taken = [this](std::span<const std::byte> bytes) {
+    return engine.deliver({FrameKind::Batch, 1, 0, bytes});
+  };
+  EXPECT_FALSE(taken(body(0, 3).first(20)));
+  EXPECT_FALSE(taken(body(0, 1).first(25)));
+  EXPECT_TRUE(taken(body(0, 16)));  // of 64 bytes each
+  EXPECT_FALSE(taken(body(16, 1)));
+  EXPECT_FALSE(taken(body(3, 1)));
 }
 
 TEST_F(Refusal, NumbersOfMessagesReceivedInOneFrame) {

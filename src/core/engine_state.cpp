@@ -12,7 +12,8 @@ Channel& Engine::State::channel(NodeId peer) {
 
 void Engine::State::activate(Channel& channel) {
   if (channel.in.has_reply() && !channel.reply_links.linked) replies.push_back(channel);
-  if (channel.out.has_envelope() && !channel.envelope_links.linked) envelopes.push_back(channel);
+  if ((channel.out.has_batch() || channel.out.has_envelope()) &&
+      !channel.envelope_links.linked) envelopes.push_back(channel);
   if (channel.out.has_piece() && !channel.piece_links.linked) pieces.push_back(channel);
 }
 
@@ -111,38 +112,52 @@ void Engine::State::match_again(std::uint64_t context) {
 bool Engine::State::on_envelope(const InFrame& frame) {
   const std::optional<EnvelopeBody> body = decode_envelope(frame.body);
   if (!body) return false;
-  const auto payload = frame.body.subspan(EnvelopeBody::kSize);
+  return take(frame.source, channel(frame.source), *body,
+              frame.body.subspan(EnvelopeBody::kSize));
+}
+
+bool Engine::State::on_batch(const InFrame& frame) {
   Channel& from = channel(frame.source);
-  if (repeats && from.in.has(*body)) return true;
+  BatchReader reader(frame.body);
+  std::span<const std::byte> payload;
+  while (const auto message = reader.next(payload)) {
+    if (!take(frame.source, from, *message, payload)) return false;
+  }
+  return !reader.malformed();
+}
+
+bool Engine::State::take(NodeId source, Channel& from, const EnvelopeBody& body,
+                         std::span<const std::byte> payload) {
+  if (repeats && from.in.has(body)) return true;
 
   RecvOp* op = nullptr;
   Service* service = nullptr;
-  if (from.in.is_whole(*body, payload.size())) {
-    if ((body->envelope.context & kServiceContext) != 0) {
-      service = services.ready_for(body->envelope.context, frame.source);
+  if (from.in.is_whole(body, payload.size())) {
+    if ((body.envelope.context & kServiceContext) != 0) {
+      service = services.ready_for(body.envelope.context, source);
     } else {
-      op = matching.take_posted(body->envelope);
+      op = matching.take_posted(body.envelope);
     }
   }
   if (service != nullptr) {
-    from.in.pass(*body);
-    if (body->waits) from.in.grant(body->number);
+    from.in.pass(body);
+    if (body.waits) from.in.grant(body.number);
     ++events;
     settling = true;  // what the service begins may end only after it
-    const bool good = service->take(frame.source, body->envelope, payload);
+    const bool good = service->take(source, body.envelope, payload);
     settling = false;
     if (!good) return false;
     if (!sequence_all(from)) return false;
   } else if (op != nullptr) {
-    note_matched<trace::Event::MessageMatched>(frame.source, body->envelope);
-    from.in.pass(*body);
+    note_matched<trace::Event::MessageMatched>(source, body.envelope);
+    from.in.pass(body);
     const std::size_t stored = std::min(payload.size(), op->capacity);
     if (stored > 0) std::memcpy(op->buffer, payload.data(), stored);
-    if (body->waits) from.in.grant(body->number);
-    finish(*op, body->envelope, frame.source, body->number);
+    if (body.waits) from.in.grant(body.number);
+    finish(*op, body.envelope, source, body.number);
     if (!sequence_all(from)) return false;
   } else {
-    Incoming* message = from.in.announce(*body, payload.size());
+    Incoming* message = from.in.announce(body, payload.size());
     if (message == nullptr) return false;
     // Matched first, so that the bytes go straight to where they belong. A message that lacks
     // these bytes is not complete, so it is still there.
@@ -239,6 +254,16 @@ bool Engine::State::next_frame(OutFrame& out, const Room& room) {
     pieces.erase(*to);
   } else {
     envelopes.erase(*to);
+  }
+  if (!piece && to->out.has_batch()) {
+    out.head_size = 0;
+    out.payload = to->out.next_batch();
+    gathered -= out.payload.size();
+    since_piece += out.payload.size();
+    out.destination = to->peer;
+    out.kind = FrameKind::Batch;
+    activate(*to);
+    return true;
   }
   SendOp& op = piece ? to->out.next_piece(out.head, out.head_size, out.payload)
                      : to->out.next_envelope(!room || room(to->peer, true), out.head, out.head_size,

@@ -117,7 +117,10 @@ struct Engine::State {
   void match_again(std::uint64_t context);
   void store(Channel& from, Incoming& message, std::uint64_t offset,
              std::span<const std::byte> bytes);
+  bool take(NodeId source, Channel& from, const EnvelopeBody& body,
+            std::span<const std::byte> payload);
   bool on_envelope(const InFrame& frame);
+  bool on_batch(const InFrame& frame);
   bool on_piece(const InFrame& frame);
   bool on_grant(const InFrame& frame);
   bool on_credit(const InFrame& frame);
@@ -144,6 +147,7 @@ struct Engine::State {
   SendOp* lent = nullptr;       // whose bytes the last frame borrows
   std::size_t since_piece = 0;  // payload bytes sent in envelopes since the last piece
   std::size_t outstanding = 0;
+  std::size_t gathered = 0;  // bytes of small messages that no frame has taken
   std::uint64_t events = 0;
   bool repeats = false;  // a frame has been sent another way: any may come twice
   const std::shared_ptr<Dropped> dropped = std::make_shared<Dropped>();

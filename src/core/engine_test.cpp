@@ -61,6 +61,7 @@ class Simulation {
     const std::size_t windows[] = {0, 60, 100, 500, 2000, 8000};
     limits_.window = windows[below(std::size(windows))];
     limits_.piece = 1 + limits_.window / 16 + below(300);
+    limits_.gathered = below(2) * below(3000);
     delay_ = 1 + below(200);
     shuffled_ = below(4) != 0;
     repeating_ = below(3) == 0;

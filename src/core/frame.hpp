@@ -26,6 +26,7 @@ enum class FrameKind : std::uint8_t {
   Grant = 18,      ///< the message has been matched: send the rest
   Credit = 19,     ///< the receiver has consumed buffered bytes: the window moves
   Invite = 20,     ///< where a process can be reached without gateways; JSON
+  Batch = 21,      ///< small messages, whole
   Control = 32,    ///< JSON for the other end's control plane (abort, ready, faults, counters)
 };
 

@@ -107,7 +107,10 @@ Incoming* Inbound::accept(const PieceBody& piece, std::size_t payload) {
 }
 
 void Inbound::store(Incoming& message, std::uint64_t offset, std::span<const std::byte> bytes) {
-  message.arrived.add(offset, offset + bytes.size());
+  // Of a message that comes whole no piece can come after it, or instead of it.
+  const bool whole = offset == 0 && bytes.size() == message.body.envelope.size &&
+                     message.stage != Stage::Early;
+  if (!whole) message.arrived.add(offset, offset + bytes.size());
   if (message.stage == Stage::Matched) {
     put(message.op, offset, bytes);
     if (offset < message.body.ahead) {
@@ -125,7 +128,8 @@ void Inbound::store(Incoming& message, std::uint64_t offset, std::span<const std
     if (!message.buffer) {
       // Bytes still to come are zero until then, so that a receive never sees old memory; calloc
       // has large zeros for nothing.
-      message.buffer.reset(static_cast<std::byte*>(std::calloc(size, 1)));
+      void* const memory = whole ? std::malloc(size) : std::calloc(size, 1);
+      message.buffer.reset(static_cast<std::byte*>(memory));
       if (!message.buffer) throw std::bad_alloc();
     }
     std::memcpy(message.buffer.get() + offset, bytes.data(), bytes.size());

@@ -21,6 +21,9 @@ inline constexpr std::size_t kCustody = std::size_t{64} << 20;
 /// anew may send in their first round trip (stream_count.hpp), each a frame.
 inline constexpr std::size_t kFineHead = std::size_t{512} << 10;
 
+/// Small messages to one peer that wait to share frames, in bytes.
+inline constexpr std::size_t kGathered = std::size_t{16} << 10;
+
 /// `ranks` is the size of the world. The same on every node.
 Limits limits_for(int ranks);
 /// Of the engine of a process of this world.

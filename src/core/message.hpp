@@ -120,6 +120,8 @@ struct Limits {
   std::size_t piece = std::size_t{64} * 1024;  ///< payload per frame, at most kMaxBody - 64
   /// So much of a message goes in small frames before larger ones follow. At least a piece.
   std::size_t fine_head = 0;
+  /// Bytes of small messages to one peer that wait to share frames; 0: each has a frame.
+  std::size_t gathered = 0;
 };
 
 }  // namespace isthmus::core

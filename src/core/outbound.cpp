@@ -26,7 +26,8 @@ Outbound::Outbound(const Limits& limits)
     : window_(limits.window),
       piece_(std::clamp<std::size_t>(limits.piece, 1, kMaxBody - BodyHead().size())),
       fine_head_(std::max(limits.fine_head, piece_)),
-      left_(limits.window) {}
+      left_(limits.window),
+      batches_(limits.gathered) {}
 
 // A hop passes on whole frames: the first has left the last hop when the first small frame is
 // there, and the message is there a small frame's time after the last hop has begun to get it.
@@ -41,6 +42,18 @@ void Outbound::push(SendOp& op) {
   op.ahead = 0;
   op.granted = false;
   unannounced_.push_back(op);
+}
+
+bool Outbound::gather(SendOp& op) {
+  const std::size_t charge = kMessageCharge + op.data.size();
+  if (op.synchronous || left_ < charge || !batches_.add(next_number_, op.envelope, op.data)) {
+    return false;
+  }
+  left_ -= charge;
+  op.number = next_number_++;
+  op.sent = op.ahead = op.data.size();
+  op.waits = op.granted = false;
+  return true;
 }
 
 SendOp& Outbound::next_envelope(bool bulky, BodyHead& head, std::size_t& head_size,

@@ -7,6 +7,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "core/batch.hpp"
 #include "core/intrusive_list.hpp"
 #include "core/message.hpp"
 #include "core/message_body.hpp"
@@ -19,6 +20,14 @@ class Outbound {
 
   /// Queues a send; its envelope goes out after those of all sends before it.
   void push(SendOp& op);
+
+  /// Copies a small message into a batch, whose send is over then. False: nothing was done; it
+  /// is to be pushed.
+  bool gather(SendOp& op);
+  bool has_batch() const { return !batches_.empty(); }
+  std::size_t gathered() const { return batches_.bytes(); }
+  /// The body of the next frame of gathered messages, valid until the next call.
+  std::span<const std::byte> next_batch() { return batches_.next(); }
 
   bool has_envelope() const { return !unannounced_.empty() && waiting_.size() < kMaxWaiting; }
   bool has_piece() const { return !ready_.empty(); }
@@ -53,6 +62,7 @@ class Outbound {
   std::size_t left_;
   std::uint64_t credited_ = 0;
   std::uint64_t next_number_ = 0;
+  Batches batches_;
   IntrusiveList<SendOp, &SendOp::links> unannounced_;
   IntrusiveList<SendOp, &SendOp::links> ready_;  // announced, with bytes that may go
   std::unordered_map<std::uint64_t, SendOp*> waiting_;

@@ -5,21 +5,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/message_body.hpp"
+#include "core/batch.hpp"
 #include "core/trace/trace.hpp"
 
 namespace isthmus::core {
-namespace {
-
-std::uint64_t payload_of(const InFrame& frame) {
-  const std::size_t head = frame.kind == FrameKind::Envelope ? EnvelopeBody::kSize
-                           : frame.kind == FrameKind::Piece  ? PieceBody::kSize
-                                                             : frame.body.size();
-  return std::max(frame.body.size(), head) - head;
-}
-
-}  // namespace
-
 Router::Held::Held(const InFrame& frame, std::uint16_t hops_left)
     : kind(frame.kind),
       source(frame.source),
@@ -159,14 +148,14 @@ bool Router::pass_on(Neighbour& to, NodeId from, const InFrame& frame, std::uint
 
 void Router::forward(Neighbour& to, const InFrame& frame, std::uint16_t hops) {
   to.conduit->forward(frame, hops);
-  const std::uint64_t payload = payload_of(frame);
-  to.messages += frame.kind == FrameKind::Envelope ? 1 : 0;
-  to.bytes += payload;
+  const Carried carried = carried_by(frame.kind, frame.body);
+  to.messages += carried.messages;
+  to.bytes += carried.bytes;
   if (clusters_.size() > 1 && !is_gateway(to.node)) {
     const std::size_t from = world_->cluster_of(static_cast<int>(frame.source));
     Crossing& crossing = crossings_[{from, world_->cluster_of(static_cast<int>(to.node))}];
-    crossing.messages += frame.kind == FrameKind::Envelope ? 1 : 0;
-    crossing.bytes += payload;
+    crossing.messages += carried.messages;
+    crossing.bytes += carried.bytes;
     crossing.wire_bytes += kHeaderSize + frame.body.size();
     ++crossing.frames;
   }

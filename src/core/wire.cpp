@@ -52,6 +52,8 @@ const char* name_of(FrameKind kind) {
       return "Credit";
     case FrameKind::Invite:
       return "Invite";
+    case FrameKind::Batch:
+      return "Batch";
     case FrameKind::Control:
       return "Control";
   }

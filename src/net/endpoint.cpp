@@ -72,7 +72,11 @@ void Endpoint::unlock() {
   const bool output = engine_.has_output();
   publish();
   mutex_.unlock();
-  if (!output) return;
+  if (output) flush();
+}
+
+// Moves frames, on this thread if no other is at it.
+void Endpoint::flush() {
   if (io_->turn.try_take()) {
     io_->pump();
     io_->turn.give();
@@ -90,7 +94,30 @@ void Endpoint::wake() {
 }
 
 void Endpoint::send(core::SendOp& op) {
-  locked([&](core::Engine& engine) { engine.send(op); });
+  using Then = core::Gathering::Then;
+  mutex_.lock();
+  const bool gathered = engine_.send(op);
+  const Then then = gathered ? gathering_.added(now(), engine_.gathered(),
+                                                waited_.load(std::memory_order_relaxed))
+                             : Then::Flush;
+  if (then == Then::Flush) return unlock();
+  publish();
+  mutex_.unlock();
+  if (then == Then::Wait) return;
+  wake();
+  io_->turn.call();
+}
+
+// What has been gathered leaves before the calling thread waits or looks for messages.
+void Endpoint::waits() const {
+  if (waited_.load(std::memory_order_relaxed)) return;
+  waited_.store(true, std::memory_order_relaxed);
+  bool gathered = false;
+  {
+    const std::lock_guard lock(mutex_);
+    gathered = engine_.gathered() > 0;
+  }
+  if (gathered) io_->pump();
 }
 
 void Endpoint::recv(core::RecvOp& op) {
@@ -124,14 +151,18 @@ void Endpoint::recv(const std::shared_ptr<core::Extracted>& message, core::RecvO
 
 void Endpoint::poll() const {
   if (!io_->turn.take_or_ask()) return;
+  waits();
   io_->turn.look();
+  waited_.store(true, std::memory_order_relaxed);
   io_->turn.give();
 }
 
 void Endpoint::wait_event(std::uint32_t seen, std::chrono::microseconds limit) const {
   if (events() != seen) return;
   if (io_->turn.take_or_ask()) {
+    waits();
     io_->drive(seen, limit);
+    waited_.store(true, std::memory_order_relaxed);
     io_->turn.give();
     return;
   }

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "core/engine.hpp"
+#include "core/gathering.hpp"
 #include "core/world.hpp"
 
 namespace isthmus::net {
@@ -112,12 +113,16 @@ class Endpoint {
     Endpoint& endpoint_;
   };
   void unlock();
+  void flush();
+  void waits() const;
   void wake();
   void publish();
 
   struct Io;
   mutable std::mutex mutex_;  // guards engine_
   core::Engine engine_;
+  core::Gathering gathering_;                 // guarded by mutex_
+  mutable std::atomic<bool> waited_{true};    // for messages, since the last flush
   std::uint32_t answers_ = 0;  // of the launcher, and growths; guarded by mutex_
   mutable std::atomic<std::uint32_t> events_{0};
   mutable std::atomic<std::uint32_t> waiters_{0};  // in wait_event

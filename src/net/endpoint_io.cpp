@@ -178,10 +178,16 @@ bool Endpoint::Io::pump_some(std::size_t bytes) {
       sum += body;
     }
     engine.payload_copied();
+    if (moved > 0) endpoint.gathering_.taken();
     endpoint.publish();
   }
   for (std::size_t i = 0; i < moved; ++i) {
     if (i == 0 || used[i] != used[i - 1]) used[i]->flush();
+  }
+  if (moved > 0) {
+    const std::lock_guard lock(endpoint.mutex_);
+    endpoint.gathering_.flushed(now());
+    endpoint.waited_.store(false, std::memory_order_relaxed);
   }
   if (!good) tell_broken(self);
   return moved > 0 || looped;

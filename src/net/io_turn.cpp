@@ -43,11 +43,31 @@ void IoTurn::run() {
     auto aside = kAside;
     do {
       uses = uses_;
-      stopping_.wait_for(lock, aside, [this] { return stopped_.load(); });
+      const bool called =
+          stopping_.wait_for(lock, aside, [this] { return stopped_ || called_; }) && !stopped_;
+      if (called) {
+        lock.unlock();
+        come_by();
+        lock.lock();
+      }
       aside = std::min(2 * aside, kMostAside);
     } while (!stopped_ && (uses != uses_ || owner_.load() != std::thread::id()));
     wanted_ = false;
   }
+}
+
+// Runs what is ready and leaves the turn to the program. Whoever has it does so itself.
+void IoTurn::come_by() {
+  called_ = false;
+  if (!try_take()) return;
+  io_.poll();
+  give();
+}
+
+void IoTurn::call() {
+  if (called_.exchange(true)) return;
+  { const std::lock_guard lock(mutex_); }
+  stopping_.notify_all();
 }
 
 void IoTurn::stop() {

@@ -29,6 +29,9 @@ class IoTurn {
   /// As try_take. When the I/O thread has the turn it is asked to give it up, for the next time.
   bool take_or_ask();
   void give();
+  /// On a thread of the program that has posted what must not wait for its next look: whoever has
+  /// the turn runs it, or the I/O thread comes by.
+  void call();
   /// Runs the handlers that are ready, and looks at the rings. Only for who has the turn, as the
   /// next.
   void look();
@@ -38,6 +41,8 @@ class IoTurn {
   bool mine() const { return owner_.load() == std::this_thread::get_id(); }
 
  private:
+  void come_by();
+
   // So long may an arrival wait once the program has stopped waiting for the grid: it doubles while
   // the program goes on waiting. Short against a wide-area network's delay, long against the cost
   // of looking, which disturbs ranks that share the core (about 5 us; November 2026).
@@ -52,6 +57,7 @@ class IoTurn {
   std::atomic<std::thread::id> owner_{};
   std::atomic<bool> wanted_{false};
   std::atomic<bool> stopped_{false};
+  std::atomic<bool> called_{false};
   std::atomic<unsigned> uses_{0};  // by the program
   std::mutex mutex_;
   std::condition_variable stopping_;

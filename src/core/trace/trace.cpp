@@ -116,6 +116,7 @@ void name_frame_kinds() {
   name(FrameKind::Grant, "Grant");
   name(FrameKind::Credit, "Credit");
   name(FrameKind::Invite, "Invite");
+  name(FrameKind::Batch, "Batch");
   name(FrameKind::Control, "Control");
 }
 

@@ -1,0 +1,116 @@
+#include "core/batch.hpp"
+
+#include <algorithm>
+#include <concepts>
+#include <cstring>
+#include <utility>
+
+namespace isthmus::core {
+namespace {
+
+// Number of the first message, context, source; then for each message its tag, its size, itself.
+constexpr std::size_t kBegin = 8 + 8 + 4, kEach = 4 + 2;
+
+template <std::unsigned_integral T>
+void store(std::byte* to, T value) {
+  for (std::size_t i = 0; i < sizeof(T); ++i) to[i] = static_cast<std::byte>(value >> (8 * i));
+}
+
+template <std::unsigned_integral T>
+T load(const std::byte* from) {
+  T value = 0;
+  for (std::size_t i = 0; i < sizeof(T); ++i) {
+    value |= static_cast<T>(static_cast<T>(from[i]) << (8 * i));
+  }
+  return value;
+}
+
+}  // namespace
+
+// The batch that takes the message: the last one, or a new one. Null: there is no room.
+Batches::Batch* Batches::open(std::uint64_t number, const Envelope& envelope, std::size_t bytes) {
+  if (!waiting_.empty()) {
+    Batch& last = waiting_.back();
+    if (last.next == number && last.like.context == envelope.context &&
+        last.like.source == envelope.source && last.size + bytes <= kExpressBody) {
+      return bytes_ + bytes <= most_ ? &last : nullptr;
+    }
+  }
+  if (kBegin + bytes > kExpressBody || bytes_ + kBegin + bytes > most_) return nullptr;
+  Batch& made = waiting_.emplace_back();
+  made.body = std::make_unique_for_overwrite<std::byte[]>(kExpressBody);
+  made.size = kBegin;
+  made.like = envelope;
+  store(made.body.get(), number);
+  store(made.body.get() + 8, envelope.context);
+  store(made.body.get() + 16, static_cast<std::uint32_t>(envelope.source));
+  bytes_ += kBegin;
+  return &made;
+}
+
+bool Batches::add(std::uint64_t number, const Envelope& envelope, std::span<const std::byte> data) {
+  Batch* const batch = open(number, envelope, kEach + data.size());
+  if (batch == nullptr) return false;
+  std::byte* const to = batch->body.get() + batch->size;
+  store(to, static_cast<std::uint32_t>(envelope.tag));
+  store(to + 4, static_cast<std::uint16_t>(data.size()));
+  if (!data.empty()) std::memcpy(to + kEach, data.data(), data.size());
+  batch->size += kEach + data.size();
+  batch->next = number + 1;
+  bytes_ += kEach + data.size();
+  return true;
+}
+
+std::span<const std::byte> Batches::next() {
+  Batch& first = waiting_.front();
+  const std::size_t size = first.size;
+  taken_ = std::move(first.body);
+  bytes_ -= size;
+  waiting_.pop_front();
+  return {taken_.get(), size};
+}
+
+BatchReader::BatchReader(std::span<const std::byte> body) {
+  malformed_ = body.size() <= kBegin;
+  if (malformed_) return;
+  message_.number = load<std::uint64_t>(body.data());
+  message_.envelope.context = load<std::uint64_t>(body.data() + 8);
+  message_.envelope.source =
+      static_cast<std::int32_t>(load<std::uint32_t>(body.data() + 16));
+  message_.charged = true;
+  rest_ = body.subspan(kBegin);
+}
+
+std::optional<EnvelopeBody> BatchReader::next(std::span<const std::byte>& payload) {
+  if (rest_.empty() || malformed_) return std::nullopt;
+  const std::size_t size = rest_.size() < kEach ? 0 : load<std::uint16_t>(rest_.data() + 4);
+  if (rest_.size() < kEach + size) {
+    malformed_ = true;
+    return std::nullopt;
+  }
+  EnvelopeBody message = message_;
+  ++message_.number;
+  message.envelope.tag = static_cast<std::int32_t>(load<std::uint32_t>(rest_.data()));
+  message.envelope.size = message.ahead = size;
+  payload = rest_.subspan(kEach, size);
+  rest_ = rest_.subspan(kEach + size);
+  return message;
+}
+
+Carried carried_by(FrameKind kind, std::span<const std::byte> body) {
+  const auto behind = [&](std::size_t head) {
+    return static_cast<std::uint64_t>(std::max(body.size(), head) - head);
+  };
+  Carried sum;
+  if (kind == FrameKind::Envelope) return {.messages = 1, .bytes = behind(EnvelopeBody::kSize)};
+  if (kind == FrameKind::Piece) return {.bytes = behind(PieceBody::kSize)};
+  if (kind != FrameKind::Batch) return sum;
+  BatchReader reader(body);
+  for (std::span<const std::byte> payload; reader.next(payload);) {
+    ++sum.messages;
+    sum.bytes += payload.size();
+  }
+  return sum;
+}
+
+}  // namespace isthmus::core
