@@ -120,7 +120,7 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
   made->one_host = world.on_one_host();
   made->crowded = made->one_host && world.size() > sysconf(_SC_NPROCESSORS_ONLN);
   if (world.clusters.size() < 2) return nullptr;
-  start_trace(environment, made->world_rank);
+  start_trace(environment, world, made->world_rank);
 
   native.Comm_dup(MPI_COMM_SELF, &made->self);
   native.Comm_set_errhandler(made->self, MPI_ERRORS_RETURN);
