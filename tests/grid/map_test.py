@@ -106,6 +106,17 @@ def test_those_who_wait_are_named_by_the_map(isthmus, program: Path, alternating
     assert re.search(r"rank 3 \(.*: MPI_Recv from any rank with tag 3,", done.stderr)
 
 
+def test_python_is_told_the_ranks_of_clusters(isthmus, programs, alternating: Path) -> None:
+    source = """
+import isthmus_topology as topology
+if topology.MPI.COMM_WORLD.rank == 3:
+    print([(cluster.name, list(cluster.ranks)) for cluster in topology.clusters()])
+"""
+    words = ["-x", f"PYTHONPATH={mpis.ROOT / 'include'}", mpis.ALL["mpich5"].python, "-c", source]
+    done = isthmus("run", "--map", alternating, *words)
+    assert done.stdout == "[('west', [0, 2]), ('east', [1, 3])]\n", done.stderr
+
+
 def test_a_map_of_one_cluster_changes_nothing(isthmus, program: Path, tmp_path: Path) -> None:
     path = tmp_path / "ranks.map"
     path.write_text("0-1 west")
