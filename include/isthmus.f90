@@ -1,7 +1,7 @@
 ! The clusters that this program runs on, for Fortran (docs/topology.md): compile this file with the
 ! program. It needs nothing to link (before glibc 2.34: -ldl), and without Isthmus it tells of one
-! cluster, the whole of MPI_COMM_WORLD. Clusters are numbered from 0 in the order of the grid file,
-! ranks are those of MPI_COMM_WORLD; isthmus.h says the rest. Communicators are those of `use mpi`;
+! cluster, the whole of MPI_COMM_WORLD. Clusters are numbered from 0 in the order of their first
+! ranks, ranks are those of MPI_COMM_WORLD; isthmus.h says the rest. Communicators are those of `use mpi`;
 ! with mpi_f08, comm%MPI_VAL.
 module isthmus
   use, intrinsic :: iso_c_binding

@@ -2,7 +2,7 @@
  *
  * A header alone: nothing to link (before glibc 2.34: -ldl). What it asks is in the library that
  * `isthmus run` preloads; without Isthmus the same program sees one cluster, the whole of
- * MPI_COMM_WORLD. Clusters are numbered in the order of the grid file, ranks are those of
+ * MPI_COMM_WORLD. Clusters are numbered in the order of their first ranks, ranks are those of
  * MPI_COMM_WORLD. All calls are local, cheap and thread-safe, and may be made between MPI_Init and
  * MPI_Finalize. */
 #ifndef ISTHMUS_H

@@ -2,13 +2,14 @@
 
 One file that needs nothing but mpi4py: put its folder (`isthmus config --includedir`) into
 PYTHONPATH, or copy it. Without Isthmus it tells of one cluster, the whole of MPI.COMM_WORLD.
-Clusters are numbered in the order of the grid file; ranks are those of MPI.COMM_WORLD.
+Clusters are numbered in the order of their first ranks; ranks are those of MPI.COMM_WORLD.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -31,7 +32,7 @@ class Link(NamedTuple):
 
 class Cluster(NamedTuple):
     name: str  # in the grid file; empty without Isthmus
-    ranks: range
+    ranks: Sequence[int]  # ascending; a range where they follow each other
 
 
 _library = ctypes.CDLL(None)  # all that the process has loaded, so also what Isthmus preloads
@@ -46,13 +47,14 @@ def clusters() -> list[Cluster]:
     if not _several:
         return [Cluster(os.environ.get("ISTHMUS_CLUSTER", ""), range(MPI.COMM_WORLD.size))]
     _library.isthmus_topology_cluster_name.restype = ctypes.c_char_p
+    ranks: list[list[int]] = [[] for _ in range(_library.isthmus_topology_clusters())]
+    for rank in range(MPI.COMM_WORLD.size):
+        ranks[_library.isthmus_topology_cluster_of(rank)].append(rank)
     found: list[Cluster] = []
-    first = 0
-    for number in range(_library.isthmus_topology_clusters()):
-        end = first + _library.isthmus_topology_cluster_size(number)
+    for number, own in enumerate(ranks):
         name = _library.isthmus_topology_cluster_name(number).decode()
-        found.append(Cluster(name, range(first, end)))
-        first = end
+        block = range(own[0], own[-1] + 1)
+        found.append(Cluster(name, block if len(block) == len(own) else tuple(own)))
     return found
 
 

@@ -11,9 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from isthmus import rankmap
 from isthmus.errors import UsageError
 from isthmus.gridkeys import mpi_choice
 from isthmus.placement import Part
+from isthmus.rankmap import RankMap
 from isthmus.staging import StagedFile, staged
 from isthmus.units import parse_time
 
@@ -29,6 +31,7 @@ class PartOptions:
     wdir: str | None = None
     mpi: str | None = None
     grid: Path | None = None
+    map: Path | None = None
     timeout: float | None = None
     wait: str | None = None
     tag_output: bool = False
@@ -48,6 +51,7 @@ class RunOptions:
 
     parts: list[Part]
     grid: Path | None
+    map: RankMap | None
     timeout: float | None
     wait: float | None
     tag_output: bool
@@ -60,6 +64,7 @@ class RunOptions:
 
 _OF_THE_RUN = {
     "grid": "-g",
+    "map": "--map",
     "timeout": "--timeout",
     "wait": "--wait",
     "tag_output": "--tag-output",
@@ -109,6 +114,7 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
     return RunOptions(
         parts=[_part(part, i, environ, settings) for i, part in enumerate(parts)],
         grid=first.grid,
+        map=rankmap.load(first.map) if first.map is not None else None,
         timeout=first.timeout,
         wait=seconds_of("--wait", first.wait),
         tag_output=first.tag_output,

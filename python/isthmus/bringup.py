@@ -7,6 +7,7 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from isthmus import ranklist
 from isthmus.agent import Agent, Message
 from isthmus.errors import IsthmusError, JointError, RunError, UsageError
 from isthmus.grid import LinkSpec
@@ -267,6 +268,7 @@ class BringUp:
                     "size": cluster.block.size,
                     "arch": self._machines[i].get("arch"),
                     "long_double": self._machines[i].get("long_double"),
+                    "ranks": ranklist.text(cluster.block.ranks) if cluster.block.ranks else None,
                 }
                 for i, cluster in enumerate(self._plan.clusters)
             ],

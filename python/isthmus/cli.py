@@ -120,6 +120,17 @@ def run(
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,
+    rank_map: Annotated[
+        Path | None,
+        typer.Option(
+            "--map",
+            metavar="FILE",
+            help="Place each world rank on the cluster that a rank map says, lines such as "
+            "'0-3,8 lyon' ([bold]isthmus map[/bold] writes one). Without it the ranks of a "
+            "cluster follow each other.",
+            rich_help_panel=_WHOLE_RUN,
+        ),
+    ] = None,
     timeout: Annotated[
         float | None,
         typer.Option(
@@ -235,6 +246,7 @@ def run(
         wdir=wdir,
         mpi=mpi,
         grid=grid,
+        map=rank_map,
         timeout=timeout,
         wait=wait,
         tag_output=tag_output,

@@ -21,7 +21,7 @@ def run(options: RunOptions) -> int:
     voice = Voice(options.verbose)
     if file:
         tell_networks(Path(file), grid, options, voice)
-    plan = make_plan(grid, options.parts)
+    plan = make_plan(grid, options.parts, options.map)
     commands = []
     for agent in plan.agents:
         command = agent_command(

@@ -26,6 +26,7 @@ from isthmus.gridkeys import (
     Reach,
     Scheduler,
     Subnet,
+    Tag,
     Wait,
 )
 from isthmus.quantities import Duration, Rate
@@ -47,6 +48,8 @@ class ClusterSpec(_Table):
     mpi: Mpi | None = None
     launch: Launch | None = None
     slots: Annotated[int, Field(ge=1)] | None = None
+    speed: Annotated[float, Field(gt=0, le=1e6, strict=False)] = 1.0
+    tags: list[Tag] = []
     hosts: Hosts | None = None
     prefix: PathThere | None = None
     env: Env = {}

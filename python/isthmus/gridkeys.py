@@ -161,6 +161,13 @@ def _meet(text: str) -> str:
     return text
 
 
+def _tag(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", text):
+        raise ValueError(f"must be a word such as 'gpu', without spaces or '='; it is '{text}'")
+    return text
+
+
+Tag = Annotated[str, AfterValidator(_tag)]
 Host = Annotated[str, AfterValidator(_host)]
 PathThere = Annotated[str, AfterValidator(_path)]
 Absolute = Annotated[str, AfterValidator(_absolute)]

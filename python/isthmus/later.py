@@ -16,6 +16,7 @@ COMMANDS = {
     "doctor": "isthmus.doctor.commands:doctor",
     "tune": "isthmus.tune.commands:tune",
     "grid": "isthmus.gridcommand:grid",
+    "map": "isthmus.mapping.commands:map_ranks",
     "trace": "isthmus.tracecommand:trace",
     "install": "isthmus.installcommand:install",
     "config": "isthmus.config:config",

@@ -5,13 +5,22 @@ without fills the clusters in the order of the grid file: where every cluster ha
 takes what it has left; where none has, the ranks are shared out equally, the first clusters taking
 one more where it does not divide. The clusters of the world stand in the order in which they first
 got a rank, and each holds one block of world ranks, its parts in the order of the command line.
+
+A rank map says it of each world rank instead. Parts then have ranks in the order of the command
+line, clusters stand in the order of their first ranks, and native ranks ascend as world ranks do.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
+from isthmus import ranklist
 from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.grid import ClusterSpec
+from isthmus.rankmap import RankMap
+
+# All ranks find theirs in one variable of the environment, of which Linux lets 128 KiB be.
+_MOST_TEXT = 96 << 10
 
 
 @dataclass(frozen=True)
@@ -29,25 +38,35 @@ class Part:
 
 @dataclass
 class Block:
-    """The ranks of one cluster: `first` and the following, in `parts` of (n, part)."""
+    """The processes of one cluster: `first` and the following, in `parts` of (n, part). These
+    numbers are their world ranks as well, unless `ranks` has others."""
 
     cluster: str
     first: int = 0
     parts: list[tuple[int, Part]] = field(default_factory=list)
+    ranks: Sequence[int] | None = None
 
     @property
     def size(self) -> int:
         return sum(n for n, _ in self.parts)
 
     @property
+    def world_ranks(self) -> Sequence[int]:
+        return range(self.first, self.first + self.size) if self.ranks is None else self.ranks
+
+    @property
     def wdir(self) -> str | None:
         return next((part.wdir for _, part in self.parts if part.wdir is not None), None)
 
 
-def place(clusters: Mapping[str, ClusterSpec], parts: Sequence[Part]) -> list[Block]:
+def place(
+    clusters: Mapping[str, ClusterSpec], parts: Sequence[Part], ranks: RankMap | None = None
+) -> list[Block]:
     """The blocks of the world in order. UsageError when the ranks do not fit."""
     blocks: dict[str, Block] = {}
-    for part in parts:
+    if ranks is not None:
+        blocks = _mapped(clusters, parts, ranks)
+    for part in parts if ranks is None else ():
         for cluster, n in _shares(clusters, part, blocks):
             if n:
                 blocks.setdefault(cluster, Block(cluster)).parts.append((n, part))
@@ -62,6 +81,54 @@ def place(clusters: Mapping[str, ClusterSpec], parts: Sequence[Part]) -> list[Bl
                 "Give the same --wdir to all parts that have ranks on one cluster.",
             )
     return list(blocks.values())
+
+
+def _mapped(
+    clusters: Mapping[str, ClusterSpec], parts: Sequence[Part], ranks: RankMap
+) -> dict[str, Block]:
+    ranks.check(clusters)
+    for part in parts:
+        if part.on is not None:
+            raise UsageError(
+                f"--on {part.on}: {ranks.name} says where each rank goes", "Leave out --on."
+            )
+    of_rank = [part for part, n in _counts(parts, ranks) for _ in range(n)]
+    blocks: dict[str, Block] = {}
+    for cluster, own in ranks.ranks().items():
+        runs = [list(run) for _, run in groupby(own, key=lambda rank: id(of_rank[rank]))]
+        parts_here = [(len(run), of_rank[run[0]]) for run in runs]
+        blocks[cluster] = Block(cluster, parts=parts_here, ranks=tuple(own))
+    order = [rank for block in blocks.values() for rank in block.world_ranks]
+    if order == list(range(ranks.size)):  # as without a map
+        for block in blocks.values():
+            block.ranks = None
+    elif sum(len(ranklist.text(block.world_ranks)) for block in blocks.values()) > _MOST_TEXT:
+        raise UsageError(
+            f"{ranks.name}: the map is too long for the environment of the ranks",
+            "Let more neighbours be in one cluster.",
+        )
+    return blocks
+
+
+def _counts(parts: Sequence[Part], ranks: RankMap) -> list[tuple[Part, int]]:
+    """How many ranks each part has: together those of the map."""
+    given = sum(part.n for part in parts if part.n is not None)
+    without = [part for part in parts if part.n is None]
+    rest = ranks.size - given
+    if len(without) > 1:
+        raise UsageError(
+            f"'{without[1].argv[0]}' has no -n, and neither has '{without[0].argv[0]}'",
+            f"Say with -n which of the {ranks.size} ranks of {ranks.name} are whose.",
+        )
+    if rest < len(without) or (rest and not without):
+        asked = f"-n asks for {given}"
+        if without and given <= ranks.size:
+            asked += f", which leaves none for '{without[0].argv[0]}'"
+        raise UsageError(
+            f"{ranks.name} has {ranks.size} rank{'s' if ranks.size > 1 else ''}, and {asked}",
+            "Leave out -n, or give the map as many.",
+        )
+    return [(part, part.n if part.n is not None else rest) for part in parts]
 
 
 def _shares(

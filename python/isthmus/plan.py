@@ -13,6 +13,7 @@ from isthmus.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec
 from isthmus.gridkeys import Reach, is_place
 from isthmus.placement import Block, Part, place
 from isthmus.quantities import Rate
+from isthmus.rankmap import RankMap
 
 ANY_HOST = ("0.0.0.0", "[::]")
 ANYWHERE = "tcp:0.0.0.0:0"
@@ -123,11 +124,13 @@ class Plan:
         return name if len(nodes) == 1 else f"{name}/{nodes.index(node)}"
 
 
-def make_plan(grid: Grid, parts: Sequence[Part], *, joining: bool = False) -> Plan:
+def make_plan(
+    grid: Grid, parts: Sequence[Part], ranks: RankMap | None = None, *, joining: bool = False
+) -> Plan:
     """UsageError when ranks do not fit or clusters are not joined. With `joining` the agents of
     ranks dial in from batch jobs, on hosts that nobody knows yet; a gateway whose address is given
     still stands where the grid file has it, and is started there."""
-    blocks = place(grid.cluster, parts)
+    blocks = place(grid.cluster, parts, ranks)
     relayed = relays.meeting(grid, {block.cluster for block in blocks})
     grid = relays.expanded(grid)
     specs = [*grid.gateway, *networks.bridges(grid)]

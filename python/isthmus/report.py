@@ -6,13 +6,15 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 from rich.table import Table
 
+from isthmus import ranklist
+from isthmus.placement import Block
 from isthmus.plan import Plan
 from isthmus.stats import Stats
 from isthmus.units import format_bytes, format_rate
 
 
-def _ranks(first: int, size: int) -> str:
-    return f"rank {first}" if size == 1 else f"ranks {first}-{first + size - 1}"
+def _ranks(block: Block) -> str:
+    return ("rank " if block.size == 1 else "ranks ") + ranklist.text(block.world_ranks)
 
 
 def _count(number: int, what: str) -> str:
@@ -26,7 +28,7 @@ def dry_run(plan: Plan, commands: Sequence[Sequence[str]]) -> Iterable[str]:
         cluster = plan.places[agent.cluster]
         block, spec = cluster.block, cluster.spec
         yield ""
-        what = _ranks(block.first, block.size) if agent.has_ranks else "only forwards"
+        what = _ranks(block) if agent.has_ranks else "only forwards"
         yield f"{plan.where(agent)}: {what}"
         yield f"  agent    {shlex.join(command)}"
         if agent.has_ranks:

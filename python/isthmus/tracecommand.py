@@ -40,6 +40,7 @@ def trace(
 (collectives and their algorithms), comm (communicators), relay (what gateways pass on), all. The \
 clocks are those of the hosts: what two of them say is as exact as their clocks are alike."""
     traces = [tracefile.read(path) for path in files]
+    share_ranks(traces)
     known = {event.subsystem for one in traces for event in one.events.values()}
     if wrong := set(subsystem or []) - known:
         raise UsageError(
@@ -53,6 +54,13 @@ clocks are those of the hosts: what two of them say is as exact as their clocks 
         print(_about(one))
     for record in merged(traces, subsystem or sorted(known)):
         sys.stdout.write(line(record) + "\n")
+
+
+def share_ranks(traces: Sequence[Trace]) -> None:
+    """Under a rank map each rank's trace tells the ranks of all; agents do not know them."""
+    ranks = {key: name for one in traces for key, name in one.names.items() if key[0] == "node"}
+    for one in traces:
+        one.names.update(ranks)
 
 
 def merged(traces: Sequence[Trace], subsystems: Sequence[str]) -> Iterator[Record]:

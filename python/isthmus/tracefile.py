@@ -74,6 +74,8 @@ class Trace:
         if name := self.names.get((key, value)):
             return name
         is_node = key in _NODES or (key == "source" and event.subsystem == "relay")
+        if is_node and (rank := self.names.get(("node", value))):
+            return rank
         if is_node and value >= _GATEWAY:
             return "nobody" if value == _NOBODY else f"gateway:{value - _GATEWAY}"
         if key == "context":  # who made it, and its how-manieth; odd ones are of collectives

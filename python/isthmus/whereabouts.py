@@ -37,7 +37,7 @@ class Whereabouts:
         asked = [m for m in self.members if not m.lost]
         for member in asked:
             self.members.later(member.agent.send("where"))
-        ranks = list(self._ranks())
+        ranks = sorted(self._ranks())
         with contextlib.suppress(asyncio.TimeoutError):
             everyone = self.members.until(lambda: all(rank in self.answers for rank in ranks))
             await asyncio.wait_for(everyone, _LIMIT)
@@ -52,8 +52,7 @@ class Whereabouts:
     def _ranks(self) -> Iterable[int]:
         """Of the clusters that run."""
         for member in self.members.running:
-            block = member.cluster.block
-            yield from range(block.first, block.first + block.size)
+            yield from member.cluster.block.world_ranks
 
 
 def view(ranks: Sequence[int], answers: Answers) -> list[str]:

@@ -28,17 +28,17 @@ void require_distinct(std::vector<int> values, const char* what) {
 
 }  // namespace
 
-std::optional<int> Group::Run::rank_of(int world_rank) const {
-  if (world_rank < low() || world_rank > high()) return std::nullopt;
-  const int away = world_rank - world;
+std::optional<int> Group::Run::rank_of(int node) const {
+  if (node < low() || node > high()) return std::nullopt;
+  const int away = node - begin;
   if (away % stride != 0) return std::nullopt;
   return rank + away / stride;
 }
 
-void Group::append(int world_rank, bool any_stride) {
+void Group::append(int node, bool any_stride) {
   if (!runs_.empty()) {
     Run& run = runs_.back();
-    const int step = world_rank - run.last();
+    const int step = node - run.last();
     const bool neighbour = step == 1 || step == -1;
     if (run.count == 1 ? any_stride || neighbour : step == run.stride) {
       run.stride = step;
@@ -47,82 +47,82 @@ void Group::append(int world_rank, bool any_stride) {
       return;
     }
   }
-  runs_.push_back({.rank = size_, .count = 1, .world = world_rank, .stride = 1});
+  runs_.push_back({.rank = size_, .count = 1, .begin = node, .stride = 1});
   ++size_;
 }
 
 // False when runs overlap.
 bool Group::sort_runs() {
-  by_world_.resize(runs_.size());
-  std::iota(by_world_.begin(), by_world_.end(), 0U);
-  std::sort(by_world_.begin(), by_world_.end(),
+  by_node_.resize(runs_.size());
+  std::iota(by_node_.begin(), by_node_.end(), 0U);
+  std::sort(by_node_.begin(), by_node_.end(),
             [&](auto a, auto b) { return runs_[a].low() < runs_[b].low(); });
-  for (std::size_t i = 1; i < by_world_.size(); ++i) {
-    if (runs_[by_world_[i - 1]].high() >= runs_[by_world_[i]].low()) {
-      by_world_.clear();
+  for (std::size_t i = 1; i < by_node_.size(); ++i) {
+    if (runs_[by_node_[i - 1]].high() >= runs_[by_node_[i]].low()) {
+      by_node_.clear();
       return false;
     }
   }
   return true;
 }
 
-Group Group::trusted(std::span<const int> world_ranks) {
+Group Group::trusted(std::span<const int> nodes) {
   Group group;
-  for (const int r : world_ranks) group.append(r, true);
+  for (const int node : nodes) group.append(node, true);
   if (!group.sort_runs() && group.runs_.size() > kScannedRuns) {
     group = Group();
-    for (const int r : world_ranks) group.append(r, false);
+    for (const int node : nodes) group.append(node, false);
     group.sort_runs();
   }
   group.runs_.shrink_to_fit();
   return group;
 }
 
-Group Group::of(std::span<const int> world_ranks) {
-  require_distinct({world_ranks.begin(), world_ranks.end()}, "world rank");
-  return trusted(world_ranks);
+Group Group::of(std::span<const int> nodes) {
+  require_distinct({nodes.begin(), nodes.end()}, "node");
+  return trusted(nodes);
 }
 
 Group Group::range(int first, int count) {
   if (first < 0 || count < 0 || first > INT32_MAX - count) {
     throw std::invalid_argument("a group cannot hold " + std::to_string(count) +
-                                " ranks from world rank " + std::to_string(first) + " on");
+                                " ranks from node " + std::to_string(first) + " on");
   }
   Group group;
   if (count > 0) {
-    group.runs_.push_back({.rank = 0, .count = count, .world = first, .stride = 1});
-    group.by_world_.push_back(0);
+    group.runs_.push_back({.rank = 0, .count = count, .begin = first, .stride = 1});
+    group.by_node_.push_back(0);
     group.size_ = count;
   }
   return group;
 }
 
-int Group::world_rank(int rank) const {
+int Group::node(int rank) const {
   const auto after = std::upper_bound(runs_.begin(), runs_.end(), rank,
                                       [](int r, const Run& run) { return r < run.rank; });
   const Run& run = *std::prev(after);
-  return run.world + (rank - run.rank) * run.stride;
+  return run.begin + (rank - run.rank) * run.stride;
 }
 
-std::optional<int> Group::rank_of(int world_rank) const {
-  if (by_world_.empty()) {
+std::optional<int> Group::rank_of(int node) const {
+  if (by_node_.empty()) {
     for (const Run& run : runs_) {
-      if (const auto rank = run.rank_of(world_rank)) return rank;
+      if (const auto rank = run.rank_of(node)) return rank;
     }
     return std::nullopt;
   }
   const auto after =
-      std::upper_bound(by_world_.begin(), by_world_.end(), world_rank,
+      std::upper_bound(by_node_.begin(), by_node_.end(), node,
                        [&](int r, std::uint32_t index) { return r < runs_[index].low(); });
-  if (after == by_world_.begin()) return std::nullopt;
-  return runs_[*std::prev(after)].rank_of(world_rank);
+  if (after == by_node_.begin()) return std::nullopt;
+  return runs_[*std::prev(after)].rank_of(node);
 }
 
-std::vector<int> Group::ranks() const {
+std::vector<int> Group::nodes() const {
   std::vector<int> all;
   all.reserve(static_cast<std::size_t>(size_));
   for (const Run& run : runs_) {
-    for (int i = 0; i < run.count; ++i) all.push_back(run.world + i * run.stride);
+    for (int i = 0; i < run.count; ++i) all.push_back(run.begin + i * run.stride);
   }
   return all;
 }
@@ -130,28 +130,28 @@ std::vector<int> Group::ranks() const {
 Likeness Group::compare(const Group& other) const {
   if (runs_ == other.runs_) return Likeness::Identical;
   if (size_ != other.size_) return Likeness::Unequal;
-  for (const int r : ranks()) {
+  for (const int r : nodes()) {
     if (!other.rank_of(r)) return Likeness::Unequal;
   }
   return Likeness::Similar;
 }
 
 Group Group::unite(const Group& other) const {
-  std::vector<int> all = ranks();
-  for (const int r : other.ranks()) {
+  std::vector<int> all = nodes();
+  for (const int r : other.nodes()) {
     if (!rank_of(r)) all.push_back(r);
   }
   return trusted(all);
 }
 
 Group Group::intersect(const Group& other) const {
-  std::vector<int> all = ranks();
+  std::vector<int> all = nodes();
   std::erase_if(all, [&](int r) { return !other.rank_of(r); });
   return trusted(all);
 }
 
 Group Group::subtract(const Group& other) const {
-  std::vector<int> all = ranks();
+  std::vector<int> all = nodes();
   std::erase_if(all, [&](int r) { return other.rank_of(r).has_value(); });
   return trusted(all);
 }
@@ -172,13 +172,13 @@ Group Group::include(std::span<const int> ranks) const {
   checked(ranks);
   std::vector<int> chosen;
   chosen.reserve(ranks.size());
-  for (const int r : ranks) chosen.push_back(world_rank(r));
+  for (const int r : ranks) chosen.push_back(node(r));
   return trusted(chosen);
 }
 
 Group Group::exclude(std::span<const int> ranks) const {
   const std::vector<int> gone = checked(ranks);
-  const std::vector<int> all = this->ranks();
+  const std::vector<int> all = nodes();
   std::vector<int> kept;
   kept.reserve(all.size() - gone.size());
   auto next = gone.begin();

@@ -1,4 +1,5 @@
-// An ordered set of world ranks, as MPI groups and communicators need it (MPI-4.1 section 7.3).
+// An ordered set of processes, by node, as MPI groups and communicators need it (MPI-4.1
+// section 7.3).
 #pragma once
 
 #include <cstddef>
@@ -12,21 +13,21 @@ namespace isthmus::core {
 /// How two groups relate; the meanings of MPI_IDENT, MPI_SIMILAR, MPI_UNEQUAL.
 enum class Likeness { Identical, Similar, Unequal };
 
-/// Immutable. Holds runs of world ranks with a stride, so a group that is contiguous (or
+/// Immutable. Holds runs of nodes with a stride, so a group that is contiguous (or
 /// contiguous in each cluster) costs O(runs) memory, whatever its size.
 class Group {
  public:
   Group() = default;
-  /// The ranks must be distinct and not negative; throws std::invalid_argument otherwise.
-  static Group of(std::span<const int> world_ranks);
+  /// Nodes must be distinct and not negative; throws std::invalid_argument otherwise.
+  static Group of(std::span<const int> nodes);
   static Group range(int first, int count);
 
   int size() const { return size_; }
-  /// World rank of the member `rank`, 0 <= rank < size(). O(log runs).
-  int world_rank(int rank) const;
-  /// Rank of a world rank in this group, or nothing. O(log runs).
-  std::optional<int> rank_of(int world_rank) const;
-  std::vector<int> ranks() const;
+  /// Node of the member `rank`, 0 <= rank < size(). O(log runs).
+  int node(int rank) const;
+  /// Rank of a node in this group, or nothing. O(log runs).
+  std::optional<int> rank_of(int node) const;
+  std::vector<int> nodes() const;  ///< in the order of ranks
 
   Likeness compare(const Group& other) const;
   Group unite(const Group& other) const;
@@ -49,24 +50,24 @@ class Group {
   struct Run {
     int rank;    // of its first member in this group
     int count;   // members
-    int world;   // world rank of its first member
-    int stride;  // between world ranks; any sign, never 0; 1 when count is 1
+    int begin;   // node of its first member
+    int stride;  // between nodes; any sign, never 0; 1 when count is 1
 
-    int last() const { return world + (count - 1) * stride; }
-    int low() const { return stride > 0 ? world : last(); }
-    int high() const { return stride > 0 ? last() : world; }
-    std::optional<int> rank_of(int world_rank) const;
+    int last() const { return begin + (count - 1) * stride; }
+    int low() const { return stride > 0 ? begin : last(); }
+    int high() const { return stride > 0 ? last() : begin; }
+    std::optional<int> rank_of(int node) const;
     bool operator==(const Run&) const = default;
   };
 
-  static Group trusted(std::span<const int> world_ranks);  // known to be distinct
-  void append(int world_rank, bool any_stride);
+  static Group trusted(std::span<const int> nodes);  // known to be distinct
+  void append(int node, bool any_stride);
   bool sort_runs();
   std::vector<int> checked(std::span<const int> ranks) const;
 
   // A function of the sequence of members alone, so equal groups have equal runs.
   std::vector<Run> runs_;
-  std::vector<std::uint32_t> by_world_;  // indices of runs_ by low(), or empty: few, overlapping
+  std::vector<std::uint32_t> by_node_;  // indices of runs_ by low(), or empty: few, overlapping
   int size_ = 0;
 };
 

@@ -44,10 +44,10 @@ Ranks random_ranks(std::mt19937& random, int world) {
 }
 
 void expect_same(const Group& group, const Ranks& ranks, int world) {
-  ASSERT_EQ(group.ranks(), ranks);
+  ASSERT_EQ(group.nodes(), ranks);
   ASSERT_EQ(group.size(), static_cast<int>(ranks.size()));
   for (int i = 0; i < group.size(); ++i) {
-    ASSERT_EQ(group.world_rank(i), ranks[static_cast<std::size_t>(i)]);
+    ASSERT_EQ(group.node(i), ranks[static_cast<std::size_t>(i)]);
   }
   for (int r = -1; r <= world; ++r) {
     const auto at = std::find(ranks.begin(), ranks.end(), r);

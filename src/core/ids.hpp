@@ -5,8 +5,9 @@
 
 namespace isthmus::core {
 
-/// A party of the network. Processes of the program are named by their world rank; gateways
-/// follow from `kFirstGateway` on, in the order of the grid.
+/// A party of the network. Processes of the program are numbered from 0, cluster after cluster,
+/// which is their world rank unless a map says otherwise (World::rank_of); gateways follow from
+/// `kFirstGateway` on, in the order of the grid.
 using NodeId = std::uint32_t;
 
 inline constexpr NodeId kFirstGateway = 0x8000'0000U;

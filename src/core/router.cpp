@@ -72,11 +72,10 @@ bool Router::take(Neighbour& from, const InFrame& frame, std::uint16_t hops) {
   Neighbour* to = nullptr;
   InFrame routed = frame;
   if (!is_gateway(from.node) && (frame.source != from.node || (frame.flags & kReturned) != 0)) {
-    trouble = name(from.node) + " sent in the name of rank " + std::to_string(frame.source);
+    trouble = name(from.node) + " sent in the name of " + name(frame.source);
   } else if (hops == 0) {
-    trouble = "the routes go in a circle: a message from rank " + std::to_string(frame.source) +
-              " to rank " + std::to_string(frame.destination) + " has crossed " +
-              std::to_string(kMaxHops) + " conduits";
+    trouble = "the routes go in a circle: a message from " + name(frame.source) + " to " +
+              name(frame.destination) + " has crossed " + std::to_string(kMaxHops) + " conduits";
   } else if (frame.flags == 0 && unreachable_.empty() && cut_off_.empty()) {
     to = next_hop(frame.destination, frame.body.size() > kExpressBody, trouble);
   } else {

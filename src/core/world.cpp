@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "core/rank_list.hpp"
 #include "core/wire.hpp"
 
 namespace isthmus::core {
@@ -91,6 +92,13 @@ Cluster read_one_cluster(const json& entry, const std::string& where) {
   cluster.long_double = text_or_none(entry, where, "long_double");
   if (entry.contains("part")) {
     cluster.part = static_cast<int>(number(entry, where, "part", 0, INT32_MAX));
+  }
+  if (const std::string ranks = text_or_none(entry, where, "ranks"); !ranks.empty()) {
+    try {
+      cluster.ranks = ranks_from_text(ranks, cluster.size);
+    } catch (const std::invalid_argument& wrong) {
+      refuse(where + ".ranks", wrong.what());
+    }
   }
   return cluster;
 }
@@ -183,9 +191,9 @@ bool World::on_one_host() const {
   return static_cast<std::size_t>(shared) == first * (first - 1) / 2;
 }
 
-std::size_t World::cluster_of(int world_rank) const {
+std::size_t World::cluster_of(int node) const {
   const auto after =
-      std::upper_bound(clusters.begin(), clusters.end(), world_rank,
+      std::upper_bound(clusters.begin(), clusters.end(), node,
                        [](int r, const Cluster& cluster) { return r < cluster.first; });
   return static_cast<std::size_t>(after - clusters.begin()) - 1;
 }
@@ -207,6 +215,7 @@ std::string world_to_json(const World& world) {
                         {"arch", cluster.arch},
                         {"long_double", cluster.long_double},
                         {"part", cluster.part}});
+    if (!cluster.ranks.empty()) clusters.back()["ranks"] = ranks_to_text(cluster.ranks);
   }
   json gateways = json::array();
   for (const Gateway& gateway : world.gateways) {
@@ -256,6 +265,7 @@ World world_from_json(const std::string& text_) {
     }
     world.clusters.push_back(std::move(cluster));
   }
+  world.check_ranks();
   read_gateways(list(root, "the world", "gateways"), world);
   if (root.contains("direct")) read_direct(list(root, "the world", "direct"), world);
   if (root.contains("links")) read_links(list(root, "the world", "links"), world);

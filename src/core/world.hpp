@@ -1,4 +1,4 @@
-// Who is in the grid: the clusters, their world ranks and their gateways.
+// Who is in the grid: the clusters, their processes and their gateways.
 #pragma once
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/group.hpp"
 #include "core/ids.hpp"
 
 namespace isthmus::core {
@@ -26,11 +27,13 @@ struct Gateway {
 
 struct Cluster {
   std::string name;
-  int first = 0;              ///< world rank of its native rank 0
-  int size = 0;               ///< its ranks; clusters hold contiguous blocks in order
+  int first = 0;              ///< node of its native rank 0
+  int size = 0;               ///< its ranks; clusters hold contiguous blocks of nodes in order
   std::string arch{};         ///< of its hosts, as uname has it; empty: unknown
   std::string long_double{};  ///< format of its `long double`, to be compared; empty: unknown
   int part = 0;               ///< which MPI_COMM_WORLD its ranks are of: 0, and one for each spawn
+  /// World ranks of its processes, ascending as native ranks do; empty: they are the nodes.
+  std::vector<int> ranks{};
 };
 
 /// Whether a `long double` of one is another number, or none, in the other.
@@ -63,7 +66,7 @@ struct Growth {
   Cluster cluster;        ///< without `first`
 };
 
-/// Grows at its end only, so a world rank stays what it is for as long as the grid lives.
+/// Grows at its end only, so a node stays what it is for as long as the grid lives.
 /// The same on every node of the grid, but for `addresses`, which each cluster sees its own way.
 struct World {
   std::vector<Cluster> clusters;
@@ -87,10 +90,18 @@ struct World {
   const Gateway* gateway(NodeId node) const;
   /// All processes of the first part reach each other through shared memory.
   bool on_one_host() const;
-  /// Index of the cluster that holds a world rank, 0 <= rank < size(). O(log clusters).
-  std::size_t cluster_of(int world_rank) const;
+  /// Index of the cluster that holds a process, 0 <= node < size(). O(log clusters).
+  std::size_t cluster_of(int node) const;
   /// As `cluster_of`; throws std::out_of_range for a node that is no process of this world.
   std::size_t cluster_of_node(NodeId process) const;
+  /// The world rank of a process, by which users know it; a number that is no process's stays.
+  int rank_of(NodeId process) const;
+  /// The MPI_COMM_WORLD of a part: world rank -> node.
+  Group group_of(int part) const;
+  /// For messages: `rank 3`.
+  std::string rank_name(NodeId process) const;
+  /// Throws std::invalid_argument where the ranks of clusters are no permutation of the nodes.
+  void check_ranks() const;
   /// For messages: `rank 3 (cluster "east")`, `the gateway of cluster "east"`, `the gateway of
   /// clusters "east" and "west"`, or `gateway 1 of ...` where there are several of those, counted
   /// from 0.
@@ -103,14 +114,15 @@ struct World {
 std::string quoted_clusters(const World& world, const std::vector<std::size_t>& clusters);
 
 /// To and from the JSON text that travels in ISTHMUS_WORLD:
-///   {"clusters":[{"name":"east","size":4,"arch":"x86_64","long_double":"64/16","part":0},...],
+///   {"clusters":[{"name":"east","size":4,"arch":"x86_64","long_double":"64/16","part":0,
+///      "ranks":"0-3,8"},...],
 ///    "gateways":[{"node":2147483648,"clusters":[0],"addresses":["unix:/...","tcp:..."],
 ///      "hops":[0,1],"name":""},...],
 ///    "direct":[{"between":[0,1],"encrypt":true,"rate":125e6,"rtt":0.0116,"streams":0,
 ///      "patience":600,"congestion":""},...]}
-/// where `arch`, `long_double`, `part`, `hops`, `name` and `direct` may be absent, and all but
-/// `between` in it. `world_from_json` throws std::invalid_argument with a sentence that names the
-/// wrong key.
+/// where `arch`, `long_double`, `part`, `ranks`, `hops`, `name` and `direct` may be absent, and all
+/// but `between` in it. `world_from_json` throws std::invalid_argument with a sentence that names
+/// the wrong key.
 std::string world_to_json(const World& world);
 World world_from_json(const std::string& text);
 

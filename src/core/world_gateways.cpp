@@ -50,7 +50,7 @@ std::string quoted_clusters(const World& world, const std::vector<std::size_t>& 
 
 std::string World::name_of(NodeId node) const {
   if (!is_gateway(node)) {
-    std::string rank = "rank " + std::to_string(node);
+    std::string rank = rank_name(node);
     if (node >= static_cast<NodeId>(size())) return rank;
     return rank + " (" + quoted_clusters(*this, {cluster_of(static_cast<int>(node))}) + ")";
   }

@@ -49,8 +49,9 @@ struct ControlBody {
   /// Joined: a process, which is connected to all gateways of its cluster; or a gateway, all of
   /// whose processes have joined. Without: the gateway.
   core::NodeId node = core::kNobody;
-  int rank = -1;  ///< Abort, Without; Lost: -1 if it is the whole cluster
-  int code = 1;   ///< Abort, Fault: exit status
+  /// Abort: the world rank. Without, Lost: the process; of Lost, -1 if it is the whole cluster.
+  int rank = -1;
+  int code = 1;  ///< Abort, Fault: exit status
   /// Abort, Fault; Lost: why; Here, Ask, Answer: JSON (docs/control.md), of the latter two at most
   /// kMostAsked bytes; Grown: core::growth_to_json.
   std::string message{};

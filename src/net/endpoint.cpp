@@ -35,7 +35,7 @@ void futex_wake_all(std::atomic<std::uint32_t>& word) {
 }  // namespace
 
 Endpoint::Endpoint(EndpointConfig config, FaultHandler on_fault)
-    : engine_(static_cast<core::NodeId>(config.world_rank), core::limits_for(config.world)),
+    : engine_(static_cast<core::NodeId>(config.node), core::limits_for(config.world)),
       io_(std::make_unique<Io>(*this, std::move(config), std::move(on_fault))) {}
 
 std::unique_ptr<Endpoint> Endpoint::join(EndpointConfig config, FaultHandler on_fault) {
@@ -190,7 +190,7 @@ std::uint64_t Endpoint::ask(const std::string& request) {
     const std::lock_guard lock(io_->mutex);
     number = io_->questions++;
     io_->unanswered[number] = {.what = ControlBody::What::Ask,
-                               .rank = io_->config.world_rank,
+                               .rank = io_->config.node,
                                .message = request,
                                .number = number};
   }
@@ -211,7 +211,7 @@ void Endpoint::abort(int code, const std::string& sentence) {
   if (io_->pid != ::getpid()) return;
   ControlBody body;
   body.what = ControlBody::What::Abort;
-  body.rank = io_->config.world_rank;
+  body.rank = io_->config.world.rank_of(static_cast<core::NodeId>(io_->config.node));
   body.code = code;
   body.message = sentence;
   if (io_->turn.mine()) {
@@ -237,9 +237,8 @@ void Endpoint::leave() {
       io_->changed.wait_for(lock, 30s, [this] { return io_->phase != Io::Phase::Leaving; });
     }
     if (io_->phase == Io::Phase::Leaving) {
-      throw std::runtime_error("rank " + std::to_string(io_->config.world_rank) +
-                               " could not flush its last messages to " + io_->name(io_->gates[0]) +
-                               " within 30 s");
+      throw std::runtime_error(io_->rank_name() + " could not flush its last messages to " +
+                               io_->name(io_->gates[0]) + " within 30 s");
     }
     if (io_->phase == Io::Phase::Failed) throw std::runtime_error(io_->failure);
   }

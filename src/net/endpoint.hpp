@@ -23,7 +23,7 @@ namespace isthmus::net {
 /// All a process needs to join. The face reads it from what the agent set in the environment.
 struct EndpointConfig {
   core::World world;
-  int world_rank = -1;
+  int node = -1;       ///< of this process
   std::string job;     ///< identifies the job in messages and handshakes
   std::string secret;  ///< the job's secret, raw bytes
   /// Says, as JSON of at most 4000 bytes, where this process is in the program and what it waits

@@ -24,12 +24,12 @@ constexpr std::size_t kFirstBytes = 16 * 1024, kBatchBytes = 64 * 1024;
 Endpoint::Io::Io(Endpoint& owner, EndpointConfig settings, FaultHandler handler)
     : endpoint(owner), config(std::move(settings)), on_fault(std::move(handler)) {
   world = std::make_shared<const core::World>(config.world);
-  if (config.world_rank < 0 || config.world_rank >= config.world.size()) {
-    throw std::runtime_error("world rank " + std::to_string(config.world_rank) +
+  if (config.node < 0 || config.node >= config.world.size()) {
+    throw std::runtime_error("process " + std::to_string(config.node) +
                              " is not of this grid, which has " +
                              std::to_string(config.world.size()) + " ranks");
   }
-  const std::size_t mine = config.world.cluster_of(config.world_rank);
+  const std::size_t mine = config.world.cluster_of(config.node);
   for (const auto& gateway : config.world.gateways) {
     if (!gateway.serves(mine)) continue;
     gates.emplace_back().gateway = gateway;
@@ -46,8 +46,8 @@ void Endpoint::Io::make_direct() {
   Direct::Hooks hooks;
   hooks.frame = [this](core::NodeId from, const core::InFrame& frame) {
     if (frame.source == from && core::is_routed(frame.kind)) return deliver(frame);
-    tell_fault("rank " + std::to_string(from) + " sent in the name of rank " +
-               std::to_string(frame.source));
+    tell_fault(config.world.rank_name(from) + " sent in the name of " +
+               config.world.rank_name(frame.source));
     return true;
   };
   hooks.place = [this](core::NodeId from, const core::InFrame& beginning) {
@@ -57,7 +57,7 @@ void Endpoint::Io::make_direct() {
   hooks.invite = [this](core::NodeId to, const std::vector<std::byte>& body) {
     core::OutFrame frame;
     frame.kind = core::FrameKind::Invite;
-    frame.source = static_cast<core::NodeId>(config.world_rank);
+    frame.source = static_cast<core::NodeId>(config.node);
     frame.destination = to;
     frame.payload = body;
     const std::size_t cluster = config.world.cluster_of(static_cast<int>(to));
@@ -69,7 +69,7 @@ void Endpoint::Io::make_direct() {
     asio::post(io, [driver] { driver->flush(); });
   };
   hooks.lost = [this](const core::Conduit& conduit) { send_elsewhere(conduit); };
-  direct = std::make_shared<Direct>(io, config.world, static_cast<core::NodeId>(config.world_rank),
+  direct = std::make_shared<Direct>(io, config.world, static_cast<core::NodeId>(config.node),
                                     Credentials{config.job, config.secret}, std::move(hooks));
   if (direct->any()) direct->listen();
 }
@@ -144,7 +144,7 @@ void Endpoint::Io::pump() {
     ConduitDriver* const way = way_to(to, bulk);
     return way == nullptr ? nullptr : &way->conduit();
   };
-  if (ways.waits() && ways.send_again(static_cast<core::NodeId>(config.world_rank), by)) {
+  if (ways.waits() && ways.send_again(static_cast<core::NodeId>(config.node), by)) {
     sent_again = ways.sent_again();
     flush();
   }
@@ -154,7 +154,7 @@ void Endpoint::Io::pump() {
 
 // About so many bytes at most. True: there may be more.
 bool Endpoint::Io::pump_some(std::size_t bytes) {
-  const auto self = static_cast<core::NodeId>(config.world_rank);
+  const auto self = static_cast<core::NodeId>(config.node);
   const core::Engine::Room room = [this, self](core::NodeId peer, bool bulk) {
     return peer == self || way_to(peer, bulk) != nullptr;
   };
@@ -194,7 +194,7 @@ bool Endpoint::Io::pump_some(std::size_t bytes) {
 }
 
 bool Endpoint::Io::deliver(const core::InFrame& frame) {
-  bool good = frame.destination == static_cast<core::NodeId>(config.world_rank);
+  bool good = frame.destination == static_cast<core::NodeId>(config.node);
   if (good && frame.kind == core::FrameKind::Invite) {
     const auto invite = decode_invite(frame.body);
     good = invite.has_value();
@@ -209,8 +209,8 @@ bool Endpoint::Io::deliver(const core::InFrame& frame) {
 }
 
 void Endpoint::Io::tell_broken(core::NodeId source) {
-  tell_fault("rank " + std::to_string(config.world_rank) + " received a message from rank " +
-             std::to_string(source) + " that breaks the protocol");
+  tell_fault(rank_name() + " received a message from " + config.world.rank_name(source) +
+             " that breaks the protocol");
 }
 
 // The memory stays the receive's while this thread has its turn: only arrivals complete it.
@@ -306,7 +306,7 @@ void Endpoint::Io::grow(const std::string& text) {
       if (config.world.grow(next)) ways.grow(next.like);
     }
   } catch (const std::invalid_argument& wrong) {
-    return tell_fault("rank " + std::to_string(config.world_rank) + ": " + wrong.what());
+    return tell_fault(rank_name() + ": " + wrong.what());
   }
   auto grown = std::make_shared<const core::World>(config.world);
   {
@@ -371,7 +371,7 @@ void Endpoint::Io::tell_where(Gate& gate) {
 void Endpoint::Io::say_to(Gate& gate, std::span<const std::byte> bytes) {
   core::OutFrame frame;
   frame.kind = core::FrameKind::Control;
-  frame.source = static_cast<core::NodeId>(config.world_rank);
+  frame.source = static_cast<core::NodeId>(config.node);
   frame.destination = gate.gateway.node;
   frame.payload = bytes;
   gate.driver->conduit().submit(frame);

@@ -84,6 +84,10 @@ struct Endpoint::Io {
 
   Endpoint& endpoint;
   EndpointConfig config;
+  /// Of this process, for messages.
+  std::string rank_name() const {
+    return config.world.rank_name(static_cast<core::NodeId>(config.node));
+  }
   FaultHandler on_fault;
   asio::io_context io;
   IoTurn turn{io};

@@ -44,15 +44,15 @@ void Endpoint::Io::connect(std::size_t gate) {
             why = e.what();
           }
         }
-        self->tell_fault("rank " + std::to_string(self->config.world_rank) +
-                         " cannot join the grid at " + self->name(self->gates[index]) + ": " + why);
+        self->tell_fault(self->rank_name() + " cannot join the grid at " +
+                         self->name(self->gates[index]) + ": " + why);
       }(this, gate),
       asio::detached);
 }
 
 void Endpoint::Io::attach(std::size_t index, std::shared_ptr<Stream> stream) {
   core::ConduitConfig settings;
-  settings.self = static_cast<core::NodeId>(config.world_rank);
+  settings.self = static_cast<core::NodeId>(config.node);
   settings.peer = gates[index].gateway.node;
   settings.session = random_session();
   settings.software = software();
@@ -87,7 +87,7 @@ void Endpoint::Io::connected(std::size_t index) {
   }
   ControlBody body;
   body.what = ControlBody::What::Joined;
-  body.node = static_cast<core::NodeId>(config.world_rank);
+  body.node = static_cast<core::NodeId>(config.node);
   say(body);
 }
 

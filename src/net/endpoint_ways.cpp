@@ -28,8 +28,7 @@ void Endpoint::Io::lose(std::size_t index, const ControlBody& lost) {
 void Endpoint::Io::lose_gate(std::size_t index, const std::string& why) {
   Gate& gate = gates[index];
   if (std::exchange(gate.gone, true)) return;
-  const std::string sentence =
-      "rank " + std::to_string(config.world_rank) + " has lost " + name(gate) + ": " + why;
+  const std::string sentence = rank_name() + " has lost " + name(gate) + ": " + why;
   gate.driver->close();
   if (said_bye) {  // what is left are credits
     asio::post(io, [this] { progress(); });
@@ -37,8 +36,7 @@ void Endpoint::Io::lose_gate(std::size_t index, const std::string& why) {
   }
   if (!open || !ways.lose_gate(index)) return tell_fault(sentence);
   pass_on_without(
-      index,
-      {.what = ControlBody::What::Without, .node = gate.gateway.node, .rank = config.world_rank});
+      index, {.what = ControlBody::What::Without, .node = gate.gateway.node, .rank = config.node});
   asio::post(io, [this] {
     ask_again();
     progress();
@@ -73,10 +71,9 @@ void Endpoint::Io::fall_silent(std::size_t index, std::size_t cluster, bool ask)
 }
 
 void Endpoint::Io::take_back(std::size_t index, const core::InFrame& frame) {
-  if (frame.source != static_cast<core::NodeId>(config.world_rank) ||
+  if (frame.source != static_cast<core::NodeId>(config.node) ||
       frame.destination >= static_cast<core::NodeId>(config.world.size())) {
-    tell_fault(name(gates[index]) + " returned what rank " + std::to_string(config.world_rank) +
-               " has not sent");
+    tell_fault(name(gates[index]) + " returned what " + rank_name() + " has not sent");
     return;
   }
   ways.keep_returned(index, frame);

@@ -60,14 +60,14 @@ struct Report {
 
 }  // namespace
 
-std::string report_fault(const core::World& world, int world_rank, const Credentials& credentials,
+std::string report_fault(const core::World& world, int node, const Credentials& credentials,
                          const std::string& sentence, std::chrono::milliseconds limit) {
-  const std::size_t mine = world.cluster_of(world_rank);
+  const std::size_t mine = world.cluster_of(node);
   std::string trouble = "cluster \"" + world.clusters[mine].name + "\" has no gateway";
   for (const core::Gateway& gateway : world.gateways) {
     if (!gateway.serves(mine)) continue;
     Report report;
-    report.self = static_cast<core::NodeId>(world_rank);
+    report.self = static_cast<core::NodeId>(node);
     report.gateway = gateway.node;
     report.body = encode_control({ControlBody::What::Fault, core::kNobody, -1, 1, sentence});
     asio::co_spawn(

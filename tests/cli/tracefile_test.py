@@ -66,6 +66,13 @@ def test_records_are_merged_by_time_and_named(files):
     assert fourth == "rank 3 9 ? event-99 f0=1 f1=0 f2=0 f3=0 f4=0"
 
 
+def test_under_a_map_nodes_are_ranks(files, tmp_path):
+    told = tmp_path / "b"
+    told.write_bytes(told.read_bytes().replace(b"name kind", b"name node 0 7\nname kind", 1))
+    assert any("peer=7 kind=17" in line for line in lines(*files))
+    assert any("peer=gateway:1" in line for line in lines(*files))
+
+
 def test_filters(files):
     assert all("rank 3" in line for line in lines(*files, "--rank", 3))
     assert len(lines(*files, "--rank", 3)) == 3

@@ -6,6 +6,9 @@ meet the library that has none.
 
 Mixed pairs go by gateways, clusters of one library through shared memory.
 
+Some run under a rank map as well, in which neighbours are in different clusters and rank 0 is not
+in the first one: the program's name says whether, and under which library or pair.
+
 By default each number of ranks meets one library or one mixed pair, and each program both, so that
 every library and pair meets programs of every kind in minutes. Which ones, the program's name says:
 a new program changes nothing for the others. With --all-libraries each meets all of them.
@@ -55,14 +58,27 @@ def pairs_for(program: Path, ranks: int) -> list[tuple[str, str]]:
     return both if len(counts) == 1 else [both[(counts.index(ranks) + len(program.name)) % 2]]
 
 
+def mapped_pairs_for(program: Path, ranks: int) -> list[tuple[str, str]]:
+    """Of a fourth of the programs the first of its library and pair."""
+    number = zlib.crc32(f"map {program.relative_to(mpis.PROGRAMS)}".encode())
+    return pairs_for(program, ranks)[:1] if number % 4 == 0 else []
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if metafunc.function is not test_c:
+    if metafunc.function not in (test_c, test_c_on_a_map):
         return
     everything = metafunc.config.getoption("--all-libraries")
+    mapped = metafunc.function is test_c_on_a_map
     chosen = [
         case(program, ranks, pair)
         for program, ranks in runs(C_PROGRAMS)
-        for pair in (SINGLE + MIXED if everything else pairs_for(program, ranks))
+        for pair in (
+            SINGLE + MIXED
+            if everything
+            else mapped_pairs_for(program, ranks)
+            if mapped
+            else pairs_for(program, ranks)
+        )
         if fits(program, pair)
     ]
     metafunc.parametrize(("program", "ranks", "pair"), chosen)
@@ -118,6 +134,14 @@ def expect_success(done) -> None:
 
 def test_c(isthmus, programs, program, ranks, pair):
     run_on_both(isthmus, programs, program, ranks, pair)
+
+
+def test_c_on_a_map(isthmus, programs, tmp_path, program, ranks, pair):
+    east, west = (mpis.ALL[name].build(program, programs) for name in pair)
+    grid, ranks_of_all = tmp_path / "grid.toml", tmp_path / "ranks"
+    grid.write_text(f"[cluster.east]\nprogram = '{east}'\n[cluster.west]\nprogram = '{west}'\n")
+    ranks_of_all.write_text(f"0-{ranks - 1}:2 west\n1-{ranks - 1}:2 east\n")
+    expect_success(isthmus("run", "-g", grid, "--map", ranks_of_all, east, timeout=120))
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def submit(run: RunOptions, options: SubmitOptions) -> int:
         )
     grid = load_grid(Path(file))
     tell_networks(Path(file), grid, run, Voice(run.verbose))
-    plan = make_plan(grid, run.parts, joining=True)
+    plan = make_plan(grid, run.parts, run.map, joining=True)
     _check_schedulers(plan)
     plan = replace(plan, job=f"isthmus-{secrets.token_hex(4)}")
     host, port = _meeting_point(options.meet or grid.meet)

@@ -149,7 +149,7 @@ TEST(Fault, ARankOfAnotherCluster) {
   Testbed bed({.sizes = {1, 1}});
   ASSERT_EQ(bed.link(), "");
   auto config = bed.config(0);
-  config.world_rank = 1;
+  config.node = 1;
   config.world.gateways[1].addresses = config.world.gateways[0].addresses;
   config.world.gateways[1].node = config.world.gateways[0].node;
   EXPECT_THAT(failure_of_join(config), HasSubstr("rank 1 is not of cluster \"c0\""));

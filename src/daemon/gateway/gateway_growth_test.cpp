@@ -28,7 +28,7 @@ void join(Testbed& bed, const std::vector<core::Growth>& growths, int first, int
   for (int rank = first; rank <= last; ++rank) {
     net::EndpointConfig config = bed.config(near);
     for (const core::Growth& each : growths) config.world.grow(each);
-    config.world_rank = rank;
+    config.node = rank;
     joins.push_back(std::async(std::launch::async, [config, fault = bed.on_fault(rank)] {
       return net::Endpoint::join(config, fault);
     }));

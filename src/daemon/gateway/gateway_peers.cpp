@@ -38,12 +38,12 @@ std::string Gateway::State::objection(const net::Listener::Newcomer& newcomer) c
   const core::Gateway* const self = world->gateway(config.node);
   if (node >= static_cast<core::NodeId>(world->size()) || self == nullptr ||
       !self->serves(world->cluster_of_node(node))) {
-    return "rank " + std::to_string(node) + " is not of " +
+    return world->rank_name(node) + " is not of " +
            core::quoted_clusters(*world, router.clusters());
   }
   if (known == peers.end()) return {};
   if (known->second->driver->conduit().peer_session() != newcomer.session) {
-    return "rank " + std::to_string(node) + " has joined already";
+    return world->rank_name(node) + " has joined already";
   }
   if (known->second->driver->closed()) return "has given up this connection";
   return {};

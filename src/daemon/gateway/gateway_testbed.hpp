@@ -155,7 +155,7 @@ class Testbed {
   net::EndpointConfig config(int rank) {
     net::EndpointConfig config;
     config.world = world_of(world_.cluster_of(rank));
-    config.world_rank = rank;
+    config.node = rank;
     config.job = "job";
     config.secret = "secret";
     return config;

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "core/world.hpp"
 #include "daemon/agent/host.hpp"
 #include "daemon/launch/failure.hpp"
 #include "daemon/launch/file_descriptor.hpp"
@@ -70,13 +71,24 @@ void give_back_paths(Environment& environment) {
   }
 }
 
+// The world rank of a native one. Where the world cannot be read, MPI_Init says so.
+int world_rank(const Environment& environment, int native) {
+  const int node = number(environment, "ISTHMUS_FIRST").value_or(0) + native;
+  const auto text = environment.get("ISTHMUS_WORLD");
+  if (!text) return node;
+  try {
+    return core::world_from_json(*text).rank_of(static_cast<core::NodeId>(node));
+  } catch (const std::invalid_argument&) {
+    return node;
+  }
+}
+
 // What scripts go by to name files and to choose devices.
 void tell_rank(Environment& environment) {
-  const int first = number(environment, "ISTHMUS_FIRST").value_or(0);
   const int base = number(environment, "ISTHMUS_BASE").value_or(0);
   const int local_first = number(environment, "ISTHMUS_LOCAL_FIRST").value_or(0);
   if (const auto rank = told_rank(environment)) {
-    environment.set("ISTHMUS_RANK", std::to_string(first - base + *rank));
+    environment.set("ISTHMUS_RANK", std::to_string(world_rank(environment, *rank) - base));
   }
   if (const auto rank = told_local_rank(environment)) {
     environment.set("ISTHMUS_LOCAL_RANK", std::to_string(local_first + *rank));
@@ -188,8 +200,7 @@ RankPlan plan_rank(const ExecOptions& options, Environment environment) {
   plan.error_file = plan.environment.get("ISTHMUS_ERROR").value_or("");
   plan.show_rank = plan.environment.get("ISTHMUS_SHOW_RANK").has_value();
   if (plan.tag_output || plan.show_rank || !plan.output_file.empty() || !plan.error_file.empty()) {
-    plan.world_rank =
-        number(plan.environment, "ISTHMUS_FIRST").value_or(0) + native_rank(plan.environment);
+    plan.world_rank = world_rank(plan.environment, native_rank(plan.environment));
   }
   if (const auto stub = plan.environment.get("ISTHMUS_STUB")) {
     // Behind the user's own, so that tools which wrap MPI_X over PMPI_X find us below them.

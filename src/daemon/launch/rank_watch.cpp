@@ -53,20 +53,19 @@ class End {
 
 struct Watch {
   pid_t rank;
-  int world_rank;
+  int node;
   core::World world;
   net::Credentials credentials;
   Environment environment;
 };
 
 void end_job(const Watch& watch, const Sighting& seen) {
-  const std::string cluster = watch.world.clusters[watch.world.cluster_of(watch.world_rank)].name;
   const std::string sentence =
-      "rank " + std::to_string(watch.world_rank) + " (cluster \"" + cluster + "\"): \"" +
-      seen.program + "\" (process " + std::to_string(seen.bypass) + " on " + host_name() +
+      watch.world.name_of(static_cast<core::NodeId>(watch.node)) + ": \"" + seen.program +
+      "\" (process " + std::to_string(seen.bypass) + " on " + host_name() +
       ") uses MPI without Isthmus, and so takes its cluster for the whole world: " + seen.reason;
   const std::string trouble =
-      net::report_fault(watch.world, watch.world_rank, watch.credentials, sentence, kReportLimit);
+      net::report_fault(watch.world, watch.node, watch.credentials, sentence, kReportLimit);
   if (trouble.empty()) return;
   std::cerr << "isthmus: " << sentence << std::endl;
   kill(watch.rank, SIGKILL);
@@ -93,8 +92,8 @@ void run(const Watch& watch) {
 
 }  // namespace
 
-void start_rank_watch(pid_t rank, int world_rank, const Environment& environment) {
-  Watch watch{rank, world_rank, {}, {}, environment};
+void start_rank_watch(pid_t rank, int node, const Environment& environment) {
+  Watch watch{rank, node, {}, {}, environment};
   const auto world = environment.get("ISTHMUS_WORLD");
   if (!world) return;
   try {
@@ -104,7 +103,7 @@ void start_rank_watch(pid_t rank, int world_rank, const Environment& environment
   }
   const auto secret = core::from_hex(environment.get("ISTHMUS_SECRET").value_or(""));
   if (watch.world.clusters.size() < 2 || !environment.get("ISTHMUS_STUB") || !secret) return;
-  if (world_rank < 0 || world_rank >= watch.world.size()) return;
+  if (node < 0 || node >= watch.world.size()) return;
   watch.credentials = {environment.get("ISTHMUS_JOB").value_or(""), *secret};
   start_beside("isthmus-watch", {}, [&] { run(watch); });
 }

@@ -12,6 +12,6 @@ namespace isthmus::daemon {
 /// Starts the watcher of process `rank`, which is or will be what the native launcher started, and
 /// of all that it starts. `environment` is the rank's. Does nothing in a grid of one cluster, and
 /// where nothing is preloaded. The watcher ends with the rank at the latest.
-void start_rank_watch(pid_t rank, int world_rank, const Environment& environment);
+void start_rank_watch(pid_t rank, int node, const Environment& environment);
 
 }  // namespace isthmus::daemon

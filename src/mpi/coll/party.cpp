@@ -91,7 +91,7 @@ bool FaceParty::alone() const { return !comm_.has_company(); }
 Pending FaceParty::send(int rank, int tag, ConstBytes data) {
   if (comm_.native_rank_of(rank) < 0) {
     const core::Envelope envelope{comm_.collective_context(), comm_.rank, tag, data.size()};
-    return Pending(std::make_unique<RemoteSend>(comm_.group.world_rank(rank), envelope, data));
+    return Pending(std::make_unique<RemoteSend>(comm_.group.node(rank), envelope, data));
   }
   return send_here(native.Isend, rank, traffic::collective_tag(tag), data);
 }

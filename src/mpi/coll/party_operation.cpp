@@ -15,7 +15,7 @@ void outlast(const core::Op& op, Done&& taken_back) {
     Grid* const g = grid();
     if (g == nullptr) return;
     if (std::chrono::steady_clock::now() > deadline) {
-      abort_grid(1, "a collective failed on world rank " + std::to_string(g->rank) +
+      abort_grid(1, "a collective failed on world rank " + std::to_string(g->world_rank) +
                         " while its messages to other clusters could not be finished");
     }
     g->endpoint->wait_event(g->endpoint->events(), std::chrono::milliseconds(1));
@@ -138,8 +138,8 @@ std::vector<MPI_Request> PhaseRequests::remove(const PhaseOperation& owner) {
   return left;
 }
 
-RemoteSend::RemoteSend(int world_rank, const core::Envelope& envelope, coll::ConstBytes data) {
-  op_.peer = static_cast<core::NodeId>(world_rank);
+RemoteSend::RemoteSend(int node, const core::Envelope& envelope, coll::ConstBytes data) {
+  op_.peer = static_cast<core::NodeId>(node);
   op_.envelope = envelope;
   op_.data = data;
   grid()->endpoint->send(op_);

@@ -78,7 +78,7 @@ class PhaseOperation final : public coll::Operation {
 /// Messages between clusters.
 class RemoteSend final : public coll::Operation {
  public:
-  RemoteSend(int world_rank, const core::Envelope& envelope, coll::ConstBytes data);
+  RemoteSend(int node, const core::Envelope& envelope, coll::ConstBytes data);
   ~RemoteSend() override;
   bool poll() override { return op_.done(); }
 

@@ -32,14 +32,14 @@ std::vector<int> clusters_of(const core::Group& group) {
   await_world(group);
   std::vector<int> clusters;
   clusters.reserve(static_cast<std::size_t>(group.size()));
-  for (int r : group.ranks()) clusters.push_back(static_cast<int>(grid()->world().cluster_of(r)));
+  for (int r : group.nodes()) clusters.push_back(static_cast<int>(grid()->world().cluster_of(r)));
   return clusters;
 }
 
 bool long_double_differs_among(const coll::Layout& layout, const core::Group& group) {
   const core::World& world = grid()->world();
   const auto of = [&](int cluster) -> const core::Cluster& {
-    return world.clusters[world.cluster_of(group.world_rank(layout.leader(cluster)))];
+    return world.clusters[world.cluster_of(group.node(layout.leader(cluster)))];
   };
   for (int i = 1; i < layout.clusters(); ++i) {
     if (core::long_double_differs(of(0), of(i))) return true;
@@ -53,7 +53,7 @@ bool long_double_differs_among(const coll::Layout& layout, const core::Group& gr
 // later; that is soon.
 void await_world(const core::Group& group) {
   Grid& here = *grid();
-  const std::vector<int> ranks = group.ranks();
+  const std::vector<int> ranks = group.nodes();
   const int most = ranks.empty() ? 0 : *std::max_element(ranks.begin(), ranks.end());
   while (most >= here.world().size()) {
     const std::uint32_t seen = here.endpoint->events();
@@ -67,7 +67,7 @@ GridComm::GridComm(core::Group group_, std::uint64_t context_, MPI_Comm native_)
     : context(context_), group(std::move(group_)), native(native_), layout(clusters_of(group)) {
   forced = grid()->forced;
   size = group.size();
-  rank = group.rank_of(grid()->rank).value();
+  rank = group.rank_of(grid()->node).value();
   const auto mine = layout.members(layout.cluster_of(rank));
   members.assign(mine.begin(), mine.end());
   native_rank = layout.index_of(rank);
@@ -91,7 +91,7 @@ int GridComm::search_native_rank(int r) const {
 }
 
 int GridComm::shadow_rank_of(int r) const {
-  return tags.own() ? native_rank_of(r) : grid()->native_of(group.world_rank(r));
+  return tags.own() ? native_rank_of(r) : grid()->native_of(group.node(r));
 }
 
 GridComm* find_comm(MPI_Comm handle) {
@@ -158,7 +158,7 @@ void unregister_comm(MPI_Comm handle) {
 std::uint64_t fresh_context() {
   static std::atomic<std::uint32_t> next{2};
   const auto low = next.fetch_add(2, std::memory_order_relaxed);
-  return (static_cast<std::uint64_t>(grid()->rank) << 32) | low;
+  return (static_cast<std::uint64_t>(grid()->node) << 32) | low;
 }
 
 }  // namespace isthmus::face

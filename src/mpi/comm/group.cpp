@@ -74,7 +74,7 @@ core::Group group_of(MPI_Group handle) {
 
 int make_group(const core::Group& group, MPI_Group* handle) {
   const Grid& here = *grid();
-  std::vector<int> ranks = group.ranks();
+  std::vector<int> ranks = group.nodes();
   for (int& rank : ranks) rank = here.native_of(rank);
   Inside inside;
   // The empty group, too, must be had from the library: Open MPI counts who holds it.

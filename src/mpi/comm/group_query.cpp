@@ -17,7 +17,7 @@ int translated(const core::Group& from, int rank, const core::Group& to) {
                                           " is not in the first group, which has " +
                                           std::to_string(from.size()) + " ranks");
   }
-  return to.rank_of(from.world_rank(rank)).value_or(MPI_UNDEFINED);
+  return to.rank_of(from.node(rank)).value_or(MPI_UNDEFINED);
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ ISTHMUS_MPI(Group_size)(MPI_Group group, int* size) {
 ISTHMUS_MPI(Group_rank)(MPI_Group group, int* rank) {
   if (depth != 0 || !is_grid_group(group)) return native.Group_rank(group, rank);
   return shielded(errors_of_no_object(), "MPI_Group_rank", [&] {
-    *rank = group_of(group).rank_of(grid()->rank).value_or(MPI_UNDEFINED);
+    *rank = group_of(group).rank_of(grid()->node).value_or(MPI_UNDEFINED);
     return MPI_SUCCESS;
   });
 }

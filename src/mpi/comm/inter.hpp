@@ -18,7 +18,7 @@ struct Sides {
   core::Group local, remote;
 
   /// My side is the first: all members decide alike.
-  bool local_first() const { return local.world_rank(0) < remote.world_rank(0); }
+  bool local_first() const { return local.node(0) < remote.node(0); }
   /// The members of both, the first side's first.
   core::Group whole() const { return local_first() ? local.unite(remote) : remote.unite(local); }
 };

@@ -13,12 +13,13 @@ std::vector<int> ranks_in(const GridComm& comm, const core::Group& group) {
   std::vector<int> ranks;
   ranks.reserve(static_cast<std::size_t>(group.size()));
   for (int member = 0; member < group.size(); ++member) {
-    const int world = group.world_rank(member);
-    const std::optional<int> rank = own_group(comm).rank_of(world);
+    const int node = group.node(member);
+    const std::optional<int> rank = own_group(comm).rank_of(node);
     if (!rank) {
-      throw coll::Failure(MPI_ERR_GROUP, "rank " + std::to_string(member) +
-                                             " of the group (world rank " + std::to_string(world) +
-                                             ") is not in the communicator");
+      const int world_rank = grid()->world().rank_of(static_cast<core::NodeId>(node));
+      throw coll::Failure(MPI_ERR_GROUP,
+                          "rank " + std::to_string(member) + " of the group (world rank " +
+                              std::to_string(world_rank) + ") is not in the communicator");
     }
     ranks.push_back(*rank);
   }

@@ -13,7 +13,7 @@ namespace {
 
 const core::Cluster& cluster_of(const GridComm& g, int rank) {
   const core::World& world = grid()->world();
-  return world.clusters[world.cluster_of(g.group.world_rank(rank))];
+  return world.clusters[world.cluster_of(g.group.node(rank))];
 }
 
 /// The first cluster that differs from that of rank 0; null when none does.

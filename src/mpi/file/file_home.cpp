@@ -22,7 +22,7 @@ std::shared_ptr<file::Caller> caller_in(const core::Cluster& cluster) {
   // Processes of one far cluster ask different ones.
   require(cluster.size > 0, MPI_ERR_BAD_FILE,
           "the file is in a cluster where the program has no process");
-  return file_caller(static_cast<core::NodeId>(cluster.first + grid()->rank % cluster.size));
+  return file_caller(static_cast<core::NodeId>(cluster.first + grid()->node % cluster.size));
 }
 
 FileHome home_of(const std::string& filename, MPI_Info info) {

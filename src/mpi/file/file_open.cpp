@@ -141,8 +141,8 @@ class Nonce {
 std::vector<int> in_home(const GridFile& file, int home) {
   std::vector<int> found;
   for (int r = 0; r < file.members->size; ++r) {
-    const int world_rank = file.members->group.world_rank(r);
-    if (static_cast<int>(grid()->world().cluster_of(world_rank)) == home) found.push_back(r);
+    const int node = file.members->group.node(r);
+    if (static_cast<int>(grid()->world().cluster_of(node)) == home) found.push_back(r);
   }
   return found;
 }
@@ -154,7 +154,7 @@ void open_mine(GridFile& file, const std::vector<int>& home) {
   }
   // Processes of one far cluster ask different ones of the home cluster.
   const int mine = file.rank % static_cast<int>(home.size());
-  const int server = file.members->group.world_rank(home[static_cast<std::size_t>(mine)]);
+  const int server = file.members->group.node(home[static_cast<std::size_t>(mine)]);
   file.service = file_caller(static_cast<core::NodeId>(server));
   file.run(kOpen, [&] { file.file = file::open_there(file.service, file.paths); });
 }
@@ -214,7 +214,7 @@ void open_by_all(GridFile& file, const char* filename, MPI_Info info) {
   if (found.error != 0) throw file::Error(found.error, text_of(found.text));
   file.paths.shared = text_of(found.text);
   const Nonce nonce(text_of(found.nonce), file.keeper);
-  file.near = grid()->world().cluster_of(grid()->rank) == static_cast<std::size_t>(where.home) ||
+  file.near = grid()->world().cluster_of(grid()->node) == static_cast<std::size_t>(where.home) ||
               nonce.seen();
   together(file, [&] { open_mine(file, home); });
   go_to_the_end(file);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "mpi/comm/comm.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
@@ -48,10 +49,9 @@ void agree_on_limits() {
           "`isthmus run -x NAME=VALUE`");
     }
   }
-  const auto part = here.part();
-  for (const core::Cluster& cluster : part) {
-    agreed.universe_size +=
-        all[static_cast<std::size_t>(cluster.first - part.front().first)].universe_size;
+  const coll::Layout& layout = here.world_comm->layout;
+  for (int cluster = 0; cluster < layout.clusters(); ++cluster) {
+    agreed.universe_size += all[static_cast<std::size_t>(layout.leader(cluster))].universe_size;
   }
   set_limits(agreed);
 }

@@ -90,10 +90,13 @@ std::vector<int> gather_natively(MPI_Comm comm, int mine) {
 }  // namespace
 
 void tell_all(const GridCommRef& comm, coll::ConstBytes mine, coll::Bytes all) {
-  agree(comm, [&](coll::Party& party) {
-    return coll::allgather(
-        party, mine, all, coll::Sizes(static_cast<std::size_t>(everyone(comm)->size), mine.size()));
-  });
+  tell_all(comm, mine, all,
+           coll::Sizes(static_cast<std::size_t>(everyone(comm)->size), mine.size()));
+}
+
+void tell_all(const GridCommRef& comm, coll::ConstBytes mine, coll::Bytes all,
+              const std::vector<std::size_t>& sizes) {
+  agree(comm, [&](coll::Party& party) { return coll::allgather(party, mine, all, sizes); });
 }
 
 std::vector<SplitChoice> exchange_choices(const GridCommRef& comm, SplitChoice mine) {

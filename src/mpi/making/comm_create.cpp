@@ -20,7 +20,7 @@ namespace {
 /// Both sides choose members of their own.
 int create_intercomm(const GridCommRef& parent, const core::Group& chosen, MPI_Comm* newcomm) {
   ranks_in(*parent, chosen);
-  const auto place = chosen.rank_of(parent->inter->local.world_rank(parent->rank));
+  const auto place = chosen.rank_of(parent->inter->local.node(parent->rank));
   return split_intercomm(parent, place ? 0 : MPI_UNDEFINED, place.value_or(0), newcomm);
 }
 

@@ -135,7 +135,7 @@ int create_group(const GridComm& parent, const core::Group& group, int tag, MPI_
   }
   require_intracomm(parent);
   const std::vector<int> ranks = ranks_in(parent, group);
-  if (!group.rank_of(grid()->rank)) {
+  if (!group.rank_of(grid()->node)) {
     *newcomm = MPI_COMM_NULL;
     return MPI_SUCCESS;
   }

@@ -92,8 +92,8 @@ Remote find_remote(const core::Group& local, MPI_Group handle, int leader, int t
   if (handle == MPI_GROUP_NULL) return {};
   const core::Group remote = group_of(handle);
   if (leader < 0 || leader >= remote.size() || local.intersect(remote).size() > 0) return {};
-  const int here = grid()->rank;
-  const int there = remote.world_rank(leader);
+  const int here = grid()->node;
+  const int there = remote.node(leader);
   return {std::make_unique<Passing>(leaders(here, there), tag), here < there ? 1 : 0};
 }
 
@@ -104,13 +104,13 @@ int create_inter(const core::Group& local, int local_leader, MPI_Group remote_gr
   require(errhandler != MPI_ERRHANDLER_NULL, MPI_ERR_ARG, kNoHandler);
   require(local_leader >= 0 && local_leader < local.size(), MPI_ERR_RANK,
           "the local leader is not a rank of the local group");
-  require(local.rank_of(grid()->rank).has_value(), MPI_ERR_GROUP,
+  require(local.rank_of(grid()->node).has_value(), MPI_ERR_GROUP,
           "the calling process is not in the local group");
   const int tag = tag_of(stringtag);
   const Passing side(local, tag);
   require(side.get() != MPI_COMM_NULL, MPI_ERR_OTHER, "no communicator of the local group");
   Remote remote;
-  if (local.world_rank(local_leader) == grid()->rank) {
+  if (local.node(local_leader) == grid()->node) {
     remote = find_remote(local, remote_group, remote_leader, tag);
   }
   MPI_Comm made = MPI_COMM_NULL;

@@ -39,7 +39,7 @@ void courier_send(const GridComm& comm, int rank, int tag, coll::ConstBytes data
     return;
   }
   core::SendOp op;
-  op.peer = static_cast<core::NodeId>(comm.group.world_rank(rank));
+  op.peer = static_cast<core::NodeId>(comm.group.node(rank));
   op.envelope.context = comm.collective_context() | traffic::kCourierContext;
   op.envelope.source = comm.rank;
   op.envelope.tag = tag;

@@ -15,12 +15,11 @@ void grid_barrier(Grid& grid) {
   if (comm.native_rank == 0) {
     std::deque<core::SendOp> sends;
     std::deque<core::RecvOp> receives;
-    const int base = grid.part().front().first;
     for (const core::Cluster& other : grid.part()) {
       if (other.first == grid.first) continue;
       auto& recv = receives.emplace_back();
       recv.context = comm.collective_context();
-      recv.source = other.first - base;
+      recv.source = comm.group.rank_of(other.first).value();
       recv.tag = traffic::kGridBarrier;
       grid.endpoint->recv(recv);
       auto& send = sends.emplace_back();

@@ -62,7 +62,7 @@ int native_part_of(const core::Group& group, std::uint64_t context, MPI_Comm mod
                    MPI_Comm* result) {
   const Grid& here = *grid();
   std::vector<int> local;
-  for (const int member : group.ranks()) {
+  for (const int member : group.nodes()) {
     if (const int rank = here.native_of(member); rank >= 0) local.push_back(rank);
   }
   const Inside inside;

@@ -45,7 +45,7 @@ int split_intercomm(const GridCommRef& parent, int colour, int key, MPI_Comm* re
     int place = 0;
     if (taking_part) {
       whole = sides.whole();
-      place = whole.rank_of(inter.whole->group.world_rank(inter.whole->rank)).value();
+      place = whole.rank_of(inter.whole->group.node(inter.whole->rank)).value();
     }
     {
       const Inside inside;
@@ -54,7 +54,7 @@ int split_intercomm(const GridCommRef& parent, int colour, int key, MPI_Comm* re
                               taking_part ? colour : MPI_UNDEFINED, place, &part);
       if (code != MPI_SUCCESS || !taking_part) return code;
     }
-    const int first = inter.whole->group.rank_of(whole.world_rank(0)).value();
+    const int first = inter.whole->group.rank_of(whole.node(0)).value();
     return finish_intercomm(sides, choices[static_cast<std::size_t>(first)].context, part, made);
   };
   return make_together(

@@ -103,7 +103,7 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
   native.Comm_rank(MPI_COMM_WORLD, &native_rank);
   if (made->first != environment.first) {
     throw std::runtime_error("ISTHMUS_FIRST is " + std::to_string(environment.first) +
-                             ", but cluster " + environment.cluster + " begins at world rank " +
+                             ", but cluster " + environment.cluster + " begins at process " +
                              std::to_string(made->first) + " in ISTHMUS_WORLD");
   }
   if (native_size != made->local_size) {
@@ -114,12 +114,13 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
         ": the native launcher did not start the program with the MPI library that the program "
         "uses, or as many times as it was told to");
   }
-  made->rank = made->first + native_rank;
+  made->node = made->first + native_rank;
+  made->world_rank = world.rank_of(static_cast<core::NodeId>(made->node));
   read_settings(*made, environment);
   made->one_host = world.on_one_host();
   made->crowded = made->one_host && world.size() > sysconf(_SC_NPROCESSORS_ONLN);
   if (world.clusters.size() < 2) return nullptr;
-  start_trace(environment, made->rank);
+  start_trace(environment, world, made->world_rank);
 
   native.Comm_dup(MPI_COMM_SELF, &made->self);
   native.Comm_set_errhandler(made->self, MPI_ERRORS_RETURN);
@@ -131,13 +132,13 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
                                native_size > 1 ? plain_copy(MPI_COMM_WORLD) : MPI_COMM_NULL);
   net::EndpointConfig config;
   config.world = world;
-  config.world_rank = made->rank;
+  config.node = made->node;
   config.job = environment.job;
   config.secret = std::move(environment.secret);
-  config.whereabouts = [rank = made->rank](std::span<const core::Awaited> awaited) {
+  config.whereabouts = [rank = made->world_rank](std::span<const core::Awaited> awaited) {
     return whereabouts(rank, awaited);
   };
-  const bool speaks = made->rank == made->first;
+  const bool speaks = made->node == made->first;
   made->endpoint = net::Endpoint::join(
       std::move(config),
       [speaks](const std::string& sentence, int code) { on_fault(speaks, sentence, code); });
@@ -173,7 +174,7 @@ void join_grid(ProgressBy by) {
     Grid* joined = made.release();
     set_grid(joined);
     const core::Group everybody = joined->part_group();
-    const std::uint64_t context = static_cast<std::uint64_t>(everybody.world_rank(0)) << 32;
+    const std::uint64_t context = static_cast<std::uint64_t>(everybody.node(0)) << 32;
     joined->world_comm = make_comm(everybody, context, MPI_COMM_WORLD, TagRange::of_world());
     if (joined->part().size() > 1) enter_comm(joined->world_comm);
     serve_files();
@@ -189,7 +190,7 @@ void leave_grid() {
   const std::unique_ptr<Grid> leaving(grid());
   if (!leaving) return;
   const Inside inside;
-  if (leaving->stats && leaving->rank == 0) {
+  if (leaving->stats && leaving->world_rank == 0) {
     const std::string table = leaving->choices.table();
     [[maybe_unused]] const auto written = write(STDERR_FILENO, table.data(), table.size());
   }

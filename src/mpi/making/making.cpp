@@ -47,7 +47,7 @@ int give_topology(MPI_Comm* comm, const Topology& topology) {
 bool within_cluster(const core::Group& group) {
   const Grid& here = *grid();
   for (int rank = 0; rank < group.size(); ++rank) {
-    if (here.native_of(group.world_rank(rank)) < 0) return false;
+    if (here.native_of(group.node(rank)) < 0) return false;
   }
   return true;
 }
@@ -55,7 +55,7 @@ bool within_cluster(const core::Group& group) {
 int clusters_of(const core::Group& group) {
   await_world(group);
   std::set<std::size_t> clusters;
-  for (const int rank : group.ranks()) clusters.insert(grid()->world().cluster_of(rank));
+  for (const int rank : group.nodes()) clusters.insert(grid()->world().cluster_of(rank));
   return static_cast<int>(clusters.size());
 }
 

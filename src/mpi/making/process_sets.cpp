@@ -25,7 +25,7 @@ std::optional<core::Group> members_of(const char* name) {
   if (depth != 0 || grid() == nullptr || name == nullptr) return std::nullopt;
   const Grid& here = *grid();
   if (strcasecmp(name, "mpi://WORLD") == 0) return here.part_group();
-  if (strcasecmp(name, "mpi://SELF") == 0) return core::Group::range(here.rank, 1);
+  if (strcasecmp(name, "mpi://SELF") == 0) return core::Group::range(here.node, 1);
   for (const core::Cluster& cluster : here.part()) {
     if (name == kClusters + cluster.name) return core::Group::range(cluster.first, cluster.size);
   }

@@ -77,10 +77,10 @@ Meeting meet_remote(const Side& side) {
   const Words told = tell(side, [&] {
     const std::uint64_t offer = fresh_context();
     Words mine{static_cast<std::int32_t>(offer >> 32), static_cast<std::int32_t>(offer)};
-    for (const int member : local.ranks()) mine.push_back(member);
+    for (const int member : local.nodes()) mine.push_back(member);
     Words theirs = heard(side, mine);
     // The members need the other group and the context alone.
-    if (theirs.size() > 2 && local.world_rank(0) < theirs[2]) {
+    if (theirs.size() > 2 && local.node(0) < theirs[2]) {
       theirs[0] = mine[0];
       theirs[1] = mine[1];
     }

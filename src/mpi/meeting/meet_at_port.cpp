@@ -39,7 +39,7 @@ Words converse(const Remote& remote, const Words& words) {
   core::SendOp sent;
   sent.peer = remote.node;
   sent.envelope.context = context;
-  sent.envelope.source = grid()->rank;
+  sent.envelope.source = grid()->node;
   sent.data = std::as_bytes(std::span(words));
   net::Endpoint& endpoint = *grid()->endpoint;
   endpoint.send(sent);

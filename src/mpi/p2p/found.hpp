@@ -38,7 +38,7 @@ inline auto waiting_for_message(const GridComm& g, int source, int tag) {
   return [&g, source, tag](WaitingFor& wait) {
     wait.comm = g.native;
     wait.what = WaitingFor::What::Message;
-    wait.peer = source == MPI_ANY_SOURCE ? -1 : g.group.world_rank(source);
+    wait.peer = source == MPI_ANY_SOURCE ? -1 : g.group.node(source);
     wait.tag = tag == MPI_ANY_TAG ? -1 : tag;
   };
 }

@@ -57,7 +57,7 @@ SendOperation::SendOperation(const GridComm& g, Outgoing outgoing, int destinati
   check_long_double(g, destination, outgoing_.long_double());
   comm = g.native;
   passive = true;
-  op_.peer = static_cast<core::NodeId>(g.group.world_rank(destination));
+  op_.peer = static_cast<core::NodeId>(g.group.node(destination));
   op_.envelope = {
       .context = g.context, .source = g.rank, .tag = tag, .size = outgoing_.bytes().size()};
   op_.data = outgoing_.bytes();
@@ -72,7 +72,7 @@ void SendOperation::describe(WaitingFor& wait) const {
 }
 
 ReceiveOperation::ReceiveOperation(const GridComm& g, Incoming incoming, int source, int tag)
-    : incoming_(std::move(incoming)), from_(g.group.world_rank(source)) {
+    : incoming_(std::move(incoming)), from_(g.group.node(source)) {
   check_long_double(g, source, incoming_.long_double());
   comm = g.native;
   passive = true;
@@ -147,7 +147,7 @@ void HeldOperation::take(MPI_Message message, const MPI_Status& status) {
 
 void HeldOperation::describe(WaitingFor& wait) const {
   wait.what = WaitingFor::What::Message;
-  wait.peer = pattern.source < 0 ? -1 : comm_->group.world_rank(pattern.source);
+  wait.peer = pattern.source < 0 ? -1 : comm_->group.node(pattern.source);
   wait.tag = pattern.tag;
 }
 

@@ -13,11 +13,11 @@ namespace {
 
 std::uint64_t next_channel() {
   static std::atomic<std::uint32_t> number{0};
-  return traffic::kPartitioned | static_cast<std::uint64_t>(grid()->rank) << 32 | number++;
+  return traffic::kPartitioned | static_cast<std::uint64_t>(grid()->node) << 32 | number++;
 }
 
 core::NodeId node_of(const GridComm& comm, int rank) {
-  return static_cast<core::NodeId>(comm.group.world_rank(rank));
+  return static_cast<core::NodeId>(comm.group.node(rank));
 }
 
 class Announcing final : public Operation {

@@ -14,7 +14,7 @@ void abort_grid(int code, const std::string& sentence) {
   Grid* here = grid();
   if (!sentence.empty()) {
     std::string line = "isthmus: ";
-    if (here) line += "rank " + std::to_string(here->rank) + ": ";
+    if (here) line += "rank " + std::to_string(here->world_rank) + ": ";
     line += sentence + "\n";
     [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
   }

@@ -26,7 +26,7 @@ constexpr std::chrono::microseconds kRetry{200};
 
 void post(core::NodeId to, std::uint64_t context, std::vector<std::byte> bytes) {
   const core::Envelope envelope{
-      .context = context, .source = grid()->rank, .tag = 0, .size = bytes.size()};
+      .context = context, .source = grid()->node, .tag = 0, .size = bytes.size()};
   grid()->endpoint->locked(
       [&](core::Engine& engine) { engine.post(to, envelope, std::move(bytes)); });
 }

@@ -23,9 +23,10 @@ struct GridComm;  // comm/comm.hpp
 
 struct Grid {
   std::string job;          ///< its name
-  int rank = 0;             ///< in the world: the number of this process in all of the grid
+  int node = 0;             ///< the number of this process in all of the grid
+  int world_rank = 0;       ///< by which users know it; the node, unless a map says otherwise
   std::size_t cluster = 0;  ///< index of mine
-  int first = 0;            ///< world rank of my cluster's native rank 0
+  int first = 0;            ///< node of my cluster's native rank 0
   int local_size = 0;       ///< of my cluster
   std::unique_ptr<net::Endpoint> endpoint;
   MPI_Comm self = MPI_COMM_NULL;  ///< private duplicate of MPI_COMM_SELF
@@ -52,14 +53,10 @@ struct Grid {
   std::span<const core::Cluster> part() const {
     return world().part(world().clusters[cluster].part);
   }
-  core::Group part_group() const {
-    const auto mine = part();
-    const int begin = mine.front().first;
-    return core::Group::range(begin, mine.back().first + mine.back().size - begin);
-  }
-  /// Native world rank of a world rank, or -1 in another cluster.
-  int native_of(int world_rank) const {
-    const int n = world_rank - first;
+  core::Group part_group() const { return world().group_of(world().clusters[cluster].part); }
+  /// Native world rank of a process, or -1 in another cluster.
+  int native_of(int node) const {
+    const int n = node - first;
     return n >= 0 && n < local_size ? n : -1;
   }
 

@@ -46,7 +46,7 @@ void tell_refusal(MPI_Comm comm, const char* function, const char* reason) {
     if (!told.insert(function).second) return;
   }
   std::string line = "isthmus: ";
-  if (grid()) line += "rank " + std::to_string(grid()->rank) + ": ";
+  if (grid()) line += "rank " + std::to_string(grid()->world_rank) + ": ";
   line += std::string(function) + " returns an error to the program: " + reason + "\n";
   [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
 }

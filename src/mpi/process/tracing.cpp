@@ -7,7 +7,7 @@
 
 namespace isthmus::face {
 
-void start_trace(const Environment& environment, int world_rank) {
+void start_trace(const Environment& environment, const core::World& world, int world_rank) {
   namespace trace = core::trace;
   const std::uint32_t subsystems = trace::parse_subsystems(environment.trace);
   if (subsystems == 0) return;
@@ -16,6 +16,10 @@ void start_trace(const Environment& environment, int world_rank) {
                             .process = "rank " + std::to_string(world_rank)});
   for (int kind = 0; kind < coll::kKinds; ++kind) {
     trace::name_value("collective", kind, coll::name_of(static_cast<coll::Kind>(kind)));
+  }
+  for (int node = 0; node < world.size(); ++node) {
+    const int rank = world.rank_of(static_cast<core::NodeId>(node));
+    if (rank != node) trace::name_value("node", node, std::to_string(rank));
   }
   const auto algorithms = coll::algorithms();
   for (std::size_t i = 0; i < algorithms.size(); ++i) {

@@ -1,11 +1,12 @@
 // The trace of a rank (core/trace/trace.hpp): begun when it joins the grid.
 #pragma once
 
+#include "core/world.hpp"
 #include "mpi/native/environment.hpp"
 
 namespace isthmus::face {
 
 /// Does what ISTHMUS_TRACE and ISTHMUS_TRACE_DIR say. Throws std::invalid_argument with a sentence.
-void start_trace(const Environment& environment, int world_rank);
+void start_trace(const Environment& environment, const core::World& world, int world_rank);
 
 }  // namespace isthmus::face

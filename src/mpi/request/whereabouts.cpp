@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "mpi/comm/comm.hpp"
+#include "mpi/process/grid.hpp"
 #include "mpi/request/native_progress.hpp"
 #include "mpi/request/waits.hpp"
 
@@ -18,6 +19,13 @@ using nlohmann::json;
 // What is told has to fit into one frame.
 constexpr std::size_t kMostWaits = 4, kMostName = 60;
 
+/// The world rank of a node, or -1 for any.
+int told_peer(int node) {
+  const Grid* const here = grid();
+  return node < 0 || here == nullptr ? node
+                                     : here->world().rank_of(static_cast<core::NodeId>(node));
+}
+
 json told(const Waited& waited) {
   const WaitingFor& wait = waited.wait;
   json said{{"call", wait.call}, {"seconds", waited.seconds}};
@@ -27,7 +35,7 @@ json told(const Waited& waited) {
   }
   if (wait.requests > 0) said["requests"] = wait.requests;
   if (wait.what != WaitingFor::What::Other) {
-    said[wait.what == WaitingFor::What::Message ? "from" : "to"] = wait.peer;
+    said[wait.what == WaitingFor::What::Message ? "from" : "to"] = told_peer(wait.peer);
     said["tag"] = wait.tag;
   }
   return said;
@@ -38,13 +46,13 @@ json told(const core::Awaited& awaited) {
   const std::uint64_t context = awaited.context - (collective ? 1 : 0);
   json said{{"collective", collective}, {"tag", awaited.tag}};
   if (awaited.sent) {
-    said["to"] = awaited.peer;
+    said["to"] = told_peer(static_cast<int>(awaited.peer));
     return said;
   }
   said["from"] = -1;
   if (awaited.source < 0) return said;
   find_context(context, [&](const GridComm& comm) {
-    if (awaited.source < comm.size) said["from"] = comm.group.world_rank(awaited.source);
+    if (awaited.source < comm.size) said["from"] = told_peer(comm.group.node(awaited.source));
   });
   return said;
 }

@@ -17,8 +17,8 @@ namespace {
 
 std::vector<int> ranks_of(const GridWindow& window, MPI_Group group) {
   std::vector<int> ranks;
-  for (const int world_rank : group_of(group).ranks()) {
-    const auto rank = window.comm->group.rank_of(world_rank);
+  for (const int node : group_of(group).nodes()) {
+    const auto rank = window.comm->group.rank_of(node);
     require(rank.has_value(), MPI_ERR_GROUP, "the group has a member that the window has not");
     ranks.push_back(*rank);
   }
@@ -29,8 +29,8 @@ std::vector<int> ranks_of(const GridWindow& window, MPI_Group group) {
 std::vector<int> near(const GridWindow& window, const std::vector<int>& ranks) {
   std::vector<int> found;
   std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(found), [&](int rank) {
-    const int world_rank = window.comm->group.world_rank(rank);
-    return grid()->world().cluster_of(world_rank) == grid()->cluster;
+    const int node = window.comm->group.node(rank);
+    return grid()->world().cluster_of(node) == grid()->cluster;
   });
   return found;
 }

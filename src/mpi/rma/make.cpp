@@ -37,7 +37,7 @@ MPI_Comm private_comm(const GridCommRef& parent) {
 rma::WindowConfig config_of(const GridComm& comm) {
   rma::WindowConfig config{.context = comm.context, .rank = comm.rank, .nodes = {}};
   for (int rank = 0; rank < comm.size; ++rank) {
-    config.nodes.push_back(static_cast<core::NodeId>(comm.group.world_rank(rank)));
+    config.nodes.push_back(static_cast<core::NodeId>(comm.group.node(rank)));
   }
   return config;
 }
@@ -71,8 +71,8 @@ void find_peers(GridWindow& window) {
   window.peers.resize(window.exposed.size());
   if (window.dynamic()) return;
   for (int rank = 0; rank < window.comm->size; ++rank) {
-    const int world_rank = window.comm->group.world_rank(rank);
-    if (grid()->world().cluster_of(world_rank) != grid()->cluster) continue;
+    const int node = window.comm->group.node(rank);
+    if (grid()->world().cluster_of(node) != grid()->cluster) continue;
     const auto at = static_cast<std::size_t>(rank);
     window.peers[at] = rma::PeerMemory::reach(window.exposed[at].address);
   }

@@ -1,5 +1,4 @@
-// MPI-4.1 sections 8.5.1 and 8.5.6: making communicators with a Cartesian topology. `reorder` is
-// allowed to do nothing, and does: ranks keep their clusters together as the parent has them.
+// MPI-4.1 sections 8.5.1 and 8.5.6: making communicators with a Cartesian topology.
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,18 +10,19 @@
 #include "mpi/native/entry.hpp"
 #include "mpi/process/shield.hpp"
 #include "mpi/topology/cart_grid.hpp"
+#include "mpi/topology/reorder.hpp"
 #include "mpi/topology/topology_of.hpp"
 
 namespace isthmus::face {
 namespace {
 
-TopologyRef topology_of(int ndims, const int dims[], const int periods[]) {
+CartTopology cart_topology(int ndims, const int dims[], const int periods[]) {
   CartTopology cart;
   for (int d = 0; d < ndims; ++d) {
     cart.dims.push_back(dims[d]);
     cart.periods.push_back(periods[d] != 0 ? 1 : 0);
   }
-  return std::make_shared<const Topology>(std::move(cart));
+  return cart;
 }
 
 /// Positions of a topology that fits the communicator.
@@ -42,7 +42,7 @@ int checked_positions(const GridComm& parent, int ndims, const int dims[]) {
 
 }  // namespace
 
-// coverage: reorder does nothing
+// coverage: reorder lets few neighbours be in different clusters
 ISTHMUS_MPI(Cart_create)
 (MPI_Comm old_comm, int ndims, const int dims[], const int periods[], int reorder,
  MPI_Comm* comm_cart) {
@@ -56,7 +56,10 @@ ISTHMUS_MPI(Cart_create)
     require_intracomm(*parent);
     const int count = checked_positions(*parent, ndims, dims);
     const int colour = parent->rank < count ? 0 : MPI_UNDEFINED;
-    return split(parent, colour, parent->rank, topology_of(ndims, dims, periods), comm_cart);
+    CartTopology cart = cart_topology(ndims, dims, periods);
+    const int rank = rank_in(*parent, count, reorder != 0, cart);
+    return split(parent, colour, rank, std::make_shared<const Topology>(std::move(cart)),
+                 comm_cart);
   });
 }
 
@@ -75,7 +78,7 @@ ISTHMUS_MPI(Cart_sub)(MPI_Comm comm, const int remain_dims[], MPI_Comm* newcomm)
   });
 }
 
-// coverage: the identity, as reorder does nothing
+// coverage: as MPI_Cart_create with reorder
 ISTHMUS_MPI(Cart_map)
 (MPI_Comm comm, int ndims, const int dims[], const int periods[], int* newrank) {
   const GridCommRef parent = spanning(comm);
@@ -83,7 +86,9 @@ ISTHMUS_MPI(Cart_map)
   return shielded(comm, "MPI_Cart_map", [&] {
     require_intracomm(*parent);
     const int count = checked_positions(*parent, ndims, dims);
-    *newrank = parent->rank < count ? parent->rank : MPI_UNDEFINED;
+    *newrank = parent->rank < count
+                   ? rank_in(*parent, count, true, cart_topology(ndims, dims, periods))
+                   : MPI_UNDEFINED;
     return MPI_SUCCESS;
   });
 }

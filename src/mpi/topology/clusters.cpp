@@ -18,6 +18,7 @@ enum Way : int { kLocal = 0, kDirect = 1, kGateway = 2 };
 struct Known {
   core::World world;
   coll::Network network;  ///< 0: unknown
+  core::Group order;      ///< rank -> node
   std::size_t begin = 0;  ///< index of `world`'s first cluster in the grid
 };
 
@@ -50,7 +51,9 @@ std::optional<Known> read() {
     core::World all = core::world_from_json(world);
     const char* const name = setting("ISTHMUS_CLUSTER");
     const std::size_t begin = only_part_of(all, name == nullptr ? "" : name);
-    return Known{std::move(all), said_of_networks(setting("ISTHMUS_NETWORK")), begin};
+    core::Group order = all.group_of(all.clusters.front().part);
+    return Known{std::move(all), said_of_networks(setting("ISTHMUS_NETWORK")), std::move(order),
+                 begin};
   } catch (const std::exception&) {
     return std::nullopt;  // MPI_Init ends the job for it, with a sentence
   }
@@ -104,7 +107,8 @@ int isthmus_topology_clusters() {
 
 int isthmus_topology_cluster_of(int rank) {
   if (!known() || rank < 0 || rank >= known()->world.size()) return -1;
-  return static_cast<int>(known()->world.cluster_of(rank));
+  const int node = known()->order.node(rank);
+  return static_cast<int>(known()->world.cluster_of(node));
 }
 
 int isthmus_topology_cluster_size(int cluster) {

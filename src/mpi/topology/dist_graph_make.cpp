@@ -1,6 +1,6 @@
 // MPI-4.1 section 8.5.4: making communicators with a distributed graph topology. Members give
-// different edges, so all are told whether every member's are valid. `reorder` is allowed to do
-// nothing, and does; no info keys are known.
+// different edges, so all are told whether every member's are valid. No info
+// keys are known.
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -16,6 +16,7 @@
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/shield.hpp"
+#include "mpi/topology/reorder.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -124,13 +125,14 @@ DistGraphTopology tell(const GridCommRef& comm, const std::vector<std::vector<To
   return mine;
 }
 
-int finish(const GridCommRef& parent, DistGraphTopology graph, MPI_Comm* result) {
-  return split(parent, 0, parent->rank, std::make_shared<const Topology>(std::move(graph)), result);
+int finish(const GridCommRef& parent, DistGraphTopology graph, int reorder, MPI_Comm* result) {
+  const int rank = reorder != 0 ? reorder_together(parent, graph) : parent->rank;
+  return split(parent, 0, rank, std::make_shared<const Topology>(std::move(graph)), result);
 }
 
 }  // namespace
 
-// coverage: reorder and info do nothing
+// coverage: reorder lets few neighbours be in different clusters; info does nothing
 ISTHMUS_MPI(Dist_graph_create)
 (MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[],
  const int weights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph) {
@@ -148,11 +150,11 @@ ISTHMUS_MPI(Dist_graph_create)
                   [&] { edges = edges_of(*parent, n, sources, degrees, destinations, weights); });
     DistGraphTopology graph = tell(parent, edges);
     graph.weighted = weighted(weights);
-    return finish(parent, std::move(graph), comm_dist_graph);
+    return finish(parent, std::move(graph), reorder, comm_dist_graph);
   });
 }
 
-// coverage: reorder and info do nothing
+// coverage: reorder lets few neighbours be in different clusters; info does nothing
 ISTHMUS_MPI(Dist_graph_create_adjacent)
 (MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree,
  const int destinations[], const int destweights[], MPI_Info info, int reorder,
@@ -184,7 +186,7 @@ ISTHMUS_MPI(Dist_graph_create_adjacent)
     graph.destinations.assign(destinations, destinations + outdegree);
     graph.destination_weights = weights_of(outdegree, destweights);
     graph.weighted = weighted(sourceweights);
-    return finish(parent, std::move(graph), comm_dist_graph);
+    return finish(parent, std::move(graph), reorder, comm_dist_graph);
   });
 }
 

@@ -1,5 +1,5 @@
 // MPI-4.1 sections 8.5.3 and 8.5.8: making communicators with a graph topology. All members give
-// the whole graph. `reorder` is allowed to do nothing, and does.
+// the whole graph.
 #include <memory>
 #include <span>
 #include <string>
@@ -11,6 +11,7 @@
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/shield.hpp"
+#include "mpi/topology/reorder.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -48,7 +49,7 @@ GraphTopology checked_graph(const GridComm& parent, int nnodes, const int index[
 
 }  // namespace
 
-// coverage: reorder does nothing
+// coverage: reorder lets few neighbours be in different clusters
 ISTHMUS_MPI(Graph_create)
 (MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder,
  MPI_Comm* comm_graph) {
@@ -63,20 +64,21 @@ ISTHMUS_MPI(Graph_create)
     require_intracomm(*parent);
     GraphTopology graph = checked_graph(*parent, nnodes, index, edges);
     const int colour = parent->rank < nnodes ? 0 : MPI_UNDEFINED;
-    return split(parent, colour, parent->rank, std::make_shared<const Topology>(std::move(graph)),
+    const int rank = rank_in(*parent, nnodes, reorder != 0, graph);
+    return split(parent, colour, rank, std::make_shared<const Topology>(std::move(graph)),
                  comm_graph);
   });
 }
 
-// coverage: the identity, as reorder does nothing
+// coverage: as MPI_Graph_create with reorder
 ISTHMUS_MPI(Graph_map)
 (MPI_Comm comm, int nnodes, const int index[], const int edges[], int* newrank) {
   const GridCommRef parent = spanning(comm);
   if (!parent) return native.Graph_map(comm, nnodes, index, edges, newrank);
   return shielded(comm, "MPI_Graph_map", [&] {
     require_intracomm(*parent);
-    checked_graph(*parent, nnodes, index, edges);
-    *newrank = parent->rank < nnodes ? parent->rank : MPI_UNDEFINED;
+    const GraphTopology graph = checked_graph(*parent, nnodes, index, edges);
+    *newrank = parent->rank < nnodes ? rank_in(*parent, nnodes, true, graph) : MPI_UNDEFINED;
     return MPI_SUCCESS;
   });
 }

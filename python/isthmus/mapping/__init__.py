@@ -1,0 +1,1 @@
+"""`isthmus map`: which ranks go to which cluster, so that little crosses (docs/map.md)."""

@@ -1,0 +1,100 @@
+"""Where ranks begin, before they are exchanged: METIS, and simpler orders."""
+
+import contextlib
+from collections.abc import Iterable, Mapping, Sequence
+from types import ModuleType
+
+from isthmus.mapping.refine import Assignment
+from isthmus.mapping.traffic import Pair, Volume
+from isthmus.mapping.wires import Wires
+
+pymetis: ModuleType | None = None
+with contextlib.suppress(ImportError):  # the extra "map"; without it other orders have to do
+    import pymetis
+
+_SEEDS = (1, 2, 3)
+_HEAVIEST = 1_000_000  # METIS has weights of 32 bits, and adds them up
+
+
+def assign(
+    pairs: Mapping[Pair, Volume],
+    given: Sequence[int],
+    capacity: Sequence[int],
+    wires: Wires,
+    allowed: Sequence[frozenset[int]] | None = None,
+) -> list[int]:
+    """The cluster of each rank, where what crosses is cheap, and never dearer than where `given`
+    has them. Clusters get as many ranks as there, or up to their capacity. ValueError where ranks
+    find no place that is allowed to them."""
+    size = len(given)
+    sizes = [list(given).count(cluster) for cluster in range(wires.clusters)]
+    best: Assignment | None = None
+    for start in _starts(pairs, given, sizes, wires):
+        tried = Assignment(start, pairs, wires, allowed)
+        if not (tried.settle(sizes) or tried.settle(capacity)):
+            continue
+        tried.refine(capacity)
+        if best is None or tried.cost < best.cost - 1e-12:
+            best = tried
+    if best is None:
+        raise ValueError(f"the {size} ranks do not fit into clusters where they may be")
+    return best.part
+
+
+def _starts(
+    pairs: Mapping[Pair, Volume], given: Sequence[int], sizes: Sequence[int], wires: Wires
+) -> Iterable[Sequence[int]]:
+    yield given
+    if len([size for size in sizes if size]) > 1:
+        yield from _of_metis(pairs, len(given), sizes, wires)
+        yield _grown(pairs, len(given), sizes, wires)
+
+
+def _of_metis(
+    pairs: Mapping[Pair, Volume], size: int, sizes: Sequence[int], wires: Wires
+) -> Iterable[Sequence[int]]:
+    if pymetis is None:
+        return
+    used = [cluster for cluster, n in enumerate(sizes) if n]
+    weights = {pair: wires.mean(volume) for pair, volume in pairs.items()}
+    unit = max(weights.values(), default=0) / _HEAVIEST
+    edges: list[list[tuple[int, int]]] = [[] for _ in range(size)]
+    for (a, b), weight in weights.items():
+        if weight > 0:
+            whole = max(1, round(weight / unit))
+            edges[a].append((b, whole))
+            edges[b].append((a, whole))
+    starts = [0]
+    for each in edges:
+        starts.append(starts[-1] + len(each))
+    graph = pymetis.CSRAdjacency(starts, [to for each in edges for to, _ in each])
+    for seed in _SEEDS:
+        found = pymetis.part_graph(
+            len(used),
+            graph,
+            eweights=[weight for each in edges for _, weight in each],
+            tpwgts=[sizes[cluster] / size for cluster in used],
+            options=pymetis.Options(seed=seed, ufactor=1),
+        )
+        yield [used[part] for part in found.vertex_part]
+
+
+def _grown(
+    pairs: Mapping[Pair, Volume], size: int, sizes: Sequence[int], wires: Wires
+) -> Sequence[int]:
+    """Clusters are filled one after the other, always by the rank that has most to do with those
+    that are there."""
+    weight: list[dict[int, float]] = [{} for _ in range(size)]
+    for (a, b), volume in pairs.items():
+        weight[a][b] = weight[b][a] = wires.mean(volume)
+    part = [-1] * size
+    for cluster, n in enumerate(sizes):
+        pull = dict.fromkeys((rank for rank in range(size) if part[rank] < 0), 0.0)
+        for _ in range(n):
+            rank = max(pull, key=lambda r: (pull[r], -sum(weight[r].values()), -r))
+            del pull[rank]
+            part[rank] = cluster
+            for to, each in weight[rank].items():
+                if to in pull:
+                    pull[to] += each
+    return part

@@ -1,0 +1,176 @@
+"""The command `isthmus map`."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isthmus import grid as grids
+from isthmus import ranklist, rankmap
+from isthmus.errors import UsageError, listing
+from isthmus.mapping import sizes, traffic, wires
+from isthmus.mapping.assign import assign
+from isthmus.mapping.refine import Assignment
+from isthmus.mapping.traffic import Pair, Traffic, Volume
+from isthmus.mapping.wires import Wires
+from isthmus.placement import Part, place
+from isthmus.units import format_bytes
+
+
+def map_ranks(
+    profile: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PROFILE",
+            help="What [bold]isthmus run --profile[/bold] wrote; or CSV, lines under "
+            "'from,to,messages,bytes', or a square of bytes.",
+            show_default=False,
+        ),
+    ],
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "-g",
+            "--grid",
+            metavar="FILE",
+            help="The grid file. Without it: the one that ISTHMUS_GRID names, else two clusters, "
+            "'east' and 'west', on this host.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Write the rank map there, for [bold]isthmus run --map[/bold]. Without it: print "
+            "it.",
+        ),
+    ] = None,
+    need: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--need",
+            metavar="TAG=RANKS",
+            help="These ranks only go to clusters that have the tag in the grid file, as in "
+            "gpu=0-3,8. May be repeated.",
+        ),
+    ] = None,
+) -> None:
+    """Place ranks on clusters so that little crosses between them.
+
+    [bold]isthmus run --profile app.json -g grid.toml -n 64 ./app[/bold]
+    [bold]isthmus map -g grid.toml app.json -o app.map[/bold]
+    [bold]isthmus run --map app.map -g grid.toml ./app[/bold]"""
+    path = file or os.environ.get("ISTHMUS_GRID")
+    grid = grids.load(Path(path)) if path else grids.two_halves()
+    found = traffic.load(profile)
+    mapped = Mapped.of(found, grid, _needs(need or [], grid, found.size))
+    comments = [f"{found.size} ranks of {profile}", *mapped.table()]
+    text = rankmap.written(mapped.names(mapped.after), comments)
+    if output is None:
+        print(text, end="")
+        return
+    try:
+        output.write_text(text)
+    except OSError as error:
+        raise UsageError(f"cannot write {output}: {error.strerror}") from None
+    print("\n".join(comments))
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """Where ranks were without a map, and where they are with it: indices of clusters."""
+
+    grid: grids.Grid
+    pairs: Mapping[Pair, Volume]
+    wires: Wires
+    before: Sequence[int]
+    after: Sequence[int]
+
+    @staticmethod
+    def of(found: Traffic, grid: grids.Grid, needs: "Sequence[frozenset[int]] | None") -> "Mapped":
+        names = list(grid.cluster)
+        between = wires.of_grid(grid)
+        before = _without_map(grid, found.size)
+        given = sizes.given(grid, found.size)
+        capacity = sizes.capacity(grid, given)
+        pairs = found.with_collectives(max(capacity))
+        starts = [given] if needs else [given, before]
+        try:
+            tried = [assign(pairs, start, capacity, between, needs) for start in starts]
+        except ValueError as error:
+            raise UsageError(
+                f"{error}: {', '.join(names)}", "Lessen --need, or give more clusters the tag."
+            ) from None
+        costs = [Assignment(part, pairs, between).cost for part in tried]
+        return Mapped(grid, pairs, between, before, tried[costs.index(min(costs))])
+
+    def names(self, part: Sequence[int]) -> list[str]:
+        clusters = list(self.grid.cluster)
+        return [clusters[cluster] for cluster in part]
+
+    def table(self) -> list[str]:
+        """What crosses before and after."""
+        rows = [
+            ("", "messages", "bytes", "time"),
+            *(
+                self._row(what, part)
+                for what, part in (("before", self.before), ("after", self.after))
+            ),
+        ]
+        widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        return [
+            "  ".join(
+                [
+                    row[0].ljust(widths[0]),
+                    *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True)),
+                ]
+            )
+            for row in rows
+        ]
+
+    def _row(self, what: str, part: Sequence[int]) -> tuple[str, str, str, str]:
+        crossing = [v for (a, b), v in self.pairs.items() if part[a] != part[b]]
+        total = sum(crossing, Volume())
+        seconds = Assignment(part, self.pairs, self.wires).cost
+        return what, f"{total.messages:.0f}", format_bytes(round(total.bytes)), f"{seconds:.3g} s"
+
+
+def _without_map(grid: grids.Grid, size: int) -> list[int]:
+    names = list(grid.cluster)
+    blocks = place(grid.cluster, [Part(["program"], size)])
+    return [names.index(block.cluster) for block in blocks for _ in range(block.size)]
+
+
+def _needs(texts: Sequence[str], grid: grids.Grid, size: int) -> Sequence[frozenset[int]] | None:
+    """The clusters where each rank may be; None: all."""
+    if not texts:
+        return None
+    allowed = [frozenset(range(len(grid.cluster)))] * size
+    for text in texts:
+        tag, equals, ranks = text.partition("=")
+        with_tag = frozenset(i for i, spec in enumerate(grid.cluster.values()) if tag in spec.tags)
+        if not equals:
+            raise UsageError(f"--need {text}: it is no tag and ranks", "Write TAG=RANKS: gpu=0-3,8")
+        if not with_tag:
+            known = sorted({tag for spec in grid.cluster.values() for tag in spec.tags})
+            raise UsageError(
+                f"--need {text}: no cluster has the tag '{tag}'",
+                f"Known are {listing(known)}."
+                if known
+                else "Give 'tags' to clusters in the grid file.",
+            )
+        try:
+            for rank in ranklist.parse(ranks):
+                if rank >= size:
+                    raise ValueError(f"has rank {rank}, and there are {size}")
+                allowed[rank] &= with_tag
+                if not allowed[rank]:
+                    raise ValueError(f"leaves rank {rank} no cluster")
+        except ValueError as error:
+            raise UsageError(f"--need {text}: '{ranks}' {error}") from None
+    return allowed

@@ -1,0 +1,216 @@
+"""What ranks send to each other: a profile's, or a table's."""
+
+import csv
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from isthmus.errors import UsageError, listing
+
+FORMAT, VERSION = "isthmus-profile", 1
+# Whose blocks differ from member to member: what a member gives is spread over the others.
+_SPREAD = ("alltoall", "scatter")
+_COLUMNS = ("from", "to", "messages", "bytes")
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Volume:
+    """Both ways together."""
+
+    messages: float = 0
+    bytes: float = 0
+
+    def __add__(self, other: "Volume") -> "Volume":
+        return Volume(self.messages + other.messages, self.bytes + other.bytes)
+
+
+@dataclass(frozen=True)
+class Collective:
+    """The calls of a collective on one communicator: operations, and bytes that a member gave to
+    all of them together."""
+
+    members: tuple[int, ...]
+    operations: float
+    bytes: float
+    spread: bool
+
+    def pairs(self) -> Iterable[tuple[Pair, Volume]]:
+        """As if each member exchanged with each other: cutting off one costs the operations and
+        bytes once, as it does in fact; of those that spread their bytes, the member's share."""
+        n = len(self.members)
+        share = 2 / n if self.spread else 1 / (n - 1)
+        volume = Volume(self.operations / (n - 1), self.bytes * share)
+        for pair in combinations(sorted(self.members), 2):
+            yield pair, volume
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """`pairs` are of two ranks, the lower first."""
+
+    size: int
+    pairs: Mapping[Pair, Volume]
+    collectives: Sequence[Collective] = ()
+
+    def with_collectives(self, most: int) -> dict[Pair, Volume]:
+        """Pairs, and the collectives of communicators of at most `most` members: larger ones cross
+        wherever their members are."""
+        found = dict(self.pairs)
+        for collective in self.collectives:
+            if 1 < len(collective.members) <= most:
+                for pair, volume in collective.pairs():
+                    found[pair] = found.get(pair, Volume()) + volume
+        return found
+
+
+def load(path: Path) -> Traffic:
+    """UsageError names the file, and the line or key."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path}: it is not UTF-8 text", _REMEDY) from None
+    return _of_profile(text, path) if text.lstrip().startswith("{") else _of_table(text, path)
+
+
+_REMEDY = (
+    "Give what `isthmus run --profile FILE` writes, or CSV: lines under a header "
+    f"'{','.join(_COLUMNS)}', or a square of bytes from each rank to each."
+)
+
+
+def _of_profile(text: str, path: Path) -> Traffic:
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"{path}: it is no JSON: {error}", _REMEDY) from None
+    if found.get("format") != FORMAT:
+        raise UsageError(f"{path} is no profile", _REMEDY)
+    if found.get("version") != VERSION:
+        raise UsageError(
+            f"{path} is a profile of version {found.get('version')}, and this Isthmus reads "
+            f"version {VERSION}",
+            "Make it anew, or use the Isthmus that wrote it.",
+        )
+    try:
+        size = int(found["size"])
+        rows = [row[:4] for key in ("pairs", "windows") for row in found.get(key) or []]
+        members = [
+            tuple(
+                rank for first, last, step in comm["ranks"] for rank in range(first, last + 1, step)
+            )
+            for comm in found.get("communicators") or []
+        ]
+        collectives = [
+            _collective(row, members[row["communicator"]])
+            for row in found.get("collectives") or []
+            if row["communicator"] is not None and len(members[row["communicator"]]) > 1
+        ]
+        pairs = _summed((_whole(row) for row in rows if row[1] != -1), size)
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise UsageError(f"{path} is no whole profile: {_said(error)}", _REMEDY) from None
+    return Traffic(size, pairs, collectives)
+
+
+def _said(error: Exception) -> str:
+    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
+
+
+def _collective(row: Mapping[str, Any], members: tuple[int, ...]) -> Collective:
+    n = len(members)
+    return Collective(
+        members,
+        operations=row["entered"] / n,
+        bytes=row["bytes"] / n,
+        spread=any(word in row["function"].lower() for word in _SPREAD),
+    )
+
+
+def _of_table(text: str, path: Path) -> Traffic:
+    rows = [
+        (number, [word.strip() for word in row])
+        for number, row in enumerate(csv.reader(text.splitlines()), 1)
+        if any(word.strip() for word in row) and not row[0].lstrip().startswith("#")
+    ]
+    if not rows:
+        raise UsageError(f"{path}: it is empty", _REMEDY)
+    if not _is_number(rows[0][1][0]):
+        return _of_edges(rows, path)
+    size = len(rows)
+    found = []
+    for source, (number, words) in enumerate(rows):
+        if len(words) != size:
+            raise UsageError(
+                f"{path}:{number}: the row has {len(words)} columns, and there are {size} rows",
+                _REMEDY,
+            )
+        for target, word in enumerate(words):
+            if amount := _amount(word, path, number):
+                found.append((source, target, 1.0, amount))
+    return Traffic(size, _summed(found, size))
+
+
+def _of_edges(rows: list[tuple[int, list[str]]], path: Path) -> Traffic:
+    line, header = rows[0]
+    names = [word.lower() for word in header]
+    if unknown := [name for name in names if name not in _COLUMNS]:
+        raise UsageError(
+            f"{path}:{line}: '{unknown[0]}' is no column; known are {listing(_COLUMNS)}", _REMEDY
+        )
+    if not {"from", "to"} <= {*names}:
+        raise UsageError(f"{path}:{line}: the columns 'from' and 'to' must be there", _REMEDY)
+    found = []
+    for number, words in rows[1:]:
+        if len(words) != len(names):
+            raise UsageError(
+                f"{path}:{number}: {len(words)} columns where the header has {len(names)}", _REMEDY
+            )
+        values = dict(zip(names, (_amount(word, path, number) for word in words), strict=True))
+        found.append(
+            (
+                int(values["from"]),
+                int(values["to"]),
+                values.get("messages", 1.0),
+                values.get("bytes", 0.0),
+            )
+        )
+    size = max((max(a, b) for a, b, _, _ in found), default=-1) + 1
+    if not size:
+        raise UsageError(f"{path}: it has no ranks", _REMEDY)
+    return Traffic(size, _summed(found, size))
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _amount(word: str, path: Path, number: int) -> float:
+    if not _is_number(word) or not 0 <= float(word) < 1e18:
+        raise UsageError(f"{path}:{number}: '{word}' is no amount", _REMEDY)
+    return float(word)
+
+
+def _whole(row: Sequence[Any]) -> tuple[int, int, float, float]:
+    source, target, messages, size = row
+    return int(source), int(target), float(messages), float(size)
+
+
+def _summed(rows: Iterable[tuple[int, int, float, float]], size: int) -> dict[Pair, Volume]:
+    found: dict[Pair, Volume] = {}
+    for source, target, messages, amount in rows:
+        if not (0 <= source < size and 0 <= target < size):
+            raise ValueError(f"rank {max(source, target)} is not one of {size}")
+        if source != target:
+            pair = (min(source, target), max(source, target))
+            found[pair] = found.get(pair, Volume()) + Volume(messages, amount)
+    return found

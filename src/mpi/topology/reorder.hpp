@@ -1,0 +1,31 @@
+// `reorder` of topologies: which process gets which rank, so that few neighbours are in different
+// clusters. Processes stay where they are.
+#pragma once
+
+#include <vector>
+
+#include "core/partition.hpp"
+#include "mpi/comm/comm.hpp"
+
+namespace isthmus::face {
+
+/// The graphs of topologies that all members know whole.
+core::Graph graph_of(const CartTopology& cart);
+core::Graph graph_of(const GraphTopology& graph);
+
+/// New ranks, by rank of `parent`, of the members that are in the topology: the first ones. The
+/// ranks that they have where no order is better. The same on all members; local.
+std::vector<int> reordered(const GridComm& parent, const core::Graph& topology);
+
+/// What this member should give as its rank in the topology: `reordered`, or its own.
+template <class Shape>
+int rank_in(const GridComm& parent, int count, bool reorder, const Shape& shape) {
+  const auto own = static_cast<std::size_t>(parent.rank);
+  return reorder && parent.rank < count ? reordered(parent, graph_of(shape))[own] : parent.rank;
+}
+
+/// A distributed graph, of which each member knows its own edges: the rank that this one gets, and
+/// in `mine` the edges of that rank. Collective over `parent`.
+int reorder_together(const GridCommRef& parent, DistGraphTopology& mine);
+
+}  // namespace isthmus::face

@@ -1,0 +1,365 @@
+"""`isthmus map`: what is read, what is cut, what is written."""
+
+import json
+import random
+
+import pytest
+
+from isthmus import grid as grids
+from isthmus import rankmap
+from isthmus.cli import main
+from isthmus.errors import UsageError
+from isthmus.mapping import assign as assigning
+from isthmus.mapping import sizes, traffic, wires
+from isthmus.mapping.assign import assign
+from isthmus.mapping.commands import Mapped
+from isthmus.mapping.refine import Assignment
+from isthmus.mapping.traffic import Traffic, Volume
+
+ONE = Volume(1, 1000)
+
+
+def ring(size):
+    return {(min(a, b), max(a, b)): ONE for a in range(size) for b in [(a + 1) % size]}
+
+
+def mesh(rows, columns):
+    pairs = {}
+    for row in range(rows):
+        for column in range(columns):
+            at = row * columns + column
+            if column + 1 < columns:
+                pairs[at, at + 1] = ONE
+            if row + 1 < rows:
+                pairs[at, at + columns] = ONE
+    return pairs
+
+
+def cliques(size, many):
+    """Ranks that are alike modulo `many`."""
+    return {(a, b): ONE for a in range(size) for b in range(a + many, size, many)}
+
+
+def renamed(pairs, size, seed=1):
+    names = list(range(size))
+    random.Random(seed).shuffle(names)
+    return {
+        (min(names[a], names[b]), max(names[a], names[b])): volume
+        for (a, b), volume in pairs.items()
+    }
+
+
+def cut(pairs, part):
+    return sum(part[a] != part[b] for a, b in pairs)
+
+
+def halves(size, parts=2):
+    return [rank * parts // size for rank in range(size)]
+
+
+@pytest.fixture(params=["with METIS", "without METIS"])
+def metis(request, monkeypatch):
+    if request.param == "with METIS":
+        pytest.importorskip("pymetis")
+    else:
+        monkeypatch.setattr(assigning, "pymetis", None)
+    return request.param
+
+
+@pytest.mark.parametrize(
+    ("pairs", "size", "parts", "least"),
+    [
+        (ring(16), 16, 2, 2),
+        (ring(15), 15, 3, 3),
+        (mesh(4, 8), 32, 2, 4),
+        (mesh(8, 4), 32, 2, 4),
+        (cliques(16, 2), 16, 2, 0),
+        (cliques(24, 3), 24, 3, 0),
+    ],
+)
+def test_known_graphs_are_cut_at_best(metis, pairs, size, parts, least):
+    shuffled = renamed(pairs, size)
+    given = halves(size, parts)
+    found = assign(shuffled, given, [size // parts] * parts, wires.alike(parts))
+    assert cut(shuffled, found) == least
+    assert sorted(found) == given
+
+
+def test_larger_meshes():
+    pytest.importorskip("pymetis")
+    pairs = renamed(mesh(16, 32), 512)
+    found = assign(pairs, halves(512), [256, 256], wires.alike(2))
+    assert cut(pairs, found) <= 1.1 * 16
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nothing_gets_worse(metis, seed):
+    chance = random.Random(seed)
+    size = chance.randint(2, 24)
+    pairs = {
+        (a, b): Volume(chance.randint(0, 9), chance.randint(0, 10**6))
+        for a in range(size)
+        for b in range(a + 1, size)
+        if chance.random() < 0.3
+    }
+    given = sorted(chance.randrange(3) for _ in range(size))
+    between = wires.Wires(
+        [[0, 1e-3, 5e-3], [1e-3, 0, 2e-2], [5e-3, 2e-2, 0]],
+        [[0, 1e-9, 1e-8], [1e-9, 0, 1e-8], [1e-8, 1e-8, 0]],
+    )
+    capacity = [given.count(cluster) for cluster in range(3)]
+    found = assign(pairs, given, capacity, between)
+    before, after = (Assignment(part, pairs, between).cost for part in (given, found))
+    assert after <= before
+    assert [found.count(cluster) for cluster in range(3)] == capacity
+
+
+def test_costs_are_kept_while_ranks_are_exchanged():
+    """What a pass has gained is what the cost has lost."""
+    pairs = renamed(mesh(5, 6), 30)
+    between = wires.Wires(
+        [[0, 1, 5], [1, 0, 2], [5, 2, 0]], [[0, 1e-3, 0], [1e-3, 0, 1e-2], [0, 1e-2, 0]]
+    )
+    tried = Assignment([rank % 3 for rank in range(30)], pairs, between)
+    for pair in [(0, 1), (1, 2), (0, 2), (0, 1)]:
+        before = tried.cost
+        gained = tried._pass(pair)
+        assert before - gained == pytest.approx(tried.cost)
+
+
+def test_the_dearer_link_is_spared():
+    # A chain of three groups: the middle one belongs between the two that are near.
+    groups = [{(a, b): ONE for a in g for b in g if a < b} for g in ([0, 3], [1, 4], [2, 5])]
+    pairs = {k: Volume(100, 0) for group in groups for k in group}
+    pairs |= {(0, 1): ONE, (1, 2): ONE}
+    between = wires.Wires([[0, 9, 1], [9, 0, 1], [1, 1, 0]], [[0] * 3] * 3)
+    found = assign(pairs, [0, 0, 1, 1, 2, 2], [2, 2, 2], between)
+    assert found[1] == found[4] == 2
+
+
+def test_free_slots_are_used():
+    pairs = cliques(12, 2) | {(0, 1): ONE}
+    found = assign(pairs, [0] * 8 + [1] * 4, [8, 8], wires.alike(2))
+    assert cut(pairs, found) == 1
+
+
+GRID = """
+[cluster.a]
+slots = {0}
+[cluster.b]
+slots = {1}
+[[link]]
+between = ["a", "b"]
+rtt = "20 ms"
+rate = "8 Gbit/s"
+"""
+
+
+def parsed(text):
+    return grids.parse(text, "grid.toml")
+
+
+def test_links_cost_what_the_grid_file_says():
+    between = wires.of_grid(parsed(GRID.format(2, 2)))
+    assert between.seconds(Volume(3, 10**9), 0, 1) == pytest.approx(3 * 0.01 + 1)
+    assert between.seconds(Volume(3, 10**9), 1, 1) == 0
+
+
+def test_clusters_without_a_link_reach_each_other_by_others():
+    text = "".join(f"[cluster.{name}]\n" for name in "abc")
+    text += '[[link]]\nbetween = ["a", "b"]\nrtt = "20 ms"\nrate = "1 Gbit/s"\n'
+    text += '[[link]]\nbetween = ["b", "c"]\nrtt = "2 ms"\nrate = "8 Gbit/s"\n'
+    between = wires.of_grid(parsed(text))
+    assert between.message[0][2] == pytest.approx(0.011)
+    assert between.byte[2][0] == pytest.approx(8e-9)
+
+
+def test_fast_clusters_are_filled_first():
+    text = GRID.format(4, 4).replace("[cluster.b]", "[cluster.b]\nspeed = 1.5")
+    assert sizes.given(parsed(text), 6) == [0, 0, 1, 1, 1, 1]
+
+
+def test_without_slots_clusters_have_shares_by_speed():
+    text = "[cluster.a]\nspeed = 3\n[cluster.b]\nspeed = 1"
+    assert sizes.given(parsed(text), 8) == [0] * 6 + [1] * 2
+
+
+def test_ranks_that_need_a_tag_go_where_it_is():
+    grid = parsed(GRID.format(4, 4).replace("[cluster.b]", '[cluster.b]\ntags = ["gpu"]'))
+    allowed = [frozenset({0, 1})] * 8
+    for rank in (0, 1, 7):
+        allowed[rank] = frozenset({1})
+    after = Mapped.of(Traffic(8, ring(8)), grid, allowed).after
+    assert [after[rank] for rank in (0, 1, 7)] == [1, 1, 1]
+    assert after.count(1) == 4
+
+
+def test_too_many_need_a_tag():
+    grid = parsed(GRID.format(4, 4).replace("[cluster.b]", '[cluster.b]\ntags = ["gpu"]'))
+    with pytest.raises(UsageError, match="do not fit into clusters where they may be"):
+        Mapped.of(Traffic(8, ring(8)), grid, [frozenset({1})] * 5 + [frozenset({0, 1})] * 3)
+
+
+# -- what is read ----------------------------------------------------------------------------
+
+
+def profile(**more):
+    return {
+        "format": "isthmus-profile",
+        "version": 1,
+        "size": 4,
+        "pairs": [
+            [0, 2, 10, 1000, {"6": 10}],
+            [2, 0, 5, 500, {"6": 5}],
+            [1, 1, 9, 9, {}],
+            [1, -1, 9, 9, {}],
+        ],
+        "windows": [[1, 3, 2, 64, {"5": 2}]],
+        "communicators": [],
+        "collectives": [],
+    } | more
+
+
+def read(tmp_path, text, name="p"):
+    path = tmp_path / name
+    path.write_text(text if isinstance(text, str) else json.dumps(text))
+    return traffic.load(path)
+
+
+def test_a_profile_is_read(tmp_path):
+    found = read(tmp_path, profile())
+    assert found.size == 4
+    assert found.pairs == {(0, 2): Volume(15, 1500), (1, 3): Volume(2, 64)}
+
+
+def test_collectives_of_few_ranks_count_as_who_must_exchange(tmp_path):
+    found = read(
+        tmp_path,
+        profile(
+            pairs=[],
+            windows=[],
+            communicators=[
+                {"size": 3, "clusters": 1, "ranks": [[0, 2, 1]]},
+                {"size": 4, "clusters": 2, "ranks": [[0, 3, 1]]},
+            ],
+            collectives=[
+                _collective("MPI_Allreduce", 0, 30, 300),
+                _collective("MPI_Allreduce", 1, 4000, 10**9),
+                _collective("MPI_Bcast", None, 1, 1),
+            ],
+        ),
+    )
+    # 10 operations of 10 bytes each: whoever is cut off costs them once.
+    assert found.with_collectives(3) == dict.fromkeys([(0, 1), (0, 2), (1, 2)], Volume(5, 50))
+    assert len(found.with_collectives(4)) == 6
+
+
+def _collective(function, communicator, entered, size):
+    return {
+        "function": function,
+        "communicator": communicator,
+        "entered": entered,
+        "bytes": size,
+        "sizes": {},
+        "seconds": 1.0,
+    }
+
+
+def test_what_an_alltoall_gives_is_spread():
+    collective = traffic.Collective((0, 1, 2, 3), operations=3, bytes=400, spread=True)
+    assert dict(collective.pairs())[0, 3] == Volume(1, 200)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from,to,messages,bytes\n0,1,2,30\n1,0,1,12\n",
+        "# a comment\nto,from,bytes,messages\n1,0,42,3\n",
+    ],
+)
+def test_tables_of_edges(tmp_path, text):
+    assert read(tmp_path, text) == Traffic(2, {(0, 1): Volume(3, 42)})
+
+
+def test_squares_of_bytes(tmp_path):
+    found = read(tmp_path, "0,5,0\n6,0,0\n0,0,3\n")
+    assert found == Traffic(3, {(0, 1): Volume(2, 11)})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "it is empty"),
+        ("from,to,messages,bytes\n", "it has no ranks"),
+        ("from,bytes\n0,1\n", ":1: the columns 'from' and 'to' must be there"),
+        ("from,to,size\n0,1,2\n", ":1: 'size' is no column"),
+        ("from,to\n0,1,2\n", ":2: 3 columns where the header has 2"),
+        ("from,to\n0,x\n", ":2: 'x' is no amount"),
+        ("0,1\n1\n", ":2: the row has 1 columns, and there are 2 rows"),
+        ("{", "it is no JSON"),
+        ("{}", "is no profile"),
+        (profile(version=2), "is a profile of version 2"),
+        (profile(pairs=[[0, 9, 1, 1, {}]]), "no whole profile: rank 9 is not one of 4"),
+        (profile(size=None), "no whole profile"),
+        ({k: v for k, v in profile().items() if k != "size"}, "'size' is missing"),
+        (profile(collectives=[_collective("MPI_Bcast", 3, 1, 1)]), "no whole profile"),
+    ],
+)
+def test_what_cannot_be_read(tmp_path, text, message):
+    with pytest.raises(UsageError) as error:
+        read(tmp_path, text)
+    assert message in str(error.value)
+
+
+# -- the command -----------------------------------------------------------------------------
+
+
+def run(capsys, *words):
+    status = main(["map", *map(str, words)])
+    return status, *capsys.readouterr()
+
+
+def test_the_command_writes_a_map_that_run_reads(tmp_path, capsys):
+    source, grid, out = tmp_path / "ring.csv", tmp_path / "grid.toml", tmp_path / "ring.map"
+    order = [0, 2, 4, 6, 1, 3, 5, 7]
+    rows = [f"{a},{b},100,1000000" for a, b in zip(order, [*order[1:], 0], strict=True)]
+    source.write_text("\n".join(["from,to,messages,bytes", *rows]))
+    grid.write_text(GRID.format(4, 4))
+    assert run(capsys, "-g", grid, source, "-o", out)[0] == 0
+    assert "# before       400   4 MB   4 s" in out.read_text()
+    assert "# after        200   2 MB   2 s" in out.read_text()
+    found = rankmap.load(out)
+    part = [found.clusters[rank] for rank in order]
+    assert sum(a != b for a, b in zip(part, [*part[1:], part[0]], strict=True)) == 2
+    status, said, _ = run(capsys, "-g", grid, source)
+    assert status == 0
+    assert rankmap.parse(said, "said").clusters == found.clusters
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--need", "gpu"], "it is no tag and ranks"),
+        (["--need", "gpu=0"], "no cluster has the tag 'gpu'"),
+        (["--need", "big=0-x"], "'0-x' is no list of ranks"),
+        (["--need", "big=5"], "has rank 5, and there are 2"),
+        (["-o", "/nowhere/map"], "cannot write /nowhere/map"),
+    ],
+)
+def test_what_the_command_refuses(tmp_path, capsys, words, message):
+    source, grid = tmp_path / "p.csv", tmp_path / "grid.toml"
+    source.write_text("from,to\n0,1\n")
+    grid.write_text(GRID.format(1, 1).replace("[cluster.b]", '[cluster.b]\ntags = ["big"]'))
+    status, _, said = run(capsys, "-g", grid, source, *words)
+    assert status != 0
+    assert message in said
+
+
+def test_more_ranks_than_slots(tmp_path, capsys):
+    source, grid = tmp_path / "p.csv", tmp_path / "grid.toml"
+    source.write_text("from,to\n0,5\n")
+    for text in (GRID.format(1, 1), GRID.format(1, 1).replace("slots", "speed = 2\nslots", 1)):
+        grid.write_text(text)
+        status, _, said = run(capsys, "-g", grid, source)
+        assert status != 0
+        assert "2 slots" in said
