@@ -16,6 +16,7 @@ COMMANDS = {
     "doctor": "isthmus.doctor.commands:doctor",
     "tune": "isthmus.tune.commands:tune",
     "grid": "isthmus.gridcommand:grid",
+    "profile": "isthmus.profile.commands:profile_app",
     "trace": "isthmus.tracecommand:trace",
     "install": "isthmus.installcommand:install",
     "config": "isthmus.config:config",

@@ -1,0 +1,126 @@
+// What is kept of one thread of the program: where it is, for the sampler, and what it has counted.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "mpi/profile/members.hpp"
+#include "mpi/profile/rows.hpp"
+
+namespace isthmus::face::profile {
+
+/// In place of a rank: the call is of all members, or of none.
+constexpr int kNoPeer = -1'000'000;
+
+/// Calls of a collective on one communicator.
+struct Calls {
+  Sizes given;
+  std::atomic<std::uint64_t> nanoseconds{0};
+};
+
+class Thread {
+ public:
+  /// Where the thread is: `function` last of the three, and 0 outside of MPI.
+  std::atomic<unsigned> function{0};
+  std::atomic<MPI_Comm> comm{MPI_COMM_NULL};
+  std::atomic<int> peer{kNoPeer};
+
+  /// That of a message to `rank`; null for what is no rank. A few ns where it was asked for before.
+  Sizes* to(MPI_Comm comm_, int rank) {
+    Slot& slot = comms_[slot_of(key(comm_))];
+    if (stale() || slot.handle != key(comm_)) [[unlikely]] look_up(slot, comm_);
+    return row_in(slot, rank);
+  }
+  /// As to(), of an operation on a window.
+  Sizes* at(MPI_Win window, int rank) {
+    Slot& slot = windows_[slot_of(key(window))];
+    if (stale() || slot.handle != key(window)) [[unlikely]] look_up_window(slot, window);
+    return row_in(slot, rank, &operations_);
+  }
+  std::uint64_t size_of(MPI_Datatype type) {
+    TypeSlot& slot = types_[slot_of(key(type))];
+    if (stale() || slot.handle != key(type)) [[unlikely]] look_up_type(slot, type);
+    return slot.size;
+  }
+  /// By world rank.
+  Sizes& to_world(int world_rank) { return messages_.of(world_rank); }
+  Calls& calls(unsigned collective, const MembersRef& members);
+
+  struct Files {
+    std::atomic<std::uint64_t> read{0}, written{0}, calls{0};
+  } files;
+
+  const Rows& messages() const { return messages_; }
+  const Rows& operations() const { return operations_; }
+  /// On any thread.
+  void each_collective(
+      const std::function<void(unsigned function, const Members*, const Calls&)>& use) const;
+
+ private:
+  static constexpr std::size_t kSlots = 8;
+  // So many collectives on communicators have their own sums, half a kilobyte each.
+  static constexpr std::size_t kMostCalls = 1024;
+  // So many pointers to rows are kept for quick finding: 8 MiB.
+  static constexpr std::size_t kMostPointers = std::size_t{1} << 20;
+  static constexpr std::size_t kMostSeen = 1024;  // communicators and windows that they are of
+
+  struct Slot {
+    std::uintptr_t handle = kNone;
+    Sizes** rows = nullptr;
+    const int* world = nullptr;
+    unsigned size = 0;
+  };
+  struct TypeSlot {
+    std::uintptr_t handle = kNone;
+    std::uint64_t size = 0;
+  };
+  struct Seen {
+    MembersRef members;
+    std::vector<Sizes*> rows;
+  };
+  static constexpr std::uintptr_t kNone = ~std::uintptr_t{0};
+  static std::size_t slot_of(std::uintptr_t handle) {
+    return static_cast<std::size_t>((handle * 0x9E37'79B9'7F4A'7C15ULL) >> 61);
+  }
+  bool stale() const { return seen_ != generation.load(std::memory_order_relaxed); }
+  Sizes* row_in(Slot& slot, int rank, Rows* rows = nullptr) {
+    const auto i = static_cast<unsigned>(rank);
+    if (i >= slot.size) [[unlikely]] return nullptr;
+    Sizes* const row = slot.rows[i];
+    return row != nullptr ? row : find_row(slot, i, rows);
+  }
+  Sizes* find_row(Slot& slot, unsigned rank, Rows* rows);
+  void look_up(Slot& slot, MPI_Comm comm_);
+  void look_up_window(Slot& slot, MPI_Win window);
+  void look_up_type(TypeSlot& slot, MPI_Datatype type);
+  void enter(Slot& slot, std::uintptr_t handle, MembersRef members);
+  void refresh();
+
+  std::uint32_t seen_ = 0;
+  std::array<Slot, kSlots> comms_, windows_;
+  std::array<TypeSlot, kSlots> types_;
+  std::unordered_map<const Members*, Seen> pointers_;
+  std::size_t pointed_ = 0;
+  Rows messages_, operations_;
+  mutable std::mutex collectives_mutex_;  // while the table changes or another thread reads it
+  std::map<std::pair<unsigned, const Members*>, std::pair<MembersRef, Calls>> collectives_;
+};
+
+extern constinit thread_local Thread* mine __attribute__((tls_model("initial-exec")));
+Thread& begin_thread();
+
+/// That of the calling thread. It lasts as long as the process; one whose thread has ended goes to
+/// the next that begins.
+inline Thread& this_thread() { return mine != nullptr ? *mine : begin_thread(); }
+
+void each_thread(const std::function<void(Thread&)>& use);
+
+}  // namespace isthmus::face::profile
