@@ -140,7 +140,8 @@ def named(function: Function, *names: str) -> str:
 
 def opening(function: Function) -> Iterator[str]:
     """What stands before the call; `call` is made there."""
-    name, which = base(function), f"k{function.member}"
+    name = base(function)
+    which = f"k{name}"
     comm = [p.name for p in function.parameters if p.type == "MPI_Comm" and not p.array]
     keeps = persistent(function) and (plain(function) or name in SENDS)
     if keeps:
@@ -192,10 +193,16 @@ def wrapper(function: Function, face: guards.Face) -> str:
     return f'extern "C" int isthmus_profiled_{function.member}({parameters}) {{\n{body}\n}}\n'
 
 
+def _mpi_name(member: str) -> str:
+    return f"MPI{member}" if member.startswith("X_") else f"MPI_{member}"
+
+
 def source(face: guards.Face) -> str:
     functions = [f for f in face.declared if wrapped(f)]
-    numbers = "\n".join(f"  k{f.member}," for f in functions)
-    names = "\n".join(f'    "{f.mpi_name}",' for f in functions)
+    # The forms with large counts go by the name of the others.
+    members = dict.fromkeys(base(f) for f in functions)
+    numbers = "\n".join(f"  k{member}," for member in members)
+    names = "\n".join(f'    "{_mpi_name(member)}",' for member in members)
     wrappers = "\n".join(wrapper(f, face) for f in functions)
     return f"""{BANNER}
 #include "mpi/native/native.hpp"

@@ -98,13 +98,13 @@ the most, and with how sure they are."""
             f"{span.likely:.3f} s ({span.least:.3f} to {span.most:.3f}), "
             f"for {profile.seconds:.3f} s in the profile"
         )
-    report.sentences(verdict.verdict(profile, wanted, prediction), console)
+    report.sentences(verdict.verdict(wanted, prediction), console)
 
 
 def _scenario(
     profile: Profile, grid: Path | None, place: str | None, link: str | None
 ) -> Scenario:
-    found = scenario.of_grid(profile, grid) if grid else scenario.as_it_was(profile)
+    found = scenario.of_grid(profile, grid) if grid else scenario.usual(profile)
     if place:
         found = scenario.with_places(profile, found, place)
     return scenario.with_link(found, link) if link else found
@@ -113,8 +113,7 @@ def _scenario(
 def _sums(profile: Profile, wanted: Scenario, prediction: Prediction) -> dict[str, Any]:
     rows = [*profile.pairs, *profile.windows]
     crossing = summary.crossing(profile, rows)
-    least, likely, most = verdict.slowdown(profile, prediction)
-    span = prediction.seconds
+    span, times = prediction.seconds, prediction.slowdown
     return {
         "program": profile.program,
         "size": profile.size,
@@ -138,9 +137,9 @@ def _sums(profile: Profile, wanted: Scenario, prediction: Prediction) -> dict[st
         "prediction": {
             "clusters": list(wanted.names),
             "seconds": [span.least, span.likely, span.most],
-            "slowdown": [least, likely, most],
+            "slowdown": [times.least, times.likely, times.most],
             "sure": prediction.certainty,
             "learned": prediction.learned,
         },
-        "verdict": list(verdict.verdict(profile, wanted, prediction)),
+        "verdict": list(verdict.verdict(wanted, prediction)),
     }

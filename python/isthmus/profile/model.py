@@ -31,15 +31,6 @@ class Link(Figures):
     measured: Figures = Figures()
     memory: bool = False
 
-    @property
-    def known_rtt(self) -> float | None:
-        return self.measured.rtt or self.rtt
-
-    @property
-    def known_rate(self) -> float | None:
-        """What the grid file says: what was seen is as much as the program sent, at most."""
-        return self.rate or self.measured.rate
-
 
 class Wires(BaseModel):
     clusters: list[Cluster]

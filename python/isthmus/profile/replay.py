@@ -20,6 +20,8 @@ from isthmus.profile.told import Collective
 # and where the sampler has seen enough of them.
 _LONG_RTT = 1e-3
 _SEEN = 0.02  # seconds
+# Beyond so many times what is likely, waits were for something else.
+_EXPLAINED = 1.5
 
 
 @dataclass(frozen=True)
@@ -57,12 +59,27 @@ class Waits:
             sum_.most + self.bytes,
         )
 
+    def scaled(self, by: float) -> Waits:
+        """The likely figures, at least the least."""
+
+        def of(span: Span) -> Span:
+            return Span(span.least, max(span.least, span.likely * by), span.most)
+
+        return Waits(of(self.messages), of(self.collectives), self.bytes)
+
 
 @dataclass(frozen=True)
 class Prediction:
     seconds: Span
+    near: float  # what the same ranks would take in one cluster
     waits: Waits
     learned: bool  # from waits that were measured
+
+    @property
+    def slowdown(self) -> Span:
+        """Times what the same ranks would take in one cluster."""
+        near = max(self.near, 1e-9)
+        return Span(self.seconds.least / near, self.seconds.likely / near, self.seconds.most / near)
 
     @property
     def certainty(self) -> str:
@@ -73,36 +90,24 @@ class Prediction:
 
 
 def predict(profile: Profile, scenario: Scenario) -> Prediction:
-    before = as_it_was(profile)
-    measured = waited(profile)
-    modelled = waits(profile, before)
-    then = waits(profile, scenario)
-    learned = scenario.is_like(profile) and _can_learn(before, measured)
-    if learned:
-        then = _learned(measured, modelled, then)
-    return Prediction(
-        seconds=then.all.after(max(0.0, profile.seconds - measured)), waits=then, learned=learned
+    """What was waited for other clusters beyond what their distance explains was waited for their
+    work, and stays."""
+    was = as_it_was(profile)
+    before, after = waits(profile, was), waits(profile, scenario)
+    measured = max((rank.wan for rank in profile.ranks), default=0.0)
+    likely = before.all.likely
+    learned = (
+        scenario.is_like(profile) and _are_long(was) and _SEEN <= measured <= likely * _EXPLAINED
     )
+    if learned:
+        after = after.scaled(min(1.0, measured / likely))
+    near = max(0.0, profile.seconds - min(measured, likely))
+    return Prediction(seconds=after.all.after(near), near=near, waits=after, learned=learned)
 
 
-def waited(profile: Profile) -> float:
-    """What the rank that waited longest for other clusters waited."""
-    return max((rank.wan for rank in profile.ranks), default=0.0)
-
-
-def _can_learn(scenario: Scenario, measured: float) -> bool:
+def _are_long(scenario: Scenario) -> bool:
     rtts = [wire.rtt for wire in scenario.wires.values() if not wire.assumed]
-    return bool(rtts) and min(rtts) >= _LONG_RTT and measured >= _SEEN
-
-
-def _learned(measured: float, before: Waits, after: Waits) -> Waits:
-    """The likely figures as far off the model as they were in the run."""
-    off = measured / before.all.likely if before.all.likely else 1.0
-
-    def scaled(span: Span) -> Span:
-        return Span(span.least, min(max(span.likely * off, span.least), span.most), span.most)
-
-    return Waits(scaled(after.messages), scaled(after.collectives), after.bytes)
+    return bool(rtts) and min(rtts) >= _LONG_RTT
 
 
 def waits(profile: Profile, scenario: Scenario) -> Waits:

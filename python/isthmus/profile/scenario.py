@@ -7,11 +7,13 @@ from pathlib import Path
 from isthmus import grid as grids
 from isthmus.errors import UsageError, did_you_mean
 from isthmus.placement import Part, place
-from isthmus.profile.model import Profile
+from isthmus.profile.model import Link, Profile
 from isthmus.quantities import Duration, Rate
 
 # What the choice of collectives takes a link for that nobody has measured (docs/collectives.md).
 USUAL_RTT, USUAL_RATE = 10e-3, 125e6
+# Of processes that share memory.
+_MEMORY_RTT, _MEMORY_RATE = 4e-6, 2e9
 
 
 @dataclass(frozen=True)
@@ -48,16 +50,34 @@ def same_places(one: Mapping[int, int], other: Mapping[int, int]) -> bool:
 
 
 def as_it_was(profile: Profile) -> Scenario:
+    """The links that the program ran over."""
     wires = {
-        link.between: Wire(
-            link.known_rtt or USUAL_RTT,
-            link.known_rate or USUAL_RATE,
-            link.known_rtt is None or link.known_rate is None,
-        )
+        link.between: Wire(_MEMORY_RTT, _MEMORY_RATE) if link.memory else _wire(link)
         for link in profile.grid.links
     }
     names = [cluster.name for cluster in profile.grid.clusters]
     return Scenario(names, profile.cluster_of(), wires)
+
+
+def usual(profile: Profile) -> Scenario:
+    """The same with wide-area links, where clusters shared a host's memory: that is for trying."""
+    was = as_it_was(profile)
+    tried = {link.between for link in profile.grid.links if link.memory}
+    wires = {
+        pair: Wire(USUAL_RTT, USUAL_RATE, assumed=True) if pair in tried else wire
+        for pair, wire in was.wires.items()
+    }
+    return Scenario(was.names, was.home, wires)
+
+
+def _wire(link: Link) -> Wire:
+    """What was measured is as much as the program sent, at most, so the grid file's rate is the
+    better one."""
+    rtt = link.measured.rtt or link.rtt
+    rate = link.rate
+    if not rate and link.measured.rate and link.measured.rate > USUAL_RATE:
+        rate = link.measured.rate
+    return Wire(rtt or USUAL_RTT, rate or USUAL_RATE, not rtt or not rate)
 
 
 def of_grid(profile: Profile, path: Path) -> Scenario:

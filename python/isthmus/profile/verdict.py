@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from isthmus.profile.model import Profile
-from isthmus.profile.replay import Prediction, waited
+from isthmus.profile.replay import Prediction
 from isthmus.profile.scenario import Scenario
 from isthmus.units import format_rate
 
@@ -12,26 +11,19 @@ from isthmus.units import format_rate
 _FIT, _PAYS = 1.1, 2.0
 
 
-def slowdown(profile: Profile, prediction: Prediction) -> tuple[float, float, float]:
-    """At least, likely and at most: times what the same ranks would take without the wide area."""
-    near = max(profile.seconds - waited(profile), 1e-9)
-    span = prediction.seconds
-    return span.least / near, span.likely / near, span.most / near
-
-
-def verdict(profile: Profile, scenario: Scenario, prediction: Prediction) -> Iterator[str]:
+def verdict(scenario: Scenario, prediction: Prediction) -> Iterator[str]:
     """Sentences."""
     if len(set(scenario.home.values())) < 2:
         yield "All ranks are in one cluster: nothing crosses. --grid or --place say where else."
         return
-    least, likely, most = slowdown(profile, prediction)
+    times = prediction.slowdown
     yield (
-        f"Over these clusters it takes some {likely:.2f} times what the same ranks take in one "
-        f"cluster ({least:.2f} to {most:.2f}; {prediction.certainty})."
+        f"Over these clusters it takes some {times.likely:.2f} times what the same ranks take in "
+        f"one cluster ({times.least:.2f} to {times.most:.2f}; {prediction.certainty})."
     )
-    if likely <= _FIT:
+    if times.likely <= _FIT:
         yield "It suits a grid."
-    elif likely <= _PAYS:
+    elif times.likely <= _PAYS:
         yield (
             "It bears a grid: a second site pays where its ranks come on top, and does not where "
             "one site has as many."

@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <climits>
 #include <cstdlib>
@@ -125,8 +125,8 @@ json profile_of(const Grid& here, const Sampler& sampler, double seconds) {
             {"cluster", here.world().clusters[here.cluster].name},
             {"host", host()},
             {"seconds", seconds},
-            {"mpi", sampler.all().mpi},
-            {"wan", sampler.all().wan},
+            {"mpi", std::min(sampler.all().mpi, seconds)},
+            {"wan", std::min(sampler.all().wan, seconds)},
             {"calls", json::object()}};
   for (const auto& [function, times] : sampler.by_function()) {
     told["calls"][kFunctionNames[function]] = {times.mpi, times.wan};
