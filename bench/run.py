@@ -7,8 +7,8 @@ were measured side by side. Inside a cluster: 8 bytes between ranks 0 and 1 of M
 a native job of two and as a grid of 2 + 1 (so that both players are in one cluster and
 MPI_COMM_WORLD is a grid communicator). The players' cluster is launched by the same command line as
 the native job: three ranks are more than two cores, so Isthmus on its own would have had them yield
-and left them unbound. The third rank sleeps outside of MPI while the others play. With --profile the
-contestants are the grid with `isthmus run --profile` and without.
+and left them unbound. The third rank sleeps outside of MPI while the others play. With --profile
+the contestants are the grid with `isthmus run --profile` and without.
 """
 
 from __future__ import annotations

@@ -201,8 +201,8 @@ def run(
         typer.Option(
             "--profile",
             metavar="FILE",
-            help="Count who sends what to whom, inside clusters too, and where the time in MPI goes, "
-            "and write it to a file here, for 'isthmus profile show' and 'isthmus map'.",
+            help="Count who sends what to whom, inside clusters too, and where the time in MPI "
+            "goes, and write it to a file here, for 'isthmus profile show'.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,

@@ -283,7 +283,7 @@ def test_tables(profile, tmp_path, capsys) -> None:
         "MPI_Allreduce of 4 ranks, 2 clusters: 50 times",
         "east -> west",
         "MPI_Recv",
-        "It bears a grid: a second site pays",
+        "It does not suit this grid",
     ):
         assert words in text
 

@@ -13,7 +13,7 @@ import collectives
 import files
 import guards
 import native_table
-import profile
+import profile_wrappers
 import prototypes
 import sources
 
@@ -53,8 +53,8 @@ def main() -> None:
     write_if_changed(args.out / "collectives.cpp", collectives.source(declared, kept=False))
     write_if_changed(args.out / "collectives_init.cpp", collectives.source(declared, kept=True))
     write_if_changed(args.out / "files.cpp", files.source(declared))
-    write_if_changed(args.out / "profile.cpp", profile.source(face))
-    write_if_changed(args.out / "profile_table.cpp", profile.table(face))
+    write_if_changed(args.out / "profile.cpp", profile_wrappers.source(face))
+    write_if_changed(args.out / "profile_table.cpp", profile_wrappers.table(face))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from isthmus.profile.scenario import Scenario
 
 profile_app = typer.Typer(
     name="profile",
-    help="What `isthmus run --profile` found: who sends what to whom, and what that means for a grid.",
+    help="What a program sends to whom, as `isthmus run --profile` found it.",
     rich_markup_mode="rich",
 )
 
@@ -27,9 +27,7 @@ def _group() -> None:
 
 @profile_app.command()
 def show(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The profile.", show_default=False)
-    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The profile.", show_default=False)],
     grid: Annotated[
         Path | None,
         typer.Option(
@@ -101,9 +99,7 @@ the most, and with how sure they are."""
     report.sentences(verdict.verdict(wanted, prediction), console)
 
 
-def _scenario(
-    profile: Profile, grid: Path | None, place: str | None, link: str | None
-) -> Scenario:
+def _scenario(profile: Profile, grid: Path | None, place: str | None, link: str | None) -> Scenario:
     found = scenario.of_grid(profile, grid) if grid else scenario.usual(profile)
     if place:
         found = scenario.with_places(profile, found, place)

@@ -1,5 +1,6 @@
 """The file of a profile (docs/profile.md), read once into types."""
 
+import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -93,8 +94,6 @@ def load(path: Path) -> Profile:
 
 
 def _checked(path: Path) -> dict[str, Any]:
-    import json
-
     remedy = "Profiles are what `isthmus run --profile FILE` writes."
     try:
         found = json.loads(path.read_bytes())

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
 
 from isthmus.profile.model import Profile
 from isthmus.profile.scenario import Scenario, as_it_was
@@ -33,9 +33,7 @@ class Span:
     most: float
 
     def __add__(self, other: Span) -> Span:
-        return Span(
-            self.least + other.least, self.likely + other.likely, self.most + other.most
-        )
+        return Span(self.least + other.least, self.likely + other.likely, self.most + other.most)
 
     def after(self, rest: float) -> Span:
         return Span(rest + self.least, rest + self.likely, rest + self.most)
@@ -224,14 +222,10 @@ def _add_bytes(
         if rank in scenario.home:
             counts[scenario.home[rank]] = counts.get(scenario.home[rank], 0) + 1
     n = sum(counts.values())
-    for a in counts:
-        for b in counts:
-            if a == b:
-                continue
-            if shape.vector:
-                count = call.bytes / n
-            elif shape.spread:
-                count = call.bytes * counts[a] / n * counts[b] / max(1, n - 1)
-            else:
-                count = call.bytes * counts[a] / n
-            link_bytes[a, b] = link_bytes.get((a, b), 0.0) + count
+    for (a, of_a), (b, of_b) in permutations(counts.items(), 2):
+        count = call.bytes / n
+        if shape.spread:
+            count *= of_a * of_b / n
+        elif not shape.vector:
+            count *= of_a
+        link_bytes[a, b] = link_bytes.get((a, b), 0.0) + count

@@ -73,7 +73,8 @@ def _crossing(profile: Profile) -> Table:
     rows = [*profile.pairs, *profile.windows]
     total = summary.of_rows(rows)
     for (a, b), part in sorted(
-        summary.by_clusters(profile, rows).items(), key=lambda item: (item[0][0] == item[0][1], item)
+        summary.by_clusters(profile, rows).items(),
+        key=lambda item: (item[0][0] == item[0][1], item),
     ):
         table.add_row(
             f"{names[a]} -> {names[b]}" if a != b else f"within {names[a]}",

@@ -164,7 +164,13 @@ def _add(
     sums: dict[tuple[str, int | None], Collective], which: int | None, call: Collective
 ) -> None:
     if (call.function, which) not in sums:
-        empty = {"communicator": which, "entered": 0, "bytes": 0, "sizes": {}, "seconds": 0.0}
+        empty: dict[str, object] = {
+            "communicator": which,
+            "entered": 0,
+            "bytes": 0,
+            "sizes": {},
+            "seconds": 0.0,
+        }
         sums[call.function, which] = call.model_copy(update=empty)
     found = sums[call.function, which]
     found.entered += call.entered

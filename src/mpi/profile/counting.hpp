@@ -1,6 +1,6 @@
-// What the generated wrappers (tools/generate/profile.py) do around a call. A function is a number,
-// its place in kFunctionNames; 0 is none. Calls from within a call are not the program's, and are
-// not counted.
+// What the generated wrappers (tools/generate/profile_wrappers.py) do around a call. A function is
+// a number, its place in kFunctionNames; 0 is none. Calls from within a call are not the program's,
+// and are not counted.
 #pragma once
 
 #include <chrono>
@@ -24,16 +24,19 @@ std::uint64_t bytes_of(Thread& thread, Count count, MPI_Datatype type) {
 /// While it lives, the thread is in a call.
 class Call {
  public:
-  explicit Call(unsigned function, MPI_Comm comm = MPI_COMM_NULL, int peer = kNoPeer)
+  [[gnu::always_inline]] explicit Call(unsigned function, MPI_Comm comm = MPI_COMM_NULL,
+                                       int peer = kNoPeer)
       : thread_(this_thread()),
         counts_(depth == 0 && thread_.function.load(std::memory_order_relaxed) == 0) {
-    if (!counts_) [[unlikely]] return;
+    if (!counts_) [[unlikely]]
+      return;
     thread_.comm.store(comm, std::memory_order_relaxed);
     thread_.peer.store(peer, std::memory_order_relaxed);
     thread_.function.store(function, std::memory_order_relaxed);
   }
-  ~Call() {
-    if (counts_) [[likely]] thread_.function.store(0, std::memory_order_relaxed);
+  [[gnu::always_inline]] ~Call() {
+    if (counts_) [[likely]]
+      thread_.function.store(0, std::memory_order_relaxed);
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -44,13 +47,14 @@ class Call {
     return bytes_of(thread_, count, type);
   }
   template <class Count>
-  void sent(MPI_Comm comm, int destination, Count count, MPI_Datatype type) const {
-    if (!counts_) [[unlikely]] return;
-    if (Sizes* const row = thread_.to(comm, destination)) row->count(bytes(count, type));
+  [[gnu::always_inline]] void sent(MPI_Comm comm, int destination, Count count,
+                                   MPI_Datatype type) const {
+    if (counts_) [[likely]]
+      thread_.send(comm, destination, count, type);
   }
   /// By an operation on a window.
   void moved(MPI_Win window, int target, std::uint64_t size) const {
-    if (Sizes* const row = thread_.at(window, target)) row->count(size);
+    thread_.reach(window, target, size);
   }
   void read(std::uint64_t size) const { in_file(thread_.files.read, size); }
   void written(std::uint64_t size) const { in_file(thread_.files.written, size); }

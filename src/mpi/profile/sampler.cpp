@@ -42,14 +42,13 @@ bool may_be_far(MPI_Comm comm, int peer) {
   return far;
 }
 
-bool waits_for_wan(const Thread& thread, const Expected& expected) {
+bool waits_for_wan(const Thread& thread, std::optional<Expected>& expected) {
   const MPI_Comm comm = thread.comm.load(std::memory_order_relaxed);
   const int peer = thread.peer.load(std::memory_order_relaxed);
+  if (!may_be_far(comm, peer)) return false;
+  if (!expected) expected = Expected::now();
   const bool collective = comm != MPI_COMM_NULL && peer == kNoPeer;
-  if (collective ? !expected.collectives : !expected.messages && !expected.collectives) {
-    return false;
-  }
-  return may_be_far(comm, peer);
+  return expected->collectives || (expected->messages && !collective);
 }
 
 }  // namespace
@@ -91,8 +90,7 @@ void Sampler::look(double seconds) {
     in_mpi = true;
     Times& times = by_function_[function];
     times.mpi += seconds;
-    if (!expected) expected = Expected::now();
-    if (!waits_for_wan(thread, *expected)) return;
+    if (!waits_for_wan(thread, expected)) return;
     waits = true;
     times.wan += seconds;
   });

@@ -165,8 +165,8 @@ void tell_within(std::chrono::seconds patience) {
   if (!sampler || here == nullptr) return;
   const double seconds = std::chrono::duration<double>(Clock::now() - running().begun).count();
   sampler->stop();
-  const std::string text = profile_of(*here, *sampler, seconds)
-                               .dump(-1, ' ', true, json::error_handler_t::replace);
+  const std::string text =
+      profile_of(*here, *sampler, seconds).dump(-1, ' ', true, json::error_handler_t::replace);
   const auto limit = Clock::now() + patience;
   for (std::size_t at = 0; at < text.size(); at += kPiece) {
     const bool last = at + kPiece >= text.size();

@@ -64,15 +64,28 @@ void each_thread(const std::function<void(Thread&)>& use) {
 void Thread::refresh() {
   if (!stale()) return;
   seen_ = generation.load(std::memory_order_acquire);
+  last_ = {};
   comms_.fill({});
   windows_.fill({});
   types_.fill({});
+}
+
+void Thread::look_up_both(MPI_Comm comm_, MPI_Datatype type) {
+  const std::uint64_t type_size = size_of(type);
+  Slot& slot = comms_[slot_of(key(comm_))];
+  if (stale() || slot.handle != key(comm_)) look_up(slot, comm_);
+  last_ = {.comm = key(comm_),
+           .type = key(type),
+           .rows = slot.rows,
+           .size = slot.size,
+           .type_size = type_size};
 }
 
 void Thread::enter(Slot& slot, std::uintptr_t handle, MembersRef members) {
   slot = {.handle = handle};
   if (!members) return;
   if (pointed_ + members->world.size() > kMostPointers || pointers_.size() >= kMostSeen) {
+    last_ = {};
     comms_.fill({});
     windows_.fill({});
     pointers_.clear();
@@ -106,8 +119,8 @@ void Thread::look_up_type(TypeSlot& slot, MPI_Datatype type) {
   slot = {.handle = key(type), .size = size_by_library(type)};
 }
 
-Sizes* Thread::find_row(Slot& slot, unsigned rank, Rows* rows) {
-  Sizes& found = (rows != nullptr ? *rows : messages_).of(slot.world[rank]);
+Sizes* Thread::find_row(Slot& slot, unsigned rank, Rows& rows) {
+  Sizes& found = rows.of(slot.world[rank]);
   slot.rows[rank] = &found;
   return &found;
 }

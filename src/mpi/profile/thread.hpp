@@ -33,21 +33,35 @@ class Thread {
   std::atomic<MPI_Comm> comm{MPI_COMM_NULL};
   std::atomic<int> peer{kNoPeer};
 
-  /// That of a message to `rank`; null for what is no rank. A few ns where it was asked for before.
-  Sizes* to(MPI_Comm comm_, int rank) {
-    Slot& slot = comms_[slot_of(key(comm_))];
-    if (stale() || slot.handle != key(comm_)) [[unlikely]] look_up(slot, comm_);
-    return row_in(slot, rank);
+  /// A message. Some ns where the last one was of the same communicator and type.
+  template <class Count>
+  [[gnu::always_inline]] void send(MPI_Comm comm_, int rank, Count count, MPI_Datatype type) {
+    if (last_.comm != key(comm_) || last_.type != key(type) || stale()) [[unlikely]] {
+      look_up_both(comm_, type);
+    }
+    const auto i = static_cast<unsigned>(rank);
+    if (i >= last_.size) [[unlikely]]
+      return;  // MPI_PROC_NULL, or wrong
+    Sizes* row = last_.rows[i];
+    if (row == nullptr) [[unlikely]]
+      row = find_row(comms_[slot_of(last_.comm)], i, messages_);
+    row->count(count > 0 ? static_cast<std::uint64_t>(count) * last_.type_size : 0);
   }
-  /// As to(), of an operation on a window.
-  Sizes* at(MPI_Win window, int rank) {
+  /// An operation on a window.
+  void reach(MPI_Win window, int rank, std::uint64_t size) {
     Slot& slot = windows_[slot_of(key(window))];
-    if (stale() || slot.handle != key(window)) [[unlikely]] look_up_window(slot, window);
-    return row_in(slot, rank, &operations_);
+    if (stale() || slot.handle != key(window)) [[unlikely]]
+      look_up_window(slot, window);
+    const auto i = static_cast<unsigned>(rank);
+    if (i >= slot.size) [[unlikely]]
+      return;
+    Sizes* const row = slot.rows[i];
+    (row != nullptr ? *row : *find_row(slot, i, operations_)).count(size);
   }
   std::uint64_t size_of(MPI_Datatype type) {
     TypeSlot& slot = types_[slot_of(key(type))];
-    if (stale() || slot.handle != key(type)) [[unlikely]] look_up_type(slot, type);
+    if (stale() || slot.handle != key(type)) [[unlikely]]
+      look_up_type(slot, type);
     return slot.size;
   }
   /// By world rank.
@@ -91,19 +105,21 @@ class Thread {
     return static_cast<std::size_t>((handle * 0x9E37'79B9'7F4A'7C15ULL) >> 61);
   }
   bool stale() const { return seen_ != generation.load(std::memory_order_relaxed); }
-  Sizes* row_in(Slot& slot, int rank, Rows* rows = nullptr) {
-    const auto i = static_cast<unsigned>(rank);
-    if (i >= slot.size) [[unlikely]] return nullptr;
-    Sizes* const row = slot.rows[i];
-    return row != nullptr ? row : find_row(slot, i, rows);
-  }
-  Sizes* find_row(Slot& slot, unsigned rank, Rows* rows);
+  [[gnu::noinline]] static Sizes* find_row(Slot& slot, unsigned rank, Rows& rows);
+  [[gnu::noinline]] void look_up_both(MPI_Comm comm_, MPI_Datatype type);
   void look_up(Slot& slot, MPI_Comm comm_);
   void look_up_window(Slot& slot, MPI_Win window);
   void look_up_type(TypeSlot& slot, MPI_Datatype type);
   void enter(Slot& slot, std::uintptr_t handle, MembersRef members);
   void refresh();
 
+  // Of the last message.
+  struct {
+    std::uintptr_t comm = kNone, type = kNone;
+    Sizes** rows = nullptr;
+    unsigned size = 0;
+    std::uint64_t type_size = 0;
+  } last_;
   std::uint32_t seen_ = 0;
   std::array<Slot, kSlots> comms_, windows_;
   std::array<TypeSlot, kSlots> types_;

@@ -1,6 +1,6 @@
 """Writes what counts around the calls of a program (src/mpi/profile): a wrapper for each function
 that communicates or may wait, which calls the face's function, or the native one where the face has
-none. What is counted stands in tables of one row each; the names in them are parameters in mpi.h."""
+none. What is counted stands in tables of one row each; names there are parameters in mpi.h."""
 
 from __future__ import annotations
 
