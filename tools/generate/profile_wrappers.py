@@ -14,14 +14,14 @@ from native_table import BANNER
 from prototypes import Function
 
 # Bytes of what a call sends, and to whom. Persistent ones count when they are started.
-BUFFER = "{call}.sent(comm, dest, count, datatype);"
+BUFFER = "call.sent(comm, dest, count, datatype);"
 SENDS = {
     **dict.fromkeys(("Send", "Bsend", "Ssend", "Rsend"), BUFFER),
     **dict.fromkeys(("Isend", "Ibsend", "Issend", "Irsend"), BUFFER),
     **dict.fromkeys(("Send_init", "Bsend_init", "Ssend_init", "Rsend_init"), BUFFER),
     **dict.fromkeys(("Sendrecv_replace", "Isendrecv_replace"), BUFFER),
-    **dict.fromkeys(("Sendrecv", "Isendrecv"), "{call}.sent(comm, dest, sendcount, sendtype);"),
-    "Psend_init": "{call}.sent(comm, dest, count * partitions, datatype);",
+    **dict.fromkeys(("Sendrecv", "Isendrecv"), "call.sent(comm, dest, sendcount, sendtype);"),
+    "Psend_init": "call.sent(comm, dest, count * partitions, datatype);",
 }
 
 # What a member gives to a collective: C++ over `call`, and `m`, who the members are.
@@ -152,9 +152,8 @@ def opening(function: Function) -> Iterator[str]:
         peer = named(function, "source", "dest")
         place = f", {comm[0]}" + (f", {peer}" if peer else "") if comm else ""
         yield f"const Call call({which}{place});"
-    if name in SENDS:
-        sent = SENDS[name].format(call="call")
-        yield f"if (call.members() != nullptr) {sent}" if keeps else sent
+    if keeps and name in SENDS:
+        yield f"if (call.members() != nullptr) {SENDS[name]}"
     if given := GIVEN.get(plain(function)):
         yield "if (const Members* const known = call.members()) {"
         yield "  [[maybe_unused]] const Members& m = *known;"
@@ -185,6 +184,9 @@ def wrapper(function: Function, face: guards.Face) -> str:
     after = AFTER.get(base(function), "")
     if lines[0].startswith("Keeping"):
         after = "if (code == MPI_SUCCESS && request != nullptr) call.made(*request);"
+    elif base(function) in SENDS:
+        # On its way the message does not wait for being counted.
+        after = f"if (code == MPI_SUCCESS) {SENDS[base(function)]}"
     if after:
         lines += [f"const int code = {called}({arguments});", after, "return code;"]
     else:

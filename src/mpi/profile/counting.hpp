@@ -26,8 +26,7 @@ class Call {
  public:
   [[gnu::always_inline]] explicit Call(unsigned function, MPI_Comm comm = MPI_COMM_NULL,
                                        int peer = kNoPeer)
-      : thread_(this_thread()),
-        counts_(depth == 0 && thread_.function.load(std::memory_order_relaxed) == 0) {
+      : thread_(this_thread()), counts_(thread_.function.load(std::memory_order_relaxed) == 0) {
     if (!counts_) [[unlikely]]
       return;
     thread_.comm.store(comm, std::memory_order_relaxed);

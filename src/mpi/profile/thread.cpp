@@ -44,6 +44,13 @@ std::uint64_t size_by_library(MPI_Datatype type) {
 }  // namespace
 
 Thread& begin_thread() {
+  // The native library has come back on a thread of Isthmus's own: that is always in a call.
+  static Thread& others = *new Thread;
+  if (depth > 0) {
+    others.function = kOther;
+    mine = &others;
+    return others;
+  }
   static thread_local Lease lease;
   const std::lock_guard lock(threads().mutex);
   if (threads().idle.empty()) {
@@ -77,8 +84,8 @@ void Thread::look_up_both(MPI_Comm comm_, MPI_Datatype type) {
   last_ = {.comm = key(comm_),
            .type = key(type),
            .rows = slot.rows,
-           .size = slot.size,
-           .type_size = type_size};
+           .type_size = type_size,
+           .size = slot.size};
 }
 
 void Thread::enter(Slot& slot, std::uintptr_t handle, MembersRef members) {

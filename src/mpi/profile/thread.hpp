@@ -17,6 +17,8 @@
 
 namespace isthmus::face::profile {
 
+/// In place of a function: none of the program's.
+constexpr unsigned kOther = ~0U;
 /// In place of a rank: the call is of all members, or of none.
 constexpr int kNoPeer = -1'000'000;
 
@@ -26,13 +28,26 @@ struct Calls {
   std::atomic<std::uint64_t> nanoseconds{0};
 };
 
-class Thread {
+/// What messages need stands in its first cache line.
+class alignas(64) Thread {
  public:
   /// Where the thread is: `function` last of the three, and 0 outside of MPI.
   std::atomic<unsigned> function{0};
-  std::atomic<MPI_Comm> comm{MPI_COMM_NULL};
   std::atomic<int> peer{kNoPeer};
+  std::atomic<MPI_Comm> comm{MPI_COMM_NULL};
 
+ private:
+  static constexpr std::uintptr_t kNone = ~std::uintptr_t{0};
+  // Of the last message.
+  struct {
+    std::uintptr_t comm = kNone, type = kNone;
+    Sizes** rows = nullptr;
+    std::uint64_t type_size = 0;
+    unsigned size = 0;
+  } last_;
+  std::uint32_t seen_ = 0;
+
+ public:
   /// A message. Some ns where the last one was of the same communicator and type.
   template <class Count>
   [[gnu::always_inline]] void send(MPI_Comm comm_, int rank, Count count, MPI_Datatype type) {
@@ -100,7 +115,6 @@ class Thread {
     MembersRef members;
     std::vector<Sizes*> rows;
   };
-  static constexpr std::uintptr_t kNone = ~std::uintptr_t{0};
   static std::size_t slot_of(std::uintptr_t handle) {
     return static_cast<std::size_t>((handle * 0x9E37'79B9'7F4A'7C15ULL) >> 61);
   }
@@ -113,14 +127,6 @@ class Thread {
   void enter(Slot& slot, std::uintptr_t handle, MembersRef members);
   void refresh();
 
-  // Of the last message.
-  struct {
-    std::uintptr_t comm = kNone, type = kNone;
-    Sizes** rows = nullptr;
-    unsigned size = 0;
-    std::uint64_t type_size = 0;
-  } last_;
-  std::uint32_t seen_ = 0;
   std::array<Slot, kSlots> comms_, windows_;
   std::array<TypeSlot, kSlots> types_;
   std::unordered_map<const Members*, Seen> pointers_;
