@@ -134,6 +134,25 @@ def test_python(profiled, library) -> None:
     check_ring_and_sums(profiled("-n", 4, python, PROGRAMS / "pattern.py"), 4)
 
 
+@pytest.mark.parametrize("library", ["openmpi4", "mpich4", "mpich5"])
+def test_neighbours_intercommunicators_and_handles_that_come_again(
+    profiled, programs, library
+) -> None:
+    program = mpis.ALL[library].build(PROGRAMS / "shapes.c", programs)
+    profile = profiled("-n", 4, program)
+    sizes = {pair: row[2] for pair, row in rows(profile).items()}
+    for rank in range(4):
+        up, down = (rank + 1) % 4, (rank + 3) % 4
+        crosswise = {"4": 1} if rank % 2 == 0 else {}
+        assert sizes.pop((rank, up)) == {"1": 1, "2": 1, "6": 10} | crosswise
+        assert sizes.pop((rank, down)) == {"1": 1, "5": 10}
+    assert sizes == {}
+    assert calls(profile, "MPI_Neighbor_alltoall") == [(4, 4, 0, {"-1": 4})]
+    assert calls(profile, "MPI_Neighbor_allgather") == [(4, 4, 0, {"-1": 4})]
+    # All members of an intercommunicator count what its root gives, but those who have no part.
+    assert calls(profile, "MPI_Bcast") == [(4, 4, 3, {"-1": 1, "0": 3})]
+
+
 WAITS = r"""
 #include <mpi.h>
 #include <stdlib.h>

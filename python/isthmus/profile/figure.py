@@ -15,6 +15,7 @@ def draw(profile: Profile, path: Path) -> None:
     cannot be drawn or written."""
     pyplot = _pyplot()
     from matplotlib.colors import LogNorm  # noqa: PLC0415
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
 
     rank_step = -(-profile.size // _MOST_CELLS)
     figure, both = pyplot.subplots(1, 2, figsize=(12, 5.5), layout="constrained")
@@ -28,6 +29,8 @@ def draw(profile: Profile, path: Path) -> None:
             interpolation="nearest",
         )
         axes.set_title(title)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel("to rank" + (f" / {rank_step}" if rank_step > 1 else ""))
         axes.set_ylabel("from rank" + (f" / {rank_step}" if rank_step > 1 else ""))
         for edge in _edges(profile):
