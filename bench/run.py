@@ -1,13 +1,14 @@
 """Pingpong inside a cluster, native against grid. (Across clusters: `isthmus bench p2p`.)
 
-Usage: python bench/run.py [--repeat 7] [--json FILE]
+Usage: python bench/run.py [--repeat 7] [--json FILE] [--profile]
 
 Runs the contestants in turn, several times, and compares medians: a ratio of two figures that
 were measured side by side. Inside a cluster: 8 bytes between ranks 0 and 1 of MPI_COMM_WORLD, as
 a native job of two and as a grid of 2 + 1 (so that both players are in one cluster and
 MPI_COMM_WORLD is a grid communicator). The players' cluster is launched by the same command line as
 the native job: three ranks are more than two cores, so Isthmus on its own would have had them yield
-and left them unbound. The third rank sleeps outside of MPI while the others play.
+and left them unbound. The third rank sleeps outside of MPI while the others play. With --profile
+the contestants are the grid with `isthmus run --profile` and without.
 """
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ def main() -> None:
     )
     parser.add_argument("--repeat", type=int, default=7)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--profile", action="store_true")
     options = parser.parse_args()
 
     over = OUT / "over"
@@ -72,7 +74,12 @@ def main() -> None:
         ours = [*ISTHMUS, "-g", str(grid), "--on", "east", "-n", "2", *inside]
         ours += [":", "--on", "west", "-n", "1", *inside]
         title = f"8 B inside a cluster, {library}: grid / native"
-        contests.append((title, ours, [*mpirun, "-n", "2", *inside]))
+        theirs = [*mpirun, "-n", "2", *inside]
+        if options.profile:
+            title = f"8 B inside a cluster, {library}: grid with --profile / grid"
+            at = len(ISTHMUS)
+            ours, theirs = [*ours[:at], "--profile", str(OUT / "profile.json"), *ours[at:]], ours
+        contests.append((title, ours, theirs))
 
     results = []
     for title, ours, theirs in contests:

@@ -40,6 +40,7 @@ class PartOptions:
     show_ranks: bool = False
     dry_run: bool = False
     stats: bool = False
+    profile: Path | None = None
     metrics: str | None = None
     stage: list[str] = field(default_factory=list)
     verbose: bool = False
@@ -57,6 +58,7 @@ class RunOptions:
     tag_output: bool
     dry_run: bool
     stats: bool
+    profile: Path | None
     metrics: tuple[str, int] | None
     stage: list[StagedFile]
     verbose: bool
@@ -73,6 +75,7 @@ _OF_THE_RUN = {
     "show_ranks": "--show-ranks",
     "dry_run": "--dry-run",
     "stats": "--stats",
+    "profile": "--profile",
     "metrics": "--metrics",
     "stage": "--stage",
     "verbose": "-v",
@@ -120,6 +123,7 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
         tag_output=first.tag_output,
         dry_run=first.dry_run,
         stats=first.stats,
+        profile=first.profile,
         metrics=_metrics(first.metrics) if first.metrics is not None else None,
         stage=[staged(text) for text in first.stage],
         verbose=first.verbose,
@@ -153,6 +157,7 @@ def _metrics(text: str) -> tuple[str, int]:
 def _settings(run: PartOptions) -> dict[str, str]:
     """Options of the run that ranks find in their environment."""
     settings = {"ISTHMUS_STATS": "1"} if run.stats else {}
+    settings |= {"ISTHMUS_PROFILE": "1"} if run.profile else {}
     settings |= {"ISTHMUS_SHOW_RANK": "1"} if run.show_ranks else {}
     for name, pattern in (("output", run.output), ("error", run.error)):
         if pattern is not None:

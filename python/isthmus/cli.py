@@ -207,6 +207,16 @@ def run(
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = False,
+    profile: Annotated[
+        Path | None,
+        typer.Option(
+            "--profile",
+            metavar="FILE",
+            help="Count who sends what to whom, inside clusters too, and where the time in MPI "
+            "goes, and write it to a file here, for 'isthmus profile show'.",
+            rich_help_panel=_WHOLE_RUN,
+        ),
+    ] = None,
     metrics: Annotated[
         str | None,
         typer.Option(
@@ -255,6 +265,7 @@ def run(
         show_ranks=show_ranks,
         dry_run=dry_run,
         stats=stats,
+        profile=profile,
         metrics=metrics,
         stage=stage or [],
         verbose=verbose,
@@ -285,7 +296,7 @@ app.command("help")(about.helper(app))
 app.command()(about.version)
 app.command()(about.completion)
 
-_GROUPS = ("lab", "bench")
+_GROUPS = ("lab", "bench", "profile")
 _Parsed = TypeVar("_Parsed")
 _NAMES = {"run", "submit", "join", "help", "version", "completion", *COMMANDS}
 

@@ -9,6 +9,7 @@ from isthmus.argv import RunOptions
 from isthmus.command import agent_command, shielded
 from isthmus.job import Options, run_job
 from isthmus.plan import make_plan
+from isthmus.profile.writing import ProfileFile
 from isthmus.relay import Voice
 from isthmus.tune import store
 from isthmus.tune.figures import of_links
@@ -21,7 +22,10 @@ def run(options: RunOptions) -> int:
     voice = Voice(options.verbose)
     if file:
         tell_networks(Path(file), grid, options, voice)
-    plan = make_plan(grid, options.parts, options.map)
+    profile = None
+    if options.profile:
+        profile = ProfileFile.of_command_line(options.profile, options.parts)
+    plan = make_plan(grid, options.parts, options.map, profiled=profile is not None)
     commands = []
     for agent in plan.agents:
         command = agent_command(
@@ -41,12 +45,15 @@ def run(options: RunOptions) -> int:
         wait=options.wait,
         tag_output=options.tag_output,
         stats=options.stats,
+        profile=profile,
         metrics=options.metrics,
         stage=options.stage,
     )
     result = run_job(plan, commands, of_run, voice)
     if options.stats:
         report.stats_table(plan, result.stats)
+    if profile:
+        profile.write(plan, result, voice.say)
     return result.status
 
 

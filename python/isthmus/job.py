@@ -20,6 +20,8 @@ from isthmus.errors import EXIT_TIMEOUT, IsthmusError
 from isthmus.members import Member, Members
 from isthmus.outcome import Ending, Weight
 from isthmus.plan import Plan
+from isthmus.profile.told import Told
+from isthmus.profile.writing import ProfileFile
 from isthmus.questions import Questions
 from isthmus.rankoutput import RankOutput
 from isthmus.reasons import Reasons, WhyGone, how_exited
@@ -58,6 +60,7 @@ class Options:
     wait: float | None = None
     tag_output: bool = False
     stats: bool = False
+    profile: ProfileFile | None = None
     metrics: tuple[str, int] | None = None
     stage: Sequence[StagedFile] = ()
     limits: Limits = field(default_factory=Limits)
@@ -67,10 +70,11 @@ class Options:
 
 @dataclass
 class Result:
-    """`stats` has what the agents counted, when it was asked for."""
+    """`stats` has what the agents counted, and `told` what ranks did, when that was asked for."""
 
     status: int
     stats: Stats
+    told: Told
     sentence: str = ""
 
 
@@ -94,7 +98,8 @@ class Job:
         )
         self._silences = Silences(plan)
         self._whereabouts = Whereabouts(self._members)
-        self._questions = Questions(plan.job, self._reply, self._spawn)
+        self._told = Told()
+        self._questions = Questions(plan.job, self._reply, self._spawn, self._told.hear)
         self._spawning: Spawning | None = None
         self._ending = Ending()
         self._reasons = Reasons(plan, self._members, self._ending)
@@ -136,7 +141,8 @@ class Job:
             for number in (*_ENDING, *_FORWARDED, signal.SIGQUIT):
                 loop.remove_signal_handler(number)
         outcome = self._ending.outcome
-        return Result(outcome.status if outcome else 0, stats, self._ending.sentence)
+        status = outcome.status if outcome else 0
+        return Result(status, stats, self._told, self._ending.sentence)
 
     async def _life(self, stats: Stats) -> None:
         try:
@@ -145,7 +151,7 @@ class Job:
                 self._reasons.look_for_joined()
             if self._ending.outcome:
                 await self._end_ranks()
-            if self._options.stats:
+            if self._options.stats or self._options.profile:
                 await stats.collect(self._members, self._options.limits.close)
         finally:
             if self._input:

@@ -17,6 +17,7 @@ COMMANDS = {
     "tune": "isthmus.tune.commands:tune",
     "grid": "isthmus.gridcommand:grid",
     "map": "isthmus.mapping.commands:map_ranks",
+    "profile": "isthmus.profile.commands:profile_app",
     "trace": "isthmus.tracecommand:trace",
     "install": "isthmus.installcommand:install",
     "config": "isthmus.config:config",

@@ -88,6 +88,8 @@ class Plan:
     """Of `forwarding`, those that are relays of the grid file."""
     shared: set[tuple[int, int]] = field(default_factory=set)
     """Pairs of clusters whose processes share memory; known once programs have been inspected."""
+    profiled: bool = False
+    """What ranks tell in the end goes by gateways, so that each cluster needs one."""
 
     @property
     def size(self) -> int:
@@ -100,7 +102,7 @@ class Plan:
     @property
     def alone(self) -> bool:
         """The world is one cluster: a native job, with nothing of the grid in it."""
-        return len(self.clusters) == 1
+        return len(self.clusters) == 1 and not self.profiled
 
     def where(self, agent: AgentPlan) -> str:
         name = f"cluster {self.places[agent.cluster].name}"
@@ -125,7 +127,12 @@ class Plan:
 
 
 def make_plan(
-    grid: Grid, parts: Sequence[Part], ranks: RankMap | None = None, *, joining: bool = False
+    grid: Grid,
+    parts: Sequence[Part],
+    ranks: RankMap | None = None,
+    *,
+    joining: bool = False,
+    profiled: bool = False,
 ) -> Plan:
     """UsageError when ranks do not fit or clusters are not joined. With `joining` the agents of
     ranks dial in from batch jobs, on hosts that nobody knows yet; a gateway whose address is given
@@ -145,7 +152,7 @@ def make_plan(
         for i, c in enumerate(clusters)
     ]
     planned: list[tuple[list[int], GatewaySpec, AgentPlan]] = []
-    for index in range(len(places) if len(places) > 1 else 0):
+    for index in range(len(places) if len(places) > 1 or profiled else 0):
         for spec in specs:
             mine = [names.index(name) for name in spec.serves if name in names]
             if mine and mine[0] == index:
@@ -177,6 +184,7 @@ def make_plan(
             pair: _both(specs_of) for pair, specs_of in pairs.items() if max(pair) < len(clusters)
         },
         tables=routes.tables(len(clusters), nodes, links),
+        profiled=profiled,
     )
 
 

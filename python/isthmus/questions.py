@@ -7,18 +7,21 @@ from isthmus.ports import Answer, Caller, Ports, refusal
 
 Reply = Callable[[Agent, int, int, Message], None]
 Spawn = Callable[[int, object, str, Callable[[str], None]], None]
+Told = Callable[[int, Message], Message]
 
 
 class Questions:
     """Answers each question once for each time that it is asked: a rank that has lost a gateway
     asks again by another, and the question is done only once."""
 
-    def __init__(self, job: str, reply: Reply, spawn: Spawn) -> None:
+    def __init__(self, job: str, reply: Reply, spawn: Spawn, told: Told) -> None:
         """`reply` is given an agent, a rank, the number of its question, and the answer; `spawn` a
         rank, what it wants to have started, the port where that is to connect, and what to call
-        with the reason when it cannot be, else with nothing."""
+        with the reason when it cannot be, else with nothing; `told` a rank and a piece of its
+        profile, and gives the answer."""
         self._ports = Ports(job)
         self._spawn = spawn
+        self._told = told
         self._reply = reply
         self._asked: dict[tuple[int, int], Agent] = {}  # those not answered yet, and by whom
         self._last: dict[int, tuple[int, Message]] = {}  # of each rank, its last answer
@@ -67,6 +70,8 @@ class Questions:
                 answer(self._ports.lookup(text("service")))
             case "spawn":
                 self._start(rank, request, answer)
+            case "profile":
+                answer(self._told(rank, request))
             case what:
                 answer(refusal("other", f"the launcher does not know how to '{what}'"))
 

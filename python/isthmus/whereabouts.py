@@ -61,7 +61,7 @@ def view(ranks: Sequence[int], answers: Answers) -> list[str]:
     alike: dict[str, list[int]] = {}
     for rank in ranks:
         alike.setdefault(_sentence(answers.get(rank), times=False), []).append(rank)
-    return [f"{_ranks_text(group)}: {said}" for said, group in alike.items()]
+    return [f"{ranks_text(group)}: {said}" for said, group in alike.items()]
 
 
 def _line(rank: int, here: Message | None) -> str:
@@ -122,7 +122,7 @@ def _peers(awaited: Iterable[Message]) -> str:
     return f", awaiting messages {', '.join(texts[:_NAMED])}{more}"
 
 
-def _ranks_text(ranks: Sequence[int]) -> str:
+def ranks_text(ranks: Sequence[int]) -> str:
     """ "ranks 0-3, 7"."""
     runs: list[list[int]] = []
     for rank in ranks:

@@ -149,6 +149,11 @@ void Endpoint::recv(const std::shared_ptr<core::Extracted>& message, core::RecvO
   locked([&](core::Engine& engine) { engine.recv(message, op); });
 }
 
+std::vector<core::Awaited> Endpoint::awaited(std::size_t most) const {
+  const std::lock_guard lock(mutex_);
+  return engine_.awaited(most);
+}
+
 void Endpoint::poll() const {
   if (!io_->turn.take_or_ask()) return;
   waits();

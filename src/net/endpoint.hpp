@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/engine.hpp"
 #include "core/gathering.hpp"
@@ -67,6 +68,9 @@ class Endpoint {
     const Locked lock(*this);
     return std::forward<F>(f)(engine_);
   }
+
+  /// At most `most` of the messages that this process waits for.
+  std::vector<core::Awaited> awaited(std::size_t most) const;
 
   /// Changes whenever something completed or arrived. Lock-free.
   std::uint32_t events() const { return events_.load(std::memory_order_acquire); }

@@ -9,13 +9,17 @@ class Run:
     def __init__(self):
         self.answers = []
         self.spawns = []
-        self.questions = Questions("job-1", self.reply, self.spawn)
+        self.questions = Questions("job-1", self.reply, self.spawn, self.told)
 
     def reply(self, agent, rank, number, answer):
         self.answers.append((agent, rank, number, answer))
 
     def spawn(self, rank, commands, port, done):
         self.spawns.append((rank, commands, port, done))
+
+    def told(self, rank, request):
+        self.told_by = rank, request["text"]
+        return {}
 
     def ask(self, agent, rank, number, **request):
         message = {"op": "ask", "rank": rank, "number": number, "request": request}
@@ -74,3 +78,12 @@ def test_why_processes_cannot_be_spawned_is_told(run):
     assert run.answers[0][3] == {"error": "spawn", "message": "there is no such program"}
     run.ask("east", 0, 1, do="accept", port=port)
     assert run.answers[1][3]["error"] == "port"
+
+
+def test_a_piece_of_a_profile_is_taken_once(run):
+    run.ask("east", 3, 0, do="profile", text="{}", last=True)
+    assert run.told_by == (3, "{}")
+    run.told_by = None
+    run.ask("west", 3, 0, do="profile", text="{}", last=True)
+    assert run.told_by is None
+    assert [answer[3] for answer in run.answers] == [{}, {}]

@@ -1,5 +1,5 @@
-"""Writes the generated sources of one face: native_table.{hpp,cpp}, guards.cpp, face_table.cpp and
-the entries of collectives and of files.
+"""Writes the generated sources of one face: native_table.{hpp,cpp}, guards.cpp, face_table.cpp,
+the entries of collectives and of files, and what counts around calls (profile.cpp, its table).
 
 face.py --compiler c++ --include DIR --sources src/mpi --out DIR
 """
@@ -13,6 +13,7 @@ import collectives
 import files
 import guards
 import native_table
+import profile_wrappers
 import prototypes
 import sources
 
@@ -52,6 +53,8 @@ def main() -> None:
     write_if_changed(args.out / "collectives.cpp", collectives.source(declared, kept=False))
     write_if_changed(args.out / "collectives_init.cpp", collectives.source(declared, kept=True))
     write_if_changed(args.out / "files.cpp", files.source(declared))
+    write_if_changed(args.out / "profile.cpp", profile_wrappers.source(face))
+    write_if_changed(args.out / "profile_table.cpp", profile_wrappers.table(face))
 
 
 if __name__ == "__main__":

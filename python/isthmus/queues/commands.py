@@ -25,6 +25,7 @@ from isthmus.grid import ClusterSpec
 from isthmus.grid import load as load_grid
 from isthmus.job import Options
 from isthmus.plan import Plan, make_plan
+from isthmus.profile.writing import ProfileFile
 from isthmus.queues import joiner, keys, place, scripts, submission
 from isthmus.queues.door import Policy
 from isthmus.queues.options import SubmitOptions
@@ -46,7 +47,7 @@ def submit(run: RunOptions, options: SubmitOptions) -> int:
         )
     grid = load_grid(Path(file))
     tell_networks(Path(file), grid, run, Voice(run.verbose))
-    plan = make_plan(grid, run.parts, run.map, joining=True)
+    plan = make_plan(grid, run.parts, run.map, joining=True, profiled=run.profile is not None)
     _check_schedulers(plan)
     plan = replace(plan, job=f"isthmus-{secrets.token_hex(4)}")
     host, port = _meeting_point(options.meet or grid.meet)
@@ -141,6 +142,7 @@ def _orchestrator(
     of_run = Options(
         timeout=run.timeout, wait=None, tag_output=run.tag_output, stats=run.stats,
         metrics=run.metrics, stage=run.stage,
+        profile=ProfileFile.of_command_line(run.profile, run.parts) if run.profile else None,
     )  # fmt: skip
     return Orchestrator(here, plan, commands, parts, of_run, policy, Voice(run.verbose))
 

@@ -71,6 +71,8 @@ class Orchestrator:
             status, sentence = result.status, result.sentence
             if self._options.stats:
                 report.stats_table(self._plan, result.stats)
+            if self._options.profile:
+                self._options.profile.write(self._plan, result, self._voice.say)
         except GatheringError as error:
             status, sentence = 1, error.sentence
             self._voice.say(str(error))

@@ -106,6 +106,12 @@ void find_context(std::uint64_t context, const std::function<void(const GridComm
   }
 }
 
+void find_handle(MPI_Comm handle, const std::function<void(const GridComm&)>& use) {
+  const std::lock_guard lock(owners().mutex);
+  const auto at = owners().comms.find(find_comm(handle));
+  if (at != owners().comms.end()) use(*at->first);
+}
+
 GridCommRef share_comm(MPI_Comm handle) {
   GridComm* comm = find_comm(handle);
   return comm ? comm->shared_from_this() : nullptr;

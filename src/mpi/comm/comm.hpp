@@ -114,6 +114,8 @@ extern std::atomic<GridComm*> world_comm;
 /// Calls `use` with the grid communicator of that context, if it has a handle. Calls no MPI; nobody
 /// frees it meanwhile.
 void find_context(std::uint64_t context, const std::function<void(const GridComm&)>& use);
+/// As find_context, by the handle: for threads that do not know whether the program still has it.
+void find_handle(MPI_Comm handle, const std::function<void(const GridComm&)>& use);
 
 /// The grid communicator behind a handle; null for native ones (and for null or invalid ones,
 /// which the native library judges). Lock-free, a few ns: the fast path of every call.

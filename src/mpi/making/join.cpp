@@ -14,6 +14,7 @@
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/native/environment.hpp"
+#include "mpi/native/face.hpp"
 #include "mpi/native/thread_level.hpp"
 #include "mpi/process/file_service.hpp"
 #include "mpi/process/grid.hpp"
@@ -119,7 +120,8 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
   read_settings(*made, environment);
   made->one_host = world.on_one_host();
   made->crowded = made->one_host && world.size() > sysconf(_SC_NPROCESSORS_ONLN);
-  if (world.clusters.size() < 2) return nullptr;
+  // Of one cluster all is native; a profile goes by its gateway nevertheless.
+  if (world.clusters.size() < 2 && setting("ISTHMUS_PROFILE") == nullptr) return nullptr;
   start_trace(environment, world, made->world_rank);
 
   native.Comm_dup(MPI_COMM_SELF, &made->self);

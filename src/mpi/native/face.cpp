@@ -26,5 +26,6 @@ const isthmus::face::FaceFunction* isthmus_face_open(void* library,
   isthmus::face::find_setting = setting;
   isthmus::face::native_library = library;
   isthmus::face::load_native(isthmus::face::native, library);
-  return isthmus::face::kFaceFunctions;
+  return isthmus::face::setting("ISTHMUS_PROFILE") != nullptr ? isthmus::face::kProfiledFunctions
+                                                              : isthmus::face::kFaceFunctions;
 }

@@ -17,6 +17,8 @@ struct FaceFunction {
 
 /// Generated.
 extern const FaceFunction kFaceFunctions[];
+/// The same where ISTHMUS_PROFILE is set: calls that communicate are counted first (profile/).
+extern const FaceFunction kProfiledFunctions[];
 
 /// The value of a variable that `isthmus run` left for this rank; null where there is none. The
 /// environment of the process has them no more.

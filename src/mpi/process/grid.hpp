@@ -66,7 +66,8 @@ struct Grid {
   std::vector<std::shared_ptr<const core::World>> worlds_;  // all that world() has ever returned
 };
 
-/// Null before MPI_Init, after MPI_Finalize, and in a grid of one cluster (all is native there).
+/// Null before MPI_Init, after MPI_Finalize, and in a grid of one cluster (all is native there)
+/// unless it is profiled.
 Grid* grid();
 /// For those who join and leave (making/join.cpp).
 void set_grid(Grid* grid);

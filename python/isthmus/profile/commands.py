@@ -1,0 +1,141 @@
+"""The commands `isthmus profile ...`."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from isthmus.profile import figure, model, replay, report, scenario, summary, verdict
+from isthmus.profile.model import Profile
+from isthmus.profile.replay import Prediction
+from isthmus.profile.scenario import Scenario
+
+profile_app = typer.Typer(
+    name="profile",
+    help="What a program sends to whom, as `isthmus run --profile` found it.",
+    rich_markup_mode="rich",
+)
+
+
+@profile_app.callback()
+def _group() -> None:
+    pass
+
+
+@profile_app.command()
+def show(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The profile.", show_default=False)],
+    grid: Annotated[
+        Path | None,
+        typer.Option(
+            "-g",
+            "--grid",
+            metavar="FILE",
+            help="What if: the ranks placed in this grid, over its links.",
+        ),
+    ] = None,
+    place: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME=RANKS,...",
+            help="What if: ranks in these clusters, as in 'east=0-3,6,west=4-5,7'.",
+        ),
+    ] = None,
+    link: Annotated[
+        str | None,
+        typer.Option(
+            metavar="rtt=TIME,rate=RATE",
+            help="What if: links like this between all clusters, as in 'rtt=20ms,rate=1Gbit/s'.",
+        ),
+    ] = None,
+    figure_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--figure", metavar="FILE", help="Draw the matrix of ranks to a .png or .svg file."
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print sums and predictions as JSON.")
+    ] = False,
+) -> None:
+    """Show what a program sends, what crosses between clusters, and what waits for it.
+
+    [bold]isthmus run --profile app.json -n 8 ./app[/bold]
+      Makes the profile, here over two clusters on this host.
+
+    [bold]isthmus profile show app.json --figure app.png[/bold]
+      Tables, and the matrix of ranks as a picture.
+
+    [bold]isthmus profile show app.json --link rtt=20ms,rate=1Gbit/s[/bold]
+      The same with what it would take over such a link.
+
+    Figures of what would be are a model over sums (docs/profile.md): they come with the least and \
+the most, and with how sure they are."""
+    profile = model.load(file)
+    wanted = _scenario(profile, grid, place, link)
+    prediction = replay.predict(profile, wanted)
+    if figure_file:
+        figure.draw(profile, figure_file)
+    if as_json:
+        json.dump(_sums(profile, wanted, prediction), sys.stdout, indent=1)
+        print()
+        return
+    console = Console()
+    console.width = max(console.width, 120)
+    report.show(profile, console)
+    print()
+    asked = grid or place or link
+    console.print("[bold]What if[/bold]" if asked else "[bold]On a grid[/bold]")
+    report.sentences(verdict.assumptions(wanted), console)
+    if asked:
+        span = prediction.seconds
+        print(
+            f"{span.likely:.3f} s ({span.least:.3f} to {span.most:.3f}), "
+            f"for {profile.seconds:.3f} s in the profile"
+        )
+    report.sentences(verdict.verdict(wanted, prediction), console)
+
+
+def _scenario(profile: Profile, grid: Path | None, place: str | None, link: str | None) -> Scenario:
+    found = scenario.of_grid(profile, grid) if grid else scenario.usual(profile)
+    if place:
+        found = scenario.with_places(profile, found, place)
+    return scenario.with_link(found, link) if link else found
+
+
+def _sums(profile: Profile, wanted: Scenario, prediction: Prediction) -> dict[str, Any]:
+    rows = [*profile.pairs, *profile.windows]
+    crossing = summary.crossing(profile, rows)
+    span, times = prediction.seconds, prediction.slowdown
+    return {
+        "program": profile.program,
+        "size": profile.size,
+        "seconds": profile.seconds,
+        "messages": vars(summary.of_rows(profile.pairs)),
+        "windows": vars(summary.of_rows(profile.windows)),
+        "crossing": vars(crossing),
+        "collectives": [
+            {
+                "function": each.function,
+                "size": each.size,
+                "clusters": each.clusters,
+                "operations": each.operations,
+                "bytes": each.given.bytes,
+                "sizes": each.given.sizes,
+                "seconds": each.seconds,
+            }
+            for each in summary.collectives(profile)
+        ],
+        "calls": {call.function: [call.mpi, call.wan] for call in summary.calls(profile)},
+        "prediction": {
+            "clusters": list(wanted.names),
+            "seconds": [span.least, span.likely, span.most],
+            "slowdown": [times.least, times.likely, times.most],
+            "sure": prediction.certainty,
+            "learned": prediction.learned,
+        },
+        "verdict": list(verdict.verdict(wanted, prediction)),
+    }

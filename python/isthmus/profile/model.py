@@ -1,0 +1,112 @@
+"""The file of a profile (docs/profile.md), read once into types."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, ValidationError
+
+from isthmus.errors import UsageError
+from isthmus.profile.told import Collective, Count, Files, Members, Seconds, Sizes
+
+FORMAT, VERSION = "isthmus-profile", 1
+
+Pair = tuple[Count, Annotated[int, Field(ge=-1)], Count, Count, Sizes]
+
+
+class Cluster(BaseModel):
+    name: str
+    slots: int | None
+    ranks: Count
+
+
+class Figures(BaseModel):
+    """Seconds and bytes a second."""
+
+    rtt: float | None = None
+    rate: float | None = None
+
+
+class Link(Figures):
+    between: tuple[Count, Count]
+    measured: Figures = Figures()
+    memory: bool = False
+
+
+class Wires(BaseModel):
+    clusters: list[Cluster]
+    links: list[Link]
+
+
+class Rank(BaseModel):
+    rank: Count
+    cluster: Count
+    host: str
+    seconds: Seconds
+    mpi: Seconds
+    wan: Seconds
+    calls: dict[str, tuple[Seconds, Seconds]]
+    lost: Count = 0
+
+
+class Communicator(Members):
+    clusters: Count
+
+    def members(self) -> list[int]:
+        return [rank for first, last, step in self.ranks for rank in range(first, last + 1, step)]
+
+
+class FilesOfRank(Files):
+    rank: Count
+
+
+class Profile(BaseModel):
+    format: Literal["isthmus-profile"] = "isthmus-profile"
+    version: int = VERSION
+    program: list[list[str]]
+    command: list[str]
+    job: str
+    status: int
+    seconds: Seconds
+    size: Count
+    missing: list[int]
+    grid: Wires
+    ranks: list[Rank]
+    pairs: list[Pair]
+    communicators: list[Communicator]
+    collectives: list[Collective]
+    windows: list[Pair]
+    files: list[FilesOfRank]
+
+    def cluster_of(self) -> dict[int, int]:
+        """By world rank, of those that have told."""
+        return {rank.rank: rank.cluster for rank in self.ranks}
+
+
+def load(path: Path) -> Profile:
+    """UsageError with a sentence."""
+    try:
+        return Profile.model_validate(_checked(path))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UsageError(f"{path}: '{where}' is wrong: {first['msg']}") from None
+
+
+def _checked(path: Path) -> dict[str, Any]:
+    remedy = "Profiles are what `isthmus run --profile FILE` writes."
+    try:
+        found = json.loads(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}", remedy) from None
+    except ValueError:
+        raise UsageError(f"{path} is no profile: it is no JSON", remedy) from None
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise UsageError(f"{path} is no profile", remedy)
+    if found.get("version") != VERSION:
+        raise UsageError(
+            f"{path} is a profile of version {found.get('version')}, and this Isthmus reads "
+            f"version {VERSION}",
+            "Read it with the Isthmus that wrote it, or make it anew.",
+        )
+    return found

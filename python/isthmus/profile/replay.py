@@ -1,0 +1,231 @@
+"""What a program would take over other links, or with its ranks elsewhere: a simple model over what
+its profile counted (docs/profile.md, "What if").
+
+A profile knows how much was sent, not in which order; so there are three figures. The least waits
+for bytes alone, the most for every message one after the other, and the likely one takes the
+messages of one pair of ranks for serial and those of different pairs for concurrent, unless the
+waits that were measured say better."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations, permutations
+
+from isthmus.profile.model import Profile
+from isthmus.profile.scenario import Scenario, as_it_was
+from isthmus.profile.told import Collective
+
+# Waits are worth learning from where a message on its way takes far longer than its sender's work,
+# and where the sampler has seen enough of them.
+_LONG_RTT = 1e-3
+_SEEN = 0.02  # seconds
+# Beyond so many times what is likely, waits were for something else.
+_EXPLAINED = 1.5
+
+
+@dataclass(frozen=True)
+class Span:
+    """Seconds."""
+
+    least: float
+    likely: float
+    most: float
+
+    def __add__(self, other: Span) -> Span:
+        return Span(self.least + other.least, self.likely + other.likely, self.most + other.most)
+
+    def after(self, rest: float) -> Span:
+        return Span(rest + self.least, rest + self.likely, rest + self.most)
+
+
+@dataclass(frozen=True)
+class Waits:
+    """Of the rank that waits longest, for what crosses between clusters."""
+
+    messages: Span
+    collectives: Span
+    bytes: float  # seconds that the busiest link needs for all bytes one way
+
+    @property
+    def all(self) -> Span:
+        """Latencies, or the bytes where these take longer: both go on at the same time."""
+        sum_ = self.messages + self.collectives
+        return Span(
+            max(sum_.least, self.bytes),
+            max(sum_.likely, self.bytes),
+            sum_.most + self.bytes,
+        )
+
+    def scaled(self, by: float) -> Waits:
+        """The likely figures, at least the least."""
+
+        def of(span: Span) -> Span:
+            return Span(span.least, max(span.least, span.likely * by), span.most)
+
+        return Waits(of(self.messages), of(self.collectives), self.bytes)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    seconds: Span
+    near: float  # what the same ranks would take in one cluster
+    waits: Waits
+    learned: bool  # from waits that were measured
+
+    @property
+    def slowdown(self) -> Span:
+        """Times what the same ranks would take in one cluster."""
+        near = max(self.near, 1e-9)
+        return Span(self.seconds.least / near, self.seconds.likely / near, self.seconds.most / near)
+
+    @property
+    def certainty(self) -> str:
+        spread = self.seconds.most / self.seconds.least if self.seconds.least else 1.0
+        if self.learned or spread < 1.1:
+            return "fairly sure"
+        return "a rough guess" if spread < 3 else "hardly more than a bound"
+
+
+def predict(profile: Profile, scenario: Scenario) -> Prediction:
+    """What was waited for other clusters beyond what their distance explains was waited for their
+    work, and stays."""
+    was = as_it_was(profile)
+    before, after = waits(profile, was), waits(profile, scenario)
+    measured = max((rank.wan for rank in profile.ranks), default=0.0)
+    likely = before.all.likely
+    learned = (
+        scenario.is_like(profile) and _are_long(was) and _SEEN <= measured <= likely * _EXPLAINED
+    )
+    if learned:
+        after = after.scaled(min(1.0, measured / likely))
+    near = max(0.0, profile.seconds - min(measured, likely))
+    return Prediction(seconds=after.all.after(near), near=near, waits=after, learned=learned)
+
+
+def _are_long(scenario: Scenario) -> bool:
+    rtts = [wire.rtt for wire in scenario.wires.values() if not wire.assumed]
+    return bool(rtts) and min(rtts) >= _LONG_RTT
+
+
+def waits(profile: Profile, scenario: Scenario) -> Waits:
+    link_bytes: dict[tuple[int, int], float] = {}
+    messages = _of_messages(profile, scenario, link_bytes)
+    collectives = _of_collectives(profile, scenario, link_bytes)
+    busiest = max(
+        (count / scenario.wire(*ends).rate for ends, count in link_bytes.items()), default=0.0
+    )
+    return Waits(messages, collectives, busiest)
+
+
+def _of_messages(
+    profile: Profile, scenario: Scenario, link_bytes: dict[tuple[int, int], float]
+) -> Span:
+    """A receiver waits one way for a message. Operations on windows count twice: they are
+    answered."""
+    serial: dict[int, float] = {}
+    most: dict[int, float] = {}
+    home = scenario.home
+    for times, rows in ((1, profile.pairs), (2, profile.windows)):
+        for source, target, messages, count, _ in rows:
+            if home.get(source, -1) == home.get(target, -1) or target not in home:
+                continue
+            ends = home[source], home[target]
+            link_bytes[ends] = link_bytes.get(ends, 0.0) + count
+            wait = times * messages * scenario.wire(*ends).rtt / 2
+            who = target if times == 1 else source
+            serial[who] = max(serial.get(who, 0.0), wait)
+            most[who] = most.get(who, 0.0) + wait
+    return Span(0.0, max(serial.values(), default=0.0), max(most.values(), default=0.0))
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """How a collective crosses. Ways: one-way times that a member waits, at least and at most,
+    for two clusters. `bytes`: of what all members give, the share that goes one way over the link
+    of two equal clusters; what one member gives, where all give the same vector."""
+
+    least: float
+    most: float
+    vector: bool = False
+    spread: bool = False  # to everybody else, an equal part to each
+
+
+_SHAPES: Mapping[str, _Shape] = {
+    "Barrier": _Shape(1, 2),
+    "Bcast": _Shape(0, 1, vector=True),
+    "Scatter": _Shape(0, 1, spread=True),
+    "Scatterv": _Shape(0, 1, spread=True),
+    "Gather": _Shape(0, 1),
+    "Gatherv": _Shape(0, 1),
+    "Reduce": _Shape(0, 1, vector=True),
+    "Allreduce": _Shape(1, 2, vector=True),
+    "Scan": _Shape(0.5, 2, vector=True),
+    "Exscan": _Shape(0.5, 2, vector=True),
+    "Reduce_scatter": _Shape(1, 2, vector=True),
+    "Reduce_scatter_block": _Shape(1, 2, vector=True),
+    "Allgather": _Shape(1, 2),
+    "Allgatherv": _Shape(1, 2),
+    "Alltoall": _Shape(1, 2, spread=True),
+    "Alltoallv": _Shape(1, 2, spread=True),
+    "Alltoallw": _Shape(1, 2, spread=True),
+}
+
+
+def plain_name(function: str) -> str:
+    """MPI_Iallreduce_c, MPI_Allreduce_init -> Allreduce."""
+    name = function.removeprefix("MPI_").removesuffix("_c").removesuffix("_init")
+    if name[:1] == "I" and name[1:2].islower():
+        name = name[1:].capitalize() if name[1:].capitalize() in _SHAPES else name
+    return name
+
+
+def _of_collectives(
+    profile: Profile, scenario: Scenario, link_bytes: dict[tuple[int, int], float]
+) -> Span:
+    """Operations of one communicator one after the other; those of different ones at the same
+    time, unless a rank is in both."""
+    spans: dict[int, Span] = {}
+    for call in profile.collectives:
+        members = _members(profile, call)
+        homes = {scenario.home[rank] for rank in members if rank in scenario.home}
+        shape = _SHAPES.get(plain_name(call.function))
+        if len(homes) < 2 or shape is None:
+            continue
+        operations = call.entered / len(members)
+        rtt = max(scenario.wire(a, b).rtt for a, b in combinations(sorted(homes), 2))
+        one_way = operations * rtt / 2
+        span = Span(shape.least * one_way, (shape.least + shape.most) / 2 * one_way,
+                    shape.most * one_way)  # fmt: skip
+        for rank in members:
+            spans[rank] = spans.get(rank, Span(0, 0, 0)) + span
+        _add_bytes(call, shape, members, scenario, link_bytes)
+    return max(spans.values(), key=lambda span: span.likely, default=Span(0, 0, 0))
+
+
+def _members(profile: Profile, call: Collective) -> list[int]:
+    if call.communicator is None:  # beyond the bounds of what is kept: all there are
+        return list(range(profile.size))
+    return profile.communicators[call.communicator].members()
+
+
+def _add_bytes(
+    call: Collective,
+    shape: _Shape,
+    members: Iterable[int],
+    scenario: Scenario,
+    link_bytes: dict[tuple[int, int], float],
+) -> None:
+    """By algorithms that cross once: the least that any needs."""
+    counts: dict[int, int] = {}
+    for rank in members:
+        if rank in scenario.home:
+            counts[scenario.home[rank]] = counts.get(scenario.home[rank], 0) + 1
+    n = sum(counts.values())
+    for (a, of_a), (b, of_b) in permutations(counts.items(), 2):
+        count = call.bytes / n
+        if shape.spread:
+            count *= of_a * of_b / n
+        elif not shape.vector:
+            count *= of_a
+        link_bytes[a, b] = link_bytes.get((a, b), 0.0) + count

@@ -1,0 +1,27 @@
+"""Classes of sizes in words."""
+
+from collections.abc import Mapping
+
+_UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+def class_text(size: int) -> str:
+    """Of the logarithm to base 2: "8-15 B", "64-127 kB" (of 1024 bytes)."""
+    if size < 0:
+        return "0 B"
+    unit, rest = divmod(size, 10)
+    if unit >= len(_UNITS):
+        return f"2^{size} B"
+    low, high = 1 << rest, (2 << rest) - 1
+    return f"{low} {_UNITS[unit]}" if low == high else f"{low}-{high} {_UNITS[unit]}"
+
+
+def table_text(sizes: Mapping[int, int], most: int = 6) -> str:
+    """As Table II of Hablot et al.: "126479 x 8-15 B + 86944 x 128-255 kB"; the rarest sizes of
+    more than `most` are put together."""
+    shown = sorted(sizes, key=lambda size: -sizes[size])[:most]
+    words = [f"{sizes[size]} x {class_text(size)}" for size in sorted(shown)]
+    if rest := [size for size in sizes if size not in shown]:
+        low, high = class_text(min(rest)), class_text(max(rest))
+        words.append(f"{sum(sizes[size] for size in rest)} from {low} to {high}")
+    return " + ".join(words)

@@ -1,0 +1,79 @@
+"""What ranks tell of themselves when they leave: each one text, in pieces (docs/control.md)."""
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, ValidationError
+
+from isthmus.ports import refusal
+
+Count = Annotated[int, Field(ge=0)]
+Seconds = Annotated[float, Field(ge=0)]
+Sizes = dict[int, Count]
+Row = tuple[int, Count, Count, Sizes]
+Range = tuple[Count, Count, Annotated[int, Field(gt=0)]]
+
+_MOST_TEXT = 64 << 20  # bytes of one rank; 4096 receivers with all sizes are some 2 MB
+
+
+class Members(BaseModel):
+    size: Count
+    ranks: list[Range]
+
+
+class Collective(BaseModel):
+    function: str
+    communicator: int | None
+    entered: Count
+    bytes: Count
+    sizes: Sizes
+    seconds: Seconds
+
+
+class Files(BaseModel):
+    read: Count
+    written: Count
+    calls: Count
+
+
+class RankTold(BaseModel):
+    """As src/mpi/profile/telling.cpp writes it."""
+
+    rank: Count
+    cluster: str
+    host: str
+    seconds: Seconds
+    mpi: Seconds
+    wan: Seconds
+    calls: dict[str, tuple[Seconds, Seconds]]
+    pairs: list[Row]
+    windows: list[Row]
+    communicators: list[Members]
+    collectives: list[Collective]
+    files: Files | None = None
+
+
+@dataclass
+class Told:
+    """Of all ranks, those that have told all."""
+
+    ranks: dict[int, RankTold] = field(default_factory=dict)
+    _pieces: dict[int, list[str]] = field(default_factory=dict)
+
+    def hear(self, rank: int, request: Mapping[str, Any]) -> dict[str, Any]:
+        """A piece; what the rank is answered."""
+        text = request.get("text")
+        pieces = self._pieces.setdefault(rank, [])
+        pieces.append(text if isinstance(text, str) else "")
+        if sum(map(len, pieces)) > _MOST_TEXT:
+            self._pieces[rank] = []
+            return refusal("other", "the profile of this rank is too long")
+        if request.get("last") is True:
+            whole = "".join(self._pieces.pop(rank))
+            with contextlib.suppress(ValidationError):  # the rank is missing then
+                told = RankTold.model_validate_json(whole)
+                if told.rank == rank:
+                    self.ranks[rank] = told
+        return {}

@@ -1,0 +1,63 @@
+"""Whether a program suits a grid, in words."""
+
+from collections.abc import Iterator
+
+from isthmus.profile.replay import Prediction
+from isthmus.profile.scenario import Scenario
+from isthmus.units import format_rate
+
+# Hablot et al. call a program fit for a grid where two sites of n/2 ranks take little longer than
+# one site of n, and a second site worth having where they are faster than one site of n/2.
+_FIT, _PAYS = 1.1, 2.0
+
+
+def verdict(scenario: Scenario, prediction: Prediction) -> Iterator[str]:
+    """Sentences."""
+    if len(set(scenario.home.values())) < 2:
+        yield "All ranks are in one cluster: nothing crosses. --grid or --place say where else."
+        return
+    times = prediction.slowdown
+    yield (
+        f"Over these clusters it takes some {times.likely:.2f} times what the same ranks take in "
+        f"one cluster ({times.least:.2f} to {times.most:.2f}; {prediction.certainty})."
+    )
+    if times.likely <= _FIT:
+        yield "It suits a grid."
+    elif times.likely <= _PAYS:
+        yield (
+            "It bears a grid: a second site pays where its ranks come on top, and does not where "
+            "one site has as many."
+        )
+    else:
+        yield "It does not suit this grid: half the ranks on one site are likely to be faster."
+    yield _why(prediction)
+    if any(wire.assumed for wire in scenario.wires.values()) or not scenario.wires:
+        yield (
+            "Of a link nothing was known, and 10 ms both ways and 1 Gbit/s were taken: --link says "
+            "better."
+        )
+    if prediction.learned:
+        yield "The waits that were measured are in these figures."
+
+
+def _why(prediction: Prediction) -> str:
+    waits = prediction.waits
+    parts = {
+        f"messages between clusters wait {waits.messages.likely:.3g} s": waits.messages.likely,
+        f"collectives wait {waits.collectives.likely:.3g} s": waits.collectives.likely,
+        f"the busiest link needs {waits.bytes:.3g} s for all bytes": waits.bytes,
+    }
+    told = sorted((text for text in parts if parts[text] > 0), key=lambda text: -parts[text])
+    return f"Of the slowest rank, {', '.join(told)}." if told else "Nothing crosses."
+
+
+def assumptions(scenario: Scenario) -> Iterator[str]:
+    """Where ranks are, and the links."""
+    for index, name in enumerate(scenario.names):
+        count = sum(home == index for home in scenario.home.values())
+        yield f"{name}: {count} rank{'s' if count != 1 else ''}"
+    for (a, b), wire in sorted(scenario.wires.items()):
+        yield (
+            f"{scenario.names[a]} - {scenario.names[b]}: {wire.rtt * 1e3:.3g} ms both ways, "
+            f"{format_rate(8 * wire.rate)}{' (assumed)' if wire.assumed else ''}"
+        )

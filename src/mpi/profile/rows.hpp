@@ -1,0 +1,30 @@
+// What one thread sent, by receiver.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "mpi/profile/sizes.hpp"
+
+namespace isthmus::face::profile {
+
+class Rows {
+ public:
+  /// So many receivers have a row of their own, 400 bytes each; the others share one.
+  static constexpr std::size_t kMost = 4096;
+  static constexpr int kOthers = -1;
+
+  /// That of a world rank; of kOthers too. It stays where it is. On the owner's thread.
+  Sizes& of(int world_rank);
+  /// On any thread.
+  void each(const std::function<void(int world_rank, const Sizes&)>& use) const;
+
+ private:
+  mutable std::mutex mutex_;  // while the table changes, and while another thread reads it
+  std::unordered_map<int, std::unique_ptr<Sizes>> rows_;
+  Sizes others_;
+};
+
+}  // namespace isthmus::face::profile
