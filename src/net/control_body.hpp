@@ -62,6 +62,7 @@ struct ControlBody {
   std::string congestion{};              ///< Link, as patience; empty: as the kernel has it
   std::size_t cluster = 0;               ///< Lost, Silent, Heard, Other, Crossed
   bool ask = false;          ///< Silent: answer Other if another gateway still reaches it
+  bool traces = false;       ///< Where: write the traces, too
   DirectCount crossed{};     ///< Crossed
   int part = 0;              ///< Joined, of a gateway: of which part of the world
   std::uint64_t number = 0;  ///< Ask, Answer: of the question, among those of its process

@@ -16,7 +16,8 @@
 static const char* const names[] = {
     "ISTHMUS_SECRET", "ISTHMUS_WORLD",    "ISTHMUS_FIRST", "ISTHMUS_STUB",      "ISTHMUS_LIBDIR",
     "ISTHMUS_LIBMPI", "ISTHMUS_NATIVE",   "ISTHMUS_COLL",  "ISTHMUS_NETWORK",   "ISTHMUS_STATS",
-    "ISTHMUS_APPNUM", "ISTHMUS_PROGRESS", "ISTHMUS_TRACE", "ISTHMUS_TRACE_DIR", "ISTHMUS_PARENT"};
+    "ISTHMUS_APPNUM", "ISTHMUS_PROGRESS", "ISTHMUS_TRACE", "ISTHMUS_TRACE_DIR", "ISTHMUS_PARENT",
+    "ISTHMUS_TRACE_RECORDS", "ISTHMUS_TRACE_GATHERED"};
 enum { count = sizeof names / sizeof *names };
 
 static struct {
@@ -106,7 +107,8 @@ static void take(void) {
 static const char python_code[] =
     "exec('''import os, re\n"
     "for name in (\"SECRET\", \"WORLD\", \"FIRST\", \"STUB\", \"LIBDIR\", \"LIBMPI\", \"NATIVE\","
-    " \"COLL\", \"NETWORK\", \"STATS\", \"APPNUM\", \"PROGRESS\", \"TRACE\", \"TRACE_DIR\"): "
+    " \"COLL\", \"NETWORK\", \"STATS\", \"APPNUM\", \"PROGRESS\", \"TRACE\", \"TRACE_DIR\","
+    " \"TRACE_RECORDS\", \"TRACE_GATHERED\"): "
     "os.environ.pop(\"ISTHMUS_\" + "
     "name, None)\n"
     "rest = [x for x in re.split(\"[ :]\", os.environ.pop(\"LD_PRELOAD\", \"\"))"

@@ -134,8 +134,8 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
   config.world_rank = made->rank;
   config.job = environment.job;
   config.secret = std::move(environment.secret);
-  config.whereabouts = [rank = made->rank](std::span<const core::Awaited> awaited) {
-    return whereabouts(rank, awaited);
+  config.whereabouts = [rank = made->rank](const net::Sight& sight) {
+    return whereabouts(rank, sight);
   };
   const bool speaks = made->rank == made->first;
   made->endpoint = net::Endpoint::join(
