@@ -14,6 +14,7 @@ from pathlib import Path
 from isthmus.errors import UsageError
 from isthmus.gridkeys import mpi_choice
 from isthmus.placement import Part
+from isthmus.seeing.traceoptions import TraceOptions, told_ranks, traced
 from isthmus.staging import StagedFile, staged
 from isthmus.units import parse_time
 
@@ -38,6 +39,8 @@ class PartOptions:
     dry_run: bool = False
     stats: bool = False
     metrics: str | None = None
+    trace: str | None = None
+    trace_size: str | None = None
     stage: list[str] = field(default_factory=list)
     verbose: bool = False
 
@@ -54,6 +57,7 @@ class RunOptions:
     dry_run: bool
     stats: bool
     metrics: tuple[str, int] | None
+    trace: TraceOptions | None
     stage: list[StagedFile]
     verbose: bool
 
@@ -69,6 +73,8 @@ _OF_THE_RUN = {
     "dry_run": "--dry-run",
     "stats": "--stats",
     "metrics": "--metrics",
+    "trace": "--trace",
+    "trace_size": "--trace-size",
     "stage": "--stage",
     "verbose": "-v",
 }
@@ -105,7 +111,8 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
                     f"Put {option} before the first program.",
                 )
     first = parts[0]
-    settings = _settings(first)
+    trace = traced(first.trace, first.trace_size)
+    settings = _settings(first) | told_ranks(trace, environ.get("ISTHMUS_TRACE", ""))
     return RunOptions(
         parts=[_part(part, i, environ, settings) for i, part in enumerate(parts)],
         grid=first.grid,
@@ -115,6 +122,7 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
         dry_run=first.dry_run,
         stats=first.stats,
         metrics=_metrics(first.metrics) if first.metrics is not None else None,
+        trace=trace,
         stage=[staged(text) for text in first.stage],
         verbose=first.verbose,
     )

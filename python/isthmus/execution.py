@@ -10,6 +10,7 @@ from isthmus.command import agent_command, shielded
 from isthmus.job import Options, run_job
 from isthmus.plan import make_plan
 from isthmus.relay import Voice
+from isthmus.seeing import timeline
 from isthmus.tune import store
 from isthmus.tune.figures import of_links
 
@@ -42,11 +43,14 @@ def run(options: RunOptions) -> int:
         tag_output=options.tag_output,
         stats=options.stats,
         metrics=options.metrics,
+        trace=options.trace,
         stage=options.stage,
     )
     result = run_job(plan, commands, of_run, voice)
     if options.stats:
         report.stats_table(plan, result.stats)
+    if options.trace and result.traces:
+        timeline.write(options.trace, plan, result.traces, result.stats, voice)
     return result.status
 
 

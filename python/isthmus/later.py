@@ -16,6 +16,8 @@ COMMANDS = {
     "doctor": "isthmus.doctor.commands:doctor",
     "tune": "isthmus.tune.commands:tune",
     "grid": "isthmus.gridcommand:grid",
+    "ps": "isthmus.seeing.commands:ps",
+    "top": "isthmus.seeing.commands:top",
     "trace": "isthmus.tracecommand:trace",
     "install": "isthmus.installcommand:install",
     "config": "isthmus.config:config",

@@ -32,6 +32,17 @@ class Record:
     text: str  # the values in print
 
 
+@dataclass(frozen=True)
+class Row:
+    """A record without its words."""
+
+    time: int  # nanoseconds since 1970
+    thread: int
+    name: str
+    values: dict[str, int]
+    text: str  # of an event that ends in one
+
+
 @dataclass
 class Trace:
     """One dump. Records come in the order in which they were made."""
@@ -59,13 +70,36 @@ class Trace:
         return last - self.kept
 
     def records(self) -> Iterator[Record]:
-        for _, time, code, *values in self._format().iter_unpack(self.raw[: self.kept * 64]):
+        for event, row in self._rows():
+            text = " ".join(f"{k}={self._shown(event, k, v)}" for k, v in row.values.items())
+            if event.fields[-1:] == ["text"]:
+                text = f"{text} {row.text}".strip()
+            yield Record(
+                row.time, self.process, row.thread, event.subsystem, event.name, row.values, text
+            )
+
+    def rows(self) -> Iterator[Row]:
+        return (row for _, row in self._rows())
+
+    def _rows(self) -> Iterator[tuple[Event, Row]]:
+        whole = memoryview(self.raw)[: self.kept * 8 * _WORDS]
+        for at, (_, time, code, *values) in enumerate(self._format().iter_unpack(whole)):
             event = self.events.get(code & 0xFFFF)
             if event is None:
                 event = Event("?", f"event-{code & 0xFFFF}", [f"f{i}" for i in range(5)])
-            named = dict(zip(event.fields, values, strict=False))
-            text = " ".join(f"{k}={self._shown(event, k, v)}" for k, v in named.items())
-            yield Record(time, self.process, code >> 32, event.subsystem, event.name, named, text)
+            text = ""
+            kept = len(event.fields)
+            if event.fields[-1:] == ["text"]:
+                kept -= 1
+                end = (at + 1) * 8 * _WORDS
+                begin = end - 8 * (6 - len(event.fields))
+                text = bytes(whole[begin:end]).partition(b"\0")[0].decode(errors="replace")
+            named = dict(zip(event.fields[:kept], values, strict=False))
+            yield event, Row(time, code >> 32, event.name, named, text)
+
+    def name(self, field: str, value: int) -> str:
+        """What a value of a field means; in print where that is not told."""
+        return self.names.get((field, value), str(value))
 
     def _format(self) -> struct.Struct:
         return struct.Struct(("<" if self.order == "little" else ">") + "3Q5q")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from isthmus.agent import Message
-from isthmus.members import Members
+from isthmus.members import Member, Members
 from isthmus.relay import Voice
 
 _LIMIT = 1.0  # seconds that ranks have to answer
@@ -24,24 +24,34 @@ class Whereabouts:
 
     members: Members
     answers: dict[int, Message] = field(default_factory=dict)
+    known: dict[int, Message] = field(default_factory=dict)
+    """Answers that ranks have ever given, the last of each."""
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def hear(self, message: Message) -> None:
         here = message.get("here")
         if isinstance(here, dict) and isinstance(here.get("rank"), int):
             self.answers[here["rank"]] = here
+            self.known[here["rank"]] = here
             self.members.changed()
 
     async def ask(self) -> list[str]:
         """Lines for the user; none where no rank can answer."""
-        self.answers.clear()
-        asked = [m for m in self.members if not m.lost]
-        for member in asked:
-            self.members.later(member.agent.send("where"))
-        ranks = list(self._ranks())
-        with contextlib.suppress(asyncio.TimeoutError):
-            everyone = self.members.until(lambda: all(rank in self.answers for rank in ranks))
-            await asyncio.wait_for(everyone, _LIMIT)
-        return view(ranks, self.answers) if self.answers else []
+        answers = await self.gather(traces=True)
+        return view(list(self._ranks()), answers) if answers else []
+
+    async def gather(self, *, traces: bool) -> Answers:
+        """New answers. With `traces` whoever traces writes down what there is."""
+        async with self._asking:
+            self.answers.clear()
+            asked = [m for m in self.members if not m.lost]
+            for member in asked:
+                self.members.later(member.agent.send("where", traces=traces))
+            ranks = list(self._ranks())
+            with contextlib.suppress(asyncio.TimeoutError):
+                everyone = self.members.until(lambda: all(rank in self.answers for rank in ranks))
+                await asyncio.wait_for(everyone, _LIMIT)
+            return dict(self.answers)
 
     async def say(self, voice: Voice) -> bool:
         """False: nobody has answered, and nothing was said."""
@@ -52,8 +62,19 @@ class Whereabouts:
     def _ranks(self) -> Iterable[int]:
         """Of the clusters that run."""
         for member in self.members.running:
-            block = member.cluster.block
-            yield from range(block.first, block.first + block.size)
+            yield from self.ranks_of(member)
+
+    def ranks_of(self, member: Member) -> Iterable[int]:
+        block = member.cluster.block
+        return range(block.first, block.first + block.size)
+
+    def clusters(self) -> dict[int, int]:
+        """Of each rank the index of its cluster."""
+        return {
+            rank: member.plan.cluster
+            for member in self.members.ranked
+            for rank in self.ranks_of(member)
+        }
 
 
 def view(ranks: Sequence[int], answers: Answers) -> list[str]:
@@ -62,7 +83,7 @@ def view(ranks: Sequence[int], answers: Answers) -> list[str]:
     alike: dict[str, list[int]] = {}
     for rank in ranks:
         alike.setdefault(_sentence(answers.get(rank), times=False), []).append(rank)
-    return [f"{_ranks_text(group)}: {said}" for said, group in alike.items()]
+    return [f"{ranks_text(group)}: {said}" for said, group in alike.items()]
 
 
 def _line(rank: int, here: Message | None) -> str:
@@ -79,6 +100,11 @@ def _sentence(here: Message | None, *, times: bool) -> str:
         return native or "in no call that waits for another cluster"
     awaited = _dicts(here.get("awaited"))
     return "; ".join(_wait(wait, awaited, times) for wait in waits)
+
+
+def waits_for(here: Message) -> str:
+    """What a rank waits for, without times; it does wait."""
+    return _sentence(here, times=False)
 
 
 def _wait(wait: Message, awaited: list[Message], times: bool) -> str:
@@ -123,7 +149,7 @@ def _peers(awaited: Iterable[Message]) -> str:
     return f", awaiting messages {', '.join(texts[:_NAMED])}{more}"
 
 
-def _ranks_text(ranks: Sequence[int]) -> str:
+def ranks_text(ranks: Sequence[int]) -> str:
     """ "ranks 0-3, 7"."""
     runs: list[list[int]] = []
     for rank in ranks:
