@@ -51,10 +51,9 @@ class Clock:
             return local
         first, last = self.readings[0], self.readings[-1]
         span = last.at - first.at
-        if span <= 0:
-            return local - first.ahead
-        part = (local - first.ahead - first.at) / span
-        return local - first.ahead - round(part * (last.ahead - first.ahead))
+        passed = local - first.ahead - first.at
+        gained = (last.ahead - first.ahead) / span if span > 0 else 0.0  # nanoseconds in each
+        return first.at + passed - round(passed * gained / (1 + gained))
 
     @property
     def unsure(self) -> int:

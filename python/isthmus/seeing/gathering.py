@@ -40,7 +40,8 @@ class Gathering:
 
     async def _read_clocks(self) -> None:
         self._seen += [member for member in self._members if member not in self._seen]
-        self._rounds.append([await self._clock(member) for member in self._seen])
+        readings = await asyncio.gather(*(self._clock(member) for member in self._seen))
+        self._rounds.append(list(readings))
 
     async def _clock(self, member: Member) -> Reading | None:
         return None if member.lost or member.dropped else await clocks.ask(member.agent)

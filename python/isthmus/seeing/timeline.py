@@ -153,6 +153,8 @@ def _missing(
 
 def _gateway(out: Writer, pid: int, plan: Plan, process: _Process) -> int:
     """Counters of the links that the gateways of an agent send on. Returns the last time."""
+    if not process.trace.kept:
+        return 0
     out.process(pid, f"gateways of {process.cluster} ({process.trace.host})")
     last: dict[tuple[int, int], tuple[int, int]] = {}
     end = 0
