@@ -13,6 +13,7 @@ from isthmus.grid import LinkSpec
 from isthmus.gridkeys import expand_hosts
 from isthmus.plan import AgentPlan, GatewayPlan, Plan, link_json, link_settings, reachable
 from isthmus.relay import Voice
+from isthmus.seeing.traceoptions import TraceOptions
 from isthmus.staging import StagedFile
 from isthmus.units import version_line
 from isthmus.version import VERSION
@@ -24,6 +25,7 @@ OF_AGENTS = {
     "ISTHMUS_LOG": "log",
     "ISTHMUS_TRACE": "trace",
     "ISTHMUS_TRACE_DIR": "trace_dir",
+    "ISTHMUS_TRACE_RECORDS": "trace_records",
 }
 OF_AGENTS_TRACED = "link"  # what they note for --trace
 _BESIDE = 3.0
@@ -76,7 +78,7 @@ class BringUp:
         voice: Voice,
         metrics: tuple[str, int] | None = None,
         *,
-        traced: bool = False,
+        traced: TraceOptions | None = None,
     ) -> None:
         self._plan = plan
         self._agents = list(zip(plan.agents, agents, strict=True))
@@ -191,6 +193,7 @@ class BringUp:
         if self._traced:
             also = os.environ.get("ISTHMUS_TRACE")
             settings["trace"] = f"{also},{OF_AGENTS_TRACED}" if also else OF_AGENTS_TRACED
+            settings["trace_records"] = str(self._traced.records)
             settings["gather_traces"] = True
         if self._metrics:
             host, port = self._metrics

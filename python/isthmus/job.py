@@ -210,7 +210,7 @@ class Job:
             self._options.limits,
             self._voice,
             self._options.metrics,
-            traced=self._gathering is not None,
+            traced=self._options.trace,
         )
         starting = [m.agent.start(self._heard, self._agent_lost) for m in self._members]
         await asyncio.gather(*starting)

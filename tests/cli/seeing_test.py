@@ -219,3 +219,19 @@ def test_rates_come_of_two_looks():
     second = sight.read({**ANSWER, "time": 12, "links": [more, link(1, 1)]}, first)
     assert [one.rate for one in second.traffic] == [1500, 1024]
     assert second.traffic[0].lost_now == 100
+
+
+def test_a_terminal_shows_it_until_q(pair, place):
+    with running(pair):
+        ours, theirs = os.openpty()
+        with subprocess.Popen(
+            [sys.executable, "-m", "isthmus", "top", "--interval", "60s"],
+            stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm"},
+        ) as top:  # fmt: skip
+            os.close(theirs)
+            shown = b""
+            while b"MPI_Recv from rank 1" not in shown:
+                shown += os.read(ours, 65536)
+            os.write(ours, b"q")
+            assert top.wait(60) == 0
+        os.close(ours)

@@ -220,7 +220,7 @@ std::string Agent::start_trace(const ConfigureRequest& request) {
          .process = options_.gateways_only
                         ? "gateway " + request.cluster + ' ' + std::to_string(getpid())
                         : "agent " + request.cluster,
-         .records = core::trace::kUsualRecords,
+         .records = core::trace::parse_records(request.settings.value("trace_records", "")),
          .gathered = traces_ != nullptr});
   } catch (const std::invalid_argument& wrong) {
     throw Failure(wrong.what());
