@@ -346,7 +346,9 @@ class Job:
         self._members.changed()
 
     async def _release(self, member: Member) -> None:
-        """Of processes that were spawned and have ended well, nothing is kept."""
+        """Of processes that were spawned and have ended well, nothing is kept but traces."""
+        if self._gathering:
+            await self._gathering.take(member)
         await member.agent.close(self._options.limits.close)
         self._members.drop(member)
 

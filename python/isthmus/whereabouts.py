@@ -68,14 +68,6 @@ class Whereabouts:
         block = member.cluster.block
         return range(block.first, block.first + block.size)
 
-    def clusters(self) -> dict[int, int]:
-        """Of each rank the index of its cluster."""
-        return {
-            rank: member.plan.cluster
-            for member in self.members.ranked
-            for rank in self.ranks_of(member)
-        }
-
 
 def view(ranks: Sequence[int], answers: Answers) -> list[str]:
     if len(ranks) <= _ONE_BY_ONE:

@@ -103,7 +103,7 @@ def write(plan, tmp_path, *files, records=1 << 16, ahead=(0, S)):
     """`files` are of agents in turn."""
     readings = [Clock([Reading(0, a, 2000), Reading(10 * S, a, 1000)]) for a in ahead]
     folder = tempfile.TemporaryDirectory()
-    found = Gathered(folder, list(files), readings, [0, 1])
+    found = Gathered(folder, list(files), readings, ["east", "west"])
     stats = Stats()
     count = {"messages": 3, "bytes": 1200, "wire_bytes": 1500}
     stats.links = {(EAST, WEST): count, (WEST, EAST): {**count, "messages": 0}}
@@ -170,7 +170,7 @@ def test_ranks_that_left_nothing_are_told(plan, tmp_path, told):
     line = write(plan, tmp_path, (0, dump(tmp_path, "rank 0", *RANK_0)), (1, broken))
     said = told()
     assert "the trace of a process of west is broken" in said
-    assert "the trace lacks rank 1: they did not end in good order" in said
+    assert "the trace lacks rank 1: who is missing did not end in good order" in said
     assert line.about["missing"] == [{"ranks": [1]}]
 
 
@@ -210,8 +210,8 @@ def test_a_clock_that_drifts():
 
 
 def test_agents_of_one_host_have_one_clock():
-    first = [Reading(1, 5, 20), Reading(2, 7, 10), None]
-    last = [None, None, Reading(9, 0, 1)]
+    first = {0: Reading(1, 5, 20), 1: Reading(2, 7, 10)}
+    last = {2: Reading(9, 0, 1)}
     one, two, other = clocks.merged(["here", "here", ""], [first, last])
     assert one is two
     assert one.readings == [first[1]]

@@ -164,7 +164,7 @@ def test_ranks_of_a_native_job_are_listed(isthmus, built, library):
         assert "no rank of isthmus-" in done.stderr
 
 
-ROW = re.compile(r"│ (\w+ -> \w+)(, memory|, direct)?[^│]*│ +(\d+) │ +(\d+) │")
+ROW = re.compile(r"│ ([\w/]+ -> [\w/]+)(, \w+(?: \w+)?)?(?: \(\d+\))? *│ +(\d+) │ +(\d+) │")
 
 
 def crossed(stats: str) -> dict[str, tuple[int, int]]:
@@ -233,3 +233,15 @@ def test_a_run_that_is_ended_leaves_its_timeline(isthmus, built, tmp_path):
     line = Timeline(file)
     calls = line.slices("rank 0", "call")
     assert [e["name"] for e in calls if e["args"].get("unfinished")] == ["MPI_Recv"]
+
+
+def test_processes_that_were_spawned_are_in_it(isthmus, programs, tmp_path):
+    program = mpis.ALL["mpich4"].build(mpis.PROGRAMS / "meeting" / "spawn.c", programs)
+    file = tmp_path / "run.json"
+    done = isthmus("run", "--stats", "--trace", file, "-n", 4, program, timeout=120)
+    assert done.returncode == 0, done.stderr
+    line = Timeline(file)
+    assert line.counted() == crossed(done.stderr)
+    assert any("/" in name.partition(" -> ")[0] for name in line.counted())
+    assert line.slices("rank 4 (", "call")
+    assert line.about["missing"] == []

@@ -2,7 +2,7 @@
 ended, and runs evenly between."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from isthmus.agent import Agent
@@ -61,16 +61,17 @@ class Clock:
         return max((reading.round_trip // 2 for reading in self.readings), default=0)
 
 
-def merged(places: Sequence[str], rounds: Sequence[Sequence[Reading | None]]) -> list[Clock]:
-    """A clock for each agent, of readings in rounds, one for each agent. Agents of one host, which
-    have the same place (where that is known), have one clock between them."""
-    clocks: dict[str | int, Clock] = {}
+def merged(places: Sequence[str], rounds: Sequence[Mapping[int, Reading]]) -> list[Clock]:
+    """A clock for each agent, of readings in rounds. Agents of one host, which have the same place
+    (where that is known), have one clock between them."""
+    found: dict[str | int, Clock] = {}
     keys: list[str | int] = [place or index for index, place in enumerate(places)]
     for readings in rounds:
         best: dict[str | int, Reading] = {}
-        for key, reading in zip(keys, readings, strict=True):
-            if reading and (key not in best or reading.round_trip < best[key].round_trip):
+        for index, reading in readings.items():
+            key = keys[index]
+            if key not in best or reading.round_trip < best[key].round_trip:
                 best[key] = reading
         for key, reading in best.items():
-            clocks.setdefault(key, Clock()).readings.append(reading)
-    return [clocks.setdefault(key, Clock()) for key in keys]
+            found.setdefault(key, Clock()).readings.append(reading)
+    return [found.setdefault(key, Clock()) for key in keys]

@@ -92,8 +92,8 @@ def top(
     Of each direction of a link: bytes a second on the wire, the round trip, what was given to it \
 and has not been passed on yet, what TCP has sent again, messages and bytes of the program. Of \
 ranks: 'waiting' in an MPI call for another cluster; 'computing', or in a call within their \
-cluster; 'silent', when they do not answer (they are stopped, or have not called MPI_Init). Where \
-standard output is no terminal, views follow each other as text."""
+cluster; 'silent', when they do not answer (they are stopped, have not called MPI_Init, or have \
+left). Where standard output is no terminal, views follow each other as text."""
     seconds = _interval(interval)
     named = runs.find(run)
     with runs.connect(named) as line:

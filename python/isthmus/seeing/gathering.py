@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,45 +23,53 @@ class Gathered:
     folder: tempfile.TemporaryDirectory[str]
     files: list[tuple[int, Path]] = field(default_factory=list)
     clocks: list[Clock] = field(default_factory=list)  # of the agents
-    clusters: list[int] = field(default_factory=list)  # of the agents
+    names: list[str] = field(default_factory=list)  # of the agents' clusters
     trouble: list[str] = field(default_factory=list)
 
 
 class Gathering:
-    """Of a run. `begin` before its ranks start, `finish` when they have ended and agents live."""
+    """Of a run. `begin` before its ranks start; `take` from an agent that is going to be let go;
+    `finish` when ranks have ended and agents live."""
 
     def __init__(self, members: Members) -> None:
         self._members = members
         self._seen: list[Member] = []
-        self._rounds: list[list[Reading | None]] = []
+        self._taken: set[int] = set()  # indices of those whose traces are here
+        self._rounds: list[dict[int, Reading]] = []
+        self._found = Gathered(
+            tempfile.TemporaryDirectory(prefix="isthmus-trace-", ignore_cleanup_errors=True)
+        )
 
     async def begin(self) -> None:
-        await self._read_clocks()
+        await self._read_clocks([self._index(member) for member in self._members])
 
-    async def _read_clocks(self) -> None:
-        self._seen += [member for member in self._members if member not in self._seen]
-        readings = await asyncio.gather(*(self._clock(member) for member in self._seen))
-        self._rounds.append(list(readings))
-
-    async def _clock(self, member: Member) -> Reading | None:
-        return None if member.lost or member.dropped else await clocks.ask(member.agent)
+    async def take(self, member: Member) -> None:
+        await self._take([self._index(member)])
 
     async def finish(self) -> Gathered:
-        await self._read_clocks()
-        rounds = [[*r, *[None] * (len(self._seen) - len(r))] for r in self._rounds]
-        found = Gathered(
-            tempfile.TemporaryDirectory(prefix="isthmus-trace-", ignore_cleanup_errors=True),
-            clocks=clocks.merged([m.agent.memory for m in self._seen], rounds),
-            clusters=[member.plan.cluster for member in self._seen],
-        )
-        await asyncio.gather(*(self._fetch(index, m.agent, found) for index, m in self._living()))
+        living = [m for m in self._members if not m.lost and not m.dropped]
+        await self._take([self._index(m) for m in living])
+        found = self._found
+        found.names = [member.cluster.name for member in self._seen]
+        found.clocks = clocks.merged([m.agent.memory for m in self._seen], self._rounds)
         found.files.sort(key=lambda file: (file[0], file[1].name))
         return found
 
-    def _living(self) -> Iterator[tuple[int, Member]]:
-        for index, member in enumerate(self._seen):
-            if not member.lost and not member.dropped:
-                yield index, member
+    def _index(self, member: Member) -> int:
+        if member not in self._seen:
+            self._seen.append(member)
+        return self._seen.index(member)
+
+    async def _take(self, indices: Sequence[int]) -> None:
+        wanted = [index for index in indices if index not in self._taken]
+        self._taken.update(wanted)
+        await self._read_clocks(wanted)
+        await asyncio.gather(*(self._fetch(i, self._seen[i].agent, self._found) for i in wanted))
+
+    async def _read_clocks(self, indices: Sequence[int]) -> None:
+        asked = (clocks.ask(self._seen[index].agent) for index in indices)
+        readings = zip(indices, await asyncio.gather(*asked), strict=True)
+        self._rounds.append({index: reading for index, reading in readings if reading})
 
     async def _fetch(self, index: int, agent: Agent, found: Gathered) -> None:
         folder = Path(found.folder.name) / str(index)

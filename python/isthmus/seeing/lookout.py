@@ -7,7 +7,6 @@ import json
 import os
 import shlex
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +133,9 @@ class Lookout:
             for member in asked:
                 self._members.later(member.agent.send("look", processes=processes))
             everyone = self._members.until(lambda: all(id(m) in self._looks for m in asked))
+            if self._plan.alone:  # its ranks have nothing by which they could answer
+                await _within(everyone, _LIMIT)
+                return
             _, self._here = await asyncio.gather(
                 _within(everyone, _LIMIT), self._whereabouts.gather(traces=False)
             )
@@ -144,11 +146,11 @@ class Lookout:
             if look := self._looks.get(id(member)):
                 own = {gateway.node for gateway in member.plan.gateways}
                 stats.add(look, member.plan.cluster, own)
-        of_rank = self._whereabouts.clusters()
+        of_rank = self._clusters_of_ranks()
         for rank, here in self._here.items():
             # A process that has left has told its gateway, and answers no more.
             stats.add({"direct": here.get("direct")}, of_rank.get(rank, 0), set())
-        names = [cluster.name for cluster in self._plan.places]
+        name = self._plan.cluster_name
         return {
             "links": [
                 {"from": self._plan.gateway_name(a), "to": self._plan.gateway_name(b), **count}
@@ -157,21 +159,31 @@ class Lookout:
             "crossings": [
                 {
                     "by": self._plan.gateway_name(node),
-                    "from": names[a],
-                    "to": names[b],
+                    "from": name(a),
+                    "to": name(b),
                     **count,
                 }
                 for (node, a, b), count in sorted(stats.crossings.items())
             ],
             "direct": [
                 {
-                    "from": _name(names, a),
-                    "to": _name(names, b),
+                    "from": name(a),
+                    "to": name(b),
                     "memory": (min(a, b), max(a, b)) in self._plan.shared,
                     **count,
                 }
                 for (a, b), count in sorted(stats.direct.items())
             ],
+        }
+
+    def _clusters_of_ranks(self) -> dict[int, int]:
+        """Of each rank the index of its cluster."""
+        names = [cluster.name for cluster in [*self._plan.clusters, *self._plan.grown]]
+        return {
+            rank: names.index(member.cluster.name)
+            for member in self._members.ranked
+            if member.cluster.name in names
+            for rank in self._whereabouts.ranks_of(member)
         }
 
     def _ranks(self) -> list[dict[str, Any]]:
@@ -224,10 +236,6 @@ def _programs(plan: Plan) -> str:
     """The command line's parts, as they were typed."""
     parts = {part.number: part for cluster in plan.clusters for _, part in cluster.block.parts}
     return " : ".join(shlex.join(parts[number].argv) for number in sorted(parts))
-
-
-def _name(names: Sequence[str], index: int) -> str:
-    return names[index] if index < len(names) else f"cluster {index}"
 
 
 async def _within(work: Any, limit: float) -> None:

@@ -49,7 +49,7 @@ def write(options: TraceOptions, plan: Plan, found: Gathered, stats: Stats, voic
 def _write(options: TraceOptions, plan: Plan, found: Gathered, stats: Stats, voice: Voice) -> None:
     for trouble in found.trouble:
         voice.warn(trouble)
-    processes = list(_processes(plan, found, voice))
+    processes = list(_processes(found, voice))
     ranked = sorted((p for p in processes if p.rank is not None), key=lambda p: p.rank or 0)
     gateways = [p for p in processes if p.rank is None]
     start = min((t for p in processes if (t := _beginning(p)) is not None), default=0)
@@ -74,11 +74,9 @@ def _write(options: TraceOptions, plan: Plan, found: Gathered, stats: Stats, voi
     voice.narrate(f"{options.file}: {len(ranked)} ranks; https://ui.perfetto.dev opens it")
 
 
-def _processes(plan: Plan, found: Gathered, voice: Voice) -> Iterator[_Process]:
-    places = plan.places
+def _processes(found: Gathered, voice: Voice) -> Iterator[_Process]:
     for agent, path in found.files:
-        cluster = found.clusters[agent]
-        name = places[cluster].name if cluster < len(places) else f"cluster {cluster}"
+        name = found.names[agent]
         try:
             yield _Process(tracefile.read(path), found.clocks[agent], name)
         except UsageError as error:
@@ -97,23 +95,19 @@ def sums(plan: Plan, stats: Stats) -> list[dict[str, Any]]:
         counted = {key: int(count.get(key, 0)) for key in ("messages", "bytes", "wire_bytes")}
         return {"from": source, "to": target, "way": way, **counted}
 
-    names = [cluster.name for cluster in plan.clusters]
+    name = plan.cluster_name
     told = [
         one(plan.gateway_name(a), plan.gateway_name(b), "link", count)
         for (a, b), count in sorted(stats.links.items())
     ]
     told += [
-        one(names[a], names[b], f"by {plan.gateway_name(node)}", count)
+        one(name(a), name(b), f"by {plan.gateway_name(node)}", count)
         for (node, a, b), count in sorted(stats.crossings.items())
     ]
     for (a, b), count in sorted(stats.direct.items()):
         way = "memory" if (min(a, b), max(a, b)) in plan.shared else "direct"
-        told.append(one(_of(names, a), _of(names, b), way, count))
+        told.append(one(name(a), name(b), way, count))
     return told
-
-
-def _of(names: Sequence[str], index: int) -> str:
-    return names[index] if index < len(names) else f"cluster {index}"
 
 
 def _missing(
@@ -140,8 +134,8 @@ def _missing(
     if absent:
         missing.append({"ranks": absent})
         voice.warn(
-            f"the trace lacks {gathering.names_of(absent)}: they did not end in good order, have "
-            "not called MPI_Init, or do not see their cluster's working directory"
+            f"the trace lacks {gathering.names_of(absent)}: who is missing did not end in good "
+            "order, has not called MPI_Init, or does not see its cluster's working directory"
         )
     if plan.alone:
         voice.warn("the world is one cluster, a native job: the trace has nothing to show")
