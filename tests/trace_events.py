@@ -47,7 +47,7 @@ class Timeline:
         """Messages and bytes by link, as the last counters have them."""
         last: dict[str, tuple[int, int]] = {}
         for e in self.events:
-            if e["ph"] == "C" and self.processes()[e["pid"]] == "links":
+            if e["ph"] == "C" and "messages" in e["args"]:
                 now = e["args"]["messages"], e["args"]["bytes"]
                 assert now >= last.get(e["name"], (0, 0)), e
                 last[e["name"]] = now

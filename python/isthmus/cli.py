@@ -224,7 +224,7 @@ def run(
             "--trace-size",
             metavar="SIZE",
             help="What --trace may take of the memory of each rank, whose last events it has: from "
-            "4KiB to 1GiB; 4MiB, which is 65536 events.",
+            "4KiB to 256MiB; 4MiB, which is 65536 events.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,

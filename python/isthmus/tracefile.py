@@ -1,8 +1,10 @@
 """The dumps of traces (src/core/trace): text that says what the numbers mean, then the records."""
 
+import os
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 from isthmus.errors import UsageError
@@ -55,7 +57,7 @@ class Trace:
     order: str = "little"
     events: dict[int, Event] = field(default_factory=dict)
     names: dict[tuple[str, int], str] = field(default_factory=dict)
-    raw: bytes = b""
+    raw: memoryview = field(default_factory=lambda: memoryview(b""))
 
     @property
     def kept(self) -> int:
@@ -82,7 +84,7 @@ class Trace:
         return (row for _, row in self._rows())
 
     def _rows(self) -> Iterator[tuple[Event, Row]]:
-        whole = memoryview(self.raw)[: self.kept * 8 * _WORDS]
+        whole = self.raw[: self.kept * 8 * _WORDS]
         for at, (_, time, code, *values) in enumerate(self._format().iter_unpack(whole)):
             event = self.events.get(code & 0xFFFF)
             if event is None:
@@ -96,6 +98,12 @@ class Trace:
                 text = bytes(whole[begin:end]).partition(b"\0")[0].decode(errors="replace")
             named = dict(zip(event.fields[:kept], values, strict=False))
             yield event, Row(time, code >> 32, event.name, named, text)
+
+    @property
+    def first(self) -> int | None:
+        """When the earliest of its records was made."""
+        whole = self.raw[: self.kept * 8 * _WORDS]
+        return min((words[1] for words in self._format().iter_unpack(whole)), default=None)
 
     def name(self, field: str, value: int) -> str:
         """What a value of a field means; in print where that is not told."""
@@ -116,18 +124,21 @@ class Trace:
 
 
 def read(path: Path) -> Trace:
+    """Its records stay in the file. UsageError for what is none."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            data = mmap(file.fileno(), 0, access=ACCESS_READ) if size else None
     except OSError as error:
         raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from None
-    header, mark, raw = data.partition(_RECORDS)
-    lines = header.decode(errors="replace").split("\n")
-    if lines[0] != _MAGIC or not mark:
+    end = data.find(_RECORDS) if data else -1
+    lines = data[:end].decode(errors="replace").split("\n") if data and end >= 0 else [""]
+    if lines[0] != _MAGIC or data is None:
         raise UsageError(
             f"{path} is no trace of this release",
             "Traces are what ranks and agents write where ISTHMUS_TRACE is set.",
         )
-    trace = Trace(path, raw=raw)
+    trace = Trace(path, raw=memoryview(data)[end + len(_RECORDS) :])
     for line in lines[1:]:
         _take(trace, line)
     return trace

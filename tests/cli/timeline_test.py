@@ -145,6 +145,8 @@ def test_calls_collectives_phases_and_messages_on_one_clock(plan, tmp_path, told
     }
     rates = [e["args"]["bytes/s"] for e in line.events if e["name"] == "east -> west rate"]
     assert rates == [4000, 4000, 0]
+    handed = [e["args"]["bytes/s"] for e in line.events if e["name"].endswith("handed over")]
+    assert handed == [800 * 20, 0]
 
 
 def test_what_gave_way_is_told(plan, tmp_path, told):
@@ -238,8 +240,8 @@ def test_what_ranks_are_told(tmp_path):
         ({"trace": "/nowhere/x"}, "there is no folder /nowhere"),
         ({"trace": "/tmp"}, "is a folder"),
         ({"trace": "x", "trace_size": "much"}, "--trace-size must be a size"),
-        ({"trace": "x", "trace_size": "1KiB"}, "from 4 KiB to 1 GiB"),
-        ({"trace": "x", "trace_size": "2GiB"}, "from 4 KiB to 1 GiB"),
+        ({"trace": "x", "trace_size": "1KiB"}, "from 4 KiB to 256 MiB"),
+        ({"trace": "x", "trace_size": "257MiB"}, "from 4 KiB to 256 MiB"),
         ({"trace_size": "1MiB"}, "--trace-size is of --trace"),
     ],
 )

@@ -11,9 +11,10 @@ from isthmus.relay import Voice
 from isthmus.seeing import gathering, intervals
 from isthmus.seeing.clocks import Clock
 from isthmus.seeing.gathering import Gathered
+from isthmus.seeing.handed import Handed
 from isthmus.seeing.intervals import Interval, Story
 from isthmus.seeing.perfetto import Writer, writing
-from isthmus.seeing.traceoptions import RECORD, TraceOptions
+from isthmus.seeing.traceoptions import MOST_RECORDS, RECORD, TraceOptions
 from isthmus.stats import Stats
 from isthmus.tracefile import Trace
 
@@ -68,8 +69,11 @@ def _write(options: TraceOptions, plan: Plan, found: Gathered, stats: Stats, voi
         out.process(_LINKS, "links")
         for number, process in enumerate(gateways):
             end = max(end, _gateway(out, _FIRST_GATEWAY + number, plan, process))
+        handed = Handed({process.rank or 0: process.cluster for process in ranked})
         for process in ranked:
-            end = max(end, _rank(out, process, whole))
+            end = max(end, _rank(out, process, whole, handed))
+        for name, time, rate in handed.rates():
+            out.counter(_LINKS, name, time, {"bytes/s": rate})
         _totals(out, plan, stats, end)
     voice.narrate(f"{options.file}: {len(ranked)} ranks; https://ui.perfetto.dev opens it")
 
@@ -84,7 +88,7 @@ def _processes(found: Gathered, voice: Voice) -> Iterator[_Process]:
 
 
 def _beginning(process: _Process) -> int | None:
-    first = min((row.time for row in process.trace.rows()), default=None)
+    first = process.trace.first
     return None if first is None else process.clock.common(first)
 
 
@@ -121,12 +125,15 @@ def _missing(
     if missing:
         worst = max(missing, key=lambda one: int(one["events"]))
         needed = worst["events"] + options.records
-        size = RECORD << (needed - 1).bit_length()
+        remedy = ""
+        if needed <= MOST_RECORDS:
+            remedy = (
+                f"\n  --trace-size {_size(RECORD << (needed - 1).bit_length())} would have kept all"
+            )
         others = f", and of {len(missing) - 1} more processes" if len(missing) > 1 else ""
         voice.warn(
             f"the trace lacks the first {worst['events']} events of {worst['process']}{others}: "
-            f"processes keep their last {options.records}\n"
-            f"  --trace-size {size >> 10}KiB would have kept all"
+            f"processes keep their last {options.records}{remedy}"
         )
     here = {process.rank for process in processes}
     # Of a native job there are none, since it has nothing of the grid.
@@ -140,6 +147,10 @@ def _missing(
     if plan.alone:
         voice.warn("the world is one cluster, a native job: the trace has nothing to show")
     return missing
+
+
+def _size(count: int) -> str:
+    return f"{count >> 20}MiB" if count >> 20 else f"{count >> 10}KiB"
 
 
 # -- gateways --------------------------------------------------------------------------------
@@ -188,7 +199,7 @@ def _totals(out: Writer, plan: Plan, stats: Stats, end: int) -> None:
 # -- ranks -----------------------------------------------------------------------------------
 
 
-def _rank(out: Writer, process: _Process, whole: set[int | None]) -> int:
+def _rank(out: Writer, process: _Process, whole: set[int | None], handed: Handed) -> int:
     """Returns the last time."""
     rank = process.rank or 0
     pid = _FIRST_RANK + rank
@@ -207,6 +218,8 @@ def _rank(out: Writer, process: _Process, whole: set[int | None]) -> int:
     for tid, one in rows:
         start, end = common(one.start), common(one.end)
         out.slice(pid, tid, one.name, start, end, cat=one.kind, args=one.args)
+        if one.kind == "send":
+            handed.add(one, start)
         if one.flow and {one.flow[0], one.flow[1]} <= whole:
             _arrow(out, pid, tid, one, start)
     for moment in story.moments:

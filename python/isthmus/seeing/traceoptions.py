@@ -7,7 +7,7 @@ from isthmus.errors import UsageError
 from isthmus.units import parse_size
 
 RECORD = 64  # bytes
-USUAL_RECORDS, MOST_RECORDS = 1 << 16, 1 << 24
+USUAL_RECORDS, MOST_RECORDS = 1 << 16, 1 << 22
 OF_RANKS = "call,coll,match,comm"  # subsystems
 
 
@@ -37,7 +37,7 @@ def traced(file: str | None, size: str | None) -> TraceOptions | None:
         raise UsageError(f"--trace-size {error}") from None
     if not 64 <= records <= MOST_RECORDS:
         raise UsageError(
-            f"--trace-size {size}: it is from 4 KiB to 1 GiB, for each process",
+            f"--trace-size {size}: it is from 4 KiB to 256 MiB, for each process",
             "An event takes 64 bytes; without it there is room for 65536.",
         )
     return TraceOptions(path, 1 << (records - 1).bit_length())
