@@ -36,6 +36,9 @@ _AWAITED = {  # what an agent that does not give this answer has not done
     "linked": "join its gateways to the others",
     "spawned": "start the ranks",
     "stats": "say what crossed",
+    "clock": "tell its time",
+    "traces": "list its traces",
+    "trace": "send a trace",
 }
 
 Message = dict[str, Any]
@@ -82,6 +85,7 @@ class Agent:
         self.command = list(command)
         self.target = target
         self.host = ""
+        self.memory = ""  # the same where processes can share memory
         self.greeting: list[str] = []  # lines before hello: what a remote shell prints by itself
         self.said_hello = False
         self.told = False  # whoever waited for an answer has been told of the agent's end
@@ -240,7 +244,7 @@ class Agent:
         waiting = self._waiting
         if waiting and not waiting[1].done():
             if op == waiting[0]:
-                waiting[1].set_result(message)
+                waiting[1].set_result({**message, "payload": payload} if payload else message)
                 return
             if op == "error":
                 waiting[1].set_exception(_failure(self.label, message))

@@ -16,6 +16,7 @@ from isthmus.errors import UsageError
 from isthmus.gridkeys import mpi_choice
 from isthmus.placement import Part
 from isthmus.rankmap import RankMap
+from isthmus.seeing.traceoptions import TraceOptions, told_ranks, traced
 from isthmus.staging import StagedFile, staged
 from isthmus.units import parse_time
 
@@ -42,6 +43,8 @@ class PartOptions:
     stats: bool = False
     profile: Path | None = None
     metrics: str | None = None
+    trace: str | None = None
+    trace_size: str | None = None
     stage: list[str] = field(default_factory=list)
     verbose: bool = False
 
@@ -60,6 +63,7 @@ class RunOptions:
     stats: bool
     profile: Path | None
     metrics: tuple[str, int] | None
+    trace: TraceOptions | None
     stage: list[StagedFile]
     verbose: bool
 
@@ -77,6 +81,8 @@ _OF_THE_RUN = {
     "stats": "--stats",
     "profile": "--profile",
     "metrics": "--metrics",
+    "trace": "--trace",
+    "trace_size": "--trace-size",
     "stage": "--stage",
     "verbose": "-v",
 }
@@ -89,6 +95,7 @@ _PASSED_ON = (
     "ISTHMUS_PROGRESS",
     "ISTHMUS_TRACE",
     "ISTHMUS_TRACE_DIR",
+    "ISTHMUS_TRACE_RECORDS",
 )
 
 
@@ -113,7 +120,8 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
                     f"Put {option} before the first program.",
                 )
     first = parts[0]
-    settings = _settings(first)
+    trace = traced(first.trace, first.trace_size)
+    settings = _settings(first) | told_ranks(trace, environ.get("ISTHMUS_TRACE", ""))
     return RunOptions(
         parts=[_part(part, i, environ, settings) for i, part in enumerate(parts)],
         grid=first.grid,
@@ -125,6 +133,7 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
         stats=first.stats,
         profile=first.profile,
         metrics=_metrics(first.metrics) if first.metrics is not None else None,
+        trace=trace,
         stage=[staged(text) for text in first.stage],
         verbose=first.verbose,
     )

@@ -14,6 +14,7 @@ from isthmus.grid import LinkSpec
 from isthmus.gridkeys import expand_hosts
 from isthmus.plan import AgentPlan, GatewayPlan, Plan, link_json, link_settings, reachable
 from isthmus.relay import Voice
+from isthmus.seeing.traceoptions import TraceOptions
 from isthmus.staging import StagedFile
 from isthmus.units import version_line
 from isthmus.version import VERSION
@@ -25,7 +26,9 @@ OF_AGENTS = {
     "ISTHMUS_LOG": "log",
     "ISTHMUS_TRACE": "trace",
     "ISTHMUS_TRACE_DIR": "trace_dir",
+    "ISTHMUS_TRACE_RECORDS": "trace_records",
 }
+OF_AGENTS_TRACED = "link"  # what they note for --trace
 _BESIDE = 3.0
 _MAX_SECONDS = 1e9
 
@@ -75,6 +78,8 @@ class BringUp:
         limits: Limits,
         voice: Voice,
         metrics: tuple[str, int] | None = None,
+        *,
+        traced: TraceOptions | None = None,
     ) -> None:
         self._plan = plan
         self._agents = list(zip(plan.agents, agents, strict=True))
@@ -82,6 +87,7 @@ class BringUp:
         self._limits = limits
         self._voice = voice
         self._metrics = metrics
+        self._traced = traced
         self._here: set[int] = set()  # clusters whose ranks all run beside their agent
         self._listening: dict[int, list[str]] = {}  # gateway -> addresses as the agent said them
         self._memory: dict[int, object] = {}  # cluster -> `memory` of the agent of its ranks
@@ -94,6 +100,7 @@ class BringUp:
         hellos = await _all(a.hello(self._limits.start) for _, a in self._agents)
         for (_, agent), hello in zip(self._agents, hellos, strict=True):
             agent.host = str(hello.get("host") or "")
+            agent.memory = str(hello.get("memory") or "")
             self._voice.narrate(
                 f"{agent.label}: agent {hello.get('version')} on {agent.host}, "
                 f"process {hello.get('pid')}"
@@ -184,6 +191,11 @@ class BringUp:
         for variable, key in OF_AGENTS.items():
             if value := os.environ.get(variable):
                 settings[key] = value
+        if self._traced:
+            also = os.environ.get("ISTHMUS_TRACE")
+            settings["trace"] = f"{also},{OF_AGENTS_TRACED}" if also else OF_AGENTS_TRACED
+            settings["trace_records"] = str(self._traced.records)
+            settings["gather_traces"] = True
         if self._metrics:
             host, port = self._metrics
             number = [plan for plan, _ in self._agents].index(spec)

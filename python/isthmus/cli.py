@@ -228,6 +228,27 @@ def run(
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,
+    trace: Annotated[
+        str | None,
+        typer.Option(
+            "--trace",
+            metavar="FILE",
+            help="Write a timeline of the run, which Perfetto (ui.perfetto.dev) opens: MPI calls "
+            "that reach other clusters, phases of collectives, messages and links, of all clusters "
+            "on one clock. Packed where FILE ends in .gz.",
+            rich_help_panel=_WHOLE_RUN,
+        ),
+    ] = None,
+    trace_size: Annotated[
+        str | None,
+        typer.Option(
+            "--trace-size",
+            metavar="SIZE",
+            help="What --trace may take of the memory of each rank, whose last events it has: from "
+            "4KiB to 256MiB; 4MiB, which is 65536 events.",
+            rich_help_panel=_WHOLE_RUN,
+        ),
+    ] = None,
     stage: Annotated[
         list[str] | None,
         typer.Option(
@@ -267,6 +288,8 @@ def run(
         stats=stats,
         profile=profile,
         metrics=metrics,
+        trace=trace,
+        trace_size=trace_size,
         stage=stage or [],
         verbose=verbose,
     )

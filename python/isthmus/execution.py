@@ -11,6 +11,7 @@ from isthmus.job import Options, run_job
 from isthmus.plan import make_plan
 from isthmus.profile.writing import ProfileFile
 from isthmus.relay import Voice
+from isthmus.seeing import timeline
 from isthmus.tune import store
 from isthmus.tune.figures import of_links
 
@@ -47,6 +48,7 @@ def run(options: RunOptions) -> int:
         stats=options.stats,
         profile=profile,
         metrics=options.metrics,
+        trace=options.trace,
         stage=options.stage,
     )
     result = run_job(plan, commands, of_run, voice)
@@ -54,6 +56,8 @@ def run(options: RunOptions) -> int:
         report.stats_table(plan, result.stats)
     if profile:
         profile.write(plan, result, voice.say)
+    if options.trace and result.traces:
+        timeline.write(options.trace, plan, result.traces, result.stats, voice)
     return result.status
 
 

@@ -30,8 +30,8 @@ come to one cluster is a native job there: nothing of the grid is in its way, un
 error of the ranks come out unchanged; what native launchers say of ranks that failed is shown \
 with -v. Ctrl-C and SIGTERM end everything everywhere; a second one does not wait for it. Ctrl-Z \
 stops the whole job, ranks too, and 'fg' continues it. Ctrl-\\ (SIGQUIT) tells in which MPI call \
-each rank waits for whom, as --timeout does in the end, and the run goes on. SIGUSR1 and SIGUSR2 \
-are passed on to the ranks.
+each rank waits for whom, as --timeout does in the end, and the run goes on; so does 'isthmus top' \
+from another terminal. SIGUSR1 and SIGUSR2 are passed on to the ranks.
 
 [bold]Late clusters.[/bold] Ranks that have called MPI_Init wait for those of the other clusters \
 as long as the run lasts. After 10 seconds, and then ever more seldom, 'isthmus run' says which \
@@ -52,8 +52,10 @@ collective algorithms goes by, instead of what 'isthmus tune' measured; and choi
 ISTHMUS_PROGRESS (passed on): 'hook', 'thread' or 'none', how Isthmus goes on while a rank is in a \
 blocking call of its own MPI library; by default the best that the library allows. \
 ISTHMUS_REACH: the 'reach' of links that leave it open in the grid file, 'gateway' or 'direct'. \
-ISTHMUS_TRACE (passed on): 'net', 'match', 'coll', 'comm', 'relay', with commas between, or 'all': \
-what processes note for 'isthmus trace'; ISTHMUS_TRACE_DIR: where, on each host, they write it. \
+ISTHMUS_TRACE (passed on): 'net', 'match', 'coll', 'comm', 'relay', 'call', 'link', with commas \
+between, or 'all': what processes note for 'isthmus trace'; ISTHMUS_TRACE_DIR: where, on each \
+host, they write it; ISTHMUS_TRACE_RECORDS: how many events each of them keeps (65536). \
+ISTHMUS_RUNS: the folder where 'isthmus ps' and 'isthmus top' find runs. \
 ISTHMUS_LOG: 'warn', 'info' or 'debug': show, on standard error, what agents and gateways do. \
 ISTHMUS_PREFIX: where Isthmus is installed, with isthmusd in its bin. \
 ISTHMUS_SSH: the ssh command. ISTHMUS_START_TIMEOUT: seconds that agents have to start (60). \

@@ -26,6 +26,9 @@ from isthmus.questions import Questions
 from isthmus.rankoutput import RankOutput
 from isthmus.reasons import Reasons, WhyGone, how_exited
 from isthmus.relay import InputRelay, Voice, stdin_is_ours
+from isthmus.seeing.gathering import Gathered, Gathering
+from isthmus.seeing.lookout import Lookout
+from isthmus.seeing.traceoptions import TraceOptions
 from isthmus.silence import Silences
 from isthmus.spawning import Spawning
 from isthmus.staging import StagedFile
@@ -45,6 +48,9 @@ _ANSWERS = [
     "spawned",
     "grown",
     "stats",
+    "clock",
+    "traces",
+    "trace",
     "stage",
     "staged",
 ]
@@ -62,6 +68,7 @@ class Options:
     stats: bool = False
     profile: ProfileFile | None = None
     metrics: tuple[str, int] | None = None
+    trace: TraceOptions | None = None
     stage: Sequence[StagedFile] = ()
     limits: Limits = field(default_factory=Limits)
     why_gone: WhyGone | None = None
@@ -70,12 +77,14 @@ class Options:
 
 @dataclass
 class Result:
-    """`stats` has what the agents counted, and `told` what ranks did, when that was asked for."""
+    """`stats` has what the agents counted, `told` what ranks did and `traces` what processes noted,
+    when they were asked for."""
 
     status: int
     stats: Stats
     told: Told
     sentence: str = ""
+    traces: Gathered | None = None
 
 
 class Job:
@@ -100,6 +109,9 @@ class Job:
         self._whereabouts = Whereabouts(self._members)
         self._told = Told()
         self._questions = Questions(plan.job, self._reply, self._spawn, self._told.hear)
+        self._gathering = Gathering(self._members) if options.trace else None
+        self._traces: Gathered | None = None
+        self._lookout = Lookout(plan, self._members, self._whereabouts)
         self._spawning: Spawning | None = None
         self._ending = Ending()
         self._reasons = Reasons(plan, self._members, self._ending)
@@ -117,6 +129,8 @@ class Job:
         for number in _FORWARDED:
             loop.add_signal_handler(number, self._forward, number)
         loop.add_signal_handler(signal.SIGQUIT, self._tell_where)
+        if trouble := await self._lookout.open():
+            self._voice.narrate(f"`isthmus ps` and `isthmus top` will not see this run: {trouble}")
         suspension = Suspension(self._members)
         timer = None
         if self._options.timeout is not None:
@@ -138,11 +152,13 @@ class Job:
             if timer:
                 timer.cancel()
             suspension.stop()
+            self._lookout.close()
             for number in (*_ENDING, *_FORWARDED, signal.SIGQUIT):
                 loop.remove_signal_handler(number)
         outcome = self._ending.outcome
         status = outcome.status if outcome else 0
-        return Result(status, stats, self._told, self._ending.sentence)
+        return Result(status, stats, self._told, self._ending.sentence, self._traces)
+        return Result(status, stats, self._ending.sentence, self._traces)
 
     async def _life(self, stats: Stats) -> None:
         try:
@@ -150,9 +166,13 @@ class Job:
             if whole and await self._unless_ending(self._until_exited()):
                 self._reasons.look_for_joined()
             if self._ending.outcome:
+                if self._gathering and any(member.joined for member in self._members.running):
+                    await self._whereabouts.gather(traces=True)
                 await self._end_ranks()
-            if self._options.stats or self._options.profile:
+            if self._options.stats or self._options.profile or self._gathering:
                 await stats.collect(self._members, self._options.limits.close)
+            if self._gathering:
+                self._traces = await self._gathering.finish()
         finally:
             if self._input:
                 self._input.stop()
@@ -196,6 +216,7 @@ class Job:
             self._options.limits,
             self._voice,
             self._options.metrics,
+            traced=self._options.trace,
         )
         starting = [m.agent.start(self._heard, self._agent_lost) for m in self._members]
         await asyncio.gather(*starting)
@@ -204,6 +225,8 @@ class Job:
         await steps.stage(self._options.stage)
         await steps.inspect()
         await steps.link()
+        if self._gathering:
+            await self._gathering.begin()
         # From here on ranks may run; said before, because an interrupt may come in between.
         for member in self._members.ranked:
             member.spawned = True
@@ -264,6 +287,8 @@ class Job:
                 self._questions.hear(agent, message)
             case "where":
                 self._whereabouts.hear(message)
+            case "look":
+                self._lookout.hear(member, message)
             case "paused":
                 member.paused = True
                 self._members.changed()
@@ -327,7 +352,9 @@ class Job:
         self._members.changed()
 
     async def _release(self, member: Member) -> None:
-        """Of processes that were spawned and have ended well, nothing is kept."""
+        """Of processes that were spawned and have ended well, nothing is kept but traces."""
+        if self._gathering:
+            await self._gathering.take(member)
         await member.agent.close(self._options.limits.close)
         self._members.drop(member)
 

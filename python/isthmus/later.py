@@ -18,6 +18,8 @@ COMMANDS = {
     "grid": "isthmus.gridcommand:grid",
     "map": "isthmus.mapping.commands:map_ranks",
     "profile": "isthmus.profile.commands:profile_app",
+    "ps": "isthmus.seeing.commands:ps",
+    "top": "isthmus.seeing.commands:top",
     "trace": "isthmus.tracecommand:trace",
     "install": "isthmus.installcommand:install",
     "config": "isthmus.config:config",

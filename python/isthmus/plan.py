@@ -86,6 +86,8 @@ class Plan:
     tables: dict[int, routes.Table]
     relays: set[str] = field(default_factory=set)
     """Of `forwarding`, those that are relays of the grid file."""
+    grown: list[ClusterPlan] = field(default_factory=list)
+    """Clusters that the world has got while it runs, behind `clusters`."""
     shared: set[tuple[int, int]] = field(default_factory=set)
     """Pairs of clusters whose processes share memory; known once programs have been inspected."""
     profiled: bool = False
@@ -98,6 +100,11 @@ class Plan:
     @property
     def places(self) -> list[ClusterPlan]:
         return self.clusters + self.forwarding
+
+    def cluster_name(self, index: int) -> str:
+        """Of a cluster of the world as it is by now."""
+        world = [*self.clusters, *self.grown]
+        return world[index].name if index < len(world) else f"cluster {index}"
 
     @property
     def alone(self) -> bool:

@@ -91,7 +91,7 @@ def stats_table(plan: Plan, stats: Stats) -> None:
             format_rate(8 * count["best_rate"]) if count.get("best_rate") else "",
         )
     for (node, source, target), count in sorted(stats.crossings.items()):
-        ends = f"{plan.clusters[source].name} -> {plan.clusters[target].name}"
+        ends = f"{plan.cluster_name(source)} -> {plan.cluster_name(target)}"
         table.add_row(
             f"{ends}, by {plan.gateway_name(node)}",
             f"{count['messages']:.0f}",
@@ -101,7 +101,7 @@ def stats_table(plan: Plan, stats: Stats) -> None:
     for (source, target), count in sorted(stats.direct.items()):
         pair = min(source, target), max(source, target)
         leg = "memory" if pair in plan.shared else "direct"
-        ends = f"{plan.clusters[source].name} -> {plan.clusters[target].name}"
+        ends = f"{plan.cluster_name(source)} -> {plan.cluster_name(target)}"
         table.add_row(
             f"{ends}, {leg} ({int(count['conduits'])})",
             f"{count['messages']:.0f}",

@@ -138,6 +138,7 @@ class Spawning:
             await agent.start(heard, lost)
             hello = await agent.hello(self._limits.start)
             agent.host = str(hello.get("host") or "")
+            agent.memory = str(hello.get("memory") or "")
             if hello.get("version") != VERSION:
                 raise RunError(f"{agent.label}: Isthmus there is version {hello.get('version')}")
             configuration = self._steps.configuration(start.member.plan)
@@ -154,6 +155,7 @@ class Spawning:
         await asyncio.gather(*map(prepare, starts))
         for start in starts:
             self._growths.append(start.growth)
+            self._plan.grown.append(start.growth.cluster)
             growth = start.growth.json(self._steps.machine(start.growth.like))
             for member in self._members:
                 if member.plan.gateways and not member.lost:

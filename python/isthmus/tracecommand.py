@@ -31,14 +31,15 @@ def trace(
     """Print what the processes of a run noted where ISTHMUS_TRACE was set, merged by time.
 
     [bold]ISTHMUS_TRACE=net,match isthmus run -n 4 ./app[/bold]
-      Each process notes its last 65536 events, and writes them to a file in the end.
+      Each process keeps its last 65536 events, and writes them to a file in the end.
 
     [bold]isthmus trace isthmus-*.trace[/bold]
       One line for each event: time, process, thread, subsystem, event, and its numbers.
 
     Subsystems are net (frames and streams), match (sends, receives and how they met), coll \
-(collectives and their algorithms), comm (communicators), relay (what gateways pass on), all. The \
-clocks are those of the hosts: what two of them say is as exact as their clocks are alike."""
+(collectives and their algorithms), comm (communicators), relay (what gateways pass on), call (MPI \
+calls on what spans clusters), link (counts of links), all. The clocks are those of the hosts: \
+what two of them say is as exact as their clocks are alike. 'isthmus run --trace' has one clock."""
     traces = [tracefile.read(path) for path in files]
     share_ranks(traces)
     known = {event.subsystem for one in traces for event in one.events.values()}

@@ -1,8 +1,10 @@
 """The dumps of traces (src/core/trace): text that says what the numbers mean, then the records."""
 
+import os
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 from isthmus.errors import UsageError
@@ -32,6 +34,17 @@ class Record:
     text: str  # the values in print
 
 
+@dataclass(frozen=True)
+class Row:
+    """A record without its words."""
+
+    time: int  # nanoseconds since 1970
+    thread: int
+    name: str
+    values: dict[str, int]
+    text: str  # of an event that ends in one
+
+
 @dataclass
 class Trace:
     """One dump. Records come in the order in which they were made."""
@@ -44,7 +57,7 @@ class Trace:
     order: str = "little"
     events: dict[int, Event] = field(default_factory=dict)
     names: dict[tuple[str, int], str] = field(default_factory=dict)
-    raw: bytes = b""
+    raw: memoryview = field(default_factory=lambda: memoryview(b""))
 
     @property
     def kept(self) -> int:
@@ -59,13 +72,42 @@ class Trace:
         return last - self.kept
 
     def records(self) -> Iterator[Record]:
-        for _, time, code, *values in self._format().iter_unpack(self.raw[: self.kept * 64]):
+        for event, row in self._rows():
+            text = " ".join(f"{k}={self._shown(event, k, v)}" for k, v in row.values.items())
+            if event.fields[-1:] == ["text"]:
+                text = f"{text} {row.text}".strip()
+            yield Record(
+                row.time, self.process, row.thread, event.subsystem, event.name, row.values, text
+            )
+
+    def rows(self) -> Iterator[Row]:
+        return (row for _, row in self._rows())
+
+    def _rows(self) -> Iterator[tuple[Event, Row]]:
+        whole = self.raw[: self.kept * 8 * _WORDS]
+        for at, (_, time, code, *values) in enumerate(self._format().iter_unpack(whole)):
             event = self.events.get(code & 0xFFFF)
             if event is None:
                 event = Event("?", f"event-{code & 0xFFFF}", [f"f{i}" for i in range(5)])
-            named = dict(zip(event.fields, values, strict=False))
-            text = " ".join(f"{k}={self._shown(event, k, v)}" for k, v in named.items())
-            yield Record(time, self.process, code >> 32, event.subsystem, event.name, named, text)
+            text = ""
+            kept = len(event.fields)
+            if event.fields[-1:] == ["text"]:
+                kept -= 1
+                end = (at + 1) * 8 * _WORDS
+                begin = end - 8 * (6 - len(event.fields))
+                text = bytes(whole[begin:end]).partition(b"\0")[0].decode(errors="replace")
+            named = dict(zip(event.fields[:kept], values, strict=False))
+            yield event, Row(time, code >> 32, event.name, named, text)
+
+    @property
+    def first(self) -> int | None:
+        """When the earliest of its records was made."""
+        whole = self.raw[: self.kept * 8 * _WORDS]
+        return min((words[1] for words in self._format().iter_unpack(whole)), default=None)
+
+    def name(self, field: str, value: int) -> str:
+        """What a value of a field means; in print where that is not told."""
+        return self.names.get((field, value), str(value))
 
     def _format(self) -> struct.Struct:
         return struct.Struct(("<" if self.order == "little" else ">") + "3Q5q")
@@ -84,18 +126,21 @@ class Trace:
 
 
 def read(path: Path) -> Trace:
+    """Its records stay in the file. UsageError for what is none."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            data = mmap(file.fileno(), 0, access=ACCESS_READ) if size else None
     except OSError as error:
         raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from None
-    header, mark, raw = data.partition(_RECORDS)
-    lines = header.decode(errors="replace").split("\n")
-    if lines[0] != _MAGIC or not mark:
+    end = data.find(_RECORDS) if data else -1
+    lines = data[:end].decode(errors="replace").split("\n") if data and end >= 0 else [""]
+    if lines[0] != _MAGIC or data is None:
         raise UsageError(
             f"{path} is no trace of this release",
             "Traces are what ranks and agents write where ISTHMUS_TRACE is set.",
         )
-    trace = Trace(path, raw=raw)
+    trace = Trace(path, raw=memoryview(data)[end + len(_RECORDS) :])
     for line in lines[1:]:
         _take(trace, line)
     return trace

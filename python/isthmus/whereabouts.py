@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from isthmus.agent import Message
-from isthmus.members import Members
+from isthmus.members import Member, Members
 from isthmus.relay import Voice
 
 _LIMIT = 1.0  # seconds that ranks have to answer
@@ -24,24 +24,34 @@ class Whereabouts:
 
     members: Members
     answers: dict[int, Message] = field(default_factory=dict)
+    known: dict[int, Message] = field(default_factory=dict)
+    """Answers that ranks have ever given, the last of each."""
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def hear(self, message: Message) -> None:
         here = message.get("here")
         if isinstance(here, dict) and isinstance(here.get("rank"), int):
             self.answers[here["rank"]] = here
+            self.known[here["rank"]] = here
             self.members.changed()
 
     async def ask(self) -> list[str]:
         """Lines for the user; none where no rank can answer."""
-        self.answers.clear()
-        asked = [m for m in self.members if not m.lost]
-        for member in asked:
-            self.members.later(member.agent.send("where"))
-        ranks = sorted(self._ranks())
-        with contextlib.suppress(asyncio.TimeoutError):
-            everyone = self.members.until(lambda: all(rank in self.answers for rank in ranks))
-            await asyncio.wait_for(everyone, _LIMIT)
-        return view(ranks, self.answers) if self.answers else []
+        answers = await self.gather(traces=True)
+        return view(sorted(self._ranks()), answers) if answers else []
+
+    async def gather(self, *, traces: bool) -> Answers:
+        """New answers. With `traces` whoever traces writes down what there is."""
+        async with self._asking:
+            self.answers.clear()
+            asked = [m for m in self.members if not m.lost]
+            for member in asked:
+                self.members.later(member.agent.send("where", traces=traces))
+            ranks = list(self._ranks())
+            with contextlib.suppress(asyncio.TimeoutError):
+                everyone = self.members.until(lambda: all(rank in self.answers for rank in ranks))
+                await asyncio.wait_for(everyone, _LIMIT)
+            return dict(self.answers)
 
     async def say(self, voice: Voice) -> bool:
         """False: nobody has answered, and nothing was said."""
@@ -52,7 +62,10 @@ class Whereabouts:
     def _ranks(self) -> Iterable[int]:
         """Of the clusters that run."""
         for member in self.members.running:
-            yield from member.cluster.block.world_ranks
+            yield from self.ranks_of(member)
+
+    def ranks_of(self, member: Member) -> Sequence[int]:
+        return member.cluster.block.world_ranks
 
 
 def view(ranks: Sequence[int], answers: Answers) -> list[str]:
@@ -78,6 +91,11 @@ def _sentence(here: Message | None, *, times: bool) -> str:
         return native or "in no call that waits for another cluster"
     awaited = _dicts(here.get("awaited"))
     return "; ".join(_wait(wait, awaited, times) for wait in waits)
+
+
+def waits_for(here: Message) -> str:
+    """What a rank waits for, without times; it does wait."""
+    return _sentence(here, times=False)
 
 
 def _wait(wait: Message, awaited: list[Message], times: bool) -> str:

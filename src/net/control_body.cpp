@@ -69,7 +69,7 @@ std::vector<std::byte> encode_control(const ControlBody& body) {
       value["heard"] = {{"cluster", body.cluster}};
       break;
     case ControlBody::What::Where:
-      value["where"] = true;
+      value["where"] = {{"traces", body.traces}};
       break;
     case ControlBody::What::Here:
       value["here"] = message;
@@ -148,6 +148,7 @@ std::optional<ControlBody> decode_control(std::span<const std::byte> bytes) {
     }
     if (value.contains("where")) {
       body.what = ControlBody::What::Where;
+      body.traces = value.at("where").at("traces").get<bool>();
       return body;
     }
     if (value.contains("grown")) {

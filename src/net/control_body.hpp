@@ -64,6 +64,7 @@ struct ControlBody {
   bool compress = false;                 ///< Link, as patience: what crosses, where it gains
   std::size_t cluster = 0;               ///< Lost, Silent, Heard, Other, Crossed
   bool ask = false;          ///< Silent: answer Other if another gateway still reaches it
+  bool traces = false;       ///< Where: write the traces, too
   DirectCount crossed{};     ///< Crossed
   int part = 0;              ///< Joined, of a gateway: of which part of the world
   std::uint64_t number = 0;  ///< Ask, Answer: of the question, among those of its process

@@ -27,6 +27,7 @@ std::vector<ControlBody> one_of_each() {
           {.what = What::Heard, .cluster = 1},
           {.what = What::Other, .cluster = 5},
           {.what = What::Where},
+          {.what = What::Where, .traces = true},
           {.what = What::Here, .message = "{\"rank\": 3}"},
           {.what = What::Joined, .node = 8, .part = 3},
           {.what = What::Grown, .message = "{\"index\":2}"},

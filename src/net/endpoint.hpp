@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,8 +19,16 @@
 #include "core/engine.hpp"
 #include "core/gathering.hpp"
 #include "core/world.hpp"
+#include "net/control_body.hpp"
 
 namespace isthmus::net {
+
+/// What the endpoint knows of what its process waits for, and what it has sent without gateways, by
+/// cluster.
+struct Sight {
+  std::span<const core::Awaited> awaited;
+  std::map<std::size_t, DirectCount> direct;
+};
 
 /// All a process needs to join. The face reads it from what the agent set in the environment.
 struct EndpointConfig {
@@ -29,7 +38,7 @@ struct EndpointConfig {
   std::string secret;  ///< the job's secret, raw bytes
   /// Says, as JSON of at most 4000 bytes, where this process is in the program and what it waits
   /// for. On whichever thread has the I/O's turn: never calls MPI or this endpoint. May be empty.
-  std::function<std::string(std::span<const core::Awaited>)> whereabouts{};
+  std::function<std::string(const Sight&)> whereabouts{};
 };
 
 class Endpoint {

@@ -246,7 +246,7 @@ void Endpoint::Io::take_control(std::size_t index, const core::InFrame& frame) {
     return;
   }
   if (body->what == ControlBody::What::Without) pass_on_without(index, *body);
-  if (body->what == ControlBody::What::Where) tell_where(gates[index]);
+  if (body->what == ControlBody::What::Where) tell_where(gates[index], body->traces);
   if (body->what == ControlBody::What::Answer) take_answer(*body);
   if (body->what == ControlBody::What::Grown) grow(body->message);
   if (body->what == ControlBody::What::Silent) fall_silent(index, body->cluster, body->ask);
@@ -354,9 +354,9 @@ void Endpoint::Io::take_answer(const ControlBody& body) {
   endpoint.publish();
 }
 
-// The user wants to know; whatever is traced is of interest, too.
-void Endpoint::Io::tell_where(Gate& gate) {
-  core::trace::dump("asked");
+// Where a run hangs, whatever is traced is of interest, too.
+void Endpoint::Io::tell_where(Gate& gate, bool traces) {
+  if (traces) core::trace::dump("asked");
   if (!config.whereabouts) return;
   constexpr std::size_t kMostAwaited = 16;
   std::vector<core::Awaited> awaited;
@@ -364,8 +364,8 @@ void Endpoint::Io::tell_where(Gate& gate) {
     const std::lock_guard lock(endpoint.mutex_);
     awaited = endpoint.engine_.awaited(kMostAwaited);
   }
-  say_to(gate,
-         encode_control({.what = ControlBody::What::Here, .message = config.whereabouts(awaited)}));
+  say_to(gate, encode_control({.what = ControlBody::What::Here,
+                               .message = config.whereabouts({awaited, direct->counts()})}));
 }
 
 void Endpoint::Io::say_to(Gate& gate, std::span<const std::byte> bytes) {

@@ -68,7 +68,7 @@ struct Endpoint::Io {
   void take_control(std::size_t gate, const core::InFrame& frame);
   void progress();
   void say(const ControlBody& body);
-  void tell_where(Gate& gate);
+  void tell_where(Gate& gate, bool traces);
   /// Sends a question that has no answer yet.
   void ask(std::uint64_t number);
   void ask_again();

@@ -14,10 +14,11 @@
 #include "stub.h"
 
 static const char* const names[] = {
-    "ISTHMUS_SECRET", "ISTHMUS_WORLD",    "ISTHMUS_FIRST", "ISTHMUS_STUB",      "ISTHMUS_LIBDIR",
-    "ISTHMUS_LIBMPI", "ISTHMUS_NATIVE",   "ISTHMUS_COLL",  "ISTHMUS_NETWORK",   "ISTHMUS_STATS",
-    "ISTHMUS_APPNUM", "ISTHMUS_PROGRESS", "ISTHMUS_TRACE", "ISTHMUS_TRACE_DIR", "ISTHMUS_PARENT",
-    "ISTHMUS_PROFILE"};
+    "ISTHMUS_SECRET",        "ISTHMUS_WORLD",         "ISTHMUS_FIRST",  "ISTHMUS_STUB",
+    "ISTHMUS_LIBDIR",        "ISTHMUS_LIBMPI",        "ISTHMUS_NATIVE", "ISTHMUS_COLL",
+    "ISTHMUS_NETWORK",       "ISTHMUS_STATS",         "ISTHMUS_APPNUM", "ISTHMUS_PROGRESS",
+    "ISTHMUS_TRACE",         "ISTHMUS_TRACE_DIR",     "ISTHMUS_PARENT", "ISTHMUS_PROFILE",
+    "ISTHMUS_TRACE_RECORDS", "ISTHMUS_TRACE_GATHERED"};
 enum { count = sizeof names / sizeof *names };
 
 static struct {
@@ -108,7 +109,7 @@ static const char python_code[] =
     "exec('''import os, re\n"
     "for name in (\"SECRET\", \"WORLD\", \"FIRST\", \"STUB\", \"LIBDIR\", \"LIBMPI\", \"NATIVE\","
     " \"COLL\", \"NETWORK\", \"STATS\", \"APPNUM\", \"PROGRESS\", \"TRACE\", \"TRACE_DIR\","
-    " \"PROFILE\"): "
+    " \"PROFILE\", \"TRACE_RECORDS\", \"TRACE_GATHERED\"): "
     "os.environ.pop(\"ISTHMUS_\" + "
     "name, None)\n"
     "rest = [x for x in re.split(\"[ :]\", os.environ.pop(\"LD_PRELOAD\", \"\"))"

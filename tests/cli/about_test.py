@@ -77,7 +77,7 @@ def completed(line: str) -> list[str]:
 def test_commands_and_options_are_completed():
     assert completed("isthmus r") == ["run"]
     assert completed("isthmus lab c") == ["check", "cut"]
-    assert completed("isthmus run --t") == ["--timeout", "--tag-output"]
+    assert completed("isthmus run --ta") == ["--tag-output"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -141,7 +141,7 @@ def _orchestrator(
     ]
     of_run = Options(
         timeout=run.timeout, wait=None, tag_output=run.tag_output, stats=run.stats,
-        metrics=run.metrics, stage=run.stage,
+        metrics=run.metrics, trace=run.trace, stage=run.stage,
         profile=ProfileFile.of_command_line(run.profile, run.parts) if run.profile else None,
     )  # fmt: skip
     return Orchestrator(here, plan, commands, parts, of_run, policy, Voice(run.verbose))

@@ -20,6 +20,7 @@ from isthmus.queues.keys import server_context
 from isthmus.queues.place import Place
 from isthmus.queues.submission import Part, cancel_all
 from isthmus.relay import Voice
+from isthmus.seeing import timeline
 
 _CANCELLED = 128 + signal.SIGTERM
 
@@ -73,6 +74,9 @@ class Orchestrator:
                 report.stats_table(self._plan, result.stats)
             if self._options.profile:
                 self._options.profile.write(self._plan, result, self._voice.say)
+            if self._options.trace and result.traces:
+                traces = result.traces
+                timeline.write(self._options.trace, self._plan, traces, result.stats, self._voice)
         except GatheringError as error:
             status, sentence = 1, error.sentence
             self._voice.say(str(error))

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cctype>
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <cstring>
 #include <ctime>
@@ -22,7 +23,8 @@ std::atomic<std::uint32_t> subsystems_on{0};
 
 namespace {
 
-constexpr std::array<std::string_view, 5> kSubsystems{"net", "match", "coll", "comm", "relay"};
+constexpr std::array<std::string_view, 7> kSubsystems{"net",   "match", "coll", "comm",
+                                                      "relay", "call",  "link"};
 static_assert(std::is_sorted(kEvents.begin(), kEvents.end(),
                              [](const auto& a, const auto& b) { return a.event < b.event; }));
 static_assert(std::all_of(kEvents.begin(), kEvents.end(), [](const EventRow& row) {
@@ -36,7 +38,7 @@ struct Trace {
   const int pid;  // a child that it forks has no trace
   std::string path;
   std::string header;  // without the reason
-  std::string notice;
+  std::string notice;  // empty: none
   std::atomic<bool> told{false};
   std::atomic_flag dumping = ATOMIC_FLAG_INIT;
 };
@@ -98,6 +100,7 @@ std::string whole_path(const Origin& origin) {
         (cwd != nullptr ? std::string(cwd) : ".") + (directory.empty() ? "" : '/' + directory);
   }
   if (access(directory.c_str(), W_OK | X_OK) != 0) {
+    if (origin.gathered) return "/tmp/" + file_name(origin);
     throw std::invalid_argument("a trace cannot be written to '" + directory.substr(0, 300) +
                                 "': " + std::strerror(errno) +
                                 ". Name another folder by ISTHMUS_TRACE_DIR");
@@ -168,12 +171,27 @@ std::uint32_t parse_subsystems(std::string_view text) {
   return bits;
 }
 
+std::size_t parse_records(std::string_view text) {
+  if (text.empty()) return kUsualRecords;
+  std::size_t records = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), records);
+  if (error != std::errc() || end != text.data() + text.size() || records == 0 ||
+      records > kMostRecords) {
+    throw std::invalid_argument("ISTHMUS_TRACE_RECORDS is '" + std::string(text.substr(0, 60)) +
+                                "'; it is a number of records from 1 to " +
+                                std::to_string(kMostRecords));
+  }
+  return std::bit_ceil(records);
+}
+
 void start(std::uint32_t subsystems, const Origin& origin) {
   if (subsystems == 0 || current.load() != nullptr) return;
   auto made = std::make_unique<Trace>(origin.records);
   made->path = whole_path(origin);
   made->header = first_lines(origin);
-  made->notice = "isthmus: the trace of " + origin.process + " is " + made->path + "\n";
+  if (!origin.gathered) {
+    made->notice = "isthmus: the trace of " + origin.process + " is " + made->path + "\n";
+  }
   current.store(made.release());
   name_frame_kinds();
   subsystems_on.store(subsystems);
@@ -199,6 +217,12 @@ void record(Event event, const Fields& fields) noexcept {
   const auto time = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
                     static_cast<std::uint64_t>(now.tv_nsec);
   trace->ring.add(time, thread_number() << 32 | static_cast<std::uint64_t>(event), fields);
+}
+
+void record_text(Event event, Fields fields, std::size_t used, const char* text) noexcept {
+  const std::size_t room = (fields.size() - used) * sizeof fields[0];
+  std::memcpy(fields.data() + used, text, strnlen(text, room));
+  record(event, fields);
 }
 
 bool dump(const char* reason, bool told) noexcept {

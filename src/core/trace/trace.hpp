@@ -16,7 +16,7 @@
 
 namespace isthmus::core::trace {
 
-enum class Subsystem : std::uint8_t { Net, Match, Coll, Comm, Relay };
+enum class Subsystem : std::uint8_t { Net, Match, Coll, Comm, Relay, Call, Link };
 
 enum class Event : std::uint16_t {
 #define ISTHMUS_EVENT(number, event, subsystem, name, fields) event = (number),
@@ -48,6 +48,9 @@ constexpr std::size_t field_count(const EventRow& row) {
   for (const char c : row.fields) count += c == ' ' ? 1 : 0;
   return count;
 }
+constexpr bool ends_in_text(const EventRow& row) {
+  return row.fields == "text" || row.fields.ends_with(" text");
+}
 constexpr std::uint32_t bit_of(Subsystem subsystem) { return 1U << static_cast<int>(subsystem); }
 
 /// Bits of the subsystems that are on.
@@ -66,18 +69,41 @@ inline void note(Values... values) noexcept {
   record(event, {static_cast<std::int64_t>(values)...});
 }
 
+/// Of an event that ends in a text, of which eight characters are kept for each field left.
+void record_text(Event event, Fields fields, std::size_t used, const char* text) noexcept;
+
+template <Event event, class... Values>
+inline void note_text(const char* text, Values... values) noexcept {
+  constexpr const EventRow& row = row_of(event);
+  static_assert(ends_in_text(row) && sizeof...(Values) + 1 == field_count(row),
+                "not the fields of events.def");
+  if ((subsystems_on.load(std::memory_order_relaxed) & bit_of(row.subsystem)) == 0) [[likely]] {
+    return;
+  }
+  record_text(event, {static_cast<std::int64_t>(values)...}, sizeof...(Values), text);
+}
+
 // ---- once per process --------------------------------------------------------------------------
 
 /// What ISTHMUS_TRACE says: subsystems with commas between, or "all"; empty: none. Throws
 /// std::invalid_argument with a sentence that lists the known ones.
 std::uint32_t parse_subsystems(std::string_view text);
 
+constexpr std::size_t kUsualRecords = std::size_t{1} << 16, kMostRecords = std::size_t{1} << 24;
+
 struct Origin {
   std::string directory;  ///< of the file; empty: the working directory
   /// "rank 3", "agent east": who this is. The file's name is made of both.
   std::string job, process;
-  std::size_t records = std::size_t{1} << 16;  ///< of the ring; a power of two
+  std::size_t records = kUsualRecords;  ///< of the ring; a power of two
+  /// The launcher fetches the file: its name is told to nobody, and where the directory is not on
+  /// this host it goes to /tmp.
+  bool gathered = false;
 };
+
+/// How many records a number in print asks for: the next power of two, at most kMostRecords;
+/// kUsualRecords when it is empty. Throws std::invalid_argument with a sentence.
+std::size_t parse_records(std::string_view text);
 
 /// Begins. Before other threads call note(), or while they may; once per process, unless stop() has
 /// been called. Throws std::invalid_argument when the directory cannot be written to.

@@ -54,7 +54,7 @@ class TraceTest : public testing::Test {
 TEST_F(TraceTest, SubsystemsAreParsed) {
   EXPECT_EQ(parse_subsystems(""), 0U);
   EXPECT_EQ(parse_subsystems(" net , coll "), bit_of(Subsystem::Net) | bit_of(Subsystem::Coll));
-  EXPECT_EQ(parse_subsystems("all"), parse_subsystems("net,match,coll,comm,relay"));
+  EXPECT_EQ(parse_subsystems("all"), parse_subsystems("net,match,coll,comm,relay,call,link"));
 }
 
 TEST_F(TraceTest, AnUnknownSubsystemIsToldWithTheKnownOnes) {
@@ -63,7 +63,7 @@ TEST_F(TraceTest, AnUnknownSubsystemIsToldWithTheKnownOnes) {
       parse_subsystems(wrong);
       FAIL() << wrong;
     } catch (const std::invalid_argument& error) {
-      EXPECT_NE(std::string(error.what()).find("all, net, match, coll, comm, relay"),
+      EXPECT_NE(std::string(error.what()).find("all, net, match, coll, comm, relay, call, link"),
                 std::string::npos);
     }
   }
@@ -86,6 +86,38 @@ TEST_F(TraceTest, NothingIsKeptWhileItIsOff) {
   EXPECT_EQ(got.records[0].event & 0xFFFF, static_cast<unsigned>(Event::StreamUp));
   EXPECT_EQ(got.records[0].event >> 32, static_cast<unsigned>(gettid()));
   EXPECT_EQ(got.records[0].fields, (Fields{4, 5, 6, 0, 0}));
+}
+
+TEST_F(TraceTest, ATextHasTheFieldsThatAreLeft) {
+  start(~0U, origin());
+  note_text<Event::CallBegun>("MPI_Dist_graph_create_adjacent_and_more");
+  note_text<Event::PhaseBegun>("gather", 7);
+  ASSERT_TRUE(dump("test", false));
+  const auto records = read_dump(path()).records;
+  ASSERT_EQ(records.size(), 2U);
+  const auto text = [](const Record& record, std::size_t used) {
+    std::string all(reinterpret_cast<const char*>(record.fields.data()), sizeof record.fields);
+    return std::string(all.substr(8 * used).c_str());
+  };
+  EXPECT_EQ(text(records[0], 0), "MPI_Dist_graph_create_adjacent_and_more");
+  EXPECT_EQ(records[1].fields[0], 7);
+  EXPECT_EQ(text(records[1], 1), "gather");
+}
+
+TEST_F(TraceTest, ANumberOfRecordsIsParsed) {
+  EXPECT_EQ(parse_records(""), kUsualRecords);
+  EXPECT_EQ(parse_records("1000"), 1024U);
+  for (const char* wrong : {"0", "many", "16777217", "-1", "8 "}) {
+    EXPECT_THROW(parse_records(wrong), std::invalid_argument) << wrong;
+  }
+}
+
+TEST_F(TraceTest, WhatIsGatheredGoesElsewhereWhereItsFolderIsNot) {
+  Origin gathered = origin();
+  gathered.directory = folder_ + "/none";
+  gathered.gathered = true;
+  start(~0U, gathered);
+  EXPECT_EQ(std::string(path()), "/tmp/a-job-rank-3.trace");
 }
 
 TEST_F(TraceTest, ADumpSaysWhatItsNumbersMean) {

@@ -5,6 +5,7 @@
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
 #include <csignal>
+#include <cstdlib>
 #include <map>
 #include <memory>
 
@@ -16,9 +17,11 @@
 #include "daemon/agent/requests.hpp"
 #include "daemon/agent/runtime_dir.hpp"
 #include "daemon/agent/staging.hpp"
+#include "daemon/agent/trace_folder.hpp"
 #include "daemon/gateway/gateway_set.hpp"
 #include "daemon/launch/failure.hpp"
 #include "daemon/launch/native_job.hpp"
+#include "daemon/launch/ranks_here.hpp"
 #include "daemon/launch/spawn_plan.hpp"
 #include "daemon/log/log.hpp"
 
@@ -29,6 +32,7 @@ using nlohmann::json;
 
 // Standard input that the ranks have not read yet; beyond it the launcher waits.
 constexpr std::size_t kMaxUnreadStdin = std::size_t{4} << 20;
+constexpr std::size_t kMostOfTrace = std::size_t{1} << 20;
 constexpr std::chrono::seconds kFlushLimit{2};
 constexpr std::chrono::milliseconds kFlushInterval{10};
 
@@ -56,11 +60,17 @@ class Agent {
   void count(const ControlMessage& message);
   void answer(const ControlMessage& message);
   void where(const ControlMessage& message);
+  void look(const ControlMessage& message);
+  void tell_clock(const ControlMessage& message);
+  void list_traces(const ControlMessage& message);
+  void send_trace(const ControlMessage& message);
   void stats(const ControlMessage& message);
   void end(const ControlMessage& message);
 
-  std::string start_trace(const ConfigureRequest& request) const;
+  std::string start_trace(const ConfigureRequest& request);
+  void gather_traces(SpawnRequest& request);
   void job_ended(int wait_status);
+  json crossed(const char* op) const;
   void send_error(const std::string& sentence, const std::string& remedy);
   SpawnPlanner& planner(const char* op);
   void stop(int status);
@@ -78,6 +88,8 @@ class Agent {
   std::unique_ptr<RuntimeDir> runtime_dir_;
   std::unique_ptr<SpawnPlanner> planner_;
   std::unique_ptr<StagedFile> staged_;  // what is coming
+  // Of this process, and of ranks on this host; of ranks elsewhere, where all hosts see it.
+  std::unique_ptr<TraceFolder> traces_, shared_traces_;
   std::unique_ptr<GatewaySet> gateways_;
   core::World world_;
   std::unique_ptr<MetricsServer> metrics_;
@@ -134,6 +146,10 @@ void Agent::handle(const ControlMessage& message) {
                                                        {"kill", &Agent::kill},
                                                        {"count", &Agent::count},
                                                        {"where", &Agent::where},
+                                                       {"look", &Agent::look},
+                                                       {"clock", &Agent::tell_clock},
+                                                       {"traces", &Agent::list_traces},
+                                                       {"trace", &Agent::send_trace},
                                                        {"answer", &Agent::answer},
                                                        {"grow", &Agent::grow},
                                                        {"stats", &Agent::stats},
@@ -175,7 +191,7 @@ void Agent::configure(const ControlMessage& message) {
   gateways_ = std::make_unique<GatewaySet>(context_, *request, runtime_dir_->path(),
                                            reports_of_gateways(channel_, ending_));
   json configured{{"op", "configured"}, {"gateways", gateways_->listening()}};
-  if (!trace.empty()) configured["trace"] = trace;
+  if (!trace.empty() && !traces_) configured["trace"] = trace;
   if (const auto at = request->settings.value("metrics", json()); at.is_string()) {
     metrics_ = std::make_unique<MetricsServer>(context_, at.get<std::string>(), [this] {
       return metrics_text(configure_->job, world_, gateways_->counts(), gateways_->joined_ranks());
@@ -188,16 +204,24 @@ void Agent::configure(const ControlMessage& message) {
 }
 
 // Where the trace goes; empty where none is wanted.
-std::string Agent::start_trace(const ConfigureRequest& request) const {
+std::string Agent::start_trace(const ConfigureRequest& request) {
   const std::string wanted = request.settings.value("trace", "");
+  if (request.settings.value("gather_traces", false)) {
+    const char* const temporary = std::getenv("TMPDIR");
+    traces_ = std::make_unique<TraceFolder>(
+        temporary != nullptr && *temporary == '/' ? temporary : "/tmp", request.job);
+  }
   try {
-    core::trace::start(core::trace::parse_subsystems(wanted),
-                       {.directory = request.settings.value("trace_dir", ""),
-                        .job = request.job,
-                        // A cluster has one agent, and may have several hosts with gateways.
-                        .process = options_.gateways_only ? "gateway " + request.cluster + ' ' +
-                                                                std::to_string(getpid())
-                                                          : "agent " + request.cluster});
+    core::trace::start(
+        core::trace::parse_subsystems(wanted),
+        {.directory = traces_ ? traces_->path() : request.settings.value("trace_dir", ""),
+         .job = request.job,
+         // A cluster has one agent, and may have several hosts with gateways.
+         .process = options_.gateways_only
+                        ? "gateway " + request.cluster + ' ' + std::to_string(getpid())
+                        : "agent " + request.cluster,
+         .records = core::trace::parse_records(request.settings.value("trace_records", "")),
+         .gathered = traces_ != nullptr});
   } catch (const std::invalid_argument& wrong) {
     throw Failure(wrong.what());
   }
@@ -287,7 +311,8 @@ void Agent::spawn(const ControlMessage& message) {
   if (around_.world_json.empty())
     throw Failure("The control message \"spawn\" came before \"link\".");
   if (job_) throw Failure("The control message \"spawn\" came twice.");
-  const SpawnRequest request = read_spawn(message.body);
+  SpawnRequest request = read_spawn(message.body);
+  if (traces_) gather_traces(request);
   NativeJob::Events events;
   events.output = [this](int fd, std::string_view bytes) {
     channel_.send({{"op", "output"}, {"fd", fd}}, bytes);
@@ -303,6 +328,20 @@ void Agent::spawn(const ControlMessage& message) {
     };
   }
   channel_.send({{"op", "spawned"}});
+}
+
+// Tells the ranks where their traces go. The working directory is what hosts of a cluster share.
+void Agent::gather_traces(SpawnRequest& request) {
+  for (auto& part : request.parts) {
+    const Inspection& found = planner("spawn").inspect(part.argv, part.mpi);
+    const bool here = planner("spawn").ranks_are_here(found.launcher);
+    if (!here && !shared_traces_) {
+      shared_traces_ =
+          std::make_unique<TraceFolder>(planner("spawn").site().directory, configure_->job);
+    }
+    part.env["ISTHMUS_TRACE_DIR"] = (here ? traces_ : shared_traces_)->path();
+    part.env["ISTHMUS_TRACE_GATHERED"] = "1";
+  }
 }
 
 void Agent::take_stdin(const ControlMessage& message) {
@@ -349,16 +388,59 @@ void Agent::answer(const ControlMessage& message) {
   if (gateways_) gateways_->answer(request.rank, request.number, request.reply);
 }
 
-void Agent::where(const ControlMessage&) {
-  core::trace::dump("asked", false);
-  if (gateways_) gateways_->ask_where();
+void Agent::where(const ControlMessage& message) {
+  const bool traces = message.body.value("traces", true);
+  if (traces) core::trace::dump("asked", false);
+  if (gateways_) gateways_->ask_where(traces);
 }
 
-void Agent::stats(const ControlMessage&) {
-  channel_.send({{"op", "stats"},
-                 {"links", gateways_ ? gateways_->stats() : json::array()},
-                 {"direct", gateways_ ? gateways_->direct_stats() : json::array()},
-                 {"crossings", gateways_ ? gateways_->crossing_stats() : json::array()}});
+json Agent::crossed(const char* op) const {
+  return {{"op", op},
+          {"links", gateways_ ? gateways_->stats() : json::array()},
+          {"direct", gateways_ ? gateways_->direct_stats() : json::array()},
+          {"crossings", gateways_ ? gateways_->crossing_stats() : json::array()}};
+}
+
+void Agent::stats(const ControlMessage&) { channel_.send(crossed("stats")); }
+
+void Agent::look(const ControlMessage& message) {
+  json answer = crossed("look");
+  answer["ranks"] = gateways_ ? json(gateways_->joined_ranks()) : json::object();
+  if (message.body.value("processes", false)) {
+    auto processes = json::array();
+    for (const auto& [rank, pid, program] : ranks_here()) {
+      processes.push_back({{"rank", rank}, {"pid", pid}, {"program", program}});
+    }
+    answer["processes"] = std::move(processes);
+  }
+  channel_.send(std::move(answer));
+}
+
+void Agent::tell_clock(const ControlMessage&) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  channel_.send({{"op", "clock"},
+                 {"time", std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()}});
+}
+
+void Agent::list_traces(const ControlMessage&) {
+  core::trace::dump("the end", false);
+  auto files = json::array();
+  for (const auto* folder : {traces_.get(), shared_traces_.get()}) {
+    for (const auto& [name, size] : folder ? folder->files() : std::vector<TraceFolder::File>{}) {
+      files.push_back({{"name", name}, {"size", size}});
+    }
+  }
+  channel_.send({{"op", "traces"}, {"files", std::move(files)}});
+}
+
+void Agent::send_trace(const ControlMessage& message) {
+  const TraceRequest request = read_trace(message.body);
+  for (const auto* folder : {traces_.get(), shared_traces_.get()}) {
+    if (!folder || !folder->has(request.name)) continue;
+    channel_.send({{"op", "trace"}}, folder->read(request.name, request.offset, kMostOfTrace));
+    return;
+  }
+  throw Failure("There is no trace \"" + request.name.substr(0, 60) + "\" on " + host_name() + ".");
 }
 
 void Agent::end(const ControlMessage&) {

@@ -376,6 +376,46 @@ class AgentTest(AgentCase):
         self.agent.process.stdin.close()
         self.assertEqual(self.agent.process.wait(DEADLINE), 0)
 
+    def test_a_look_finds_the_ranks_that_run_here(self):
+        self.ready(launch=LOOP)
+        self.spawn((2, ["/bin/sh", "-c", "echo up; sleep 600; :"], {}))
+        said = b""
+        while said.count(b"up") < 2:
+            said += self.agent.receive()["bytes"]
+        self.agent.send("look", processes=True)
+        processes = self.agent.until("look")[0]["processes"]
+        self.assertEqual(sorted(each["rank"] for each in processes), [0, 1])
+        for each in processes:
+            self.assertTrue(alive(each["pid"]))
+            self.assertEqual(each["program"], "/bin/sh -c echo up; sleep 600; :")
+        self.agent.send("look")
+        self.assertNotIn("processes", self.agent.expect("look"))
+
+    def test_traces_are_fetched_and_removed(self):
+        temporary = os.path.join(self.runtime, "tmp")
+        os.mkdir(temporary)
+        self.start(TMPDIR=temporary)
+        settings = {"trace": "link", "gather_traces": True}
+        self.assertNotIn("trace", self.configure(LOOP, settings=settings))
+        write = 'echo "$ISTHMUS_TRACE_GATHERED" > "$ISTHMUS_TRACE_DIR/rank-$ISTHMUS_RANK.trace"'
+        self.spawn((2, ["/bin/sh", "-c", write], {}))
+        self.agent.until("exit")
+        self.agent.send("traces")
+        files = {file["name"]: file["size"] for file in self.agent.expect("traces")["files"]}
+        self.assertEqual(len(files), 3)
+        for name in ("rank-0.trace", "rank-1.trace"):
+            self.assertEqual(files[name], 2)
+            for offset, rest in ((0, b"1\n"), (1, b"\n"), (2, b"")):
+                self.agent.send("trace", name=name, offset=offset)
+                self.assertEqual(self.agent.expect("trace")["bytes"], rest)
+        self.agent.send("trace", name="../lock", offset=0)
+        self.assertIn("no trace", self.agent.expect("error")["message"])
+        self.agent.send("clock")
+        self.assertLess(abs(self.agent.expect("clock")["time"] - time.time_ns()), 60e9)
+        self.agent.send("end")
+        self.assertEqual(self.agent.process.wait(DEADLINE), 0)
+        self.assertEqual(os.listdir(temporary), [])
+
     def test_a_gateway_starts_no_programs(self):
         self.start("gateway")
         self.assertEqual(self.configure()["op"], "configured")

@@ -248,4 +248,9 @@ AnswerRequest read_answer(const json& body) {
   return request;
 }
 
+TraceRequest read_trace(const json& body) {
+  const Keys keys(body, "trace");
+  return {keys.get<std::string>("name"), keys.get<std::uint64_t>("offset")};
+}
+
 }  // namespace isthmus::daemon

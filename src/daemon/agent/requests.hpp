@@ -83,6 +83,12 @@ struct AnswerRequest {
   std::string reply;         ///< JSON
 };
 
+/// The next bytes of a trace.
+struct TraceRequest {
+  std::string name;  ///< as `traces` tells it
+  std::size_t offset = 0;
+};
+
 ConfigureRequest read_configure(const nlohmann::json& body);
 InspectRequest read_inspect(const nlohmann::json& body);
 LinkRequest read_link(const nlohmann::json& body);
@@ -90,5 +96,6 @@ StageRequest read_stage(const nlohmann::json& body);
 SpawnRequest read_spawn(const nlohmann::json& body);
 core::Growth read_grow(const nlohmann::json& body);
 AnswerRequest read_answer(const nlohmann::json& body);
+TraceRequest read_trace(const nlohmann::json& body);
 
 }  // namespace isthmus::daemon

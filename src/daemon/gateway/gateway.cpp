@@ -107,6 +107,7 @@ std::vector<LinkCount> Gateway::counts() const {
     count.min_rtt = peer->tuning.min_rtt;
     count.best_rate = peer->tuning.best_rate;
     count.repeated = peer->tuning.repeated;
+    count.waiting = peer->driver->conduit().backlog();
     count.silence =
         std::chrono::duration_cast<std::chrono::milliseconds>(peer->neighbour->silence.length);
     counts.push_back(count);

@@ -66,7 +66,8 @@ struct LinkCount {
   std::chrono::microseconds rtt{}, min_rtt{};  ///< as the kernel measures them; 0: unknown
   double best_rate = 0;                        ///< bytes a second delivered, in the best 100 ms
   std::uint64_t repeated = 0;                  ///< bytes that the network lost
-  std::chrono::milliseconds silence{};         ///< how long it has not been heard
+  std::uint64_t waiting = 0;  ///< bytes given to it that the other end has not passed on yet
+  std::chrono::milliseconds silence{};  ///< how long it has not been heard
 };
 
 /// Who of a cluster is there.
@@ -131,8 +132,9 @@ class Gateway {
   /// so by its own means). Does not call Events::fault.
   void fault(const std::string& message, int code);
 
-  /// Asks all processes of this cluster where they are; each that can answers by Events::here.
-  void ask_where();
+  /// Asks all processes of this cluster where they are; each that can answers by Events::here, and
+  /// writes its trace as well if `traces`.
+  void ask_where(bool traces);
 
   /// Takes the launcher's answer to a process. False: that is not connected here.
   bool answer(core::NodeId process, std::uint64_t number, const std::string& reply);

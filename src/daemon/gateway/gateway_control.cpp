@@ -95,8 +95,8 @@ void Gateway::State::learn_without(const Peer& from, const ControlBody& body) {
   dead(*peer, peer->driver->conduit().dead());
 }
 
-void Gateway::ask_where() {
-  state_->tell_processes({.what = ControlBody::What::Where});
+void Gateway::ask_where(bool traces) {
+  state_->tell_processes({.what = ControlBody::What::Where, .traces = traces});
   state_->act();
 }
 

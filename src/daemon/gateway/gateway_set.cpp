@@ -198,8 +198,8 @@ void GatewaySet::grow(const core::Growth& growth) {
   for (Member& member : state_->members) member.gateway->grow(growth);
 }
 
-void GatewaySet::ask_where() {
-  for (Member& member : state_->members) member.gateway->ask_where();
+void GatewaySet::ask_where(bool traces) {
+  for (Member& member : state_->members) member.gateway->ask_where(traces);
 }
 
 void GatewaySet::answer(core::NodeId process, std::uint64_t number, const std::string& reply) {
@@ -250,6 +250,7 @@ json GatewaySet::stats() const {
                     {"min_rtt", static_cast<double>(count.min_rtt.count()) * 1e-6},
                     {"best_rate", count.best_rate},
                     {"lost_bytes", count.repeated},
+                    {"waiting", count.waiting},
                     {"silence", static_cast<double>(count.silence.count()) * 1e-3}});
   }
   return list;

@@ -49,8 +49,8 @@ class GatewaySet {
   /// The world has grown, for all gateways. Throws as Gateway::grow.
   void grow(const core::Growth& growth);
 
-  /// Asks all processes where they are.
-  void ask_where();
+  /// As Gateway::ask_where.
+  void ask_where(bool traces);
 
   /// Takes the launcher's answer to a process, by a gateway that it is connected to.
   void answer(core::NodeId process, std::uint64_t number, const std::string& reply);

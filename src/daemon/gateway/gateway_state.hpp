@@ -1,6 +1,7 @@
 // The inside of Gateway.
 #pragma once
 
+#include <array>
 #include <asio/awaitable.hpp>
 #include <asio/steady_timer.hpp>
 #include <deque>
@@ -30,6 +31,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
     std::chrono::microseconds rtt{}, min_rtt{};
     double best_rate = 0;  // bytes/s, in one period
     std::uint64_t repeated = 0;
+    std::array<std::uint64_t, 3> traced{};  // messages, bytes, waiting, as last noted
   };
 
   /// A process of its clusters, or another gateway.
@@ -102,6 +104,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   // gateway_tuning.cpp: how links are used
   void start_tuning();
   void tune(Peer& peer);
+  void note_counts(Peer& peer) const;
   void set_rate(Peer& peer, std::uint64_t bytes_per_second);
   void set_congestion(Peer& peer, const std::string& wanted) const;
   static void set_compress(Peer& peer, bool wanted);

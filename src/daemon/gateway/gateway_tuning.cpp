@@ -2,6 +2,7 @@
 // streams where that brings more.
 #include <algorithm>
 
+#include "core/trace/trace.hpp"
 #include "daemon/gateway/gateway_state.hpp"
 #include "daemon/log/log.hpp"
 
@@ -20,7 +21,9 @@ void Gateway::State::start_tuning() {
     const auto self = weak.lock();
     if (error || !self || self->closing || self->closed) return;
     for (const auto& [node, peer] : self->peers) {
-      if (core::is_gateway(node)) self->tune(*peer);
+      if (!core::is_gateway(node)) continue;
+      self->tune(*peer);
+      self->note_counts(*peer);
     }
     self->router.tick(net::now());
     self->act();
@@ -99,6 +102,16 @@ void Gateway::State::tune(Peer& peer) {
     tell(peer, core::FrameKind::Control, net::encode_control(body));
     act();
   }
+}
+
+// For the trace: what the link has carried, where that is news.
+void Gateway::State::note_counts(Peer& peer) const {
+  const std::array<std::uint64_t, 3> counts{peer.neighbour->messages, peer.neighbour->bytes,
+                                            peer.driver->conduit().backlog()};
+  if (counts == peer.tuning.traced) return;
+  peer.tuning.traced = counts;
+  core::trace::note<core::trace::Event::LinkCounted>(config.node, peer.node, counts[0], counts[1],
+                                                     counts[2]);
 }
 
 // A neighbour's word about the link between us.

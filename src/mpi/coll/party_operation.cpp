@@ -69,6 +69,7 @@ bool PhaseOperation::poll() {
   done_ = true;
   results.store(packed_results);
   in.store();
+  core::trace::note<core::trace::Event::PhaseEnded>(number());
   return true;
 }
 

@@ -8,6 +8,7 @@
 
 #include "coll/engine/party.hpp"
 #include "core/engine.hpp"
+#include "core/trace/trace.hpp"
 #include "mpi/datatype/byte_blocks.hpp"
 #include "mpi/datatype/reduction.hpp"
 #include "mpi/native/native.hpp"
@@ -39,7 +40,9 @@ class PhaseRequests {
 /// once, with all others from then on.
 class PhaseOperation final : public coll::Operation {
  public:
-  PhaseOperation(const char* what, PhaseRequests& together) : what_(what), together_(together) {}
+  PhaseOperation(const char* what, PhaseRequests& together) : what_(what), together_(together) {
+    core::trace::note_text<core::trace::Event::PhaseBegun>(what, number());
+  }
   ~PhaseOperation() override;
   bool poll() override;
   bool block() override;
@@ -61,6 +64,8 @@ class PhaseOperation final : public coll::Operation {
   coll::Bytes packed_results;       ///< where the results go in the end
 
  private:
+  /// For the trace: none of those under way have the same.
+  std::intptr_t number() const { return reinterpret_cast<std::intptr_t>(this); }
   void check(int code) const;
   void check_size(const MPI_Status& status) const;
 

@@ -137,8 +137,8 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
   config.node = made->node;
   config.job = environment.job;
   config.secret = std::move(environment.secret);
-  config.whereabouts = [rank = made->world_rank](std::span<const core::Awaited> awaited) {
-    return whereabouts(rank, awaited);
+  config.whereabouts = [rank = made->world_rank](const net::Sight& sight) {
+    return whereabouts(rank, sight);
   };
   const bool speaks = made->node == made->first;
   made->endpoint = net::Endpoint::join(

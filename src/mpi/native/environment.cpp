@@ -59,6 +59,8 @@ Environment read_environment() {
   e.networks = optional("ISTHMUS_NETWORK");
   e.trace = optional("ISTHMUS_TRACE");
   e.trace_directory = optional("ISTHMUS_TRACE_DIR");
+  e.trace_records = optional("ISTHMUS_TRACE_RECORDS");
+  e.trace_gathered = !optional("ISTHMUS_TRACE_GATHERED").empty();
   e.stats = !optional("ISTHMUS_STATS").empty();
   const std::string first = required("ISTHMUS_FIRST");
   const auto parsed = std::from_chars(first.data(), first.data() + first.size(), e.first);

@@ -1,5 +1,8 @@
-// Which MPI function of the grid this thread is in, for whoever asks where the program is.
+// Which MPI function of the grid this thread is in, for whoever asks where the program is; and for
+// the trace.
 #pragma once
+
+#include "core/trace/trace.hpp"
 
 namespace isthmus::face {
 
@@ -8,8 +11,14 @@ extern constinit thread_local const char* calling __attribute__((tls_model("init
 
 class Calling {
  public:
-  explicit Calling(const char* function) : before_(calling) { calling = function; }
-  ~Calling() { calling = before_; }
+  explicit Calling(const char* function) : before_(calling) {
+    calling = function;
+    core::trace::note_text<core::trace::Event::CallBegun>(function);
+  }
+  ~Calling() {
+    core::trace::note<core::trace::Event::CallEnded>(before_ != nullptr);
+    calling = before_;
+  }
   Calling(const Calling&) = delete;
   Calling& operator=(const Calling&) = delete;
 

@@ -13,7 +13,9 @@ void start_trace(const Environment& environment, const core::World& world, int w
   if (subsystems == 0) return;
   trace::start(subsystems, {.directory = environment.trace_directory,
                             .job = environment.job,
-                            .process = "rank " + std::to_string(world_rank)});
+                            .process = "rank " + std::to_string(world_rank),
+                            .records = trace::parse_records(environment.trace_records),
+                            .gathered = environment.trace_gathered});
   for (int kind = 0; kind < coll::kKinds; ++kind) {
     trace::name_value("collective", kind, coll::name_of(static_cast<coll::Kind>(kind)));
   }

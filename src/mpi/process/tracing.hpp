@@ -6,7 +6,7 @@
 
 namespace isthmus::face {
 
-/// Does what ISTHMUS_TRACE and ISTHMUS_TRACE_DIR say. Throws std::invalid_argument with a sentence.
+/// Does what ISTHMUS_TRACE and its likes say. Throws std::invalid_argument with a sentence.
 void start_trace(const Environment& environment, const core::World& world, int world_rank);
 
 }  // namespace isthmus::face

@@ -2,6 +2,7 @@
 // library is only tested, between rounds of progress.
 #include "mpi/native/entry.hpp"
 #include "mpi/native/native.hpp"
+#include "mpi/process/calling.hpp"
 #include "mpi/request/completion.hpp"
 #include "mpi/request/native_receives.hpp"
 #include "mpi/request/test_all.hpp"
@@ -22,6 +23,7 @@ auto waiting_in(const char* function, int requests) {
 
 ISTHMUS_MPI(Wait)(MPI_Request* request, MPI_Status* status) {
   if (nothing_to_watch()) return native.Wait(request, status);
+  const Calling here("MPI_Wait");
   Watch watch(1, request);
   int code = MPI_SUCCESS;
   if (watch.poll() && watch.native_can_wait()) {
@@ -42,6 +44,7 @@ ISTHMUS_MPI(Wait)(MPI_Request* request, MPI_Status* status) {
 
 ISTHMUS_MPI(Waitall)(int count, MPI_Request requests[], MPI_Status statuses[]) {
   if (nothing_to_watch()) return native.Waitall(count, requests, statuses);
+  const Calling here("MPI_Waitall");
   Watch watch(count, requests);
   const Statuses filled(count, statuses, watch.has_others());
   int code = MPI_SUCCESS;
@@ -64,6 +67,7 @@ ISTHMUS_MPI(Waitall)(int count, MPI_Request requests[], MPI_Status statuses[]) {
 
 ISTHMUS_MPI(Waitany)(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   if (nothing_to_watch()) return native.Waitany(count, requests, index, status);
+  const Calling here("MPI_Waitany");
   if (only_native_receives()) {
     const NativeReceives receives(count, requests);
     const int code = native.Waitany(count, requests, index, status);
@@ -95,6 +99,7 @@ ISTHMUS_MPI(Waitany)(int count, MPI_Request requests[], int* index, MPI_Status* 
 ISTHMUS_MPI(Waitsome)
 (int count, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
   if (nothing_to_watch()) return native.Waitsome(count, requests, done, indices, statuses);
+  const Calling here("MPI_Waitsome");
   if (only_native_receives()) {
     const NativeReceives receives(count, requests);
     const int code = native.Waitsome(count, requests, done, indices, statuses);

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "mpi/comm/comm.hpp"
@@ -17,7 +19,7 @@ namespace {
 using nlohmann::json;
 
 // What is told has to fit into one frame.
-constexpr std::size_t kMostWaits = 4, kMostName = 60;
+constexpr std::size_t kMostWaits = 4, kMostName = 60, kMostProgram = 120, kMostClusters = 16;
 
 /// The world rank of a node, or -1 for any.
 int told_peer(int node) {
@@ -63,17 +65,41 @@ std::string host() {
   return name.data();
 }
 
+// Its words as they were typed.
+std::string program() {
+  std::ifstream in("/proc/self/cmdline", std::ios::binary);
+  std::string words(kMostProgram, '\0');
+  in.read(words.data(), static_cast<std::streamsize>(words.size()));
+  words.resize(static_cast<std::size_t>(in.gcount()));
+  while (!words.empty() && words.back() == '\0') words.pop_back();
+  std::replace_if(
+      words.begin(), words.end(), [](unsigned char c) { return c < ' ' || c == 127; }, ' ');
+  return words;
+}
+
 }  // namespace
 
-std::string whereabouts(int world_rank, std::span<const core::Awaited> awaited) {
-  json here{
-      {"rank", world_rank}, {"host", host()}, {"pid", getpid()}, {"native", threads_parked()}};
+std::string whereabouts(int world_rank, const net::Sight& sight) {
+  json here{{"rank", world_rank},
+            {"host", host()},
+            {"pid", getpid()},
+            {"program", program()},
+            {"native", threads_parked()}};
   here["waits"] = json::array();
   for (const Waited& waited : known_waits()) {
     if (here["waits"].size() < kMostWaits) here["waits"].push_back(told(waited));
   }
   here["awaited"] = json::array();
-  for (const core::Awaited& one : awaited) here["awaited"].push_back(told(one));
+  for (const core::Awaited& one : sight.awaited) here["awaited"].push_back(told(one));
+  here["direct"] = json::array();
+  for (const auto& [cluster, count] : sight.direct) {
+    if (here["direct"].size() == kMostClusters) break;
+    here["direct"].push_back({{"to", cluster},
+                              {"conduits", count.conduits},
+                              {"messages", count.messages},
+                              {"bytes", count.bytes},
+                              {"wire_bytes", count.wire_bytes}});
+  }
   return here.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

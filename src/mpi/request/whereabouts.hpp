@@ -1,14 +1,13 @@
 // Where this process is in the program, in words for `isthmus run` (docs/control.md, `where`).
 #pragma once
 
-#include <span>
 #include <string>
 
-#include "core/engine.hpp"
+#include "net/endpoint.hpp"
 
 namespace isthmus::face {
 
 /// JSON. Calls no MPI: it may be the I/O thread that asks.
-std::string whereabouts(int world_rank, std::span<const core::Awaited> awaited);
+std::string whereabouts(int world_rank, const net::Sight& sight);
 
 }  // namespace isthmus::face

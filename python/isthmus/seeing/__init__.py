@@ -1,0 +1,1 @@
+"""Looking at runs from other terminals: `isthmus ps` and `isthmus top`; and timelines of them."""

@@ -1,0 +1,183 @@
+"""The runs of this user on this host: each listens on a unix socket in a private folder."""
+
+import contextlib
+import json
+import os
+import socket
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from isthmus.errors import RunError, UsageError, did_you_mean, listing
+
+PATIENCE = 5.0  # seconds; a run that is well answers within two
+_LONGEST_BASE = 48  # of a socket's path 107 bytes count
+MOST_ANSWER = 256 << 20
+
+
+class GoneError(Exception):
+    """The run has ended, or does not answer."""
+
+
+def folders() -> list[Path]:
+    """Where runs may be, the best first: terminals of one user do not all know the same."""
+    if named := os.environ.get("ISTHMUS_RUNS"):
+        return [Path(named)]
+    name = f"isthmus-runs-{os.getuid()}"
+    bases = [os.environ.get("XDG_RUNTIME_DIR", ""), f"/run/user/{os.getuid()}", "/tmp"]
+    good = [b for b in bases if b.startswith("/") and len(b) <= _LONGEST_BASE and Path(b).is_dir()]
+    return [Path(base) / name for base in dict.fromkeys(good)]
+
+
+def is_private(folder: Path) -> bool:
+    """Nobody else can have put anything there."""
+    try:
+        about = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid() and not about.st_mode & 0o077
+
+
+def own_folder() -> Path:
+    """The one for a new run; OSError where there is none."""
+    trouble: OSError | None = None
+    for folder in folders():
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            trouble = error
+            continue
+        if is_private(folder):
+            return folder
+    raise trouble or OSError(f"{folders()[-1]} is not this user's alone")
+
+
+class Line:
+    """A connection to a run."""
+
+    def __init__(self, path: Path) -> None:
+        """ConnectionRefusedError where nobody listens any more."""
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self._socket.settimeout(PATIENCE)
+            self._socket.connect(str(path))
+        except OSError:
+            self._socket.close()
+            raise
+        self._file = self._socket.makefile("rwb")
+
+    def ask(self, what: str) -> dict[str, Any]:
+        """Raises GoneError."""
+        try:
+            self._file.write(json.dumps({"ask": what}).encode() + b"\n")
+            self._file.flush()
+            answer = json.loads(self._file.readline(MOST_ANSWER))
+        except (OSError, ValueError):
+            raise GoneError from None
+        if not isinstance(answer, dict):
+            raise GoneError
+        return answer
+
+    def __enter__(self) -> "Line":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
+    ) -> None:
+        for each in (self._file, self._socket):
+            with contextlib.suppress(OSError):
+                each.close()
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that has a socket; `about` is empty where it does not answer, since it is stopped."""
+
+    path: Path
+    about: dict[str, Any]
+
+    @property
+    def job(self) -> str:
+        return self.path.name
+
+    @property
+    def pid(self) -> int | None:
+        pid = self.about.get("pid")
+        return pid if isinstance(pid, int) else None
+
+
+def every() -> list[Run]:
+    """Those that live, the oldest first. What a run that was killed has left is removed."""
+    found = [run for folder in folders() if is_private(folder) for run in _those_in(folder)]
+    return sorted(found, key=lambda run: run.about.get("started") or 0)
+
+
+def _those_in(folder: Path) -> Iterator[Run]:
+    for path in sorted(folder.glob("isthmus-*")):
+        try:
+            with Line(path) as line:
+                about = line.ask("about")
+        except ConnectionRefusedError:
+            with contextlib.suppress(OSError):
+                path.unlink()
+            continue
+        except GoneError:
+            about = {}
+        except OSError:  # it ended just now, or its queue is full since it is stopped
+            if not path.exists():
+                continue
+            about = {}
+        yield Run(path, about)
+
+
+def find(name: str | None) -> Run:
+    """By the job's name, how that begins or ends, or the process id of its `isthmus run`; without a
+    name the only one."""
+    known = every()
+    if not known:
+        which = f"no run {name}" if name else "no run"
+        raise UsageError(f"there is {which} of yours on this host", _ELSEWHERE)
+    if name is None:
+        if len(known) > 1:
+            raise UsageError(
+                f"{len(known)} runs of yours are on this host: {listing(r.job for r in known)}",
+                "Name one of them; `isthmus ps` tells more.",
+            )
+        return known[0]
+    fits = [
+        r for r in known if str(r.pid) == name or r.job.startswith(name) or r.job.endswith(name)
+    ]
+    exact = [r for r in known if r.job == name]
+    if len(exact or fits) == 1:
+        return (exact or fits)[0]
+    if fits:
+        raise UsageError(f"'{name}' may be {listing(r.job for r in fits)}", "Say more of its name.")
+    near = did_you_mean(name, [run.job for run in known])
+    raise UsageError(
+        f"there is no run '{name}' of yours on this host{near}", "`isthmus ps` lists them."
+    )
+
+
+_ELSEWHERE = (
+    "Runs are seen on the host of their `isthmus run` or `isthmus submit`; `isthmus jobs` lists "
+    "those that still wait in queues."
+)
+
+
+def connect(run: Run) -> Line:
+    """RunError with a sentence where it has ended."""
+    try:
+        return Line(run.path)
+    except OSError:
+        raise ended(run) from None
+
+
+def ended(run: Run) -> RunError:
+    if run.path.exists():
+        return RunError(
+            f"{run.job} does not answer", "Its `isthmus run` is stopped: `fg` or SIGCONT goes on."
+        )
+    return RunError(f"{run.job} has ended")

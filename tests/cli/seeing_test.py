@@ -1,0 +1,237 @@
+"""`isthmus ps` and `isthmus top`: what they say of runs whose agents are fakes."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from job_signals_test import started
+from scenarios import spawned
+
+from isthmus.seeing import runs, sight
+
+RECV = {"call": "MPI_Recv", "from": 1, "tag": 5, "seconds": 12.3, "comm": "mine", "size": 2}
+UP = [{"say": {"op": "joined", "ranks": 1}}, {"say": {"op": "output", "fd": 1}, "text": "up\n"}]
+GATEWAYS = 0x80000000, 0x80000001
+
+
+@pytest.fixture
+def place(monkeypatch):
+    folder = Path(tempfile.mkdtemp(dir="/tmp"))  # pytest's own are too long for sockets
+    monkeypatch.setenv("ISTHMUS_RUNS", str(folder / "runs"))
+    yield folder / "runs"
+    shutil.rmtree(folder)
+
+
+def here(rank, *waits, **more):
+    said = {"rank": rank, "host": "node", "pid": 70 + rank, "program": "./app x"}
+    return {"op": "where", "here": {**said, "waits": list(waits), "awaited": [], **more}}
+
+
+def link(source, messages, **more):
+    count = {"messages": messages, "bytes": 24, "frames": 5, "wire_bytes": 2048, "streams": 2}
+    ends = {"from": GATEWAYS[source], "to": GATEWAYS[1 - source]}
+    return {**ends, **count, "rtt": 0.0123, "waiting": 4096, "lost_bytes": 99, **more}
+
+
+def scenarios(*, east_answers=True):
+    """Rank 0 waits for rank 1, which has sent something without gateways."""
+    east, west = spawned(*UP), spawned(*UP)
+    wait = here(0, RECV) if east_answers else {"op": "look"}
+    east["on"]["where"] = [{"say": wait}]
+    direct = [{"to": 0, "conduits": 1, "messages": 7, "bytes": 700, "wire_bytes": 900}]
+    west["on"]["where"] = [{"say": here(1, direct=direct)}]
+    east["on"]["look"] = [{"say": {"op": "look", "links": [link(0, 3)], "ranks": {"east": 1}}}]
+    west["on"]["look"] = [{"say": {"op": "look", "links": [link(1, 2)], "ranks": {"west": 1}}}]
+    return east, west
+
+
+@contextmanager
+def running(pair, **keys):
+    with started(pair(*scenarios(**keys))) as run:
+        try:
+            yield run
+        finally:
+            run.send_signal(signal.SIGTERM)
+            run.communicate(timeout=60)
+
+
+def isthmus(*words, timeout=60):
+    return subprocess.run(
+        [sys.executable, "-m", "isthmus", *map(str, words)],
+        capture_output=True, text=True, timeout=timeout, check=False,
+        stdin=subprocess.DEVNULL, env={**os.environ, "TERM": "dumb"},
+    )  # fmt: skip
+
+
+def test_runs_are_listed_while_they_live(pair, place):
+    assert isthmus("ps").stdout == "no run of yours is on this host\n"
+    with running(pair) as run:
+        head, _, line = isthmus("ps").stdout.splitlines()
+        assert head.split() == ["run", "process", "since", "ranks", "clusters", "program"]
+        assert re.search(rf"isthmus-\w+ +{run.pid} .* 2 +east, west +x$", line)
+        (listed,) = json.loads(isthmus("ps", "--json").stdout)
+        assert (listed["pid"], listed["size"]) == (run.pid, 2)
+        assert place.stat().st_mode & 0o777 == 0o700
+        assert all(path.stat().st_mode & 0o777 == 0o600 for path in place.iterdir())
+    assert list(place.iterdir()) == []
+
+
+def test_ranks_of_a_run(pair, place):
+    with running(pair) as run:
+        text = isthmus("ps", run.pid).stdout.splitlines()
+        assert text[0].split() == ["rank", "cluster", "host", "process", "state", "program"]
+        assert text[2].split() == ["0", "east", "node", "70", "waiting", "./app", "x"]
+        assert text[3].split() == ["1", "west", "node", "71", "computing", "./app", "x"]
+        job = json.loads(isthmus("ps", "--json").stdout)[0]["job"]
+        for name in (job, job[:12], job[-4:]):
+            told = json.loads(isthmus("ps", name, "--json").stdout)
+            assert [(r["rank"], r["pid"]) for r in told] == [(0, 70), (1, 71)]
+
+
+def test_a_view(pair, place):
+    with running(pair):
+        text = isthmus("top", "--once", "--interval", "100ms").stdout
+    assert re.search(r"east +fakehost +1 +1 +1 in MPI, waiting for another cluster", text)
+    assert re.search(r"west +fakehost +1 +1 +1 computing", text)
+    assert re.search(r"east -> west +0 B/s +12.3 ms +4.096 kB +99 B +2 +3 +24 B", text)
+    assert re.search(r"west -> east +0 B/s .* 2 +24 B", text)
+    assert re.search(r"west -> east, direct +0 B/s +7 +700 B", text)
+    assert "rank 0: MPI_Recv from rank 1 with tag 5, on mine of 2 ranks, for 12 s" in text
+
+
+def test_json_until_the_end_of_the_run(pair, place):
+    with started(pair(*scenarios())) as run:
+        top = subprocess.Popen(
+            [sys.executable, "-m", "isthmus", "top", "--json", "--interval", "0.1"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        looks = [json.loads(top.stdout.readline()) for _ in range(3)]
+        run.send_signal(signal.SIGTERM)
+        run.communicate(timeout=60)
+    _, err = top.communicate(timeout=60)
+    assert (top.returncode, err) == (0, f"isthmus: {looks[0]['job']} has ended\n")
+    assert looks[0]["interval"] == 0
+    assert looks[1]["interval"] >= 0.1
+    assert [t["way"] for t in looks[1]["traffic"]] == ["link", "link", "direct"]
+    assert looks[1]["traffic"][0]["rate"] == 0
+    assert looks[1]["ranks"][0]["state"] == "waiting"
+
+
+def test_where(pair, place):
+    with running(pair):
+        said = isthmus("top", "--where")
+    assert said.stdout.splitlines() == [
+        "rank 0 (node, process 70): MPI_Recv from rank 1 with tag 5, on mine of 2 ranks, for 12 s",
+        "rank 1 (node, process 71): in no call that waits for another cluster",
+    ]
+
+
+def test_a_rank_that_is_silent(pair, place):
+    with running(pair, east_answers=False):
+        ranks = json.loads(isthmus("top", "--once", "--json").stdout)["ranks"]
+    assert [(rank["state"], rank["pid"]) for rank in ranks] == [("silent", None), ("computing", 71)]
+
+
+def test_several_runs_want_a_name(pair, place, tmp_path):
+    with running(pair) as one:
+        command = one.args
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+            assert other.stdout.readline() == "up\n"
+            done = isthmus("top", "--once")
+            jobs = [run["job"] for run in json.loads(isthmus("ps", "--json").stdout)]
+            assert done.returncode == 2
+            assert f"2 runs of yours are on this host: '{jobs[0]}', '{jobs[1]}'" in done.stderr
+            assert "'isthmus-' may be" in isthmus("ps", "isthmus-").stderr
+            other.send_signal(signal.SIGTERM)
+            other.communicate(timeout=60)
+
+
+def test_runs_that_are_not_there(pair, place):
+    done = isthmus("top", "nothing")
+    assert done.returncode == 2
+    assert "there is no run nothing of yours on this host" in done.stderr
+    with running(pair):
+        done = isthmus("ps", "nothing")
+        assert "there is no run 'nothing' of yours on this host" in done.stderr
+        assert "`isthmus ps` lists them" in done.stderr
+
+
+def test_a_run_that_was_killed_leaves_nothing_that_confuses(pair, place):
+    with started(pair(*scenarios())) as run:
+        run.kill()
+        run.communicate(timeout=60)
+    assert len(list(place.iterdir())) == 1
+    assert isthmus("ps").stdout == "no run of yours is on this host\n"
+    assert list(place.iterdir()) == []
+
+
+def test_a_run_that_is_stopped_is_told(pair, place, monkeypatch):
+    monkeypatch.setattr(runs, "PATIENCE", 0.2)
+    with running(pair) as run:
+        os.kill(run.pid, signal.SIGSTOP)
+        deadline = time.monotonic() + 60
+        while runs.every()[0].about:
+            assert time.monotonic() < deadline
+        with pytest.raises(Exception, match=r"there is no run '12'|does not answer"):
+            raise runs.ended(runs.every()[0])
+        os.kill(run.pid, signal.SIGCONT)
+
+
+def test_a_folder_of_others_is_not_used(pair, place):
+    place.mkdir(mode=0o755)
+    with started(pair(*scenarios())) as run:
+        assert isthmus("ps").stdout == "no run of yours is on this host\n"
+        run.send_signal(signal.SIGTERM)
+        run.communicate(timeout=60)
+    assert list(place.iterdir()) == []
+
+
+@pytest.mark.parametrize("interval", ["0", "2h", "soon", "-1"])
+def test_wrong_intervals(place, interval):
+    done = isthmus("top", "--interval", interval)
+    assert done.returncode == 2
+    assert "--interval" in done.stderr
+
+
+ANSWER = {
+    "job": "isthmus-1",
+    "program": "x",
+    "started": 0,
+    "alone": False,
+    "clusters": [],
+    "ranks": [],
+}
+
+
+def test_rates_come_of_two_looks():
+    first = sight.read({**ANSWER, "time": 10, "links": [link(0, 3)]})
+    assert first.traffic[0].rate is None
+    more = {**link(0, 9), "wire_bytes": 5048, "lost_bytes": 199}
+    second = sight.read({**ANSWER, "time": 12, "links": [more, link(1, 1)]}, first)
+    assert [one.rate for one in second.traffic] == [1500, 1024]
+    assert second.traffic[0].lost_now == 100
+
+
+def test_a_terminal_shows_it_until_q(pair, place):
+    with running(pair):
+        ours, theirs = os.openpty()
+        with subprocess.Popen(
+            [sys.executable, "-m", "isthmus", "top", "--interval", "60s"],
+            stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm"},
+        ) as top:  # fmt: skip
+            os.close(theirs)
+            shown = b""
+            while b"MPI_Recv from rank 1" not in shown:
+                shown += os.read(ours, 65536)
+            os.write(ours, b"q")
+            assert top.wait(60) == 0
+        os.close(ours)
