@@ -12,6 +12,7 @@ from isthmus.agent import Agent, Message
 from isthmus.errors import IsthmusError, JointError, RunError, UsageError
 from isthmus.grid import LinkSpec
 from isthmus.gridkeys import expand_hosts
+from isthmus.placement import Block
 from isthmus.plan import AgentPlan, GatewayPlan, Plan, link_json, link_settings, reachable
 from isthmus.relay import Voice
 from isthmus.seeing.traceoptions import TraceOptions
@@ -280,8 +281,8 @@ class BringUp:
                     "size": cluster.block.size,
                     "arch": self._machines[i].get("arch"),
                     "long_double": self._machines[i].get("long_double"),
-                    "ranks": ranklist.text(cluster.block.ranks) if cluster.block.ranks else None,
                 }
+                | _ranks(cluster.block)
                 for i, cluster in enumerate(self._plan.clusters)
             ],
             "gateways": [self._gateway(g, spec) for g in self._plan.gateways],
@@ -381,6 +382,11 @@ class BringUp:
             and other.cluster in self._here
             and peer.host == agent.host
         )
+
+
+def _ranks(block: Block) -> dict[str, str]:
+    """Those of a map; a world without one says nothing of them."""
+    return {} if block.ranks is None else {"ranks": ranklist.text(block.ranks)}
 
 
 async def _all(work: Any) -> list[Any]:
