@@ -26,9 +26,8 @@ def traced(file: str | None, size: str | None) -> TraceOptions | None:
             raise UsageError("--trace-size is of --trace", "Name the file by --trace FILE.")
         return None
     path = Path(file)
-    if path.is_dir() or not path.parent.is_dir():
-        what = "is a folder" if path.is_dir() else f"there is no folder {path.parent}"
-        raise UsageError(f"--trace {file}: {what}", "Name a file, such as trace.json.gz.")
+    if trouble := _trouble(path):
+        raise UsageError(f"--trace {file[:200]}: {trouble}", "Name a file, such as run.json.gz.")
     if size is None:
         return TraceOptions(path)
     try:
@@ -41,6 +40,16 @@ def traced(file: str | None, size: str | None) -> TraceOptions | None:
             "An event takes 64 bytes; without it there is room for 65536.",
         )
     return TraceOptions(path, 1 << (records - 1).bit_length())
+
+
+def _trouble(path: Path) -> str:
+    """Why there can be no such file, as far as can be seen before it is made."""
+    try:
+        if path.is_dir():
+            return "is a folder"
+        return "" if path.parent.is_dir() else f"there is no folder {path.parent}"
+    except (OSError, ValueError) as error:
+        return (getattr(error, "strerror", None) or str(error)).lower()
 
 
 def told_ranks(options: TraceOptions | None, own: str) -> dict[str, str]:

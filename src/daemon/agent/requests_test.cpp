@@ -64,6 +64,14 @@ TEST(Requests, Answer) {
   EXPECT_THAT(failure(read_answer, without), HasSubstr("answer.reply must be an object"));
 }
 
+TEST(Requests, ATraceIsAskedForByNameAndOffset) {
+  const TraceRequest request = read_trace(json::parse(R"({"name":"rank-3.trace","offset":64})"));
+  EXPECT_EQ(request.name, "rank-3.trace");
+  EXPECT_EQ(request.offset, 64U);
+  EXPECT_THAT(failure(read_trace, json::parse(R"({"name":"rank-3.trace"})")),
+              HasSubstr("trace.offset is missing"));
+}
+
 TEST(Requests, Link) {
   const LinkRequest request = read_link(link());
   EXPECT_EQ(request.world.size(), 3);
