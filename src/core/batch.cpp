@@ -75,8 +75,7 @@ BatchReader::BatchReader(std::span<const std::byte> body) {
   if (malformed_) return;
   message_.number = load<std::uint64_t>(body.data());
   message_.envelope.context = load<std::uint64_t>(body.data() + 8);
-  message_.envelope.source =
-      static_cast<std::int32_t>(load<std::uint32_t>(body.data() + 16));
+  message_.envelope.source = static_cast<std::int32_t>(load<std::uint32_t>(body.data() + 16));
   message_.charged = true;
   rest_ = body.subspan(kBegin);
 }

@@ -42,8 +42,9 @@ bool add(Batches& batches, const Small& m) {
 
 TEST(Batch, MessagesThatFollowEachOtherShareABody) {
   Batches batches(4096);
-  const std::vector<Small> sent{
-      {7, 1ULL << 60, -3, 5, "one"}, {8, 1ULL << 60, -3, -1, ""}, {9, 1ULL << 60, -3, 1 << 30, "3"}};
+  const std::vector<Small> sent{{7, 1ULL << 60, -3, 5, "one"},
+                                {8, 1ULL << 60, -3, -1, ""},
+                                {9, 1ULL << 60, -3, 1 << 30, "3"}};
   for (const Small& m : sent) EXPECT_TRUE(add(batches, m));
   EXPECT_EQ(batches.bytes(), 20U + 3 * 6U + 4U);
   EXPECT_EQ(read_all(batches.next()), sent);
@@ -74,7 +75,7 @@ TEST(Batch, BodiesAreExpressAndBoundedInAll) {
   EXPECT_EQ(read_so_far, number);
 }
 
-TEST(Batch, WhatDoesNotFitAlonehasNoRoom) {
+TEST(Batch, WhatDoesNotFitAloneHasNoRoom) {
   Batches batches(4 * kExpressBody);
   EXPECT_TRUE(add(batches, {0, 1, 0, 0, std::string(kExpressBody - 26, 'x')}));
   EXPECT_FALSE(add(batches, {1, 1, 0, 0, std::string(kExpressBody - 25, 'x')}));
@@ -89,7 +90,8 @@ TEST(Batch, WhatIsCutIsMalformed) {
   const auto body = batches.next();
   for (std::size_t size = 0; size < body.size(); ++size) {
     const bool at_the_end_of_one = size >= 30 && (size - 20) % 10 == 0;
-    EXPECT_EQ(read_all(body.first(size), !at_the_end_of_one).size(), size < 20 ? 0 : (size - 20) / 10);
+    EXPECT_EQ(read_all(body.first(size), !at_the_end_of_one).size(),
+              size < 20 ? 0 : (size - 20) / 10);
   }
 }
 

@@ -12,8 +12,8 @@ Channel& Engine::State::channel(NodeId peer) {
 
 void Engine::State::activate(Channel& channel) {
   if (channel.in.has_reply() && !channel.reply_links.linked) replies.push_back(channel);
-  if ((channel.out.has_batch() || channel.out.has_envelope()) &&
-      !channel.envelope_links.linked) envelopes.push_back(channel);
+  const bool announces = channel.out.has_batch() || channel.out.has_envelope();
+  if (announces && !channel.envelope_links.linked) envelopes.push_back(channel);
   if (channel.out.has_piece() && !channel.piece_links.linked) pieces.push_back(channel);
 }
 
@@ -112,8 +112,7 @@ void Engine::State::match_again(std::uint64_t context) {
 bool Engine::State::on_envelope(const InFrame& frame) {
   const std::optional<EnvelopeBody> body = decode_envelope(frame.body);
   if (!body) return false;
-  return take(frame.source, channel(frame.source), *body,
-              frame.body.subspan(EnvelopeBody::kSize));
+  return take(frame.source, channel(frame.source), *body, frame.body.subspan(EnvelopeBody::kSize));
 }
 
 bool Engine::State::on_batch(const InFrame& frame) {

@@ -108,8 +108,8 @@ Incoming* Inbound::accept(const PieceBody& piece, std::size_t payload) {
 
 void Inbound::store(Incoming& message, std::uint64_t offset, std::span<const std::byte> bytes) {
   // Of a message that comes whole no piece can come after it, or instead of it.
-  const bool whole = offset == 0 && bytes.size() == message.body.envelope.size &&
-                     message.stage != Stage::Early;
+  const bool whole =
+      offset == 0 && bytes.size() == message.body.envelope.size && message.stage != Stage::Early;
   if (!whole) message.arrived.add(offset, offset + bytes.size());
   if (message.stage == Stage::Matched) {
     put(message.op, offset, bytes);

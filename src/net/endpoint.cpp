@@ -95,14 +95,17 @@ void Endpoint::wake() {
 
 void Endpoint::send(core::SendOp& op) {
   using Then = core::Gathering::Then;
-  mutex_.lock();
+  std::unique_lock lock(mutex_);
   const bool gathered = engine_.send(op);
   const Then then = gathered ? gathering_.added(now(), engine_.gathered(),
                                                 waited_.load(std::memory_order_relaxed))
                              : Then::Flush;
-  if (then == Then::Flush) return unlock();
+  if (then == Then::Flush) {
+    lock.release();
+    return unlock();
+  }
   publish();
-  mutex_.unlock();
+  lock.unlock();
   if (then == Then::Wait) return;
   wake();
   io_->turn.call();

@@ -134,9 +134,9 @@ class Endpoint {
   struct Io;
   mutable std::mutex mutex_;  // guards engine_
   core::Engine engine_;
-  core::Gathering gathering_;                 // guarded by mutex_
-  mutable std::atomic<bool> waited_{true};    // for messages, since the last flush
-  std::uint32_t answers_ = 0;  // of the launcher, and growths; guarded by mutex_
+  core::Gathering gathering_;               // guarded by mutex_
+  mutable std::atomic<bool> waited_{true};  // for messages, since the last flush
+  std::uint32_t answers_ = 0;               // of the launcher, and growths; guarded by mutex_
   mutable std::atomic<std::uint32_t> events_{0};
   mutable std::atomic<std::uint32_t> waiters_{0};  // in wait_event
   std::unique_ptr<Io> io_;

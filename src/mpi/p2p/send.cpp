@@ -67,8 +67,8 @@ int isend_remote(GridComm& g, const void* buffer, Count count, MPI_Datatype type
     int code = check_rank(g, destination, false, function);
     if (code == MPI_SUCCESS) code = check_send<mode>(buffer, count, type, tag, g.native);
     if (code != MPI_SUCCESS) return code;
-    auto operation = start_remote_send<mode>(g, Outgoing(buffer, count, type, copy_for(mode)),
-                                             destination, tag);
+    auto operation =
+        start_remote_send<mode>(g, Outgoing(buffer, count, type, copy_for(mode)), destination, tag);
     // What has ended needs no request of ours: one of the library's to nobody has ended, too.
     if (mode != Mode::Synchronous && operation->advance()) {
       return native.Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, tag, g.native, request);
