@@ -187,12 +187,26 @@ def wrapper(function: Function, face: guards.Face) -> str:
     elif base(function) in SENDS:
         # On its way the message does not wait for being counted.
         after = f"if (code == MPI_SUCCESS) {SENDS[base(function)]}"
+        if not named(function, "source"):  # the receiver is the peer that the call has noted
+            after = after.replace("call.sent(comm, dest, ", "call.sent(")
     if after:
         lines += [f"const int code = {called}({arguments});", after, "return code;"]
     else:
         lines.append(f"return {called}({arguments});")
     body = "\n".join(f"  {line}" for line in lines)
-    return f'extern "C" int isthmus_profiled_{function.member}({parameters}) {{\n{body}\n}}\n'
+    # A thread's first call takes a way of its own: the others have no more to save than they need.
+    this, first = f"isthmus_profiled_{function.member}", f"first_{function.member}"
+    return (
+        f'extern "C" int {this}({parameters});\n'
+        f"[[gnu::noinline, gnu::cold]] static int {first}({parameters}) {{\n"
+        f"  begin_thread();\n"
+        f"  return {this}({arguments});\n"
+        f"}}\n"
+        f'extern "C" int {this}({parameters}) {{\n'
+        f"  if (mine == nullptr) [[unlikely]] return {first}({arguments});\n"
+        f"{body}\n"
+        f"}}\n"
+    )
 
 
 def _mpi_name(member: str) -> str:

@@ -33,8 +33,15 @@ class ProfileFile:
     def of_command_line(cls, path: Path, parts: Sequence[Part]) -> "ProfileFile":
         """UsageError where a run would have nowhere to write in the end."""
         path = path.absolute()
-        if path.is_dir() or not path.parent.is_dir():
-            what = "it is a folder" if path.is_dir() else f"there is no folder {path.parent}"
+        what = ""
+        try:
+            if path.is_dir():
+                what = "it is a folder"
+            elif not path.parent.is_dir():
+                what = f"there is no folder {path.parent}"
+        except (OSError, ValueError) as error:
+            what = getattr(error, "strerror", None) or str(error)
+        if what:
             raise UsageError(f"--profile {path}: {what}", "Name a file in a folder that is there.")
         return cls(path, [part.argv for part in parts], ["isthmus", *sys.argv[1:]])
 

@@ -21,45 +21,51 @@ std::uint64_t bytes_of(Thread& thread, Count count, MPI_Datatype type) {
   return count > 0 ? static_cast<std::uint64_t>(count) * thread.size_of(type) : 0;
 }
 
-/// While it lives, the thread is in a call.
+/// While it lives, the thread is in a call. It has been begun.
 class Call {
  public:
   [[gnu::always_inline]] explicit Call(unsigned function, MPI_Comm comm = MPI_COMM_NULL,
                                        int peer = kNoPeer)
-      : thread_(this_thread()), counts_(thread_.function.load(std::memory_order_relaxed) == 0) {
-    if (!counts_) [[unlikely]]
+      : thread_(mine->function.load(std::memory_order_relaxed) == 0 ? mine : nullptr) {
+    if (thread_ == nullptr) [[unlikely]]
       return;
-    thread_.comm.store(comm, std::memory_order_relaxed);
-    thread_.peer.store(peer, std::memory_order_relaxed);
-    thread_.function.store(function, std::memory_order_relaxed);
+    thread_->comm.store(comm, std::memory_order_relaxed);
+    thread_->peer.store(peer, std::memory_order_relaxed);
+    thread_->function.store(function, std::memory_order_relaxed);
   }
   [[gnu::always_inline]] ~Call() {
-    if (counts_) [[likely]]
-      thread_.function.store(0, std::memory_order_relaxed);
+    if (thread_ != nullptr) [[likely]]
+      thread_->function.store(0, std::memory_order_relaxed);
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  bool counts() const { return counts_; }
+  bool counts() const { return thread_ != nullptr; }
   template <class Count>
   std::uint64_t bytes(Count count, MPI_Datatype type) const {
-    return bytes_of(thread_, count, type);
+    return thread_ != nullptr ? bytes_of(*thread_, count, type) : 0;
+  }
+  /// To the peer of this call, on its communicator.
+  template <class Count>
+  [[gnu::always_inline]] void sent(Count count, MPI_Datatype type) const {
+    if (thread_ == nullptr) [[unlikely]]
+      return;
+    thread_->send(thread_->comm.load(std::memory_order_relaxed),
+                  thread_->peer.load(std::memory_order_relaxed), count, type);
   }
   template <class Count>
-  [[gnu::always_inline]] void sent(MPI_Comm comm, int destination, Count count,
-                                   MPI_Datatype type) const {
-    if (counts_) [[likely]]
-      thread_.send(comm, destination, count, type);
+  void sent(MPI_Comm comm, int destination, Count count, MPI_Datatype type) const {
+    if (thread_ != nullptr) thread_->send(comm, destination, count, type);
   }
   /// By an operation on a window.
   void moved(MPI_Win window, int target, std::uint64_t size) const {
-    thread_.reach(window, target, size);
+    thread_->reach(window, target, size);
   }
-  void read(std::uint64_t size) const { in_file(thread_.files.read, size); }
-  void written(std::uint64_t size) const { in_file(thread_.files.written, size); }
+  void read(std::uint64_t size) const { in_file(thread_->files.read, size); }
+  void written(std::uint64_t size) const { in_file(thread_->files.written, size); }
   /// Persistent requests of what counts when it is started.
   void started(MPI_Request request) const {
-    if (counts_) start_kept(thread_, request);
+    if (thread_ != nullptr) start_kept(*thread_, request);
   }
   template <class Count>
   void started(Count count, const MPI_Request* requests) const {
@@ -67,15 +73,14 @@ class Call {
   }
 
  protected:
-  Thread& thread() const { return thread_; }
+  Thread& thread() const { return *thread_; }
 
  private:
   void in_file(std::atomic<std::uint64_t>& sum, std::uint64_t size) const {
     add(sum, size);
-    add(thread_.files.calls, 1);
+    add(thread_->files.calls, 1);
   }
-  Thread& thread_;
-  const bool counts_;
+  Thread* const thread_;
 };
 
 /// Bytes of an array of counts, with one type or one for each.

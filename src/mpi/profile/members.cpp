@@ -39,7 +39,10 @@ KnownMembers& windows() {
 std::vector<int> world_ranks(MPI_Group group) {
   std::vector<int> ranks;
   try {
-    ranks = group_of(group).ranks();
+    const core::World& world = grid()->world();
+    for (const int node : group_of(group).nodes()) {
+      ranks.push_back(world.rank_of(static_cast<core::NodeId>(node)));
+    }
   } catch (const std::exception&) {  // processes that are not of the grid
     int size = 0;
     isthmus_Group_size(group, &size);

@@ -43,13 +43,13 @@ std::uint64_t size_by_library(MPI_Datatype type) {
 
 }  // namespace
 
-Thread& begin_thread() {
+void begin_thread() {
   // The native library has come back on a thread of Isthmus's own: that is always in a call.
   static Thread& others = *new Thread;
   if (depth > 0) {
     others.function = kOther;
     mine = &others;
-    return others;
+    return;
   }
   static thread_local Lease lease;
   const std::lock_guard lock(threads().mutex);
@@ -60,7 +60,6 @@ Thread& begin_thread() {
     threads().idle.pop_back();
   }
   lease.thread = mine;
-  return *mine;
 }
 
 void each_thread(const std::function<void(Thread&)>& use) {

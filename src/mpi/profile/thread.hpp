@@ -136,12 +136,10 @@ class alignas(64) Thread {
   std::map<std::pair<unsigned, const Members*>, std::pair<MembersRef, Calls>> collectives_;
 };
 
+/// That of the calling thread, once it has been begun. It lasts as long as the process; one whose
+/// thread has ended goes to the next that begins.
 extern constinit thread_local Thread* mine __attribute__((tls_model("initial-exec")));
-Thread& begin_thread();
-
-/// That of the calling thread. It lasts as long as the process; one whose thread has ended goes to
-/// the next that begins.
-inline Thread& this_thread() { return mine != nullptr ? *mine : begin_thread(); }
+void begin_thread();
 
 void each_thread(const std::function<void(Thread&)>& use);
 
