@@ -184,6 +184,12 @@ def test_without_slots_clusters_have_shares_by_speed():
     assert sizes.given(parsed(text), 8) == [0] * 6 + [1] * 2
 
 
+def test_speed_goes_before_what_crosses():
+    text = "[cluster.a]\nspeed = 3\n[cluster.b]\nspeed = 1"
+    found = Mapped.of(Traffic(8, cliques(8, 2)), parsed(text), None).after
+    assert [found.count(cluster) for cluster in (0, 1)] == [6, 2]
+
+
 def test_ranks_that_need_a_tag_go_where_it_is():
     grid = parsed(GRID.format(4, 4).replace("[cluster.b]", '[cluster.b]\ntags = ["gpu"]'))
     allowed = [frozenset({0, 1})] * 8

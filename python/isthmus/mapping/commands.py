@@ -99,7 +99,8 @@ class Mapped:
         given = sizes.given(grid, found.size)
         capacity = sizes.capacity(grid, given)
         pairs = found.with_collectives(max(capacity))
-        starts = [given] if needs else [given, before]
+        # What `speed` and --need ask for goes before what crosses.
+        starts = [given] if needs or sorted(given) != sorted(before) else [given, before]
         try:
             tried = [assign(pairs, start, capacity, between, needs) for start in starts]
         except ValueError as error:
