@@ -97,7 +97,7 @@ TEST_F(TraceTest, ATextHasTheFieldsThatAreLeft) {
   ASSERT_EQ(records.size(), 2U);
   const auto text = [](const Record& record, std::size_t used) {
     std::string all(reinterpret_cast<const char*>(record.fields.data()), sizeof record.fields);
-    return std::string(all.substr(8 * used).c_str());
+    return all.substr(8 * used, all.find('\0', 8 * used) - 8 * used);
   };
   EXPECT_EQ(text(records[0], 0), "MPI_Dist_graph_create_adjacent_and_more");
   EXPECT_EQ(records[1].fields[0], 7);
