@@ -272,10 +272,8 @@ def _check_names(grid: Grid, text: str, name: str) -> None:
                 allowed = f"; its clusters: {listing(grid.cluster)}"
                 raise _complaint(text, name, where, unknown(cluster) + allowed)
         if link.compress and link.reach == "direct":
-            key = ("link", index, "compress")
-            raise _complaint(
-                text, name, key, 'is the work of gateways, which reach = "direct" leaves out'
-            )
+            what = 'is the work of gateways, which reach = "direct" leaves out'
+            raise _complaint(text, name, ("link", index, "compress"), what)
         if len(set(link.between)) == 1:
             raise _complaint(text, name, where, f"joins '{link.between[0]}' to itself")
 

@@ -44,6 +44,9 @@ def read(trace: Trace, rank: int) -> Story:
     rows = sorted(trace.rows(), key=lambda row: row.time)
     if not rows:
         return Story()
+    for row in rows:  # a map of ranks has given processes other numbers than their nodes
+        if "peer" in row.values:
+            row.values["peer"] = int(trace.name("node", row.values["peer"]))
     story = Story(first=rows[0].time, last=rows[-1].time)
     story.intervals += _calls(rows, story.last)
     story.intervals += _collectives(trace, rows, story.last)

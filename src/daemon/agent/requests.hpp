@@ -51,7 +51,7 @@ struct LinkRequest {
     int streams = 0;         ///< 0: chosen here
     std::string congestion;  ///< empty: as the kernel has it
     bool compress = false;
-    double patience = 0;     ///< seconds; 0: that of the settings
+    double patience = 0;  ///< seconds; 0: that of the settings
   };
   std::vector<Link> links;
   /// Of each own gateway.
