@@ -39,6 +39,7 @@ def test_what_agents_are_told(pair):
             "from": first,
             "to": second,
             "addresses": ["tcp:127.0.0.1:9000"],
+            "compress": False,
             "encrypt": True,
             "rate": 1e9,
             "rtt": None,
