@@ -167,7 +167,7 @@ void Conduit::output(StreamId id, Time now, std::size_t limit, std::vector<Packe
   advance(now);
   Stream& stream = found->second;
   std::size_t bytes = 0;
-  const auto put = [&](PacketPtr whole) {
+  const auto put = [&](const PacketPtr& whole) {
     PacketPtr packet = on_the_wire(whole);
     bytes += std::max(packet->size, whole->size / 4);  // what is compressed takes its time
     counts_.wire_bytes += packet->size;

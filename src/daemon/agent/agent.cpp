@@ -5,7 +5,6 @@
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
 #include <csignal>
-#include <cstdlib>
 #include <map>
 #include <memory>
 
@@ -17,7 +16,7 @@
 #include "daemon/agent/requests.hpp"
 #include "daemon/agent/runtime_dir.hpp"
 #include "daemon/agent/staging.hpp"
-#include "daemon/agent/trace_folder.hpp"
+#include "daemon/agent/trace_gathering.hpp"
 #include "daemon/gateway/gateway_set.hpp"
 #include "daemon/launch/failure.hpp"
 #include "daemon/launch/native_job.hpp"
@@ -68,7 +67,6 @@ class Agent {
   void end(const ControlMessage& message);
 
   std::string start_trace(const ConfigureRequest& request);
-  void gather_traces(SpawnRequest& request);
   void job_ended(int wait_status);
   json crossed(const char* op) const;
   void send_error(const std::string& sentence, const std::string& remedy);
@@ -87,9 +85,8 @@ class Agent {
   std::unique_ptr<ConfigureRequest> configure_;
   std::unique_ptr<RuntimeDir> runtime_dir_;
   std::unique_ptr<SpawnPlanner> planner_;
-  std::unique_ptr<StagedFile> staged_;  // what is coming
-  // Of this process, and of ranks on this host; of ranks elsewhere, where all hosts see it.
-  std::unique_ptr<TraceFolder> traces_, shared_traces_;
+  std::unique_ptr<StagedFile> staged_;      // what is coming
+  std::unique_ptr<TraceGathering> traces_;  // null: not gathered
   std::unique_ptr<GatewaySet> gateways_;
   core::World world_;
   std::unique_ptr<MetricsServer> metrics_;
@@ -207,14 +204,12 @@ void Agent::configure(const ControlMessage& message) {
 std::string Agent::start_trace(const ConfigureRequest& request) {
   const std::string wanted = request.settings.value("trace", "");
   if (request.settings.value("gather_traces", false)) {
-    const char* const temporary = std::getenv("TMPDIR");
-    traces_ = std::make_unique<TraceFolder>(
-        temporary != nullptr && *temporary == '/' ? temporary : "/tmp", request.job);
+    traces_ = std::make_unique<TraceGathering>(request.job);
   }
   try {
     core::trace::start(
         core::trace::parse_subsystems(wanted),
-        {.directory = traces_ ? traces_->path() : request.settings.value("trace_dir", ""),
+        {.directory = traces_ ? traces_->here() : request.settings.value("trace_dir", ""),
          .job = request.job,
          // A cluster has one agent, and may have several hosts with gateways.
          .process = options_.gateways_only
@@ -312,7 +307,7 @@ void Agent::spawn(const ControlMessage& message) {
     throw Failure("The control message \"spawn\" came before \"link\".");
   if (job_) throw Failure("The control message \"spawn\" came twice.");
   SpawnRequest request = read_spawn(message.body);
-  if (traces_) gather_traces(request);
+  if (traces_) traces_->tell_ranks(request, planner);
   NativeJob::Events events;
   events.output = [this](int fd, std::string_view bytes) {
     channel_.send({{"op", "output"}, {"fd", fd}}, bytes);
@@ -328,20 +323,6 @@ void Agent::spawn(const ControlMessage& message) {
     };
   }
   channel_.send({{"op", "spawned"}});
-}
-
-// Tells the ranks where their traces go. The working directory is what hosts of a cluster share.
-void Agent::gather_traces(SpawnRequest& request) {
-  for (auto& part : request.parts) {
-    const Inspection& found = planner("spawn").inspect(part.argv, part.mpi);
-    const bool here = planner("spawn").ranks_are_here(found.launcher);
-    if (!here && !shared_traces_) {
-      shared_traces_ =
-          std::make_unique<TraceFolder>(planner("spawn").site().directory, configure_->job);
-    }
-    part.env["ISTHMUS_TRACE_DIR"] = (here ? traces_ : shared_traces_)->path();
-    part.env["ISTHMUS_TRACE_GATHERED"] = "1";
-  }
 }
 
 void Agent::take_stdin(const ControlMessage& message) {
@@ -425,22 +406,16 @@ void Agent::tell_clock(const ControlMessage&) {
 void Agent::list_traces(const ControlMessage&) {
   core::trace::dump("the end", false);
   auto files = json::array();
-  for (const auto* folder : {traces_.get(), shared_traces_.get()}) {
-    for (const auto& [name, size] : folder ? folder->files() : std::vector<TraceFolder::File>{}) {
-      files.push_back({{"name", name}, {"size", size}});
-    }
+  for (const auto& [name, size] : traces_ ? traces_->files() : std::vector<TraceFolder::File>()) {
+    files.push_back({{"name", name}, {"size", size}});
   }
   channel_.send({{"op", "traces"}, {"files", std::move(files)}});
 }
 
 void Agent::send_trace(const ControlMessage& message) {
+  if (!traces_) throw Failure("The control message \"trace\" came where no traces are gathered.");
   const TraceRequest request = read_trace(message.body);
-  for (const auto* folder : {traces_.get(), shared_traces_.get()}) {
-    if (!folder || !folder->has(request.name)) continue;
-    channel_.send({{"op", "trace"}}, folder->read(request.name, request.offset, kMostOfTrace));
-    return;
-  }
-  throw Failure("There is no trace \"" + request.name.substr(0, 60) + "\" on " + host_name() + ".");
+  channel_.send({{"op", "trace"}}, traces_->read(request.name, request.offset, kMostOfTrace));
 }
 
 void Agent::end(const ControlMessage&) {

@@ -1,0 +1,35 @@
+// The traces of one agent's cluster, from where they are written until the launcher has fetched
+// them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/agent/requests.hpp"
+#include "daemon/agent/trace_folder.hpp"
+#include "daemon/launch/spawn_plan.hpp"
+
+namespace isthmus::daemon {
+
+class TraceGathering {
+ public:
+  /// Of this process, and of ranks on this host, in TMPDIR or /tmp. Throws Failure.
+  explicit TraceGathering(std::string job);
+
+  /// The folder of this host.
+  const std::string& here() const { return here_.path(); }
+  /// Lets the ranks know where theirs go. Those of other hosts write to the working directory,
+  /// which the hosts of a cluster share. Throws Failure.
+  void tell_ranks(SpawnRequest& request, SpawnPlanner& planner);
+  std::vector<TraceFolder::File> files() const;
+  /// As TraceFolder::read; throws Failure where no folder has it.
+  std::string read(const std::string& name, std::size_t offset, std::size_t most) const;
+
+ private:
+  std::string job_;
+  TraceFolder here_;
+  std::unique_ptr<TraceFolder> shared_;  // made when it is needed
+};
+
+}  // namespace isthmus::daemon
