@@ -113,7 +113,9 @@ TEST(Partition, NumberedAnyhow) {
   Edges edges;
   for (int r = 0; r < rows; ++r) {
     for (int c = 0; c < columns; ++c) {
-      const auto at = [&](int y, int x) { return name[static_cast<std::size_t>(y * columns + x)]; };
+      const auto at = [&](int y, int x) {
+        return name[static_cast<std::size_t>(y) * columns + static_cast<std::size_t>(x)];
+      };
       if (c + 1 < columns) edges.push_back({at(r, c), at(r, c + 1), 1});
       if (r + 1 < rows) edges.push_back({at(r, c), at(r + 1, c), 1});
     }

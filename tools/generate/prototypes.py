@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 SKIP_CXX = ["-DOMPI_SKIP_MPICXX=1", "-DMPICH_SKIP_MPICXX=1"]
 
@@ -59,13 +59,26 @@ def preprocess(compiler: str, include: list[str]) -> str:
 
 
 def parse(text: str) -> list[Function]:
-    """Every PMPI prototype in preprocessed text, sorted by name."""
+    """Every PMPI prototype in preprocessed text, sorted by name. One whose parameters have no names
+    there (files in MPICH 4.0) has those of its MPI prototype."""
     text = _without_attributes(text)
     found: dict[str, Function] = {}
-    pattern = re.compile(r"([A-Za-z_][\w\s\*]*?)\b(PMPIX?_[A-Z]\w*)\s*\(([^;{]*)\)\s*;")
+    public: dict[str, tuple[Parameter, ...]] = {}
+    pattern = re.compile(r"([A-Za-z_][\w\s\*]*?)\b(P?MPIX?_[A-Z]\w*)\s*\(([^;{]*)\)\s*;")
     for returns, symbol, parameters in pattern.findall(text):
-        found[symbol] = Function(symbol, _returns(returns), _parameters(parameters))
-    return [found[name] for name in sorted(found)]
+        if symbol.startswith("P"):
+            found[symbol] = Function(symbol, _returns(returns), _parameters(parameters))
+        else:
+            public[symbol] = _parameters(parameters)
+    return [_named(found[name], public.get(name[1:], ())) for name in sorted(found)]
+
+
+def _named(function: Function, others: tuple[Parameter, ...]) -> Function:
+    unnamed = [p.name == f"a{i}" for i, p in enumerate(function.parameters)]
+    if not any(unnamed) or len(others) != len(function.parameters):
+        return function
+    names = zip(function.parameters, others, strict=True)
+    return replace(function, parameters=tuple(replace(p, name=other.name) for p, other in names))
 
 
 def _returns(text: str) -> str:
