@@ -6,6 +6,7 @@
 #include "coll/engine/party.hpp"
 #include "mpi/comm/inter.hpp"
 #include "mpi/process/error.hpp"
+#include "mpi/process/grid.hpp"
 
 namespace isthmus::face {
 
