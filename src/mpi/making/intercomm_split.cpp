@@ -17,7 +17,7 @@ namespace {
 /// result, as ranks of their side.
 std::vector<int> side_of(const std::vector<SplitChoice>& choices, int first, int size, int colour) {
   const auto choice = [&](int rank) -> const SplitChoice& {
-    return choices[static_cast<std::size_t>(first + rank)];
+    return choices[static_cast<std::size_t>(first) + static_cast<std::size_t>(rank)];
   };
   std::vector<int> side;
   for (int rank = 0; rank < size; ++rank) {
