@@ -30,19 +30,30 @@ std::chrono::nanoseconds worked() {
 
 }  // namespace
 
+// Made at their first use: most links are not compressed, and those of one way use one of them.
 struct FrameCompressor::Contexts {
-  ZSTD_CCtx* compressing = ZSTD_createCCtx();
-  ZSTD_DCtx* decompressing = ZSTD_createDCtx();
-
-  Contexts() {
-    if (compressing == nullptr || decompressing == nullptr) throw std::bad_alloc();
-  }
+  Contexts() = default;
   ~Contexts() {
-    ZSTD_freeCCtx(compressing);
-    ZSTD_freeDCtx(decompressing);
+    ZSTD_freeCCtx(compressing_);
+    ZSTD_freeDCtx(decompressing_);
   }
   Contexts(const Contexts&) = delete;
   Contexts& operator=(const Contexts&) = delete;
+
+  ZSTD_CCtx* compressing() {
+    if (compressing_ == nullptr) compressing_ = ZSTD_createCCtx();
+    if (compressing_ == nullptr) throw std::bad_alloc();
+    return compressing_;
+  }
+  ZSTD_DCtx* decompressing() {
+    if (decompressing_ == nullptr) decompressing_ = ZSTD_createDCtx();
+    if (decompressing_ == nullptr) throw std::bad_alloc();
+    return decompressing_;
+  }
+
+ private:
+  ZSTD_CCtx* compressing_ = nullptr;
+  ZSTD_DCtx* decompressing_ = nullptr;
 };
 
 FrameCompressor::FrameCompressor() : contexts_(std::make_unique<Contexts>()) {}
@@ -63,7 +74,7 @@ std::span<const std::byte> FrameCompressor::compress_as(Layout layout,
   packed_.resize(1 + ZSTD_compressBound(frame.size()));
   packed_[0] = static_cast<std::byte>(layout);
   const std::size_t size =
-      ZSTD_compressCCtx(contexts_->compressing, packed_.data() + 1, packed_.size() - 1,
+      ZSTD_compressCCtx(contexts_->compressing(), packed_.data() + 1, packed_.size() - 1,
                         frame.data(), frame.size(), kLevel);
   if (ZSTD_isError(size) != 0U) return {};
   return std::span(packed_).first(1 + size);
@@ -84,7 +95,7 @@ std::span<const std::byte> FrameCompressor::decompress(std::span<const std::byte
   if (body.empty() || std::to_integer<std::size_t>(body[0]) >= kLayouts) return {};
   const auto layout = static_cast<Layout>(body[0]);
   whole_.resize(kLargest);
-  const std::size_t size = ZSTD_decompressDCtx(contexts_->decompressing, whole_.data(), kLargest,
+  const std::size_t size = ZSTD_decompressDCtx(contexts_->decompressing(), whole_.data(), kLargest,
                                                body.data() + 1, body.size() - 1);
   if (ZSTD_isError(size) != 0U) return {};
   const auto whole = std::span(whole_).first(size);

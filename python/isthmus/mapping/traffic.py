@@ -1,7 +1,6 @@
 """What ranks send to each other: a profile's, or a table's."""
 
 import csv
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -9,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from isthmus.errors import UsageError, listing
+from isthmus.profile import model as profile
 
-FORMAT, VERSION = "isthmus-profile", 1
 # Whose blocks differ from member to member: what a member gives is spread over the others.
 _SPREAD = ("alltoall", "scatter")
 _COLUMNS = ("from", "to", "messages", "bytes")
@@ -76,7 +75,7 @@ def load(path: Path) -> Traffic:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise UsageError(f"{path}: it is not UTF-8 text", _REMEDY) from None
-    return _of_profile(text, path) if text.lstrip().startswith("{") else _of_table(text, path)
+    return _of_profile(path) if text.lstrip().startswith("{") else _of_table(text, path)
 
 
 _REMEDY = (
@@ -85,19 +84,8 @@ _REMEDY = (
 )
 
 
-def _of_profile(text: str, path: Path) -> Traffic:
-    try:
-        found = json.loads(text)
-    except ValueError as error:
-        raise UsageError(f"{path}: it is no JSON: {error}", _REMEDY) from None
-    if found.get("format") != FORMAT:
-        raise UsageError(f"{path} is no profile", _REMEDY)
-    if found.get("version") != VERSION:
-        raise UsageError(
-            f"{path} is a profile of version {found.get('version')}, and this Isthmus reads "
-            f"version {VERSION}",
-            "Make it anew, or use the Isthmus that wrote it.",
-        )
+def _of_profile(path: Path) -> Traffic:
+    found = profile.read(path, _REMEDY)
     try:
         size = int(found["size"])
         rows = [row[:4] for key in ("pairs", "windows") for row in found.get(key) or []]

@@ -86,15 +86,18 @@ class Profile(BaseModel):
 def load(path: Path) -> Profile:
     """UsageError with a sentence."""
     try:
-        return Profile.model_validate(_checked(path))
+        return Profile.model_validate(read(path))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         raise UsageError(f"{path}: '{where}' is wrong: {first['msg']}") from None
 
 
-def _checked(path: Path) -> dict[str, Any]:
-    remedy = "Profiles are what `isthmus run --profile FILE` writes."
+_REMEDY = "Profiles are what `isthmus run --profile FILE` writes."
+
+
+def read(path: Path, remedy: str = _REMEDY) -> dict[str, Any]:
+    """The JSON of a profile of this version. UsageError names the file."""
     try:
         found = json.loads(path.read_bytes())
     except OSError as error:
