@@ -17,7 +17,8 @@ _MOST_CALLS = 12
 def head(profile: Profile) -> str:
     program = " : ".join(" ".join(words) for words in profile.program)
     clusters = ", ".join(f"{each.name} {each.ranks}" for each in profile.grid.clusters)
-    return f"{program}\n{profile.size} ranks ({clusters}), {profile.seconds:.3f} s in MPI's world"
+    ranks = f"{profile.size} rank{'s' if profile.size != 1 else ''}"
+    return f"{program}\n{ranks} ({clusters}), {profile.seconds:.3f} s in MPI's world"
 
 
 def show(profile: Profile, console: Console) -> None:
@@ -41,7 +42,7 @@ def _table_2(profile: Profile) -> Table:
     messages = summary.of_rows(profile.pairs)
     _add_sum(table, "point to point", messages)
     for each in summary.collectives(profile):
-        where = f" of {each.size} ranks" if each.size else ""
+        where = f" of {each.size} rank{'s' if each.size != 1 else ''}" if each.size else ""
         where += f", {each.clusters} clusters" if each.clusters > 1 else ""
         table.add_row(
             f"{each.function}{where}: {each.operations:.6g} times",
