@@ -60,12 +60,13 @@ demo: build  ## one unmodified program over two clusters, one Open MPI, one MPIC
 
 # ---- tests ----------------------------------------------------------------------------------
 
-# What only compiles or reads takes what grids and the lab leave of the processors; tests under
-# sanitizers have the machine, since they are slow enough without others.
+# What only compiles or reads takes what grids and the lab leave of the processors, and what waits for
+# queues runs beside them; tests under sanitizers have the machine, since they are slow enough without
+# others.
 test: setup packages-check  ## everything that must pass
 	$(MAKE) -j 2 build check-and-packages
 	$(MAKE) unit
-	$(MAKE) -j 2 grid-and-lab beside
+	$(MAKE) -j 3 grid-and-lab lab-queues beside
 	$(MAKE) sanitize
 
 .PHONY: check-and-packages grid-and-lab beside
@@ -75,7 +76,7 @@ check-and-packages:
 	$(MAKE) packages-aarch64
 grid-and-lab:
 	$(MAKE) grid
-	$(MAKE) lab
+	$(MAKE) lab-networks
 beside:
 	nice -n 19 $(MAKE) sanitizers
 	nice -n 19 $(MAKE) aarch64-some
@@ -83,16 +84,23 @@ beside:
 
 unit: build  ## unit tests, in C++ and Python
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
-	$(BIN)/pytest -q -n $(JOBS) tests/architecture tests/generate tests/cli
+	$(BIN)/pytest -q -n $$(($(JOBS) + 1)) tests/architecture tests/generate tests/cli
 
 # Two at a time, however many cores: each starts a grid of processes, and waits for much of its time.
 grid: build packages-programs  ## whole grids: programs, faults, real applications
 	$(BIN)/pytest -q -n 2 --dist worksteal tests/grid tests/faults
 
-.PHONY: lab lab-grid $(addprefix lab-grid-,hablot zipper chain)
-lab: build  ## the lab itself, and Isthmus over its emulated networks
+.PHONY: lab lab-queues lab-networks lab-grid $(addprefix lab-grid-,hablot zipper chain)
+lab: lab-networks lab-queues  ## the lab itself, and Isthmus over its emulated networks and schedulers
+
+QUEUES := tests/lab/lab_submit_test.py tests/lab/lab_slurm_test.py
+lab-networks: build
 	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder tests/lab \
-	  --ignore tests/lab/lab_programs_test.py
+	  --ignore tests/lab/lab_programs_test.py $(addprefix --ignore ,$(QUEUES))
+
+# Real schedulers, which take their time and little of the processors'.
+lab-queues: build packages-programs
+	$(BIN)/pytest -q $(QUEUES)
 
 lab-grid: build  ## every program over emulated wide-area networks: many minutes
 	$(MAKE) -k -j 3 -O lab-grid-hablot lab-grid-zipper lab-grid-chain
@@ -143,7 +151,7 @@ check: setup packages-check  ## formatters, linters, types
 	$(BIN)/ruff check python tests tools bench
 	$(BIN)/mypy
 
-tidy: setup packages-check  ## clang-tidy over all C++: some ten minutes
+tidy: setup packages-check  ## clang-tidy over all C++: an hour and more
 	$(BIN)/python tools/tidy.py
 
 tidy-changed: setup packages-check  ## clang-tidy over what this branch or commit changes

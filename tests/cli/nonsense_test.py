@@ -59,15 +59,14 @@ def isthmus_ends(*words: str, cwd: Path, **env: str) -> None:
 
 
 # Runs the command once for each environment and list of words in its argument, each time in a child
-# of its own: the half second in which Python reads the command is spent once. With an environment,
-# which modules may look at when they are read, that holds for libraries only.
+# of its own: the half second in which Python reads the command is spent once. No module looks at the
+# environment when it is read.
 MANY = """
 import asyncio, json, os, sys, traceback
 import ClusterShell.NodeSet, pydantic, rich.console, typer.main
+import isthmus.cli, isthmus.doctor, isthmus.job
 
 runs = json.loads(sys.argv[1])
-if not any(env for env, _ in runs):
-    import isthmus.cli
 for env, words in runs:
     child = os.fork()
     if child == 0:

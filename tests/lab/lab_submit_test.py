@@ -51,8 +51,14 @@ def state(job: Path) -> dict:
         return {}
 
 
-def until_running(job: Path) -> None:
-    eventually(lambda: len((job / "out").read_text().splitlines()) == 4, "all ranks", 90)
+def until_running(queues: Queues, job: Path) -> None:
+    try:
+        eventually(lambda: len((job / "out").read_text().splitlines()) == 4, "all ranks", 90)
+    finally:  # shown where it fails
+        print(*(f"{p.name}: {p.read_text()}" for p in job.iterdir() if p.is_file()), sep="\n")
+        for site in "ab":
+            print(queues.on(site, "scontrol", "show", "job").stdout)
+            print(queues.on(site, "sinfo", "-N", "--long").stdout)
 
 
 def until_ended(job: Path, limit: float = 60) -> dict:
@@ -115,7 +121,7 @@ def test_one_never_comes(queues, hello):
 @pytest.mark.parametrize("site", ["a", "b"])
 def test_one_part_is_cancelled(queues, hello, site):
     job = queues.submit(*mixed(hello, 100))
-    until_running(job)
+    until_running(queues, job)
     queues.on(site, "scancel", "--user=root")
     began = time.monotonic()
     ended = until_ended(job)
@@ -137,7 +143,7 @@ def test_a_queued_part_is_cancelled(queues, hello):
 
 def test_the_whole_job_is_cancelled(queues, hello):
     job = queues.submit(*mixed(hello, 100))
-    until_running(job)
+    until_running(queues, job)
     done = queues.isthmus("cancel", job.name)
     assert done.stdout == f"{job.name}: ended with status 143\n", done.stderr
     eventually(lambda: not queue(queues.lab, "a") and not queue(queues.lab, "b"), "empty queues")
@@ -166,7 +172,7 @@ def test_what_slurm_refuses(queues, hello):
 def test_the_time_is_up(queues, hello):
     """Slurm gives a minute at least, and looks each half."""
     job = queues.submit("--time", "1min", *mixed(hello, 1000))
-    until_running(job)
+    until_running(queues, job)
     ended = until_ended(job, 200)
     assert ended["status"] != 0
     assert "time limit" in ended["sentence"] or "TIMEOUT" in ended["sentence"]

@@ -44,7 +44,7 @@ SchedulerParameters=bf_interval=2,sched_interval=5,batch_sched_delay=0
 SlurmdParameters=config_overrides
 ReturnToService=2
 SlurmctldTimeout=10
-SlurmdTimeout=10
+SlurmdTimeout=40
 KillWait=2
 MinJobAge=600
 """
