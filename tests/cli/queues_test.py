@@ -13,7 +13,7 @@ import pytest
 
 from isthmus import grid as grids
 from isthmus.errors import UsageError
-from isthmus.queues import joiner, keys, schedulers, scripts
+from isthmus.queues import commands, joiner, keys, schedulers, scripts
 from isthmus.queues.door import Door, GatheringError, Policy
 
 
@@ -300,3 +300,18 @@ def test_grid_keys():
         grids.parse('[cluster.a]\nscheduler = "slurn"\n', "g")
     assert "did you mean 'slurm'?" in str(error.value)
     assert json.dumps(grids.parse('[cluster.a]\nsetup = ["x"]\n', "g").cluster["a"].setup)
+
+
+@pytest.mark.parametrize(
+    ("full", "short", "named"),
+    [
+        ("login.site.example", "login", "login.site.example"),
+        ("localhost", "vm", "vm"),
+        ("localhost.localdomain", "localhost", "localhost"),
+    ],
+)
+def test_where_jobs_come_to(full, short, named, monkeypatch, capsys):
+    monkeypatch.setattr("socket.getfqdn", lambda: full)
+    monkeypatch.setattr("socket.gethostname", lambda: short)
+    assert commands._meeting_point(None) == (named, 0)
+    assert ("--meet HOST[:PORT]" in capsys.readouterr().err) == (named == "localhost")

@@ -105,7 +105,9 @@ def _times(profile: Profile) -> Table:
     if profile.ranks:
         worst = max(profile.ranks, key=lambda rank: rank.wan)
         if worst.wan:
-            _add_time(table, f"the longest wait: rank {worst.rank}", worst.mpi, worst.wan, whole)
+            _add_time(
+                table, f"the longest wait: rank {worst.rank}", worst.mpi, worst.wan, worst.seconds
+            )
     return table
 
 

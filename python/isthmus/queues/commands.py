@@ -150,9 +150,21 @@ def _orchestrator(
 def _meeting_point(text: str | None) -> tuple[str, int]:
     """Where agents dial in: a name of this host, and a port; 0 is any."""
     if not text:
-        return socket.getfqdn(), 0
+        return _name_of_this_host(), 0
     host, _, port = text.rpartition(":")
     return (host, int(port)) if host and port.isdecimal() else (text, 0)
+
+
+def _name_of_this_host() -> str:
+    for name in (socket.getfqdn(), socket.gethostname()):
+        if name.partition(".")[0] != "localhost":
+            return name
+    print(
+        "isthmus: this host is called 'localhost' only, where jobs on other hosts do not find it\n"
+        "  --meet HOST[:PORT] gives one by which they do.",
+        file=sys.stderr,
+    )
+    return "localhost"
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -208,7 +220,10 @@ def _state(job: place.Place) -> str:
     state = str(said.get("state", "unknown"))
     if state == "ended":
         return f"ended with status {said.get('status')}"
-    return state if job.lives else "lost: its process is gone"
+    if not job.lives:
+        return "lost: its process is gone"
+    at = job.facts("job.json").get("at")
+    return f"{state} at {at}" if state == "waiting" and at else state
 
 
 def jobs(

@@ -9,6 +9,7 @@
 #include "core/hex.hpp"
 #include "daemon/agent/host.hpp"
 #include "daemon/launch/failure.hpp"
+#include "daemon/log/log.hpp"
 #include "net/connect.hpp"
 #include "net/handshake.hpp"
 #include "net/host_addresses.hpp"
@@ -81,8 +82,9 @@ struct InputDoor::State : std::enable_shared_from_this<State> {
           try {
             self->serve(co_await net::authenticate_as_server(std::move(newcomer), self->credentials,
                                                              how, where));
-          } catch (const std::exception&) {
+          } catch (const std::exception& error) {
             // Anybody may knock; the rank itself tells why it is not let in.
+            log::debug("standard input is not given to {}: {}", where, error.what());
           }
         }(shared_from_this(), std::move(generic), policy, from.address().to_string()),
         asio::detached);

@@ -54,7 +54,8 @@ class Blocks {
         size_ |= static_cast<std::uint32_t>(static_cast<unsigned char>(*bytes)) << shift_;
         ++bytes;
         --size;
-        if ((shift_ += 8) < 32) continue;
+        shift_ += 8;
+        if (shift_ < 32) continue;
         over = size_ == 0;
         left_ = std::exchange(size_, 0);
         shift_ = 0;
