@@ -121,6 +121,10 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
                 )
     first = parts[0]
     trace = traced(first.trace, first.trace_size)
+    if trace is not None and first.profile is not None and _same(trace.file, first.profile):
+        raise UsageError(
+            f"--trace and --profile name one file, {first.profile}", "Give each its own."
+        )
     settings = _settings(first) | told_ranks(trace, environ.get("ISTHMUS_TRACE", ""))
     return RunOptions(
         parts=[_part(part, i, environ, settings) for i, part in enumerate(parts)],
@@ -137,6 +141,10 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
         stage=[staged(text) for text in first.stage],
         verbose=first.verbose,
     )
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve()
 
 
 def seconds_of(option: str, text: str | None) -> float | None:

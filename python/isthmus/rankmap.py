@@ -71,8 +71,13 @@ def parse(text: str, name: str) -> RankMap:
             continue
         where = f"{name}:{number}"
         if len(words) != 2:
+            if line.startswith("{"):
+                raise UsageError(
+                    f"{name} is no rank map",
+                    f"If it is a profile, `isthmus map {name} -o MAP` makes a map of it.",
+                )
             raise UsageError(
-                f"{where}: '{line.strip()}' is not ranks and a cluster",
+                f"{where}: '{line.strip()[:60]}' is not ranks and a cluster",
                 "Write lines such as '0-3,8 lyon', without spaces between the ranks.",
             )
         try:

@@ -72,6 +72,7 @@ def test_wrong_combinations(words, said):
         ["run", "--timeout", "soon", "prog"],
         ["run", "-g", "/nonexistent/grid.toml", "prog"],
         ["run", "--on", "north", "prog"],
+        ["run", "--trace", "p.json", "--profile", "./p.json", "prog"],
         ["frobnicate"],
         ["--frobnicate"],
     ],

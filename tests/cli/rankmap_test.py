@@ -85,6 +85,8 @@ def test_parts_have_ranks_in_the_order_of_the_command_line():
         ("0, 1 east", "m:1: '0, 1 east' is not ranks and a cluster"),
         ("\neast 0", "m:2: 'east' is no list of ranks"),
         ("3-1 east", "m:1: '3-1' counts down"),
+        ('{"format":"isthmus-profile"}', "m is no rank map"),
+        ("x" * 70 + " 1 2", "m:1: '" + "x" * 60 + "' is not ranks and a cluster"),
         ("# nothing", "m: the rank map has no ranks"),
     ],
 )
