@@ -3,13 +3,16 @@ build compiles sources together.
 
 `tidy.py` reads everything, `tidy.py --changed` what a commit or branch changes: C++ sources, and
 for a header one source that includes it; of many, a share. What counts as changed is decided by
-`base_of`.
+`base_of`. A source that was clean is not read again in the same build tree until it, a header, its
+flags or the checks change.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import zlib
@@ -153,6 +156,24 @@ def dealt(sources: Iterable[str], count: int) -> list[str]:
     return sorted(sorted(sources, key=lambda name: zlib.crc32(f"{head}{name}".encode()))[:count])
 
 
+def digest_of(entry: Entry, words: Sequence[str]) -> str | None:
+    """Of all that decides what these words find: the checks, and the source with its headers in it.
+    None where it cannot be told, as in a source that does not compile."""
+    command = [w for w in shlex.split(entry["command"]) if w not in ("-o", object_of(entry), "-c")]
+    done = subprocess.run(
+        [*command, "-E", *COROUTINES],
+        cwd=entry["directory"],
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        return None
+    made = hashlib.sha256(" ".join([*words, *command]).encode())
+    made.update((ROOT / ".clang-tidy").read_bytes())
+    made.update(done.stdout)
+    return made.hexdigest()
+
+
 def read(entry: Entry, folder: Path) -> str:
     """What clang-tidy finds, or nothing."""
     name = re.sub(r"\W+", "-", object_of(entry))
@@ -161,8 +182,13 @@ def read(entry: Entry, folder: Path) -> str:
     words = [CLANG_TIDY, "-p", str(folder / name), "--quiet"]
     words += [f"--extra-arg={flag}" for flag in COROUTINES]
     words += [IN_TESTS] if entry["file"].endswith("_test.cpp") else []
+    clean = folder / name / "clean"
+    digest = digest_of(entry, words)
+    if digest is not None and clean.is_file() and clean.read_text() == digest:
+        return ""
     done = subprocess.run([*words, entry["file"]], capture_output=True, text=True, check=False)
     if done.returncode == 0:
+        clean.write_text(digest or "")
         return ""
     return done.stdout or done.stderr or f"{CLANG_TIDY} ended with status {done.returncode}\n"
 
