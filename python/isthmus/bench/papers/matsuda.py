@@ -3,7 +3,7 @@ CLUSTER 2006."""
 
 from collections.abc import Callable
 
-from isthmus.bench.coll.roster import DIRECT, FLAT, OLDER, SENDERS, paper
+from isthmus.bench.coll.roster import ALL_SENDERS, DIRECT, FLAT, OLDER, paper
 from isthmus.bench.coll.variants import UNDELAYED
 from isthmus.bench.papers.readings import only, repeated
 from isthmus.bench.papers.recipe import Claim, Measured, Measurement, Paper, Recipe
@@ -11,7 +11,7 @@ from isthmus.measuring.samples import NotMeasuredError
 
 PAPER = Paper("matsuda", "Matsuda et al. 2006, Efficient MPI collective operations")
 
-_BOTH = (*repeated("--collective", ("bcast", "allreduce")), "--no-tune")
+_BOTH = repeated("--collective", ("bcast", "allreduce"))
 _ONE = paper("senders=1")
 _ALL = only(DIRECT, *(paper(name) for name in (OLDER, FLAT, "senders=*")))
 
@@ -34,7 +34,7 @@ def _time(measured: Measured, key: str, collective: str) -> float:
 def _best(measured: Measured, collective: str) -> float:
     """Of all numbers of senders."""
     times = []
-    for n in SENDERS:
+    for n in ALL_SENDERS:
         try:
             times.append(_time(measured, paper(f"senders={n}"), collective))
         except NotMeasuredError:
@@ -71,9 +71,10 @@ _FIGURE_6 = Measurement(
     "coll",
     ("--testbed", "matsuda16", *_BOTH, *_ALL),
     (
-        *("--testbed", "matsuda", "--variant", "plain", *_BOTH, "--size", "3.2 MB"),
+        *("--testbed", "matsuda", "--variant", "plain", *_BOTH),
+        *repeated("--size", ("256 KiB", "3.2 MB")),
         *only(DIRECT, paper(OLDER), paper("senders=1"), paper("senders=8")),
-        *("--repetitions=1", "--passes=1"),
+        *("--repetitions=2", "--passes=1"),
     ),
 )
 _UNDELAYED = ("--testbed", "matsuda", "--variant", UNDELAYED, *_BOTH)
@@ -81,9 +82,9 @@ _FIGURE_7 = Measurement(
     "coll",
     (*_UNDELAYED, *_ALL),
     (
-        *(*_UNDELAYED, "--size", "1 MiB"),
+        *(*_UNDELAYED, *repeated("--size", ("64 KiB", "1 MiB")), "--no-tune"),
         *only(DIRECT, paper(FLAT), paper("senders=8")),
-        *("--repetitions=1", "--passes=1"),
+        *("--repetitions=2", "--passes=1"),
     ),
 )
 
