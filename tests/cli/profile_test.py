@@ -14,6 +14,8 @@ from isthmus.profile import model, replay, scenario, sizes, summary, verdict
 from isthmus.profile.told import Told
 from isthmus.profile.writing import ProfileFile
 from isthmus.stats import Stats
+from isthmus.tune import store
+from isthmus.tune.figures import Figures, PairFigures
 
 MESSAGES, BYTES = 1000, 8000
 SECONDS = 10.0
@@ -248,6 +250,10 @@ def test_another_grid(tmp_path, profile) -> None:
     found = scenario.of_grid(profile, other)
     assert list(found.home.values()) == [0, 1, 1, 1]
     assert found.wire(0, 1).rtt == 0.02
+    pair = PairFigures(between=(found.names[1], found.names[0]), latency=0.015, rate=0, senders=2)
+    store.write(other, Figures(clusters=[], pairs=[pair]), "today")
+    tuned = scenario.of_grid(profile, other).wire(0, 1)
+    assert (tuned.rtt, tuned.rate) == (0.03, found.wire(0, 1).rate)
 
 
 @pytest.mark.parametrize(
