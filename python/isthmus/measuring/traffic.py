@@ -10,6 +10,8 @@ from isthmus.lab import traffic
 from isthmus.lab.traffic import Row, Way
 from isthmus.measuring.place import Place
 
+_LITTLE = 0.1  # of the most in a millisecond
+
 
 @dataclass(frozen=True)
 class Crossed:
@@ -30,7 +32,8 @@ class Crossed:
         return sum(row[1] for row in self.rows)
 
     def busiest(self, milliseconds: int) -> tuple[int, int]:
-        """The first and last of so many milliseconds in which most crossed."""
+        """The first and last of so many milliseconds in which most crossed, without what little
+        crossed at their beginning."""
         times = [row[0] for row in self.rows]
         sums = [0]
         for _, sent, _ in self.rows:
@@ -39,7 +42,12 @@ class Crossed:
         def crossed(i: int) -> int:
             return sums[bisect.bisect(times, times[i] + milliseconds)] - sums[i]
 
-        first = times[max(range(len(times)), key=crossed)] if times else 0
+        if not times:
+            return 0, milliseconds
+        i = max(range(len(times)), key=crossed)
+        part = [row for row in self.rows[i:] if row[0] <= times[i] + milliseconds]
+        most = max(sent for _, sent, _ in part)
+        first = next(at for at, sent, _ in part if sent >= _LITTLE * most)
         return first, first + milliseconds
 
     def as_json(self) -> dict[str, Any]:

@@ -143,6 +143,13 @@ _PAUSES = Measurement(
     (*_HABLOT, "--figure=paused", *only(OURS, DIRECT, "native-*-default"), "--passes=3"),
     (*_HABLOT, "--figure=paused", *only(OURS, DIRECT), "--passes=1"),
 )
+# New connections, whose first messages the pictures of the wide area show.
+_BEGUN_WORDS = (*_HABLOT, *_sizes("4 MiB"), "--rounds=2", "--passes=1", "--traffic")
+_BEGUN = Measurement(
+    "p2p",
+    (*_BEGUN_WORDS, *only(TCP, OURS, DIRECT, "native-*-default")),
+    (*_BEGUN_WORDS, *only(TCP, OURS, DIRECT)),
+)
 
 # -- Figures 5 to 7: kernels ----------------------------------------------------------------------
 
@@ -312,7 +319,7 @@ RECIPES = (
         PAPER,
         "Section V",
         "what TCP's slow start costs a message after 2 s of computing (future work there)",
-        {"": _PAUSES},
+        {"": _PAUSES, "begun": _BEGUN},
         tuple(
             Claim(f"{size >> 10} KiB over one back to back{how}", None, _paused(key, size))
             for key, how in ((OURS, ""), (DIRECT, ", direct"))
