@@ -89,6 +89,17 @@ def test_latencies_of_table_4():
     assert found["in one cluster: TCP, one way"] is None
 
 
+def test_ways_through_a_gateway():
+    runs = [
+        Run("isthmus", 0, Task(way, size, 1), 1, (seconds, 2 * seconds))
+        for way, size, seconds in (("there", 8, 50e-6), ("back", 8, 60e-6), ("there", MIB, 0.04))
+    ]
+    found = values("madeleine-ways", "p2p", Results({"isthmus": "Isthmus"}, runs))
+    assert found["8 B one way, from the faster network"] == pytest.approx(50)
+    assert found["8 B: the slower way over the quicker one"] == pytest.approx(1.2)
+    assert found["1 MiB: the same"] is None
+
+
 def test_kernels_of_figures_6_and_7():
     runs = []
     for kernel, one, split, quarter in (("ep", 10, 10, 40), ("lu", 10, 12.5, 40), ("cg", 1, 4, 3)):

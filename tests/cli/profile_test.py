@@ -204,6 +204,13 @@ def test_a_longer_link_takes_longer(profile) -> None:
     assert times[2] - times[0] == pytest.approx(0.099 / 2 * MESSAGES * (1 + 0.075), rel=0.01)
 
 
+def test_without_a_long_link_half_of_the_messages_wait(tmp_path) -> None:
+    near = written(tmp_path, ring(), parse(LINKED.replace("20 ms", "100 us"), "grid.toml"))
+    far = replay.predict(near, scenario.with_link(scenario.as_it_was(near), "rtt=20ms"))
+    assert not far.learned
+    assert far.waits.messages == replay.Span(0.0, MESSAGES * 0.005, MESSAGES * 0.01)
+
+
 def test_a_narrow_link_takes_as_long_as_its_bytes(profile) -> None:
     narrow = scenario.with_link(scenario.usual(profile), "rtt=1us,rate=1kbit/s")
     assert replay.predict(profile, narrow).seconds.least > BYTES / 125

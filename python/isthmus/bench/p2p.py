@@ -203,6 +203,8 @@ def _full(place: Place, contestant: Contestant, options: Options) -> list[list[T
     if options.sizes and not options.figures:
         return [made] * options.passes
     if contestant.ceiling is None:
+        made += tasks.one_way(options.sizes or (LATENCY_BYTES, MIB), each)
+    if contestant.ceiling is None:
         made += [*tasks.flows(2, options.seconds), tasks.loaded()]
         made += tasks.paused(3) if not options.figures or "paused" in options.figures else []
     return [
