@@ -19,7 +19,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test unit grid grid-all sanitize fuzz aarch64 aarch64-some check tidy \
-        tidy-changed format bench suite clean
+        tidy-changed format bench papers suite clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -163,6 +163,11 @@ format:          ## format everything in place
 
 bench: build     ## figures: native against grid, side by side
 	$(BIN)/python bench/run.py
+
+papers: build    ## the papers' figures, each by its smallest run, drawn into build/papers: a quarter of an hour
+	$(BIN)/isthmus bench papers --all --quick --figures build/papers --json build/papers.json \
+	  >build/papers.md
+	@echo "build/papers.md: both numbers; build/papers: pictures"
 
 clean:           ## remove what was built (not the environments)
 	rm -rf build

@@ -53,6 +53,7 @@ void Channel::accept(std::span<const std::byte> frame, BufferPool::Buffer buffer
     return;
   }
   advance(now);
+  const std::uint64_t dropped = counters_.dropped_loss + counters_.dropped_queue;
   for (std::uint32_t first = 0; first < segments.count;) {
     const std::uint32_t left = segments.count - first;
     if (segments.headers == 0 || left == 1) {  // whole or not at all
@@ -68,6 +69,7 @@ void Channel::accept(std::span<const std::byte> frame, BufferPool::Buffer buffer
     if (passed < left) ++counters_.dropped_loss;
     first += passed + 1;
   }
+  traffic_.dropped(now, counters_.dropped_loss + counters_.dropped_queue - dropped);
   advance(now);
 }
 
@@ -125,6 +127,7 @@ void Channel::advance(Nanos now) {
     DropTailQueue::Item item = queue_.pop();
     const Nanos sent = shaper_.transmit(item.arrival, item.packet.wire_bytes);
     counters_.bytes += item.packet.wire_bytes;
+    traffic_.sent(sent, item.packet.wire_bytes);
     line_.push(std::move(item.packet), sent + settings_.delay + jitter_.draw(), !settings_.reorder);
   }
 }

@@ -12,6 +12,7 @@
 #include "lab/firewall.hpp"
 #include "lab/segments.hpp"
 #include "lab/shaper.hpp"
+#include "lab/traffic_record.hpp"
 
 namespace isthmus::lab {
 
@@ -66,6 +67,8 @@ class Channel {
 
   const ChannelCounters& counters() const { return counters_; }
   void reset_counters() { counters_ = {}; }
+  /// What the shaper let go, when its last bit was on the wire; and what was dropped before it.
+  const TrafficRecord& traffic() const { return traffic_; }
   /// Bytes waiting or being sent.
   std::uint64_t backlog(Nanos now);
   /// Packets between the shaper and the other end.
@@ -87,6 +90,7 @@ class Channel {
   Shaper shaper_;
   DelayLine line_;
   ChannelCounters counters_;
+  TrafficRecord traffic_;
 };
 
 }  // namespace isthmus::lab

@@ -13,6 +13,7 @@ constexpr int kBatch = 32;  // frames that one direction reads before the other'
 // without sleep, which makes the round trip of an idle link exact at little cost.
 constexpr Nanos kLead = 80'000;
 constexpr Nanos kFarApart = 500'000;
+constexpr std::size_t kMilliseconds = 2048;   // of an answer, which a socket has to take at once
 constexpr std::size_t kWorthKeeping = 16384;  // a frame of this size is moved instead of copied
 
 Nanos clock_now() {
@@ -112,6 +113,7 @@ std::string WanBox::answer(const std::string& line) {
   try {
     const json request = json::parse(line);
     const auto op = request.value("op", std::string());
+    if (op == "traffic") return traffic(request).dump();
     if (op == "set") {
       change(request.value("link", json()));
     } else if (op == "reset") {
@@ -121,7 +123,7 @@ std::string WanBox::answer(const std::string& line) {
         direction.failed_writes = 0;
       }
     } else if (op != "get") {
-      throw std::invalid_argument("\"op\" must be \"get\", \"set\" or \"reset\"");
+      throw std::invalid_argument("\"op\" must be \"get\", \"set\", \"reset\" or \"traffic\"");
     }
     return state().dump();
   } catch (const std::exception& error) {
@@ -151,6 +153,20 @@ json WanBox::state() {
                                 {"over_1ms", direction.lateness.over_millisecond}}}};
   }
   return result;
+}
+
+json WanBox::traffic(const json& request) const {
+  const auto way = request.value("way", std::string());
+  const auto since = request.value("since", std::int64_t{0});
+  for (const Direction& direction : directions_) {
+    if (way != direction.name) continue;
+    json rows = json::array();
+    for (const Millisecond& one : direction.channel.traffic().since(since, kMilliseconds)) {
+      rows.push_back({one.at, one.bytes, one.dropped});
+    }
+    return {{"ok", true}, {"now", clock_now() / kMillisecond}, {"milliseconds", rows}};
+  }
+  throw std::invalid_argument("\"way\" must be \"ab\" or \"ba\"");
 }
 
 }  // namespace isthmus::lab

@@ -30,8 +30,11 @@ class WanBox {
   void run(const std::atomic<bool>& stop);
 
   /// Answers a line of the control socket: `{"op": "get"}` (settings, counters, lateness, backlog),
-  /// `{"op": "set", "link": {...}}` (see `changed`), `{"op": "reset"}` (counters to zero). Every
-  /// answer has `"ok"`; one that is false has `"error"`.
+  /// `{"op": "set", "link": {...}}` (see `changed`), `{"op": "reset"}` (counters to zero),
+  /// `{"op": "traffic", "way": "ab", "since": MS}` (of that direction the milliseconds from then
+  /// on, each as [time, wire bytes, dropped segments], and the time `now`; at most so many as an
+  /// answer takes, so ask again behind the last). Every answer has `"ok"`; one that is false has
+  /// `"error"`.
   std::string answer(const std::string& line);
 
  private:
@@ -47,6 +50,7 @@ class WanBox {
   void write_due(Direction& direction);
   void wait(bool busy);
   nlohmann::json state();
+  nlohmann::json traffic(const nlohmann::json& request) const;
   void change(const nlohmann::json& link);
 
   BufferPool pool_;  // before what borrows from it

@@ -99,6 +99,13 @@ TEST_F(WanBoxTest, CarriesFramesOfAllSizesBothWays) {
   EXPECT_EQ(state["ab"]["counters"]["packets"], 4);
   EXPECT_EQ(state["ba"]["counters"]["delivered"], 1 + 1 + 14 + 42);
   EXPECT_GT(state["ab"]["late"]["most"], 0.0);
+  const json traffic = ask(R"({"op": "traffic", "way": "ba", "since": 0})");
+  std::uint64_t bytes = 0;
+  for (const json& row : traffic["milliseconds"]) {
+    EXPECT_LE(row[0], traffic["now"]);
+    bytes += row[1].get<std::uint64_t>();
+  }
+  EXPECT_EQ(bytes, state["ba"]["counters"]["bytes"]);
 }
 
 TEST_F(WanBoxTest, IsCutAndRestoredWhileItRuns) {
@@ -117,6 +124,7 @@ TEST_F(WanBoxTest, IsCutAndRestoredWhileItRuns) {
 TEST_F(WanBoxTest, WrongRequestsAreAnswered) {
   start("{}");
   for (const char* line : {"", "nonsense", "[]", "{}", R"({"op": "fly"})", R"({"op": "set"})",
+                           R"({"op": "traffic", "way": "up"})",
                            R"({"op": "set", "link": {"ab": {"loss": 2}}})", "\"\xff\""}) {
     const json said = ask(line);
     EXPECT_EQ(said["ok"], false) << line;

@@ -17,7 +17,7 @@ from isthmus.errors import RunError
 from isthmus.measuring.place import Place, find_tcpbench, loopback, of_grid
 from isthmus.measuring.program import prepare
 from isthmus.measuring.results import run_from_json
-from isthmus.measuring.tasks import MIB, Task
+from isthmus.measuring.tasks import MIB, Task, one_way
 
 sys.path.append(str(Path(__file__).parents[1] / "faults"))
 
@@ -32,7 +32,7 @@ TASKS = [
     Task("rate", 8, 1, 0.02),
     Task("loaded", 8, total=20_000_000),
 ]
-MPI_TASKS = [*TASKS, Task("paused", 1024, 2, 0.1)]
+MPI_TASKS = [*TASKS, *one_way([8], 5), Task("paused", 1024, 2, 0.1)]
 MARK = "ISTHMUS_TEST_MARK"
 
 

@@ -56,7 +56,8 @@ def test_patterns_choose_each_once():
         "hablot-fig2",
         "hablot-fig3",
         "hablot-fig4",
-        "hablot-fig5-7",
+        "hablot-fig5",
+        "hablot-fig6-7",
     ]
     with pytest.raises(UsageError, match="'hablot-fig9'; did you mean 'hablot-fig"):
         shelf.chosen(["hablot-fig9"])
@@ -88,18 +89,42 @@ def test_latencies_of_table_4():
     assert found["in one cluster: TCP, one way"] is None
 
 
-def test_kernels_of_figures_5_to_7():
+def test_ways_through_a_gateway():
+    runs = [
+        Run("isthmus", 0, Task(way, size, 1), 1, (seconds, 2 * seconds))
+        for way, size, seconds in (("there", 8, 50e-6), ("back", 8, 60e-6), ("there", MIB, 0.04))
+    ]
+    found = values("madeleine-ways", "p2p", Results({"isthmus": "Isthmus"}, runs))
+    assert found["8 B one way, from the faster network"] == pytest.approx(50)
+    assert found["8 B: the slower way over the quicker one"] == pytest.approx(1.2)
+    assert found["1 MiB: the same"] is None
+
+
+def test_kernels_of_figures_6_and_7():
     runs = []
     for kernel, one, split, quarter in (("ep", 10, 10, 40), ("lu", 10, 12.5, 40), ("cg", 1, 4, 3)):
         for layout, seconds in ((ONE, one), (SPLIT, split), (QUARTER, quarter)):
             runs.append(
                 AppRun("isthmus-direct", 0, f"{kernel}.S", layout, 16, 16, seconds, seconds)
             )
-    found = values("hablot-fig5-7", "app", AppResults({"isthmus-direct": "Isthmus"}, runs))
-    assert found["kernels that end (BT and SP did not with Madeleine)"] == 3
+    found = values("hablot-fig6-7", "app", AppResults({"isthmus-direct": "Isthmus"}, runs))
     assert found["kernels that lose less than 20 % (Figure 6)"] == 1
     assert found["LU, split over a quarter (Figure 7)"] == pytest.approx(3.2)
     assert found["BT, split over a quarter (Figure 7)"] is None
+
+
+def test_kernels_of_figure_5_beside_native_ones():
+    runs = [
+        AppRun(key, 0, f"{kernel}.S", SPLIT, 8, 8, seconds, seconds)
+        for kernel, ours, native in (("ep", 10, 10), ("lu", 8, 2), ("cg", 1, None))
+        for key, seconds in (("isthmus-direct", ours), ("native-mpich4.0-default", native))
+        if seconds
+    ]
+    labels = {"isthmus-direct": "Isthmus", "native-mpich4.0-default": "MPICH"}
+    found = values("hablot-fig5", "app", AppResults(labels, runs))
+    assert found["kernels that end (BT and SP did not with Madeleine)"] == 3
+    assert found["kernels at most 1.02 times the best native MPI's time"] == 1
+    assert found["time over the best native MPI's, geometric mean"] == pytest.approx(2)
 
 
 def test_gains_of_matsudas_figure_6_are_of_the_largest_message():

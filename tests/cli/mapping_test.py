@@ -2,6 +2,8 @@
 
 import json
 import random
+import re
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,8 @@ from isthmus.mapping.assign import assign
 from isthmus.mapping.commands import Mapped
 from isthmus.mapping.refine import Assignment
 from isthmus.mapping.traffic import Traffic, Volume
+from isthmus.tune import store
+from isthmus.tune.figures import ClusterFigures, Figures, PairFigures
 
 ONE = Volume(1, 1000)
 
@@ -172,6 +176,31 @@ def test_clusters_without_a_link_reach_each_other_by_others():
     between = wires.of_grid(parsed(text))
     assert between.message[0][2] == pytest.approx(0.011)
     assert between.byte[2][0] == pytest.approx(8e-9)
+
+
+def measured(latency, rate):
+    pair = PairFigures(between=("b", "a"), latency=latency, rate=rate, senders=2)
+    clusters = [ClusterFigures(name=n, ranks=2, latency=0, rate=0, message=0) for n in "ab"]
+    return Figures(clusters=clusters, pairs=[pair])
+
+
+def test_what_was_measured_goes_before_what_the_grid_file_says(tmp_path: Path, capsys):
+    grid, table = tmp_path / "grid.toml", tmp_path / "pairs.csv"
+    grid.write_text(GRID.format(2, 2))
+    table.write_text("from,to,messages,bytes\n0,1,1,0\n2,3,1,0\n1,2,10,1000000000\n")
+
+    def seconds() -> str:
+        assert main(["map", "-g", str(grid), str(table)]) == 0
+        return re.findall(r"(\S+) s$", capsys.readouterr().out, re.MULTILINE)[0]
+
+    assert seconds() == "1.1"  # ten messages of 10 ms, a gigabyte
+    store.write(grid, measured(0.1, 0.5e9), "today")
+    assert seconds() == "3"
+    store.write(grid, measured(0.1, 0.5e9), "today", without=["wan-rate"])  # it was in doubt
+    assert seconds() == "2"
+    grid.write_text(GRID.format(2, 3))
+    assert main(["map", "-g", str(grid), str(table)]) == 0
+    assert "has changed since isthmus tune" in capsys.readouterr().err
 
 
 def test_fast_clusters_are_filled_first():

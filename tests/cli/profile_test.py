@@ -14,6 +14,8 @@ from isthmus.profile import model, replay, scenario, sizes, summary, verdict
 from isthmus.profile.told import Told
 from isthmus.profile.writing import ProfileFile
 from isthmus.stats import Stats
+from isthmus.tune import store
+from isthmus.tune.figures import Figures, PairFigures
 
 MESSAGES, BYTES = 1000, 8000
 SECONDS = 10.0
@@ -202,6 +204,13 @@ def test_a_longer_link_takes_longer(profile) -> None:
     assert times[2] - times[0] == pytest.approx(0.099 / 2 * MESSAGES * (1 + 0.075), rel=0.01)
 
 
+def test_without_a_long_link_half_of_the_messages_wait(tmp_path) -> None:
+    near = written(tmp_path, ring(), parse(LINKED.replace("20 ms", "100 us"), "grid.toml"))
+    far = replay.predict(near, scenario.with_link(scenario.as_it_was(near), "rtt=20ms"))
+    assert not far.learned
+    assert far.waits.messages == replay.Span(0.0, MESSAGES * 0.005, MESSAGES * 0.01)
+
+
 def test_a_narrow_link_takes_as_long_as_its_bytes(profile) -> None:
     narrow = scenario.with_link(scenario.usual(profile), "rtt=1us,rate=1kbit/s")
     assert replay.predict(profile, narrow).seconds.least > BYTES / 125
@@ -248,6 +257,10 @@ def test_another_grid(tmp_path, profile) -> None:
     found = scenario.of_grid(profile, other)
     assert list(found.home.values()) == [0, 1, 1, 1]
     assert found.wire(0, 1).rtt == 0.02
+    pair = PairFigures(between=(found.names[1], found.names[0]), latency=0.015, rate=0, senders=2)
+    store.write(other, Figures(clusters=[], pairs=[pair]), "today")
+    tuned = scenario.of_grid(profile, other).wire(0, 1)
+    assert (tuned.rtt, tuned.rate) == (0.03, found.wire(0, 1).rate)
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,19 @@ def test_settings_change_while_it_runs(hablot):
     assert state["rate"] == 1e9
 
 
+def test_traffic_is_told_by_milliseconds(hablot):
+    assert hablot.python(CONNECT, "a1", "b1", 10) is not None
+    header, *rows = hablot.labs("traffic", "a>b").stdout.splitlines()
+    assert header == "way,milliseconds,bytes,dropped"
+    cells = [row.split(",") for row in rows]
+    assert {cell[0] for cell in cells} == {"a>b"}
+    times = [int(cell[1]) for cell in cells]
+    assert times == sorted(set(times))
+    sent = json.loads(hablot.labs("stats", "--json").stdout)["a-b"]["ab"]["counters"]["bytes"]
+    assert 3 * 40 < sum(int(cell[2]) for cell in cells) <= sent
+    assert "b>a" in hablot.labs("traffic").stdout
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

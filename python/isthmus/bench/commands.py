@@ -19,9 +19,11 @@ from isthmus.bench.common import (
     MpiOption,
     PassesOption,
     TestbedOption,
+    TrafficOption,
 )
 from isthmus.bench.papers.command import papers
 from isthmus.bench.rma.command import rma
+from isthmus.bench.traffic import traffic as draw_traffic
 from isthmus.bench.verdicts import judge
 from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.lab import testbed as testbeds
@@ -102,6 +104,11 @@ def p2p_(
             metavar="NAME", help=f"Only these figures: {listing(FIGURES)}; may be repeated."
         ),
     ] = None,
+    seconds: Annotated[
+        float,
+        typer.Option(min=0.1, metavar="S", help="How long one-way and two-way streams take."),
+    ] = 3.0,
+    traffic: TrafficOption = False,
     json_file: JsonOption = None,
     figures_folder: FiguresOption = None,
     inside: InsideOption = None,
@@ -122,6 +129,8 @@ def p2p_(
         tuple(only or ()),
         tuple(dict.fromkeys(_size(text) for text in size or ())),
         _figures(figure or []),
+        traffic,
+        seconds,
     )
     if quick and (options.narrowed or within):
         raise UsageError(
@@ -152,7 +161,8 @@ def p2p_(
     verdicts = judge(wanted, results)
     status = common.finish(name, results, verdicts, json_file, out, time.monotonic() - begin)
     if figures_folder is not None:
-        for path in figures.p2p(results, name, figures_folder):
+        drawn = figures.p2p(results, name, figures_folder)
+        for path in [*drawn, *draw_traffic(results, name, figures_folder)]:
             out.print(f"drawn: {path}")
     raise typer.Exit(status)
 
@@ -182,7 +192,7 @@ def _measure(place: Place, options: p2p.Options) -> Results:
     results = Results()
     with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
         entries = p2p.entries(place, options, Path(folder), common.say)
-        session.measure(place, entries, results, common.say, deadline)
+        session.measure(place, entries, results, common.say, deadline, options.traffic)
     return results
 
 
@@ -203,6 +213,8 @@ def _in_labs(
         ]
     )
     words += ["--within", within] if within else []
+    words += ["--traffic"] if options.traffic else []
+    words += ["--seconds", str(options.seconds)]
     results = Results()
     with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
         for variant, lab in p2p.variants(testbed, within):

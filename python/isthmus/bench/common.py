@@ -59,6 +59,14 @@ FiguresOption = Annotated[
     Path | None,
     typer.Option("--figures", metavar="DIR", help="Draw figures there, as PNG and SVG."),
 ]
+TrafficOption = Annotated[
+    bool,
+    typer.Option(
+        "--traffic",
+        help="In labs: keep, and draw with --figures, what crosses the wide area in each "
+        "millisecond.",
+    ),
+]
 InsideOption = Annotated[Path | None, typer.Option("--inside", hidden=True)]
 
 

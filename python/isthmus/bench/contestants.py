@@ -15,7 +15,7 @@ from isthmus.errors import RunError
 from isthmus.measuring.place import Place
 from isthmus.measuring.process import lines, measure, started
 from isthmus.measuring.results import Run, run_from_json
-from isthmus.measuring.tasks import Task
+from isthmus.measuring.tasks import ONE_WAY, Task
 
 _SERVER_LIMIT = 40.0  # seconds that the listening end has to come up
 _IPERF_PORT = 5201
@@ -32,7 +32,7 @@ class Contestant(session.Contestant[Task, Run], Protocol):
 
 
 _BOTH = frozenset({"pingpong", "stream", "bidirectional", "rate", "loaded"})
-MPI_FIGURES = _BOTH | {"paused"}
+MPI_FIGURES = _BOTH | {"paused", *ONE_WAY}
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,8 @@ class Options:
     only: tuple[str, ...] = ()
     sizes: tuple[int, ...] = ()
     figures: tuple[str, ...] = ()
+    traffic: bool = False
+    seconds: float = 3.0
 
     @property
     def narrowed(self) -> bool:
@@ -201,9 +203,13 @@ def _full(place: Place, contestant: Contestant, options: Options) -> list[list[T
     if options.sizes and not options.figures:
         return [made] * options.passes
     if contestant.ceiling is None:
-        made += [*tasks.flows(2, 3.0), tasks.loaded()]
+        made += tasks.one_way(options.sizes or (LATENCY_BYTES, MIB), each)
+    if contestant.ceiling is None:
+        made += [*tasks.flows(2, options.seconds), tasks.loaded()]
         made += tasks.paused(3) if not options.figures or "paused" in options.figures else []
-    return [made if place.open or options.figures else tasks.flows(2, 3.0)] * options.passes
+    return [
+        made if place.open or options.figures else tasks.flows(2, options.seconds)
+    ] * options.passes
 
 
 def _quick(place: Place, contestant: Contestant) -> list[list[Task]]:

@@ -9,7 +9,7 @@ from rich.table import Table
 from isthmus.bench.verdicts import Verdict
 from isthmus.measuring.results import Results
 from isthmus.measuring.samples import NotMeasuredError, Samples
-from isthmus.measuring.tasks import KIB, LARGEST, LATENCY_BYTES, MIB
+from isthmus.measuring.tasks import KIB, LARGEST, LATENCY_BYTES, MIB, ONE_WAY
 
 _SHOWN = (64 * KIB, MIB, LARGEST)
 _WIDTH = 160  # where standard output is no terminal
@@ -53,6 +53,7 @@ def p2p_table(results: Results, name: str, out: Console) -> None:
 _COLUMNS = (
     "",
     "8 B one way, us",
+    "8 B there, back, us",
     *(f"{size_text(size)}, Mbit/s" for size in _SHOWN),
     "one way, Mbit/s",
     "both ways, Mbit/s",
@@ -77,7 +78,10 @@ def _row(results: Results, key: str, variant: str) -> list[str]:
     def rate() -> str:
         return f"{max(results.message_rates(key, 'rate', variant)):.0f}"
 
-    cells = [_or_dash(latency)]
+    def ways() -> str:
+        return ", ".join(f"{1e6 * results.way(key, one, LATENCY_BYTES):.1f}" for one in ONE_WAY)
+
+    cells = [_or_dash(latency), _or_dash(ways)]
     cells += [_or_dash(lambda size=size: bandwidth(size)) for size in _SHOWN]  # type: ignore[misc]
     cells += [_or_dash(lambda: flow("stream")), _or_dash(lambda: flow("bidirectional"))]
     cells += [_or_dash(rate), _or_dash(lambda: f"{5e5 * results.loaded(key):.1f}")]

@@ -10,6 +10,7 @@ from isthmus.errors import IsthmusError
 from isthmus.measuring.place import Place
 from isthmus.measuring.process import BrokenOffError
 from isthmus.measuring.samples import Sample, Samples
+from isthmus.measuring.traffic import Watch
 
 _MOST_FAILURES = 2
 
@@ -45,9 +46,11 @@ def measure(
     results: Samples[SampleT],
     say: Callable[[str], None],
     deadline: float | None = None,
+    watched: bool = False,
 ) -> None:
     """Never raises for what a contestant does; that is told in `failures`. Nothing is begun after
-    `deadline` (of time.monotonic())."""
+    `deadline` (of time.monotonic()). `watched`: what crosses the wide area of a lab is kept."""
+    watch = Watch(place) if watched else None
     results.labels |= {entry.contestant.key: entry.contestant.label for entry in entries}
     failed: dict[str, int] = {}
     passes = max((len(entry.tasks) for entry in entries), default=0)
@@ -65,6 +68,8 @@ def measure(
                     continue
                 place.set_ceiling(contestant.ceiling)
                 begin = time.monotonic()
+                if watch:
+                    watch.begin()
                 try:
                     results.runs += contestant.measure(entry.tasks[number], number)
                 except IsthmusError as error:
@@ -72,6 +77,8 @@ def measure(
                         results.runs += error.runs
                     failed[contestant.key] = failed.get(contestant.key, 0) + 1
                     results.failures.append(f"{contestant.label}: {error}")
+                if watch:
+                    results.traffic += watch.end(contestant.key, number)
                 took = time.monotonic() - begin
                 say(f"pass {number + 1} of {passes}: {contestant.label} ({took:.0f} s)")
     finally:

@@ -15,7 +15,17 @@ from rich.table import Table
 from isthmus.errors import RunError, UsageError, did_you_mean, listing
 from isthmus.gridkeys import expand_hosts
 from isthmus.lab import check as checks
-from isthmus.lab import drawing, native, overrides, registry, supervise, surroundings, testbed, wan
+from isthmus.lab import (
+    drawing,
+    native,
+    overrides,
+    registry,
+    supervise,
+    surroundings,
+    testbed,
+    traffic,
+    wan,
+)
 from isthmus.lab.network import Network, work_out
 from isthmus.lab.registry import Lab
 from isthmus.units import parse_rate, parse_size, parse_time
@@ -339,6 +349,31 @@ def stats(lab: LabId = None, json: Annotated[bool, typer.Option("--json")] = Fal
                 f"{1e6 * late['mean']:.0f} us, {1e6 * late['most']:.0f} us",
             )
     Console().print(table)
+
+
+@lab_app.command("traffic")
+def traffic_(
+    link: Annotated[
+        str, typer.Argument(metavar="[LINK]", help="A WAN link: a-b; one way: 'a>b'.")
+    ] = "all",
+    lab: LabId = None,
+) -> None:
+    """What crossed the WAN links of a lab that runs, millisecond by millisecond, as CSV: the way,
+    the milliseconds since the first, bytes on the wire, segments dropped. Milliseconds without
+    either are left out; the last 65,536 of each way are known."""
+    found = registry.find(lab)
+    network = _model_of(found)
+    meant = set(_ways(network, link))
+    rows = [
+        (way.name, row)
+        for way in traffic.ways(network)
+        if {(way.link, way.key), (way.link, "both")} & meant
+        for row in traffic.since(found, way)
+    ]
+    first = min((row[0] for _, row in rows), default=0)
+    print("way,milliseconds,bytes,dropped")
+    for name, (at, sent, dropped) in rows:
+        print(f"{name},{at - first},{sent},{dropped}")
 
 
 @lab_app.command(context_settings=_REST)

@@ -1,7 +1,8 @@
 """The command `isthmus map`."""
 
 import os
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -17,6 +18,8 @@ from isthmus.mapping.refine import Assignment
 from isthmus.mapping.traffic import Pair, Traffic, Volume
 from isthmus.mapping.wires import Wires
 from isthmus.placement import Part, place
+from isthmus.tune import store
+from isthmus.tune.figures import PairFigures
 from isthmus.units import format_bytes
 
 
@@ -68,7 +71,10 @@ def map_ranks(
     path = file or os.environ.get("ISTHMUS_GRID")
     grid = grids.load(Path(path)) if path else grids.two_halves()
     found = traffic.load(profile)
-    mapped = Mapped.of(found, grid, _needs(need or [], grid, found.size))
+    tuned = store.read(Path(path)) if path else store.Stored()
+    if tuned.trouble:
+        print(f"isthmus: {tuned.trouble}", file=sys.stderr)
+    mapped = Mapped.of(found, grid, _needs(need or [], grid, found.size), tuned.pairs)
     comments = [f"{found.size} ranks of {profile}", *mapped.table()]
     text = rankmap.written(mapped.names(mapped.after), comments)
     if output is None:
@@ -92,9 +98,14 @@ class Mapped:
     after: Sequence[int]
 
     @staticmethod
-    def of(found: Traffic, grid: grids.Grid, needs: "Sequence[frozenset[int]] | None") -> "Mapped":
+    def of(
+        found: Traffic,
+        grid: grids.Grid,
+        needs: "Sequence[frozenset[int]] | None",
+        measured: Iterable[PairFigures] = (),
+    ) -> "Mapped":
         names = list(grid.cluster)
-        between = wires.of_grid(grid)
+        between = wires.of_grid(grid, measured)
         before = _without_map(grid, found.size)
         given = sizes.given(grid, found.size)
         capacity = sizes.capacity(grid, given)

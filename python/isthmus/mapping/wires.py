@@ -1,13 +1,14 @@
 """What it costs to cross from one cluster to another."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from isthmus.grid import Grid
 from isthmus.mapping.traffic import Volume
 from isthmus.placement import Part
 from isthmus.plan import make_plan
+from isthmus.tune.figures import PairFigures
 
 # Of links of which nobody knows more: as src/coll/engine/network.hpp has them.
 _LATENCY, _RATE = 5e-3, 125e6
@@ -46,9 +47,10 @@ def alike(clusters: int, latency: float = _LATENCY, rate: float = _RATE) -> Wire
     return Wires(matrix(latency), matrix(1 / rate))
 
 
-def of_grid(grid: Grid) -> Wires:
+def of_grid(grid: Grid, measured: Iterable[PairFigures] = ()) -> Wires:
     """What the grid file says of its links. Clusters that none joins reach each other by the way
-    of the least latency: its latencies together, its lowest rate."""
+    of the least latency: its latencies together, its lowest rate. What `isthmus tune` measured of
+    two clusters takes the place of both."""
     names = list(grid.cluster)
     n = len(names)
     latency = [[0.0 if a == b else math.inf for b in range(n)] for a in range(n)]
@@ -66,4 +68,10 @@ def of_grid(grid: Grid) -> Wires:
                     rate[a][b] = min(rate[a][via], rate[via][b])
     known = [[_LATENCY if math.isinf(each) else each for each in row] for row in latency]
     byte = [[0.0 if a == b else 1 / (rate[a][b] or _RATE) for b in range(n)] for a in range(n)]
+    for pair in measured:
+        a, b = (names.index(name) for name in pair.between)
+        if pair.latency:
+            known[a][b] = known[b][a] = pair.latency
+        if pair.rate:
+            byte[a][b] = byte[b][a] = 1 / pair.rate
     return Wires(known, byte)

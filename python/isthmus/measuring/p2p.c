@@ -6,13 +6,17 @@
  *   stream:BYTES:ROUNDS:SECONDS         messages one way, all pairs at once
  *   bidirectional:BYTES:ROUNDS:SECONDS  the same both ways
  *   rate:BYTES:ROUNDS:SECONDS           as stream, with many more messages under way
+ *   there:BYTES:ROUNDS, back:BYTES:ROUNDS   one way of such round trips alone
  *   paused:BYTES:ROUNDS:SECONDS         as pingpong, after so long a silence before each round trip
  *   loaded:BYTES:TOTAL                  round trips of the first pair while TOTAL bytes go the
  *                                       same way as the pings
  *
  * Rank 0 prints a line of JSON for each task as soon as it is done: its text and the seconds of
  * each round trip, or of each round with the messages that it had (of each pair, and way). A
- * round lasts from the first message to the word that all have arrived. */
+ * round lasts from the first message to the word that all have arrived.
+ *
+ * One-way times are by the two hosts' clocks, of which hosts with one kernel have one. Others are
+ * compared by the quickest of the round trips, as if its two ways took the same. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,6 +83,63 @@ static void pingpong(const char* text, int bytes, int rounds, double pause) {
   }
   print(text, seconds, NULL, rounds);
   free(seconds);
+  free(buffer);
+}
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Whether the two hosts have one kernel, whose boot has a name of its own. */
+static int same_clock(void) {
+  char mine[64] = {0}, its[64] = {0};
+  FILE* file = fopen("/proc/sys/kernel/random/boot_id", "r");
+  if (file) {
+    if (!fgets(mine, sizeof mine, file)) mine[0] = 0;
+    fclose(file);
+  }
+  MPI_Sendrecv(mine, sizeof mine, MPI_BYTE, peer, WORD, its, sizeof its, MPI_BYTE, peer, WORD,
+               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return mine[0] && memcmp(mine, its, sizeof mine) == 0;
+}
+
+/* Each side notes when it sent and received; the leader is told at the end. */
+static void one_way(const char* text, int bytes, int rounds, int back) {
+  if (rank % pairs != 0) return;
+  enum { SENT, RECEIVED, TIMES };
+  char* buffer = allocate((size_t)bytes);
+  const size_t room = sizeof(double) * TIMES * (size_t)rounds;
+  double *mine = (double*)allocate(room), *its = (double*)allocate(room), ahead = 0, least = 0;
+  const int one = same_clock();
+  for (int i = -WARM_UP; i < rounds; ++i) {
+    const double start = now();
+    if (leader) MPI_Send(buffer, bytes, MPI_BYTE, peer, PING, MPI_COMM_WORLD);
+    MPI_Recv(buffer, bytes, MPI_BYTE, peer, PING, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    const double arrived = now();
+    if (!leader) MPI_Send(buffer, bytes, MPI_BYTE, peer, PING, MPI_COMM_WORLD);
+    if (i < 0) continue;
+    mine[TIMES * i + SENT] = leader ? start : arrived;
+    mine[TIMES * i + RECEIVED] = arrived;
+  }
+  if (!leader) MPI_Send(mine, TIMES * rounds, MPI_DOUBLE, peer, WORD, MPI_COMM_WORLD);
+  if (leader) {
+    MPI_Recv(its, TIMES * rounds, MPI_DOUBLE, peer, WORD, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < TIMES * rounds && !one; i += TIMES) {
+      const double trip = mine[i + RECEIVED] - mine[i + SENT] - (its[i + SENT] - its[i + RECEIVED]);
+      if (i > 0 && trip >= least) continue;
+      least = trip;
+      ahead = (its[i + RECEIVED] - mine[i + SENT] + its[i + SENT] - mine[i + RECEIVED]) / 2;
+    }
+    for (int i = 0; i < rounds; ++i) {
+      const double *here = mine + TIMES * i, *there = its + TIMES * i;
+      mine[i] = back ? here[RECEIVED] - there[SENT] + ahead : there[RECEIVED] - here[SENT] - ahead;
+    }
+    print(text, mine, NULL, rounds);
+  }
+  free(its);
+  free(mine);
   free(buffer);
 }
 
@@ -205,6 +266,10 @@ static void run(const char* text) {
   MPI_Barrier(players);
   if (n == 3 && rounds <= 1000000 && strcmp(name, "pingpong") == 0) {
     pingpong(text, (int)bytes, (int)rounds, 0);
+  } else if (n == 3 && rounds <= 1000000 && strcmp(name, "there") == 0) {
+    one_way(text, (int)bytes, (int)rounds, 0);
+  } else if (n == 3 && rounds <= 1000000 && strcmp(name, "back") == 0) {
+    one_way(text, (int)bytes, (int)rounds, 1);
   } else if (timed && strcmp(name, "paused") == 0) {
     pingpong(text, (int)bytes, (int)rounds, seconds);
   } else if (n == 3 && strcmp(name, "loaded") == 0) {

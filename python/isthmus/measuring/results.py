@@ -100,6 +100,14 @@ class Results(Samples[Run]):
     def median_one_way(self, contestant: str, size: int) -> float:
         return statistics.median(self.round_trips(contestant, size)) / 2
 
+    def way(self, contestant: str, way: str, size: int) -> float:
+        """The least one-way time by the hosts' clocks: `there`, or `back`."""
+        runs = self._of(contestant, way)
+        found = [value for run in runs if run.task.bytes == size for value in run.seconds]
+        if not found:
+            raise self._missing(contestant, f"one way of {size} B, {way},")
+        return min(found)
+
     def bandwidth(self, contestant: str, size: int) -> float:
         return size / self.one_way(contestant, size)
 

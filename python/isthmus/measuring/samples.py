@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
+from isthmus.measuring.traffic import Crossed, crossed_from_json
+
 
 class NotMeasuredError(Exception):
     """A figure has no samples; the text says whose."""
@@ -24,12 +26,14 @@ SampleT = TypeVar("SampleT", bound=Sample)
 @dataclass
 class Samples(Generic[SampleT]):
     """All that was measured. `labels` names contestants, in the order in which they are shown;
-    `failures` says what could not be measured, `failed` who had a turn and gave nothing."""
+    `failures` says what could not be measured, `failed` who had a turn and gave nothing; `traffic`
+    is what crossed the wide area of a lab, where that was asked for."""
 
     labels: dict[str, str] = field(default_factory=dict)
     runs: list[SampleT] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list, kw_only=True)
+    traffic: list[Crossed] = field(default_factory=list, kw_only=True)
 
     @staticmethod
     def read(data: dict[str, Any]) -> SampleT:
@@ -37,12 +41,15 @@ class Samples(Generic[SampleT]):
         raise NotImplementedError
 
     def as_json(self) -> dict[str, Any]:
-        return {
+        found: dict[str, Any] = {
             "contestants": self.labels,
             "runs": [run.as_json() for run in self.runs],
             "failures": self.failures,
             "failed": self.failed,
         }
+        if self.traffic:
+            found["traffic"] = [one.as_json() for one in self.traffic]
+        return found
 
     def merge(self, data: dict[str, Any], variant: str = "") -> None:
         """Adds what `as_json` gave elsewhere, as of this variant where one is named."""
@@ -52,6 +59,16 @@ class Samples(Generic[SampleT]):
         before = f"{variant}: " if variant else ""
         self.failures += [before + text for text in data["failures"]]
         self.failed += [before + key for key in data["failed"]]
+        for item in data.get("traffic") or ():
+            self.traffic.append(crossed_from_json({**item, "variant": variant or item["variant"]}))
+
+    def dropped(self, contestant: str) -> int:
+        """Segments that the wide area dropped while it had its turns."""
+        found = [one.dropped for one in self.traffic if one.contestant == contestant]
+        if not found:
+            label = self.labels.get(contestant, contestant)
+            raise NotMeasuredError(f"{label}: the wide area was not watched")
+        return sum(found)
 
     def measured(self) -> list[str]:
         """Contestants with samples."""

@@ -8,7 +8,8 @@ RATE_BYTES = 8
 LATENCY_BYTES = 8
 LARGEST = 64 << 20
 KIB, MIB = 1 << 10, 1 << 20
-FIGURES = ("pingpong", "stream", "bidirectional", "rate", "loaded", "paused")
+ONE_WAY = ("there", "back")
+FIGURES = ("pingpong", *ONE_WAY, "stream", "bidirectional", "rate", "loaded", "paused")
 PAUSED_BYTES = (256 * KIB, 4 * MIB)
 PAUSE = 2.0  # seconds, in which kernels forget what a stream had under way
 GIGABYTE = 1_000_000_000
@@ -26,29 +27,30 @@ class Task:
 
     @property
     def text(self) -> str:
-        if self.figure == "pingpong":
-            return f"pingpong:{self.bytes}:{self.rounds}"
+        if self.figure in ("pingpong", *ONE_WAY):
+            return f"{self.figure}:{self.bytes}:{self.rounds}"
         if self.figure == "loaded":
             return f"loaded:{self.bytes}:{self.total}"
         return f"{self.figure}:{self.bytes}:{self.rounds}:{self.seconds:g}"
 
     @property
     def of_round_trips(self) -> bool:
-        """Its samples are round trips; those of others are rounds of many messages."""
-        return self.figure in ("pingpong", "paused", "loaded")
+        """Its samples are round trips, or one way of them; those of others are rounds of many
+        messages."""
+        return self.figure in ("pingpong", *ONE_WAY, "paused", "loaded")
 
     @property
     def limit(self) -> float:
         """At 2 MB/s and a second for each round trip; anything slower has got stuck."""
         moved = self.total or 2 * self.bytes * (self.rounds + 2)
-        trips = self.rounds + 2 if self.figure in ("pingpong", "paused") else 10 * self.rounds
+        trips = self.rounds + 2 if self.of_round_trips else 10 * self.rounds
         return 60 + moved / 2e6 + trips + 40 * self.seconds * max(self.rounds, 1)
 
 
 def parse(text: str) -> Task:
     """The inverse of `Task.text`. ValueError for what is none."""
     figure, *numbers = text.split(":")
-    if figure == "pingpong":
+    if figure in ("pingpong", *ONE_WAY):
         size, rounds = map(int, numbers)
         return Task(figure, size, rounds)
     if figure == "loaded":
@@ -62,6 +64,11 @@ def parse(text: str) -> Task:
 
 def pingpongs(sizes: Sequence[int], rounds: int) -> list[Task]:
     return [Task("pingpong", size, rounds) for size in sizes]
+
+
+def one_way(sizes: Sequence[int], rounds: int) -> list[Task]:
+    """Each way of round trips alone."""
+    return [Task(way, size, rounds) for size in sizes for way in ONE_WAY]
 
 
 def paused(rounds: int) -> list[Task]:

@@ -9,6 +9,7 @@ from isthmus.errors import UsageError, did_you_mean
 from isthmus.placement import Part, place
 from isthmus.profile.model import Link, Profile
 from isthmus.quantities import Duration, Rate
+from isthmus.tune import store
 
 # What the choice of collectives takes a link for that nobody has measured (docs/collectives.md).
 USUAL_RTT, USUAL_RATE = 10e-3, 125e6
@@ -81,7 +82,8 @@ def _wire(link: Link) -> Wire:
 
 
 def of_grid(profile: Profile, path: Path) -> Scenario:
-    """The ranks of the profile placed by another grid file, as `isthmus run -n` would."""
+    """The ranks of the profile placed by another grid file, as `isthmus run -n` would. Its links
+    are as `isthmus tune` measured them, or else as the file says."""
     grid = grids.load(path)
     blocks = place(grid.cluster, [Part(["program"], profile.size)])
     names = [block.cluster for block in blocks]
@@ -90,15 +92,21 @@ def of_grid(profile: Profile, path: Path) -> Scenario:
         for index, block in enumerate(blocks)
         for rank in range(block.first, block.first + block.size)
     }
-    wires: dict[tuple[int, int], Wire] = {}
+    known: dict[tuple[int, int], tuple[float, float]] = {}  # 0: nobody has said
     for link in grid.link:
         if all(name in names for name in link.between):
             a, b = sorted(names.index(name) for name in link.between)
-            wires[a, b] = Wire(
-                link.rtt.seconds if link.rtt else USUAL_RTT,
-                link.rate.bytes if link.rate else USUAL_RATE,
-                link.rtt is None or link.rate is None,
-            )
+            rtt, rate = link.rtt, link.rate
+            known[a, b] = rtt.seconds if rtt else 0.0, rate.bytes if rate else 0.0
+    for pair in store.read(path).pairs:
+        if all(name in names for name in pair.between):
+            a, b = sorted(names.index(name) for name in pair.between)
+            said = known.get((a, b), (0.0, 0.0))
+            known[a, b] = 2 * pair.latency or said[0], pair.rate or said[1]
+    wires = {
+        ends: Wire(rtt or USUAL_RTT, rate or USUAL_RATE, not rtt or not rate)
+        for ends, (rtt, rate) in known.items()
+    }
     return Scenario(names, home, wires)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from isthmus.errors import RunError
-from isthmus.tune.figures import Figures
+from isthmus.tune.figures import Figures, PairFigures
 from isthmus.version import VERSION
 
 
@@ -36,10 +36,12 @@ def write(grid: Path, figures: Figures, when: str, without: Collection[str] = ()
 
 @dataclass(frozen=True)
 class Stored:
-    """`network` is for ISTHMUS_NETWORK; `trouble` says why there is none though there is a file."""
+    """`network` is for ISTHMUS_NETWORK, `pairs` are the clusters' that were measured, 0 where a
+    figure was not good enough; `trouble` says why there is none though there is a file."""
 
     network: str = ""
     trouble: str = ""
+    pairs: tuple[PairFigures, ...] = ()
 
 
 def read(grid: Path) -> Stored:
@@ -47,6 +49,7 @@ def read(grid: Path) -> Stored:
     try:
         data = json.loads(path.read_text())
         network, mark = str(data["network"]), str(data["grid"])
+        measured = Figures.model_validate(data["measured"])
     except FileNotFoundError:
         return Stored()
     except OSError as error:
@@ -58,7 +61,18 @@ def read(grid: Path) -> Stored:
             trouble=f"{grid} has changed since isthmus tune measured it, so {path.name} is not "
             "used; tune the grid again"
         )
-    return Stored(network)
+    return Stored(network, pairs=tuple(_trusted(pair, network) for pair in measured.pairs))
+
+
+def _trusted(pair: PairFigures, network: str) -> PairFigures:
+    """What did not go into `network` was in doubt."""
+    kept = {entry.partition("=")[0] for entry in network.split(",")}
+    return pair.model_copy(
+        update={
+            "latency": pair.latency if "wan-latency" in kept else 0.0,
+            "rate": pair.rate if "wan-rate" in kept else 0.0,
+        }
+    )
 
 
 def _mark(grid: Path) -> str:

@@ -28,8 +28,10 @@ from isthmus.bench.common import (
     MpiOption,
     PassesOption,
     TestbedOption,
+    TrafficOption,
     TuneOption,
 )
+from isthmus.bench.traffic import traffic as draw_traffic
 from isthmus.bench.verdicts import judge
 from isthmus.errors import IsthmusError, RunError, UsageError
 from isthmus.lab import testbed as testbeds
@@ -96,6 +98,7 @@ def coll(
             "repeated. Without it: all, with --quick those that the limits need.",
         ),
     ] = None,
+    traffic: TrafficOption = False,
     json_file: JsonOption = None,
     figures_folder: FiguresOption = None,
     inside: InsideOption = None,
@@ -125,6 +128,7 @@ def coll(
         tune,
         equally,
         tuple(variant or ()),
+        traffic=traffic,
     )
     if equally and not ranks:
         raise UsageError("--equally shares out the ranks of -n", "Say how many: -n 8, -n 2,4,8.")
@@ -151,7 +155,8 @@ def coll(
     verdicts = judge(limits.of_testbed(name) if whole else [], results)
     status = common.finish(name, results, verdicts, json_file, out, time.monotonic() - begin)
     if figures_folder is not None:
-        for path in figures.coll(results, name, figures_folder):
+        drawn = figures.coll(results, name, figures_folder)
+        for path in [*drawn, *draw_traffic(results, name, figures_folder)]:
             out.print(f"drawn: {path}")
     raise typer.Exit(status)
 
@@ -186,7 +191,7 @@ def _measure(place: Place, options: Options) -> CollResults:
             results.wires[""] = measure_wires(place)
         except IsthmusError as error:
             common.say(f"no bounds: {error}")
-        session.measure(place, entries, results, common.say, deadline)
+        session.measure(place, entries, results, common.say, deadline, options.traffic)
     if machine := examine(place, load):
         results.machines[""] = machine
     return results
@@ -199,6 +204,7 @@ def _in_labs(testbed: str, options: Options, ranks: Sequence[int]) -> tuple[str,
     words += ["--interleaved"] if options.interleaved else []
     words += [] if options.tune else ["--no-tune"]
     words += ["--equally"] if options.equally else []
+    words += ["--traffic"] if options.traffic else []
     words += common.again(
         [
             ("--mpi", options.mpis),

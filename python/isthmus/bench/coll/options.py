@@ -21,6 +21,7 @@ class Options:
     equally: bool = False
     variants: tuple[str, ...] = ()
     variant: str = ""
+    traffic: bool = False
 
     @property
     def narrowed(self) -> bool:

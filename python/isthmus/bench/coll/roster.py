@@ -21,6 +21,7 @@ COLL = Path(__file__).with_name("coll.c")
 OURS, DIRECT, MEMORY = "isthmus", "isthmus-direct", "isthmus-memory"
 GATEWAYS = (1, 2, 4)
 SENDERS = (1, 2, 4, 8)
+ALL_SENDERS = (*SENDERS, 16)  # more than the wide area of `matsuda16` carries
 Contestant = IsthmusWorld | NativeWorld
 
 # The algorithms of Matsuda et al. and those that they compare with.
@@ -33,7 +34,7 @@ _PAPERS = {
             f"the same over the WAN, n = {n}",
             f"bcast=van-de-geijn-wan:senders={n},allreduce=rabenseifner-wan:senders={n}",
         )
-        for n in SENDERS
+        for n in ALL_SENDERS
     },
 }
 
@@ -82,7 +83,8 @@ def _ours(
             kinds.append((f"{OURS}-{count}", label, grid, ""))
     chosen = [(text, f"Isthmus, {text}", text) for text in options.algorithms]
     if direct and place.lab:
-        chosen += [(name, label, text) for name, (label, text) in _PAPERS.items()]
+        left_out = {f"senders={n}" for n in ALL_SENDERS if n > _least_nodes(place)}
+        chosen += [(n, label, text) for n, (label, text) in _PAPERS.items() if n not in left_out]
     for name, label, text in chosen:
         kinds.append((f"{DIRECT}/{name}", label, direct or place.grid, text))
     all_of_them = not options.quick or place.name == LOOPBACK
@@ -114,6 +116,12 @@ def named_in(choices: str) -> frozenset[str] | None:
     """The collectives that a text for ISTHMUS_COLL is about; None: not any."""
     names = [choice.partition("=")[0].strip() for choice in choices.split(",") if choice]
     return frozenset(names) or None
+
+
+def _least_nodes(place: Place) -> int:
+    """Of the smallest cluster of a lab."""
+    assert place.network
+    return min(len(place.network.of_site(cluster, "node")) for cluster in place.grid.cluster)
 
 
 def _on_nodes(place: Place, count: int) -> list[GatewaySpec]:

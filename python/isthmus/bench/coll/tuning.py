@@ -7,6 +7,7 @@ from pathlib import Path
 from isthmus.errors import IsthmusError
 from isthmus.grid import Grid
 from isthmus.tune import store
+from isthmus.tune.agreement import judge
 from isthmus.tune.figures import best
 from isthmus.tune.measure import measure
 
@@ -15,8 +16,12 @@ def tune(file: Path, grid: Grid, mpicc: str, passes: int, say: Callable[[str], N
     """What is found stands beside `file` and is heeded by each `isthmus run` with it. Where it
     fails Isthmus goes untuned, which is said."""
     try:
-        figures = best([measure(file, grid, None, mpicc) for _ in range(passes)])
-        store.write(file, figures, datetime.now(timezone.utc).isoformat(timespec="seconds"))
-        say(f"tuned: {figures.network()}")
+        found = best([measure(file, grid, None, mpicc) for _ in range(passes)])
+        verdict = judge([found], grid)  # against the grid file alone: labs are as it says
+        when = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        store.write(file, verdict.figures, when, verdict.left_out)
+        for doubt in verdict.doubts:
+            say(f"tuned without what is in doubt: {doubt.sentence}")
+        say(f"tuned: {verdict.figures.network(verdict.left_out)}")
     except IsthmusError as error:
         say(f"not tuned: {error}")

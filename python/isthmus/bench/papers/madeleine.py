@@ -1,9 +1,11 @@
 """Aumage and Mercier, MPICH/MadIII: a Cluster of Clusters Enabled MPI Implementation, 2003."""
 
+from collections.abc import Callable
+
 from isthmus.bench.limits import OURS, TCP
-from isthmus.bench.papers.readings import natives, only
+from isthmus.bench.papers.readings import natives, only, repeated
 from isthmus.bench.papers.recipe import Claim, Measured, Measurement, Paper, Recipe
-from isthmus.measuring.tasks import LATENCY_BYTES
+from isthmus.measuring.tasks import LATENCY_BYTES, MIB, ONE_WAY
 
 PAPER = Paper("madeleine", "Aumage and Mercier 2003, MPICH/MadIII")
 
@@ -21,7 +23,8 @@ def _added(measured: Measured) -> float:
 
 
 def _bandwidth(measured: Measured) -> float:
-    return measured.p2p().rate(OURS, "stream") / 1e6
+    """Of the pingpong, as there."""
+    return measured.p2p().best_bandwidth(OURS) / 1e6
 
 
 def _over_fast_ethernet(measured: Measured) -> float:
@@ -43,8 +46,28 @@ def _share(measured: Measured) -> float:
     return results.best_bandwidth(OURS) / results.best_bandwidth(_native(measured))
 
 
+def _way(way: str) -> Callable[[Measured], float]:
+    return lambda measured: 1e6 * measured.p2p().way(OURS, way, LATENCY_BYTES)
+
+
+def _ways_differ(size: int) -> Callable[[Measured], float]:
+    """The slower way over the quicker one."""
+
+    def here(measured: Measured) -> float:
+        times = [measured.p2p().way(OURS, way, size) for way in ONE_WAY]
+        return max(times) / min(times)
+
+    return here
+
+
 _INSIDE = ("--testbed=hablot", "--within=a", *only(OURS, "native-*-default"))
-_WORDS = ("--testbed", "loopback", *only(TCP, OURS))
+_WORDS = ("--testbed", "loopback", "--figure=pingpong", *only(TCP, OURS))
+_UNEQUAL = ("--testbed", "leiden", *repeated("--figure", ONE_WAY), *only(OURS))
+_SIZES = repeated("--size", ("8 B", "1 MiB"))
+_QUICK = (
+    *(*_WORDS, *repeated("--size", ("8 B", "64 KiB", "1 MiB", "8 MiB"))),
+    *("--rounds=100", "--passes=1"),
+)
 
 RECIPES = (
     Recipe(
@@ -71,7 +94,7 @@ RECIPES = (
         PAPER,
         "Figures 6 and 7",
         "messages through gateways between two networks",
-        {"": Measurement("p2p", _WORDS, (*_WORDS, "--quick"))},
+        {"": Measurement("p2p", _WORDS, _QUICK)},
         (
             Claim("least transfer time", 70, _one_way, "us", "at most"),
             Claim("what a gateway adds", 30, _added, "us", "at most"),
@@ -79,6 +102,27 @@ RECIPES = (
             Claim("bandwidth over FastEthernet's", 3, _over_fast_ethernet, "", "at least"),
         ),
         "Two gateways where the paper has one, on one host. Its networks were SCI and Myrinet on "
-        "processors of 450 MHz. One-way times are half round trips.",
+        "processors of 450 MHz. Transfer times are half round trips.",
+    ),
+    Recipe(
+        "madeleine-ways",
+        PAPER,
+        "Section 4.2",
+        "one-way times through a gateway between unequal networks, each way",
+        {
+            "": Measurement(
+                "p2p",
+                (*_UNEQUAL, *_SIZES),
+                (*_UNEQUAL, *_SIZES, "--rounds=60", "--passes=1"),
+            )
+        },
+        (
+            Claim("8 B one way, from the faster network", None, _way("there"), "us"),
+            Claim("8 B one way, from the slower one", None, _way("back"), "us"),
+            Claim("8 B: the slower way over the quicker one", None, _ways_differ(LATENCY_BYTES)),
+            Claim("1 MiB: the same", None, _ways_differ(MIB)),
+        ),
+        "The paper says that messages from Myrinet to SCI went quicker than those back. Here the "
+        "networks carry 400 and 250 Mbit/s.",
     ),
 )

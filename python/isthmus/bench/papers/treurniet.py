@@ -88,8 +88,8 @@ RECIPES = (
         "Figure 6",
         "bandwidth and bi-directional bandwidth over the bridge",
         {
-            "": Measurement("p2p", _FLOWS, (*_FLOWS, "--passes=1")),
-            _OWN: Measurement("p2p", _INSIDE, (*_INSIDE, "--passes=1")),
+            "": Measurement("p2p", _FLOWS, (*_FLOWS, "--passes=1", "--seconds=1")),
+            _OWN: Measurement("p2p", _INSIDE, (*_INSIDE, "--passes=1", "--seconds=1")),
         },
         (
             Claim("both ways over one way (its forwarder is half duplex)", 1, _both_ways, "",
