@@ -305,6 +305,7 @@ void open_for(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI
   file->members = shared_grid_comm(file->comm);
   file->amode = amode;
   file->name = filename;
+  file->paths.ahead = hint_of(info, kAheadHint) != "false";
   try {
     open(*file);
     file->handle = native_handle();
