@@ -136,6 +136,15 @@ void Caller::end(Exchange& exchange) {
   come_.notify_all();
 }
 
+void Caller::cancel(const ExchangeRef& exchange) {
+  enter_([&](const Send&) {
+    if (std::erase(waiting_, exchange) == 0) return;
+    exchange->size_ = exchange->asked_;
+    exchange->got_ = std::min(exchange->got_, exchange->asked_);
+    if (exchange->pieces_ == 0) end(*exchange);
+  });
+}
+
 void Caller::wait(const Exchange& exchange) {
   std::unique_lock lock(mutex_);
   come_.wait(lock, [&] { return exchange.done(); });

@@ -65,6 +65,8 @@ class Caller {
                    std::shared_ptr<void> keeps = nullptr);
   ExchangeRef write(std::uint64_t file, std::int64_t position, std::span<const std::byte> from);
   void wait(const Exchange& exchange);
+  /// Nothing more is asked for; it ends with what is under way.
+  void cancel(const ExchangeRef& exchange);
   /// Where messages can be sent, as in Enter: a reply has come. False: to nothing.
   bool take(std::span<const std::byte> message, const Send& send);
 

@@ -36,6 +36,8 @@ class OpenFile {
   virtual std::unique_ptr<UnderWay> begin_read(std::int64_t position, std::span<std::byte> to) = 0;
   virtual std::unique_ptr<UnderWay> begin_write(std::int64_t position,
                                                 std::span<const std::byte> from) = 0;
+  /// Waits for writes that have ended for the program alone; throws what went wrong with them.
+  virtual void settle() = 0;
   virtual std::int64_t size() = 0;
   virtual void resize(std::int64_t size) = 0;
   virtual void preallocate(std::int64_t size) = 0;

@@ -29,6 +29,7 @@ class Here final : public OpenFile {
   std::unique_ptr<UnderWay> begin_write(std::int64_t, std::span<const std::byte>) override {
     return nullptr;
   }
+  void settle() override {}
   std::int64_t size() override { return storage_->size(); }
   void resize(std::int64_t size) override { storage_->resize(size); }
   void preallocate(std::int64_t size) override { storage_->preallocate(size); }

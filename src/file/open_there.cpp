@@ -82,6 +82,13 @@ class There final : public OpenFile {
     return std::make_unique<Sent>(std::move(made), from.size());
   }
 
+  /// Nothing is ahead or behind from now on.
+  void settle() override {
+    const std::lock_guard lock(mutex_);
+    ahead_.drop();
+    read_end_ = write_end_ = -1;
+    behind_.settle(*caller_);
+  }
   std::int64_t size() override { return settled(Op::Size); }
   void resize(std::int64_t size) override { settled(Op::Resize, size); }
   void preallocate(std::int64_t size) override { settled(Op::Preallocate, size); }
@@ -121,13 +128,6 @@ class There final : public OpenFile {
     return exchange->result();
   }
 
-  /// Nothing is ahead or behind from now on. Blocks; throws what went wrong behind.
-  void settle() {
-    const std::lock_guard lock(mutex_);
-    ahead_.drop();
-    read_end_ = write_end_ = -1;
-    behind_.settle(*caller_);
-  }
   std::int64_t settled(Op op, std::int64_t a = 0) {
     settle();
     return caller_->call(asking(op, a));

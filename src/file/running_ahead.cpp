@@ -131,6 +131,9 @@ void ReadAhead::ask_more(std::uint64_t file, std::int64_t from, std::size_t each
 }
 
 void ReadAhead::drop() {
+  for (const BlockRef& block : blocks_) {
+    if (!block->ended()) caller_->cancel(block->exchange);
+  }
   blocks_.clear();
   reach_ = 0;
 }

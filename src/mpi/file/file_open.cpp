@@ -161,24 +161,6 @@ void open_mine(GridFile& file, const std::vector<int>& home) {
   file.run(kOpen, [&] { file.file = file::open_there(file.service, file.paths); });
 }
 
-/// Every member succeeds or all throw: the first that failed says why.
-template <class Body>
-void together(const GridFile& file, Body&& body) {
-  struct Outcome {
-    int error = 0;
-    std::array<char, 512> text{};
-  } mine;
-  try {
-    body();
-  } catch (const file::Error& error) {
-    mine.error = error.number;
-    std::strncpy(mine.text.data(), error.what(), mine.text.size() - 1);
-  }
-  for (const Outcome& each : tell_all(file, mine)) {
-    if (each.error != 0) throw file::Error(each.error, each.text.data());
-  }
-}
-
 MPI_File native_handle() {
   const Inside inside;
   MPI_File handle = MPI_FILE_NULL;
@@ -364,7 +346,7 @@ ISTHMUS_MPI(File_close)(MPI_File* fh) {
   int code = shielded_file(file->handle, kClose, [&]() -> int {
     require(file->split == nullptr, MPI_ERR_OTHER,
             "a split collective operation is under way on the file");
-    together(*file, [&] { file->run(kClose, [&] { file->file->close(); }); });
+    run_together(*file, kClose, [&] { file->file->close(); });
     together(*file, [&] {
       if (!file->keeper) return;
       remove_shared_number(*file, kClose);

@@ -119,7 +119,7 @@ ISTHMUS_MPI(File_set_view)
     }
     ViewOfFile view = view_by_all(
         *file, [&] { return view_by(disp, etype, filetype, representation_named(datarep)); });
-    file->run(kSetView, [&] { file->file->set_view(view.seen); });
+    run_together(*file, kSetView, [&] { file->file->set_view(view.seen); });
     {
       const std::lock_guard lock(file->mutex);
       std::swap(file->view, view);
