@@ -23,6 +23,7 @@ def run(options: RunOptions) -> int:
     voice = Voice(options.verbose)
     if file:
         tell_networks(Path(file), grid, options, voice)
+    tell_files(grid, options)
     profile = None
     if options.profile:
         profile = ProfileFile.of_command_line(options.profile, options.parts)
@@ -71,3 +72,10 @@ def tell_networks(file: Path, grid: grids.Grid, options: RunOptions, voice: Voic
         own = part.env.get("ISTHMUS_NETWORK", stored.network)
         if text := ",".join(filter(None, (of_links(grid), own))):
             part.env["ISTHMUS_NETWORK"] = text
+
+
+def tell_files(grid: grids.Grid, options: RunOptions) -> None:
+    """All ranks: the cluster that has the files of processes of several."""
+    for part in options.parts:
+        if grid.files:
+            part.env.setdefault("ISTHMUS_FILES", grid.files)

@@ -116,10 +116,11 @@ class LinkSpec(_Table):
 
 class Grid(_Table):
     """A whole grid file; clusters in the order of the file. `patience` is that of links without
-    their own."""
+    their own, `files` the cluster that has the files of processes of several."""
 
     patience: Patience = Duration.parse("10 min")
     meet: Meet | None = None
+    files: str | None = None
     cluster: dict[str, ClusterSpec]
     network: dict[str, NetworkSpec] = {}
     gateway: list[GatewaySpec] = []
@@ -248,6 +249,9 @@ def _check_names(grid: Grid, text: str, name: str) -> None:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", cluster):
             allowed = "may hold letters, digits, '_', '.' and '-', and begins with none of the last"
             raise _complaint(text, name, ("cluster", cluster), f"is no name: a cluster's {allowed}")
+    if grid.files is not None and grid.files not in grid.cluster:
+        allowed = f"; its clusters: {listing(grid.cluster)}"
+        raise _complaint(text, name, ("files",), unknown(grid.files) + allowed)
     for network, spec in grid.network.items():
         if spec.subnet and spec.interface:
             key = ("network", network, "interface")

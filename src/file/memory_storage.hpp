@@ -18,7 +18,7 @@ struct MemoryBytes {
   std::map<const void*, std::pair<std::int64_t, std::int64_t>> locks;
 };
 
-class MemoryStorage final : public Storage {
+class MemoryStorage : public Storage {
  public:
   explicit MemoryStorage(std::shared_ptr<MemoryBytes> file) : file_(std::move(file)) {}
 

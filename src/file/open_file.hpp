@@ -3,22 +3,26 @@
 // may read, write and lock; set_view and close are called by one while no other is at the file.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
-#include "file/protocol.hpp"
+#include "file/caller.hpp"
 #include "file/storage.hpp"
 #include "file/view.hpp"
 
 namespace isthmus::file {
+
+/// An access that was begun. Its thread alone asks.
+class UnderWay {
+ public:
+  virtual ~UnderWay() = default;
+  /// Never blocks.
+  virtual bool done() = 0;
+  /// After done(), once: bytes that were read or written. Throws file::Error.
+  virtual std::size_t finish() = 0;
+};
 
 class OpenFile {
  public:
@@ -27,6 +31,13 @@ class OpenFile {
   /// From byte `position` of the view on. Short at the end of the file.
   virtual std::size_t read(std::int64_t position, std::span<std::byte> to) = 0;
   virtual void write(std::int64_t position, std::span<const std::byte> from) = 0;
+  /// The same without waiting; null: it would block. Where accesses follow each other, reads look
+  /// ahead, and writes end when their data have left: what fails then, a later function throws.
+  virtual std::unique_ptr<UnderWay> begin_read(std::int64_t position, std::span<std::byte> to) = 0;
+  virtual std::unique_ptr<UnderWay> begin_write(std::int64_t position,
+                                                std::span<const std::byte> from) = 0;
+  /// Waits for writes that have ended for the program alone; throws what went wrong with them.
+  virtual void settle() = 0;
   virtual std::int64_t size() = 0;
   virtual void resize(std::int64_t size) = 0;
   virtual void preallocate(std::int64_t size) = 0;
@@ -43,30 +54,9 @@ class OpenFile {
 struct Paths {
   Opening file;
   std::string shared;  ///< the shared number's
+  bool ahead = true;   ///< whether accesses that follow each other look ahead
 };
 std::unique_ptr<OpenFile> open_here(const Paths& paths);
-
-/// The requests of one process to one file service, and their replies.
-class Caller {
- public:
-  using Send = std::function<void(std::vector<std::byte> message)>;
-  explicit Caller(Send send) : send_(std::move(send)) {}
-
-  /// Any thread. Sends a request, whose number it gives.
-  std::uint64_t begin(Request request);
-  /// Waits for the reply; throws what it says went wrong.
-  Reply finish(std::uint64_t number);
-  Reply call(const Request& request) { return finish(begin(request)); }
-  /// On the thread that receives. False: no reply to anything.
-  bool take(std::span<const std::byte> message);
-
- private:
-  const Send send_;
-  std::mutex mutex_;
-  std::condition_variable come_;
-  std::uint64_t last_ = 0;
-  std::map<std::uint64_t, std::optional<Reply>> replies_;  // of requests under way
-};
 
 /// Opened by the service behind `caller`.
 std::unique_ptr<OpenFile> open_there(std::shared_ptr<Caller> caller, const Paths& paths);

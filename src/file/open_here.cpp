@@ -23,6 +23,13 @@ class Here final : public OpenFile {
   void write(std::int64_t position, std::span<const std::byte> from) override {
     write_seen(*storage_, view_, position, from);
   }
+  std::unique_ptr<UnderWay> begin_read(std::int64_t, std::span<std::byte>) override {
+    return nullptr;
+  }
+  std::unique_ptr<UnderWay> begin_write(std::int64_t, std::span<const std::byte>) override {
+    return nullptr;
+  }
+  void settle() override {}
   std::int64_t size() override { return storage_->size(); }
   void resize(std::int64_t size) override { storage_->resize(size); }
   void preallocate(std::int64_t size) override { storage_->preallocate(size); }

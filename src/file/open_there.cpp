@@ -3,18 +3,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
 #include <exception>
+#include <mutex>
 #include <utility>
 
 #include "file/error.hpp"
 #include "file/open_file.hpp"
+#include "file/running_ahead.hpp"
 
 namespace isthmus::file {
 namespace {
-
-// So many requests of one access are under way: 4 MiB, which a gigabit takes 35 ms for.
-constexpr std::size_t kWindow = 8;
 
 std::int64_t flags_of(int system) {
   const int access = system & O_ACCMODE;
@@ -28,7 +26,8 @@ std::int64_t flags_of(int system) {
 
 class There final : public OpenFile {
  public:
-  There(std::shared_ptr<Caller> caller, const Paths& paths) : caller_(std::move(caller)) {
+  There(std::shared_ptr<Caller> caller, const Paths& paths)
+      : caller_(std::move(caller)), ahead_(caller_), may_run_ahead_(paths.ahead) {
     static std::atomic<std::uint64_t> last{0};
     file_ = ++last;
     Request request = asking(Op::Open, flags_of(paths.file.flags));
@@ -41,6 +40,7 @@ class There final : public OpenFile {
   void set_view(const View& view) override {
     std::vector<std::byte> map;
     view.filetype.encode(map);
+    settle();
     for (std::size_t at = 0; at < map.size(); at += kMostData) {
       Request request = asking(Op::ViewPart);
       request.data = std::span(map).subspan(at, std::min(kMostData, map.size() - at));
@@ -50,51 +50,70 @@ class There final : public OpenFile {
   }
 
   std::size_t read(std::int64_t position, std::span<std::byte> to) override {
-    std::size_t done = 0;
-    bool ended = false;  // the file, before all that was asked for
-    in_pieces(
-        to.size(),
-        [&](std::size_t at, std::size_t length) {
-          Request request = asking(Op::Read, position + static_cast<std::int64_t>(at));
-          request.b = static_cast<std::int64_t>(length);
-          return request;
-        },
-        [&](std::size_t at, std::size_t length, const Reply& reply) {
-          if (ended) return;
-          const std::size_t got = std::min(reply.data.size(), length);
-          std::copy_n(reply.data.begin(), got, to.begin() + static_cast<std::ptrdiff_t>(at));
-          done += got;
-          ended = got < length;
-        });
-    return done;
+    settle();
+    return waited(caller_->read(file_, position, to));
   }
-
   void write(std::int64_t position, std::span<const std::byte> from) override {
-    in_pieces(
-        from.size(),
-        [&](std::size_t at, std::size_t length) {
-          Request request = asking(Op::Write, position + static_cast<std::int64_t>(at));
-          request.data = from.subspan(at, length);
-          return request;
-        },
-        [](std::size_t, std::size_t, const Reply&) {});
+    settle();
+    waited(caller_->write(file_, position, from));
   }
 
-  std::int64_t size() override { return caller_->call(asking(Op::Size)).value; }
-  void resize(std::int64_t size) override { caller_->call(asking(Op::Resize, size)); }
-  void preallocate(std::int64_t size) override { caller_->call(asking(Op::Preallocate, size)); }
-  void sync() override { caller_->call(asking(Op::Sync)); }
+  std::unique_ptr<UnderWay> begin_read(std::int64_t position, std::span<std::byte> to) override {
+    const std::lock_guard lock(mutex_);
+    behind_.check();
+    write_end_ = -1;
+    if (!may_run_ahead_ || std::exchange(read_end_, position + std::ssize(to)) != position) {
+      ahead_.drop();
+      return std::make_unique<Whole>(caller_->read(file_, position, to));
+    }
+    return ahead_.read(file_, position, to);
+  }
+  std::unique_ptr<UnderWay> begin_write(std::int64_t position,
+                                        std::span<const std::byte> from) override {
+    const std::lock_guard lock(mutex_);
+    behind_.check();
+    ahead_.drop();
+    read_end_ = -1;
+    ExchangeRef made = caller_->write(file_, position, from);
+    if (!may_run_ahead_ || std::exchange(write_end_, position + std::ssize(from)) != position) {
+      return std::make_unique<Whole>(std::move(made));
+    }
+    behind_.add(made);
+    return std::make_unique<Sent>(std::move(made), from.size());
+  }
+
+  /// Nothing is ahead or behind from now on.
+  void settle() override {
+    const std::lock_guard lock(mutex_);
+    ahead_.drop();
+    read_end_ = write_end_ = -1;
+    behind_.settle(*caller_);
+  }
+  std::int64_t size() override { return settled(Op::Size); }
+  void resize(std::int64_t size) override { settled(Op::Resize, size); }
+  void preallocate(std::int64_t size) override { settled(Op::Preallocate, size); }
+  void sync() override { settled(Op::Sync); }
   void lock(std::int64_t low, std::int64_t high) override {
+    settle();
     Request request = asking(Op::Lock, low);
     request.b = high;
     caller_->call(request);
   }
   void unlock() override { caller_->call(asking(Op::Unlock)); }
   std::int64_t add_shared(std::int64_t value) override {
-    return caller_->call(asking(Op::Add, value)).value;
+    return caller_->call(asking(Op::Add, value));
   }
   void set_shared(std::int64_t value) override { caller_->call(asking(Op::Set, value)); }
-  void close() override { caller_->call(asking(Op::Close)); }
+  void close() override {
+    std::exception_ptr failure;
+    try {
+      settle();
+    } catch (const Error&) {
+      failure = std::current_exception();
+    }
+    caller_->call(asking(Op::Close));
+    if (failure) std::rethrow_exception(failure);
+  }
 
  private:
   Request asking(Op op, std::int64_t a = 0) const {
@@ -104,74 +123,26 @@ class There final : public OpenFile {
     request.a = a;
     return request;
   }
+  std::size_t waited(const ExchangeRef& exchange) {
+    caller_->wait(*exchange);
+    return exchange->result();
+  }
 
-  /// Asks for pieces of `size` bytes in all, several at a time; hands over the replies in order.
-  /// The first that failed is thrown when all have come.
-  template <class Ask, class Take>
-  void in_pieces(std::size_t size, Ask&& ask, Take&& take) {
-    struct Piece {
-      std::uint64_t number;
-      std::size_t at, length;
-    };
-    std::deque<Piece> under_way;
-    std::exception_ptr failure;
-    std::size_t at = 0;
-    while (!under_way.empty() || (at < size && !failure)) {
-      if (at < size && !failure && under_way.size() < kWindow) {
-        const std::size_t length = std::min(kMostData, size - at);
-        under_way.push_back({caller_->begin(ask(at, length)), at, length});
-        at += length;
-        continue;
-      }
-      const Piece first = under_way.front();
-      under_way.pop_front();
-      try {
-        const Reply reply = caller_->finish(first.number);
-        if (!failure) take(first.at, first.length, reply);
-      } catch (const Error&) {
-        if (!failure) failure = std::current_exception();
-      }
-    }
-    if (failure) std::rethrow_exception(failure);
+  std::int64_t settled(Op op, std::int64_t a = 0) {
+    settle();
+    return caller_->call(asking(op, a));
   }
 
   std::shared_ptr<Caller> caller_;
   std::uint64_t file_ = 0;
+  std::mutex mutex_;
+  ReadAhead ahead_;
+  WritesBehind behind_;
+  const bool may_run_ahead_;
+  std::int64_t read_end_ = -1, write_end_ = -1;  // of the access before; -1: none
 };
 
 }  // namespace
-
-std::uint64_t Caller::begin(Request request) {
-  {
-    const std::lock_guard lock(mutex_);
-    request.number = ++last_;
-    replies_.emplace(request.number, std::nullopt);
-  }
-  send_(encode(request));
-  return request.number;
-}
-
-Reply Caller::finish(std::uint64_t number) {
-  std::unique_lock lock(mutex_);
-  const auto at = replies_.find(number);
-  come_.wait(lock, [&] { return at->second.has_value(); });
-  Reply reply = std::move(*at->second);
-  replies_.erase(at);
-  lock.unlock();
-  if (reply.error != 0) throw Error(reply.error, reply.sentence);
-  return reply;
-}
-
-bool Caller::take(std::span<const std::byte> message) {
-  auto reply = decode_reply(message);
-  if (!reply) return false;
-  const std::lock_guard lock(mutex_);
-  const auto at = replies_.find(reply->number);
-  if (at == replies_.end() || at->second) return false;
-  at->second = std::move(reply);
-  come_.notify_all();
-  return true;
-}
 
 std::unique_ptr<OpenFile> open_there(std::shared_ptr<Caller> caller, const Paths& paths) {
   return std::make_unique<There>(std::move(caller), paths);

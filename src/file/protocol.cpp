@@ -50,6 +50,15 @@ std::vector<std::byte> encode(const Reply& reply) {
   return out;
 }
 
+ReplyWithData reply_with_room(std::uint64_t number, std::size_t most) {
+  Reply reply;
+  reply.number = number;
+  ReplyWithData made{encode(reply), 0};
+  made.head = made.bytes.size();
+  made.bytes.resize(made.head + most);
+  return made;
+}
+
 std::optional<Request> decode_request(std::span<const std::byte> bytes) {
   if (bytes.size() < kRequestHead) return std::nullopt;
   core::Reader from(bytes);
@@ -83,7 +92,7 @@ std::optional<Reply> decode_reply(std::span<const std::byte> bytes) {
     return std::nullopt;
   }
   reply.sentence = text_of(bytes.first(text));
-  reply.data.assign(bytes.begin() + static_cast<std::ptrdiff_t>(text), bytes.end());
+  reply.data = bytes.subspan(text);
   return reply;
 }
 

@@ -46,8 +46,8 @@ struct Reply {
   std::uint64_t number = 0;
   int error = 0;  ///< an errno of Linux, as every architecture of it has them
   std::int64_t value = 0;
-  std::string sentence;  ///< of an error
-  std::vector<std::byte> data;
+  std::string sentence;             ///< of an error
+  std::span<const std::byte> data;  ///< borrowed
 };
 
 /// So much data has a request or a reply at most: with all before it, less than a service's
@@ -57,6 +57,13 @@ inline constexpr std::size_t kMostText = 8192;
 
 std::vector<std::byte> encode(const Request& request);
 std::vector<std::byte> encode(const Reply& reply);
+/// A reply whose data are to be read into what is behind `head` bytes of it, and no more than
+/// `most`.
+struct ReplyWithData {
+  std::vector<std::byte> bytes;
+  std::size_t head = 0;
+};
+ReplyWithData reply_with_room(std::uint64_t number, std::size_t most);
 std::optional<Request> decode_request(std::span<const std::byte> bytes);
 std::optional<Reply> decode_reply(std::span<const std::byte> bytes);
 

@@ -28,16 +28,33 @@ int system_flags(std::int64_t flags) {
 
 }  // namespace
 
-std::optional<Reply> Server::handle(std::uint32_t client, const Request& request) {
+std::optional<std::vector<std::byte>> Server::handle(std::uint32_t client, const Request& request) {
   Reply reply;
   reply.number = request.number;
   try {
+    if (request.op == Op::Read) return read(client, request);
     if (!answer(client, request, reply)) return std::nullopt;
   } catch (const Error& error) {
     reply.error = error.number;
     reply.sentence = error.what();
   }
-  return reply;
+  return encode(reply);
+}
+
+Server::Open& Server::opened(std::uint32_t client, const Request& request) {
+  const auto found = files_.find({client, request.file});
+  demand(found != files_.end(), "no such file is open");
+  return found->second;
+}
+
+std::vector<std::byte> Server::read(std::uint32_t client, const Request& request) {
+  Open& file = opened(client, request);
+  demand(request.a >= 0 && request.b >= 0 && request.b <= static_cast<std::int64_t>(kMostData),
+         "the length");
+  ReplyWithData reply = reply_with_room(request.number, static_cast<std::size_t>(request.b));
+  const auto data = std::span(reply.bytes).subspan(reply.head);
+  reply.bytes.resize(reply.head + read_seen(*file.storage, file.view, request.a, data));
+  return std::move(reply.bytes);
 }
 
 void Server::open(std::uint32_t client, const Request& request) {
@@ -62,15 +79,14 @@ bool Server::answer(std::uint32_t client, const Request& request, Reply& reply) 
     remover_(request.text);
     return true;
   }
-  const auto found = files_.find({client, request.file});
-  demand(found != files_.end(), "no such file is open");
-  Open& file = found->second;
+  Open& file = opened(client, request);
   switch (request.op) {
     case Op::Open:
+    case Op::Read:
     case Op::Remove:
       break;
     case Op::Close:
-      files_.erase(found);
+      files_.erase({client, request.file});
       break;
     case Op::ViewPart:
       demand(file.parts.size() + request.data.size() <= kMostViewBytes, "a long view");
@@ -83,12 +99,6 @@ bool Server::answer(std::uint32_t client, const Request& request, Reply& reply) 
       file.view = {.displacement = request.a, .filetype = std::move(*map)};
       break;
     }
-    case Op::Read:
-      demand(request.a >= 0 && request.b >= 0 && request.b <= static_cast<std::int64_t>(kMostData),
-             "the length");
-      reply.data.resize(static_cast<std::size_t>(request.b));
-      reply.data.resize(read_seen(*file.storage, file.view, request.a, reply.data));
-      break;
     case Op::Write:
       demand(request.a >= 0, "the position");
       write_seen(*file.storage, file.view, request.a, request.data);

@@ -24,9 +24,9 @@ class Server {
   explicit Server(Opener opener = open_file, Remover remover = remove_file)
       : opener_(std::move(opener)), remover_(std::move(remover)) {}
 
-  /// Nothing: the range is locked by another; to be asked again. Throws nothing but std::bad_alloc:
-  /// what goes wrong is the reply.
-  std::optional<Reply> handle(std::uint32_t client, const Request& request);
+  /// The encoded reply. Nothing: the range is locked by another; to be asked again. Throws nothing
+  /// but std::bad_alloc: what goes wrong is the reply.
+  std::optional<std::vector<std::byte>> handle(std::uint32_t client, const Request& request);
 
  private:
   struct Open {
@@ -36,6 +36,8 @@ class Server {
     std::vector<std::byte> parts;
   };
   bool answer(std::uint32_t client, const Request& request, Reply& reply);
+  std::vector<std::byte> read(std::uint32_t client, const Request& request);
+  Open& opened(std::uint32_t client, const Request& request);
   void open(std::uint32_t client, const Request& request);
 
   Opener opener_;

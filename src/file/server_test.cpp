@@ -5,86 +5,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <deque>
 #include <random>
 #include <thread>
 
 #include "file/error.hpp"
-#include "file/memory_storage.hpp"
-#include "file/open_file.hpp"
+#include "file/test_service.hpp"
 
 namespace isthmus::file {
 namespace {
-
-/// A service on a thread of its own, which takes requests from callers.
-class Service {
- public:
-  Service() : thread_([this] { run(); }) {}
-  ~Service() {
-    {
-      const std::lock_guard lock(mutex_);
-      ended_ = true;
-    }
-    come_.notify_all();
-    thread_.join();
-  }
-  std::shared_ptr<Caller> caller() {
-    const std::uint32_t client = ++clients_;
-    auto made = std::make_shared<Caller>([this, client](std::vector<std::byte> message) {
-      const std::lock_guard lock(mutex_);
-      queue_.push_back({client, std::move(message)});
-      come_.notify_all();
-    });
-    const std::lock_guard lock(mutex_);
-    callers_[client] = made;
-    return made;
-  }
-  std::shared_ptr<MemoryBytes> bytes = std::make_shared<MemoryBytes>();
-  int opened_with = 0;  ///< system's flags
-  std::vector<std::string> removed;
-
- private:
-  struct Message {
-    std::uint32_t client;
-    std::vector<std::byte> bytes;
-  };
-  void run() {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      come_.wait(lock, [&] { return ended_ || !queue_.empty(); });
-      if (queue_.empty()) return;
-      const Message message = std::move(queue_.front());
-      queue_.pop_front();
-      const auto caller = callers_.at(message.client);
-      lock.unlock();
-      const auto reply = server_.handle(message.client, *decode_request(message.bytes));
-      if (reply) {
-        EXPECT_TRUE(caller->take(encode(*reply)));
-      }
-      lock.lock();
-      if (!reply) queue_.push_back(message);
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable come_;
-  std::deque<Message> queue_;
-  std::map<std::uint32_t, std::shared_ptr<Caller>> callers_;
-  std::atomic<std::uint32_t> clients_{0};
-  bool ended_ = false;
-  Server server_{[this](const Opening& opening) -> std::unique_ptr<Storage> {
-                   if (opening.path == "absent") fail("cannot open absent", ENOENT);
-                   opened_with = opening.flags;
-                   return std::make_unique<MemoryStorage>(bytes);
-                 },
-                 [this](const std::string& path) {
-                   if (path == "absent") fail("cannot remove absent", ENOENT);
-                   removed.push_back(path);
-                 }};
-  std::thread thread_;
-};
-
-Paths some_file() { return {{.path = "file", .flags = O_RDWR}, "/nowhere/shared"}; }
 
 TEST(Server, FarReadsAndWritesGoInPieces) {
   Service service;
@@ -153,7 +81,7 @@ TEST(Server, TrustsNoRequest) {
   Request open;
   open.op = Op::Open;
   open.a = 3;
-  ASSERT_EQ(server.handle(1, open)->error, 0);
+  ASSERT_EQ(decode_reply(*server.handle(1, open))->error, 0);
   int answered = 0;
   for (int k = 0; k < 20'000; ++k) {
     Request request;
@@ -175,7 +103,7 @@ TEST(Server, TrustsNoRequest) {
   Request write;
   write.op = Op::Write;
   write.file = 77;
-  EXPECT_EQ(server.handle(1, write)->error, EPROTO);
+  EXPECT_EQ(decode_reply(*server.handle(1, write))->error, EPROTO);
 }
 
 }  // namespace

@@ -96,6 +96,10 @@ class SystemFile final : public Storage {
     if (fsync(file_.get()) != 0 && errno != EINVAL && errno != EROFS) {
       fail("cannot write back " + path_, errno);
     }
+    struct stat about {};
+    if (fstat(file_.get(), &about) == 0 && about.st_nlink == 0) {
+      fail("cannot keep " + path_ + ", which somebody has removed", ENOENT);
+    }
     // A lock has a network file system look again at what others wrote.
     struct flock look = range(F_RDLCK, 0, 1);
     if (fcntl(file_.get(), F_OFD_SETLK, &look) != 0) return;

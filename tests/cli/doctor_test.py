@@ -120,6 +120,7 @@ def test_a_whole_grid(doctor):
         assert doctor.level(cluster, "Isthmus") == "ok"
         assert doctor.level(cluster, "MPI") == "ok"
     assert doctor.level("gateways", "joined") == "ok"
+    assert doctor.of("east - west", "files")["text"].startswith("shared: both see what is in /")
     for what in ("port", "RTT", "rate", "MTU", "TCP buffers"):
         assert doctor.level("link east -> west", what) == "ok", doctor.findings
 
@@ -286,3 +287,20 @@ def test_another_version_there(remote, prefix, tmp_path):
     assert found["level"] == "fail"
     assert "0.0.1" in found["text"]
     assert "same version" in found["remedy"]
+
+
+def test_clusters_that_see_other_files(doctor, prefix, tmp_path):
+    """One of them by ssh, in a folder that is mounted there alone."""
+    ssh = tmp_path / "ssh"
+    mounted = 'mount -t tmpfs none /mnt && eval "$last"'
+    ssh.write_text(
+        f"#!/bin/sh\nfor last; do :; done\nexport last\nexec unshare -m sh -c '{mounted}'\n"
+    )
+    ssh.chmod(0o755)
+    doctor.env["ISTHMUS_SSH"] = str(ssh)
+    there = wrapped(tmp_path / "there", prefix)
+    grid = "files = 'west'\n[cluster.east]\nwdir = '/mnt'\n[cluster.west]\nhost = 'here'\n"
+    doctor(f"{grid}prefix = '{there}'\nwdir = '/mnt'\n")
+    text = doctor.of("east - west", "files")["text"]
+    assert text == "apart: files that both open are in west"
+    assert not list(Path("/mnt").glob(".isthmus-*"))

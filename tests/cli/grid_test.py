@@ -91,6 +91,11 @@ def test_everything_that_a_file_may_hold():
         ("[cluster.a]\n[gateway]\ncluster = 'a'", 2, ["written [[gateway]], once for each"]),
         ("[cluster.a]\n[[gateway]]\nhost = 'x'", 2, ["gateway[0].cluster is missing"]),
         (
+            "files = 'eest'\n[cluster.east]",
+            1,
+            ["files names a cluster 'eest' that is not in the file", "did you mean 'east'?"],
+        ),
+        (
             "[cluster.east]\n[[gateway]]\ncluster = 'eest'",
             3,
             ["gateway[0].cluster", "'eest' that is not in the file", "did you mean 'east'?"],

@@ -1,5 +1,9 @@
-/* files FILE [kill]: all ranks write 1 MiB each into a file and read it back. Each says what class
- * of error every call gives, and the sentence. With "kill", rank 0 is killed when the file is open.
+/* files FILE [MODE]: all ranks write 1 MiB each into a file and read it back. Each says what class
+ * of error every call gives, and the sentence.
+ *   kill    rank 0 is killed when the file is open
+ *   writer  the last rank is killed while it writes
+ *   stream  they write 16 KiB at a time; the first error is told
+ *   remove  rank 0 removes the file when it is open
  */
 #include <mpi.h>
 #include <signal.h>
@@ -17,6 +21,7 @@ static void tell(const char* call, int code) {
       {MPI_SUCCESS, "success"},         {MPI_ERR_NO_SPACE, "NO_SPACE"},
       {MPI_ERR_READ_ONLY, "READ_ONLY"}, {MPI_ERR_NO_SUCH_FILE, "NO_SUCH_FILE"},
       {MPI_ERR_BAD_FILE, "BAD_FILE"},   {MPI_ERR_ACCESS, "ACCESS"},
+      {MPI_ERR_QUOTA, "QUOTA"},
   };
   int class = MPI_SUCCESS, length = 0;
   char text[MPI_MAX_ERROR_STRING] = "";
@@ -31,6 +36,18 @@ static void tell(const char* call, int code) {
   fflush(stdout);
 }
 
+/* In pieces of `each` bytes. */
+static int write_mine(MPI_File file, const char* data, int bytes, int each, int killed) {
+  int first = MPI_SUCCESS;
+  for (int at = 0; at < bytes; at += each) {
+    if (killed && at >= bytes / 2) raise(SIGKILL);
+    const int code = MPI_File_write_at(file, (MPI_Offset)rank * bytes + at, data + at, each,
+                                       MPI_BYTE, MPI_STATUS_IGNORE);
+    if (first == MPI_SUCCESS) first = code;
+  }
+  return first;
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -43,9 +60,16 @@ int main(int argc, char** argv) {
       MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
   tell("open", code);
   if (code == MPI_SUCCESS) {
-    if (argc > 2 && rank == 0) raise(SIGKILL);
-    tell("write", MPI_File_write_at_all(file, (MPI_Offset)rank * kBytes, data, kBytes, MPI_BYTE,
-                                        MPI_STATUS_IGNORE));
+    const char* const mode = argc > 2 ? argv[2] : "";
+    if (strcmp(mode, "kill") == 0 && rank == 0) raise(SIGKILL);
+    if (strcmp(mode, "remove") == 0 && rank == 0) remove(argv[1]);
+    const int killed = strcmp(mode, "writer") == 0 && rank == size - 1;
+    if (killed || strcmp(mode, "stream") == 0) {
+      tell("write", write_mine(file, data, kBytes, 1 << 14, killed));
+    } else {
+      tell("write", MPI_File_write_at_all(file, (MPI_Offset)rank * kBytes, data, kBytes, MPI_BYTE,
+                                          MPI_STATUS_IGNORE));
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     tell("sync", MPI_File_sync(file));
     int same = -1;

@@ -21,6 +21,7 @@ from isthmus.bench.common import (
     TestbedOption,
     TrafficOption,
 )
+from isthmus.bench.io.command import io
 from isthmus.bench.papers.command import papers
 from isthmus.bench.rma.command import rma
 from isthmus.bench.traffic import traffic as draw_traffic
@@ -40,6 +41,7 @@ bench_app = typer.Typer(
 bench_app.command("coll")(coll)
 bench_app.command("app")(app)
 bench_app.command("rma")(rma)
+bench_app.command("io")(io)
 bench_app.command("papers")(papers)
 
 

@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from isthmus.agent import Agent, Message
 from isthmus.bringup import MUST_AGREE, BringUp, Limits
 from isthmus.command import agent_command, shielded
+from isthmus.doctor import filesystems, tcp
 from isthmus.doctor import links as probes
-from isthmus.doctor import tcp
 from isthmus.doctor.findings import Finding
 from isthmus.doctor.hosts import HostFacts, NotExaminedError, examine
 from isthmus.doctor.links import Measured, UnreachableError
@@ -51,6 +51,7 @@ def grid(model: Grid, say: Say) -> None:
     plan = make_plan(model, [Part(["true"], 1, on=name) for name in model.cluster])
     hosts = _hosts(plan, say)
     _same_machine(plan, hosts, say)
+    filesystems.check(plan, model.files, hosts, say)
     if plan.links and all(facts is not None and facts.version == VERSION for facts in hosts):
         joined = _join(plan)
         say(joined)

@@ -29,9 +29,10 @@ def doctor(
     them.
 
     Of each cluster: ssh, Isthmus and its version, the MPI, the clock. Of the gateways: whether
-    they join, as in a run. Of each link: the port, MTU, round-trip time and rate as plain TCP
-    gets them, and the kernel's bounds on TCP against bandwidth x delay. Nothing is changed. The
-    exit status is 1 when something would keep a run from working; a warning does not count."""
+    they join, as in a run. Of each two clusters: whether they see the same files. Of each link:
+    the port, MTU, round-trip time and rate as plain TCP gets them, and the kernel's bounds on TCP
+    against bandwidth x delay. Nothing that stays is changed. The exit status is 1 when something
+    would keep a run from working; a warning does not count."""
     found: list[Finding] = []
     out = Console()
 

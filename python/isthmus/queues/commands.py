@@ -20,7 +20,7 @@ import typer
 from isthmus.argv import RunOptions, seconds_of
 from isthmus.command import agent_command
 from isthmus.errors import UsageError, listing
-from isthmus.execution import tell_networks
+from isthmus.execution import tell_files, tell_networks
 from isthmus.grid import ClusterSpec
 from isthmus.grid import load as load_grid
 from isthmus.job import Options
@@ -47,6 +47,7 @@ def submit(run: RunOptions, options: SubmitOptions) -> int:
         )
     grid = load_grid(Path(file))
     tell_networks(Path(file), grid, run, Voice(run.verbose))
+    tell_files(grid, run)
     plan = make_plan(grid, run.parts, run.map, joining=True, profiled=run.profile is not None)
     _check_schedulers(plan)
     plan = replace(plan, job=f"isthmus-{secrets.token_hex(4)}")

@@ -40,6 +40,7 @@ int file_error_class(int number) {
     case ENOENT:
     case ELOOP:
     case ENXIO:
+    case ESTALE:
       return MPI_ERR_NO_SUCH_FILE;
     case EEXIST:
       return MPI_ERR_FILE_EXISTS;

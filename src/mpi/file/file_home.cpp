@@ -5,6 +5,7 @@
 #include "mpi/file/file_error.hpp"
 #include "mpi/file/file_info.hpp"
 #include "mpi/native/entry.hpp"
+#include "mpi/native/face.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/require.hpp"
 
@@ -16,6 +17,19 @@ int cluster_named(const std::string& name) {
     if (clusters[i].name == name) return static_cast<int>(i);
   }
   return -1;
+}
+
+int home_of_grid() {
+  const char* const name = setting("ISTHMUS_FILES");
+  if (name == nullptr || *name == 0) return -1;
+  const int found = cluster_named(name);
+  if (found < 0) {
+    throw coll::Failure(MPI_ERR_BAD_FILE,
+                        std::string("\"files\" of the grid file names the cluster "
+                                    "\"") +
+                            name + "\", which is not in this run");
+  }
+  return found;
 }
 
 std::shared_ptr<file::Caller> caller_in(const core::Cluster& cluster) {

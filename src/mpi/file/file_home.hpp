@@ -17,6 +17,9 @@ struct FileHome {
 /// Throws coll::Failure for a cluster that the grid does not have, and for no name.
 FileHome home_of(const std::string& filename, MPI_Info info);
 
+/// The cluster that the grid file names for files; -1: none. Throws coll::Failure for one that the
+/// grid does not have.
+int home_of_grid();
 /// Its index; -1 where the grid has none of that name.
 int cluster_named(const std::string& name);
 /// What asks the file service of a process there. Throws coll::Failure where it has none.

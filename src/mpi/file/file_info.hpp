@@ -11,6 +11,8 @@ namespace isthmus::face {
 inline constexpr const char* kHomeHint = "isthmus_home";  ///< a cluster's name
 /// "false": clusters do not look whether they see the file themselves.
 inline constexpr const char* kShareHint = "isthmus_share";
+/// "false": accesses of a far file that follow each other do not look ahead.
+inline constexpr const char* kAheadHint = "isthmus_ahead";
 
 /// The value of a hint; empty where there is none. Short of MPI_MAX_INFO_VAL.
 std::string hint_of(MPI_Info info, const char* key);

@@ -58,12 +58,14 @@ struct Plan {
   int home = 0;  ///< index of the cluster; -1: the text says what is wrong
 };
 
-/// What rank 0 says; its own cluster where nothing does.
-Plan plan(const std::string& filename, MPI_Info info) {
+/// What rank 0 says; where nothing does, `otherwise`, or its own cluster for -1.
+template <class Otherwise>
+Plan plan(const std::string& filename, MPI_Info info, Otherwise&& otherwise) {
   try {
     const FileHome home = home_of(filename, info);
-    return {.path = text_of(home.path),
-            .home = home.cluster < 0 ? static_cast<int>(grid()->cluster) : home.cluster};
+    int cluster = home.cluster < 0 ? otherwise() : home.cluster;
+    if (cluster < 0) cluster = static_cast<int>(grid()->cluster);
+    return {.path = text_of(home.path), .home = cluster};
   } catch (const coll::Failure& failure) {
     return {.path = text_of(std::string(failure.what())), .home = -1};
   }
@@ -159,24 +161,6 @@ void open_mine(GridFile& file, const std::vector<int>& home) {
   file.run(kOpen, [&] { file.file = file::open_there(file.service, file.paths); });
 }
 
-/// Every member succeeds or all throw: the first that failed says why.
-template <class Body>
-void together(const GridFile& file, Body&& body) {
-  struct Outcome {
-    int error = 0;
-    std::array<char, 512> text{};
-  } mine;
-  try {
-    body();
-  } catch (const file::Error& error) {
-    mine.error = error.number;
-    std::strncpy(mine.text.data(), error.what(), mine.text.size() - 1);
-  }
-  for (const Outcome& each : tell_all(file, mine)) {
-    if (each.error != 0) throw file::Error(each.error, each.text.data());
-  }
-}
-
 MPI_File native_handle() {
   const Inside inside;
   MPI_File handle = MPI_FILE_NULL;
@@ -197,7 +181,7 @@ void go_to_the_end(GridFile& file) {
 
 void open_by_all(GridFile& file, const char* filename, MPI_Info info) {
   check_access_mode(file);
-  const Plan where = told_by(file, 0, file.rank == 0 ? plan(filename, info) : Plan{});
+  const Plan where = told_by(file, 0, file.rank == 0 ? plan(filename, info, home_of_grid) : Plan{});
   if (where.home < 0) throw coll::Failure(MPI_ERR_BAD_FILE, text_of(where.path));
   file.home = grid()->world().clusters[static_cast<std::size_t>(where.home)].name;
   const std::vector<int> home = in_home(file, where.home);
@@ -252,7 +236,7 @@ std::optional<Plan> plan_within(MPI_Comm comm, std::string& name, MPI_Info info)
   if (inter != 0) return std::nullopt;  // an error of the native library's
   native.Comm_size(comm, &size);
   const auto mine = static_cast<int>(grid()->cluster);
-  Plan found = plan(name, info);
+  Plan found = plan(name, info, [] { return -1; });
   if (found.home == mine) {
     if (const auto open = find_file_elsewhere(name)) {
       found = {.path = text_of(open->paths.file.path), .home = cluster_named(open->home)};
@@ -305,6 +289,7 @@ void open_for(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI
   file->members = shared_grid_comm(file->comm);
   file->amode = amode;
   file->name = filename;
+  file->paths.ahead = hint_of(info, kAheadHint) != "false";
   try {
     open(*file);
     file->handle = native_handle();
@@ -361,7 +346,7 @@ ISTHMUS_MPI(File_close)(MPI_File* fh) {
   int code = shielded_file(file->handle, kClose, [&]() -> int {
     require(file->split == nullptr, MPI_ERR_OTHER,
             "a split collective operation is under way on the file");
-    together(*file, [&] { file->run(kClose, [&] { file->file->close(); }); });
+    run_together(*file, kClose, [&] { file->file->close(); });
     together(*file, [&] {
       if (!file->keeper) return;
       remove_shared_number(*file, kClose);

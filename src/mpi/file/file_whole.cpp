@@ -21,6 +21,8 @@ int change_size(const GridFileRef& file, const char* function, MPI_Offset size, 
             "the file was opened with MPI_MODE_SEQUENTIAL");
     require_same(*file, size, "the processes give different sizes");
     require(size >= 0, MPI_ERR_ARG, "the size is negative");
+    // What was written before comes before.
+    run_together(*file, function, [&] { file->file->settle(); });
     int failed = 0;
     std::string why;
     if (file->keeper) {
@@ -86,10 +88,11 @@ ISTHMUS_MPI(File_get_amode)(MPI_File fh, int* amode) {
 ISTHMUS_MPI(File_set_atomicity)(MPI_File fh, int flag) {
   const auto file = grid_file(fh);
   if (!file) return parked(native.File_set_atomicity, fh, flag);
-  return shielded_file(fh, "MPI_File_set_atomicity", [&]() -> int {
+  constexpr const char* kSet = "MPI_File_set_atomicity";
+  return shielded_file(fh, kSet, [&]() -> int {
     require_same(*file, flag != 0 ? 1 : 0, "the processes give different atomicities");
     file->atomic = flag != 0;
-    meet_all(*file);
+    run_together(*file, kSet, [&] { file->file->settle(); });
     return MPI_SUCCESS;
   });
 }
@@ -108,8 +111,7 @@ ISTHMUS_MPI(File_sync)(MPI_File fh) {
   if (!file) return parked(native.File_sync, fh);
   constexpr const char* kSync = "MPI_File_sync";
   return shielded_file(fh, kSync, [&]() -> int {
-    file->run(kSync, [&] { file->file->sync(); });
-    meet_all(*file);
+    run_together(*file, kSync, [&] { file->file->sync(); });
     return MPI_SUCCESS;
   });
 }

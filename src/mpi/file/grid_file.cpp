@@ -1,5 +1,7 @@
 #include "mpi/file/grid_file.hpp"
 
+#include <array>
+#include <cstring>
 #include <unordered_map>
 
 #include "file/error.hpp"
@@ -94,6 +96,26 @@ int errors_of_all(const GridFile& file, int mine) {
     if (each != 0) return each;
   }
   return 0;
+}
+
+void together(const GridFile& file, const std::function<void()>& work) {
+  struct Outcome {
+    int error = 0;
+    std::array<char, 512> text{};
+  } mine;
+  try {
+    work();
+  } catch (const file::Error& error) {
+    mine.error = error.number;
+    std::strncpy(mine.text.data(), error.what(), mine.text.size() - 1);
+  }
+  for (const Outcome& each : tell_all(file, mine)) {
+    if (each.error != 0) throw file::Error(each.error, each.text.data());
+  }
+}
+
+void run_together(const GridFile& file, const char* function, const std::function<void()>& work) {
+  together(file, [&] { file.run(function, work); });
 }
 
 void require_same(const GridFile& file, std::int64_t value, const char* what) {

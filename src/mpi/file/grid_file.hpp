@@ -90,6 +90,10 @@ std::vector<Item> tell_all(const GridFile& file, const Item& mine) {
 void meet_all(const GridFile& file);
 /// The first of the members' error numbers that is not 0; 0: all went well.
 int errors_of_all(const GridFile& file, int mine);
+/// Collective: `work` succeeds in every process, or all throw: the first that failed says why.
+void together(const GridFile& file, const std::function<void()>& work);
+/// The same of what GridFile::run runs.
+void run_together(const GridFile& file, const char* function, const std::function<void()>& work);
 /// All give the same, or all throw MPI_ERR_NOT_SAME with `what`.
 void require_same(const GridFile& file, std::int64_t value, const char* what);
 

@@ -29,6 +29,8 @@ class Access final : public Operation {
 
   /// `position`: in etypes; nothing: the shared pointer's.
   void start(std::optional<std::int64_t> position, bool at_once) {
+    if (position && !file_->atomic) under_way_ = begin(*position * etype_size_);
+    if (under_way_) return;
     const auto work = [this, position] { move(position); };
     if (file_->near && !at_once) {
       job_ = std::make_shared<Job>(work);
@@ -39,9 +41,13 @@ class Access final : public Operation {
   }
 
   bool advance() override {
-    if (!job_->done()) return false;
+    if (under_way_ ? !under_way_->done() : !job_->done()) return false;
     result.error = shielded_file(file_->handle, way_.function, [&]() -> int {
-      job_->check();
+      if (under_way_) {
+        moved_ = under_way_->finish();
+      } else {
+        job_->check();
+      }
       result.bytes = data_.finish(moved_);
       return MPI_SUCCESS;
     });
@@ -53,6 +59,11 @@ class Access final : public Operation {
   std::int64_t moved() const { return static_cast<std::int64_t>(moved_) / etype_size_; }
 
  private:
+  std::unique_ptr<file::UnderWay> begin(std::int64_t byte) {
+    if (way_.direction == Direction::Read) return file_->file->begin_read(byte, data_.bytes());
+    return file_->file->begin_write(byte, data_.bytes());
+  }
+
   // On the worker, or here.
   void move(std::optional<std::int64_t> position) {
     if (data_.bytes().empty() && position) return;
@@ -85,7 +96,8 @@ class Access final : public Operation {
   FileData data_;
   std::int64_t etype_size_;
   file::View seen_;
-  JobRef job_;
+  std::unique_ptr<file::UnderWay> under_way_;
+  JobRef job_;  // what would block
   std::size_t moved_ = 0;
 };
 

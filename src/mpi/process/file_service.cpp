@@ -18,17 +18,17 @@
 namespace isthmus::face {
 namespace {
 
-// A process has 8 requests of an access under way, and its threads an access each: more is no
-// program's doing.
+// A process has at most 1024 requests of accesses under way, and its threads a call each: more is
+// no program's doing.
 constexpr std::size_t kMostWaiting = 4096;
 // Who holds a range does so while it reads or writes once.
 constexpr std::chrono::microseconds kRetry{200};
 
-void post(core::NodeId to, std::uint64_t context, std::vector<std::byte> bytes) {
+void post(core::Engine& engine, core::NodeId to, std::uint64_t context,
+          std::vector<std::byte> bytes) {
   const core::Envelope envelope{
       .context = context, .source = grid()->node, .tag = 0, .size = bytes.size()};
-  grid()->endpoint->locked(
-      [&](core::Engine& engine) { engine.post(to, envelope, std::move(bytes)); });
+  engine.post(to, envelope, std::move(bytes));
 }
 
 /// Takes requests on the I/O's turn; a thread of its own, which the file system may hold up, does
@@ -82,9 +82,11 @@ class Requests final : public core::Service {
     // What cannot be read has no number to answer to: its sender is of another version, and
     // gateways see to it that there is none.
     if (request) {
-      const auto reply = server_.handle(message.from, *request);
+      auto reply = server_.handle(message.from, *request);
       if (!reply) return false;
-      post(message.from, traffic::kFileReplies, file::encode(*reply));
+      grid()->endpoint->locked([&](core::Engine& engine) {
+        post(engine, message.from, traffic::kFileReplies, std::move(*reply));
+      });
     }
     const std::lock_guard lock(mutex_);
     --waiting_[message.from];
@@ -101,6 +103,9 @@ class Requests final : public core::Service {
 
 class Replies final : public core::Service {
  public:
+  /// What takes them. In its lock.
+  void serve_by(core::Engine& engine) { engine_ = &engine; }
+
   bool take(core::NodeId from, const core::Envelope&, std::span<const std::byte> bytes) override {
     std::shared_ptr<file::Caller> caller;
     {
@@ -109,21 +114,28 @@ class Replies final : public core::Service {
       if (found == callers_.end()) return false;
       caller = found->second;
     }
-    return caller->take(bytes);
+    return caller->take(bytes, [&](std::vector<std::byte> message) {
+      post(*engine_, from, traffic::kFileRequests, std::move(message));
+    });
   }
 
   std::shared_ptr<file::Caller> caller(core::NodeId node) {
     const std::lock_guard lock(mutex_);
     auto& found = callers_[node];
     if (!found) {
-      found = std::make_shared<file::Caller>([node](std::vector<std::byte> message) {
-        post(node, traffic::kFileRequests, std::move(message));
+      found = std::make_shared<file::Caller>([node](const auto& body) {
+        grid()->endpoint->locked([&](core::Engine& engine) {
+          body([&](std::vector<std::byte> message) {
+            post(engine, node, traffic::kFileRequests, std::move(message));
+          });
+        });
       });
     }
     return found;
   }
 
  private:
+  core::Engine* engine_ = nullptr;
   std::mutex mutex_;
   std::map<core::NodeId, std::shared_ptr<file::Caller>> callers_;
 };
@@ -148,6 +160,7 @@ void serve_files() {
   if (all.served == endpoint) return;
   endpoint->locked([&](core::Engine& engine) {
     engine.serve(traffic::kFileRequests, all.requests);
+    all.replies.serve_by(engine);
     engine.serve(traffic::kFileReplies, all.replies);
   });
   all.served = endpoint;

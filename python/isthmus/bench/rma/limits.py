@@ -3,10 +3,10 @@
 from isthmus.bench.limits import DIRECT, OURS
 from isthmus.bench.rma.results import RmaResults
 from isthmus.bench.rma.tasks import LARGE, LARGE_ONES, OPERATIONS, PUTS, SMALL
+from isthmus.bench.timed_program import INSIDE, NATIVE_INSIDE
 from isthmus.bench.verdicts import Figure, Limit
 from isthmus.measuring.samples import NotMeasuredError
 
-INSIDE, NATIVE_INSIDE = "isthmus-inside", "native-inside-"
 _EACH_PUT = 0.5e-6  # seconds that a small put may take beside its bytes
 
 

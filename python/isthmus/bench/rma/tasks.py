@@ -1,7 +1,6 @@
 """What rma.c is told to do."""
 
-import re
-from dataclasses import dataclass
+from isthmus.bench.timed import TimedTask, parse_task
 
 MIB = 1 << 20
 SMALL, LARGE = 8, 64 * MIB
@@ -9,36 +8,18 @@ PUTS = 10_000  # of one round of "puts"
 OPERATIONS = ("message", "put", "get", "accumulate", "fetch", "lock", "puts")
 LARGE_ONES = ("message", "put", "get", "accumulate")
 
-_TEXT = re.compile(r"(inside-)?([a-z]+):(\d+):(\d+)")
 
-
-@dataclass(frozen=True)
-class RmaTask:
-    """`inside`: between two ranks of one cluster. `text` is what the program reads; `limit` bounds,
-    in seconds, how long it may take."""
-
-    operation: str
-    bytes: int
-    rounds: int
-    inside: bool = False
+class RmaTask(TimedTask):
+    """Of one-sided communication."""
 
     @property
-    def text(self) -> str:
-        return f"{'inside-' * self.inside}{self.operation}:{self.bytes}:{self.rounds}"
-
-    @property
-    def limit(self) -> float:
-        """At 2 MB/s and a second for each round; anything slower has got stuck."""
-        moved = self.bytes * (PUTS if self.operation == "puts" else 1)
-        return 60 + (self.rounds + 2) * (1 + moved / 2e6)
+    def moved(self) -> int:
+        return self.bytes * (PUTS if self.operation == "puts" else 1)
 
 
 def parse(text: str) -> RmaTask:
     """The inverse of `RmaTask.text`. ValueError for what is none."""
-    found = _TEXT.fullmatch(text)
-    if not found or found[2] not in OPERATIONS:
-        raise ValueError(f"no task: {text}")
-    return RmaTask(found[2], int(found[3]), int(found[4]), found[1] is not None)
+    return parse_task(text, RmaTask, OPERATIONS)
 
 
 def tasks(rounds: int, *, inside: bool) -> list[RmaTask]:

@@ -1,0 +1,1 @@
+"""`isthmus bench io`: files that several clusters share, beside messages and the native library."""

@@ -1,0 +1,34 @@
+"""What io.c is told to do."""
+
+from collections.abc import Sequence
+
+from isthmus.bench.timed import TimedTask, parse_task
+
+MIB = 1 << 20
+TRIP, LARGE = 8, 64 * MIB
+RANDOM, READ, UNDER_WAY = 8 * MIB, 4096, 64  # bytes in all, of one read; reads under way
+COLLECTIVE = ("write-all", "read-all", "write-strided", "read-strided")
+SEQUENTIAL = ("write", "read")
+OPERATIONS = ("message", *COLLECTIVE, *SEQUENTIAL, "random")
+
+
+class IoTask(TimedTask):
+    """Of files."""
+
+
+def parse(text: str) -> IoTask:
+    """The inverse of `IoTask.text`. ValueError for what is none."""
+    return parse_task(text, IoTask, OPERATIONS)
+
+
+def tasks(rounds: int, sizes: Sequence[int], *, inside: bool) -> list[IoTask]:
+    """Messages and accesses of these sizes; random reads, which need a round trip too."""
+    found = [
+        IoTask(name, size, rounds, inside)
+        for size in sizes
+        for name in ("message", *COLLECTIVE, *SEQUENTIAL)
+        if not (inside and name == "message")
+    ]
+    if not inside:
+        found.append(IoTask("message", TRIP, 10 * rounds))
+    return [*found, IoTask("random", RANDOM, rounds, inside)]

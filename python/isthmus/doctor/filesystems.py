@@ -1,0 +1,92 @@
+"""Which clusters see the same files: each leaves one with a random name in its ranks' working
+directory for a moment, and the others look whether they see it."""
+
+import shlex
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from itertools import combinations, repeat
+from pathlib import Path
+
+from isthmus.command import ssh_command
+from isthmus.doctor.findings import Finding
+from isthmus.doctor.hosts import HostFacts
+from isthmus.measuring.process import lines, started
+from isthmus.plan import AgentPlan, Plan
+
+_LIMIT = 20.0  # seconds that a host may take to answer
+_MARK = "isthmus-doctor:"  # before a path, among what a shell says by itself
+
+_LEAVE = f"""
+cd {{folder}} 2>/dev/null
+left=$(mktemp "$PWD/.isthmus-XXXXXXXXXXXX") || exit 3
+trap 'rm -f "$left"' EXIT
+trap 'exit 1' HUP INT TERM
+echo "{_MARK}$left"
+read -r end
+"""
+_LOOK = f"""
+for left in {{paths}}; do [ -e "$left" ] && echo "{_MARK}$left"; done
+echo "{_MARK}"
+"""
+
+
+def check(
+    plan: Plan, home: str | None, hosts: Sequence[HostFacts | None], say: Callable[[Finding], None]
+) -> None:
+    """A finding for each two clusters with ranks whose hosts are reached. `home` is that of files,
+    where the grid file names one."""
+    agents = [
+        agent
+        for agent, facts in zip(plan.agents, hosts, strict=True)
+        if agent.has_ranks and facts is not None
+    ]
+    if len(agents) < 2:
+        return
+    left: dict[int, str] = {}
+    with ExitStack() as open_until_all_have_looked:
+        for agent in agents:
+            folder = plan.places[agent.cluster].spec.wdir or str(Path.cwd())
+            command = _command(agent, _LEAVE.format(folder=shlex.quote(folder)))
+            process, _ = open_until_all_have_looked.enter_context(started(command, None, ""))
+            open_until_all_have_looked.callback(_end, process)
+            if paths := _paths(lines(process, repeat(_LIMIT)), 1):
+                left[agent.cluster] = paths[0]
+        seen: dict[int, list[str]] = {}
+        for agent in agents:
+            words = shlex.join(left.values())
+            with started(_command(agent, _LOOK.format(paths=words)), None) as (process, _):
+                seen[agent.cluster] = _paths(lines(process, repeat(_LIMIT)), len(left) + 1)
+    for one, other in combinations(left, 2):
+        where = f"{plan.clusters[one].name} - {plan.clusters[other].name}"
+        if left[one] in seen[other] or left[other] in seen[one]:
+            text = f"shared: both see what is in {Path(left[one]).parent}"
+        else:
+            text = "apart: files that both open are in " + (home or "rank 0's cluster")
+        say(Finding(where, "files", "ok", text))
+
+
+def _command(agent: AgentPlan, script: str) -> list[str]:
+    if agent.host is None:
+        return ["/bin/sh", "-c", script]
+    return [*ssh_command(), agent.host, f"exec sh -c {shlex.quote(script)}"]
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """It removes what it has left."""
+    assert process.stdin
+    with suppress(OSError, subprocess.TimeoutExpired):
+        process.stdin.close()
+        process.wait(_LIMIT)
+
+
+def _paths(said: Iterator[str], most: int) -> list[str]:
+    """What the script says of itself, up to so many lines or its end."""
+    found: list[str] = []
+    with suppress(TimeoutError):
+        for line in said:
+            if line.startswith(_MARK):
+                found.append(line.removeprefix(_MARK))
+            if len(found) == most or (found and not found[-1]):
+                break
+    return found

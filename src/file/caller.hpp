@@ -1,0 +1,101 @@
+// What one process asks the file service of another: calls, which wait for their reply, and
+// accesses, whose pieces are under way together, within a window that all accesses share.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "file/protocol.hpp"
+
+namespace isthmus::file {
+
+/// So much have the requests under way to read or write at most. 16 MiB are what 10 Gbit/s carry in
+/// 13 ms, and what a service may have to keep for each far process.
+inline constexpr std::size_t kMostUnderWay = std::size_t{1} << 24;
+inline constexpr std::size_t kMostRequests = 1024;
+
+/// An access under way. Its memory belongs to it until it is done; what is written, until it is
+/// sent.
+class Exchange {
+ public:
+  bool sent() const { return sent_.load(std::memory_order_acquire); }
+  bool done() const { return done_.load(std::memory_order_acquire); }
+  /// After done(). Bytes that were there; throws Error for what went wrong first.
+  std::size_t result() const;
+  bool failed() const { return error_ != 0; }
+
+ private:
+  friend class Caller;
+  Op op_ = Op::Read;
+  std::uint64_t file_ = 0;
+  std::int64_t position_ = 0;
+  std::byte* to_ = nullptr;
+  const std::byte* from_ = nullptr;
+  std::size_t size_ = 0;
+  std::shared_ptr<void> keeps_;  ///< has the memory, where the program does not
+  std::size_t asked_ = 0, pieces_ = 0, got_ = 0;
+  int error_ = 0;
+  std::string sentence_;
+  std::atomic<bool> sent_{false}, done_{false};
+};
+using ExchangeRef = std::shared_ptr<Exchange>;
+
+class Caller {
+ public:
+  using Send = std::function<void(std::vector<std::byte> message)>;
+  /// Runs its argument where messages can be sent, and none is taken meanwhile.
+  using Enter = std::function<void(const std::function<void(const Send&)>& body)>;
+  explicit Caller(Enter enter) : enter_(std::move(enter)) {}
+
+  /// Any thread. Waits for the reply; throws what it says went wrong. Does not wait for accesses
+  /// that were begun before.
+  std::int64_t call(const Request& request);
+  /// Any thread. Accesses ask for their pieces in the order in which they were begun, and the
+  /// service does what is asked in that order.
+  ExchangeRef read(std::uint64_t file, std::int64_t position, std::span<std::byte> to,
+                   std::shared_ptr<void> keeps = nullptr);
+  ExchangeRef write(std::uint64_t file, std::int64_t position, std::span<const std::byte> from);
+  void wait(const Exchange& exchange);
+  /// Nothing more is asked for; it ends with what is under way.
+  void cancel(const ExchangeRef& exchange);
+  /// Where messages can be sent, as in Enter: a reply has come. False: to nothing.
+  bool take(std::span<const std::byte> message, const Send& send);
+
+ private:
+  struct Piece {
+    ExchangeRef exchange;
+    std::size_t at = 0, length = 0;
+  };
+  struct Call {
+    bool done = false;
+    int error = 0;
+    std::int64_t value = 0;
+    std::string sentence;
+  };
+  void begin(const ExchangeRef& exchange);
+  bool ask(const Send& send);
+  void take_piece(const Piece& piece, const Reply& reply);
+  void end(Exchange& exchange);
+
+  const Enter enter_;
+  // Within Enter.
+  std::uint64_t last_ = 0;
+  std::size_t under_way_ = 0;
+  std::map<std::uint64_t, Piece> pieces_;
+  std::map<std::uint64_t, Call*> calls_;
+  std::deque<ExchangeRef> waiting_;  // have pieces to ask for
+  // Of who waits.
+  std::mutex mutex_;
+  std::condition_variable come_;
+};
+
+}  // namespace isthmus::file
