@@ -7,7 +7,13 @@
 namespace isthmus::core {
 
 Channel& Engine::State::channel(NodeId peer) {
-  return channels.try_emplace(peer, peer, limits).first->second;
+  if (exceptions.empty()) return channels.try_emplace(peer, peer, limits).first->second;
+  if (const auto known = channels.find(peer); known != channels.end()) return known->second;
+  const auto of = std::find_if(exceptions.begin(), exceptions.end(), [peer](const Exception& each) {
+    return peer >= each.first && peer - each.first < each.count;
+  });
+  return channels.try_emplace(peer, peer, of == exceptions.end() ? limits : of->limits)
+      .first->second;
 }
 
 void Engine::State::activate(Channel& channel) {
