@@ -231,8 +231,8 @@ def run(
         typer.Option(
             "--guests-at",
             metavar="HOST[:PORT]",
-            help="Let runs of other hosts, too, connect to ports of this one: HOST is how they reach "
-            "this host.",
+            help="Let runs of other hosts, too, connect to ports of this one: HOST is how they "
+            "reach this host.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,
