@@ -9,7 +9,7 @@ from isthmus.errors import UsageError
 PREFIX = "isthmus:"
 _SECRET = 16  # bytes
 _FORM = re.compile(
-    r"isthmus:([A-Za-z0-9_.-]{1,40})/([0-9]{1,9})/([0-9a-f]{32})(?:@([!-~]{1,120}))?"
+    r"isthmus:([A-Za-z0-9_.-]{1,40})/([0-9]{1,9})/([0-9a-f]{32})(?:@([!-~]{1,160}))?"
 )
 
 
