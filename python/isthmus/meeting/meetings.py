@@ -59,6 +59,7 @@ class Meetings:
         self._gone: set[str] = set()
         self._dialling: dict[str, asyncio.Lock] = {}
         self._news = asyncio.Event()
+        self._closed = False
 
     # -- a rank here connects to a port of another run ---------------------------------------
 
@@ -236,6 +237,8 @@ class Meetings:
     async def _part(self, other: _Other) -> None:
         self._others.pop(other.run, None)
         self._gone.add(other.run)
+        if self._closed:
+            return
         await asyncio.sleep(_GRACE)
         await other.guests.part(
             f"the run {other.run} has ended, while this one had communicators with it; after "
@@ -244,5 +247,6 @@ class Meetings:
 
     def close(self) -> None:
         """Others learn that this run has ended."""
+        self._closed = True
         for other in list(self._others.values()):
             other.wire.close()

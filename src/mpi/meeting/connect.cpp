@@ -71,14 +71,14 @@ int meet(At what, Native natively, const char* function, const char* port_name, 
 
 }  // namespace
 
-// coverage: the sides may lie in any clusters
+// coverage: the sides may lie in any clusters, and be of several runs
 ISTHMUS_MPI(Comm_accept)
 (const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
   return meet(At::Accept, native.Comm_accept, "MPI_Comm_accept", port_name, info, root, comm,
               newcomm);
 }
 
-// coverage: the sides may lie in any clusters; waits until the other accepts
+// coverage: as MPI_Comm_accept; waits until the other accepts
 ISTHMUS_MPI(Comm_connect)
 (const char* port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* newcomm) {
   return meet(At::Connect, native.Comm_connect, "MPI_Comm_connect", port_name, info, root, comm,
