@@ -134,7 +134,7 @@ class Agent:
 
     # -- to the agent ------------------------------------------------------------------------
 
-    async def send(self, op: str, payload: bytes | None = None, **keys: Any) -> None:
+    async def send(self, op: str, payload: bytes | None = None, /, **keys: Any) -> None:
         """Returns when the pipe has taken the message. A pipe that is gone is noticed by the
         reader, so it is no error here."""
         if self._process is None or self._process.stdin is None:
@@ -151,7 +151,7 @@ class Agent:
         """The agent's first word. RunError as of `request`."""
         return await self._answer(limit)
 
-    async def request(self, op: str, answer: str, limit: float, **keys: Any) -> Message:
+    async def request(self, op: str, answer: str, limit: float, /, **keys: Any) -> Message:
         """Sends and waits for the answer. RunError with the agent's words when that is `error`, or
         when nothing comes within `limit` seconds or the agent is gone."""
         self._listen_for(answer)

@@ -14,6 +14,7 @@ from pathlib import Path
 from isthmus import rankmap
 from isthmus.errors import UsageError
 from isthmus.gridkeys import mpi_choice
+from isthmus.meeting.portname import place_of
 from isthmus.placement import Part
 from isthmus.rankmap import RankMap
 from isthmus.seeing.traceoptions import TraceOptions, told_ranks, traced
@@ -42,6 +43,8 @@ class PartOptions:
     dry_run: bool = False
     stats: bool = False
     profile: Path | None = None
+    guests: bool = False
+    guests_at: str | None = None
     metrics: str | None = None
     trace: str | None = None
     trace_size: str | None = None
@@ -62,6 +65,8 @@ class RunOptions:
     dry_run: bool
     stats: bool
     profile: Path | None
+    guests: bool
+    guests_at: tuple[str, int] | None
     metrics: tuple[str, int] | None
     trace: TraceOptions | None
     stage: list[StagedFile]
@@ -80,6 +85,8 @@ _OF_THE_RUN = {
     "dry_run": "--dry-run",
     "stats": "--stats",
     "profile": "--profile",
+    "guests": "--guests",
+    "guests_at": "--guests-at",
     "metrics": "--metrics",
     "trace": "--trace",
     "trace_size": "--trace-size",
@@ -136,6 +143,8 @@ def combine(parts: Sequence[PartOptions], environ: Mapping[str, str] = os.enviro
         dry_run=first.dry_run,
         stats=first.stats,
         profile=first.profile,
+        guests=first.guests or first.guests_at is not None,
+        guests_at=place_of(first.guests_at) if first.guests_at is not None else None,
         metrics=_metrics(first.metrics) if first.metrics is not None else None,
         trace=trace,
         stage=[staged(text) for text in first.stage],
@@ -175,6 +184,7 @@ def _settings(run: PartOptions) -> dict[str, str]:
     """Options of the run that ranks find in their environment."""
     settings = {"ISTHMUS_STATS": "1"} if run.stats else {}
     settings |= {"ISTHMUS_PROFILE": "1"} if run.profile else {}
+    settings |= {"ISTHMUS_GUESTS": "1"} if run.guests or run.guests_at else {}
     settings |= {"ISTHMUS_SHOW_RANK": "1"} if run.show_ranks else {}
     for name, pattern in (("output", run.output), ("error", run.error)):
         if pattern is not None:

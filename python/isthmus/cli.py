@@ -217,6 +217,25 @@ def run(
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,
+    guests: Annotated[
+        bool,
+        typer.Option(
+            "--guests",
+            help="Let MPI_Open_port and MPI_Comm_connect of a world of one cluster reach other "
+            "runs, as those of several clusters do. Without it one cluster is a native job.",
+            rich_help_panel=_WHOLE_RUN,
+        ),
+    ] = False,
+    guests_at: Annotated[
+        str | None,
+        typer.Option(
+            "--guests-at",
+            metavar="HOST[:PORT]",
+            help="Let runs of other hosts, too, connect to ports of this one: HOST is how they "
+            "reach this host.",
+            rich_help_panel=_WHOLE_RUN,
+        ),
+    ] = None,
     metrics: Annotated[
         str | None,
         typer.Option(
@@ -287,6 +306,8 @@ def run(
         dry_run=dry_run,
         stats=stats,
         profile=profile,
+        guests=guests,
+        guests_at=guests_at,
         metrics=metrics,
         trace=trace,
         trace_size=trace_size,

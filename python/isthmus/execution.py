@@ -27,7 +27,9 @@ def run(options: RunOptions) -> int:
     profile = None
     if options.profile:
         profile = ProfileFile.of_command_line(options.profile, options.parts)
-    plan = make_plan(grid, options.parts, options.map, profiled=profile is not None)
+    outward = profile is not None or options.guests
+    far = options.guests_at is not None
+    plan = make_plan(grid, options.parts, options.map, outward=outward, far=far)
     commands = []
     for agent in plan.agents:
         command = agent_command(
@@ -49,6 +51,7 @@ def run(options: RunOptions) -> int:
         stats=options.stats,
         profile=profile,
         metrics=options.metrics,
+        guests_at=options.guests_at,
         trace=options.trace,
         stage=options.stage,
     )

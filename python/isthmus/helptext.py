@@ -24,7 +24,8 @@ RUN_END = """[bold]Placement.[/bold] Parts are placed one after the other. A par
 fills the clusters in the order of the grid file, each up to its 'slots'; where no cluster has \
 slots, the ranks are shared out equally, the first clusters taking one more. Each cluster holds \
 one block of world ranks, in the order in which clusters first got a rank. A run whose ranks all \
-come to one cluster is a native job there: nothing of the grid is in its way, unless it is profiled.
+come to one cluster is a native job there: nothing of the grid is in its way, unless it is \
+profiled or has --guests.
 
 [bold]Input, output, signals.[/bold] Standard input goes to world rank 0. Standard output and \
 error of the ranks come out unchanged; what native launchers say of ranks that failed is shown \

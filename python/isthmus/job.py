@@ -17,9 +17,16 @@ from isthmus import latecomers
 from isthmus.agent import Agent, Message
 from isthmus.bringup import BringUp, Limits
 from isthmus.errors import EXIT_TIMEOUT, IsthmusError
+from isthmus.growing import Growing
+from isthmus.meeting import finding
+from isthmus.meeting.door import Door
+from isthmus.meeting.meetings import Meetings
+from isthmus.meeting.portname import PortName
+from isthmus.meeting.wire import RefusedError
 from isthmus.members import Member, Members
 from isthmus.outcome import Ending, Weight
 from isthmus.plan import Plan
+from isthmus.ports import Answer, refusal
 from isthmus.profile.told import Told
 from isthmus.profile.writing import ProfileFile
 from isthmus.questions import Questions
@@ -47,6 +54,7 @@ _ANSWERS = [
     "linked",
     "spawned",
     "grown",
+    "junction",
     "stats",
     "clock",
     "traces",
@@ -68,6 +76,7 @@ class Options:
     stats: bool = False
     profile: ProfileFile | None = None
     metrics: tuple[str, int] | None = None
+    guests_at: tuple[str, int] | None = None
     trace: TraceOptions | None = None
     stage: Sequence[StagedFile] = ()
     limits: Limits = field(default_factory=Limits)
@@ -108,10 +117,16 @@ class Job:
         self._silences = Silences(plan)
         self._whereabouts = Whereabouts(self._members)
         self._told = Told()
-        self._questions = Questions(plan.job, self._reply, self._spawn, self._told.hear)
+        self._questions = Questions(
+            plan.job, self._reply, self._spawn, self._told.hear, self._connect, self._look_up
+        )
+        self._meetings: Meetings | None = None
+        self._door: Door | None = None
         self._gathering = Gathering(self._members) if options.trace else None
         self._traces: Gathered | None = None
-        self._lookout = Lookout(plan, self._members, self._whereabouts)
+        self._lookout = Lookout(
+            plan, self._members, self._whereabouts, self._welcome, self._questions.ports.lookup
+        )
         self._spawning: Spawning | None = None
         self._ending = Ending()
         self._reasons = Reasons(plan, self._members, self._ending)
@@ -153,6 +168,10 @@ class Job:
                 timer.cancel()
             suspension.stop()
             self._lookout.close()
+            if self._door:
+                self._door.close()
+            if self._meetings:
+                self._meetings.close()
             for number in (*_ENDING, *_FORWARDED, signal.SIGQUIT):
                 loop.remove_signal_handler(number)
         outcome = self._ending.outcome
@@ -166,6 +185,8 @@ class Job:
             if whole and await self._unless_ending(self._until_exited()):
                 self._reasons.look_for_joined()
             if self._ending.outcome:
+                if self._meetings:
+                    self._meetings.close()
                 if self._gathering and any(member.joined for member in self._members.running):
                     await self._whereabouts.gather(traces=True)
                 await self._end_ranks()
@@ -231,14 +252,26 @@ class Job:
         for member in self._members.ranked:
             member.spawned = True
         ours = stdin_is_ours()
+        growing = Growing(self._plan, self._members, steps, self._options.limits)
         self._spawning = Spawning(
-            self._plan, self._members, steps, self._options.limits, str(Path.cwd())
+            growing, self._members, steps, self._options.limits, str(Path.cwd())
         )
+        await self._open_to_guests(growing)
         await steps.spawn(stdin=ours, tag_output=self._options.tag_output)
         if ours:
             self._input = InputRelay(self._send_stdin)
         if not self._plan.alone:
             self._members.later(self._watch_latecomers())
+
+    async def _open_to_guests(self, growing: Growing) -> None:
+        host = ""
+        if self._options.guests_at:
+            host, port = self._options.guests_at
+            self._door = Door(self._welcome)
+            self._questions.ports.at = await self._door.open(host, port)
+        self._meetings = Meetings(
+            growing, self._members, self._questions.ports, self._options.limits, host
+        )
 
     async def _send_stdin(self, data: bytes | None) -> None:
         """To the agent of world rank 0, which is the first with ranks."""
@@ -302,6 +335,9 @@ class Job:
             case "silence":
                 if said := self._silences.sentence(message):
                     self._voice.say(said)
+            case "parted":
+                if self._meetings:
+                    self._meetings.lost(str(message.get("run")))
             case "notice":
                 said = f"{agent.label}: {message.get('message')}"
                 (self._voice.warn if message.get("warning") else self._voice.narrate)(said)
@@ -339,6 +375,37 @@ class Job:
             done(why)
 
         self._members.later(start())
+
+    def _connect(self, port: PortName, rank: int, limit: float | None, answer: Answer) -> None:
+        """To a port of another run."""
+
+        async def connect() -> None:
+            assert self._meetings
+            try:
+                answer(await self._meetings.connect(port, rank, limit))
+            except RefusedError as refused:
+                answer(refusal(refused.error, refused.sentence))
+            except IsthmusError as error:
+                answer(refusal("port", str(error)))
+
+        self._members.later(connect())
+
+    def _look_up(self, service: str, answer: Answer) -> None:
+        """A name that is not published in this run."""
+
+        async def look() -> None:
+            port = await finding.published(service, self._plan.job)
+            answer({"port": port} if port else self._questions.ports.lookup(service))
+
+        self._members.later(look())
+
+    async def _welcome(
+        self, said: Message, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        if self._meetings:
+            await self._meetings.welcome(said, reader, writer)
+        else:
+            writer.close()
 
     def _exited(self, member: Member, message: Message) -> None:
         member.exited = message

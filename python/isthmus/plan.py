@@ -90,8 +90,8 @@ class Plan:
     """Clusters that the world has got while it runs, behind `clusters`."""
     shared: set[tuple[int, int]] = field(default_factory=set)
     """Pairs of clusters whose processes share memory; known once programs have been inspected."""
-    profiled: bool = False
-    """What ranks tell in the end goes by gateways, so that each cluster needs one."""
+    outward: bool = False
+    """What ranks tell in the end, or other runs, goes by gateways: one cluster needs one, too."""
 
     @property
     def size(self) -> int:
@@ -109,7 +109,7 @@ class Plan:
     @property
     def alone(self) -> bool:
         """The world is one cluster: a native job, with nothing of the grid in it."""
-        return len(self.clusters) == 1 and not self.profiled
+        return len(self.clusters) == 1 and not self.outward
 
     def where(self, agent: AgentPlan) -> str:
         name = f"cluster {self.places[agent.cluster].name}"
@@ -139,11 +139,13 @@ def make_plan(
     ranks: RankMap | None = None,
     *,
     joining: bool = False,
-    profiled: bool = False,
+    outward: bool = False,
+    far: bool = False,
 ) -> Plan:
     """UsageError when ranks do not fit or clusters are not joined. With `joining` the agents of
     ranks dial in from batch jobs, on hosts that nobody knows yet; a gateway whose address is given
-    still stands where the grid file has it, and is started there."""
+    still stands where the grid file has it, and is started there. `far`: runs of other hosts may
+    come."""
     blocks = place(grid.cluster, parts, ranks)
     relayed = relays.meeting(grid, {block.cluster for block in blocks})
     grid = relays.expanded(grid)
@@ -159,13 +161,13 @@ def make_plan(
         for i, c in enumerate(clusters)
     ]
     planned: list[tuple[list[int], GatewaySpec, AgentPlan]] = []
-    for index in range(len(places) if len(places) > 1 or profiled else 0):
+    for index in range(len(places) if len(places) > 1 or outward else 0):
         for spec in specs:
             mine = [names.index(name) for name in spec.serves if name in names]
             if mine and mine[0] == index:
                 planned.append((mine, spec, _agent_of(agents, places, mine, spec)))
     agents.sort(key=lambda agent: agent.cluster)
-    default = ANYWHERE if joining else _default_listen(places, specs)
+    default = ANYWHERE if joining or far else _default_listen(places, specs)
     gateways: list[GatewayPlan] = []
     for mine, spec, agent in planned:
         gateway = GatewayPlan(
@@ -191,7 +193,7 @@ def make_plan(
             pair: _both(specs_of) for pair, specs_of in pairs.items() if max(pair) < len(clusters)
         },
         tables=routes.tables(len(clusters), nodes, links),
-        profiled=profiled,
+        outward=outward,
     )
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from isthmus.agent import Message
+from isthmus.meeting import portname
 
-PREFIX = "isthmus:"
 # More than a program has open at a time, and so little that nobody fills the launcher's memory.
 MOST_PORTS = 65536
 
@@ -26,6 +26,7 @@ class Caller:
 
 @dataclass
 class Port:
+    opener: int
     once: bool = False
     accepting: deque[Caller] = field(default_factory=deque)
     connecting: deque[Caller] = field(default_factory=deque)
@@ -36,26 +37,35 @@ class Ports:
     is closed."""
 
     def __init__(self, job: str) -> None:
+        self.at = ""  # as PortName.at
         self._job = job
         self._ports: dict[str, Port] = {}
         self._names: dict[str, str] = {}
         self._opened = 0
 
-    def open(self, *, once: bool = False) -> Message:
-        """`once`: it is closed when two sides have met there."""
+    def open(self, opener: int, *, once: bool = False) -> Message:
+        """For a rank. `once`: it is closed when two sides have met there."""
         if len(self._ports) >= MOST_PORTS:
             return refusal("other", f"{MOST_PORTS} ports are open; MPI_Close_port closes them")
         self._opened += 1
-        name = f"{PREFIX}{self._job}/{self._opened}"
-        self._ports[name] = Port(once)
+        name = str(portname.fresh(self._job, self._opened, self.at))
+        self._ports[name] = Port(opener, once)
         return {"port": name}
+
+    def has(self, name: str) -> bool:
+        return name in self._ports
+
+    def opener(self, name: str) -> int | None:
+        port = self._ports.get(name)
+        return port.opener if port else None
 
     def close(self, name: str) -> Message:
         port = self._ports.pop(name, None)
         if port is None:
             return self._no_port(name)
         for caller in (*port.accepting, *port.connecting):
-            caller.answer(refusal("port", f"the port {name} has been closed meanwhile"))
+            said = f"the port {portname.shown(name)} has been closed meanwhile"
+            caller.answer(refusal("port", said))
         return {}
 
     def accept(self, name: str, caller: Caller) -> None:
@@ -71,6 +81,12 @@ class Ports:
             self._pair(name, port)
         else:
             caller.answer(self._no_port(name))
+
+    def forget(self, name: str, caller: Caller) -> None:
+        """It connects no more, if it still waits."""
+        port = self._ports.get(name)
+        if port and caller in port.connecting:
+            port.connecting.remove(caller)
 
     def publish(self, service: str, port: str) -> Message:
         if service in self._names:
@@ -101,9 +117,10 @@ class Ports:
             client.answer({"peer": server.rank, "context": server.context})
 
     def _no_port(self, name: str) -> Message:
-        if name.startswith(PREFIX) and not name.startswith(f"{PREFIX}{self._job}/"):
-            return refusal("port", f"the port {name} is of another run of isthmus")
-        return refusal("port", f"the port {name} is not open")
+        port = portname.parse(name)
+        if port and port.job != self._job:
+            return refusal("port", f"the port {port.shown} is of another run")
+        return refusal("port", f"the port {portname.shown(name)} is not open")
 
 
 def refusal(error: str, sentence: str) -> Message:

@@ -3,23 +3,39 @@
 from collections.abc import Callable
 
 from isthmus.agent import Agent, Message
+from isthmus.meeting import portname
+from isthmus.meeting.portname import PortName
 from isthmus.ports import Answer, Caller, Ports, refusal
 
 Reply = Callable[[Agent, int, int, Message], None]
 Spawn = Callable[[int, object, str, Callable[[str], None]], None]
 Told = Callable[[int, Message], Message]
+Connect = Callable[[PortName, int, float | None, Answer], None]
+Lookup = Callable[[str, Answer], None]
 
 
 class Questions:
     """Answers each question once for each time that it is asked: a rank that has lost a gateway
     asks again by another, and the question is done only once."""
 
-    def __init__(self, job: str, reply: Reply, spawn: Spawn, told: Told) -> None:
+    def __init__(
+        self,
+        job: str,
+        reply: Reply,
+        spawn: Spawn,
+        told: Told,
+        abroad: Connect,
+        elsewhere: Lookup,
+    ) -> None:
         """`reply` is given an agent, a rank, the number of its question, and the answer; `spawn` a
         rank, what it wants to have started, the port where that is to connect, and what to call
         with the reason when it cannot be, else with nothing; `told` a rank and a piece of its
-        profile, and gives the answer."""
-        self._ports = Ports(job)
+        profile, and gives the answer; `abroad` a port of another run, the rank that connects there
+        and the seconds it waits; `elsewhere` a name that nobody here has published."""
+        self._job = job
+        self.ports = Ports(job)
+        self._abroad = abroad
+        self._elsewhere = elsewhere
         self._spawn = spawn
         self._told = told
         self._reply = reply
@@ -55,19 +71,29 @@ class Questions:
         caller = Caller(rank, answer, context if type(context) is int else 0)
         match request.get("do"):
             case "open":
-                answer(self._ports.open())
+                answer(self.ports.open(rank))
             case "close":
-                answer(self._ports.close(text("port")))
+                answer(self.ports.close(text("port")))
             case "accept":
-                self._ports.accept(text("port"), caller)
+                self.ports.accept(text("port"), caller)
             case "connect":
-                self._ports.connect(text("port"), caller)
+                port = portname.parse(text("port"))
+                if port and port.job != self._job:
+                    limit = request.get("limit")
+                    seconds = float(limit) if isinstance(limit, int | float) else None
+                    self._abroad(port, rank, seconds, answer)
+                else:
+                    self.ports.connect(text("port"), caller)
             case "publish":
-                answer(self._ports.publish(text("service"), text("port")))
+                answer(self.ports.publish(text("service"), text("port")))
             case "unpublish":
-                answer(self._ports.unpublish(text("service"), text("port")))
+                answer(self.ports.unpublish(text("service"), text("port")))
             case "lookup":
-                answer(self._ports.lookup(text("service")))
+                found = self.ports.lookup(text("service"))
+                if "port" in found:
+                    answer(found)
+                else:
+                    self._elsewhere(text("service"), answer)
             case "spawn":
                 self._start(rank, request, answer)
             case "profile":
@@ -76,7 +102,7 @@ class Questions:
                 answer(refusal("other", f"the launcher does not know how to '{what}'"))
 
     def _start(self, rank: int, request: Message, answer: Answer) -> None:
-        opened = self._ports.open(once=True)
+        opened = self.ports.open(rank, once=True)
         if "port" not in opened:
             answer(opened)
             return
@@ -84,7 +110,7 @@ class Questions:
 
         def done(why: str) -> None:
             if why:
-                self._ports.close(port)
+                self.ports.close(port)
             answer(refusal("spawn", why) if why else {"port": port})
 
         self._spawn(rank, request.get("commands"), port, done)

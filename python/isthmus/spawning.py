@@ -13,9 +13,10 @@ from isthmus.bringup import BringUp, Limits
 from isthmus.command import agent_command, shielded
 from isthmus.endings import how_ended
 from isthmus.errors import IsthmusError, RunError
+from isthmus.growing import Growing
 from isthmus.members import Member, Members
 from isthmus.placement import Part
-from isthmus.plan import AgentPlan, Plan
+from isthmus.plan import AgentPlan
 from isthmus.spawnplan import Command, Growth, grow, read_commands
 from isthmus.version import VERSION
 
@@ -33,20 +34,17 @@ class _Start:
 
 
 class Spawning:
-    """One at a time, since each continues the world where the one before has ended it."""
+    """One at a time."""
 
     def __init__(
-        self, plan: Plan, members: Members, steps: BringUp, limits: Limits, cwd: str
+        self, growing: Growing, members: Members, steps: BringUp, limits: Limits, cwd: str
     ) -> None:
         """`steps` has brought the run up; `cwd` is where the launcher was started."""
-        self._plan = plan
+        self._growing = growing
         self._members = members
         self._steps = steps
         self._limits = limits
         self._cwd = cwd
-        self._turn = asyncio.Lock()
-        self._growths: list[Growth] = []
-        self._parts = 1
         self._starting: dict[int, _Start] = {}  # by id of the member
 
     async def spawn(
@@ -58,15 +56,15 @@ class Spawning:
         lost: Callable[[Agent, str], None],
     ) -> None:
         """Returns when all processes have joined. IsthmusError when they cannot be started."""
-        async with self._turn:
+        async with self._growing.turn:
             commands = read_commands(entries)
             growths = grow(
-                self._plan.clusters,
+                self._growing.plan.clusters,
                 commands,
-                home=self._home(rank),
-                index=len(self._plan.clusters) + len(self._growths),
-                first=self._size,
-                part=self._parts,
+                home=self._growing.home(rank),
+                index=self._growing.index,
+                first=self._growing.size,
+                part=self._growing.parts,
             )
             starts = [self._start(growth) for growth in growths]
             self._starting.update({id(start.member): start for start in starts})
@@ -101,20 +99,6 @@ class Spawning:
         return self.failed(member, f"the program {how} without having called MPI_Init")
 
     # -- one after the other -----------------------------------------------------------------
-
-    @property
-    def _size(self) -> int:
-        return self._plan.size + sum(growth.cluster.block.size for growth in self._growths)
-
-    def _home(self, rank: int) -> int:
-        """The cluster of a rank, whether it was there from the beginning or has been spawned."""
-        clusters = [*enumerate(self._plan.clusters)]
-        clusters += [(growth.like, growth.cluster) for growth in self._growths]
-        for index, cluster in clusters:
-            block = cluster.block
-            if block.first <= rank < block.first + block.size:
-                return index
-        raise RunError(f"rank {rank} is not of this run")
 
     def _start(self, growth: Growth) -> _Start:
         spec = growth.cluster.spec
@@ -153,20 +137,11 @@ class Spawning:
                 start.parts.append((n, replace(part, argv=argv)))
 
         await asyncio.gather(*map(prepare, starts))
-        for start in starts:
-            self._growths.append(start.growth)
-            self._plan.grown.append(start.growth.cluster)
-            growth = start.growth.json(self._steps.machine(start.growth.like))
-            for member in self._members:
-                if member.plan.gateways and not member.lost:
-                    await member.agent.request(
-                        "grow", "grown", self._limits.configure, growth=growth
-                    )
-        self._parts += 1
+        await self._growing.grow(start.growth for start in starts)
         size = sum(start.growth.cluster.block.size for start in starts)
         for start in starts:
             agent = start.member.agent
-            world = self._world(start.member.plan)
+            world = self._growing.world(start.member.plan)
             await agent.request(
                 "link", "linked", self._limits.link, world=world, links=[], routes=[]
             )
@@ -203,17 +178,6 @@ class Spawning:
                 return argv
         await agent.request("inspect", "program", self._limits.inspect, argv=part.argv)
         return part.argv
-
-    def _world(self, seen_by: AgentPlan) -> Message:
-        """As the new agent's ranks see it: with all that has been spawned."""
-        world: Message = self._steps.world(seen_by)
-        for growth in self._growths:
-            world["clusters"].append(growth.json(self._steps.machine(growth.like)))
-            for gateway in world["gateways"]:
-                if growth.like in gateway["clusters"]:
-                    gateway["clusters"].append(growth.index)
-                gateway["hops"].append(gateway["hops"][growth.like])
-        return world
 
     async def _until_joined(self, starts: Sequence[_Start]) -> None:
         """RunError when the first of them has told trouble."""

@@ -17,16 +17,24 @@ KEYS = ("cluster", "host", "wdir", "path", "env")
 @dataclass(frozen=True)
 class Growth:
     """A cluster that the world grows by: processes that are started as one native job. `like` is
-    the index of the cluster of which they are in truth, whose gateways are theirs."""
+    the index of the cluster of which they are in truth, whose gateways are theirs. Guests are of
+    another `run`, which knows their first process as `there`; `like` has the gateways that lead to
+    them, and `machine` is what their run says of their hosts."""
 
     index: int
     like: int
     cluster: ClusterPlan
     part: int
+    run: str = ""
+    there: int = 0
+    machine: Message | None = None
 
     def json(self, machine: Message) -> dict[str, object]:
-        """As of docs/control.md, `grow`. `machine` is the cluster's."""
-        return {
+        """As of docs/control.md, `grow`. `machine` is that of the cluster which it is like."""
+        if self.machine is not None:
+            machine = self.machine
+        guests = {"run": self.run, "there": self.there} if self.run else {}
+        return guests | {
             "index": self.index,
             "like": self.like,
             "name": self.cluster.name,

@@ -15,6 +15,12 @@ namespace isthmus::core {
 Engine::Engine(NodeId self, Limits limits) : state_(std::make_unique<State>(self, limits)) {}
 Engine::~Engine() = default;
 
+void Engine::set_window(NodeId first, NodeId count, std::size_t window) {
+  Limits limits = state_->limits;
+  limits.window = window;
+  state_->exceptions.push_back({first, count, limits});
+}
+
 bool Engine::send(SendOp& op) {
   State& s = *state_;
   op.envelope.size = op.data.size();

@@ -37,6 +37,9 @@ struct Awaited {
 class Engine {
  public:
   explicit Engine(NodeId self, Limits limits = {});
+  /// Peers `first` and the `count - 1` behind it have a window of their own. Before they are heard
+  /// or sent anything.
+  void set_window(NodeId first, NodeId count, std::size_t window);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;

@@ -135,6 +135,12 @@ struct Engine::State {
 
   const NodeId self;
   const Limits limits;
+  /// Of the peers from `first` on, as Engine::set_window has it.
+  struct Exception {
+    NodeId first, count;
+    Limits limits;
+  };
+  std::list<Exception> exceptions;
   std::list<Posted> posted;
   std::unordered_map<NodeId, Channel> channels;
   Matching matching;

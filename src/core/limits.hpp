@@ -13,6 +13,9 @@ inline constexpr std::size_t kLeastWindow = std::size_t{256} << 10;
 /// More than bandwidth x delay of the fattest pipes (10 Gbit/s x 50 ms = 62.5 MB).
 inline constexpr std::size_t kMostWindow = std::size_t{64} << 20;
 
+/// Of a process of another run, which counts its peers otherwise.
+inline constexpr std::size_t kGuestWindow = kLeastWindow;
+
 /// What a process keeps for each of its gateways until it has arrived, in a grid where a cluster
 /// has several. As the above, of all peers together.
 inline constexpr std::size_t kCustody = std::size_t{64} << 20;

@@ -38,6 +38,40 @@ Router::Neighbour& Router::add(NodeId node, Conduit& conduit) {
   return *neighbour;
 }
 
+Router::Neighbour& Router::add_junction(NodeId node, Conduit& conduit, const std::string& run) {
+  Neighbour& added = add(node, conduit);
+  added.run = run;
+  return added;
+}
+
+std::vector<NodeId> Router::junctions_to(const std::string& run) const {
+  std::vector<NodeId> found;
+  for (const auto& [node, neighbour] : neighbours_) {
+    if (neighbour->run == run) found.push_back(node);
+  }
+  return found;
+}
+
+void Router::part(const std::string& run) {
+  parted_.insert(run);
+  for (const NodeId node : junctions_to(run)) left(*find(node));
+}
+
+bool Router::parted(NodeId process) const {
+  if (parted_.empty() || !world_ || process >= static_cast<NodeId>(world_->size())) return false;
+  return parted_.contains(world_->clusters[world_->cluster_of_node(process)].run);
+}
+
+// A guest is known here by another number; it speaks with processes of this run alone, and of
+// itself. False: it does not.
+bool Router::admit(const Neighbour& junction, InFrame& frame) const {
+  if (!world_ || (frame.flags & kReturned) != 0) return false;
+  const std::optional<NodeId> source = world_->guest(junction.run, frame.source);
+  if (!source || frame.destination >= static_cast<NodeId>(world_->size())) return false;
+  frame.source = *source;
+  return !world_->clusters[world_->cluster_of_node(frame.destination)].is_guest();
+}
+
 void Router::learn_world(World world, Routes next) {
   const Gateway* const self = world.gateway(config_.self);
   if (self != nullptr) clusters_ = self->clusters;
@@ -52,7 +86,10 @@ void Router::learn_world(World world, Routes next) {
 bool Router::grow(const Growth& growth) {
   if (!world_) throw std::logic_error("a world that is not known cannot grow");
   if (!world_->grow(growth)) return false;
-  if (serves(growth.like)) {
+  if (serves(growth.like) && growth.cluster.is_guest()) {
+    next_[growth.index] = junctions_to(growth.cluster.run);
+    several_ways_ = several_ways_ || next_[growth.index].size() > 1;
+  } else if (serves(growth.like)) {
     clusters_.push_back(growth.index);
   } else if (const auto route = next_.find(growth.like); route != next_.end()) {
     next_[growth.index] = route->second;
@@ -71,12 +108,20 @@ bool Router::take(Neighbour& from, const InFrame& frame, std::uint16_t hops) {
   std::string trouble;
   Neighbour* to = nullptr;
   InFrame routed = frame;
+  if (!from.run.empty() && !admit(from, routed)) {
+    settle(frame.receipt);  // another run must not be able to end this one
+    return true;
+  }
+  if (parted(routed.destination)) {
+    settle(frame.receipt);
+    return true;
+  }
   if (!is_gateway(from.node) && (frame.source != from.node || (frame.flags & kReturned) != 0)) {
     trouble = name(from.node) + " sent in the name of " + name(frame.source);
   } else if (hops == 0) {
     trouble = "the routes go in a circle: a message from " + name(frame.source) + " to " +
               name(frame.destination) + " has crossed " + std::to_string(kMaxHops) + " conduits";
-  } else if (frame.flags == 0 && unreachable_.empty() && cut_off_.empty()) {
+  } else if (routed.flags == 0 && unreachable_.empty() && cut_off_.empty()) {
     to = next_hop(frame.destination, frame.body.size() > kExpressBody, trouble);
   } else {
     to = redirect(from.node, routed, hops, trouble);
@@ -146,7 +191,15 @@ bool Router::pass_on(Neighbour& to, NodeId from, const InFrame& frame, std::uint
 }
 
 void Router::forward(Neighbour& to, const InFrame& frame, std::uint16_t hops) {
-  to.conduit->forward(frame, hops);
+  if (to.run.empty()) {
+    to.conduit->forward(frame, hops);
+  } else {
+    InFrame crossing = frame;
+    const Cluster& guests = world_->clusters[world_->cluster_of_node(frame.destination)];
+    crossing.destination -= static_cast<NodeId>(guests.first);
+    crossing.destination += static_cast<NodeId>(guests.there);
+    to.conduit->forward(crossing, hops);
+  }
   const Carried carried = carried_by(frame.kind, frame.body);
   to.messages += carried.messages;
   to.bytes += carried.bytes;

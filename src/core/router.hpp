@@ -65,6 +65,7 @@ class Router {
   struct Neighbour {
     NodeId node = kNobody;
     Conduit* conduit = nullptr;
+    std::string run{};       ///< the other run whose gateway it is, with numbers of its own
     bool left = false;       ///< said Bye
     bool gone = false;       ///< its conduit is dead
     bool unflushed = false;  ///< poll() will say Flush
@@ -84,11 +85,17 @@ class Router {
 
   /// Somebody is connected, or about to be. The conduit outlives the router, or is told to be lost.
   Neighbour& add(NodeId node, Conduit& conduit);
+  /// As `add`: a gateway of another run, of which guests come. What they send and are sent crosses
+  /// it with the numbers that the receiving run has for its own processes and the sending for its.
+  Neighbour& add_junction(NodeId node, Conduit& conduit, const std::string& run);
+  /// That run is not there any more: what is for its guests is dropped.
+  void part(const std::string& run);
   /// The grid is known. `next`: destination cluster index to the neighbouring gateways by which a
   /// frame may go there, the best first; clusters that this one serves need no entry.
   void learn_world(World world, Routes next);
   /// The world has grown: there is a way to the new cluster wherever there is one to that which it
-  /// is like. False: that was known. Throws as World::grow, and before the world is known.
+  /// is like; to guests, by the junctions that have been added. False: that was known. Throws as
+  /// World::grow, and before the world is known.
   bool grow(const Growth& growth);
   /// All processes have joined: from now on the grid may go on without a way.
   void open() { opened_ = true; }
@@ -161,6 +168,9 @@ class Router {
   bool serves(std::size_t cluster) const;
   bool pass_on(Neighbour& to, NodeId from, const InFrame& frame, std::uint16_t hops);
   void forward(Neighbour& to, const InFrame& frame, std::uint16_t hops);
+  std::vector<NodeId> junctions_to(const std::string& run) const;
+  bool admit(const Neighbour& junction, InFrame& frame) const;
+  bool parted(NodeId process) const;
   void release(Neighbour& to);
   void relieve(Neighbour& to);
   void take_over(Neighbour& busy, Neighbour& to);
@@ -202,6 +212,7 @@ class Router {
   std::set<std::pair<NodeId, NodeId>> cut_off_there_;
   std::map<NodeId, std::string> cut_off_;
   std::map<NodeId, std::unique_ptr<Neighbour>> neighbours_;
+  std::set<std::string> parted_;  // runs
 
   std::deque<Action> actions_;
   std::vector<Neighbour*> salvaged_;  // to be, when what was said before has been told

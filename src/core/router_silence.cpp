@@ -18,7 +18,7 @@ void Router::tick(Time now) {
   now_ = now;
   if (stopped_ || !world_) return;
   for (const auto& [node, neighbour] : neighbours_) {
-    if (is_gateway(node)) watch(*neighbour);
+    if (is_gateway(node) && neighbour->run.empty()) watch(*neighbour);
   }
 }
 

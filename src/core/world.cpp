@@ -93,6 +93,10 @@ Cluster read_one_cluster(const json& entry, const std::string& where) {
   if (entry.contains("part")) {
     cluster.part = static_cast<int>(number(entry, where, "part", 0, INT32_MAX));
   }
+  cluster.run = text_or_none(entry, where, "run");
+  if (cluster.is_guest()) {
+    cluster.there = static_cast<int>(number(entry, where, "there", 0, INT32_MAX - cluster.size));
+  }
   if (const std::string ranks = text_or_none(entry, where, "ranks"); !ranks.empty()) {
     try {
       cluster.ranks = ranks_from_text(ranks, cluster.size);
@@ -216,6 +220,10 @@ std::string world_to_json(const World& world) {
                         {"long_double", cluster.long_double},
                         {"part", cluster.part}});
     if (!cluster.ranks.empty()) clusters.back()["ranks"] = ranks_to_text(cluster.ranks);
+    if (cluster.is_guest()) {
+      clusters.back()["run"] = cluster.run;
+      clusters.back()["there"] = cluster.there;
+    }
   }
   json gateways = json::array();
   for (const Gateway& gateway : world.gateways) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,6 +35,10 @@ struct Cluster {
   int part = 0;               ///< which MPI_COMM_WORLD its ranks are of: 0, and one for each spawn
   /// World ranks of its processes, ascending as native ranks do; empty: they are the nodes.
   std::vector<int> ranks{};
+  std::string run{};  ///< of a guest: the job of the other run that it belongs to
+  int there = 0;      ///< of a guest: the node by which its own run knows its native rank 0
+
+  bool is_guest() const { return !run.empty(); }
 };
 
 /// Whether a `long double` of one is another number, or none, in the other.
@@ -59,10 +64,10 @@ struct Link {
   double rtt = 0;   ///< seconds; 0: unknown
 };
 
-/// A cluster that has been added while the program runs: processes that were spawned.
+/// A cluster that has been added while the program runs: processes that were spawned, or guests.
 struct Growth {
   std::size_t index = 0;  ///< in World::clusters
-  std::size_t like = 0;   ///< the cluster whose gateways are its own
+  std::size_t like = 0;   ///< the cluster whose gateways are its own, or lead to it
   Cluster cluster;        ///< without `first`
 };
 
@@ -80,6 +85,8 @@ struct World {
   int first_size() const;
   /// The clusters of one part, which are next to each other.
   std::span<const Cluster> part(int number) const;
+  /// The node of a guest, by the number that its own run has for it. Nothing: it is not known.
+  std::optional<NodeId> guest(const std::string& run, NodeId there) const;
   /// Adds a cluster. False: it is there already. Throws std::invalid_argument where one before it
   /// is missing, or it is no cluster.
   bool grow(const Growth& growth);
@@ -115,14 +122,14 @@ std::string quoted_clusters(const World& world, const std::vector<std::size_t>& 
 
 /// To and from the JSON text that travels in ISTHMUS_WORLD:
 ///   {"clusters":[{"name":"east","size":4,"arch":"x86_64","long_double":"64/16","part":0,
-///      "ranks":"0-3,8"},...],
+///      "ranks":"0-3,8","run":"","there":0},...],
 ///    "gateways":[{"node":2147483648,"clusters":[0],"addresses":["unix:/...","tcp:..."],
 ///      "hops":[0,1],"name":""},...],
 ///    "direct":[{"between":[0,1],"encrypt":true,"rate":125e6,"rtt":0.0116,"streams":0,
 ///      "patience":600,"congestion":""},...]}
-/// where `arch`, `long_double`, `part`, `ranks`, `hops`, `name` and `direct` may be absent, and all
-/// but `between` in it. `world_from_json` throws std::invalid_argument with a sentence that names
-/// the wrong key.
+/// where `arch`, `long_double`, `part`, `ranks`, `run`, `there`, `hops`, `name` and `direct` may be
+/// absent, and all but `between` in it. `world_from_json` throws std::invalid_argument with a
+/// sentence that names the wrong key.
 std::string world_to_json(const World& world);
 World world_from_json(const std::string& text);
 

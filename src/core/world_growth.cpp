@@ -29,9 +29,11 @@ bool World::grow(const Growth& growth) {
   if (growth.index > clusters.size()) refuse("one before it is not known");
   if (growth.like >= clusters.size()) refuse("it is like none that is known");
   if (growth.cluster.size < 1 || growth.cluster.size > INT_MAX - size()) refuse("it has no size");
+  const bool guest = growth.cluster.is_guest();
   for (Gateway& gateway : gateways) {
-    if (gateway.serves(growth.like)) gateway.clusters.push_back(growth.index);
-    if (!gateway.hops.empty()) gateway.hops.push_back(gateway.hops[growth.like]);
+    if (!guest && gateway.serves(growth.like)) gateway.clusters.push_back(growth.index);
+    // Guests are one link further: their own run's gateway is in between.
+    if (!gateway.hops.empty()) gateway.hops.push_back(gateway.hops[growth.like] + (guest ? 1 : 0));
   }
   Cluster added = growth.cluster;
   added.first = size();
@@ -39,13 +41,28 @@ bool World::grow(const Growth& growth) {
   return true;
 }
 
+std::optional<NodeId> World::guest(const std::string& run, NodeId there) const {
+  for (const Cluster& cluster : clusters) {
+    const auto begin = static_cast<NodeId>(cluster.there);
+    if (cluster.run != run || there < begin) continue;
+    if (there - begin < static_cast<NodeId>(cluster.size)) {
+      return static_cast<NodeId>(cluster.first) + (there - begin);
+    }
+  }
+  return std::nullopt;
+}
+
 std::string growth_to_json(const Growth& growth) {
   const Cluster& cluster = growth.cluster;
-  return nlohmann::json{{"index", growth.index}, {"like", growth.like},
-                        {"name", cluster.name},  {"size", cluster.size},
-                        {"arch", cluster.arch},  {"long_double", cluster.long_double},
-                        {"part", cluster.part}}
-      .dump();
+  nlohmann::json json{{"index", growth.index}, {"like", growth.like},
+                      {"name", cluster.name},  {"size", cluster.size},
+                      {"arch", cluster.arch},  {"long_double", cluster.long_double},
+                      {"part", cluster.part}};
+  if (cluster.is_guest()) {
+    json["run"] = cluster.run;
+    json["there"] = cluster.there;
+  }
+  return json.dump();
 }
 
 Growth growth_from_json(const std::string& text) {
@@ -63,6 +80,11 @@ Growth growth_from_json(const std::string& text) {
     growth.cluster.arch = root.value("arch", "");
     growth.cluster.long_double = root.value("long_double", "");
     growth.cluster.part = root.at("part").get<int>();
+    growth.cluster.run = root.value("run", "");
+    growth.cluster.there = root.value("there", 0);
+    if (growth.cluster.there < 0 || growth.cluster.size > INT_MAX - growth.cluster.there) {
+      throw wrong();
+    }
     return growth;
   } catch (const nlohmann::json::exception&) {
     throw wrong();

@@ -65,5 +65,23 @@ TEST(WorldGrowth, TravelsAsJson) {
   EXPECT_EQ(world_from_json(world_to_json(grown)).clusters[2].part, 7);
 }
 
+TEST(WorldGrowth, GuestsHaveNumbersOfTheirOwnRunAndNoGatewayHere) {
+  World world = two();
+  Growth guests{2, 1, {.name = "x@job-2", .size = 3, .part = 1, .run = "job-2", .there = 10}};
+  const Growth read = growth_from_json(growth_to_json(guests));
+  EXPECT_EQ(read.cluster.run, "job-2");
+  EXPECT_EQ(read.cluster.there, 10);
+  EXPECT_TRUE(world.grow(read));
+  EXPECT_FALSE(world.gateways[1].serves(2));
+  EXPECT_EQ(world.gateways[1].hops, (std::vector{1, 0, 1}));
+  EXPECT_EQ(world.gateways[0].hops, (std::vector{0, 1, 2}));
+  EXPECT_EQ(world.guest("job-2", 12), std::optional<NodeId>(7));
+  EXPECT_FALSE(world.guest("job-2", 13));
+  EXPECT_FALSE(world.guest("job-2", 9));
+  EXPECT_FALSE(world.guest("job-3", 12));
+  const World again = world_from_json(world_to_json(world));
+  EXPECT_EQ(again.guest("job-2", 10), std::optional<NodeId>(5));
+}
+
 }  // namespace
 }  // namespace isthmus::core

@@ -80,6 +80,9 @@ std::vector<std::byte> encode_control(const ControlBody& body) {
     case ControlBody::What::Grown:
       value["grown"] = message;
       break;
+    case ControlBody::What::Parted:
+      value["parted"] = {{"run", body.run}, {"message", message}};
+      break;
     case ControlBody::What::Ask:
       value["ask"] = {{"number", body.number}, {"request", body.message}};
       break;
@@ -154,6 +157,12 @@ std::optional<ControlBody> decode_control(std::span<const std::byte> bytes) {
     if (value.contains("grown")) {
       body.what = ControlBody::What::Grown;
       body.message = value.at("grown").get<std::string>();
+      return body;
+    }
+    if (value.contains("parted")) {
+      body.what = ControlBody::What::Parted;
+      body.run = value.at("parted").at("run").get<std::string>();
+      body.message = value.at("parted").at("message").get<std::string>();
       return body;
     }
     if (value.contains("here")) {

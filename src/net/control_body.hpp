@@ -26,7 +26,7 @@ struct DirectCount {
 /// gateways; the sender's way there is silent, is heard again; another gateway
 /// still reaches it; what the sender has sent to a cluster without gateways; where a process is in
 /// the program, asked and told; what a process asks the launcher, and what that answers; what
-/// the world has grown by.
+/// the world has grown by; another run, of which there are guests, is not there any more.
 struct ControlBody {
   enum class What {
     Joined,
@@ -43,7 +43,8 @@ struct ControlBody {
     Here,
     Ask,
     Answer,
-    Grown
+    Grown,
+    Parted
   };
   What what = What::Fault;
   /// Joined: a process, which is connected to all gateways of its cluster; or a gateway, all of
@@ -53,8 +54,9 @@ struct ControlBody {
   int rank = -1;
   int code = 1;  ///< Abort, Fault: exit status
   /// Abort, Fault; Lost: why; Here, Ask, Answer: JSON (docs/control.md), of the latter two at most
-  /// kMostAsked bytes; Grown: core::growth_to_json.
+  /// kMostAsked bytes; Grown: core::growth_to_json; Parted: why.
   std::string message{};
+  std::string run{};  ///< Parted: its job
   /// Link, from the end that opens its streams: bytes a second that it carries each way; else 0.
   std::uint64_t rate = 0;
   /// Link, to the end that opens its streams: so many would be good; else 0.

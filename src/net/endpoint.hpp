@@ -39,6 +39,9 @@ struct EndpointConfig {
   /// Says, as JSON of at most 4000 bytes, where this process is in the program and what it waits
   /// for. On whichever thread has the I/O's turn: never calls MPI or this endpoint. May be empty.
   std::function<std::string(const Sight&)> whereabouts{};
+  /// Whether the program still has communicators with processes of that other run, which is not
+  /// there any more. As `whereabouts`. May be empty.
+  std::function<bool(const std::string& run)> needs{};
 };
 
 class Endpoint {

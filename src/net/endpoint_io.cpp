@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/limits.hpp"
 #include "core/trace/trace.hpp"
 
 namespace isthmus::net {
@@ -40,6 +41,7 @@ Endpoint::Io::Io(Endpoint& owner, EndpointConfig settings, FaultHandler handler)
   }
   ways = core::Ways(gates.size(), config.world.clusters.size());
   for (std::size_t i = 0; i < gates.size(); ++i) ways.set_hops(i, gates[i].gateway.hops);
+  for (const core::Cluster& cluster : config.world.clusters) bound(cluster);
 }
 
 void Endpoint::Io::make_direct() {
@@ -249,6 +251,9 @@ void Endpoint::Io::take_control(std::size_t index, const core::InFrame& frame) {
   if (body->what == ControlBody::What::Where) tell_where(gates[index], body->traces);
   if (body->what == ControlBody::What::Answer) take_answer(*body);
   if (body->what == ControlBody::What::Grown) grow(body->message);
+  if (body->what == ControlBody::What::Parted && config.needs && config.needs(body->run)) {
+    return tell_fault(body->message);
+  }
   if (body->what == ControlBody::What::Silent) fall_silent(index, body->cluster, body->ask);
   if (body->what == ControlBody::What::Heard) ways.heard(index, body->cluster);
   if (body->what == ControlBody::What::Abort) {
@@ -295,6 +300,13 @@ void Endpoint::Io::say(const ControlBody& body) {
   }
 }
 
+void Endpoint::Io::bound(const core::Cluster& cluster) {
+  if (!cluster.is_guest()) return;
+  const std::lock_guard lock(endpoint.mutex_);
+  endpoint.engine_.set_window(static_cast<core::NodeId>(cluster.first),
+                              static_cast<core::NodeId>(cluster.size), core::kGuestWindow);
+}
+
 void Endpoint::Io::grow(const std::string& text) {
   try {
     const core::Growth news = core::growth_from_json(text);
@@ -303,7 +315,9 @@ void Endpoint::Io::grow(const std::string& text) {
       const core::Growth next = early.begin()->second;
       if (next.index > config.world.clusters.size()) return;
       early.erase(early.begin());
-      if (config.world.grow(next)) ways.grow(next.like);
+      if (!config.world.grow(next)) continue;
+      ways.grow(next.like);
+      bound(config.world.clusters.back());
     }
   } catch (const std::invalid_argument& wrong) {
     return tell_fault(rank_name() + ": " + wrong.what());

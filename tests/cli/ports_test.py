@@ -26,7 +26,7 @@ def answers():
 
 
 def test_both_sides_learn_of_each_other_whoever_comes_first(ports, answers):
-    port = ports.open()["port"]
+    port = ports.open(0)["port"]
     ports.connect(port, answers.caller(7))
     assert answers.given == {}
     ports.accept(port, answers.caller(2, context=96))
@@ -37,7 +37,7 @@ def test_both_sides_learn_of_each_other_whoever_comes_first(ports, answers):
 
 
 def test_ports_have_names_of_their_own(ports, answers):
-    first, second = ports.open()["port"], ports.open()["port"]
+    first, second = ports.open(0)["port"], ports.open(0)["port"]
     assert first != second
     ports.connect(first, answers.caller(1))
     ports.accept(second, answers.caller(2))
@@ -45,7 +45,7 @@ def test_ports_have_names_of_their_own(ports, answers):
 
 
 def test_a_closed_port_turns_away_who_waits_and_who_comes(ports, answers):
-    port = ports.open()["port"]
+    port = ports.open(0)["port"]
     ports.accept(port, answers.caller(1))
     assert ports.close(port) == {}
     ports.connect(port, answers.caller(2))
@@ -54,13 +54,13 @@ def test_a_closed_port_turns_away_who_waits_and_who_comes(ports, answers):
 
 
 def test_a_port_of_another_run_is_called_so(ports, answers):
-    other = Ports("job-2").open()["port"]
+    other = Ports("job-2").open(0)["port"]
     ports.connect(other, answers.caller(1))
     assert "another run" in answers.given[1]["message"]
 
 
 def test_a_port_for_one_meeting_closes_after_it(ports, answers):
-    port = ports.open(once=True)["port"]
+    port = ports.open(0, once=True)["port"]
     ports.accept(port, answers.caller(1))
     ports.connect(port, answers.caller(2))
     assert answers.given[2]["peer"] == 1
@@ -75,3 +75,25 @@ def test_names_are_published_once_and_taken_back_with_their_port(ports):
     assert ports.unpublish("ocean", "q")["error"] == "service"
     assert ports.unpublish("ocean", "p") == {}
     assert ports.lookup("ocean")["error"] == "name"
+
+
+def test_one_that_waits_no_more_is_not_met(ports, answers):
+    port = ports.open(5)["port"]
+    caller = answers.caller(1)
+    ports.connect(port, caller)
+    ports.forget(port, caller)
+    ports.accept(port, answers.caller(2))
+    assert answers.given == {}
+    assert ports.opener(port) == 5
+
+
+def test_messages_do_not_tell_what_opens_a_port(ports, answers):
+    port = ports.open(0)["port"]
+    secret = port.rpartition("/")[2]
+    wrong = port.replace(secret, "0" * len(secret))
+    ports.connect(wrong, answers.caller(1))
+    ports.close(port)
+    ports.connect(port, answers.caller(2))
+    for rank in (1, 2):
+        assert "isthmus:job-1/1 is not open" in answers.given[rank]["message"]
+        assert secret not in answers.given[rank]["message"]

@@ -56,7 +56,7 @@ def tell(told: Told, rank: dict, piece: int = 100) -> None:
 
 
 def written(tmp_path, ranks, grid=None, stats=None) -> model.Profile:
-    plan = make_plan(grid or two_halves(), [Part(["app"], 4)], profiled=True)
+    plan = make_plan(grid or two_halves(), [Part(["app"], 4)], outward=True)
     told = Told()
     for rank in ranks:
         tell(told, rank)
@@ -342,6 +342,6 @@ def test_a_run_that_could_not_write_its_profile_does_not_begin(tmp_path) -> None
 def test_a_world_of_one_cluster_is_no_native_job_when_it_is_profiled() -> None:
     parts = [Part(["app"], 2, on="east")]
     assert make_plan(two_halves(), parts).alone
-    plan = make_plan(two_halves(), parts, profiled=True)
+    plan = make_plan(two_halves(), parts, outward=True)
     assert not plan.alone
     assert [gateway.clusters for gateway in plan.gateways] == [(0,)]

@@ -9,7 +9,17 @@ class Run:
     def __init__(self):
         self.answers = []
         self.spawns = []
-        self.questions = Questions("job-1", self.reply, self.spawn, self.told)
+        self.abroad = []
+        self.questions = Questions(
+            "job-1", self.reply, self.spawn, self.told, self.connect, self.look_up
+        )
+
+    def connect(self, port, rank, limit, answer):
+        self.abroad.append((port.job, rank, limit))
+        answer({"peer": 9, "context": 2})
+
+    def look_up(self, service, answer):
+        answer({"port": "far"} if service == "there" else {"error": "name", "message": "unknown"})
 
     def reply(self, agent, rank, number, answer):
         self.answers.append((agent, rank, number, answer))
@@ -87,3 +97,18 @@ def test_a_piece_of_a_profile_is_taken_once(run):
     run.ask("west", 3, 0, do="profile", text="{}", last=True)
     assert run.told_by is None
     assert [answer[3] for answer in run.answers] == [{}, {}]
+
+
+def test_a_port_of_another_run_is_met_there(run):
+    port = "isthmus:job-2/1/" + 32 * "a"
+    run.ask("east", 3, 0, do="connect", port=port, limit=5)
+    assert run.abroad == [("job-2", 3, 5.0)]
+    assert run.answers[0][3] == {"peer": 9, "context": 2}
+    run.ask("east", 3, 1, do="connect", port="isthmus:job-2/1")
+    assert run.answers[1][3]["error"] == "port"
+
+
+def test_a_name_may_be_another_runs(run):
+    run.ask("east", 3, 0, do="lookup", service="there")
+    run.ask("east", 3, 1, do="lookup", service="nowhere")
+    assert [answer[3].get("port") for answer in run.answers] == ["far", None]

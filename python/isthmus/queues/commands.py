@@ -48,7 +48,10 @@ def submit(run: RunOptions, options: SubmitOptions) -> int:
     grid = load_grid(Path(file))
     tell_networks(Path(file), grid, run, Voice(run.verbose))
     tell_files(grid, run)
-    plan = make_plan(grid, run.parts, run.map, joining=True, profiled=run.profile is not None)
+    if run.guests_at:
+        raise UsageError("--guests-at is of runs that are not submitted")
+    outward = run.profile is not None or run.guests
+    plan = make_plan(grid, run.parts, run.map, joining=True, outward=outward)
     _check_schedulers(plan)
     plan = replace(plan, job=f"isthmus-{secrets.token_hex(4)}")
     host, port = _meeting_point(options.meet or grid.meet)

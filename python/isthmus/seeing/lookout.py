@@ -7,10 +7,12 @@ import json
 import os
 import shlex
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 from isthmus.agent import Message
+from isthmus.meeting.wire import MOST_LINE
 from isthmus.members import Member, Members
 from isthmus.plan import Plan
 from isthmus.seeing import runs
@@ -19,14 +21,27 @@ from isthmus.whereabouts import Answers, Whereabouts, waits_for
 
 _LIMIT = 1.0  # seconds that agents have to answer
 _MOST_ASKERS = 16
-_MOST_QUESTION = 4096
+
+Welcome = Callable[[Message, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+Published = Callable[[str], Message]
 
 
 class Lookout:
     """Of one run, from `open` to `close`. What it cannot do is no trouble of the run's."""
 
-    def __init__(self, plan: Plan, members: Members, whereabouts: Whereabouts) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        members: Members,
+        whereabouts: Whereabouts,
+        welcome: Welcome,
+        published: Published,
+    ) -> None:
+        """`welcome` is given the connection of another run's launcher that wants to meet, and what
+        it said; `published` tells what a name stands for."""
         self._plan = plan
+        self._welcome = welcome
+        self._published = published
         self._members = members
         self._whereabouts = whereabouts
         self._started = time.time()
@@ -45,7 +60,7 @@ class Lookout:
             # Whoever finds it under its own name and cannot connect takes it for abandoned.
             early = folder / f".{self._plan.job}"
             early.unlink(missing_ok=True)
-            self._server = await asyncio.start_unix_server(self._serve, early, limit=_MOST_QUESTION)
+            self._server = await asyncio.start_unix_server(self._serve, early, limit=MOST_LINE)
             early.chmod(0o600)
             early.rename(path)
             self._path = path
@@ -71,18 +86,26 @@ class Lookout:
             writer.close()
             return
         self._askers.add(writer)
+        kept = False
         try:
             with contextlib.suppress(OSError, ValueError, asyncio.CancelledError):
                 while line := await reader.readline():
-                    answer = await self._answer(json.loads(line))
+                    question: object = json.loads(line)
+                    if isinstance(question, dict) and question.get("ask") == "meet":
+                        kept = True
+                        await self._welcome(question, reader, writer)
+                        return
+                    answer = await self._answer(question)
                     writer.write(json.dumps(answer, separators=(",", ":")).encode() + b"\n")
                     await writer.drain()
         finally:
             self._askers.discard(writer)
-            writer.close()
+            if not kept:
+                writer.close()
 
     async def _answer(self, question: object) -> dict[str, Any]:
-        match question.get("ask") if isinstance(question, dict) else None:
+        asked = question if isinstance(question, dict) else {}
+        match asked.get("ask"):
             case "about":
                 return self._about()
             case "ranks":
@@ -93,6 +116,8 @@ class Lookout:
                 return {**self._about(), **self._crossed(), "ranks": self._ranks()}
             case "where":
                 return {"job": self._plan.job, "lines": await self._whereabouts.ask()}
+            case "lookup":
+                return self._published(str(asked.get("service")))
             case what:
                 return {"error": f"this run does not know how to tell '{what}'"}
 

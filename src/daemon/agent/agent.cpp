@@ -49,6 +49,8 @@ class Agent {
   void end_staged(const ControlMessage& message);
   void link(const ControlMessage& message);
   void grow(const ControlMessage& message);
+  void join(const ControlMessage& message);
+  void part(const ControlMessage& message);
   void spawn(const ControlMessage& message);
   void take_stdin(const ControlMessage& message);
   void end_stdin(const ControlMessage& message);
@@ -149,6 +151,8 @@ void Agent::handle(const ControlMessage& message) {
                                                        {"trace", &Agent::send_trace},
                                                        {"answer", &Agent::answer},
                                                        {"grow", &Agent::grow},
+                                                       {"junction", &Agent::join},
+                                                       {"part", &Agent::part},
                                                        {"stats", &Agent::stats},
                                                        {"pause", &Agent::pause},
                                                        {"resume", &Agent::resume},
@@ -299,6 +303,19 @@ void Agent::grow(const ControlMessage& message) {
   log::info("the world has grown by {} ranks, as cluster {}", growth.cluster.size,
             growth.cluster.name);
   channel_.send({{"op", "grown"}});
+}
+
+void Agent::join(const ControlMessage& message) {
+  if (!gateways_) throw Failure("The control message \"junction\" came before \"configure\".");
+  gateways_->join(read_junction(message.body),
+                  [this](const std::vector<std::string>& at, const std::string& trouble) {
+                    if (!trouble.empty()) return send_error(trouble, "");
+                    channel_.send({{"op", "junction"}, {"addresses", at}});
+                  });
+}
+
+void Agent::part(const ControlMessage& message) {
+  if (gateways_) gateways_->part(read_part(message.body));
 }
 
 void Agent::spawn(const ControlMessage& message) {

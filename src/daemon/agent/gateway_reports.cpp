@@ -52,6 +52,9 @@ GatewaySetEvents reports_of_gateways(ControlChannel& channel, AgentEnding& endin
     channel.send(
         {{"op", "ask"}, {"rank", process}, {"number", number}, {"request", std::move(request)}});
   };
+  events.parted = [&channel, &ending](const std::string& run, const std::string& message) {
+    if (!ending.stopping) channel.send({{"op", "parted"}, {"run", run}, {"message", message}});
+  };
   events.notice = [&channel, &ending](const std::string& text, bool warning) {
     log::line(warning ? log::Level::Warn : log::Level::Info, "{}", text);
     if (!ending.stopping) channel.send({{"op", "notice"}, {"message", text}, {"warning", warning}});

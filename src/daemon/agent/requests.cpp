@@ -237,6 +237,24 @@ core::Growth read_grow(const json& body) {
   }
 }
 
+JunctionRequest read_junction(const json& body) {
+  const Keys keys(body, "junction");
+  JunctionRequest request;
+  request.node = keys.node("node");
+  request.run = keys.get<std::string>("run");
+  request.self = keys.node("self");
+  request.peer = keys.node("peer");
+  request.name = keys.get<std::string>("name");
+  request.secret = from_hex(keys, "secret");
+  request.connect = keys.get_or<std::vector<std::string>>("connect", {});
+  return request;
+}
+
+PartRequest read_part(const json& body) {
+  const Keys keys(body, "part");
+  return {keys.get<std::string>("run"), keys.get<std::string>("message")};
+}
+
 AnswerRequest read_answer(const json& body) {
   const Keys keys(body, "answer");
   AnswerRequest request;

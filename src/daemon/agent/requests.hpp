@@ -83,6 +83,19 @@ struct AnswerRequest {
   std::string reply;         ///< JSON
 };
 
+/// One end of a junction (gateway.hpp), at a gateway of this agent's.
+struct JunctionRequest {
+  core::NodeId node = core::kNobody;  ///< the gateway
+  std::string run;
+  core::NodeId self = core::kNobody, peer = core::kNobody;
+  std::string name, secret;          ///< the secret in raw bytes
+  std::vector<std::string> connect;  ///< none: listen
+};
+
+struct PartRequest {
+  std::string run, message;
+};
+
 /// The next bytes of a trace.
 struct TraceRequest {
   std::string name;  ///< as `traces` tells it
@@ -95,6 +108,8 @@ LinkRequest read_link(const nlohmann::json& body);
 StageRequest read_stage(const nlohmann::json& body);
 SpawnRequest read_spawn(const nlohmann::json& body);
 core::Growth read_grow(const nlohmann::json& body);
+JunctionRequest read_junction(const nlohmann::json& body);
+PartRequest read_part(const nlohmann::json& body);
 AnswerRequest read_answer(const nlohmann::json& body);
 TraceRequest read_trace(const nlohmann::json& body);
 

@@ -98,7 +98,7 @@ std::uint64_t Gateway::redirected() const { return state_->router.redirected(); 
 std::vector<LinkCount> Gateway::counts() const {
   std::vector<LinkCount> counts;
   for (const auto& [node, peer] : state_->peers) {
-    if (!core::is_gateway(node)) continue;
+    if (!core::is_gateway(node) || !peer->neighbour->run.empty()) continue;
     const auto& sent = peer->driver->conduit().counts();
     LinkCount count{state_->config.node,    node,           peer->neighbour->messages, sent.frames,
                     peer->neighbour->bytes, sent.wire_bytes};
@@ -150,6 +150,7 @@ void Gateway::State::close_now() {
   link_timer.cancel();
   tune_timer.cancel();
   if (listener) listener->close();
+  close_junctions();
   for (const auto& [node, peer] : peers) peer->driver->close();
   // On its own, so that the one who asked may destroy the gateway.
   if (close_done) asio::post(io, std::exchange(close_done, nullptr));

@@ -54,6 +54,16 @@ struct GatewayLink {
   bool compress = false;                 ///< what crosses, where it gains
 };
 
+/// A conduit to a gateway of another run, of which guests come. One end has addresses to listen at,
+/// the other those to connect to. Both show credentials that are of this junction alone.
+struct JunctionPlan {
+  std::string run;                                          ///< the other run's job
+  core::NodeId self = core::kNobody, peer = core::kNobody;  ///< numbers of the ends, on it alone
+  std::string name, secret;         ///< in the handshake; the secret in raw bytes
+  std::vector<std::string> listen;  ///< "tcp:host:0", "unix:/path"
+  std::vector<std::string> connect;
+};
+
 /// What this gateway has sent over its conduit to another gateway.
 struct LinkCount {
   core::NodeId from = core::kNobody;
@@ -103,6 +113,8 @@ class Gateway {
     std::function<void(const std::string& whereabouts)> here;
     /// A process of its clusters asks the launcher something, JSON; `answer` has the answer.
     std::function<void(core::NodeId process, std::uint64_t number, const std::string& request)> ask;
+    /// The junctions to another run are lost, or it has left.
+    std::function<void(const std::string& run, const std::string& sentence)> parted;
     /// Somebody knocked who was not let in (no secret, another version, ...): for a log.
     std::function<void(const std::string& sentence)> rejected;
   };
@@ -127,6 +139,13 @@ class Gateway {
   /// The world has grown: lets the new processes in, and tells those that are there. Throws as
   /// core::Router::grow.
   void grow(const core::Growth& growth);
+
+  /// Opens one end of a junction; before the world grows by its guests. Returns the addresses where
+  /// it listens. Where it connects, `done` is called once it stands, or with a sentence. Throws
+  /// net::ListenError.
+  std::vector<std::string> join(JunctionPlan plan, std::function<void(const std::string&)> done);
+  /// Another run is not there any more: ends its junctions, and tells the processes.
+  void part(const std::string& run, const std::string& sentence);
 
   /// Tells every process and gateway that the job cannot go on (used by the agent when it learns
   /// so by its own means). Does not call Events::fault.

@@ -128,7 +128,7 @@ void Gateway::State::learn_joined(core::NodeId gateway, int part, core::NodeId f
   const auto body =
       net::encode_control({.what = ControlBody::What::Joined, .node = gateway, .part = part});
   for (const auto& [node, peer] : peers) {
-    if (core::is_gateway(node) && node != from && node != gateway) {
+    if (core::is_gateway(node) && node != from && node != gateway && !junctions.contains(node)) {
       tell(*peer, core::FrameKind::Control, body);
     }
   }
@@ -188,6 +188,7 @@ void Gateway::State::tell_all(const ControlBody& body, core::NodeId except) {
   const auto bytes = net::encode_control(body);
   for (const auto& [node, peer] : peers) {
     if (node == except || peer->neighbour->left || peer->driver->closed()) continue;
+    if (junctions.contains(node)) continue;
     tell(*peer, core::FrameKind::Control, bytes);
   }
   act();

@@ -31,8 +31,16 @@ constexpr int kMostRejected = 20;  // that are told
 struct Member {
   core::NodeId node;
   std::vector<std::string> addresses;
+  std::vector<std::string> listen;  // as the launcher had it
   std::unique_ptr<Gateway> gateway;
 };
+
+/// Where a junction may listen beside what listens at a place: a range has another port for it.
+std::string beside(const std::string& place) {
+  const std::size_t colon = place.rfind(':');
+  const bool range = place.find('-', colon) != std::string::npos;
+  return range ? place : place.substr(0, colon) + ":0";
+}
 
 }  // namespace
 
@@ -40,6 +48,7 @@ struct GatewaySet::State {
   GatewaySetEvents events;
   std::vector<Member> members;
   std::string cluster;  // whose agent this is
+  std::string folder;
   std::set<std::string> told_joined;
   int rejected = 0;
 
@@ -83,6 +92,7 @@ GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& reques
     : state_(std::make_shared<State>()) {
   state_->events = std::move(events);
   state_->cluster = request.cluster;
+  state_->folder = folder;
   for (const auto& own : request.gateways) {
     GatewayConfig config;
     config.node = own.node;
@@ -115,6 +125,9 @@ GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& reques
     heard.ask = [state](core::NodeId process, std::uint64_t number, const std::string& request) {
       if (state->events.ask) state->events.ask(process, number, request);
     };
+    heard.parted = [state](const std::string& run, const std::string& message) {
+      if (state->events.parted) state->events.parted(run, message);
+    };
     heard.rejected = [state](const std::string& message) { state->once_rejected(message); };
     auto gateway = std::make_unique<Gateway>(context, std::move(config), std::move(heard));
     std::vector<std::string> addresses{"unix:" + folder + "/gateway" +
@@ -129,7 +142,7 @@ GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& reques
       throw Failure("The gateway of cluster " + request.cluster + " cannot listen: " + error.what(),
                     "Mend 'address' or 'listen' in [[gateway]] of the grid file.");
     }
-    state_->members.push_back({own.node, std::move(addresses), std::move(gateway)});
+    state_->members.push_back({own.node, std::move(addresses), own.listen, std::move(gateway)});
   }
 }
 
@@ -196,6 +209,36 @@ void GatewaySet::link(const LinkRequest& request,
 
 void GatewaySet::grow(const core::Growth& growth) {
   for (Member& member : state_->members) member.gateway->grow(growth);
+}
+
+void GatewaySet::join(const JunctionRequest& request, const Joined& done) {
+  const auto member = std::find_if(state_->members.begin(), state_->members.end(),
+                                   [&](const Member& each) { return each.node == request.node; });
+  if (member == state_->members.end()) {
+    throw Failure("In the control message junction the gateway " + std::to_string(request.node) +
+                  " is not one of this agent's.");
+  }
+  JunctionPlan plan{request.run,    request.self, request.peer,   request.name,
+                    request.secret, {},           request.connect};
+  const bool connects = !plan.connect.empty();
+  if (!connects) {
+    plan.listen.push_back("unix:" + state_->folder + "/junction" + std::to_string(request.peer));
+    for (const std::string& place : member->listen) {
+      plan.listen.push_back(net::at_own_address(beside(place)));
+    }
+  }
+  try {
+    const auto at = member->gateway->join(
+        std::move(plan), connects ? [done](const std::string& trouble) { done({}, trouble); }
+                                  : std::function<void(const std::string&)>());
+    if (!connects) done(at, {});
+  } catch (const net::ListenError& error) {
+    throw Failure("The gateway of cluster " + state_->cluster + " " + error.what(), error.remedy());
+  }
+}
+
+void GatewaySet::part(const PartRequest& request) {
+  for (Member& member : state_->members) member.gateway->part(request.run, request.message);
 }
 
 void GatewaySet::ask_where(bool traces) {

@@ -23,6 +23,7 @@ struct GatewaySetEvents {
   /// Any number of times. A warning: the job goes on, but not as it should.
   std::function<void(const std::string& message, bool warning)> notice;
   std::function<void(const LinkSilence& silence)> silence;  ///< any number of times
+  std::function<void(const std::string& run, const std::string& message)> parted;  ///< once a run
   /// What a process asks the launcher, JSON; any number of times.
   std::function<void(core::NodeId process, std::uint64_t number, const std::string& request)> ask;
   /// Where a process is, as JSON; by each gateway that was asked.
@@ -48,6 +49,13 @@ class GatewaySet {
 
   /// The world has grown, for all gateways. Throws as Gateway::grow.
   void grow(const core::Growth& growth);
+
+  /// As Gateway::join; throws Failure. `done` is given where it listens, or what went wrong.
+  using Joined =
+      std::function<void(const std::vector<std::string>& at, const std::string& trouble)>;
+  void join(const JunctionRequest& request, const Joined& done);
+  /// As Gateway::part, for all gateways.
+  void part(const PartRequest& request);
 
   /// As Gateway::ask_where.
   void ask_where(bool traces);

@@ -101,6 +101,17 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void links_settled(const std::string& error);
   std::string link_name(core::NodeId to) const;
 
+  // gateway_junctions.cpp: conduits to gateways of other runs
+  struct Junction;
+  std::vector<std::string> join(JunctionPlan plan, std::function<void(const std::string&)> done);
+  void add_junction_peer(const std::shared_ptr<Junction>& junction);
+  void welcome_guests(Junction& junction, net::Listener::Newcomer newcomer);
+  static asio::awaitable<void> dial_junction(std::shared_ptr<State> self,
+                                             std::shared_ptr<Junction> junction);
+  void junction_lost(Junction& junction, const std::string& why);
+  void part(const std::string& run);
+  void close_junctions();
+
   // gateway_tuning.cpp: how links are used
   void start_tuning();
   void tune(Peer& peer);
@@ -135,6 +146,8 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   std::function<void(const std::string&)> links_done;
   asio::steady_timer link_timer;
   asio::steady_timer tune_timer;
+
+  std::map<core::NodeId, std::shared_ptr<Junction>> junctions;  // by the other end
 
   bool closing = false, closed = false;
   std::function<void()> close_done;

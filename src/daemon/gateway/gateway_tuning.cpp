@@ -21,7 +21,7 @@ void Gateway::State::start_tuning() {
     const auto self = weak.lock();
     if (error || !self || self->closing || self->closed) return;
     for (const auto& [node, peer] : self->peers) {
-      if (!core::is_gateway(node)) continue;
+      if (!core::is_gateway(node) || !peer->neighbour->run.empty()) continue;
       self->tune(*peer);
       self->note_counts(*peer);
     }

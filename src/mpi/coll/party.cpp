@@ -58,7 +58,11 @@ void* at(void* elements, std::size_t first, MPI_Aint extent) {
 
 int FaceParty::rank() const { return comm_.rank; }
 const coll::Layout& FaceParty::layout() const { return comm_.layout; }
-const coll::Network& FaceParty::network() const { return grid()->network; }
+// Other runs have measured other grids, or none.
+const coll::Network& FaceParty::network() const {
+  static const coll::Network unmeasured;
+  return comm_.runs.empty() ? grid()->network : unmeasured;
+}
 const coll::Forced& FaceParty::forced() const { return comm_.forced; }
 bool FaceParty::attended() const { return waiting_threads.load(std::memory_order_relaxed) > 0; }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <mutex>
+#include <random>
 #include <unordered_map>
 
 #include "core/trace/trace.hpp"
@@ -10,6 +11,8 @@
 #include "mpi/comm/inter.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
+#include "mpi/process/runs.hpp"
+#include "mpi/process/traffic.hpp"
 
 namespace isthmus::face {
 
@@ -34,6 +37,18 @@ std::vector<int> clusters_of(const core::Group& group) {
   clusters.reserve(static_cast<std::size_t>(group.size()));
   for (int r : group.nodes()) clusters.push_back(static_cast<int>(grid()->world().cluster_of(r)));
   return clusters;
+}
+
+std::vector<std::string> runs_among(const coll::Layout& layout, const core::Group& group) {
+  const core::World& world = grid()->world();
+  std::vector<std::string> runs;
+  for (int i = 0; i < layout.clusters(); ++i) {
+    const std::string& run = world.clusters[world.cluster_of(group.node(layout.leader(i)))].run;
+    if (!run.empty() && std::find(runs.begin(), runs.end(), run) == runs.end()) {
+      runs.push_back(run);
+    }
+  }
+  return runs;
 }
 
 bool long_double_differs_among(const coll::Layout& layout, const core::Group& group) {
@@ -65,7 +80,8 @@ void await_world(const core::Group& group) {
 
 GridComm::GridComm(core::Group group_, std::uint64_t context_, MPI_Comm native_)
     : context(context_), group(std::move(group_)), native(native_), layout(clusters_of(group)) {
-  forced = grid()->forced;
+  runs = runs_among(layout, group);
+  if (runs.empty()) forced = grid()->forced;  // which others need not have
   size = group.size();
   rank = group.rank_of(grid()->node).value();
   const auto mine = layout.members(layout.cluster_of(rank));
@@ -104,6 +120,14 @@ void find_context(std::uint64_t context, const std::function<void(const GridComm
   for (const auto& [comm, owner] : owners().comms) {
     if (comm->context == context) return use(*comm);
   }
+}
+
+bool has_comms_with(const std::string& run) {
+  const std::lock_guard lock(owners().mutex);
+  return std::any_of(owners().comms.begin(), owners().comms.end(), [&run](const auto& entry) {
+    const auto& runs = entry.first->runs;
+    return std::find(runs.begin(), runs.end(), run) != runs.end();
+  });
 }
 
 void find_handle(MPI_Comm handle, const std::function<void(const GridComm&)>& use) {
@@ -161,7 +185,14 @@ void unregister_comm(MPI_Comm handle) {
   owners().comms.erase(at);
 }
 
+std::uint64_t random_context() {
+  std::random_device random;  // may throw; then no context is to be had
+  const std::uint64_t number = std::uint64_t{random()} << 32 | random();
+  return traffic::kRandomContext | (number & (traffic::kRandomContext - 2));
+}
+
 std::uint64_t fresh_context() {
+  if (knows_guests()) return random_context();
   static std::atomic<std::uint32_t> next{2};
   const auto low = next.fetch_add(2, std::memory_order_relaxed);
   return (static_cast<std::uint64_t>(grid()->node) << 32) | low;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,7 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   unsigned contiguous = 0;
   int first_member = 0;
   bool mixes_long_double = false;  ///< members are in clusters whose long double differs
+  std::vector<std::string> runs;   ///< the other runs that members are of
   coll::Layout layout;
   coll::Forced forced;  ///< algorithms of collectives asked for
   TopologyRef topology;
@@ -123,6 +125,9 @@ GridComm* find_comm(MPI_Comm handle);
 /// As find_comm, sharing ownership: requests and queued work outlive MPI_Comm_free.
 GridCommRef share_comm(MPI_Comm handle);
 
+/// Whether a grid communicator with a handle has members of that run. As find_context.
+bool has_comms_with(const std::string& run);
+
 /// Waits until this process knows all members of the group.
 void await_world(const core::Group& group);
 
@@ -138,7 +143,9 @@ GridCommRef register_comm(core::Group group, std::uint64_t context, MPI_Comm han
 void unregister_comm(MPI_Comm handle);
 
 /// A context id that no communicator of this process's making has had: high half the world rank,
-/// low half a counter; even.
+/// low half a counter; even. At random once there are guests.
 std::uint64_t fresh_context();
+/// One that no communicator of any run has had.
+std::uint64_t random_context();
 
 }  // namespace isthmus::face

@@ -12,6 +12,7 @@ GridComm::GridComm(std::unique_ptr<Inter> inter_, core::Group remote)
       group(std::move(remote)),
       native(inter_->whole->native),
       mixes_long_double(inter_->whole->mixes_long_double),
+      runs(inter_->whole->runs),
       layout(inter_->whole->layout),
       forced(inter_->whole->forced),
       inter(std::move(inter_)) {

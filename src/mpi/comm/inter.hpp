@@ -9,6 +9,7 @@
 #include "core/group.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/native/native.hpp"
+#include "mpi/process/runs.hpp"
 
 namespace isthmus::face {
 
@@ -18,7 +19,7 @@ struct Sides {
   core::Group local, remote;
 
   /// My side is the first: all members decide alike.
-  bool local_first() const { return local.node(0) < remote.node(0); }
+  bool local_first() const { return precedes(local.node(0), remote.node(0)); }
   /// The members of both, the first side's first.
   core::Group whole() const { return local_first() ? local.unite(remote) : remote.unite(local); }
 };

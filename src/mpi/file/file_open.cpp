@@ -332,6 +332,8 @@ ISTHMUS_MPI(File_open)
   return shielded_file(MPI_FILE_NULL, kOpen, [&]() -> int {
     require(fh != nullptr, MPI_ERR_ARG, "there is nowhere to put the file's handle");
     require_intracomm(*found);
+    require(found->runs.empty(), MPI_ERR_UNSUPPORTED_OPERATION,
+            "files of communicators that span several runs are not built");
     const char* const name = filename == nullptr ? "" : filename;
     open_for(comm, name, amode, info, fh, [&](GridFile& file) { open_by_all(file, name, info); });
     return MPI_SUCCESS;

@@ -120,8 +120,11 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
   read_settings(*made, environment);
   made->one_host = world.on_one_host();
   made->crowded = made->one_host && world.size() > sysconf(_SC_NPROCESSORS_ONLN);
-  // Of one cluster all is native; a profile goes by its gateway nevertheless.
-  if (world.clusters.size() < 2 && setting("ISTHMUS_PROFILE") == nullptr) return nullptr;
+  // Of one cluster all is native; profiles and other runs come by its gateway nevertheless.
+  if (world.clusters.size() < 2 && setting("ISTHMUS_PROFILE") == nullptr &&
+      setting("ISTHMUS_GUESTS") == nullptr) {
+    return nullptr;
+  }
   start_trace(environment, world, made->world_rank);
 
   native.Comm_dup(MPI_COMM_SELF, &made->self);
@@ -137,6 +140,7 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
   config.node = made->node;
   config.job = environment.job;
   config.secret = std::move(environment.secret);
+  config.needs = has_comms_with;
   config.whereabouts = [rank = made->world_rank](const net::Sight& sight) {
     return whereabouts(rank, sight);
   };

@@ -10,6 +10,7 @@
 #include "mpi/making/intercomm.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/outcome.hpp"
+#include "mpi/process/runs.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -71,22 +72,26 @@ Words tell(const Side& side, const std::function<Words()>& words) {
   throw coll::Failure(kClasses[kind], std::string(told.begin(), told.end()));
 }
 
-// Two words are what a leader offers as the context, the others its group.
+// Two words are what a leader offers as the context, the others its group. The context of the first
+// side is taken.
 Meeting meet_remote(const Side& side) {
   core::Group local = group_of_comm(side.comm);
   const Words told = tell(side, [&] {
-    const std::uint64_t offer = fresh_context();
+    const std::uint64_t offer = random_context();
     Words mine{static_cast<std::int32_t>(offer >> 32), static_cast<std::int32_t>(offer)};
-    for (const int member : local.nodes()) mine.push_back(member);
+    const Words group = group_to_words(local);
+    mine.insert(mine.end(), group.begin(), group.end());
     Words theirs = heard(side, mine);
     // The members need the other group and the context alone.
-    if (theirs.size() > 2 && local.node(0) < theirs[2]) {
+    if (theirs.size() < 3) throw coll::Failure(MPI_ERR_OTHER, "the other side says too little");
+    const core::Group remote = group_from_words(std::span(theirs).subspan(2));
+    if (remote.size() > 0 && precedes(local.node(0), remote.node(0))) {
       theirs[0] = mine[0];
       theirs[1] = mine[1];
     }
     return theirs;
   });
-  Meeting meeting{{std::move(local), core::Group::of(std::span(told).subspan(2))},
+  Meeting meeting{{std::move(local), group_from_words(std::span(told).subspan(2))},
                   static_cast<std::uint64_t>(static_cast<std::uint32_t>(told[0])) << 32 |
                       static_cast<std::uint32_t>(told[1])};
   if (meeting.sides.local.intersect(meeting.sides.remote).size() > 0) {

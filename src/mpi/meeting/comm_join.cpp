@@ -1,15 +1,19 @@
 // MPI_Comm_join: two processes that share a socket. They tell each other there who they are, and
-// all that leaders tell (mpi/making/sides.hpp).
+// all that leaders tell (mpi/making/sides.hpp); those of two runs a port.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "mpi/making/sides.hpp"
+#include "mpi/meeting/launcher.hpp"
+#include "mpi/meeting/port.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/require.hpp"
@@ -20,6 +24,8 @@ namespace {
 
 /// What each end says first: whose job it is of, padded with zeros.
 constexpr std::size_t kIntroduction = 128;
+constexpr std::string_view kGreeting = "isthmus ";
+constexpr std::size_t kPortText = 256;
 constexpr std::int32_t kMostWords = 1024;
 
 void fail(const char* what) {
@@ -58,26 +64,49 @@ std::optional<Words> exchange(int fd, const Words& words) {
   return theirs;
 }
 
-/// Whether the other end is a process of this grid.
-bool of_this_grid(int fd) {
-  std::string mine = "isthmus " + grid()->job;
-  mine.resize(kIntroduction);
+/// Tells the other end something short, and returns what that tells.
+std::string swap_texts(int fd, std::string mine, std::size_t most) {
+  mine.resize(most);
   write_all(fd, std::as_bytes(std::span(mine)));
-  std::string theirs(kIntroduction, '\0');
+  std::string theirs(most, '\0');
   read_all(fd, std::as_writable_bytes(std::span(theirs)));
-  return theirs == mine;
+  theirs.resize(std::min(theirs.size(), theirs.find('\0')));
+  return theirs;
+}
+
+/// The job of the other end; empty where that is no process of a grid.
+std::string job_there(int fd) {
+  const std::string theirs = swap_texts(fd, std::string(kGreeting) + grid()->job, kIntroduction);
+  return theirs.starts_with(kGreeting) ? theirs.substr(kGreeting.size()) : std::string();
+}
+
+/// With a process of another run: at a port of which only these two know.
+int join_runs(int fd, const std::string& theirs, MPI_Comm* intercomm) {
+  if (grid()->job < theirs) {
+    const std::string port = text_of(ask_launcher({{"do", "open"}}), "port");
+    swap_texts(fd, port, kPortText);
+    const int code = meet_at_port(
+        At::Accept, [&] { return PortCall{port}; }, 0, MPI_COMM_SELF, intercomm);
+    ask_launcher({{"do", "close"}, {"port", port}});
+    return code;
+  }
+  const std::string port = swap_texts(fd, "", kPortText);
+  return meet_at_port(
+      At::Connect, [&] { return PortCall{port}; }, 0, MPI_COMM_SELF, intercomm);
 }
 
 }  // namespace
 
-// coverage: between processes of one grid, in any clusters; MPI_COMM_NULL between others
+// coverage: between processes of one run or of several; MPI_COMM_NULL between others
 ISTHMUS_MPI(Comm_join)(int fd, MPI_Comm* intercomm) {
   if (depth != 0 || grid() == nullptr || intercomm == nullptr) {
     return native.Comm_join(fd, intercomm);
   }
   return shielded(MPI_COMM_SELF, "MPI_Comm_join", [&]() -> int {
     *intercomm = MPI_COMM_NULL;
-    if (!of_this_grid(fd)) return MPI_SUCCESS;
+    const std::string theirs = job_there(fd);
+    if (theirs.empty()) return MPI_SUCCESS;
+    if (theirs != grid()->job) return join_runs(fd, theirs, intercomm);
     const Side side{MPI_COMM_SELF, 0, true,
                     [fd](const Words& words) { return exchange(fd, words); }};
     return join_sides(side, meet_remote(side), intercomm);

@@ -14,15 +14,18 @@
 namespace isthmus::face {
 namespace {
 
+constexpr std::int32_t kSource = 0;
+
 /// The other root, once the launcher has told it.
 struct Remote {
   core::NodeId node;
   std::uint64_t context;
 };
 
-Remote find_remote(At what, const std::string& port) {
-  nlohmann::json request{{"do", what == At::Accept ? "accept" : "connect"}, {"port", port}};
-  if (what == At::Accept) request["context"] = fresh_context();
+Remote find_remote(At what, const PortCall& port) {
+  nlohmann::json request{{"do", what == At::Accept ? "accept" : "connect"}, {"port", port.name}};
+  if (port.limit) request["limit"] = *port.limit;
+  if (what == At::Accept) request["context"] = random_context();
   const nlohmann::json answer = ask_launcher(request);
   const auto node = answer.find("peer");
   const auto context = answer.find("context");
@@ -30,26 +33,28 @@ Remote find_remote(At what, const std::string& port) {
       !context->is_number_unsigned()) {
     throw coll::Failure(MPI_ERR_OTHER, "the launcher's answer names no peer");
   }
-  return {node->get<core::NodeId>(), context->get<std::uint64_t>()};
+  const auto peer = node->get<core::NodeId>();
+  await_world(core::Group::range(static_cast<int>(peer), 1));
+  return {peer, context->get<std::uint64_t>()};
 }
 
-/// Tells the other root `words`, and returns its own.
+/// Tells the other root `words`, and returns its own. Nobody else has the context, so that all say
+/// that they are of rank 0 there: runs know each other's processes by different numbers.
 Words converse(const Remote& remote, const Words& words) {
   const std::uint64_t context = remote.context | traffic::kMeetingContext;
   core::SendOp sent;
   sent.peer = remote.node;
   sent.envelope.context = context;
-  sent.envelope.source = grid()->node;
+  sent.envelope.source = kSource;
   sent.data = std::as_bytes(std::span(words));
   net::Endpoint& endpoint = *grid()->endpoint;
   endpoint.send(sent);
-  const int from = static_cast<int>(remote.node);
   std::optional<core::Envelope> coming;
-  wait_until([&] { return (coming = endpoint.probe(context, from, 0)).has_value(); });
+  wait_until([&] { return (coming = endpoint.probe(context, kSource, 0)).has_value(); });
   Words theirs(static_cast<std::size_t>(coming->size) / sizeof(std::int32_t));
   core::RecvOp received;
   received.context = context;
-  received.source = from;
+  received.source = kSource;
   received.tag = 0;
   received.buffer = reinterpret_cast<std::byte*>(theirs.data());
   received.capacity = theirs.size() * sizeof(std::int32_t);
@@ -60,7 +65,7 @@ Words converse(const Remote& remote, const Words& words) {
 
 }  // namespace
 
-int meet_at_port(At what, const std::function<std::string()>& port, int root, MPI_Comm comm,
+int meet_at_port(At what, const std::function<PortCall()>& port, int root, MPI_Comm comm,
                  MPI_Comm* newcomm) {
   int rank = 0;
   isthmus_Comm_rank(comm, &rank);

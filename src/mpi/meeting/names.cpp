@@ -56,7 +56,7 @@ ISTHMUS_MPI(Close_port)(const char* port_name) {
   });
 }
 
-// coverage: the whole grid sees the name, and no other job
+// coverage: the whole run sees the name, and the user's other runs on the launcher's host
 ISTHMUS_MPI(Publish_name)(const char* service_name, MPI_Info info, const char* port_name) {
   if (native_call()) return native.Publish_name(service_name, info, port_name);
   return about_names("MPI_Publish_name", [&] {

@@ -36,7 +36,7 @@ ISTHMUS_MPI(Comm_get_parent)(MPI_Comm* parent) {
     int code = MPI_SUCCESS;
     if (!known.connected) {
       code = meet_at_port(
-          At::Connect, [port] { return std::string(port); }, 0, MPI_COMM_WORLD, &known.handle);
+          At::Connect, [port] { return PortCall{port}; }, 0, MPI_COMM_WORLD, &known.handle);
       known.connected = true;
       if (code == MPI_SUCCESS) known.comm = share_comm(known.handle);
     }

@@ -9,6 +9,7 @@
 
 #include "mpi/comm/inter.hpp"
 #include "mpi/comm/lookup.hpp"
+#include "mpi/meeting/info.hpp"
 #include "mpi/meeting/launcher.hpp"
 #include "mpi/meeting/port.hpp"
 #include "mpi/native/entry.hpp"
@@ -36,26 +37,6 @@ struct Commands {
     return sum;
   }
 };
-
-std::optional<std::string> value_of(MPI_Info info, const char* key) {
-  int length = 0;
-  int found = 0;
-#if MPI_VERSION >= 4
-  char none = 0;  // MPICH wants a place also where nothing is to be written
-  native.Info_get_string(info, key, &length, &none, &found);
-  if (found == 0) return std::nullopt;
-  std::string value(static_cast<std::size_t>(length), '\0');
-  native.Info_get_string(info, key, &length, value.data(), &found);
-  value.resize(static_cast<std::size_t>(std::max(0, length - 1)));
-#else
-  native.Info_get_valuelen(info, key, &length, &found);
-  if (found == 0) return std::nullopt;
-  std::string value(static_cast<std::size_t>(length) + 1, '\0');
-  native.Info_get(info, key, length, value.data(), &found);
-  value.resize(static_cast<std::size_t>(length));
-#endif
-  return value;
-}
 
 /// The keys that the standard reserves for this, and Isthmus's own; others are for other libraries.
 constexpr std::array kKeys{"cluster", "host", "wdir", "path", "env", "file", "soft"};
@@ -97,7 +78,7 @@ int spawn(const char* function, const Given& given, int root, MPI_Comm comm, MPI
   };
   return shielded(comm, function, [&] {
     if (const GridCommRef found = share_comm(comm)) require_intracomm(*found);
-    const auto start = [&] { return text_of(ask_launcher(request_of(given())), "port"); };
+    const auto start = [&] { return PortCall{text_of(ask_launcher(request_of(given())), "port")}; };
     try {
       const int code = meet_at_port(At::Accept, start, root, comm, intercomm);
       int number = 0;

@@ -6,12 +6,14 @@
 #include "mpi/datatype/long_double.hpp"
 #include "mpi/p2p/partitioned.hpp"
 #include "mpi/process/grid.hpp"
+#include "mpi/process/runs.hpp"
 #include "mpi/process/traffic.hpp"
 
 namespace isthmus::face {
 namespace {
 
 std::uint64_t next_channel() {
+  if (knows_guests()) return traffic::kPartitioned | random_context();
   static std::atomic<std::uint32_t> number{0};
   return traffic::kPartitioned | static_cast<std::uint64_t>(grid()->node) << 32 | number++;
 }

@@ -59,6 +59,9 @@ constexpr std::uint64_t kPartitionedInit = std::uint64_t{1} << 62;
 constexpr std::uint64_t kPartitioned = std::uint64_t{1} << 61;
 /// Between the roots of two sides that meet at a port, in the context that one of them has offered.
 constexpr std::uint64_t kMeetingContext = std::uint64_t{1} << 58;
+/// Contexts that are drawn at random, since members of several runs may have them: each run counts
+/// its own alike.
+constexpr std::uint64_t kRandomContext = std::uint64_t{1} << 57;
 /// What far processes ask file services, and what those answer: two services of every process.
 constexpr std::uint64_t kFileRequests = core::kServiceContext | std::uint64_t{1} << 59;
 constexpr std::uint64_t kFileReplies = kFileRequests | 1;

@@ -82,6 +82,8 @@ void find_peers(GridWindow& window) {
 template <class Make>
 int make_window(const GridCommRef& parent, Part& part, MPI_Info info, MPI_Win* win, Make&& make) {
   require_intracomm(*parent);
+  require(parent->runs.empty(), MPI_ERR_UNSUPPORTED_OPERATION,
+          "windows over several runs are not built");
   std::exception_ptr wrong;
   try {
     make_handle(part, info, make);

@@ -16,32 +16,33 @@
 namespace isthmus::face {
 namespace {
 
-[[noreturn]] void refuse(const std::string& sentence) {
+[[noreturn]] void refuse_graph(const std::string& sentence) {
   throw coll::Failure(MPI_ERR_ARG, sentence);
 }
 
 /// A graph that fits the communicator.
 GraphTopology checked_graph(const GridComm& parent, int nnodes, const int index[],
                             const int edges[]) {
-  if (nnodes < 0) refuse("nnodes, " + std::to_string(nnodes) + ", is negative");
+  if (nnodes < 0) refuse_graph("nnodes, " + std::to_string(nnodes) + ", is negative");
   if (nnodes > parent.size) {
-    refuse("the graph has " + std::to_string(nnodes) + " nodes, but the communicator has " +
-           std::to_string(parent.size) + " ranks");
+    refuse_graph("the graph has " + std::to_string(nnodes) + " nodes, but the communicator has " +
+                 std::to_string(parent.size) + " ranks");
   }
   if (nnodes == 0) return {};
-  if (index == nullptr) refuse("index is a null pointer");
+  if (index == nullptr) refuse_graph("index is a null pointer");
   const std::span<const int> ends(index, static_cast<std::size_t>(nnodes));
   int last = 0;
   for (const int end : ends) {
-    if (end < last) refuse("index has " + std::to_string(end) + " after " + std::to_string(last));
+    if (end < last)
+      refuse_graph("index has " + std::to_string(end) + " after " + std::to_string(last));
     last = end;
   }
-  if (last > 0 && edges == nullptr) refuse("edges is a null pointer");
+  if (last > 0 && edges == nullptr) refuse_graph("edges is a null pointer");
   const std::span<const int> all(edges, static_cast<std::size_t>(last));
   for (const int node : all) {
     if (node < 0 || node >= nnodes) {
-      refuse("edges has " + std::to_string(node) + ", but the graph has " + std::to_string(nnodes) +
-             " nodes");
+      refuse_graph("edges has " + std::to_string(node) + ", but the graph has " +
+                   std::to_string(nnodes) + " nodes");
     }
   }
   return {{ends.begin(), ends.end()}, {all.begin(), all.end()}};

@@ -1,0 +1,90 @@
+"""The world as it grows while a run goes on: by spawned processes, and by guests of other runs. One
+growth comes after the other, since each continues the world where the last has ended it."""
+
+import asyncio
+from collections.abc import Iterable
+
+from isthmus.agent import Message
+from isthmus.bringup import BringUp, Limits
+from isthmus.errors import RunError
+from isthmus.members import Members
+from isthmus.plan import AgentPlan, Plan
+from isthmus.spawnplan import Growth
+
+
+class Growing:
+    """Whoever lets the world grow, or asks agents something meanwhile, has the `turn`."""
+
+    def __init__(self, plan: Plan, members: Members, steps: BringUp, limits: Limits) -> None:
+        """`steps` has brought the run up."""
+        self.plan = plan
+        self.turn = asyncio.Lock()
+        self.growths: list[Growth] = []
+        self.parts = 1
+        self._members = members
+        self._steps = steps
+        self._limits = limits
+
+    @property
+    def index(self) -> int:
+        """Of the next cluster."""
+        return len(self.plan.clusters) + len(self.growths)
+
+    @property
+    def size(self) -> int:
+        """How many nodes there have been: the first of the next cluster."""
+        return self.plan.size + sum(growth.cluster.block.size for growth in self.growths)
+
+    def home(self, rank: int) -> int:
+        """The cluster of a rank, whether it was there from the beginning or has been spawned."""
+        clusters = [*enumerate(self.plan.clusters)]
+        clusters += [(growth.like, growth.cluster) for growth in self.growths if not growth.run]
+        for index, cluster in clusters:
+            block = cluster.block
+            if block.first <= rank < block.first + block.size:
+                return index
+        raise RunError(f"rank {rank} is not of this run")
+
+    async def grow(self, growths: Iterable[Growth]) -> None:
+        """By clusters of one part. All gateways have learnt of them when this returns."""
+        for growth in growths:
+            self.growths.append(growth)
+            self.plan.grown.append(growth.cluster)
+            for member in self._members:
+                if member.plan.gateways and not member.lost:
+                    await member.agent.request(
+                        "grow", "grown", self._limits.configure, growth=self._json(growth)
+                    )
+        self.parts += 1
+
+    def world(self, seen_by: AgentPlan) -> Message:
+        """As the ranks of a new agent see it: with all that it has grown by."""
+        world: Message = self._steps.world(seen_by)
+        for growth in self.growths:
+            world["clusters"].append(self._json(growth))
+            for gateway in world["gateways"]:
+                if growth.like in gateway["clusters"] and not growth.run:
+                    gateway["clusters"].append(growth.index)
+                gateway["hops"].append(gateway["hops"][growth.like] + (1 if growth.run else 0))
+        return world
+
+    def own(self) -> list[dict[str, object]]:
+        """The clusters of this run, for another."""
+        told = []
+        homes = [*enumerate(self.plan.clusters)]
+        homes += [(growth.like, growth.cluster) for growth in self.growths if not growth.run]
+        for like, cluster in homes:
+            machine = self._steps.machine(like)
+            told.append(
+                {
+                    "name": cluster.name,
+                    "first": cluster.block.first,
+                    "size": cluster.block.size,
+                    "arch": machine.get("arch") or "",
+                    "long_double": machine.get("long_double") or "",
+                }
+            )
+        return told
+
+    def _json(self, growth: Growth) -> dict[str, object]:
+        return growth.json(self._steps.machine(growth.like))

@@ -1,0 +1,105 @@
+"""Where launchers on other hosts find this run's: a port of TCP, where TLS shows a certificate that
+the name of each MPI port vouches for."""
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import ssl
+import tempfile
+from pathlib import Path
+
+from isthmus.errors import RunError
+from isthmus.meeting.portname import place_of
+from isthmus.meeting.wire import MOST_LINE
+from isthmus.queues.keys import make_key
+from isthmus.seeing.lookout import Welcome
+
+_HELLO_LIMIT = 10.0  # seconds that a connection has for TLS, and again to say who it is
+_MOST_WAITING = 64
+_MARK = 32  # hexadecimal digits of a certificate's hash, 128 bits
+
+
+def mark_of(certificate: bytes) -> str:
+    return hashlib.sha256(certificate).hexdigest()[:_MARK]
+
+
+class Door:
+    """From `open` to `close`."""
+
+    def __init__(self, welcome: Welcome) -> None:
+        """`welcome` is given who has said `meet`."""
+        self._welcome = welcome
+        self._server: asyncio.Server | None = None
+        self._waiting = 0
+
+    async def open(self, host: str, port: int) -> str:
+        """What names of ports say of it, after their `@`. RunError where it cannot listen."""
+        context, mark = _credentials()
+        family = ":" in host
+        try:
+            self._server = await asyncio.start_server(
+                self._serve,
+                "::" if family else "0.0.0.0",
+                port,
+                ssl=context,
+                ssl_handshake_timeout=_HELLO_LIMIT,
+                limit=MOST_LINE,
+            )
+        except OSError as error:
+            raise RunError(
+                f"no port for guests can be opened at {host}: {error.strerror or error}",
+                "Take another by --guests-at HOST:PORT, or leave the port out.",
+            ) from None
+        real = self._server.sockets[0].getsockname()[1]
+        return f"[{host}]:{real}/{mark}" if family else f"{host}:{real}/{mark}"
+
+    def close(self) -> None:
+        if self._server:
+            self._server.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        kept = False
+        self._waiting += 1
+        try:
+            if self._waiting > _MOST_WAITING:
+                return
+            with contextlib.suppress(OSError, ValueError, asyncio.TimeoutError):
+                said = json.loads(await asyncio.wait_for(reader.readline(), _HELLO_LIMIT))
+                if isinstance(said, dict) and said.get("ask") == "meet":
+                    kept = True
+                    await self._welcome(said, reader, writer)
+        finally:
+            self._waiting -= 1
+            if not kept:
+                writer.close()
+
+
+async def dial(at: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """To what `open` has told. OSError, also where somebody else has the port now."""
+    place, _, mark = at.rpartition("/")
+    host, port = place_of(place)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE  # the mark is what it is known by
+    reader, writer = await asyncio.open_connection(host, port, ssl=context, limit=MOST_LINE)
+    shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+    if not shown or mark_of(shown) != mark:
+        writer.transport.abort()
+        raise OSError("another run or program has that port")
+    return reader, writer
+
+
+def _credentials() -> tuple[ssl.SSLContext, str]:
+    """A certificate for this run alone."""
+    key = make_key()
+    begin, end = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
+    certificate = key[key.index(begin) : key.index(end) + len(end)]
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    with tempfile.TemporaryDirectory() as folder:  # of the user's alone
+        file = Path(folder) / "key.pem"
+        file.write_text(key)
+        context.load_cert_chain(file)
+    return context, mark_of(ssl.PEM_cert_to_DER_cert(certificate))

@@ -1,0 +1,79 @@
+"""Launchers of other runs, from what the name of a port says."""
+
+import asyncio
+import contextlib
+import json
+from pathlib import Path
+
+from isthmus.errors import IsthmusError
+from isthmus.meeting import door
+from isthmus.meeting.portname import PortName
+from isthmus.meeting.wire import MOST_LINE, RefusedError
+from isthmus.seeing import runs
+
+_LIMIT = 5.0  # seconds to connect
+_LOOKUP = 2.0  # seconds that another run has to tell a name
+
+
+async def launcher(port: PortName) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection to the launcher of the run whose port it is. RefusedError."""
+    for folder in runs.folders():
+        path = folder / port.job
+        if not (runs.is_private(folder) and path.is_socket()):
+            continue
+        with contextlib.suppress(OSError, asyncio.TimeoutError):
+            return await _open(path)
+    if port.at:
+        try:
+            return await asyncio.wait_for(door.dial(port.at), _LIMIT)
+        except asyncio.TimeoutError:
+            why = f"no answer within {_LIMIT:g} s"
+        except (OSError, IsthmusError) as error:
+            why = str(error)
+        raise RefusedError(
+            "port",
+            f"the run {port.job}, whose port {port.shown} is, cannot be reached at "
+            f"{port.at.rpartition('/')[0]}: {why}",
+        )
+    raise RefusedError(
+        "port",
+        f"no run {port.job}, whose port {port.shown} is, is to be found on this host: it has "
+        "ended, or is another user's or another host's, for whom --guests-at is",
+    )
+
+
+async def _open(path: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    return await asyncio.wait_for(asyncio.open_unix_connection(path, limit=MOST_LINE), _LIMIT)
+
+
+async def published(service: str, own: str) -> str | None:
+    """The port that another run of this user on this host has published under that name."""
+    paths = [
+        path
+        for folder in runs.folders()
+        if runs.is_private(folder)
+        for path in sorted(folder.glob("isthmus-*"))
+        if path.name != own
+    ]
+    told = await asyncio.gather(*(_ask(path, service) for path in paths))
+    return next((port for port in told if port), None)
+
+
+async def _ask(path: Path, service: str) -> str | None:
+    """Nothing where that run has no such name, or does not answer in time."""
+
+    async def ask() -> object:
+        reader, writer = await asyncio.open_unix_connection(path, limit=MOST_LINE)
+        try:
+            question = {"ask": "lookup", "service": service}
+            writer.write(json.dumps(question).encode() + b"\n")
+            await writer.drain()
+            return json.loads(await reader.readline())
+        finally:
+            writer.close()
+
+    with contextlib.suppress(OSError, ValueError, asyncio.TimeoutError):
+        answer = await asyncio.wait_for(ask(), _LOOKUP)
+        port = answer.get("port") if isinstance(answer, dict) else None
+        return port if isinstance(port, str) else None
+    return None

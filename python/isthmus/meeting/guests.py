@@ -1,0 +1,180 @@
+"""What one run does in its own world so that processes of another are guests there: numbers for
+them, and junctions between gateways of both."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from isthmus.agent import Message
+from isthmus.bringup import Limits
+from isthmus.errors import RunError
+from isthmus.grid import ClusterSpec
+from isthmus.growing import Growing
+from isthmus.members import Member, Members
+from isthmus.placement import Block, Part
+from isthmus.plan import ANY_HOST, ClusterPlan, GatewayPlan, split_address
+from isthmus.spawnplan import Growth
+
+# Numbers of the ends of junctions; gateways of a grid never come so far.
+_FIRST_END = 0xC000_0000
+_ENDS = 0x1FFF_0000
+_MOST_GUESTS = 1 << 24
+
+
+@dataclass(frozen=True)
+class Junction:
+    """As the listening end tells it to the other: that one's number is `self`."""
+
+    number: int
+    peer: int
+    name: str
+    secret: str
+    connect: list[str]
+
+    def json(self) -> dict[str, object]:
+        return {
+            "self": self.number,
+            "peer": self.peer,
+            "name": self.name,
+            "secret": self.secret,
+            "connect": self.connect,
+        }
+
+
+class Guests:
+    """Of one other run."""
+
+    def __init__(
+        self, run: str, growing: Growing, members: Members, limits: Limits, host: str
+    ) -> None:
+        """`host`: how others reach this host, where the grid file does not say; may be empty."""
+        self.run = run
+        self._host = host
+        self._growing = growing
+        self._members = members
+        self._limits = limits
+        self._blocks: list[tuple[int, int, int]] = []  # first there, first here, size
+
+    def node(self, there: int) -> int:
+        """Of a process by its own run's number. RunError where it is not known."""
+        for first, here, size in self._blocks:
+            if first <= there < first + size:
+                return here + there - first
+        raise RunError(f"the run {self.run} has told of no process {there}")
+
+    async def admit(self, clusters: object, like: int) -> None:
+        """The clusters that the other run tells of, those of them that are new."""
+        async with self._growing.turn:
+            told = [_read(entry) for entry in clusters] if isinstance(clusters, list) else []
+            known = {first for first, _, _ in self._blocks}
+            growths = []
+            index, first = self._growing.index, self._growing.size
+            for entry in told:
+                if entry["first"] in known:
+                    continue
+                size = entry["size"]
+                if first + size > _MOST_GUESTS:
+                    raise RunError(f"the run {self.run} has more processes than can be guests here")
+                name = f"{entry['name']}@{self.run}"
+                cluster = ClusterPlan(name, ClusterSpec(), Block(name, first, [(size, Part([]))]))
+                part = self._growing.parts
+                growth = Growth(index, like, cluster, part, self.run, entry["first"], entry)
+                growths.append(growth)
+                self._blocks.append((entry["first"], first, size))
+                index, first = index + 1, first + size
+            if growths:
+                await self._growing.grow(growths)
+
+    # -- junctions ---------------------------------------------------------------------------
+
+    def gateways(self, cluster: int) -> list[tuple[Member, GatewayPlan]]:
+        """Those by which the cluster's processes go."""
+        return [
+            (member, gateway)
+            for member in self._members
+            for gateway in member.plan.gateways
+            if cluster in gateway.clusters and not member.lost
+        ]
+
+    async def listen(self, cluster: int, others: int) -> list[Junction]:
+        """So many that each gateway of either end has one."""
+        here = self.gateways(cluster)
+        if not here:
+            raise RunError("the cluster has no gateway")
+        made = []
+        async with self._growing.turn:
+            for number in range(max(len(here), others)):
+                member, gateway = here[number % len(here)]
+                end = _FIRST_END + 2 * secrets.randbelow(_ENDS // 2)
+                name = f"junction-{secrets.token_hex(4)}"
+                secret = secrets.token_hex(32)
+                answer = await member.agent.request(
+                    "junction",
+                    "junction",
+                    self._limits.configure,
+                    node=gateway.node,
+                    run=self.run,
+                    self=end,
+                    peer=end + 1,
+                    name=name,
+                    secret=secret,
+                )
+                at = self._addresses(answer.get("addresses"), member, gateway, cluster)
+                made.append(Junction(end + 1, end, name, secret, at))
+        return made
+
+    async def connect(self, cluster: int, junctions: Sequence[Message]) -> None:
+        """To all that the other end has told. RunError where one cannot be reached."""
+        here = self.gateways(cluster)
+        if not here:
+            raise RunError("the cluster has no gateway")
+        async with self._growing.turn:
+            for number, junction in enumerate(junctions):
+                member, gateway = here[number % len(here)]
+                keys = {key: junction.get(key) for key in ("self", "peer", "name", "secret")}
+                await member.agent.request(
+                    "junction",
+                    "junction",
+                    self._limits.link,
+                    node=gateway.node,
+                    run=self.run,
+                    connect=junction.get("connect"),
+                    **keys,
+                )
+
+    def _addresses(
+        self, told: object, member: Member, gateway: GatewayPlan, cluster: int
+    ) -> list[str]:
+        """By which a gateway of any host may reach the junction, the best first."""
+        listening = [a for a in told if isinstance(a, str)] if isinstance(told, list) else []
+        remote = member.plan.host
+        hosts = [remote.rpartition("@")[2] if remote else self._host, member.agent.host]
+        place = gateway.place(cluster)
+        if place.address is not None:
+            hosts.insert(0, split_address(place.address)[0])
+        found = [address for address in listening if address.startswith("unix:")]
+        for address in listening:
+            if not address.startswith("tcp:"):
+                continue
+            host, port = split_address(address)
+            names = hosts if host in ANY_HOST or place.address is not None else [host]
+            found += [f"tcp:{name}:{port}" for name in names if name]
+        return list(dict.fromkeys(found))
+
+    async def part(self, sentence: str) -> None:
+        """The other run is not there any more."""
+        for member in self._members:
+            if member.plan.gateways and not member.lost:
+                await member.agent.send("part", run=self.run, message=sentence)
+
+
+def _read(entry: object) -> dict[str, Any]:
+    """A cluster that another run tells of. RunError where it is none."""
+    if isinstance(entry, dict):
+        first, size, name = entry.get("first"), entry.get("size"), entry.get("name")
+        number = type(first) is int and type(size) is int and first >= 0 and 0 < size < _MOST_GUESTS
+        if number and isinstance(name, str) and len(name) <= 200:
+            texts = {key: str(entry.get(key) or "")[:40] for key in ("arch", "long_double")}
+            return {"name": name, "first": first, "size": size, **texts}
+    raise RunError("the other run tells of a cluster that is none")

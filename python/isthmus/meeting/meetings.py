@@ -1,0 +1,252 @@
+"""Other runs that this one meets: the one whose rank connects finds the launcher of the one that
+has the port, and both make processes of the other guests of their own world."""
+
+import asyncio
+import contextlib
+import json
+from dataclasses import dataclass, field
+
+from isthmus.agent import Message
+from isthmus.bringup import Limits
+from isthmus.errors import RunError
+from isthmus.growing import Growing
+from isthmus.meeting import finding
+from isthmus.meeting.guests import Guests
+from isthmus.meeting.portname import PortName, shown
+from isthmus.meeting.wire import RefusedError, Wire
+from isthmus.members import Members
+from isthmus.ports import Caller, Ports
+from isthmus.version import VERSION
+
+# Every process keeps what it knows of each, also when it has left; numbers are never used again.
+MOST_RUNS = 256
+PATIENCE = 180.0  # seconds that a side waits for one of another run to accept, as in MPICH
+# What a run has sent last is there before it is said to be gone.
+_GRACE = 1.0
+_GREETING = 10.0
+
+
+@dataclass
+class _Other:
+    """Another run, as far as it is met. `home` is the cluster here that has the junctions to it."""
+
+    run: str
+    wire: Wire
+    guests: Guests
+    home: int | None = None
+    joining: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class Meetings:
+    """Of one run, once it has been brought up."""
+
+    def __init__(
+        self,
+        growing: Growing,
+        members: Members,
+        ports: Ports,
+        limits: Limits,
+        host: str = "",
+    ) -> None:
+        """`host`: by which other hosts reach this one, where they may."""
+        self._host = host
+        self._job = growing.plan.job
+        self._growing = growing
+        self._members = members
+        self._ports = ports
+        self._limits = limits
+        self._others: dict[str, _Other] = {}
+        self._gone: set[str] = set()
+        self._dialling: dict[str, asyncio.Lock] = {}
+        self._news = asyncio.Event()
+        self._closed = False
+
+    # -- a rank here connects to a port of another run ---------------------------------------
+
+    async def connect(self, port: PortName, rank: int, limit: float | None) -> Message:
+        """The answer to the rank. RefusedError, or RunError with the reason."""
+        home = self._growing.home(rank)
+        other = await self._meet(port)
+        async with other.joining:
+            if other.home is None:
+                here = len(other.guests.gateways(home))
+                made = await other.wire.ask("join", gateways=here, port=str(port))
+                junctions = made.get("junctions")
+                await other.guests.connect(home, junctions if isinstance(junctions, list) else [])
+                other.home = home
+            told = await other.wire.ask("know", clusters=self._growing.own())
+            await other.guests.admit(told.get("clusters"), other.home)
+        seconds = PATIENCE if limit is None else limit
+        said = await other.wire.ask("connect", port=str(port), node=rank, limit=seconds)
+        # Whoever accepts may have been spawned meanwhile.
+        await other.guests.admit(said.get("clusters"), other.home)
+        peer = said.get("peer")
+        if type(peer) is not int:
+            raise RunError(f"the run {other.run} names no peer")
+        return {"peer": other.guests.node(peer), "context": said.get("context")}
+
+    async def _meet(self, port: PortName) -> _Other:
+        """The run that has the port: the one that is met already, or one that is found now."""
+        async with self._dialling.setdefault(port.job, asyncio.Lock()):
+            if other := self._others.get(port.job):
+                return other
+            self._check_new(port.job)
+            reader, writer = await finding.launcher(port)
+            greeting = {"ask": "meet", "version": VERSION, "job": self._job, "port": str(port)}
+            writer.write(json.dumps(greeting).encode() + b"\n")
+            try:
+                line = await asyncio.wait_for(reader.readline(), _GREETING)
+                said = json.loads(line)
+            except (OSError, ValueError, asyncio.TimeoutError):
+                writer.close()
+                raise RefusedError(
+                    "port", f"the run {port.job}, whose port {port.shown} is, does not answer"
+                ) from None
+            if said.get("busy"):  # it is dialling this run itself
+                writer.close()
+                return await self._soon(port.job)
+            if "error" in said:
+                writer.close()
+                raise RefusedError("port", str(said["error"]))
+            return self._keep(port.job, reader, writer)
+
+    def _check_new(self, run: str) -> None:
+        if run in self._gone:
+            raise RefusedError("port", f"the run {run} has ended")
+        if len(self._others) + len(self._gone) >= MOST_RUNS:
+            raise RefusedError("port", f"this run has met {MOST_RUNS} others, which is the most")
+
+    async def _soon(self, run: str) -> _Other:
+        """One that is about to come by itself."""
+
+        async def come() -> _Other:
+            while run not in self._others:
+                self._news.clear()
+                await self._news.wait()
+            return self._others[run]
+
+        try:
+            return await asyncio.wait_for(come(), _GREETING)
+        except asyncio.TimeoutError:
+            raise RefusedError("port", f"the run {run} does not come") from None
+
+    def _keep(self, run: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> _Other:
+        async def serve(message: Message) -> Message:
+            return await self._answer(other, message)
+
+        def over() -> None:
+            self._members.later(self._part(other))
+
+        guests = Guests(run, self._growing, self._members, self._limits, self._host)
+        other = _Other(run, Wire(reader, writer, serve, over), guests)
+        self._others[run] = other
+        self._news.set()
+        other.wire.start()
+        return other
+
+    # -- another run comes -------------------------------------------------------------------
+
+    async def welcome(
+        self, said: Message, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        """Who has said `meet`. The connection is this one's from now on."""
+        run, port = str(said.get("job")), str(said.get("port"))
+        dialling = self._dialling.get(run)
+        answer: Message = {"job": self._job}
+        if said.get("version") != VERSION:
+            answer = {
+                "error": f"the run {self._job} is of Isthmus {VERSION}, this one of "
+                f"{said.get('version')}: install the same version for both"
+            }
+        elif not self._ports.has(port):
+            answer = {"error": f"the port {shown(port)} is not open"}
+        elif run in self._others or (dialling and dialling.locked() and self._job < run):
+            answer = {"busy": True}
+        else:
+            try:
+                self._check_new(run)
+            except RefusedError as refused:
+                answer = {"error": refused.sentence}
+        if "job" in answer:
+            # The answer goes first; nothing is awaited in between.
+            writer.write(json.dumps(answer).encode() + b"\n")
+            self._keep(run, reader, writer)
+            return
+        with contextlib.suppress(OSError):
+            writer.write(json.dumps(answer).encode() + b"\n")
+            await writer.drain()
+        writer.close()
+
+    async def _answer(self, other: _Other, message: Message) -> Message:
+        port = str(message.get("port"))
+        match message.get("do"):
+            case "join":
+                opener = self._ports.opener(port)
+                if opener is None:
+                    raise RefusedError("port", f"the port {shown(port)} is not open")
+                count = message.get("gateways")
+                home = self._growing.home(opener)
+                made = await other.guests.listen(home, count if type(count) is int else 1)
+                other.home = home
+                return {"junctions": [junction.json() for junction in made]}
+            case "know":
+                if other.home is None:
+                    raise RunError("nothing joins the two runs")
+                await other.guests.admit(message.get("clusters"), other.home)
+                return {"clusters": self._growing.own()}
+            case "connect":
+                node, limit = message.get("node"), message.get("limit")
+                if type(node) is not int or not isinstance(limit, int | float):
+                    raise RunError("a side that connects says who it is, and how long it waits")
+                return await self._wait_at(port, other.guests.node(node), float(limit))
+            case what:
+                raise RunError(f"the run {self._job} does not know how to '{what}'")
+
+    async def _wait_at(self, port: str, node: int, limit: float) -> Message:
+        """Until somebody accepts there."""
+        met: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+
+        def answer(said: Message) -> None:
+            if not met.done():
+                met.set_result(said)
+
+        caller = Caller(node, answer)
+        self._ports.connect(port, caller)
+        try:
+            await asyncio.wait({met}, timeout=limit)
+        finally:
+            self._ports.forget(port, caller)
+        if not met.done():
+            raise RefusedError(
+                "port",
+                f"nobody has accepted at the port {shown(port)} within {limit:g} s (the info key "
+                "'timeout' gives it more)",
+            )
+        said = met.result()
+        if "error" in said:
+            raise RefusedError(str(said["error"]), str(said.get("message")))
+        return {**said, "clusters": self._growing.own()}
+
+    # -- the end -----------------------------------------------------------------------------
+
+    def lost(self, run: str) -> None:
+        """The junctions to it are not there any more."""
+        if other := self._others.get(run):
+            other.wire.close()
+
+    async def _part(self, other: _Other) -> None:
+        self._others.pop(other.run, None)
+        self._gone.add(other.run)
+        if self._closed:
+            return
+        await asyncio.sleep(_GRACE)
+        await other.guests.part(
+            f"the run {other.run} has ended, while this one had communicators with it; after "
+            "MPI_Comm_disconnect either may end"
+        )
+
+    def close(self) -> None:
+        """Others learn that this run has ended."""
+        self._closed = True
+        for other in list(self._others.values()):
+            other.wire.close()

@@ -1,0 +1,64 @@
+"""What the name of a port says: of which run it is, and what proves that somebody was given it."""
+
+import re
+import secrets
+from dataclasses import dataclass
+
+from isthmus.errors import UsageError
+
+PREFIX = "isthmus:"
+_SECRET = 16  # bytes
+_FORM = re.compile(
+    r"isthmus:([A-Za-z0-9_.-]{1,40})/([0-9]{1,9})/([0-9a-f]{32})(?:@([!-~]{1,160}))?"
+)
+
+
+@dataclass(frozen=True)
+class PortName:
+    """`at` is where the run's launcher listens for other hosts, empty where it does not."""
+
+    job: str
+    number: int
+    secret: str
+    at: str = ""
+
+    def __str__(self) -> str:
+        name = f"{PREFIX}{self.job}/{self.number}/{self.secret}"
+        return f"{name}@{self.at}" if self.at else name
+
+    @property
+    def shown(self) -> str:
+        """For messages, which must not tell the secret."""
+        return f"{PREFIX}{self.job}/{self.number}"
+
+
+def shown(text: str) -> str:
+    """As PortName.shown, of any text."""
+    port = parse(text)
+    return port.shown if port else f"'{text[:80]}'"
+
+
+def fresh(job: str, number: int, at: str = "") -> PortName:
+    return PortName(job, number, secrets.token_hex(_SECRET), at)
+
+
+def parse(text: str) -> PortName | None:
+    """None: it is no port of Isthmus's."""
+    found = _FORM.fullmatch(text)
+    if not found:
+        return None
+    job, number, secret, at = found.groups()
+    return PortName(job, int(number), secret, at or "")
+
+
+def place_of(text: str) -> tuple[str, int]:
+    """Of `HOST[:PORT]`; without a port any. UsageError."""
+    host, colon, port = text.rpartition(":")
+    if not colon or text.endswith("]"):
+        host, port = text, "0"
+    if not host or not port.isdecimal() or int(port) > 65535 or len(host) > 100:
+        raise UsageError(
+            f"--guests-at {text}: this is no address",
+            "Write HOST or HOST:PORT, as others reach it.",
+        )
+    return host.strip("[]"), int(port)

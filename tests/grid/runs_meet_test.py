@@ -1,0 +1,118 @@
+"""Worlds that separate commands have started meet at ports."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import mpis
+import pytest
+from conftest import MARK, marked_processes
+
+MEETING = Path(__file__).parent / "meeting"
+RUNS, FAILS = MEETING / "runs.c", MEETING / "runs_fail.c"
+Start = Callable[..., subprocess.Popen[str]]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """start("run", ...) -> a command of isthmus; in the end no process of any may be left."""
+    mark = uuid.uuid4().hex
+    ours = {MARK: mark, "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+    begun: list[subprocess.Popen[str]] = []
+
+    def run(*words: object) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "isthmus", *map(str, words)]
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        begun.append(subprocess.Popen(command, env=os.environ | ours, text=True, **pipes))
+        return begun[-1]
+
+    yield run
+    for process in begun:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+    deadline = time.monotonic() + 10
+    while left := marked_processes(mark):
+        if time.monotonic() > deadline:
+            pytest.fail("processes left behind:\n" + "\n".join(left))
+        time.sleep(0.1)
+
+
+def ended(process: subprocess.Popen[str], limit: float = 60) -> tuple[int, str, str]:
+    """Status, output and errors."""
+    out, errors = process.communicate(timeout=limit)
+    return process.returncode, out, errors
+
+
+@pytest.mark.parametrize(("server", "client"), [("openmpi4", "mpich4"), ("mpich4", "openmpi4")])
+def test_a_server_has_clients_one_after_the_other(start, programs, tmp_path, server, client):
+    port = tmp_path / "port"
+    accepts = mpis.ALL[server].build(RUNS, programs)
+    connects = mpis.ALL[client].build(RUNS, programs)
+    serving = start("run", "-n", 3, accepts, "accept", port, 3)
+    for times in (2, 1):
+        status, out, errors = ended(start("run", "-n", 2, connects, "connect", port, times))
+        assert (status, out) == (0, "connect: passed\n"), errors
+    status, out, errors = ended(serving)
+    assert (status, out) == (0, "accept: passed\n"), errors
+
+
+def test_names_and_sockets_lead_to_other_runs_of_one_cluster_too(start, programs, tmp_path):
+    program = mpis.ALL["openmpi4"].build(RUNS, programs)
+    other = mpis.ALL["mpich4"].build(RUNS, programs)
+    name = f"ocean-{uuid.uuid4().hex}"
+    serving = start("run", "--guests", "--on", "east", "-n", 2, program, "serve", name, 2)
+    visiting = [start("run", "-n", 2, other, "visit", name) for _ in range(2)]
+    for process, said in (*((each, "visit") for each in visiting), (serving, "serve")):
+        status, out, errors = ended(process)
+        assert (status, out) == (0, f"{said}: passed\n"), errors
+    socket = tmp_path / "s"
+    sides = [start("run", "--guests", "--on", "west", "-n", 1, program, "join", socket)]
+    sides.append(start("run", "-n", 2, other, "join", socket))
+    for side in sides:
+        status, out, errors = ended(side)
+        assert (status, out) == (0, "join: passed\n"), errors
+
+
+def test_ports_that_lead_nowhere_are_told(start, programs, tmp_path):
+    program = mpis.ALL["openmpi4"].build(FAILS, programs)
+    port, until = tmp_path / "port", tmp_path / "until"
+    holding = start("run", "-n", 2, program, "hold", port, until)
+    status, out, errors = ended(start("run", "-n", 2, program, "wrong", port))
+    assert status == 0, errors
+    said = dict(line.split(": ", 1) for line in out.splitlines())
+    assert "nobody has accepted at the port isthmus:" in said["nobody"]
+    assert "within 0.5 s" in said["nobody"]
+    assert "the port 'isthmus:of/no/run' is not open" in said["nonsense"]
+    assert "is not open" in said["secret"]
+    assert "no run isthmus-0, whose port isthmus:isthmus-0/1 is" in said["gone"]
+    until.touch()
+    assert ended(holding)[0] == 0
+
+
+def test_the_end_of_one_run_ends_those_that_it_is_connected_with(start, programs, tmp_path):
+    program = mpis.ALL["mpich4"].build(FAILS, programs)
+    port = tmp_path / "port"
+    waiting = start("run", "-n", 2, program, "wait", port)
+    assert ended(start("run", "-n", 2, program, "die", port))[0] == 3
+    status, _, errors = ended(waiting)
+    assert status == 1
+    assert "has ended, while this one had communicators with it" in errors
+
+
+def test_after_they_have_disconnected_each_ends_alone(start, programs, tmp_path):
+    accepts = mpis.ALL["openmpi4"].build(RUNS, programs)
+    fails = mpis.ALL["openmpi4"].build(FAILS, programs)
+    port = tmp_path / "port"
+    serving = start("run", "-n", 2, accepts, "accept", port, 2, "brief")
+    assert ended(start("run", "-n", 2, fails, "leave", port))[0] == 3
+    time.sleep(1.5)  # until what ends has been heard of
+    status, _, errors = ended(start("run", "-n", 2, accepts, "connect", port, 1, "brief"))
+    assert status == 0, errors
+    assert ended(serving)[0] == 0
