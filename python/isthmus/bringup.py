@@ -91,6 +91,7 @@ class BringUp:
         self._traced = traced
         self._here: set[int] = set()  # clusters whose ranks all run beside their agent
         self._listening: dict[int, list[str]] = {}  # gateway -> addresses as the agent said them
+        self._doors: dict[str | None, str] = {}  # by host: how the launcher's relay is reached
         self._memory: dict[int, object] = {}  # cluster -> `memory` of the agent of its ranks
         self._machines: dict[int, Message] = {}  # cluster -> `machine` of the agent of its ranks
 
@@ -249,6 +250,9 @@ class BringUp:
 
     async def link(self) -> None:
         """Joins the gateways. All agents at once: one listens while another connects."""
+        for spec, agent in self._agents:
+            if spec.door:
+                self._doors[spec.host] = await agent.forwarding.address(agent.label)
         await _all(
             agent.request("link", "linked", self._limits.link, **self._links(spec))
             for spec, agent in self._agents
@@ -327,6 +331,8 @@ class BringUp:
         local = [a for a in self._listening[node] if a.startswith("unix:")]
         tcp = [a for a in self._listening[node] if not a.startswith("unix:")]
         place = gateway.place(cluster)
+        if place.listen.startswith("unix:"):  # the launcher's relay
+            return [self._doors.get(seen_by.host, place.listen)]
         hosts = [agent.host]
         if home.host is not None and seen_by.cluster not in gateway.clusters:
             hosts.insert(0, home.host.rpartition("@")[2])

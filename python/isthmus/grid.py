@@ -101,7 +101,7 @@ class NetworkSpec(_Table):
 
 class LinkSpec(_Table):
     """Two clusters whose gateways can reach each other; with `reach = "direct"`, whose processes
-    can. Without it processes of one host share memory."""
+    can; with `"ssh"`, that meet at the launcher. Without it processes of one host share memory."""
 
     between: list[str]
     reach: Reach | None = None
@@ -276,6 +276,9 @@ def _check_names(grid: Grid, text: str, name: str) -> None:
             raise _complaint(text, name, ("link", index, "compress"), what)
         if len(set(link.between)) == 1:
             raise _complaint(text, name, where, f"joins '{link.between[0]}' to itself")
+        if link.reach == "ssh" and "launcher" in grid.cluster:
+            what = "makes a relay of this name: call the cluster otherwise"
+            raise _complaint(text, name, ("cluster", "launcher"), what)
 
 
 def _check_gateway(

@@ -185,7 +185,7 @@ async def _bring_up(plan: Plan) -> None:
     for spec in plan.agents:
         role = "agent" if spec.has_ranks else "gateway"
         setup = plan.places[spec.cluster].spec.setup if spec.has_ranks else ()
-        command = agent_command(spec.host, spec.prefix, ".", role, setup)
+        command = agent_command(spec.host, spec.prefix, ".", role, setup, spec.door)
         command = shielded(command) if spec.host else command
         agents.append(Agent(plan.where(spec), command, target=spec.host))
     limits = Limits(link=20)
@@ -220,6 +220,8 @@ def _leg(plan: Plan, pair: tuple[int, int], spec: LinkSpec) -> Finding:
 
 
 def _link(plan: Plan, hosts: Sequence[HostFacts | None], link: GatewayLink, say: Say) -> None:
+    if link.spec.reach == "ssh":
+        return  # it stands or not as the gateways join
     source, target = (_gateway(plan, node) for node in (link.source, link.target))
     where = f"link {_name(plan, source)} -> {_name(plan, target)}"
     near, far = hosts[source.agent], hosts[target.agent]
