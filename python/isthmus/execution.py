@@ -56,7 +56,9 @@ def run(options: RunOptions) -> int:
         result = run_job(plan, commands, of_run, voice)
     finally:
         if plan.door:
-            sshlinks.close(plan.door, [a.host for a in plan.agents if a.door and a.host], users_ssh())
+            sshlinks.close(
+                plan.door, [a.host for a in plan.agents if a.door and a.host], users_ssh()
+            )
     if options.stats:
         report.stats_table(plan, result.stats)
     if profile:

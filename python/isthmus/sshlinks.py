@@ -119,5 +119,7 @@ def close(socket: str, targets: Iterable[str], ssh: list[str]) -> None:
     for target in targets:
         command = [*ssh, "-O", "cancel", "-R", f"127.0.0.1:0:{socket}", target]
         with suppress(OSError, subprocess.TimeoutExpired):
-            subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=5)
+            subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=5, check=False
+            )
     Path(socket).unlink(missing_ok=True)
