@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import cast, get_args
 
-from isthmus import networks, relays, routes, sshlinks
+from isthmus import networks, relays, routes, services, sshlinks
 from isthmus.errors import UsageError
 from isthmus.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec
 from isthmus.gridkeys import Reach, is_place
@@ -87,6 +87,8 @@ class Plan:
     tables: dict[int, routes.Table]
     relays: set[str] = field(default_factory=set)
     """Of `forwarding`, those that are relays: of the grid file, or the launcher's for ssh."""
+    services: dict[str, str] = field(default_factory=dict)
+    """By "host:port": the file of the user's key."""
     door: str | None = None
     """The unix socket of the launcher's relay, where links go by ssh."""
     grown: list[ClusterPlan] = field(default_factory=list)
@@ -152,6 +154,7 @@ def make_plan(
     if joining:
         sshlinks.refuse_batch_jobs(grid, used)
     relayed = relays.meeting(grid, used) | sshlinks.meeting(grid, used)
+    keys = {relay.service: relay.key for relay in grid.relay if relay.service and relay.key}
     grid = relays.expanded(grid)
     by_ssh = any(link.reach == "ssh" for link in grid.link)
     grid = sshlinks.expanded(grid)
@@ -206,6 +209,7 @@ def make_plan(
         links=links,
         relays=relayed | ({sshlinks.MEETING} if door else set()),
         door=door,
+        services={at: keys[at] for link in links for at in services.of_link(link)},
         pairs={
             pair: _both(specs_of) for pair, specs_of in pairs.items() if max(pair) < len(clusters)
         },

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from isthmus import sshlinks
+from isthmus import services, sshlinks
 from isthmus.agent import Agent, Message
 from isthmus.bringup import MUST_AGREE, BringUp, Limits
 from isthmus.command import agent_command, shielded, users_ssh
@@ -225,7 +225,7 @@ def _leg(plan: Plan, pair: tuple[int, int], spec: LinkSpec) -> Finding:
 
 
 def _link(plan: Plan, hosts: Sequence[HostFacts | None], link: GatewayLink, say: Say) -> None:
-    if link.spec.reach == "ssh":
+    if link.spec.reach == "ssh" or services.of_link(link):
         return  # it stands or not as the gateways join
     source, target = (_gateway(plan, node) for node in (link.source, link.target))
     where = f"link {_name(plan, source)} -> {_name(plan, target)}"
