@@ -93,7 +93,8 @@ int main(int argc, char** argv) {
   std::string folder, user, out;
   CLI::App* key = app.add_subcommand("key", "Make, list and revoke the keys of a service's users.");
   key->require_subcommand(1);
-  CLI::App* add = key->add_subcommand("add", "Make a key for a user, and print what the user keeps.");
+  CLI::App* add =
+      key->add_subcommand("add", "Make a key for a user, and print what the user keeps.");
   add->add_option("user", user, "Letters, digits, '_', '.' and '-'")->required();
   add->add_option("--out", out, "Write it to this new file instead, which only its owner can read");
   CLI::App* list = key->add_subcommand("list", "List all keys: name, user, when made and revoked.");

@@ -97,8 +97,7 @@ std::optional<ServiceRequest> decode_service_request(
   const bool padded = bytes[1] == 0 && bytes[2] == 0 && bytes[3] == 0;
   if (bytes[0] < 1 || bytes[0] > 3 || !padded) return std::nullopt;
   return ServiceRequest{static_cast<ServiceRequest::Verb>(bytes[0]),
-                        get<core::NodeId>(bytes.data() + 4),
-                        get<std::uint64_t>(bytes.data() + 8)};
+                        get<core::NodeId>(bytes.data() + 4), get<std::uint64_t>(bytes.data() + 8)};
 }
 
 asio::awaitable<Socket> ask_service(Service service, ServiceRequest request,
@@ -108,8 +107,8 @@ asio::awaitable<Socket> ask_service(Service service, ServiceRequest request,
   const std::string where = "the service " + service.at;
   std::shared_ptr<Stream> stream;
   try {
-    stream = co_await authenticate_as_client(std::move(raw), service.credentials,
-                                             Protection::Plain, where, limit);
+    stream = co_await authenticate_as_client(std::move(raw), service.credentials, Protection::Plain,
+                                             where, limit);
   } catch (const Refusal&) {
     const std::string key = service.credentials.job.substr(0, service.credentials.job.find('/'));
     throw Refusal(where + " does not take the key " + key +
@@ -121,9 +120,9 @@ asio::awaitable<Socket> ask_service(Service service, ServiceRequest request,
   try {
     co_await ask(stream->socket(), service, request);
   } catch (const std::system_error& error) {
-    throw std::runtime_error(where + (deadline.passed() ? " did not answer in time"
-                                                        : " closed the connection: ") +
-                             (deadline.passed() ? "" : error.code().message()));
+    throw std::runtime_error(
+        where + (deadline.passed() ? " did not answer in time" : " closed the connection: ") +
+        (deadline.passed() ? "" : error.code().message()));
   }
   co_return std::move(stream->socket());
 }
@@ -159,7 +158,8 @@ struct ServiceDoor::State : std::enable_shared_from_this<State> {
         wait = kAgain;
         co_await listen(self, *socket);
       } catch (const std::exception& error) {
-        if (!self->closed && self->trouble && std::exchange(self->last, error.what()) != error.what())
+        if (!self->closed && self->trouble &&
+            std::exchange(self->last, error.what()) != error.what())
           self->trouble(error.what());
       }
       self->socket.reset();

@@ -25,6 +25,7 @@ def service(grid: Grid, tmp_path: Path) -> Iterator[Service]:
     made.close()
 
 
+@pytest.mark.parametrize("exchange", ["ompi"], indirect=True)
 def test_three_users_at_once(grid: Grid, service: Service, exchange):
     users = ["alice", "bob", "carol"]
     running = []
@@ -194,6 +195,18 @@ def test_what_is_wrong_with_its_file(tmp_path: Path, text, words):
     assert done.returncode == 1
     assert f"isthmusd serve: {file}" in done.stderr
     assert words in done.stderr
+
+
+def test_the_file_in_packaging_is_read(tmp_path: Path):
+    """As far as a folder that is not here."""
+    sample = Path(__file__).parents[2] / "packaging/systemd/service.toml"
+    file = tmp_path / "service.toml"
+    file.write_text(sample.read_text().replace("/var/log/isthmus/", f"{tmp_path}/none/"))
+    done = subprocess.run(
+        [found_isthmusd(), "serve", "--config", file], capture_output=True, text=True, timeout=20,
+        check=False,
+    )  # fmt: skip
+    assert f"the audit log {tmp_path}/none/audit.log cannot be written" in done.stderr
 
 
 def test_keys_that_others_may_read(service: Service):

@@ -14,6 +14,7 @@ BY_SSH = (
 )
 
 
+@pytest.mark.parametrize("exchange", ["mpich"], indirect=True)
 def test_messages_cross(remote: Grid, prefix, exchange):
     remote.write(BY_SSH.format(prefix=prefix, one="site", other="behind"))
     done = remote.run("-g", "grid.toml", "--stats", "-n", 4, exchange)
@@ -65,10 +66,9 @@ def test_the_connection_dies(remote: Grid, prefix, program):
     check(done, None, "cluster here on site")
 
 
-@pytest.mark.parametrize("words", [["doctor", "-g", "grid.toml"]])
-def test_doctor_joins_them(remote: Grid, prefix, words):
+def test_doctor_joins_them(remote: Grid, prefix):
     remote.write(BY_SSH.format(prefix=prefix, one="site", other="behind"))
-    command = [remote.command()[0], "-m", "isthmus", *words]
+    command = [remote.command()[0], "-m", "isthmus", "doctor", "-g", "grid.toml"]
     done = subprocess.run(
         command, env=remote.environment, cwd=remote.folder, capture_output=True, text=True,
         timeout=90, check=False, stdin=subprocess.DEVNULL,

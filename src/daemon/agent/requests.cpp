@@ -134,9 +134,9 @@ ConfigureRequest read_configure(const json& body) {
   request.hosts = read_hosts(keys);
   request.wdir = keys.get_or<std::string>("wdir", "");
   for (const Keys& gateway : keys.list("gateways")) {
-    request.gateways.push_back(
-        {gateway.node("node"), gateway.get_or<std::vector<std::string>>("listen", {}),
-         gateway.get_or<std::vector<std::string>>("awaits", {})});
+    request.gateways.push_back({gateway.node("node"),
+                                gateway.get_or<std::vector<std::string>>("listen", {}),
+                                gateway.get_or<std::vector<std::string>>("awaits", {})});
   }
   for (const Keys& service : keys.list("services")) {
     request.services.push_back({service.get<std::string>("at"),

@@ -79,16 +79,27 @@ void check(const ServiceConfig& config) {
 
 std::uint64_t parse_rate(const std::string& key, const std::string& text) {
   return quantity(key, text,
-                  {{"bit/s", 0.125}, {"kbit/s", 125}, {"Mbit/s", 125e3}, {"Gbit/s", 125e6},
-                   {"B/s", 1}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}},
+                  {{"bit/s", 0.125},
+                   {"kbit/s", 125},
+                   {"Mbit/s", 125e3},
+                   {"Gbit/s", 125e6},
+                   {"B/s", 1},
+                   {"kB/s", 1e3},
+                   {"MB/s", 1e6},
+                   {"GB/s", 1e9}},
                   "1 Gbit/s");
 }
 
 std::uint64_t parse_size(const std::string& key, const std::string& text) {
   constexpr double kibi = 1024;
   return quantity(key, text,
-                  {{"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"KiB", kibi},
-                   {"MiB", kibi * kibi}, {"GiB", kibi * kibi * kibi}},
+                  {{"B", 1},
+                   {"kB", 1e3},
+                   {"MB", 1e6},
+                   {"GB", 1e9},
+                   {"KiB", kibi},
+                   {"MiB", kibi * kibi},
+                   {"GiB", kibi * kibi * kibi}},
                   "256 MiB");
 }
 
@@ -134,8 +145,9 @@ ServiceConfig read_service_config(const std::string& file) {
     config.audit = with_home(config.audit);
     check(config);
   } catch (const CLI::Error& error) {
-    throw Failure(file + ": " + error.what(),
-                  "docs/service.md has the keys of this file; a folder with one: packaging/systemd.");
+    throw Failure(
+        file + ": " + error.what(),
+        "docs/service.md has the keys of this file; a folder with one: packaging/systemd.");
   } catch (const Failure& failure) {
     throw Failure(file + ": " + failure.what(), failure.remedy());
   } catch (const std::invalid_argument& error) {

@@ -27,8 +27,7 @@ int told(const std::function<void()>& work) {
 }
 
 void write_out(const std::string& out, const std::string& text) {
-  const FileDescriptor file(
-      ::open(out.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  const FileDescriptor file(::open(out.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file || ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
     throw Failure("the file " + out + " cannot be written: " + std::strerror(errno));
   }

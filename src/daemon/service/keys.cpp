@@ -55,7 +55,10 @@ ServiceKey read_key(const fs::path& file) {
   text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
   try {
     const json said = json::parse(text);
-    ServiceKey key{file.stem().string(), said.at("user"), {}, said.value("made", ""),
+    ServiceKey key{file.stem().string(),
+                   said.at("user"),
+                   {},
+                   said.value("made", ""),
                    said.value("revoked", "")};
     const auto secret = core::from_hex(said.at("secret").get<std::string>());
     if (secret && secret->size() == 32 && is_name(key.user) && is_name(key.id)) {
@@ -98,8 +101,11 @@ ServiceKey KeyFolder::add(const std::string& user) const {
     throw Failure("the folder of keys " + folder_.string() + " cannot be made: " + error.message());
   }
   const net::Digest secret = net::random_nonce();
-  ServiceKey key{user + "-" + random_hex(4), user,
-                 {reinterpret_cast<const char*>(secret.data()), secret.size()}, today(), ""};
+  ServiceKey key{user + "-" + random_hex(4),
+                 user,
+                 {reinterpret_cast<const char*>(secret.data()), secret.size()},
+                 today(),
+                 ""};
   write(key, true);
   return key;
 }
@@ -138,16 +144,17 @@ std::string KeyFolder::state() const {
 void KeyFolder::write(const ServiceKey& key, bool anew) const {
   const fs::path place = folder_ / (key.id + kEnding);
   const fs::path early = folder_ / (key.id + ".new");
-  const std::string text =
-      json{{"user", key.user}, {"secret", core::to_hex(key.secret)}, {"made", key.made},
-           {"revoked", key.revoked}}
-          .dump() +
-      "\n";
+  const std::string text = json{{"user", key.user},
+                                {"secret", core::to_hex(key.secret)},
+                                {"made", key.made},
+                                {"revoked", key.revoked}}
+                               .dump() +
+                           "\n";
   const FileDescriptor file(
       ::open(early.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-  const bool written = file && ::write(file.get(), text.data(), text.size()) ==
-                                   static_cast<ssize_t>(text.size()) &&
-                       ::fsync(file.get()) == 0;
+  const bool written =
+      file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+      ::fsync(file.get()) == 0;
   const bool named = written && (!anew || ::access(place.c_str(), F_OK) != 0) &&
                      ::rename(early.c_str(), place.c_str()) == 0;
   if (!named) {

@@ -4,12 +4,12 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/post.hpp>
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
-#include <algorithm>
 #include <csignal>
 #include <iostream>
 #include <map>
@@ -98,8 +98,8 @@ class Service {
   void unknown(tcp::socket socket, const std::string& from, const Opening& opening) {
     refused(from, "there is no key " + opening.key);
     const net::Digest nobody = net::random_nonce();
-    net::Credentials credentials{
-        opening.name(), {reinterpret_cast<const char*>(nobody.data()), nobody.size()}};
+    net::Credentials credentials{opening.name(),
+                                 {reinterpret_cast<const char*>(nobody.data()), nobody.size()}};
     const auto protocol = socket.local_endpoint().protocol();
     net::Socket generic(io_);
     generic.assign(asio::generic::stream_protocol(protocol.family(), protocol.protocol()),

@@ -1,4 +1,6 @@
 // What a service reads: its file, its keys; and how it keeps to a rate.
+#include "net/service.hpp"
+
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -13,7 +15,6 @@
 #include "daemon/service/keys.hpp"
 #include "daemon/service/service_metrics.hpp"
 #include "daemon/service/token_bucket.hpp"
-#include "net/service.hpp"
 
 namespace isthmus::daemon {
 namespace {
@@ -57,7 +58,8 @@ TEST_F(ServiceFiles, WhatIsWrongIsTold) {
        {"", "keys = \"k\"\nspeed = 1\n", "keys = \"k\"\nrate = \"1 Gbit\"\n",
         "keys = \"k\"\nrate = \"-1 MB/s\"\n", "keys = \"k\"\nmemory = \"1e300 GiB\"\n",
         "keys = \"k\"\nlisten = \"host\"\n", "keys = \"k\"\nlisten = \"unix:/x\"\n",
-        "keys = \"k\"\nallow = \"1.2.3\"\n", "keys = \"k\"\njobs = 0\n", "keys = \"k\"\njobs = x\n"}) {
+        "keys = \"k\"\nallow = \"1.2.3\"\n", "keys = \"k\"\njobs = 0\n",
+        "keys = \"k\"\njobs = x\n"}) {
     EXPECT_THROW(config(text), Failure) << text;
   }
   EXPECT_THROW(read_service_config((folder_ / "none").string()), Failure);

@@ -23,9 +23,8 @@ asio::awaitable<bool> pump(std::shared_ptr<Socket> from, std::shared_ptr<Socket>
     if (error) co_return false;
     buffer.resize(terms.buffer);
     const std::size_t most = co_await terms.bucket.take(buffer.size());
-    const std::size_t size =
-        co_await from->async_receive(asio::buffer(buffer.data(), most),
-                                     asio::redirect_error(asio::use_awaitable, error));
+    const std::size_t size = co_await from->async_receive(
+        asio::buffer(buffer.data(), most), asio::redirect_error(asio::use_awaitable, error));
     terms.bucket.give_back(most - size);
     if (error == asio::error::eof) {
       to->shutdown(Socket::shutdown_send, error);

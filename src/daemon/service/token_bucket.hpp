@@ -37,8 +37,7 @@ class TokenBucket {
     if (tokens_ < 0) {
       const std::chrono::duration<double> wait(-tokens_ / static_cast<double>(rate_));
       waited_ += wait;
-      asio::steady_timer timer(io_,
-                               std::chrono::duration_cast<Clock::duration>(wait));
+      asio::steady_timer timer(io_, std::chrono::duration_cast<Clock::duration>(wait));
       std::error_code ignored;
       co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
     }

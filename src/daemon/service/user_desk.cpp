@@ -45,8 +45,8 @@ bool send_number(Socket& socket, std::uint64_t number) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     bytes[i] = static_cast<unsigned char>(number >> 8 * i);
   }
-  return ::send(socket.native_handle(), bytes.data(), bytes.size(),
-                MSG_DONTWAIT | MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+  return ::send(socket.native_handle(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) ==
+         static_cast<ssize_t>(bytes.size());
 }
 
 asio::awaitable<std::error_code> answer(Socket& socket, ServiceVerdict verdict,
@@ -98,8 +98,10 @@ struct UserDesk::Connection {
 
 struct UserDesk::Job {
   Job(UserDesk& desk, Opening of) : desk_(desk), opening(std::move(of)) {}
-  ~Job() { desk_.audit_({{"event", "job ended"}, {"job", opening.job}, {"key", opening.key},
-                         {"bytes", bytes}}); }
+  ~Job() {
+    desk_.audit_(
+        {{"event", "job ended"}, {"job", opening.job}, {"key", opening.key}, {"bytes", bytes}});
+  }
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
@@ -144,8 +146,7 @@ void UserDesk::serve(Socket socket, std::string from, Opening opening) {
     ++refused_;
     return;
   }
-  asio::co_spawn(io_, hear(std::move(socket), std::move(from), std::move(opening)),
-                 asio::detached);
+  asio::co_spawn(io_, hear(std::move(socket), std::move(from), std::move(opening)), asio::detached);
 }
 
 // Why one that has proved whose it is cannot be served; empty if it can.
@@ -168,11 +169,10 @@ asio::awaitable<void> UserDesk::hear(Socket raw, std::string from, Opening openi
   try {
     const auto key = terms_.keys.find(opening.key);
     if (key == terms_.keys.end()) co_return;
-    auto credentials =
-        net::service_credentials(opening.key, key->second.secret, opening.job);
+    auto credentials = net::service_credentials(opening.key, key->second.secret, opening.job);
     keep_alive(raw);
-    auto stream = co_await net::authenticate_as_server(
-        std::move(raw), std::move(credentials), net::ServerPolicy{true, kHandshake}, from);
+    auto stream = co_await net::authenticate_as_server(std::move(raw), std::move(credentials),
+                                                       net::ServerPolicy{true, kHandshake}, from);
     if (dynamic_cast<net::PlainStream*>(stream.get()) == nullptr) co_return;
     *mine->socket = std::move(stream->socket());
     std::array<unsigned char, net::ServiceRequest::kSize> bytes{};
@@ -189,8 +189,8 @@ asio::awaitable<void> UserDesk::hear(Socket raw, std::string from, Opening openi
       co_await wait_for_calls(mine, request->node);
     } else if (request->verb == Verb::Call) {
       co_await call(mine, request->node);
-    } else {
-      co_await take(mine, request->number);
+    } else if (!take(mine, request->number)) {
+      co_await refuse(mine, ServiceVerdict::NotNow, "there is no such call any more");
     }
   } catch (const std::exception& error) {
     ++refused_;
@@ -202,8 +202,11 @@ asio::awaitable<void> UserDesk::refuse(ConnectionPtr mine, ServiceVerdict verdic
                                        std::string sentence) {
   ++refused_;
   if (verdict == ServiceVerdict::Refused) {
-    audit_({{"event", "refused"}, {"from", mine->from}, {"key", mine->opening.key},
-            {"job", mine->opening.job}, {"why", sentence}});
+    audit_({{"event", "refused"},
+            {"from", mine->from},
+            {"key", mine->opening.key},
+            {"job", mine->opening.job},
+            {"why", sentence}});
   }
   co_await answer(*mine->socket, verdict, sentence);
 }
@@ -226,7 +229,9 @@ asio::awaitable<void> UserDesk::wait_for_calls(ConnectionPtr mine, core::NodeId 
   auto& place = jobs_[mine->opening.name()];
   if (!place) {
     place = std::make_shared<Job>(*this, mine->opening);
-    audit_({{"event", "job"}, {"job", mine->opening.job}, {"key", mine->opening.key},
+    audit_({{"event", "job"},
+            {"job", mine->opening.job},
+            {"key", mine->opening.key},
             {"from", mine->from}});
   }
   const auto job = place;
@@ -281,15 +286,16 @@ asio::awaitable<void> UserDesk::call(ConnectionPtr mine, core::NodeId node) {
   co_await splice(mine->socket, call->taker->socket, terms);
 }
 
-// From here on the caller's coroutine has both.
-asio::awaitable<void> UserDesk::take(ConnectionPtr mine, std::uint64_t number) {
+// True: from here on the caller's coroutine has both.
+bool UserDesk::take(const ConnectionPtr& mine, std::uint64_t number) {
   const auto found = calls_.find(number);
   if (found == calls_.end() || found->second->taker ||
       found->second->caller->opening.name() != mine->opening.name()) {
-    co_return co_await refuse(mine, ServiceVerdict::NotNow, "there is no such call any more");
+    return false;
   }
   found->second->taker = mine;
   found->second->answered.cancel();
+  return true;
 }
 
 // Those that await calls hear that the service lives.

@@ -61,7 +61,7 @@ class UserDesk {
   asio::awaitable<void> hear(net::Socket socket, std::string from, Opening opening);
   asio::awaitable<void> wait_for_calls(ConnectionPtr mine, core::NodeId node);
   asio::awaitable<void> call(ConnectionPtr mine, core::NodeId node);
-  asio::awaitable<void> take(ConnectionPtr mine, std::uint64_t number);
+  bool take(const ConnectionPtr& mine, std::uint64_t number);
   asio::awaitable<void> refuse(ConnectionPtr mine, net::ServiceVerdict verdict,
                                std::string sentence);
   std::string objection(const Opening& opening) const;

@@ -65,8 +65,7 @@ void UserWorker::tell(const std::vector<ServiceKey>& keys, const UserLimits& lim
   json own = json::array();
   const auto add = [&own](const ServiceKey& key) {
     if (own.size() >= kMostKeys) return;
-    own.push_back(
-        {{"id", key.id}, {"secret", core::to_hex(key.secret)}, {"revoked", key.revoked}});
+    own.push_back({{"id", key.id}, {"secret", core::to_hex(key.secret)}, {"revoked", key.revoked}});
   };
   for (const ServiceKey& key : keys) {
     if (key.user == user_ && key.revoked.empty()) add(key);
@@ -86,9 +85,12 @@ void UserWorker::tell(const std::vector<ServiceKey>& keys, const UserLimits& lim
 void UserWorker::drain() { channel_->send({{"op", "drain"}}); }
 
 bool UserWorker::serve(int socket, bool v6, const std::string& from, const Opening& opening) {
-  return channel_->send(
-      {{"op", "connection"}, {"v6", v6}, {"from", from}, {"key", opening.key}, {"job", opening.job}},
-      socket);
+  return channel_->send({{"op", "connection"},
+                         {"v6", v6},
+                         {"from", from},
+                         {"key", opening.key},
+                         {"job", opening.job}},
+                        socket);
 }
 
 }  // namespace isthmus::daemon

@@ -4,11 +4,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <asio/ip/tcp.hpp>
 #include <asio/steady_timer.hpp>
 #include <csignal>
 #include <cstdlib>
-#include <algorithm>
 #include <optional>
 
 #include "core/hex.hpp"
@@ -35,7 +35,10 @@ void set_limit(__rlimit_resource what, std::uint64_t most) {
 class Worker {
  public:
   Worker()
-      : desk_(io_, [this](json event) { channel_->send({{"op", "audit"}, {"event", event}}); }),
+      : desk_(io_,
+              [this](json event) {
+                channel_->send({{"op", "audit"}, {"event", event}});
+              }),
         report_(io_) {
     channel_.emplace(
         io_, FileDescriptor(kWorkerSocket),

@@ -11,7 +11,8 @@ namespace {
 
 TEST(OpeningReplay, SurvivesWhateverStrangersSend) {
   std::mt19937 random(1);
-  const std::string good = std::string("ISTHMUS\n\x01\x09", 10) + "alice/job" + std::string(32, 'x');
+  const std::string good =
+      std::string("ISTHMUS\n\x01\x09", 10) + "alice/job" + std::string(32, 'x');
   for (int i = 0; i < 20000; ++i) {
     std::string bytes = good.substr(0, random() % (good.size() + 1));
     for (unsigned n = random() % 4; n > 0 && !bytes.empty(); --n) {
