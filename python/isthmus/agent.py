@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from isthmus.command import try_ssh
 from isthmus.endings import signal_name
 from isthmus.errors import RunError
+from isthmus.sshlinks import Forwarding
 
 if TYPE_CHECKING:
     from isthmus.queues.arrival import Arrival
@@ -89,6 +90,7 @@ class Agent:
         self.greeting: list[str] = []  # lines before hello: what a remote shell prints by itself
         self.said_hello = False
         self.told = False  # whoever waited for an answer has been told of the agent's end
+        self.forwarding = Forwarding()
         self._show = show
         self._stderr: deque[str] = deque(maxlen=_KEPT_LINES)
         self._arrival = arrival
@@ -299,6 +301,8 @@ class Agent:
             *lines, rest = (rest + chunk).split(b"\n")
             rest = rest[-_KEPT_WIDTH:]
             texts = [line[:_KEPT_WIDTH].decode(errors="replace").rstrip() for line in lines if line]
+            if self.target:
+                texts = [text for text in texts if not self.forwarding.takes(text)]
             self._stderr.extend(texts)
             if self._show:
                 for text in texts:

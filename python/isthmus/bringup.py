@@ -7,7 +7,7 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from isthmus import ranklist
+from isthmus import ranklist, services
 from isthmus.agent import Agent, Message
 from isthmus.errors import IsthmusError, JointError, RunError, UsageError
 from isthmus.grid import LinkSpec
@@ -89,8 +89,10 @@ class BringUp:
         self._voice = voice
         self._metrics = metrics
         self._traced = traced
+        self._keys = services.Keys(plan.services, plan.job)
         self._here: set[int] = set()  # clusters whose ranks all run beside their agent
         self._listening: dict[int, list[str]] = {}  # gateway -> addresses as the agent said them
+        self._doors: dict[str | None, str] = {}  # by host: how the launcher's relay is reached
         self._memory: dict[int, object] = {}  # cluster -> `memory` of the agent of its ranks
         self._machines: dict[int, Message] = {}  # cluster -> `machine` of the agent of its ranks
 
@@ -177,9 +179,26 @@ class BringUp:
             "launch": cluster.spec.launch,
             "hosts": expand_hosts(cluster.spec.hosts) if cluster.spec.hosts else None,
             "wdir": (cluster.block.wdir or cluster.spec.wdir) if spec.has_ranks else None,
-            "gateways": [{"node": g.node, "listen": g.listen} for g in spec.gateways],
+            "gateways": [
+                {"node": g.node, "listen": g.listen, "awaits": self._awaits(g.node)}
+                for g in spec.gateways
+            ],
+            "services": self._keys.for_agent(self._services(spec)),
             "settings": self._settings(spec),
         }
+
+    def _awaits(self, node: int) -> list[str]:
+        """The services at which a gateway is called."""
+        at = [
+            of for link in self._plan.links if link.target == node for of in services.of_link(link)
+        ]
+        return list(dict.fromkeys(at))
+
+    def _services(self, spec: AgentPlan) -> list[str]:
+        """Those of the links of an agent's gateways."""
+        own = {gateway.node for gateway in spec.gateways}
+        links = [link for link in self._plan.links if own & {link.source, link.target}]
+        return [at for link in links for at in services.of_link(link)]
 
     def _settings(self, spec: AgentPlan) -> dict[str, object]:
         """What an agent cannot see by itself."""
@@ -249,6 +268,9 @@ class BringUp:
 
     async def link(self) -> None:
         """Joins the gateways. All agents at once: one listens while another connects."""
+        for spec, agent in self._agents:
+            if spec.door:
+                self._doors[spec.host] = await agent.forwarding.address(agent.label)
         await _all(
             agent.request("link", "linked", self._limits.link, **self._links(spec))
             for spec, agent in self._agents
@@ -259,7 +281,11 @@ class BringUp:
         return {
             "world": self.world(spec),
             "links": [
-                link_json(link, self._addresses(link.target, spec, link.at))
+                link_json(
+                    link,
+                    [f"service:{at}" for at in services.of_link(link)]
+                    or self._addresses(link.target, spec, link.at),
+                )
                 for link in self._plan.links
                 if link.source in own
             ],
@@ -327,6 +353,8 @@ class BringUp:
         local = [a for a in self._listening[node] if a.startswith("unix:")]
         tcp = [a for a in self._listening[node] if not a.startswith("unix:")]
         place = gateway.place(cluster)
+        if place.listen.startswith("unix:"):  # the launcher's relay
+            return [self._doors.get(seen_by.host, place.listen)]
         hosts = [agent.host]
         if home.host is not None and seen_by.cluster not in gateway.clusters:
             hosts.insert(0, home.host.rpartition("@")[2])

@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from isthmus import sshlinks
 from isthmus.errors import UsageError
 from isthmus.install import find_isthmusd
 
@@ -23,9 +24,15 @@ def isthmusd_of(prefix: str | None, local: bool) -> str:
 
 
 def agent_command(
-    host: str | None, prefix: str | None, cwd: str, role: str, setup: Sequence[str] = ()
+    host: str | None,
+    prefix: str | None,
+    cwd: str,
+    role: str,
+    setup: Sequence[str] = (),
+    door: str | None = None,
 ) -> list[str]:
-    """`role` is "agent" or "gateway"; `setup` are lines of a login shell, run before it.
+    """`role` is "agent" or "gateway"; `setup` are lines of a login shell, run before it. `door` is
+    a unix socket of this host to which ssh brings connections from the other.
 
     Local ones inherit the working directory. Remote ones enter the same one where it exists,
     else stay in the home directory, as ranks do under mpirun."""
@@ -40,11 +47,11 @@ def agent_command(
         text = f"{found} exec bash -lc {shlex.quote(chr(10).join(lines))}"
         if host is None:
             return ["/bin/sh", "-c", text]
-        return [*ssh_command(), host, f"exec sh -c {shlex.quote(text)}"]
+        return [*ssh_command(door), host, f"exec sh -c {shlex.quote(text)}"]
     if host is None:
         return [isthmusd, role]
     enter = f"cd {shlex.quote(cwd)} 2>/dev/null; exec {remote_path(isthmusd)} {role}"
-    return [*ssh_command(), host, f"exec sh -c {shlex.quote(enter)}"]
+    return [*ssh_command(door), host, f"exec sh -c {shlex.quote(enter)}"]
 
 
 def remote_path(path: str) -> str:
@@ -54,16 +61,22 @@ def remote_path(path: str) -> str:
     return shlex.quote(path)
 
 
-def ssh_command() -> list[str]:
-    """The user's ssh with what a silent, lasting pipe needs. Without a terminal nobody can answer
-    a prompt, so ssh is told not to ask."""
-    options = ["-T", "-x", "-o", "ClearAllForwardings=yes"]
+def ssh_command(door: str | None = None) -> list[str]:
+    """The user's ssh with what a silent, lasting pipe needs; with `door`, a port there that leads
+    to it. Without a terminal nobody can answer a prompt, so ssh is told not to ask."""
+    options = ["-T", "-x"]
+    options += sshlinks.options(door) if door else ["-o", "ClearAllForwardings=yes"]
     options += ["-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=10"]
     if not sys.stdin.isatty():
         options += ["-o", "BatchMode=yes"]
+    return [*users_ssh(), *options, "--"]
+
+
+def users_ssh() -> list[str]:
+    """What the user calls ssh by."""
     named = os.environ.get("ISTHMUS_SSH", "").strip() or "ssh"
     try:
-        return [*shlex.split(named), *options, "--"]
+        return shlex.split(named)
     except ValueError as error:
         raise UsageError(
             f"ISTHMUS_SSH is no command line: {str(error).lower()}; it is '{named}'",

@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 
 from isthmus import grid as grids
-from isthmus import report
+from isthmus import report, sshlinks
 from isthmus.argv import RunOptions
-from isthmus.command import agent_command, shielded
+from isthmus.command import agent_command, shielded, users_ssh
 from isthmus.job import Options, run_job
 from isthmus.plan import make_plan
 from isthmus.profile.writing import ProfileFile
@@ -38,6 +38,7 @@ def run(options: RunOptions) -> int:
             str(Path.cwd()),
             "agent" if agent.has_ranks else "gateway",
             plan.places[agent.cluster].spec.setup if agent.has_ranks else (),
+            agent.door,
         )
         commands.append(shielded(command) if agent.host and not options.dry_run else command)
     if options.dry_run:
@@ -55,7 +56,13 @@ def run(options: RunOptions) -> int:
         trace=options.trace,
         stage=options.stage,
     )
-    result = run_job(plan, commands, of_run, voice)
+    try:
+        result = run_job(plan, commands, of_run, voice)
+    finally:
+        if plan.door:
+            sshlinks.close(
+                plan.door, [a.host for a in plan.agents if a.door and a.host], users_ssh()
+            )
     if options.stats:
         report.stats_table(plan, result.stats)
     if profile:

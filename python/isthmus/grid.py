@@ -25,6 +25,7 @@ from isthmus.gridkeys import (
     Ports,
     Reach,
     Scheduler,
+    Service,
     Subnet,
     Tag,
     Wait,
@@ -84,10 +85,13 @@ class GatewaySpec(_Door):
 
 
 class RelaySpec(_Door):
-    """A host without ranks to which all clusters in `between` can connect; without it, all."""
+    """A host without ranks to which all clusters in `between` can connect; without it, all. With
+    `service` it is there for many jobs, and nothing is started on it."""
 
     between: list[str] = []
     prefix: PathThere | None = None
+    service: Service | None = None
+    key: PathThere | None = None
 
 
 class NetworkSpec(_Table):
@@ -101,7 +105,7 @@ class NetworkSpec(_Table):
 
 class LinkSpec(_Table):
     """Two clusters whose gateways can reach each other; with `reach = "direct"`, whose processes
-    can. Without it processes of one host share memory."""
+    can; with `"ssh"`, that meet at the launcher. Without it processes of one host share memory."""
 
     between: list[str]
     reach: Reach | None = None
@@ -264,6 +268,18 @@ def _check_names(grid: Grid, text: str, name: str) -> None:
                 allowed = f"; its clusters: {listing(grid.cluster)}"
                 where = ("relay", index, "between")
                 raise _complaint(text, name, where, unknown(cluster) + allowed)
+        started = [
+            key
+            for key in ("host", "prefix", "address", "port", "listen")
+            if getattr(relay, key) is not None
+        ]
+        if relay.service and started:
+            what = "is of a relay that the run starts; one with 'service' is there already"
+            raise _complaint(text, name, ("relay", index, started[0]), what)
+        if bool(relay.service) != bool(relay.key):
+            missing, given = ("key", "service") if relay.service else ("service", "key")
+            what = f"is missing, which '{given}' needs: a service, and the file of your key for it"
+            raise _complaint(text, name, ("relay", index, missing), what)
         if "relay" in grid.cluster or any(re.fullmatch(r"relay\d+", n) for n in grid.cluster):
             raise _complaint(text, name, ("relay", index), "is how a cluster is called, too")
     for index, link in enumerate(grid.link):
@@ -280,6 +296,9 @@ def _check_names(grid: Grid, text: str, name: str) -> None:
             raise _complaint(text, name, ("link", index, "compress"), what)
         if len(set(link.between)) == 1:
             raise _complaint(text, name, where, f"joins '{link.between[0]}' to itself")
+        if link.reach == "ssh" and "launcher" in grid.cluster:
+            what = "makes a relay of this name: call the cluster otherwise"
+            raise _complaint(text, name, ("cluster", "launcher"), what)
 
 
 def _check_gateway(

@@ -14,6 +14,7 @@ from isthmus.quantities import Duration
 SCHEDULERS = ("slurm", "pbs", "lsf", "flux")
 LAUNCHERS = ("mpirun", "mpiexec", "srun")
 FAMILIES = ("openmpi", "mpich")
+SERVICE_PORT = "7500"
 _PORTS = r"[0-9]{1,5}(?:-[0-9]{1,5})?"
 _ADDRESS = re.compile(
     rf"(?:tcp:)?(\[[0-9A-Fa-f:.]+(?:/[0-9]+)?\]|[^\s:\[\]/]+|[0-9.]+/[0-9]+)(?::({_PORTS}))?"
@@ -161,6 +162,14 @@ def _meet(text: str) -> str:
     return text
 
 
+def _service(text: str) -> str:
+    """With the port; SERVICE_PORT where it has none."""
+    host, _, port = _address(text).removeprefix("tcp:").rpartition(":")
+    if is_place(host) or not port.isdecimal():
+        raise ValueError(f"must be 'HOST' or 'HOST:PORT'; it is '{text}'")
+    return f"{host}:{SERVICE_PORT if port == '0' else port}"
+
+
 def _tag(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", text):
         raise ValueError(f"must be a word such as 'gpu', without spaces or '='; it is '{text}'")
@@ -180,7 +189,8 @@ Addresses = Annotated[tuple[str, ...], BeforeValidator(_addresses)]
 Ports = Annotated[str, AfterValidator(_ports)]
 Subnet = Annotated[str, AfterValidator(_subnet)]
 Interface = Annotated[str, AfterValidator(_interface)]
-Reach = Literal["gateway", "direct"]
+Reach = Literal["gateway", "direct", "ssh"]
 Wait = Annotated[Duration, AfterValidator(_wait)]
 Patience = Annotated[Duration, AfterValidator(_patience)]
 Meet = Annotated[str, AfterValidator(_meet)]
+Service = Annotated[str, AfterValidator(_service)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import cast, get_args
 
-from isthmus import networks, relays, routes
+from isthmus import networks, relays, routes, services, sshlinks
 from isthmus.errors import UsageError
 from isthmus.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec
 from isthmus.gridkeys import Reach, is_place
@@ -68,6 +68,7 @@ class AgentPlan:
     prefix: str | None
     has_ranks: bool
     joins: bool = False  # a batch job starts it, and it dials in
+    door: str | None = None  # a unix socket here, to which its ssh brings connections from there
     gateways: list[GatewayPlan] = field(default_factory=list)
 
 
@@ -85,7 +86,11 @@ class Plan:
     pairs: dict[tuple[int, int], LinkSpec]
     tables: dict[int, routes.Table]
     relays: set[str] = field(default_factory=set)
-    """Of `forwarding`, those that are relays of the grid file."""
+    """Of `forwarding`, those that are relays: of the grid file, or the launcher's for ssh."""
+    services: dict[str, str] = field(default_factory=dict)
+    """By "host:port": the file of the user's key."""
+    door: str | None = None
+    """The unix socket of the launcher's relay, where links go by ssh."""
     grown: list[ClusterPlan] = field(default_factory=list)
     """Clusters that the world has got while it runs, behind `clusters`."""
     shared: set[tuple[int, int]] = field(default_factory=set)
@@ -147,8 +152,15 @@ def make_plan(
     still stands where the grid file has it, and is started there. `far`: runs of other hosts may
     come."""
     blocks = place(grid.cluster, parts, ranks)
-    relayed = relays.meeting(grid, {block.cluster for block in blocks})
+    used = {block.cluster for block in blocks}
+    if joining:
+        sshlinks.refuse_batch_jobs(grid, used)
+    relayed = relays.meeting(grid, used) | sshlinks.meeting(grid, used)
+    keys = {relay.service: relay.key for relay in grid.relay if relay.service and relay.key}
     grid = relays.expanded(grid)
+    by_ssh = any(link.reach == "ssh" for link in grid.link)
+    grid = sshlinks.expanded(grid)
+    job = f"isthmus-{secrets.token_hex(4)}"
     specs = [*grid.gateway, *networks.bridges(grid)]
     clusters, forwarding = _clusters(grid, blocks, specs, relayed)
     names = [cluster.name for cluster in clusters + forwarding]
@@ -168,27 +180,38 @@ def make_plan(
                 planned.append((mine, spec, _agent_of(agents, places, mine, spec)))
     agents.sort(key=lambda agent: agent.cluster)
     default = ANYWHERE if joining or far else _default_listen(places, specs)
+    door = sshlinks.door(job) if by_ssh and sshlinks.MEETING in names else None
     gateways: list[GatewayPlan] = []
     for mine, spec, agent in planned:
         gateway = GatewayPlan(
             node=routes.FIRST_GATEWAY + len(gateways),
             clusters=tuple(mine),
             agent=agents.index(agent),
-            places=_places(spec, names, default),
+            places=(
+                (Place(f"unix:{door}"),)
+                if door and spec.serves == [sshlinks.MEETING]
+                else _places(spec, names, default)
+            ),
         )
         gateways.append(gateway)
         agent.gateways.append(gateway)
     pairs = _pairs(grid, names, specs)
     nodes = [[g.node for g in gateways if i in g.clusters] for i in range(len(names))]
     links = routes.gateway_links(pairs, nodes) if gateways else []
+    for link in links:
+        if link.spec.reach == "ssh":
+            source = next(g for g in gateways if g.node == link.source)
+            agents[source.agent].door = door if agents[source.agent].host else None
     return Plan(
-        job=f"isthmus-{secrets.token_hex(4)}",
+        job=job,
         clusters=clusters,
         forwarding=forwarding,
         agents=agents,
         gateways=gateways,
         links=links,
-        relays=relayed,
+        relays=relayed | ({sshlinks.MEETING} if door else set()),
+        door=door,
+        services={at: keys[at] for link in links for at in services.of_link(link)},
         pairs={
             pair: _both(specs_of) for pair, specs_of in pairs.items() if max(pair) < len(clusters)
         },
@@ -200,7 +223,7 @@ def make_plan(
 def _reach_from_environment() -> Reach | None:
     """That of links which leave it open."""
     text = os.environ.get("ISTHMUS_REACH", "")
-    known = get_args(Reach)
+    known = [reach for reach in get_args(Reach) if reach != "ssh"]
     if text and text not in known:
         raise UsageError(
             f"ISTHMUS_REACH is '{text}'", f"Give it one of {', '.join(known)}, or unset it."

@@ -3,21 +3,24 @@ as a cluster that only forwards, which comes last, so that the others connect to
 
 from itertools import combinations
 
+from isthmus import services
 from isthmus.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec, RelaySpec
+from isthmus.services import members
 
 
 def names(grid: Grid) -> list[str]:
     """By which relays are called, in the order of the file."""
-    count = len(grid.relay)
+    count = len(_started(grid))
     return ["relay" if count == 1 else f"relay{i}" for i in range(1, count + 1)]
 
 
 def expanded(grid: Grid) -> Grid:
-    """The same grid with a cluster, a gateway and links for each relay; no `relay` is left. Pairs
-    of clusters that have a relay in common need no link between each other."""
+    """The same grid with a cluster, a gateway and links for each relay, and a link for each two
+    clusters that a service joins; no `relay` is left. Pairs of clusters that have a relay in common
+    need no link between each other."""
     if not grid.relay:
         return grid
-    known = dict(zip(names(grid), grid.relay, strict=True))
+    known = dict(zip(names(grid), _started(grid), strict=True))
     links = list(grid.link)
     if not links:
         met = {frozenset(pair) for relay in grid.relay for pair in _pairs(grid, relay)}
@@ -26,6 +29,7 @@ def expanded(grid: Grid) -> Grid:
             for a, b in combinations(grid.cluster, 2)
             if frozenset((a, b)) not in met
         ]
+    links += services.links(grid)
     for name, relay in known.items():
         links += [LinkSpec(between=[cluster, name]) for cluster in members(grid, relay)]
     gateways = [
@@ -49,13 +53,13 @@ def expanded(grid: Grid) -> Grid:
 
 def meeting(grid: Grid, used: set[str]) -> set[str]:
     """The relays at which several of these clusters meet."""
-    known = zip(names(grid), grid.relay, strict=True)
+    known = zip(names(grid), _started(grid), strict=True)
     return {name for name, relay in known if len(used & set(members(grid, relay))) > 1}
 
 
-def members(grid: Grid, relay: RelaySpec) -> list[str]:
-    """The clusters that meet there."""
-    return relay.between or list(grid.cluster)
+def _started(grid: Grid) -> list[RelaySpec]:
+    """Those that the run starts."""
+    return [relay for relay in grid.relay if not relay.service]
 
 
 def _pairs(grid: Grid, relay: RelaySpec) -> list[tuple[str, str]]:

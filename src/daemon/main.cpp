@@ -11,6 +11,8 @@
 #include "daemon/agent/open_files.hpp"
 #include "daemon/launch/exec.hpp"
 #include "daemon/launch/library_version.hpp"
+#include "daemon/service/serve.hpp"
+#include "daemon/service/worker.hpp"
 
 namespace {
 
@@ -81,6 +83,31 @@ int main(int argc, char** argv) {
   examine->add_option("--mpi", examined.mpi, "The cluster's MPI, as in the grid file");
   examine->add_option("--launch", examined.launch, "Its launcher, as in the grid file");
 
+  std::string config;
+  CLI::App* service = app.add_subcommand(
+      "serve",
+      "Be a relay for the jobs of many users, whose clusters only dial out (docs/service.md). "
+      "SIGHUP: read the file again. SIGTERM: take no new jobs, and end with those that are there.");
+  service->add_option("--config", config, "What it listens at, allows and limits")->required();
+
+  std::string folder, user, out;
+  CLI::App* key = app.add_subcommand("key", "Make, list and revoke the keys of a service's users.");
+  key->require_subcommand(1);
+  CLI::App* add =
+      key->add_subcommand("add", "Make a key for a user, and print what the user keeps.");
+  add->add_option("user", user, "Letters, digits, '_', '.' and '-'")->required();
+  add->add_option("--out", out, "Write it to this new file instead, which only its owner can read");
+  CLI::App* list = key->add_subcommand("list", "List all keys: name, user, when made and revoked.");
+  CLI::App* revoke = key->add_subcommand("revoke", "Revoke a key, or all keys of a user, at once.");
+  revoke->add_option("name", user, "The name of a key, or a user")->required();
+  for (CLI::App* command : {add, list, revoke}) {
+    command->add_option("--keys", folder, "The service's folder of keys")->required();
+  }
+
+  CLI::App* of_user = app.add_subcommand("service-user", "");
+  of_user->group("");  // what `serve` starts for each user
+  of_user->add_option("user", user, "");
+
   std::string library;
   CLI::App* version = app.add_subcommand(
       "library-version", "Print what MPI_Get_library_version of an MPI library says.");
@@ -90,6 +117,11 @@ int main(int argc, char** argv) {
   if (agent->parsed()) return serve(false);
   if (gateway->parsed()) return serve(true);
   if (exec->parsed()) return run_exec(exec_options);
+  if (service->parsed()) return run_service(config, own_path());
+  if (add->parsed()) return add_service_key(folder, user, out);
+  if (list->parsed()) return list_service_keys(folder);
+  if (revoke->parsed()) return revoke_service_key(folder, user);
+  if (of_user->parsed()) return run_service_worker();
   if (examine->parsed()) return run_examine(examined, own_path(), std::cin, std::cout);
   return print_library_version(library);
 }

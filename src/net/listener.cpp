@@ -305,6 +305,13 @@ std::string Listener::listen(const std::string& text) {
   return to_string(address);
 }
 
+void Listener::adopt(Socket socket, const std::string& where) {
+  if (state_->closed || state_->under_way >= state_->config.half_open) return;
+  ++state_->under_way;
+  asio::co_spawn(state_->io, State::hear(state_, std::move(socket), Address{}, false, where),
+                 asio::detached);
+}
+
 void Listener::close() {
   if (state_->closed) return;
   state_->closed = true;

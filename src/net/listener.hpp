@@ -61,6 +61,8 @@ class Listener {
   /// Returns the address with the port filled in; of "tcp:HOST:FIRST-LAST" the first that is free.
   /// Throws ListenError.
   std::string listen(const std::string& address);
+  /// Serves a connection from another host that came by a service, as those that come by a port.
+  void adopt(Socket socket, const std::string& where);
   /// Stops accepting and drops the handshakes under way; removes unix sockets.
   void close();
 

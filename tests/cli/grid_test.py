@@ -122,7 +122,7 @@ def test_everything_that_a_file_may_hold():
         (
             "[cluster.a]\n[[link]]\nbetween=['a','b']\nreach = 'far'",
             4,
-            ["link[0].reach must be 'gateway' or 'direct'; it is 'far'"],
+            ["link[0].reach must be 'gateway', 'direct' or 'ssh'; it is 'far'"],
         ),
         (
             "[cluster.a]\n[[gateway]]\ncluster='a'\naddress='h:8-7'",

@@ -74,3 +74,16 @@ def test_the_modulefile_loads():
     assert done.returncode == 0, done.stderr
     assert re.search(r"PATH=/opt/x/bin:/usr/bin:/bin", done.stdout)
     assert "ISTHMUS_PREFIX=/opt/x" in done.stdout
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="there is no systemd here")
+def test_the_unit_of_a_service(tmp_path):
+    """As systemd reads it; the command is not installed here."""
+    unit = tmp_path / "isthmus-service.service"
+    text = (ROOT / "packaging/systemd/isthmus-service.service").read_text()
+    assert "ExecStart=/usr/bin/isthmusd serve --config /etc/isthmus/service.toml\n" in text
+    text = text.replace("/usr/bin/isthmusd", shutil.which("true"))
+    unit.write_text(text.replace("file:///usr/share/doc/isthmus/service.md", "https://example.org"))
+    command = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", str(unit)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert [line for line in done.stderr.splitlines() if "isthmus-service" in line] == []

@@ -93,3 +93,38 @@ def test_a_relay_is_lost(relays, joined):
     gone = plan.agents[-1].gateways[0].node
     left = {g.node: [c for c in g.clusters if c < 3] for g in plan.gateways if g.node != gone}
     assert routes.all_joined(3, left, plan.links) is joined
+
+
+# -- by ssh ---------------------------------------------------------------------------------------
+
+BY_SSH = '[[link]]\nbetween = ["a", "b"]\nreach = "ssh"\npatience = "2 min"\n'
+
+
+def test_links_by_ssh_meet_beside_the_launcher():
+    plan = planned(CLUSTERS + BY_SSH + '[[link]]\nbetween = ["b", "c"]\n')
+    assert links(plan) == [("a", "launcher"), ("b", "c"), ("b", "launcher")]
+    assert [agent.door for agent in plan.agents] == [plan.door, plan.door, None, None]
+    by_ssh = next(link.spec for link in plan.links if link.spec.reach == "ssh")
+    assert (by_ssh.encrypt, by_ssh.streams) == (False, 1)  # ssh encrypts, and is one connection
+    assert by_ssh.patience.seconds == 120
+    assert plan.agents[-1].gateways[0].listen == [f"unix:{plan.door}"]
+
+
+def test_a_cluster_without_ranks_on_the_way_by_ssh():
+    text = CLUSTERS + '[[link]]\nbetween = ["a", "c"]\n' + BY_SSH
+    plan = make_plan(
+        grids.parse(text, "grid.toml"), [Part(["x"], 1, on="b"), Part(["x"], 1, on="c")]
+    )
+    assert ("a", "launcher") in links(plan)
+    assert plan.door
+
+
+def test_batch_jobs_have_no_ssh():
+    with pytest.raises(UsageError) as error:
+        planned(CLUSTERS + BY_SSH, joining=True)
+    assert "[[relay]]" in str(error.value)
+
+
+def test_a_cluster_of_the_relays_name():
+    with pytest.raises(UsageError, match="call the cluster otherwise"):
+        planned("[cluster.launcher]\n" + CLUSTERS + BY_SSH)

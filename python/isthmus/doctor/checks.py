@@ -7,9 +7,10 @@ import secrets
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from isthmus import services, sshlinks
 from isthmus.agent import Agent, Message
 from isthmus.bringup import MUST_AGREE, BringUp, Limits
-from isthmus.command import agent_command, shielded
+from isthmus.command import agent_command, shielded, users_ssh
 from isthmus.doctor import filesystems, tcp
 from isthmus.doctor import links as probes
 from isthmus.doctor.findings import Finding
@@ -186,7 +187,7 @@ async def _bring_up(plan: Plan) -> None:
     for spec in plan.agents:
         role = "agent" if spec.has_ranks else "gateway"
         setup = plan.places[spec.cluster].spec.setup if spec.has_ranks else ()
-        command = agent_command(spec.host, spec.prefix, ".", role, setup)
+        command = agent_command(spec.host, spec.prefix, ".", role, setup, spec.door)
         command = shielded(command) if spec.host else command
         agents.append(Agent(plan.where(spec), command, target=spec.host))
     limits = Limits(link=20)
@@ -203,6 +204,10 @@ async def _bring_up(plan: Plan) -> None:
             raise RunError(trouble[0])
     finally:
         await asyncio.gather(*(agent.close(limits.close) for agent in agents))
+        if plan.door:
+            sshlinks.close(
+                plan.door, [a.host for a in plan.agents if a.door and a.host], users_ssh()
+            )
 
 
 def _leg(plan: Plan, pair: tuple[int, int], spec: LinkSpec) -> Finding:
@@ -221,6 +226,8 @@ def _leg(plan: Plan, pair: tuple[int, int], spec: LinkSpec) -> Finding:
 
 
 def _link(plan: Plan, hosts: Sequence[HostFacts | None], link: GatewayLink, say: Say) -> None:
+    if link.spec.reach == "ssh" or services.of_link(link):
+        return  # it stands or not as the gateways join
     source, target = (_gateway(plan, node) for node in (link.source, link.target))
     where = f"link {_name(plan, source)} -> {_name(plan, target)}"
     near, far = hosts[source.agent], hosts[target.agent]
@@ -234,10 +241,12 @@ def _link(plan: Plan, hosts: Sequence[HostFacts | None], link: GatewayLink, say:
         place = target.place(link.at)
         found = probes.measure(_end(plan, source), _end(plan, target), place, names)
     except IsthmusError as error:
-        text = f"{near.name} cannot reach it: {error.sentence}"
-        if not isinstance(error, UnreachableError):
+        text, remedy = f"{near.name} cannot reach it: {error.sentence}", error.remedy
+        if isinstance(error, UnreachableError):
+            remedy += "\n" + _other_ways(plan, link, near.name)
+        else:
             text = error.sentence
-        say(Finding(where, "port", "fail", text, error.remedy))
+        say(Finding(where, "port", "fail", text, remedy))
         return
     say(Finding(where, "port", "ok", f"{near.name} reaches {found.address}"))
     for finding in _path(where, link.spec, found):
@@ -255,6 +264,31 @@ def _link(plan: Plan, hosts: Sequence[HostFacts | None], link: GatewayLink, say:
         path = tcp.Path(rate, rtt)
         for finding in tcp.judge(where, facts.name, facts.tcp, path, link.spec.congestion):
             say(finding)
+
+
+def _other_ways(plan: Plan, link: GatewayLink, name: str) -> str:
+    """What helps where the one end does not reach the other and ports stay closed. `name` is that
+    of the host which tried."""
+    source, target = (_gateway(plan, node) for node in (link.source, link.target))
+    near, far = (plan.places[gateway.clusters[0]].name for gateway in (source, target))
+    host = plan.agents[source.agent].host
+    try:
+        probes.measure(
+            _end(plan, target),
+            _end(plan, source),
+            source.place(source.clusters[0]),
+            [host.rpartition("@")[2], name] if host else [name],
+        )
+    except IsthmusError:
+        return (
+            f'Where both ways stay closed: reach = "ssh" in the [[link]] between "{near}" and '
+            f'"{far}" goes by your ssh connections, at the speed of this host\'s line; or name a '
+            "[[relay]] that both can dial."
+        )
+    return (
+        f"The other way round it is open: put [cluster.{far}] before [cluster.{near}] in the grid "
+        "file."
+    )
 
 
 def _direct(plan: Plan, hosts: Sequence[HostFacts | None], near: int, far: int, say: Say) -> None:

@@ -134,8 +134,14 @@ ConfigureRequest read_configure(const json& body) {
   request.hosts = read_hosts(keys);
   request.wdir = keys.get_or<std::string>("wdir", "");
   for (const Keys& gateway : keys.list("gateways")) {
-    request.gateways.push_back(
-        {gateway.node("node"), gateway.get_or<std::vector<std::string>>("listen", {})});
+    request.gateways.push_back({gateway.node("node"),
+                                gateway.get_or<std::vector<std::string>>("listen", {}),
+                                gateway.get_or<std::vector<std::string>>("awaits", {})});
+  }
+  for (const Keys& service : keys.list("services")) {
+    request.services.push_back({service.get<std::string>("at"),
+                                {service.get<std::string>("name"), from_hex(service, "secret")}});
+    if (request.services.back().credentials.job.size() > 255) service.wrong("name", "is too long");
   }
   request.settings = keys.get_or<json>("settings", json::object());
   if (!request.settings.is_object()) keys.wrong("settings", "must be an object");

@@ -11,6 +11,7 @@
 #include "core/router.hpp"
 #include "core/world.hpp"
 #include "daemon/agent/staging.hpp"
+#include "net/service.hpp"
 
 namespace isthmus::daemon {
 
@@ -29,8 +30,10 @@ struct ConfigureRequest {
   struct OwnGateway {
     core::NodeId node = core::kNobody;
     std::vector<std::string> listen;
+    std::vector<std::string> awaits;  ///< calls at these services
   };
   std::vector<OwnGateway> gateways;
+  std::vector<net::Service> services;
   nlohmann::json settings = nlohmann::json::object();
 };
 

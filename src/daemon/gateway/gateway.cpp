@@ -1,5 +1,6 @@
 #include "daemon/gateway/gateway.hpp"
 
+#include <algorithm>
 #include <asio/post.hpp>
 #include <utility>
 
@@ -57,6 +58,32 @@ std::vector<std::string> Gateway::listen(const std::vector<std::string>& address
   actual.reserve(addresses.size());
   for (const auto& address : addresses) actual.push_back(state_->listener->listen(address));
   return actual;
+}
+
+void Gateway::await_calls(const std::string& at) {
+  const net::Service* const service = state_->service_at(at);
+  if (service == nullptr || !state_->listener) {
+    throw net::ListenError("has no key for the service " + at, "");
+  }
+  state_->doors.push_back(std::make_unique<net::ServiceDoor>(
+      state_->io, *service, state_->config.node,
+      [weak = std::weak_ptr(state_)](net::Socket socket, const std::string& where) {
+        if (const auto state = weak.lock(); state && state->listener) {
+          state->listener->adopt(std::move(socket), where);
+        }
+      },
+      [weak = std::weak_ptr(state_)](const std::string& sentence) {
+        const auto state = weak.lock();
+        if (state && state->events.rejected) {
+          state->events.rejected("no calls are awaited: " + sentence);
+        }
+      }));
+}
+
+const net::Service* Gateway::State::service_at(const std::string& at) const {
+  const auto found = std::find_if(config.services.begin(), config.services.end(),
+                                  [&at](const net::Service& service) { return service.at == at; });
+  return found == config.services.end() ? nullptr : &*found;
 }
 
 void Gateway::link(core::World world, std::vector<GatewayLink> links, core::Routes next,
@@ -149,6 +176,7 @@ void Gateway::State::close_now() {
   close_timer.cancel();
   link_timer.cancel();
   tune_timer.cancel();
+  doors.clear();
   if (listener) listener->close();
   close_junctions();
   for (const auto& [node, peer] : peers) peer->driver->close();

@@ -17,6 +17,7 @@
 #include "core/router.hpp"
 #include "core/world.hpp"
 #include "net/control_body.hpp"
+#include "net/service.hpp"
 
 namespace isthmus::daemon {
 
@@ -39,12 +40,14 @@ struct GatewayConfig {
   /// Serve unencrypted (still authenticated) TCP conduits from other hosts. Needed when a link
   /// of the grid has encryption turned off. Unix sockets and loopback never need it.
   bool accept_plain = false;
+  /// By which links may go: those whose address is "service:" and its `at`.
+  std::vector<net::Service> services{};
 };
 
 /// A conduit to another gateway, to be opened from this side.
 struct GatewayLink {
   core::NodeId to = core::kNobody;
-  std::vector<std::string> addresses;  ///< "tcp:host:port" or "unix:/path", best first
+  std::vector<std::string> addresses;  ///< "tcp:", "unix:" or "service:", best first
   bool encrypt = true;
   std::uint64_t rate = 0;  ///< bytes per second on the wire, each way, to stay under; 0: unknown
   double rtt = 0;          ///< seconds; 0: unknown
@@ -128,6 +131,9 @@ class Gateway {
   /// Opens the ports; port 0 means any. Returns the addresses with the ports filled in, in the
   /// same order. Throws net::ListenError with a sentence that names the address that failed.
   std::vector<std::string> listen(const std::vector<std::string>& addresses);
+
+  /// Is reached by calls at one of the `services` as well, from now on. After `listen`.
+  void await_calls(const std::string& at);
 
   /// Learns the world, opens `links`, and routes by `next`: destination cluster index to
   /// neighbouring gateways, the best first (its own clusters need no entry). `done` is called once,

@@ -72,12 +72,40 @@ void Gateway::State::dial(core::NodeId to) {
                  });
 }
 
-asio::awaitable<void> Gateway::State::dialling(std::shared_ptr<State> self, core::NodeId to) {
-  const GatewayLink link = self->dialled[to].link;
+// By the addresses in turn, or by the first service that has the other end.
+asio::awaitable<std::shared_ptr<net::Stream>> Gateway::State::connected(std::shared_ptr<State> self,
+                                                                        GatewayLink link) {
   net::ConnectOptions options;
   options.encrypt_loopback = options.encrypt_remote = link.encrypt;
   options.limit = std::min(options.limit, self->config.connect_timeout / 2);
   const net::Credentials credentials{self->config.job, self->config.secret};
+  const std::string scheme = net::kServiceScheme;
+  if (link.addresses.empty() || !link.addresses.front().starts_with(scheme)) {
+    co_return co_await net::connect(link.addresses, credentials, options);
+  }
+  std::string failures;
+  bool refused = true;
+  for (const std::string& address : link.addresses) {
+    const net::Service* const service = self->service_at(address.substr(scheme.size()));
+    if (service == nullptr) throw net::Refusal("no key is known for " + address);
+    try {
+      net::Socket socket = co_await net::ask_service(
+          *service, {net::ServiceRequest::Verb::Call, link.to, 0}, options.limit);
+      co_return co_await net::authenticate_as_client(
+          std::move(socket), credentials,
+          link.encrypt ? net::Protection::Encrypted : net::Protection::Plain,
+          "the service " + service->at, options.limit);
+    } catch (const std::exception& error) {
+      refused = refused && dynamic_cast<const net::Refusal*>(&error) != nullptr;
+      failures += (failures.empty() ? "" : "; ") + std::string(error.what());
+    }
+  }
+  if (refused) throw net::Refusal(failures);
+  throw std::runtime_error(failures);
+}
+
+asio::awaitable<void> Gateway::State::dialling(std::shared_ptr<State> self, core::NodeId to) {
+  const GatewayLink link = self->dialled[to].link;
   std::chrono::milliseconds pause = kRedial;
   // Ends with success, with the conduit (its patience), or before the first with connect_timeout.
   while (!self->closing && !self->closed && !self->faulted) {
@@ -88,7 +116,7 @@ asio::awaitable<void> Gateway::State::dialling(std::shared_ptr<State> self, core
     }
     bool hopeless = false;
     try {
-      auto stream = co_await net::connect(link.addresses, credentials, options);
+      auto stream = co_await connected(self, link);
       if (self->closing || self->closed || self->faulted) co_return;
       PeerPtr peer = self->peers.contains(to) ? self->peers[to] : self->add_peer(to, false);
       peer->where = stream->where();

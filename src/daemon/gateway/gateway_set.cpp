@@ -102,6 +102,7 @@ GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& reques
     config.patience = seconds_or(request.settings, "patience", config.patience);
     config.connect_timeout =
         seconds_or(request.settings, "connect_timeout", config.connect_timeout);
+    config.services = request.services;
     config.accept_plain = request.settings.value("accept_plain", json(false)) == true;
 
     State* state = state_.get();
@@ -135,6 +136,7 @@ GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& reques
     try {
       for (const std::string& place : own.listen) addresses.push_back(net::at_own_address(place));
       addresses = gateway->listen(addresses);
+      for (const std::string& at : own.awaits) gateway->await_calls(at);
     } catch (const net::ListenError& error) {
       throw Failure("The gateway of cluster " + request.cluster + " " + error.what(),
                     error.remedy());

@@ -96,6 +96,9 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   // gateway_links.cpp: conduits opened from this side
   void open_links(std::vector<GatewayLink> links, std::function<void(const std::string&)> done);
   void dial(core::NodeId to);
+  static asio::awaitable<std::shared_ptr<net::Stream>> connected(std::shared_ptr<State> self,
+                                                                 GatewayLink link);
+  const net::Service* service_at(const std::string& at) const;
   static asio::awaitable<void> dialling(std::shared_ptr<State> self, core::NodeId to);
   void link_up(core::NodeId to);
   void links_settled(const std::string& error);
@@ -130,6 +133,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   GatewayConfig config;
   Events events;
   std::unique_ptr<net::Listener> listener;
+  std::vector<std::unique_ptr<net::ServiceDoor>> doors;  // at services
   core::Router router;
   Crossed crossed;
 

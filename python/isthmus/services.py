@@ -1,0 +1,102 @@
+"""Relays that are services of a site: `isthmusd serve` on a host that both clusters can dial. Two
+gateways that are linked by one have a connection each to it, and their own encryption from end to
+end."""
+
+import hashlib
+import hmac
+import os
+import stat
+import sys
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+from pathlib import Path
+
+from isthmus.errors import UsageError
+from isthmus.grid import Grid, LinkSpec, RelaySpec
+from isthmus.routes import GatewayLink
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+_MOST_OF_KEY = 4096
+
+
+class ServedLink(LinkSpec):
+    """A link that goes by services ("host:port"), whichever answers first."""
+
+    services: tuple[str, ...] = ()
+
+
+def members(grid: Grid, relay: RelaySpec) -> list[str]:
+    """The clusters that meet there."""
+    return relay.between or list(grid.cluster)
+
+
+def served_pairs(grid: Grid) -> dict[frozenset[str], list[str]]:
+    """By two clusters: the services that join them."""
+    pairs: dict[frozenset[str], list[str]] = {}
+    for relay in grid.relay:
+        for pair in combinations(members(grid, relay), 2) if relay.service else ():
+            pairs.setdefault(frozenset(pair), []).append(str(relay.service))
+    return pairs
+
+
+def links(grid: Grid) -> list[LinkSpec]:
+    """One for each two clusters that meet at a service and have no [[link]] of their own."""
+    own = {frozenset(link.between) for link in grid.link}
+    return [
+        ServedLink(between=[a, b], services=tuple(dict.fromkeys(served)))
+        for (a, b), served in (
+            (pair, served_pairs(grid).get(frozenset(pair), []))
+            for pair in combinations(grid.cluster, 2)
+        )
+        if served and frozenset((a, b)) not in own
+    ]
+
+
+def of_link(link: GatewayLink) -> list[str]:
+    """The services by which it goes; none: it goes by addresses."""
+    return list(link.spec.services) if isinstance(link.spec, ServedLink) else []
+
+
+class Keys:
+    """What a run proves to services: of each key it gives away only what is of this job."""
+
+    def __init__(self, files: Mapping[str, str], job: str) -> None:
+        """`files` are the keys' files by service. UsageError names one that cannot be used."""
+        self._job = job
+        self._keys = {at: _load(at, Path(file).expanduser()) for at, file in files.items()}
+
+    def for_agent(self, services: Iterable[str]) -> list[dict[str, str]]:
+        """As `configure` has it."""
+        return [
+            {"at": at, "name": f"{name}/{self._job}", "secret": self._derived(secret).hex()}
+            for at in sorted(set(services))
+            for name, secret in [self._keys[at]]
+        ]
+
+    def _derived(self, secret: bytes) -> bytes:
+        text = f"isthmus/1 service {self._job}".encode()
+        return hmac.new(secret, text, hashlib.sha256).digest()
+
+
+def _load(at: str, file: Path) -> tuple[str, bytes]:
+    who = f"Ask whoever runs the service {at} for a key (isthmusd key add)."
+    try:
+        with file.open("rb") as opened:
+            mode = os.fstat(opened.fileno()).st_mode
+            text = opened.read(_MOST_OF_KEY)
+    except OSError as error:
+        raise UsageError(f"the key {file} of the [[relay]] {at}: {error.strerror}", who) from None
+    if stat.S_IMODE(mode) & 0o077:
+        raise UsageError(
+            f"others may read the key {file} of the [[relay]] {at}", f"chmod 600 {file}"
+        )
+    try:
+        said = tomllib.loads(text.decode())
+        name, secret = str(said["id"]), bytes.fromhex(said["secret"])
+    except (ValueError, KeyError, TypeError):
+        raise UsageError(f"the file {file} is no key of a service", who) from None
+    return name, secret

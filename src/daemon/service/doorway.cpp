@@ -1,0 +1,149 @@
+#include "daemon/service/doorway.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
+#include <map>
+#include <vector>
+
+#include "daemon/launch/failure.hpp"
+#include "net/address.hpp"
+#include "net/handshake.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+using asio::ip::tcp;
+
+constexpr std::size_t kMostUnnamed = 512;      // connections that have not said whose they are
+constexpr std::size_t kMostUnnamedOfOne = 64;  // of one address
+constexpr std::chrono::seconds kLimit{5};
+constexpr std::chrono::milliseconds kLook{20};
+
+std::string host_of(const tcp::endpoint& endpoint) {
+  asio::ip::address address = endpoint.address();
+  if (address.is_v6() && address.to_v6().is_v4_mapped()) {
+    address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
+  }
+  return address.to_string();
+}
+
+}  // namespace
+
+struct Doorway::State : std::enable_shared_from_this<State> {
+  State(asio::io_context& context, Events e) : io(context), events(std::move(e)) {}
+
+  asio::io_context& io;
+  Events events;
+  std::vector<std::shared_ptr<tcp::acceptor>> acceptors;
+  std::size_t unnamed = 0;
+  std::map<std::string, std::size_t> unnamed_of;  // by address
+  bool closed = false;
+
+  static asio::awaitable<void> accept(std::shared_ptr<State> self,
+                                      std::shared_ptr<tcp::acceptor> acceptor) {
+    while (!self->closed) {
+      std::error_code error;
+      tcp::socket socket =
+          co_await acceptor->async_accept(asio::redirect_error(asio::use_awaitable, error));
+      if (self->closed) co_return;
+      if (error) {  // such as too many open files: a little later
+        asio::steady_timer pause(self->io, std::chrono::milliseconds(100));
+        co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, error));
+        continue;
+      }
+      self->welcome(std::move(socket));
+    }
+  }
+
+  void welcome(tcp::socket socket) {
+    std::error_code error;
+    const tcp::endpoint endpoint = socket.remote_endpoint(error);
+    if (error) return;
+    ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
+    const std::string host = host_of(endpoint);
+    const std::string from = net::to_string({false, {}, host, endpoint.port()}).substr(4);
+    if (!events.allowed(host)) return events.refused(from, "its address is not of `allow`");
+    if (unnamed >= kMostUnnamed || unnamed_of[host] >= kMostUnnamedOfOne) {
+      return events.refused(from, "too many connections that say nothing");
+    }
+    ++unnamed;
+    ++unnamed_of[host];
+    asio::co_spawn(io, hear(shared_from_this(), std::move(socket), host, from), asio::detached);
+  }
+
+  static asio::awaitable<void> hear(std::shared_ptr<State> self, tcp::socket own, std::string host,
+                                    std::string from) {
+    const auto socket = std::make_shared<tcp::socket>(std::move(own));
+    OpeningRead found;
+    try {
+      const net::Deadline deadline(self->io.get_executor(), kLimit, [socket] { socket->close(); });
+      found = co_await look(self->io, *socket);
+    } catch (const std::exception& error) {
+      found = {OpeningRead::State::Wrong, {}, std::string("it said too little: ") + error.what()};
+    }
+    --self->unnamed;
+    if (--self->unnamed_of[host] == 0) self->unnamed_of.erase(host);
+    if (self->closed) co_return;
+    if (found.opening) {
+      self->events.named(std::move(*socket), from, *found.opening);
+    } else {
+      self->events.refused(from, found.why);
+    }
+  }
+
+  // The bytes stay for whoever serves the connection.
+  static asio::awaitable<OpeningRead> look(asio::io_context& io, tcp::socket& socket) {
+    while (true) {
+      std::array<unsigned char, kMostOpening> bytes{};
+      const std::size_t size = co_await socket.async_receive(
+          asio::buffer(bytes), asio::socket_base::message_peek, asio::use_awaitable);
+      OpeningRead found = read_opening(std::span(bytes).first(size));
+      if (found.state != OpeningRead::State::Incomplete) co_return found;
+      asio::steady_timer more(io, kLook);
+      co_await more.async_wait(asio::use_awaitable);
+    }
+  }
+};
+
+Doorway::Doorway(asio::io_context& io, Events events)
+    : state_(std::make_shared<State>(io, std::move(events))) {}
+
+Doorway::~Doorway() {
+  state_->closed = true;
+  for (const auto& acceptor : state_->acceptors) {
+    std::error_code ignored;
+    acceptor->close(ignored);
+  }
+}
+
+std::string Doorway::listen(const std::string& text) {
+  net::Address address = net::parse_address(text);
+  auto acceptor = std::make_shared<tcp::acceptor>(state_->io);
+  try {
+    tcp::resolver resolver(state_->io);
+    const tcp::endpoint endpoint =
+        *resolver.resolve(address.host, std::to_string(address.port), tcp::resolver::passive)
+             .begin();
+    acceptor->open(endpoint.protocol());
+    ::fcntl(acceptor->native_handle(), F_SETFD, FD_CLOEXEC);
+    acceptor->set_option(asio::socket_base::reuse_address(true));
+    acceptor->bind(endpoint);
+    acceptor->listen();
+  } catch (const std::system_error& error) {
+    throw Failure("the service cannot listen on " + text + ": " + error.code().message(),
+                  "Give `listen` a free port of an address of this host.");
+  }
+  address.port = acceptor->local_endpoint().port();
+  state_->acceptors.push_back(acceptor);
+  asio::co_spawn(state_->io, State::accept(state_, acceptor), asio::detached);
+  return net::to_string(address);
+}
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,36 @@
+// Where connections to a service come in: it hears from each whose it says it is, within bounds of
+// time and number, and reads nothing away from it.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "daemon/service/opening.hpp"
+
+namespace isthmus::daemon {
+
+class Doorway {
+ public:
+  struct Events {
+    std::function<bool(const std::string& address)> allowed;
+    std::function<void(asio::ip::tcp::socket socket, std::string from, Opening opening)> named;
+    std::function<void(const std::string& from, const std::string& why)> refused;
+  };
+
+  Doorway(asio::io_context& io, Events events);
+  ~Doorway();
+  Doorway(const Doorway&) = delete;
+  Doorway& operator=(const Doorway&) = delete;
+
+  /// Returns the address with the port filled in. Throws Failure that names it.
+  std::string listen(const std::string& address);
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace isthmus::daemon

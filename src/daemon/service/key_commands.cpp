@@ -1,0 +1,71 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <iostream>
+
+#include "daemon/launch/failure.hpp"
+#include "daemon/launch/file_descriptor.hpp"
+#include "daemon/service/keys.hpp"
+#include "daemon/service/serve.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+int told(const std::function<void()>& work) {
+  try {
+    work();
+    return 0;
+  } catch (const Failure& failure) {
+    std::cerr << "isthmusd key: " << failure.what() << '\n';
+    if (!failure.remedy().empty()) std::cerr << "  " << failure.remedy() << '\n';
+    return 1;
+  }
+}
+
+void write_out(const std::string& out, const std::string& text) {
+  const FileDescriptor file(::open(out.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file || ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    throw Failure("the file " + out + " cannot be written: " + std::strerror(errno));
+  }
+}
+
+}  // namespace
+
+int add_service_key(const std::string& folder, const std::string& user, const std::string& out) {
+  return told([&] {
+    const KeyFolder keys(folder);
+    const ServiceKey key = keys.add(user);
+    try {
+      if (!out.empty()) write_out(out, key_file(key));
+    } catch (const Failure&) {
+      keys.revoke(key.id);  // nobody has it
+      throw;
+    }
+    if (out.empty()) std::cout << key_file(key) << std::flush;
+    std::cerr << fmt::format("isthmusd key: user {} has the key {}{}\n", user, key.id,
+                             out.empty() ? "" : " in " + out);
+  });
+}
+
+int list_service_keys(const std::string& folder) {
+  return told([&] {
+    for (const ServiceKey& key : KeyFolder(folder).read()) {
+      std::cout << fmt::format("{:<30} {:<20} made {}{}\n", key.id, key.user, key.made,
+                               key.revoked.empty() ? "" : "  revoked " + key.revoked);
+    }
+  });
+}
+
+int revoke_service_key(const std::string& folder, const std::string& name) {
+  return told([&] {
+    for (const std::string& id : KeyFolder(folder).revoke(name)) {
+      std::cout << "revoked " << id << '\n';
+    }
+  });
+}
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,175 @@
+#include "daemon/service/keys.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "core/hex.hpp"
+#include "daemon/launch/failure.hpp"
+#include "daemon/launch/file_descriptor.hpp"
+#include "daemon/service/opening.hpp"
+#include "net/credentials.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::size_t kMostOfFile = 4096;
+constexpr const char* kEnding = ".json";
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
+
+std::string random_hex(std::size_t bytes) {
+  const net::Digest nonce = net::random_nonce();
+  return core::to_hex({reinterpret_cast<const char*>(nonce.data()), bytes});
+}
+
+ServiceKey read_key(const fs::path& file) {
+  struct stat about {};
+  const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!opened || ::fstat(opened.get(), &about) != 0) {
+    throw Failure("the key " + file.string() + " cannot be read: " + std::strerror(errno));
+  }
+  if ((about.st_mode & 077) != 0) {
+    throw Failure("the key " + file.string() + " may be read by others",
+                  "chmod 600 " + file.string() + ", and make the user a new key.");
+  }
+  std::string text(kMostOfFile, '\0');
+  const ssize_t size = ::read(opened.get(), text.data(), text.size());
+  text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  try {
+    const json said = json::parse(text);
+    ServiceKey key{file.stem().string(),
+                   said.at("user"),
+                   {},
+                   said.value("made", ""),
+                   said.value("revoked", "")};
+    const auto secret = core::from_hex(said.at("secret").get<std::string>());
+    if (secret && secret->size() == 32 && is_name(key.user) && is_name(key.id)) {
+      key.secret = *secret;
+      return key;
+    }
+  } catch (const json::exception&) {
+    // Told below.
+  }
+  throw Failure("the file " + file.string() + " is no key of a service",
+                "Take it out of the folder; `isthmusd key add` writes such files.");
+}
+
+}  // namespace
+
+std::vector<ServiceKey> KeyFolder::read() const {
+  std::vector<ServiceKey> keys;
+  std::error_code error;
+  for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
+    if (at->path().extension() == kEnding) keys.push_back(read_key(at->path()));
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    throw Failure("the folder of keys " + folder_.string() + " cannot be read: " + error.message());
+  }
+  std::sort(keys.begin(), keys.end(),
+            [](const ServiceKey& a, const ServiceKey& b) { return a.id < b.id; });
+  return keys;
+}
+
+ServiceKey KeyFolder::add(const std::string& user) const {
+  if (!is_name(user) || user.size() > 60) {
+    throw Failure("\"" + user + "\" is no name of a user",
+                  "Give 1 to 60 letters, digits, '_', '.' and '-'.");
+  }
+  std::error_code error;
+  if (fs::create_directories(folder_, error); !error) {
+    fs::permissions(folder_, fs::perms::owner_all, error);
+  }
+  if (error) {
+    throw Failure("the folder of keys " + folder_.string() + " cannot be made: " + error.message());
+  }
+  const net::Digest secret = net::random_nonce();
+  ServiceKey key{user + "-" + random_hex(4),
+                 user,
+                 {reinterpret_cast<const char*>(secret.data()), secret.size()},
+                 today(),
+                 ""};
+  write(key, true);
+  return key;
+}
+
+std::vector<std::string> KeyFolder::revoke(const std::string& name) const {
+  std::vector<std::string> done;
+  bool known = false;
+  for (ServiceKey& key : read()) {
+    if (key.id != name && key.user != name) continue;
+    known = true;
+    if (!key.revoked.empty()) continue;
+    key.revoked = today();
+    write(key, false);
+    done.push_back(key.id);
+  }
+  if (done.empty()) {
+    throw Failure(known ? "\"" + name + "\" has no key that is not revoked already"
+                        : "there is no key and no user \"" + name + "\" in " + folder_.string(),
+                  "`isthmusd key list` shows them.");
+  }
+  return done;
+}
+
+std::string KeyFolder::state() const {
+  struct stat about {};
+  if (::stat(folder_.c_str(), &about) != 0) return "";
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  // Two changes may have the same time of the file system: what is fresh may change unseen.
+  const bool fresh = now.tv_sec - about.st_mtim.tv_sec < 2;
+  return fmt::format("{}.{} {}", about.st_mtim.tv_sec, about.st_mtim.tv_nsec,
+                     fresh ? std::to_string(now.tv_sec) + "." + std::to_string(now.tv_nsec) : "");
+}
+
+// Under another name first, so that nobody ever reads a half of it.
+void KeyFolder::write(const ServiceKey& key, bool anew) const {
+  const fs::path place = folder_ / (key.id + kEnding);
+  const fs::path early = folder_ / (key.id + ".new");
+  const std::string text = json{{"user", key.user},
+                                {"secret", core::to_hex(key.secret)},
+                                {"made", key.made},
+                                {"revoked", key.revoked}}
+                               .dump() +
+                           "\n";
+  const FileDescriptor file(
+      ::open(early.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  const bool written =
+      file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+      ::fsync(file.get()) == 0;
+  const bool named = written && (!anew || ::access(place.c_str(), F_OK) != 0) &&
+                     ::rename(early.c_str(), place.c_str()) == 0;
+  if (!named) {
+    const int error = errno;
+    ::unlink(early.c_str());
+    throw Failure("the key " + place.string() + " cannot be written: " + std::strerror(error),
+                  "The folder must be writable by whoever adds and revokes keys.");
+  }
+}
+
+std::string key_file(const ServiceKey& key) {
+  return fmt::format(
+      "# A key of user {} of an Isthmus service, made {}. Whoever has it is that user: chmod 600.\n"
+      "id = \"{}\"\nsecret = \"{}\"\n",
+      key.user, key.made, key.id, core::to_hex(key.secret));
+}
+
+}  // namespace isthmus::daemon

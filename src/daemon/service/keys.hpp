@@ -1,0 +1,43 @@
+// The keys of a service: a folder with a file for each, which `isthmusd key` writes and the
+// service reads. Only its owner may look into either.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace isthmus::daemon {
+
+struct ServiceKey {
+  std::string id;       ///< "alice-3f2a"; no other key ever has it
+  std::string user;     ///< whose jobs and limits it stands for
+  std::string secret;   ///< raw bytes
+  std::string made;     ///< a day: "2026-11-23"
+  std::string revoked;  ///< a day; empty: it is good
+};
+
+class KeyFolder {
+ public:
+  explicit KeyFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  /// All keys, by their names. Throws Failure that names the file: one that others may read, or
+  /// that is no key. A folder that is not there has none.
+  std::vector<ServiceKey> read() const;
+  /// A new key for the user. Throws Failure.
+  ServiceKey add(const std::string& user) const;
+  /// Revokes the key of this name, or all good ones of this user; returns their names. Throws
+  /// Failure where there is none.
+  std::vector<std::string> revoke(const std::string& name) const;
+  /// Changes whenever a key does.
+  std::string state() const;
+
+ private:
+  void write(const ServiceKey& key, bool anew) const;
+
+  std::filesystem::path folder_;
+};
+
+/// What the user keeps, and names by `key` of a [[relay]].
+std::string key_file(const ServiceKey& key);
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,138 @@
+// What a service reads: its file, its keys; and how it keeps to a rate.
+#include "net/service.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "daemon/launch/failure.hpp"
+#include "daemon/service/config.hpp"
+#include "daemon/service/keys.hpp"
+#include "daemon/service/service_metrics.hpp"
+#include "daemon/service/token_bucket.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ServiceFiles : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string folder = "/tmp/isthmus-service-test-XXXXXX";
+    folder_ = ::mkdtemp(folder.data());
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  ServiceConfig config(const std::string& text) const {
+    const fs::path file = folder_ / "service.toml";
+    std::ofstream(file) << text;
+    return read_service_config(file.string());
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(ServiceFiles, AConfigurationIsRead) {
+  const ServiceConfig read = config(
+      "# a service\nlisten = [\"0.0.0.0:1\", \"[::1]:2\"]\nkeys = \"/k\"\n"
+      "allow = [\"192.0.2.0/24\", \"2001:db8::/32\", \"198.51.100.7\"]\n"
+      "rate = \"1 Gbit/s\"\nmemory = \"1 GiB\"\nconnections = 4096\njobs = 3\n");
+  EXPECT_EQ(read.listen, (std::vector<std::string>{"tcp:0.0.0.0:1", "tcp:[::1]:2"}));
+  EXPECT_EQ(read.limits.rate, 125'000'000U);
+  EXPECT_EQ(read.limits.memory, std::uint64_t{1} << 30);
+  EXPECT_EQ(read.limits.buffer(), std::size_t{1} << 18);
+  EXPECT_TRUE(read.allows("192.0.2.200") && read.allows("2001:db8:1::1"));
+  EXPECT_TRUE(read.allows("198.51.100.7"));
+  EXPECT_FALSE(read.allows("198.51.100.8") || read.allows("2001:db9::1") || read.allows("x"));
+  EXPECT_TRUE(config("keys = \"/k\"\n").allows("203.0.113.1"));
+}
+
+TEST_F(ServiceFiles, WhatIsWrongIsTold) {
+  for (const char* text :
+       {"", "keys = \"k\"\nspeed = 1\n", "keys = \"k\"\nrate = \"1 Gbit\"\n",
+        "keys = \"k\"\nrate = \"-1 MB/s\"\n", "keys = \"k\"\nmemory = \"1e300 GiB\"\n",
+        "keys = \"k\"\nlisten = \"host\"\n", "keys = \"k\"\nlisten = \"unix:/x\"\n",
+        "keys = \"k\"\nallow = \"1.2.3\"\n", "keys = \"k\"\njobs = 0\n",
+        "keys = \"k\"\njobs = x\n"}) {
+    EXPECT_THROW(config(text), Failure) << text;
+  }
+  EXPECT_THROW(read_service_config((folder_ / "none").string()), Failure);
+}
+
+TEST_F(ServiceFiles, KeysAreMadeAndRevoked) {
+  const KeyFolder keys(folder_ / "keys");
+  EXPECT_TRUE(keys.read().empty());
+  const ServiceKey alice = keys.add("alice");
+  const ServiceKey other = keys.add("alice");
+  EXPECT_NE(alice.id, other.id);
+  EXPECT_NE(alice.secret, other.secret);
+  EXPECT_EQ(keys.revoke(alice.id), std::vector<std::string>{alice.id});
+  EXPECT_EQ(keys.revoke("alice"), std::vector<std::string>{other.id});
+  EXPECT_THROW(keys.revoke("alice"), Failure);
+  EXPECT_THROW(keys.revoke("bob"), Failure);
+  const auto all = keys.read();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_FALSE(all[0].revoked.empty());
+  EXPECT_EQ(all[0].secret.size(), 32U);
+  for (const char* name : {"", "../x", "a/b", ".hidden", "-x", "a b"}) {
+    EXPECT_THROW(keys.add(name), Failure) << name;
+  }
+  ::chmod((folder_ / "keys" / (alice.id + ".json")).c_str(), 0640);
+  EXPECT_THROW(keys.read(), Failure);
+}
+
+TEST(TokenBucket, KeepsToARateAndServesAll) {
+  asio::io_context io;
+  TokenBucket bucket(io);
+  bucket.set_rate(4'000'000);
+  std::array<std::size_t, 3> got{};
+  for (std::size_t& mine : got) {
+    asio::co_spawn(
+        io,
+        [&bucket, &mine]() -> asio::awaitable<void> {
+          while (mine < 400'000) mine += co_await bucket.take(1 << 20);
+        },
+        asio::detached);
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  io.run();
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  // 1.2 MB, and a burst of 0.2 MB at the beginning.
+  EXPECT_GT(took.count(), 0.2);
+  EXPECT_GT(bucket.waited().count(), 0.2);
+  bucket.set_rate(0);
+  EXPECT_GE(got[0], 400'000U);
+}
+
+TEST(ServiceRequest, IsReadAsItWasWritten) {
+  using Verb = net::ServiceRequest::Verb;
+  const net::ServiceRequest request{Verb::Take, 0x80000007, 0x0123456789abcdef};
+  auto bytes = net::encode(request);
+  const auto read = net::decode_service_request(bytes);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->verb, Verb::Take);
+  EXPECT_EQ(read->node, request.node);
+  EXPECT_EQ(read->number, request.number);
+  for (const std::size_t at : {0, 1, 2, 3}) {
+    auto wrong = bytes;
+    wrong[at] = 9;
+    EXPECT_FALSE(net::decode_service_request(wrong)) << at;
+  }
+}
+
+TEST(ServiceMetrics, SumsWhatIsGone) {
+  UserCounts now{2, 5, 100, 1, 0.5}, past{7, 7, 11, 2, 0.25};
+  const std::string text = service_metrics({{"a", now}}, {{"a", past}, {"b", past}}, 9);
+  EXPECT_NE(text.find("isthmus_service_bytes_total{user=\"a\"} 111\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("isthmus_service_jobs{user=\"a\"} 2\n"), std::string::npos);
+  EXPECT_NE(text.find("isthmus_service_strangers_total 9\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace isthmus::daemon

@@ -1,0 +1,25 @@
+// Two connections of a service that are joined: what comes in at the one goes out at the other.
+#pragma once
+
+#include <asio/awaitable.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "daemon/service/token_bucket.hpp"
+#include "net/stream.hpp"
+
+namespace isthmus::daemon {
+
+/// What a way of it may hold, what paces it, and who counts its bytes.
+struct SpliceTerms {
+  std::size_t buffer = 65536;
+  TokenBucket& bucket;
+  std::function<void(std::size_t bytes)> passed;
+};
+
+/// Both ways, until either has failed or both have ended. Closing the sockets ends it.
+asio::awaitable<void> splice(std::shared_ptr<net::Socket> one, std::shared_ptr<net::Socket> other,
+                             SpliceTerms terms);
+
+}  // namespace isthmus::daemon

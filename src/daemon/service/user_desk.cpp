@@ -1,0 +1,314 @@
+#include "daemon/service/user_desk.hpp"
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/read.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/use_awaitable.hpp>
+#include <asio/write.hpp>
+#include <cstring>
+
+#include "daemon/service/splice.hpp"
+#include "net/handshake.hpp"
+#include "net/plain_stream.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+using net::ServiceVerdict;
+using net::Socket;
+
+constexpr std::chrono::seconds kHandshake{5}, kCall{10};
+// Beyond the limit, so that those who are too many hear why.
+constexpr std::size_t kMoreToHear = 64;
+
+// Whoever vanishes without a word is noticed within a minute.
+void keep_alive(Socket& socket) {
+  const int on = 1, idle = 30, interval = 10, count = 3;
+  const int fd = socket.native_handle();
+  ::setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+// The little-endian number of a call, or 0. False: it cannot be sent now.
+bool send_number(Socket& socket, std::uint64_t number) {
+  std::array<unsigned char, 8> bytes{};
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<unsigned char>(number >> 8 * i);
+  }
+  return ::send(socket.native_handle(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) ==
+         static_cast<ssize_t>(bytes.size());
+}
+
+asio::awaitable<std::error_code> answer(Socket& socket, ServiceVerdict verdict,
+                                        const std::string& sentence) {
+  std::string bytes{static_cast<char>(verdict)};
+  bytes += static_cast<char>(std::min<std::size_t>(sentence.size(), 255));
+  bytes += sentence.substr(0, 255);
+  std::error_code error;
+  co_await asio::async_write(socket, asio::buffer(bytes),
+                             asio::redirect_error(asio::use_awaitable, error));
+  co_return error;
+}
+
+std::uint64_t random_number() {
+  std::uint64_t number = 0;
+  while (number == 0) {
+    const net::Digest nonce = net::random_nonce();
+    std::memcpy(&number, nonce.data(), sizeof number);
+  }
+  return number;
+}
+
+}  // namespace
+
+struct UserDesk::Connection {
+  Connection(UserDesk& desk, Opening of, std::string where)
+      : socket(std::make_shared<Socket>(desk.io_)),
+        opening(std::move(of)),
+        from(std::move(where)),
+        desk_(desk) {
+    desk_.connections_.insert(this);
+  }
+  ~Connection() { desk_.connections_.erase(this); }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  std::shared_ptr<Socket> socket;
+  Opening opening;
+  std::string from;
+
+  void close() const {
+    std::error_code ignored;
+    socket->close(ignored);
+  }
+
+ private:
+  UserDesk& desk_;
+};
+
+struct UserDesk::Job {
+  Job(UserDesk& desk, Opening of) : desk_(desk), opening(std::move(of)) {}
+  ~Job() {
+    desk_.audit_(
+        {{"event", "job ended"}, {"job", opening.job}, {"key", opening.key}, {"bytes", bytes}});
+  }
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  UserDesk& desk_;
+  Opening opening;
+  std::map<core::NodeId, ConnectionPtr> awaiting;
+  std::uint64_t bytes = 0;
+};
+
+struct UserDesk::Call {
+  explicit Call(asio::io_context& io) : answered(io) {}
+  ConnectionPtr caller, taker;
+  asio::steady_timer answered;
+};
+
+UserDesk::UserDesk(asio::io_context& io, std::function<void(nlohmann::json)> audit)
+    : io_(io), audit_(std::move(audit)), bucket_(io), beat_timer_(io) {
+  beat();
+}
+
+void UserDesk::learn(UserTerms terms) {
+  terms_ = std::move(terms);
+  bucket_.set_rate(terms_.limits.rate);
+  std::map<std::string, int> ended;
+  for (const Connection* connection : connections_) {
+    const auto key = terms_.keys.find(connection->opening.key);
+    if (key != terms_.keys.end() && key->second.revoked.empty()) continue;
+    connection->close();
+    ++ended[connection->opening.key];
+  }
+  for (const auto& [key, count] : ended) {
+    audit_({{"event", "revoked"}, {"key", key}, {"connections", count}});
+  }
+}
+
+UserCounts UserDesk::counts() const {
+  return {jobs_.size(), connections_.size(), bytes_, refused_, bucket_.waited().count()};
+}
+
+void UserDesk::serve(Socket socket, std::string from, Opening opening) {
+  if (connections_.size() >= static_cast<std::size_t>(terms_.limits.connections) + kMoreToHear) {
+    ++refused_;
+    return;
+  }
+  asio::co_spawn(io_, hear(std::move(socket), std::move(from), std::move(opening)), asio::detached);
+}
+
+// Why one that has proved whose it is cannot be served; empty if it can.
+std::string UserDesk::objection(const Opening& opening) const {
+  const auto key = terms_.keys.find(opening.key);
+  if (key == terms_.keys.end()) return "the key " + opening.key + " is none of this service's";
+  if (!key->second.revoked.empty()) {
+    return fmt::format("the key {} of user {} was revoked on {}: ask whoever runs it for a new one",
+                       opening.key, terms_.user, key->second.revoked);
+  }
+  if (connections_.size() > static_cast<std::size_t>(terms_.limits.connections)) {
+    return fmt::format("user {} has {} connections here, as many as `connections` allows",
+                       terms_.user, terms_.limits.connections);
+  }
+  return {};
+}
+
+asio::awaitable<void> UserDesk::hear(Socket raw, std::string from, Opening opening) {
+  const auto mine = std::make_shared<Connection>(*this, opening, from);
+  try {
+    const auto key = terms_.keys.find(opening.key);
+    if (key == terms_.keys.end()) co_return;
+    auto credentials = net::service_credentials(opening.key, key->second.secret, opening.job);
+    keep_alive(raw);
+    auto stream = co_await net::authenticate_as_server(std::move(raw), std::move(credentials),
+                                                       net::ServerPolicy{true, kHandshake}, from);
+    if (dynamic_cast<net::PlainStream*>(stream.get()) == nullptr) co_return;
+    *mine->socket = std::move(stream->socket());
+    std::array<unsigned char, net::ServiceRequest::kSize> bytes{};
+    {
+      const net::Deadline deadline(io_.get_executor(), kHandshake, [mine] { mine->close(); });
+      co_await asio::async_read(*mine->socket, asio::buffer(bytes), asio::use_awaitable);
+    }
+    const auto request = net::decode_service_request(bytes);
+    std::string why = request ? objection(opening) : "the request is none of this version";
+    using Verb = net::ServiceRequest::Verb;
+    if (!why.empty()) {
+      co_await refuse(mine, ServiceVerdict::Refused, std::move(why));
+    } else if (request->verb == Verb::Await) {
+      co_await wait_for_calls(mine, request->node);
+    } else if (request->verb == Verb::Call) {
+      co_await call(mine, request->node);
+    } else if (!take(mine, request->number)) {
+      co_await refuse(mine, ServiceVerdict::NotNow, "there is no such call any more");
+    }
+  } catch (const std::exception& error) {
+    ++refused_;
+    audit_({{"event", "refused"}, {"from", from}, {"key", opening.key}, {"why", error.what()}});
+  }
+}
+
+asio::awaitable<void> UserDesk::refuse(ConnectionPtr mine, ServiceVerdict verdict,
+                                       std::string sentence) {
+  ++refused_;
+  if (verdict == ServiceVerdict::Refused) {
+    audit_({{"event", "refused"},
+            {"from", mine->from},
+            {"key", mine->opening.key},
+            {"job", mine->opening.job},
+            {"why", sentence}});
+  }
+  co_await answer(*mine->socket, verdict, sentence);
+}
+
+// Why there can be no job of this name; empty where it is here, or may come.
+std::string UserDesk::objection_to_job(const Opening& opening) const {
+  if (jobs_.contains(opening.name())) return {};
+  if (draining_) return "it is being shut down, and takes no new jobs";
+  if (jobs_.size() < static_cast<std::size_t>(terms_.limits.jobs)) return {};
+  return fmt::format("user {} has {} jobs here, as many as `jobs` allows", terms_.user,
+                     jobs_.size());
+}
+
+asio::awaitable<void> UserDesk::wait_for_calls(ConnectionPtr mine, core::NodeId node) {
+  if (std::string why = objection_to_job(mine->opening); !why.empty()) {
+    co_return co_await refuse(mine, ServiceVerdict::Refused, std::move(why));
+  }
+  std::error_code error = co_await answer(*mine->socket, ServiceVerdict::Granted, "");
+  if (error) co_return;
+  auto& place = jobs_[mine->opening.name()];
+  if (!place) {
+    place = std::make_shared<Job>(*this, mine->opening);
+    audit_({{"event", "job"},
+            {"job", mine->opening.job},
+            {"key", mine->opening.key},
+            {"from", mine->from}});
+  }
+  const auto job = place;
+  if (auto& before = job->awaiting[node]) before->close();
+  job->awaiting[node] = mine;
+  std::array<char, 1> nothing{};
+  co_await mine->socket->async_receive(asio::buffer(nothing),
+                                       asio::redirect_error(asio::use_awaitable, error));
+  if (job->awaiting.at(node) != mine) co_return;
+  job->awaiting.erase(node);
+  if (job->awaiting.empty()) jobs_.erase(mine->opening.name());
+}
+
+UserDesk::ConnectionPtr UserDesk::awaiting(const Opening& opening, core::NodeId node) const {
+  const auto job = jobs_.find(opening.name());
+  if (job == jobs_.end()) return nullptr;
+  const auto found = job->second->awaiting.find(node);
+  return found == job->second->awaiting.end() ? nullptr : found->second;
+}
+
+asio::awaitable<void> UserDesk::call(ConnectionPtr mine, core::NodeId node) {
+  const auto other = awaiting(mine->opening, node);
+  if (std::string why = objection_to_job(mine->opening); !why.empty()) {
+    co_return co_await refuse(mine, ServiceVerdict::Refused, std::move(why));
+  }
+  if (!other) {
+    co_return co_await refuse(mine, ServiceVerdict::NotNow,
+                              "the gateway at the other end awaits no calls there (yet)");
+  }
+  const auto job = jobs_.at(mine->opening.name());
+  const std::uint64_t number = random_number();
+  const auto call = std::make_shared<Call>(io_);
+  call->caller = mine;
+  calls_[number] = call;
+  if (!send_number(*other->socket, number)) other->close();
+  call->answered.expires_after(kCall);
+  std::error_code ignored;
+  co_await call->answered.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  calls_.erase(number);
+  if (!call->taker) {
+    co_return co_await refuse(mine, ServiceVerdict::NotNow,
+                              "the gateway at the other end did not take the call");
+  }
+  const std::error_code one = co_await answer(*mine->socket, ServiceVerdict::Granted, "");
+  const std::error_code two = co_await answer(*call->taker->socket, ServiceVerdict::Granted, "");
+  if (one || two) co_return;
+  // Has a name: of an aggregate without one, awaited, gcc 12 destroys the members twice.
+  const SpliceTerms terms{terms_.limits.buffer(), bucket_, [this, job](std::size_t bytes) {
+                            bytes_ += bytes;
+                            job->bytes += bytes;
+                          }};
+  co_await splice(mine->socket, call->taker->socket, terms);
+}
+
+// True: from here on the caller's coroutine has both.
+bool UserDesk::take(const ConnectionPtr& mine, std::uint64_t number) {
+  const auto found = calls_.find(number);
+  if (found == calls_.end() || found->second->taker ||
+      found->second->caller->opening.name() != mine->opening.name()) {
+    return false;
+  }
+  found->second->taker = mine;
+  found->second->answered.cancel();
+  return true;
+}
+
+// Those that await calls hear that the service lives.
+void UserDesk::beat() {
+  for (const auto& [name, job] : jobs_) {
+    for (const auto& [node, connection] : job->awaiting) {
+      if (!send_number(*connection->socket, 0)) connection->close();
+    }
+  }
+  beat_timer_.expires_after(net::kServiceBeat);
+  beat_timer_.async_wait([this](const std::error_code& error) {
+    if (!error) beat();
+  });
+}
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,84 @@
+// Serves the connections of one user's jobs: those that await calls, those that call, and those
+// that take a call. On the thread of the io_context; lives as long as that.
+#pragma once
+
+#include <asio/awaitable.hpp>
+#include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "core/ids.hpp"
+#include "daemon/service/limits.hpp"
+#include "daemon/service/opening.hpp"
+#include "daemon/service/token_bucket.hpp"
+#include "net/service.hpp"
+#include "net/stream.hpp"
+
+namespace isthmus::daemon {
+
+struct UserTerms {
+  struct Key {
+    std::string secret;
+    std::string revoked;  ///< a day; empty: it is good
+  };
+  std::string user;
+  std::map<std::string, Key> keys;
+  UserLimits limits;
+};
+
+struct UserCounts {
+  std::size_t jobs = 0, connections = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t refused = 0;
+  double throttled = 0;  ///< seconds that connections have waited for the rate
+  bool operator==(const UserCounts&) const = default;
+};
+
+class UserDesk {
+ public:
+  /// `audit` is told what users and administrators want to read later.
+  UserDesk(asio::io_context& io, std::function<void(nlohmann::json event)> audit);
+
+  /// The connections of keys that are good no more end.
+  void learn(UserTerms terms);
+  /// From now on there are no new jobs.
+  void drain() { draining_ = true; }
+  void serve(net::Socket socket, std::string from, Opening opening);
+  UserCounts counts() const;
+
+ private:
+  struct Connection;
+  struct Job;
+  struct Call;
+  using ConnectionPtr = std::shared_ptr<Connection>;
+
+  asio::awaitable<void> hear(net::Socket socket, std::string from, Opening opening);
+  asio::awaitable<void> wait_for_calls(ConnectionPtr mine, core::NodeId node);
+  asio::awaitable<void> call(ConnectionPtr mine, core::NodeId node);
+  bool take(const ConnectionPtr& mine, std::uint64_t number);
+  asio::awaitable<void> refuse(ConnectionPtr mine, net::ServiceVerdict verdict,
+                               std::string sentence);
+  std::string objection(const Opening& opening) const;
+  std::string objection_to_job(const Opening& opening) const;
+  ConnectionPtr awaiting(const Opening& opening, core::NodeId node) const;
+  void beat();
+
+  asio::io_context& io_;
+  std::function<void(nlohmann::json)> audit_;
+  UserTerms terms_;
+  TokenBucket bucket_;
+  asio::steady_timer beat_timer_;
+  bool draining_ = false;
+  std::set<Connection*> connections_;                     // each is in it while it lives
+  std::map<std::string, std::shared_ptr<Job>> jobs_;      // by Opening::name
+  std::map<std::uint64_t, std::shared_ptr<Call>> calls_;  // that nobody has taken yet
+  std::uint64_t bytes_ = 0, refused_ = 0;
+};
+
+}  // namespace isthmus::daemon

@@ -1,0 +1,76 @@
+"""Links by the user's ssh connections: frames go up one and down the other."""
+
+import os
+import signal
+import subprocess
+
+import pytest
+from faulty import Grid, Sshd, check, says
+
+BY_SSH = (
+    "[cluster.here]\nhost = '{one}'\nprefix = '{prefix}'\n"
+    "[cluster.there]\nhost = '{other}'\nprefix = '{prefix}'\n"
+    "[[link]]\nbetween = ['here', 'there']\nreach = 'ssh'\n"
+)
+
+
+@pytest.mark.parametrize("exchange", ["mpich"], indirect=True)
+def test_messages_cross(remote: Grid, prefix, exchange):
+    remote.write(BY_SSH.format(prefix=prefix, one="site", other="behind"))
+    done = remote.run("-g", "grid.toml", "--stats", "-n", 4, exchange)
+    assert done.returncode == 0, done.stderr
+    assert "Authenticated" not in done.stderr
+
+
+def test_one_end_is_here(remote: Grid, prefix, program):
+    remote.write(BY_SSH.format(prefix=prefix, one="site", other="").replace("host = ''\n", ""))
+    done = remote.run("-g", "grid.toml", "-n", 4, program("mpich"))
+    assert (done.returncode, done.stdout) == (0, "up 4\n"), done.stderr
+
+
+def test_a_shared_connection_keeps_no_port(remote: Grid, sshd: Sshd, prefix, program, tmp_path):
+    """Where others share the connection, it outlives the run."""
+    control = tmp_path / "control"
+    ssh = [*sshd.ssh.split(), "-o", f"ControlPath={control}"]
+    subprocess.run([*ssh, "-f", "-N", "-M", "site"], check=True, stderr=subprocess.DEVNULL)
+    try:
+        remote.environment["ISTHMUS_SSH"] = " ".join(ssh)
+        remote.write(BY_SSH.format(prefix=prefix, one="site", other="").replace("host = ''\n", ""))
+        for _ in range(2):
+            done = remote.run("-g", "grid.toml", "-n", 2, program("ompi"))
+            assert (done.returncode, done.stdout) == (0, "up 2\n"), done.stderr
+    finally:
+        subprocess.run([*ssh, "-O", "exit", "site"], check=True, capture_output=True)
+
+
+def test_a_site_that_forbids_forwarding(remote: Grid, sshd: Sshd, prefix):
+    key = sshd.config.with_name("authorized_keys")
+    allowed = key.read_text()
+    key.write_text(f"no-port-forwarding {allowed}")
+    try:
+        remote.write(BY_SSH.format(prefix=prefix, one="site", other="").replace("host = ''\n", ""))
+        done = remote.run("-g", "grid.toml", "-n", 2, "hostname")
+    finally:
+        key.write_text(allowed)
+    check(done, 1, "cluster here on site: ssh forwards no port from there", "AllowTcpForwarding")
+
+
+def test_the_connection_dies(remote: Grid, prefix, program):
+    remote.write(BY_SSH.format(prefix=prefix, one="site", other="").replace("host = ''\n", ""))
+    with remote.start("-g", "grid.toml", "-n", 4, program("ompi"), "hang", -1) as running:
+        says(running, "up 4\n")
+        (client,) = remote.find("ssh -F", "isthmusd", "agent")
+        os.kill(client, signal.SIGKILL)
+        out, err = running.communicate(timeout=90)
+    done = subprocess.CompletedProcess(running.args, running.returncode, out, err)
+    check(done, None, "cluster here on site")
+
+
+def test_doctor_joins_them(remote: Grid, prefix):
+    remote.write(BY_SSH.format(prefix=prefix, one="site", other="behind"))
+    command = [remote.command()[0], "-m", "isthmus", "doctor", "-g", "grid.toml"]
+    done = subprocess.run(
+        command, env=remote.environment, cwd=remote.folder, capture_output=True, text=True,
+        timeout=90, check=False, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert "2 links, authenticated, as for a run" in done.stdout, done.stdout + done.stderr
