@@ -59,6 +59,7 @@ def dry_run(plan: Plan, commands: Sequence[Sequence[str]]) -> Iterable[str]:
         notes += [f"rtt {link.spec.rtt}" if link.spec.rtt else ""]
         notes += [f"{link.spec.streams} streams" if link.spec.streams else ""]
         notes += [f"congestion {link.spec.congestion}" if link.spec.congestion else ""]
+        notes += [f"net {link.spec.net}" if link.spec.net != "tcp" else ""]
         notes += ["compressed where it gains" if link.spec.compress else ""]
         notes += ["encrypted" if link.spec.encrypt else "not encrypted"]
         notes += [f"patience {link.spec.patience}"]

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,14 @@
 #include "core/ids.hpp"
 
 namespace isthmus::core {
+
+/// By what bytes go between two nodes that could go by either; Auto: by UCX where both have it.
+enum class Net : std::uint8_t { Tcp, Ucx, Auto };
+
+/// "tcp", "ucx", "auto".
+const char* name_of(Net net);
+/// Throws std::invalid_argument with a sentence.
+Net net_from(const std::string& name);
 
 /// It stands in the network of each of its clusters: their processes are connected to it, and it
 /// passes frames from one to the other by itself.
@@ -34,6 +43,7 @@ struct Cluster {
   int part = 0;               ///< which MPI_COMM_WORLD its ranks are of: 0, and one for each spawn
   /// World ranks of its processes, ascending as native ranks do; empty: they are the nodes.
   std::vector<int> ranks{};
+  Net net = Net::Tcp;  ///< between its processes and their gateways
 };
 
 /// Whether a `long double` of one is another number, or none, in the other.
@@ -50,6 +60,7 @@ struct Direct {
   int streams = 0;           ///< of each conduit; 0: as many as it needs
   double patience = 600;     ///< seconds that a conduit may be silent
   std::string congestion{};  ///< of its streams' TCP; empty: as the kernel has it
+  Net net = Net::Tcp;        ///< without `shm`
 };
 
 /// What the grid file says of the network between two clusters, by index, that gateways join.
@@ -115,12 +126,12 @@ std::string quoted_clusters(const World& world, const std::vector<std::size_t>& 
 
 /// To and from the JSON text that travels in ISTHMUS_WORLD:
 ///   {"clusters":[{"name":"east","size":4,"arch":"x86_64","long_double":"64/16","part":0,
-///      "ranks":"0-3,8"},...],
+///      "ranks":"0-3,8","net":"tcp"},...],
 ///    "gateways":[{"node":2147483648,"clusters":[0],"addresses":["unix:/...","tcp:..."],
 ///      "hops":[0,1],"name":""},...],
 ///    "direct":[{"between":[0,1],"encrypt":true,"rate":125e6,"rtt":0.0116,"streams":0,
-///      "patience":600,"congestion":""},...]}
-/// where `arch`, `long_double`, `part`, `ranks`, `hops`, `name` and `direct` may be absent, and all
+///      "patience":600,"congestion":"","net":"tcp"},...]}
+/// where `arch`, `long_double`, `part`, `ranks`, `net`, `hops`, `name` and `direct` may be absent, and all
 /// but `between` in it. `world_from_json` throws std::invalid_argument with a sentence that names
 /// the wrong key.
 std::string world_to_json(const World& world);
