@@ -41,9 +41,9 @@ struct Cluster {
   std::string arch{};         ///< of its hosts, as uname has it; empty: unknown
   std::string long_double{};  ///< format of its `long double`, to be compared; empty: unknown
   int part = 0;               ///< which MPI_COMM_WORLD its ranks are of: 0, and one for each spawn
+  Net net = Net::Tcp;         ///< between its processes and their gateways
   /// World ranks of its processes, ascending as native ranks do; empty: they are the nodes.
   std::vector<int> ranks{};
-  Net net = Net::Tcp;  ///< between its processes and their gateways
 };
 
 /// Whether a `long double` of one is another number, or none, in the other.
@@ -55,12 +55,12 @@ struct Direct {
   bool encrypt = true;
   bool tcp = true;           ///< their hosts reach each other
   bool shm = false;          ///< all processes of both are on one host
+  Net net = Net::Tcp;        ///< without `shm`
   double rate = 0;           ///< bytes per second; 0: unknown
   double rtt = 0;            ///< seconds; 0: unknown
   int streams = 0;           ///< of each conduit; 0: as many as it needs
   double patience = 600;     ///< seconds that a conduit may be silent
   std::string congestion{};  ///< of its streams' TCP; empty: as the kernel has it
-  Net net = Net::Tcp;        ///< without `shm`
 };
 
 /// What the grid file says of the network between two clusters, by index, that gateways join.

@@ -7,6 +7,10 @@
 
 namespace isthmus::net::ucx {
 
+std::string library_trouble() {
+  return "this Isthmus was built without UCX's headers (Debian's package libucx-dev)";
+}
+
 asio::awaitable<std::shared_ptr<Stream>> ask(std::shared_ptr<Stream> stream, Ends, bool must) {
   if (must) {
     throw Refusal(

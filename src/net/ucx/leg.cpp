@@ -78,6 +78,15 @@ asio::awaitable<std::shared_ptr<Stream>> settle(std::shared_ptr<Stream> stream, 
 
 }  // namespace
 
+std::string library_trouble() {
+  try {
+    static_cast<void>(Library::open());
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return {};
+}
+
 asio::awaitable<std::shared_ptr<Stream>> ask(std::shared_ptr<Stream> stream, Ends ends, bool must) {
   auto [pipe, trouble] = begin(*stream);
   if (pipe) {

@@ -7,11 +7,15 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "core/ids.hpp"
 #include "net/stream.hpp"
 
 namespace isthmus::net::ucx {
+
+/// Why the library cannot be opened on this host; empty: it can.
+std::string library_trouble();
 
 /// Who speaks on a stream, and how long the other may take.
 struct Ends {
