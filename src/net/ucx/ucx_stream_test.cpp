@@ -1,6 +1,8 @@
 #include "net/ucx/ucx_stream.hpp"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -175,6 +177,28 @@ TEST_P(UcxStreamTest, AConnectionThatBreaksIsTheEnd) {
   drain(stream_[1]);
   ::shutdown(stream_[0]->socket().native_handle(), SHUT_RDWR);
   EXPECT_TRUE(run_until([&] { return static_cast<bool>(end_); }));
+}
+
+// The first bytes of functions that UCX would patch to hear of memory that is given back.
+std::vector<std::string> patched() {
+  std::vector<std::string> all;
+  for (const char* name : {"munmap", "mmap", "mremap", "shmdt", "sbrk", "madvise"}) {
+    all.emplace_back(static_cast<const char*>(::dlsym(RTLD_DEFAULT, name)), 16);
+  }
+  return all;
+}
+
+TEST(UcxLibraryTest, TheProgramKeepsItsHandlersAndFunctions) {
+  const auto before = patched();
+  const auto mine = [](int) {};
+  ::signal(SIGSEGV, mine);
+  asio::io_context io;
+  const Pipe pipe(Worker::of(io));
+  struct sigaction now {};
+  ::sigaction(SIGSEGV, nullptr, &now);
+  EXPECT_EQ(now.sa_handler, static_cast<void (*)(int)>(mine));
+  ::signal(SIGSEGV, SIG_DFL);
+  EXPECT_EQ(patched(), before);
 }
 
 INSTANTIATE_TEST_SUITE_P(, UcxStreamTest,

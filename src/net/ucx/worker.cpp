@@ -243,6 +243,7 @@ bool Worker::end(Retired& retired) {
 void Worker::end_retired() {
   std::erase_if(retired_, [this](Retired& retired) {
     if (!end(retired)) return false;
+    if (over_) return true;  // pipes may still name their wires
     std::erase_if(wires_, [&](const auto& wire) { return wire.get() == retired.wire; });
     return true;
   });
