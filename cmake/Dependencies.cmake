@@ -29,6 +29,8 @@ if(ZSTD_INCLUDE_DIR AND ZSTD_LIBRARY)
   set(ZSTD_FOUND TRUE)
 endif()
 needs("Zstandard" libzstd-dev ZSTD_FOUND)
+# Opened at run time, and nothing is lost without: clusters on a fabric have it, others do not.
+find_path(UCX_INCLUDE_DIR ucp/api/ucp.h)
 if(ISTHMUS_TESTS)
   find_package(GTest QUIET)
   needs("GoogleTest (for ISTHMUS_TESTS)" "libgtest-dev libgmock-dev" GTest_FOUND)

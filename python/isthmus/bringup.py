@@ -307,6 +307,7 @@ class BringUp:
                     "size": cluster.block.size,
                     "arch": self._machines[i].get("arch"),
                     "long_double": self._machines[i].get("long_double"),
+                    "net": cluster.spec.net,
                 }
                 | _ranks(cluster.block)
                 for i, cluster in enumerate(self._plan.clusters)

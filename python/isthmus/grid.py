@@ -20,6 +20,7 @@ from isthmus.gridkeys import (
     Launch,
     Meet,
     Mpi,
+    Net,
     PathThere,
     Patience,
     Ports,
@@ -54,6 +55,7 @@ class ClusterSpec(_Table):
     hosts: Hosts | None = None
     prefix: PathThere | None = None
     env: Env = {}
+    net: Net = "tcp"
     wait: Wait | None = None
     scheduler: Scheduler | None = None
     batch: list[str] = []
@@ -116,6 +118,7 @@ class LinkSpec(_Table):
     patience: Patience | None = None
     congestion: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,15}$")] | None = None
     compress: bool = False
+    net: Net = "tcp"
 
 
 class Grid(_Table):
@@ -294,6 +297,9 @@ def _check_names(grid: Grid, text: str, name: str) -> None:
         if link.compress and link.reach == "direct":
             what = 'is the work of gateways, which reach = "direct" leaves out'
             raise _complaint(text, name, ("link", index, "compress"), what)
+        if link.net == "ucx" and link.encrypt:
+            what = "is 'ucx', which does not encrypt: say 'encrypt = false', too, or leave it out"
+            raise _complaint(text, name, ("link", index, "net"), what)
         if len(set(link.between)) == 1:
             raise _complaint(text, name, where, f"joins '{link.between[0]}' to itself")
         if link.reach == "ssh" and "launcher" in grid.cluster:

@@ -388,5 +388,6 @@ def link_settings(spec: LinkSpec) -> dict[str, object]:
         "rtt": spec.rtt.seconds if spec.rtt else None,
         "streams": spec.streams,
         "congestion": spec.congestion,
+        "net": spec.net,
         "patience": spec.patience.seconds if spec.patience else None,
     }

@@ -1,7 +1,7 @@
 """What `--dry-run` and `--stats` print."""
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -59,6 +59,7 @@ def dry_run(plan: Plan, commands: Sequence[Sequence[str]]) -> Iterable[str]:
         notes += [f"rtt {link.spec.rtt}" if link.spec.rtt else ""]
         notes += [f"{link.spec.streams} streams" if link.spec.streams else ""]
         notes += [f"congestion {link.spec.congestion}" if link.spec.congestion else ""]
+        notes += [f"net {link.spec.net}" if link.spec.net != "tcp" else ""]
         notes += ["compressed where it gains" if link.spec.compress else ""]
         notes += ["encrypted" if link.spec.encrypt else "not encrypted"]
         notes += [f"patience {link.spec.patience}"]
@@ -68,6 +69,12 @@ def dry_run(plan: Plan, commands: Sequence[Sequence[str]]) -> Iterable[str]:
 
 def _milliseconds(seconds: float) -> str:
     return f"{1000 * seconds:.3g} ms" if seconds else ""
+
+
+def direct_leg(count: Mapping[str, float]) -> str:
+    """By what the conduits of two clusters' processes go."""
+    ucx, all_of_them = int(count.get("ucx", 0)), int(count["conduits"])
+    return "direct" if not ucx else "ucx" if ucx == all_of_them else f"direct, {ucx} by ucx"
 
 
 def stats_table(plan: Plan, stats: Stats) -> None:
@@ -81,7 +88,8 @@ def stats_table(plan: Plan, stats: Stats) -> None:
         table.add_column(column, justify="right")
     for (source, target), count in sorted(stats.links.items()):
         table.add_row(
-            f"{plan.gateway_name(source)} -> {plan.gateway_name(target)}",
+            f"{plan.gateway_name(source)} -> {plan.gateway_name(target)}"
+            + (", ucx" if count.get("ucx") else ""),
             f"{count.get('messages', 0)}",
             f"{count.get('bytes', 0)}",
             format_bytes(int(count.get("wire_bytes", 0))),
@@ -100,7 +108,7 @@ def stats_table(plan: Plan, stats: Stats) -> None:
         )
     for (source, target), count in sorted(stats.direct.items()):
         pair = min(source, target), max(source, target)
-        leg = "memory" if pair in plan.shared else "direct"
+        leg = "memory" if pair in plan.shared else direct_leg(count)
         ends = f"{plan.cluster_name(source)} -> {plan.cluster_name(target)}"
         table.add_row(
             f"{ends}, {leg} ({int(count['conduits'])})",
@@ -108,4 +116,14 @@ def stats_table(plan: Plan, stats: Stats) -> None:
             f"{count['bytes']:.0f}",
             format_bytes(int(count["wire_bytes"])),
         )
+    # Of sockets nobody need be told.
+    for (node, cluster), near in sorted(stats.near.items()):
+        if near["ucx"]:
+            table.add_row(
+                f"{plan.gateway_name(node)} -> {plan.cluster_name(cluster)}'s ranks, "
+                f"ucx ({near['ucx']} of {near['processes']})",
+                f"{near['messages']}",
+                f"{near['bytes']}",
+                format_bytes(near["wire_bytes"]),
+            )
     console.print(table)

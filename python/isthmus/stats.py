@@ -11,12 +11,14 @@ from isthmus.members import Members
 
 @dataclass
 class Stats:
-    """What crossed: by pair of gateways; by pair of clusters, from process to process; and by
-    gateway and pair of clusters that it serves, from one to the other."""
+    """What crossed: by pair of gateways; by pair of clusters, from process to process; by gateway
+    and pair of clusters that it serves, from one to the other; and what each gateway has sent to
+    the processes of a cluster of its own."""
 
     links: dict[tuple[int, int], dict[str, float]] = field(default_factory=dict)
     direct: dict[tuple[int, int], dict[str, float]] = field(default_factory=dict)
     crossings: dict[tuple[int, int, int], dict[str, float]] = field(default_factory=dict)
+    near: dict[tuple[int, int], dict[str, int]] = field(default_factory=dict)
 
     async def collect(self, members: Members, limit: float) -> None:
         """Of all gateways that are left; each has `limit` seconds to answer."""
@@ -41,8 +43,15 @@ class Stats:
             with contextlib.suppress(KeyError, TypeError, ValueError):
                 ends = int(count.get("from", cluster)), int(count["to"])
                 sums = self.direct.setdefault(ends, {})
-                for name in ("conduits", "messages", "bytes", "wire_bytes"):
-                    sums[name] = sums.get(name, 0) + int(count[name])
+                for name in ("conduits", "ucx", "messages", "bytes", "wire_bytes"):
+                    sums[name] = sums.get(name, 0) + int(count.get(name) or 0)
+        for count in answer.get("near") or []:
+            with contextlib.suppress(KeyError, TypeError, ValueError):
+                key2 = int(count["node"]), int(count["cluster"])
+                self.near[key2] = {
+                    k: int(count[k])
+                    for k in ("processes", "ucx", "messages", "bytes", "wire_bytes")
+                }
         for count in answer.get("crossings") or []:
             with contextlib.suppress(KeyError, TypeError, ValueError):
                 key3 = int(count["node"]), int(count["from"]), int(count["to"])

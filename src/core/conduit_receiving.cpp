@@ -101,6 +101,8 @@ std::string Conduit::take(Stream& stream, const Decoded& frame, Time now, const 
   switch (header.kind) {
     case FrameKind::Hello:
       return "said Hello twice on one stream";
+    case FrameKind::Leg:
+      return "asked for another leg on a stream that is in use";
     case FrameKind::Ack: {
       const auto ack = decode_ack(frame.body);
       return ack ? take_ack(*ack) : "sent an Ack of the wrong form";

@@ -21,6 +21,7 @@ enum class FrameKind : std::uint8_t {
   Refuse = 5,      ///< the stream will not be served; the body is the reason, UTF-8
   Ready = 6,       ///< gateway to process: every rank of the grid has joined
   Compressed = 7,  ///< a sequenced frame in fewer bytes
+  Leg = 8,         ///< before Hello: whether bytes are to go by another leg than this stream
   Envelope = 16,   ///< a message begins: envelope and its first bytes
   Piece = 17,      ///< more bytes of a message
   Grant = 18,      ///< the message has been matched: send the rest

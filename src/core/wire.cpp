@@ -42,6 +42,8 @@ const char* name_of(FrameKind kind) {
       return "Ready";
     case FrameKind::Compressed:
       return "Compressed";
+    case FrameKind::Leg:
+      return "Leg";
     case FrameKind::Envelope:
       return "Envelope";
     case FrameKind::Piece:

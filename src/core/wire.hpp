@@ -37,7 +37,7 @@ struct FrameHeader {
 /// Sequenced frames are delivered exactly once; the others belong to one stream and die with it.
 constexpr bool is_sequenced(FrameKind kind) {
   return kind != FrameKind::Hello && kind != FrameKind::Ack && kind != FrameKind::Ping &&
-         kind != FrameKind::Refuse && kind != FrameKind::Compressed;
+         kind != FrameKind::Refuse && kind != FrameKind::Compressed && kind != FrameKind::Leg;
 }
 /// Routed frames travel end to end, over gateways.
 constexpr bool is_routed(FrameKind kind) {

@@ -84,12 +84,22 @@ std::pair<std::size_t, std::size_t> read_between(const json& link, const std::st
   return {between[0].get<std::size_t>(), between[1].get<std::size_t>()};
 }
 
+Net read_net(const json& object, const std::string& where) {
+  const std::string name = text_or_none(object, where, "net");
+  try {
+    return name.empty() ? Net::Tcp : net_from(name);
+  } catch (const std::invalid_argument& wrong) {
+    refuse(where + ".net", wrong.what());
+  }
+}
+
 Cluster read_one_cluster(const json& entry, const std::string& where) {
   Cluster cluster;
   cluster.name = text(member(entry, where, "name"), where + ".name");
   cluster.size = static_cast<int>(number(entry, where, "size", 1, INT32_MAX));
   cluster.arch = text_or_none(entry, where, "arch");
   cluster.long_double = text_or_none(entry, where, "long_double");
+  cluster.net = read_net(entry, where);
   if (entry.contains("part")) {
     cluster.part = static_cast<int>(number(entry, where, "part", 0, INT32_MAX));
   }
@@ -166,6 +176,7 @@ void read_direct(const json& links, World& world) {
       link.patience = patience;
     }
     link.congestion = text_or_none(links[i], where, "congestion");
+    link.net = read_net(links[i], where);
     world.direct.push_back(link);
   }
 }
@@ -211,6 +222,17 @@ std::size_t World::cluster_of_node(NodeId process) const {
   return cluster_of(static_cast<int>(process));
 }
 
+const char* name_of(Net net) {
+  return net == Net::Ucx ? "ucx" : net == Net::Auto ? "auto" : "tcp";
+}
+
+Net net_from(const std::string& name) {
+  for (const Net net : {Net::Tcp, Net::Ucx, Net::Auto}) {
+    if (name == name_of(net)) return net;
+  }
+  throw std::invalid_argument("is \"" + name + "\"; allowed are tcp, ucx and auto");
+}
+
 std::string world_to_json(const World& world) {
   json clusters = json::array();
   for (const Cluster& cluster : world.clusters) {
@@ -218,7 +240,8 @@ std::string world_to_json(const World& world) {
                         {"size", cluster.size},
                         {"arch", cluster.arch},
                         {"long_double", cluster.long_double},
-                        {"part", cluster.part}});
+                        {"part", cluster.part},
+                        {"net", name_of(cluster.net)}});
     if (!cluster.ranks.empty()) clusters.back()["ranks"] = ranks_to_text(cluster.ranks);
     if (cluster.is_guest()) {
       clusters.back()["run"] = cluster.run;
@@ -243,7 +266,8 @@ std::string world_to_json(const World& world) {
                       {"rtt", link.rtt},
                       {"streams", link.streams},
                       {"patience", link.patience},
-                      {"congestion", link.congestion}});
+                      {"congestion", link.congestion},
+                      {"net", name_of(link.net)}});
   }
   json links = json::array();
   for (const Link& link : world.links) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,14 @@
 #include "core/ids.hpp"
 
 namespace isthmus::core {
+
+/// By what bytes go between two nodes that could go by either; Auto: by UCX where both have it.
+enum class Net : std::uint8_t { Tcp, Ucx, Auto };
+
+/// "tcp", "ucx", "auto".
+const char* name_of(Net net);
+/// Throws std::invalid_argument with a sentence.
+Net net_from(const std::string& name);
 
 /// It stands in the network of each of its clusters: their processes are connected to it, and it
 /// passes frames from one to the other by itself.
@@ -33,6 +42,7 @@ struct Cluster {
   std::string arch{};         ///< of its hosts, as uname has it; empty: unknown
   std::string long_double{};  ///< format of its `long double`, to be compared; empty: unknown
   int part = 0;               ///< which MPI_COMM_WORLD its ranks are of: 0, and one for each spawn
+  Net net = Net::Tcp;         ///< between its processes and their gateways
   /// World ranks of its processes, ascending as native ranks do; empty: they are the nodes.
   std::vector<int> ranks{};
   std::string run{};  ///< of a guest: the job of the other run that it belongs to
@@ -50,6 +60,7 @@ struct Direct {
   bool encrypt = true;
   bool tcp = true;           ///< their hosts reach each other
   bool shm = false;          ///< all processes of both are on one host
+  Net net = Net::Tcp;        ///< without `shm`
   double rate = 0;           ///< bytes per second; 0: unknown
   double rtt = 0;            ///< seconds; 0: unknown
   int streams = 0;           ///< of each conduit; 0: as many as it needs
@@ -122,13 +133,13 @@ std::string quoted_clusters(const World& world, const std::vector<std::size_t>& 
 
 /// To and from the JSON text that travels in ISTHMUS_WORLD:
 ///   {"clusters":[{"name":"east","size":4,"arch":"x86_64","long_double":"64/16","part":0,
-///      "ranks":"0-3,8","run":"","there":0},...],
+///      "ranks":"0-3,8","run":"","there":0,"net":"tcp"},...],
 ///    "gateways":[{"node":2147483648,"clusters":[0],"addresses":["unix:/...","tcp:..."],
 ///      "hops":[0,1],"name":""},...],
 ///    "direct":[{"between":[0,1],"encrypt":true,"rate":125e6,"rtt":0.0116,"streams":0,
-///      "patience":600,"congestion":""},...]}
-/// where `arch`, `long_double`, `part`, `ranks`, `run`, `there`, `hops`, `name` and `direct` may be
-/// absent, and all but `between` in it. `world_from_json` throws std::invalid_argument with a
+///      "patience":600,"congestion":"","net":"tcp"},...]}
+/// where `arch`, `long_double`, `part`, `ranks`, `run`, `there`, `net`, `hops`, `name` and `direct`
+/// may be absent, and all but `between` in it. `world_from_json` throws std::invalid_argument with a
 /// sentence that names the wrong key.
 std::string world_to_json(const World& world);
 World world_from_json(const std::string& text);

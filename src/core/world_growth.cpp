@@ -37,6 +37,7 @@ bool World::grow(const Growth& growth) {
   }
   Cluster added = growth.cluster;
   added.first = size();
+  added.net = clusters[growth.like].net;
   clusters.push_back(std::move(added));
   return true;
 }

@@ -347,9 +347,15 @@ void ConduitDriver::arm() {
   });
 }
 
+bool ConduitDriver::goes_by(Stream::Leg leg) const {
+  return std::any_of(lines_.begin(), lines_.end(),
+                     [leg](const auto& line) { return line->stream->leg() == leg; });
+}
+
 std::map<core::StreamId, TcpFigures> ConduitDriver::figures() const {
   std::map<core::StreamId, TcpFigures> all;
   for (const auto& line : lines_) {
+    if (line->stream->leg() != Stream::Leg::Socket) continue;  // its socket carries nothing
     if (const auto figures = tcp_figures(line->stream->socket().native_handle())) {
       all.emplace(line->id, *figures);
     }

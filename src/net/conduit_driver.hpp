@@ -60,6 +60,8 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   void close();
   bool closed() const { return closed_; }
   std::size_t streams() const { return lines_.size(); }
+  /// Some stream goes by that.
+  bool goes_by(Stream::Leg leg) const;
   /// What the kernel says of each stream that is of TCP.
   std::map<core::StreamId, TcpFigures> figures() const;
   /// The kernel's congestion control of the streams that are of TCP, now and later; empty: as it

@@ -16,6 +16,7 @@
 #include "net/address.hpp"
 #include "net/handshake.hpp"
 #include "net/shm/ring_stream.hpp"
+#include "net/ucx/leg.hpp"
 
 namespace isthmus::net {
 namespace {
@@ -80,8 +81,10 @@ asio::awaitable<std::shared_ptr<Stream>> connect_one(std::string text, Credentia
     prepare(*socket, address.is_unix);
     auto stream = co_await authenticate_as_client(std::move(*socket), credentials, protection, text,
                                                   options.limit);
-    if (!address.shares_memory) co_return stream;
-    co_return RingStream::offer(*stream, options.ring_bytes);
+    if (address.shares_memory) co_return RingStream::offer(*stream, options.ring_bytes);
+    if (options.net == core::Net::Tcp) co_return stream;
+    const ucx::Ends ends{options.self, options.limit};
+    co_return co_await ucx::ask(std::move(stream), ends, options.net == core::Net::Ucx);
   }
   throw std::runtime_error("cannot connect to " + text + ": " + error.message() +
                            remedy(error, options.limit));

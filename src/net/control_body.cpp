@@ -51,6 +51,7 @@ std::vector<std::byte> encode_control(const ControlBody& body) {
     case ControlBody::What::Crossed:
       value["crossed"] = {{"cluster", body.cluster},
                           {"conduits", body.crossed.conduits},
+                          {"ucx", body.crossed.ucx},
                           {"messages", body.crossed.messages},
                           {"bytes", body.crossed.bytes},
                           {"wire_bytes", body.crossed.wire_bytes}};
@@ -183,6 +184,7 @@ std::optional<ControlBody> decode_control(std::span<const std::byte> bytes) {
       body.what = ControlBody::What::Crossed;
       body.cluster = number<std::size_t>(inner.at("cluster"));
       body.crossed.conduits = number<std::uint64_t>(inner.at("conduits"));
+      body.crossed.ucx = number<std::uint64_t>(inner.value("ucx", nlohmann::json(0)));
       body.crossed.messages = number<std::uint64_t>(inner.at("messages"));
       body.crossed.bytes = number<std::uint64_t>(inner.at("bytes"));
       body.crossed.wire_bytes = number<std::uint64_t>(inner.at("wire_bytes"));

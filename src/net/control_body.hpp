@@ -19,6 +19,7 @@ struct DirectCount {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;       ///< of the program's payload
   std::uint64_t wire_bytes = 0;  ///< with headers, acknowledgements and repetitions, without TLS
+  std::uint64_t ucx = 0;         ///< of the conduits, by UCX
 };
 
 /// One of: somebody has joined; a rank aborted; something broke; how to use the link; the sender

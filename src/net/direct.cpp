@@ -134,6 +134,11 @@ std::size_t Direct::ring_bytes() const {
   return std::min(kLargestRing, std::bit_floor(kAllRings / (2 * std::max<std::size_t>(peers, 1))));
 }
 
+// UCX does not encrypt.
+core::Net Direct::net_of(const core::Direct& link) {
+  return link.shm || link.encrypt ? core::Net::Tcp : link.net;
+}
+
 std::vector<std::string> Direct::addresses_for(const core::Direct& link) const {
   std::vector<std::string> addresses;
   if (link.shm && !shm_address_.empty()) addresses.push_back(shm_address_);
@@ -151,7 +156,7 @@ void Direct::take_invite(core::NodeId from, const Invite& invite) {
     known->addresses = invite.addresses;
     const core::Direct& link = *link_to(from);
     known->streams =
-        link.shm ? 1
+        link.shm || net_of(link) == core::Net::Ucx ? 1
         : link.streams > 0
             ? link.streams
             : core::streams_for(link.rate, link.rtt, static_cast<double>(tcp_window_ceiling()));
@@ -164,7 +169,7 @@ void Direct::take_invite(core::NodeId from, const Invite& invite) {
 // One port serves all links, so only who has said Hello can be held to their own link's encryption.
 std::string objection(const core::Direct* link, const Listener::Newcomer& newcomer) {
   if (link == nullptr) return "is not linked directly, by the grid file";
-  if (link->encrypt && newcomer.exposed) {
+  if (link->encrypt && (newcomer.exposed || newcomer.stream->leg() == Stream::Leg::Ucx)) {
     return "serves only encrypted connections on this link; `encrypt` must be the same on both "
            "sides";
   }
@@ -240,6 +245,7 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
 // The first stream tells whether its kernel lets it begin anew after a pause; then others stand by.
 void Direct::hold_streams(const PeerPtr& peer, const core::Direct& link) {
   if (peer->streams == 0 || link.streams > 0 || link.shm) return;
+  if (peer->driver->goes_by(Stream::Leg::Ucx)) return;
   const auto figures = peer->driver->figures();
   if (figures.size() != 1 || !peer->driver->begins_anew()) return;
   const double rtt = std::chrono::duration<double>(figures.begin()->second.rtt).count();
@@ -275,6 +281,8 @@ asio::awaitable<void> Direct::dialling(std::shared_ptr<Direct> self, PeerPtr pee
   options.encrypt_remote = self->link_to(peer->node)->encrypt;
   options.limit = kConnectLimit;
   options.ring_bytes = self->ring_bytes();
+  options.net = self->net_of(*self->link_to(peer->node));
+  options.self = self->self_;
   // Ends with success, with the conduit (its patience), or, before the first, with failure.
   while (!self->closed_ && !self->leaving_ && !(peer->driver && peer->driver->closed())) {
     try {
@@ -304,6 +312,7 @@ std::map<std::size_t, DirectCount> Direct::counts() const {
     const core::ConduitCounts& sent = peer->driver->conduit().counts();
     DirectCount& count = all[world_.cluster_of_node(node)];
     ++count.conduits;
+    if (peer->driver->goes_by(Stream::Leg::Ucx)) ++count.ucx;
     count.messages += sent.messages;
     count.bytes += sent.bytes;
     count.wire_bytes += sent.wire_bytes;

@@ -84,6 +84,7 @@ class Direct : public std::enable_shared_from_this<Direct> {
   PeerPtr peer(core::NodeId node);
   void invite(Peer& peer, bool unreachable);
   std::size_t ring_bytes() const;
+  static core::Net net_of(const core::Direct& link);
   std::vector<std::string> addresses_for(const core::Direct& link) const;
   void welcome(Listener::Newcomer newcomer);
   void attach(const PeerPtr& peer, std::shared_ptr<Stream> stream, std::span<const std::byte> read);

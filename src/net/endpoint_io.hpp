@@ -10,6 +10,7 @@
 
 #include "core/ways.hpp"
 #include "net/conduit_driver.hpp"
+#include "net/connect.hpp"
 #include "net/control_body.hpp"
 #include "net/direct.hpp"
 #include "net/endpoint.hpp"
@@ -41,6 +42,7 @@ struct Endpoint::Io {
   };
 
   void connect(std::size_t gate);
+  ConnectOptions connect_options() const;
   void attach(std::size_t gate, std::shared_ptr<Stream> stream);
   void connected(std::size_t gate);
   /// A connection to a gateway is lost: tries to have another, which takes the conduit up.

@@ -20,6 +20,13 @@ constexpr std::chrono::milliseconds kRedial{200};
 
 }  // namespace
 
+ConnectOptions Endpoint::Io::connect_options() const {
+  ConnectOptions options;
+  options.net = config.world.clusters[config.world.cluster_of(config.node)].net;
+  options.self = static_cast<core::NodeId>(config.node);
+  return options;
+}
+
 void Endpoint::Io::connect(std::size_t gate) {
   asio::co_spawn(
       io,
@@ -27,7 +34,7 @@ void Endpoint::Io::connect(std::size_t gate) {
         std::string why;
         const auto addresses = self->gates[index].gateway.addresses;
         const Credentials credentials{self->config.job, self->config.secret};
-        const ConnectOptions options;
+        const ConnectOptions options = self->connect_options();
         for (int attempt = 0; attempt < kAttempts; ++attempt) {
           if (attempt > 0) {
             asio::steady_timer pause(self->io, std::chrono::milliseconds(200));
@@ -107,7 +114,7 @@ void Endpoint::Io::reconnect(std::size_t index, const Loss& loss) {
         const auto resumed = self->gates[gate].driver;
         const auto addresses = self->gates[gate].gateway.addresses;
         const Credentials credentials{self->config.job, self->config.secret};
-        const ConnectOptions options;
+        const ConnectOptions options = self->connect_options();
         std::string refused;
         while (!resumed->closed()) {
           try {

@@ -6,26 +6,26 @@
 
 namespace isthmus::net {
 
-IoTurn::IoTurn(asio::io_context& io) : io_(io), rings_(asio::use_service<RingWatch>(io)) {}
+IoTurn::IoTurn(asio::io_context& io) : io_(io), watch_(asio::use_service<Watch>(io)) {}
 
 void IoTurn::look() {
-  if (!rings_.any()) {
+  if (!watch_.any()) {
     io_.poll();
     return;
   }
-  rings_.stay_awake();
-  rings_.look();
+  watch_.stay_awake();
+  watch_.look();
   // The kernel's answer takes longer than all rings': it is asked often only while it has news.
   if (++looks_ < pause_) return;
   looks_ = 0;
-  pause_ = io_.poll() > 0 ? 1 : std::min(2 * pause_, kLooksAtRings);
+  pause_ = io_.poll() > 0 ? 1 : std::min(2 * pause_, kLooksAtMemory);
 }
 
 void IoTurn::run_one() {
-  if (rings_.may_sleep()) {
+  if (watch_.may_sleep()) {
     io_.run_one();
   } else {
-    rings_.look();
+    watch_.look();
   }
 }
 

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <thread>
 
-#include "net/shm/ring_watch.hpp"
+#include "net/watch.hpp"
 
 namespace isthmus::net {
 
@@ -32,7 +32,7 @@ class IoTurn {
   /// On a thread of the program that has posted what must not wait for its next look: whoever has
   /// the turn runs it, or the I/O thread comes by.
   void call();
-  /// Runs the handlers that are ready, and looks at the rings. Only for who has the turn, as the
+  /// Runs the handlers that are ready, and looks at memory that others write. Only for who has the turn, as the
   /// next.
   void look();
   /// Runs a handler; sleeps until there is one.
@@ -48,10 +48,10 @@ class IoTurn {
   // of looking, which disturbs ranks that share the core (about 5 us; November 2026).
   static constexpr std::chrono::microseconds kAside{500}, kMostAside{2000};
 
-  static constexpr unsigned kLooksAtRings = 16;  // at most, for one at the sockets
+  static constexpr unsigned kLooksAtMemory = 16;  // at most, for one at the sockets
 
   asio::io_context& io_;
-  RingWatch& rings_;
+  Watch& watch_;
   unsigned looks_ = 0, pause_ = 1;  // looks since the last at the sockets; between two of them
   std::mutex turn_;
   std::atomic<std::thread::id> owner_{};

@@ -20,6 +20,9 @@
 #include "net/handshake.hpp"
 #include "net/plain_stream.hpp"
 #include "net/shm/ring_stream.hpp"
+#include "net/stream_io.hpp"
+#include "net/ucx/leg.hpp"
+#include "net/ucx/said.hpp"
 
 namespace isthmus::net {
 namespace {
@@ -28,29 +31,6 @@ using asio::ip::tcp;
 using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
 
 constexpr std::size_t kMaxHello = 512;
-
-asio::awaitable<void> readable(Stream& stream) {
-  return asio::async_initiate<const asio::use_awaitable_t<>, void(std::error_code)>(
-      [&stream](auto handler) {
-        auto kept = std::make_shared<decltype(handler)>(std::move(handler));
-        stream.wait(Stream::Wait::Readable,
-                    [kept](const std::error_code& error) { std::move (*kept)(error); });
-      },
-      asio::use_awaitable);
-}
-
-// At least one byte, or throws.
-asio::awaitable<std::size_t> read_some(Stream& stream, std::span<std::byte> into) {
-  const iovec part{into.data(), into.size()};
-  while (true) {
-    const Stream::Moved moved = stream.read({&part, 1});
-    if (moved.error) throw std::system_error(moved.error);
-    if (moved.bytes > 0) co_return moved.bytes;
-    if (moved.wait == Stream::Wait::Readable) {
-      co_await readable(stream);
-    }
-  }
-}
 
 std::string describe(const Socket& socket, bool is_unix, bool& loopback) {
   loopback = true;
@@ -163,32 +143,25 @@ struct Listener::State : std::enable_shared_from_this<State> {
     for (const auto& door : self->doors) self->accept(door);
   }
 
-  // Reads the newcomer's Hello, and refuses one of another version.
+  // Reads the newcomer's Hello, before which it may ask for UCX, and refuses one of another
+  // version.
   static asio::awaitable<void> hello(Newcomer& newcomer, const ListenerConfig& config) {
-    std::array<std::byte, core::kHeaderSize + kMaxHello> buffer;
     const std::string where = newcomer.stream->where();
-    core::Decoded frame;
-    while (frame.state == core::Decoded::State::Incomplete) {
-      if (frame.size > buffer.size() || newcomer.read.size() >= buffer.size()) {
-        throw std::runtime_error(where + " did not say Hello");
-      }
-      const std::size_t n = co_await read_some(
-          *newcomer.stream, std::span(buffer).first(buffer.size() - newcomer.read.size()));
-      newcomer.read.insert(newcomer.read.end(), buffer.begin(),
-                           buffer.begin() + static_cast<std::ptrdiff_t>(n));
-      frame = core::decode(newcomer.read);
-    }
+    FirstFrame frame = co_await read_frame(*newcomer.stream, ucx::kMostSaid);
     newcomer.node = frame.header.source;
-    std::string reason = frame.reason;
+    if (frame.header.kind == core::FrameKind::Leg) {
+      const ucx::Ends ends{config.self, config.handshake_timeout};
+      newcomer.stream = co_await ucx::answer(newcomer.stream, ends, frame.body());
+      frame = co_await read_frame(*newcomer.stream, kMaxHello);
+      newcomer.node = frame.header.source;
+    }
+    std::string reason = "something else than a Hello";
     std::optional<core::Hello> said;
-    if (frame.state == core::Decoded::State::Frame) {
-      if (frame.header.kind == core::FrameKind::Hello) {
-        said = core::decode_hello(frame.body, reason);
-      } else {
-        reason = "something else than a Hello";
-      }
+    if (frame.header.kind == core::FrameKind::Hello) {
+      said = core::decode_hello(frame.body(), reason);
     }
     if (!said) throw std::runtime_error(where + " sent " + reason);
+    newcomer.read = std::move(frame.read);
     newcomer.session = said->session;
     if (said->version != core::kProtocolVersion) {
       const std::string sentence =

@@ -20,6 +20,8 @@ using Socket = asio::generic::stream_protocol::socket;
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
   enum class Wait : std::uint8_t { None, Readable, Writable };
+  /// By what its bytes go: a socket, memory of one host, UCX.
+  enum class Leg : std::uint8_t { Socket, Memory, Ucx };
   struct Moved {
     std::size_t bytes = 0;   ///< read, or taken to be written
     Wait wait = Wait::None;  ///< None: call again. Else: nothing more moves before that
@@ -42,6 +44,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// most one wait of each kind at a time.
   virtual void wait(Wait what, Ready ready);
   virtual void close();
+  virtual Leg leg() const { return Leg::Socket; }
 
   Socket& socket() { return socket_; }
   /// The other end's address, for messages.

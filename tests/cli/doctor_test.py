@@ -207,6 +207,22 @@ def test_the_leg_is_told(doctor, reach, leg):
     assert doctor.of("east - west", "leg")["text"].startswith(leg)
 
 
+def test_ucx_is_looked_for_where_it_is_to_be_used(doctor):
+    grid = """
+[cluster.east]
+net = "auto"
+[cluster.west]
+[[link]]
+between = ["east", "west"]
+reach = "direct"
+encrypt = false
+net = "auto"
+"""
+    assert doctor(grid) == 0, doctor.findings
+    assert doctor.level("cluster east", "ucx") == "ok"
+    assert "UCX" in doctor.of("east - west", "leg")["text"]
+
+
 def test_lines_for_people(doctor):
     doctor.file.write_text("[cluster.east]\nmpi = '/no/such/mpi'\n[cluster.west]\n")
     done = doctor.run("-g", str(doctor.file))

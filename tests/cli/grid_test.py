@@ -146,6 +146,11 @@ def test_everything_that_a_file_may_hold():
             ["link[0].compress is the work of gateways"],
         ),
         (
+            "[cluster.a]\n[cluster.b]\n[[link]]\nbetween=['a','b']\nreach='direct'\nnet='ucx'",
+            6,
+            ["link[0].net is 'ucx', which does not encrypt", "encrypt = false"],
+        ),
+        (
             "[cluster.a]\n[[link]]\nbetween=['a','b']\npatience = '10'",
             4,
             ["link[0].patience must be a time such as '12 ms'"],

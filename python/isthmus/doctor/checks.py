@@ -94,6 +94,8 @@ def _hosts(plan: Plan, say: Say) -> list[HostFacts | None]:
         if agent.has_ranks:
             spec = plan.clusters[agent.cluster].spec
             say(_mpi(where, facts, must=bool(spec.mpi or spec.launch)))
+        if finding := _ucx(where, facts, _nets(plan, agent)):
+            say(finding)
         if agent.host:
             say(_clock(where, facts))
     return [None if isinstance(facts, IsthmusError) else facts for facts in found]
@@ -125,6 +127,24 @@ def _mpi(where: str, facts: HostFacts, *, must: bool) -> Finding:
         return Finding(where, "MPI", "ok", text)
     label = version_line(found.get("version")) or "unknown version"
     return Finding(where, "MPI", "ok", f"{label}, started by {found['launcher']}")
+
+
+def _nets(plan: Plan, agent: AgentPlan) -> set[str]:
+    """The `net` of all that the host of an agent takes part in."""
+    own = {gateway.node for gateway in agent.gateways}
+    nets = {link.spec.net for link in plan.links if {link.source, link.target} & own}
+    return nets | {plan.places[agent.cluster].spec.net}
+
+
+def _ucx(where: str, facts: HostFacts, nets: set[str]) -> Finding | None:
+    """Of a host that is to use it; one host of a cluster stands for all."""
+    if not nets & {"ucx", "auto"}:
+        return None
+    if not facts.ucx:
+        return Finding(where, "ucx", "ok", f"UCX can be opened on {facts.name}")
+    if "ucx" in nets:
+        return Finding(where, "ucx", "fail", facts.ucx, "Or say net = 'auto' in the grid file.")
+    return Finding(where, "ucx", "warn", f"{facts.ucx}; net = 'auto' is TCP there", "")
 
 
 def _clock(where: str, facts: HostFacts) -> Finding:
@@ -216,7 +236,9 @@ def _leg(plan: Plan, pair: tuple[int, int], spec: LinkSpec) -> Finding:
     if pair in plan.shared:
         text = "memory: the processes of both are on one host"
     elif spec.reach == "direct":
-        text = "direct: from process to process by TCP"
+        net = "UCX" if spec.net == "ucx" else "UCX where both hosts have it, else TCP"
+        text = "direct: from process to process by "
+        text += "TCP" if spec.net == "tcp" or spec.encrypt else net
     else:
         text = "gateways"
     return Finding(where, "leg", "ok", text)

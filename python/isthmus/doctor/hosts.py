@@ -28,7 +28,8 @@ class NotExaminedError(IsthmusError):
 @dataclass(frozen=True)
 class HostFacts:
     """What isthmusd says of its host. `clock` is how far it is ahead of this host's, in seconds,
-    within `clock_doubt`; `took` is how long it took to get there."""
+    within `clock_doubt`; `ucx` is why UCX cannot be opened there; `took` is how long it took to get
+    there."""
 
     name: str
     version: str
@@ -38,6 +39,7 @@ class HostFacts:
     tcp: dict[str, str]
     interfaces: list[dict[str, Any]] = field(default_factory=list)
     mpi: dict[str, str] = field(default_factory=dict)
+    ucx: str = ""
     clock: float = 0.0
     clock_doubt: float = 0.0
     took: float = 0.0
@@ -89,6 +91,7 @@ def examine(
         tcp={str(k): str(v) for k, v in dict(first.get("tcp") or {}).items()},
         interfaces=list(first.get("interfaces") or []),
         mpi={str(k): str(v) for k, v in dict(first.get("mpi") or {}).items()},
+        ucx=str(first.get("ucx") or ""),
         clock=offset,
         clock_doubt=doubt,
         took=took,

@@ -396,7 +396,8 @@ json Agent::crossed(const char* op) const {
   return {{"op", op},
           {"links", gateways_ ? gateways_->stats() : json::array()},
           {"direct", gateways_ ? gateways_->direct_stats() : json::array()},
-          {"crossings", gateways_ ? gateways_->crossing_stats() : json::array()}};
+          {"crossings", gateways_ ? gateways_->crossing_stats() : json::array()},
+          {"near", gateways_ ? gateways_->near_stats() : json::array()}};
 }
 
 void Agent::stats(const ControlMessage&) { channel_.send(crossed("stats")); }

@@ -20,6 +20,7 @@
 #include "daemon/agent/host.hpp"
 #include "daemon/launch/failure.hpp"
 #include "daemon/launch/mpi_library.hpp"
+#include "net/ucx/leg.hpp"
 
 namespace isthmus::daemon {
 namespace {
@@ -136,6 +137,7 @@ int run_examine(const ExamineOptions& options, const std::string& self, std::ist
               {"cores", usable_cores()},
               {"tcp", examine_tcp()},
               {"interfaces", examine_interfaces()},
+              {"ucx", net::ucx::library_trouble()},
               {"mpi", examine_mpi(options, self)}}
              .dump(-1, ' ', false, json::error_handler_t::replace)
       << std::endl;

@@ -118,6 +118,14 @@ std::vector<std::string> read_hosts(const Keys& keys) {
   return hosts;
 }
 
+core::Net read_net(const Keys& link) {
+  try {
+    return core::net_from(link.get_or("net", std::string(core::name_of(core::Net::Tcp))));
+  } catch (const std::invalid_argument& error) {
+    link.wrong("net", error.what());
+  }
+}
+
 }  // namespace
 
 ConfigureRequest read_configure(const json& body) {
@@ -171,6 +179,7 @@ LinkRequest read_link(const json& body) {
     link.rtt = item.get_or("rtt", 0.0);
     link.streams = item.get_or("streams", 0);
     link.congestion = item.get_or("congestion", std::string());
+    link.net = read_net(item);
     link.compress = item.get_or("compress", false);
     link.patience = item.get_or("patience", 0.0);
     if (!(link.rate >= 0 && link.rate < 1e15)) item.wrong("rate", "is out of range");

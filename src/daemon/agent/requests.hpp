@@ -54,6 +54,7 @@ struct LinkRequest {
     int streams = 0;         ///< 0: chosen here
     std::string congestion;  ///< empty: as the kernel has it
     bool compress = false;
+    core::Net net = core::Net::Tcp;
     double patience = 0;  ///< seconds; 0: that of the settings
   };
   std::vector<Link> links;

@@ -130,6 +130,7 @@ std::vector<LinkCount> Gateway::counts() const {
     LinkCount count{state_->config.node,    node,           peer->neighbour->messages, sent.frames,
                     peer->neighbour->bytes, sent.wire_bytes};
     count.streams = static_cast<int>(peer->driver->streams());
+    count.ucx = peer->driver->goes_by(net::Stream::Leg::Ucx);
     count.rtt = peer->tuning.rtt;
     count.min_rtt = peer->tuning.min_rtt;
     count.best_rate = peer->tuning.best_rate;
@@ -140,6 +141,20 @@ std::vector<LinkCount> Gateway::counts() const {
     counts.push_back(count);
   }
   return counts;
+}
+
+std::map<std::size_t, NearCount> Gateway::near() const {
+  std::map<std::size_t, NearCount> near;
+  for (const auto& [node, peer] : state_->peers) {
+    if (core::is_gateway(node)) continue;
+    NearCount& count = near[state_->router.world()->cluster_of_node(node)];
+    ++count.processes;
+    if (peer->by_ucx) ++count.ucx;
+    count.messages += peer->neighbour->messages;
+    count.bytes += peer->neighbour->bytes;
+    count.wire_bytes += peer->driver->conduit().counts().wire_bytes;
+  }
+  return near;
 }
 
 // ---- closing ----------------------------------------------------------------------------------

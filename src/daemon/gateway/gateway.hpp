@@ -55,6 +55,7 @@ struct GatewayLink {
   std::chrono::milliseconds patience{};  ///< 0: the gateway's
   std::string congestion{};              ///< of its streams' TCP; empty: as the kernel has it
   bool compress = false;                 ///< what crosses, where it gains
+  core::Net net = core::Net::Tcp;        ///< UCX only without `encrypt`
 };
 
 /// A conduit to a gateway of another run, of which guests come. One end has addresses to listen at,
@@ -76,11 +77,19 @@ struct LinkCount {
   std::uint64_t bytes = 0;       ///< of the program's payload
   std::uint64_t wire_bytes = 0;  ///< with headers, acknowledgements and repetitions, without TLS
   int streams = 0;               ///< open now
+  bool ucx = false;              ///< these go by UCX
   std::chrono::microseconds rtt{}, min_rtt{};  ///< as the kernel measures them; 0: unknown
   double best_rate = 0;                        ///< bytes a second delivered, in the best 100 ms
   std::uint64_t repeated = 0;                  ///< bytes that the network lost
   std::uint64_t waiting = 0;  ///< bytes given to it that the other end has not passed on yet
   std::chrono::milliseconds silence{};  ///< how long it has not been heard
+};
+
+/// How the processes of a cluster are connected to a gateway, and what it has sent to them.
+struct NearCount {
+  int processes = 0;
+  int ucx = 0;  ///< of these, by UCX
+  std::uint64_t messages = 0, bytes = 0, wire_bytes = 0;
 };
 
 /// Who of a cluster is there.
@@ -175,6 +184,8 @@ class Gateway {
   /// gateways.
   using Crossed = std::map<std::pair<std::size_t, std::size_t>, net::DirectCount>;
   const Crossed& crossed() const;
+  /// By the index of its clusters.
+  std::map<std::size_t, NearCount> near() const;
   /// What has gone between processes of its clusters, by two of them.
   const core::Router::Crossings& crossings() const;
   /// Frames that went back, or on by another way, since theirs was lost.

@@ -117,6 +117,7 @@ void Gateway::State::learn_crossed(const Peer& from, const ControlBody& body) {
   if (!world || body.cluster >= world->clusters.size()) return;
   net::DirectCount& count = crossed[{world->cluster_of_node(from.node), body.cluster}];
   count.conduits += body.crossed.conduits;
+  count.ucx += body.crossed.ucx;
   count.messages += body.crossed.messages;
   count.bytes += body.crossed.bytes;
   count.wire_bytes += body.crossed.wire_bytes;

@@ -41,7 +41,8 @@ void Gateway::State::open_links(std::vector<GatewayLink> links,
       continue;
     }
     const GatewayLink& made = dialled[to].link;
-    const int streams = made.streams > 0
+    const int streams = made.net == core::Net::Ucx ? 1
+                        : made.streams > 0
                             ? made.streams
                             : core::streams_for(static_cast<double>(made.rate), made.rtt,
                                                 static_cast<double>(net::tcp_window_ceiling()));
@@ -77,6 +78,8 @@ asio::awaitable<std::shared_ptr<net::Stream>> Gateway::State::connected(std::sha
                                                                         GatewayLink link) {
   net::ConnectOptions options;
   options.encrypt_loopback = options.encrypt_remote = link.encrypt;
+  options.net = link.encrypt ? core::Net::Tcp : link.net;  // UCX does not encrypt
+  options.self = self->config.node;
   options.limit = std::min(options.limit, self->config.connect_timeout / 2);
   const net::Credentials credentials{self->config.job, self->config.secret};
   const std::string scheme = net::kServiceScheme;

@@ -20,6 +20,7 @@ std::string Gateway::State::name(core::NodeId node) const {
 // Why a newcomer cannot be served; empty if it can.
 std::string Gateway::State::objection(const net::Listener::Newcomer& newcomer) const {
   const core::NodeId node = newcomer.node;
+  const bool by_ucx = newcomer.stream->leg() == net::Stream::Leg::Ucx;
   if (faulted) return "the job has failed already";
   if (closing) return "the job is over";
   const auto known = peers.find(node);
@@ -32,6 +33,7 @@ std::string Gateway::State::objection(const net::Listener::Newcomer& newcomer) c
     if (known != peers.end() && known->second->neighbour->left)
       return "it has said goodbye already";
     if (known != peers.end() && known->second->driver->closed()) return "has given up this link";
+    if (by_ucx && !config.accept_plain) return "has no link without encryption, as UCX needs it";
     return {};
   }
   if (!world) return "the gateway has not been told about the grid yet";
@@ -40,6 +42,9 @@ std::string Gateway::State::objection(const net::Listener::Newcomer& newcomer) c
       !self->serves(world->cluster_of_node(node))) {
     return world->rank_name(node) + " is not of " +
            core::quoted_clusters(*world, router.clusters());
+  }
+  if (by_ucx && world->clusters[world->cluster_of_node(node)].net == core::Net::Tcp) {
+    return "the grid file does not let processes of this cluster use UCX";
   }
   if (known == peers.end()) return {};
   if (known->second->driver->conduit().peer_session() != newcomer.session) {
@@ -60,6 +65,7 @@ void Gateway::State::welcome(net::Listener::Newcomer newcomer) {
   const PeerPtr peer =
       known == peers.end() ? add_peer(newcomer.node, newcomer.is_unix) : known->second;
   peer->where = newcomer.stream->where();
+  peer->by_ucx = newcomer.stream->leg() == net::Stream::Leg::Ucx;
   log::debug("{} connects from {}", name(newcomer.node), peer->where);
   if (core::is_gateway(peer->node)) {
     peer->driver->attach(std::move(newcomer.stream), newcomer.read);

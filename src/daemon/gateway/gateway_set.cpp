@@ -180,6 +180,7 @@ void GatewaySet::link(const LinkRequest& request,
     made.streams = link.streams;
     made.congestion = link.congestion;
     made.compress = link.compress;
+    made.net = link.net;
     made.patience = std::chrono::milliseconds(std::llround(1000 * link.patience));
     links[link.from].push_back(std::move(made));
   }
@@ -291,6 +292,7 @@ json GatewaySet::stats() const {
                     {"frames", count.frames},
                     {"wire_bytes", count.wire_bytes},
                     {"streams", count.streams},
+                    {"ucx", count.ucx},
                     {"rtt", static_cast<double>(count.rtt.count()) * 1e-6},
                     {"min_rtt", static_cast<double>(count.min_rtt.count()) * 1e-6},
                     {"best_rate", count.best_rate},
@@ -308,6 +310,7 @@ json GatewaySet::direct_stats() const {
       list.push_back({{"from", clusters.first},
                       {"to", clusters.second},
                       {"conduits", count.conduits},
+                      {"ucx", count.ucx},
                       {"messages", count.messages},
                       {"bytes", count.bytes},
                       {"wire_bytes", count.wire_bytes}});
@@ -326,6 +329,22 @@ json GatewaySet::crossing_stats() const {
                       {"messages", count.messages},
                       {"bytes", count.bytes},
                       {"frames", count.frames},
+                      {"wire_bytes", count.wire_bytes}});
+    }
+  }
+  return list;
+}
+
+json GatewaySet::near_stats() const {
+  auto list = json::array();
+  for (const Member& member : state_->members) {
+    for (const auto& [cluster, count] : member.gateway->near()) {
+      list.push_back({{"node", member.node},
+                      {"cluster", cluster},
+                      {"processes", count.processes},
+                      {"ucx", count.ucx},
+                      {"messages", count.messages},
+                      {"bytes", count.bytes},
                       {"wire_bytes", count.wire_bytes}});
     }
   }

@@ -72,6 +72,7 @@ class GatewaySet {
   nlohmann::json stats() const;
   nlohmann::json direct_stats() const;
   nlohmann::json crossing_stats() const;
+  nlohmann::json near_stats() const;
   /// Says goodbye to all; `done` is called within about a second.
   void close(const std::function<void()>& done);
 

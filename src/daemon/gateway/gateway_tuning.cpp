@@ -57,6 +57,7 @@ void Gateway::State::set_compress(Peer& peer, bool wanted) {
 // One period of a link: what has been measured, and what follows from it.
 void Gateway::State::tune(Peer& peer) {
   if (peer.neighbour->left || peer.driver->closed()) return;
+  if (peer.driver->goes_by(net::Stream::Leg::Ucx)) return;  // whose affair all of this is
   Tuning& tuning = peer.tuning;
   core::LinkPeriod period{.seconds = seconds(kPeriod)};
   std::chrono::microseconds rtt{};

@@ -70,7 +70,7 @@ RingStream::RingStream(Socket socket, std::string where, SharedMemory memory, Si
       memory_(std::move(memory)),
       writer_(head(memory_, written_by(side)), ring_bytes(memory_, written_by(side))),
       reader_(head(memory_, read_by(side)), ring_bytes(memory_, read_by(side))),
-      watch_(asio::use_service<RingWatch>(context_of(this->socket()))) {
+      watch_(asio::use_service<Watch>(context_of(this->socket()))) {
   watch_.add(*this);
 }
 

@@ -9,13 +9,13 @@
 #include <string>
 
 #include "net/shm/ring.hpp"
-#include "net/shm/ring_watch.hpp"
+#include "net/watch.hpp"
 #include "net/shm/shared_memory.hpp"
 #include "net/stream.hpp"
 
 namespace isthmus::net {
 
-class RingStream final : public Stream {
+class RingStream final : public Stream, public Watched {
  public:
   enum class Side : std::uint8_t { Maker, Taker };  ///< of the memory
   /// Bytes of each ring: a power of two from the one to the other.
@@ -33,15 +33,16 @@ class RingStream final : public Stream {
   Moved write(std::span<const iovec> from) override;
   void wait(Wait what, Ready ready) override;
   void close() override;
+  Leg leg() const override { return Leg::Memory; }
 
-  // ---- for RingWatch ----------------------------------------------------------------------------
+  // ---- for Watch --------------------------------------------------------------------------------
 
   /// Ends the waits that have something to tell. False: none had.
-  bool look();
+  bool look() override;
   /// Some wait has something to tell.
-  bool ready() const;
+  bool ready() const override;
   /// Whether the other side is to wake this one when a wait has something to tell.
-  void asleep(bool is);
+  void asleep(bool is) override;
 
  private:
   void wake_peer();
@@ -51,7 +52,7 @@ class RingStream final : public Stream {
   SharedMemory memory_;
   RingWriter writer_;
   RingReader reader_;
-  RingWatch& watch_;
+  Watch& watch_;
   Ready readable_, writable_;  // under way
   bool listening_ = false;     // for the socket
   bool closed_ = false;

@@ -44,7 +44,7 @@ class RingStreamTest : public testing::TestWithParam<Runs> {
   // Until `done` or for ten seconds.
   template <class Done>
   bool run_until(Done done) {
-    auto& rings = asio::use_service<RingWatch>(io_);
+    auto& rings = asio::use_service<Watch>(io_);
     const auto limit = std::chrono::steady_clock::now() + 10s;
     while (!done() && std::chrono::steady_clock::now() < limit) {
       if (GetParam() == Runs::Looking) {

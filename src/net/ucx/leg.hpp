@@ -1,0 +1,34 @@
+// How the two ends of an authenticated stream agree to send their bytes by UCX instead, before they
+// say Hello. docs/protocol.md tells the exchange.
+#pragma once
+
+#include <asio/awaitable.hpp>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "core/ids.hpp"
+#include "net/stream.hpp"
+
+namespace isthmus::net::ucx {
+
+/// Why the library cannot be opened on this host; empty: it can.
+std::string library_trouble();
+
+/// Who speaks on a stream, and how long the other may take.
+struct Ends {
+  core::NodeId self = core::kNobody;
+  std::chrono::milliseconds limit{5000};
+};
+
+/// On the side that has connected. Gives the stream back as it was where bytes cannot go by UCX;
+/// `must`: then throws Refusal, with a sentence. Throws std::runtime_error where the stream breaks.
+asio::awaitable<std::shared_ptr<Stream>> ask(std::shared_ptr<Stream> stream, Ends ends, bool must);
+
+/// On the other side, which has read the body of a Leg frame. As `ask` without `must`.
+asio::awaitable<std::shared_ptr<Stream>> answer(std::shared_ptr<Stream> stream, Ends ends,
+                                                std::span<const std::byte> offer);
+
+}  // namespace isthmus::net::ucx

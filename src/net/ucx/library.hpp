@@ -1,0 +1,51 @@
+// UCX's functions. The library is opened when it is first wanted: most clusters do without it. The
+// process may hold it already, as part of its MPI: then it is the same one.
+#pragma once
+
+#include <ucp/api/ucp.h>
+#include <ucs/debug/log_def.h>
+
+namespace isthmus::net::ucx {
+
+struct Library {
+  /// The same each time. Throws std::runtime_error with a sentence that names the host and the
+  /// package. The program keeps the signal handlers that it has.
+  static const Library& open();
+
+  decltype(&::ucp_config_read) config_read;
+  decltype(&::ucp_config_modify) config_modify;
+  decltype(&::ucp_config_release) config_release;
+  decltype(&::ucp_init_version) init_version;
+  decltype(&::ucp_cleanup) cleanup;
+  decltype(&::ucp_worker_create) worker_create;
+  decltype(&::ucp_worker_destroy) worker_destroy;
+  decltype(&::ucp_worker_get_address) worker_get_address;
+  decltype(&::ucp_worker_release_address) worker_release_address;
+  decltype(&::ucp_worker_get_efd) worker_get_efd;
+  decltype(&::ucp_worker_arm) worker_arm;
+  decltype(&::ucp_worker_progress) worker_progress;
+  decltype(&::ucp_worker_set_am_recv_handler) worker_set_am_recv_handler;
+  decltype(&::ucp_ep_create) ep_create;
+  decltype(&::ucp_ep_close_nbx) ep_close_nbx;
+  decltype(&::ucp_ep_flush_nbx) ep_flush_nbx;
+  decltype(&::ucp_am_send_nbx) am_send_nbx;
+  decltype(&::ucp_request_check_status) request_check_status;
+  decltype(&::ucp_request_free) request_free;
+  const char* (*status_string)(ucs_status_t);
+  decltype(&::ucs_log_push_handler) log_push_handler;  ///< may be missing, as the next
+  decltype(&::ucs_log_pop_handler) log_pop_handler;
+};
+
+/// UCX's own lines on the program's standard error, of what is told otherwise, are left out.
+class Quiet {
+ public:
+  explicit Quiet(const Library& library);
+  ~Quiet();
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+
+ private:
+  const Library& library_;
+};
+
+}  // namespace isthmus::net::ucx

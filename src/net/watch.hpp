@@ -1,0 +1,55 @@
+// Who looks at memory that other processes write for those of an io_context: rings, and UCX's
+// queues. Arrivals there wake nobody by themselves: the thread that runs the io_context either
+// looks for them, again and again, while a program waits for the grid, or sleeps and is woken
+// through a file descriptor. Which of the two, the writers are told.
+#pragma once
+
+#include <asio/execution_context.hpp>
+#include <vector>
+
+namespace isthmus::net {
+
+/// What is looked at.
+class Watched {
+ public:
+  /// Ends the waits that have something to tell. False: none had.
+  virtual bool look() = 0;
+  /// Some wait has something to tell.
+  virtual bool ready() const = 0;
+  /// Whether the io_context is to be woken when a wait has something to tell.
+  virtual void asleep(bool is) = 0;
+
+ protected:
+  ~Watched() = default;
+};
+
+/// All on the thread whose turn it is to run the io_context. Without calls of `stay_awake` every
+/// arrival wakes the io_context, as a socket's does.
+class Watch : public asio::execution_context::service {
+ public:
+  using key_type = Watch;
+  static inline asio::execution_context::id id{};
+
+  explicit Watch(asio::execution_context& context) : service(context) {}
+
+  bool any() const { return !watched_.empty(); }
+  /// From now on the caller looks, until it asks whether it may sleep.
+  void stay_awake();
+  bool awake() const { return awake_; }
+  /// Ends the waits that have something to tell, from within this call. False: none had.
+  bool look();
+  /// True: whatever comes from now on wakes the io_context. False: look first.
+  bool may_sleep();
+
+  void add(Watched& watched) { watched_.push_back(&watched); }
+  void remove(Watched& watched);
+
+ private:
+  void shutdown() override {}
+
+  std::vector<Watched*> watched_;  // null: gone during a look
+  bool awake_ = false;
+  bool looking_ = false;
+};
+
+}  // namespace isthmus::net

@@ -1,0 +1,116 @@
+"""Ranks, gateways and processes of several clusters whose bytes go by UCX."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import mpis
+import pytest
+
+GRID = """
+[cluster.east]
+net = "{inside}"
+[cluster.west]
+net = "{inside}"
+[[link]]
+between = ["east", "west"]
+reach = "{reach}"
+encrypt = false
+net = "{between}"
+"""
+
+
+@pytest.fixture
+def grid(tmp_path: Path):
+    def write(inside: str = "ucx", between: str = "ucx", reach: str = "gateway") -> Path:
+        path = tmp_path / "grid.toml"
+        path.write_text(GRID.format(inside=inside, between=between, reach=reach))
+        return path
+
+    return write
+
+
+@pytest.fixture(params=["tcp", "posix,self"], ids=["tcp", "memory"])
+def transports(request, monkeypatch) -> str:
+    """What UCX uses, of Isthmus alone."""
+    monkeypatch.setenv("ISTHMUS_UCX_TLS", request.param)
+    return request.param
+
+
+@pytest.mark.parametrize("reach", ["gateway", "direct"])
+def test_programs(isthmus, programs: Path, grid, transports, reach) -> None:
+    """Of mixed libraries, one of which (MPICH 4.0) has UCX in use itself."""
+    for program in ("p2p/modes.c", "coll/all.c"):
+        east, west = (
+            mpis.ALL[name].build(mpis.PROGRAMS / program, programs)
+            for name in ("openmpi4", "mpich4")
+        )
+        done = isthmus(
+            *("run", "--stats", "-g", grid(reach=reach)),
+            *("--on", "east", "-n", 2, east, ":", "--on", "west", "-n", 2, west),
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "east/0 -> west/0, ucx" in done.stderr
+        assert re.search(r"east/0 -> east's ranks, ucx \(2 of 2\)", done.stderr), done.stderr
+        if reach == "direct":
+            assert re.search(r"east -> west, ucx \(\d\)", done.stderr), done.stderr
+        assert "UCX  " not in done.stderr, "its own lines are no business of the user's"
+
+
+TALK = r"""
+import os, sys, time
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+os.write(1, f"{world.rank} {os.getpid()}\n".encode())
+data = bytearray(300_000)
+while True:
+    world.sendrecv(bytes(data), (world.rank + 1) % world.size, 0, None, MPI.ANY_SOURCE, 0)
+"""
+
+
+@pytest.mark.parametrize("reach", ["gateway", "direct"])
+def test_a_rank_that_is_killed_ends_the_run(isthmus, grid, tmp_path, transports, reach) -> None:
+    program = tmp_path / "talk.py"
+    program.write_text(TALK)
+    words = ["run", "-g", grid(reach=reach), "-n", 4, mpis.ALL["mpich5"].python, program]
+    run = subprocess.Popen(
+        [sys.executable, "-m", "isthmus", *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert run.stdout
+    ranks = dict(map(int, run.stdout.readline().split()) for _ in range(4))
+    time.sleep(0.5)
+    os.kill(ranks[3], signal.SIGKILL)
+    _, said = run.communicate(timeout=60)
+    assert run.returncode != 0
+    assert "rank 3" in said, said
+
+
+def hide_ucx(monkeypatch, folder: Path) -> None:
+    """A library by its name comes before the real one, and is none."""
+    (folder / "hidden").mkdir()
+    (folder / "hidden" / "libucp.so.0").write_text("not a library")
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(folder / "hidden"))
+
+
+def test_without_the_library_ucx_is_an_error_and_auto_is_tcp(
+    isthmus, programs: Path, grid, tmp_path, monkeypatch
+) -> None:
+    hide_ucx(monkeypatch, tmp_path)
+    program = mpis.ALL["openmpi4"].build(mpis.PROGRAMS / "p2p/modes.c", programs)
+    done = isthmus("run", "-g", grid(), "-n", 4, program, timeout=60)
+    assert done.returncode != 0
+    assert "UCX cannot be opened on" in done.stderr
+    assert "libucx0" in done.stderr
+    done = isthmus("run", "--stats", "-g", grid("auto", "auto"), "-n", 4, program, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "ucx" not in done.stderr
