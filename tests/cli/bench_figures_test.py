@@ -47,6 +47,7 @@ def results(*runs: Run) -> Results:
         Task("stream", MIB, 3, 1.5),
         Task("rate", 8, 1, 0.25),
         Task("loaded", 8, total=10**9),
+        Task("back", 8, 5),
     ],
 )
 def test_tasks_are_read_as_they_are_written(task):

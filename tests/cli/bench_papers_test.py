@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import typer
 
+from isthmus.bench import figures as p2p_figures
 from isthmus.bench.app.layouts import ONE, QUARTER, SPLIT
 from isthmus.bench.app.results import AppResults, AppRun
 from isthmus.bench.coll.results import CollResults, CollRun
@@ -89,7 +90,7 @@ def test_latencies_of_table_4():
     assert found["in one cluster: TCP, one way"] is None
 
 
-def test_ways_through_a_gateway():
+def test_ways_through_a_gateway(tmp_path: Path):
     runs = [
         Run("isthmus", 0, Task(way, size, 1), 1, (seconds, 2 * seconds))
         for way, size, seconds in (("there", 8, 50e-6), ("back", 8, 60e-6), ("there", MIB, 0.04))
@@ -98,6 +99,9 @@ def test_ways_through_a_gateway():
     assert found["8 B one way, from the faster network"] == pytest.approx(50)
     assert found["8 B: the slower way over the quicker one"] == pytest.approx(1.2)
     assert found["1 MiB: the same"] is None
+    pytest.importorskip("matplotlib")
+    made = p2p_figures.p2p(Results({"isthmus": "Isthmus"}, runs), "leiden", tmp_path)
+    assert [path.name for path in made] == ["leiden-ways.png", "leiden-ways.svg"]
 
 
 def test_kernels_of_figures_6_and_7():

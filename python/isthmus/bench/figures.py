@@ -8,6 +8,7 @@ from isthmus.bench.report import size_text
 from isthmus.errors import UsageError
 from isthmus.measuring.results import Results
 from isthmus.measuring.samples import NotMeasuredError
+from isthmus.measuring.tasks import ONE_WAY
 
 _TICKS = 4  # powers of two between marks of the size axis
 
@@ -58,6 +59,9 @@ def p2p(results: Results, name: str, folder: Path) -> list[Path]:
             made += _curves(results, keys, what, folder / f"{name}-{file}")
     if others:
         made += _latencies(results, [*others, *natives], name, folder / f"{name}-latency")
+    ways = [(key, way) for key in results.measured() for way in ONE_WAY if results.sizes(key, way)]
+    if ways:
+        made += _ways(results, ways, name, folder / f"{name}-ways")
     flows = [key for key in results.measured() if _flow_rates(results, key)]
     if flows:
         made += _bars(results, flows, name, folder / f"{name}-flows")
@@ -133,6 +137,25 @@ def _flow_rates(results: Results, key: str) -> dict[tuple[str, str], float]:
             except NotMeasuredError:
                 continue
     return found
+
+
+def _ways(results: Results, curves: Sequence[tuple[str, str]], name: str, path: Path) -> list[Path]:
+    """Each way of round trips alone, as in MPICH/MadIII's Figure 6."""
+    plot = pyplot()
+    figure, axes = plot.subplots(figsize=(8, 5))
+    every: set[int] = set()
+    for key, way in curves:
+        sizes = results.sizes(key, way)
+        every |= set(sizes)
+        times = [1e6 * results.way(key, way, size) for size in sizes]
+        style = {**_style(key), "linestyle": "-" if way == ONE_WAY[0] else "--"}
+        axes.plot(sizes, times, label=f"{results.labels[key]}, {way}", **style)
+    _size_axis(axes, sorted(every))
+    axes.set_yscale("log")
+    axes.set_ylabel("one way, us (the least)")
+    axes.set_title(f"Each way of round trips on {name}")
+    axes.legend(fontsize="small")
+    return save(plot, figure, path)
 
 
 def _bars(results: Results, keys: Sequence[str], name: str, path: Path) -> list[Path]:

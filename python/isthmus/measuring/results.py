@@ -79,8 +79,8 @@ class Results(Samples[Run]):
 
     # -- round trips -------------------------------------------------------------------------
 
-    def sizes(self, contestant: str) -> list[int]:
-        return sorted({run.task.bytes for run in self._of(contestant, "pingpong") if run.seconds})
+    def sizes(self, contestant: str, figure: str = "pingpong") -> list[int]:
+        return sorted({run.task.bytes for run in self._of(contestant, figure) if run.seconds})
 
     def round_trips(self, contestant: str, size: int) -> list[float]:
         """Every sample; never empty."""

@@ -63,7 +63,7 @@ def _ways_differ(size: int) -> Callable[[Measured], float]:
 _INSIDE = ("--testbed=hablot", "--within=a", *only(OURS, "native-*-default"))
 _WORDS = ("--testbed", "loopback", "--figure=pingpong", *only(TCP, OURS))
 _UNEQUAL = ("--testbed", "leiden", *repeated("--figure", ONE_WAY), *only(OURS))
-_SIZES = repeated("--size", ("8 B", "1 MiB"))
+_SIZES = repeated("--size", ("8 B", "4 KiB", "64 KiB", "1 MiB"))
 _QUICK = (
     *(*_WORDS, *repeated("--size", ("8 B", "64 KiB", "1 MiB", "8 MiB"))),
     *("--rounds=100", "--passes=1"),
