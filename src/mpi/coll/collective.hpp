@@ -75,7 +75,7 @@ int launch(std::unique_ptr<Collective> collective, const Call& call);
 /// (those get a push first): MPI does not match a blocking collective on one rank with a
 /// non-blocking one on another, and the other members cannot know what is under way here.
 inline GridCommRef spanning(MPI_Comm comm) {
-  if (depth != 0) return nullptr;
+  if (inner_call()) return nullptr;
   if (find_comm(comm) != nullptr) return share_comm(comm);
   if (!idle()) pump();
   return nullptr;

@@ -96,7 +96,7 @@ int make_group(const core::Group& group, MPI_Group* handle) {
 }
 
 bool native_pair(MPI_Group first, MPI_Group second) {
-  if (depth != 0 || first == MPI_GROUP_NULL || second == MPI_GROUP_NULL) return true;
+  if (inner_call() || first == MPI_GROUP_NULL || second == MPI_GROUP_NULL) return true;
   return !is_grid_group(first) && !is_grid_group(second);
 }
 

@@ -85,7 +85,7 @@ ISTHMUS_MPI(Group_difference)(MPI_Group group1, MPI_Group group2, MPI_Group* new
 }
 
 ISTHMUS_MPI(Group_incl)(MPI_Group group, int n, const int ranks[], MPI_Group* newgroup) {
-  if (depth != 0 || !is_grid_group(group)) return native.Group_incl(group, n, ranks, newgroup);
+  if (inner_call() || !is_grid_group(group)) return native.Group_incl(group, n, ranks, newgroup);
   return shielded(errors_of_no_object(), "MPI_Group_incl", [&] {
     const core::Group all = group_of(group);
     return make_group(all.include(checked(all, list(n, ranks))), newgroup);
@@ -93,7 +93,7 @@ ISTHMUS_MPI(Group_incl)(MPI_Group group, int n, const int ranks[], MPI_Group* ne
 }
 
 ISTHMUS_MPI(Group_excl)(MPI_Group group, int n, const int ranks[], MPI_Group* newgroup) {
-  if (depth != 0 || !is_grid_group(group)) return native.Group_excl(group, n, ranks, newgroup);
+  if (inner_call() || !is_grid_group(group)) return native.Group_excl(group, n, ranks, newgroup);
   return shielded(errors_of_no_object(), "MPI_Group_excl", [&] {
     const core::Group all = group_of(group);
     return make_group(all.exclude(checked(all, list(n, ranks))), newgroup);
@@ -101,7 +101,7 @@ ISTHMUS_MPI(Group_excl)(MPI_Group group, int n, const int ranks[], MPI_Group* ne
 }
 
 ISTHMUS_MPI(Group_range_incl)(MPI_Group group, int n, int ranges[][3], MPI_Group* newgroup) {
-  if (depth != 0 || !is_grid_group(group)) {
+  if (inner_call() || !is_grid_group(group)) {
     return native.Group_range_incl(group, n, ranges, newgroup);
   }
   return shielded(errors_of_no_object(), "MPI_Group_range_incl", [&] {
@@ -111,7 +111,7 @@ ISTHMUS_MPI(Group_range_incl)(MPI_Group group, int n, int ranges[][3], MPI_Group
 }
 
 ISTHMUS_MPI(Group_range_excl)(MPI_Group group, int n, int ranges[][3], MPI_Group* newgroup) {
-  if (depth != 0 || !is_grid_group(group)) {
+  if (inner_call() || !is_grid_group(group)) {
     return native.Group_range_excl(group, n, ranges, newgroup);
   }
   return shielded(errors_of_no_object(), "MPI_Group_range_excl", [&] {
@@ -121,7 +121,7 @@ ISTHMUS_MPI(Group_range_excl)(MPI_Group group, int n, int ranges[][3], MPI_Group
 }
 
 ISTHMUS_MPI(Group_free)(MPI_Group* group) {
-  if (depth == 0 && group != nullptr && is_grid_group(*group)) unregister_group(*group);
+  if (!inner_call() && group != nullptr && is_grid_group(*group)) unregister_group(*group);
   return native.Group_free(group);
 }
 

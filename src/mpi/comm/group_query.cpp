@@ -23,7 +23,7 @@ int translated(const core::Group& from, int rank, const core::Group& to) {
 }  // namespace
 
 ISTHMUS_MPI(Group_size)(MPI_Group group, int* size) {
-  if (depth != 0 || !is_grid_group(group)) return native.Group_size(group, size);
+  if (inner_call() || !is_grid_group(group)) return native.Group_size(group, size);
   return shielded(errors_of_no_object(), "MPI_Group_size", [&] {
     *size = group_of(group).size();
     return MPI_SUCCESS;
@@ -31,7 +31,7 @@ ISTHMUS_MPI(Group_size)(MPI_Group group, int* size) {
 }
 
 ISTHMUS_MPI(Group_rank)(MPI_Group group, int* rank) {
-  if (depth != 0 || !is_grid_group(group)) return native.Group_rank(group, rank);
+  if (inner_call() || !is_grid_group(group)) return native.Group_rank(group, rank);
   return shielded(errors_of_no_object(), "MPI_Group_rank", [&] {
     *rank = group_of(group).rank_of(grid()->node).value_or(MPI_UNDEFINED);
     return MPI_SUCCESS;

@@ -305,8 +305,8 @@ void open_for(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI
 
 /// By processes of this cluster alone: mostly the native library's.
 int open_within(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
-  if (depth != 0 || grid() == nullptr || comm == MPI_COMM_NULL || filename == nullptr ||
-      *filename == 0 || fh == nullptr) {
+  if (native_call() || comm == MPI_COMM_NULL || filename == nullptr || *filename == 0 ||
+      fh == nullptr) {
     return parked(native.File_open, comm, filename, amode, info, fh);
   }
   std::string name = filename;

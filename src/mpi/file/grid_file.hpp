@@ -65,7 +65,7 @@ GridFileRef find_file(MPI_File handle);
 /// An open file by the name that the program gave, which is not in this process's file system.
 GridFileRef find_file_elsewhere(const std::string& name);
 inline GridFileRef grid_file(MPI_File handle) {
-  return depth != 0 || grid() == nullptr ? nullptr : find_file(handle);
+  return native_call() ? nullptr : find_file(handle);
 }
 void enter_file(const GridFileRef& file);
 void forget_file(MPI_File handle);

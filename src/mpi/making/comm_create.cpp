@@ -29,7 +29,7 @@ int create_intercomm(const GridCommRef& parent, const core::Group& chosen, MPI_C
 ISTHMUS_MPI(Comm_create)(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
   const GridCommRef parent = spanning(comm);
   if (!parent || group == MPI_GROUP_NULL) {
-    if (depth == 0 && is_grid_group(group)) return refuse_group(comm, "MPI_Comm_create");
+    if (!inner_call() && is_grid_group(group)) return refuse_group(comm, "MPI_Comm_create");
     const int code = parked(native.Comm_create, comm, group, newcomm);
     settle_handles();
     return code;

@@ -154,7 +154,7 @@ int create_group(const GridComm& parent, const core::Group& group, int tag, MPI_
 ISTHMUS_MPI(Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* newcomm) {
   const GridCommRef parent = spanning(comm);
   if (!parent || group == MPI_GROUP_NULL) {
-    if (depth == 0 && is_grid_group(group)) return refuse_group(comm, "MPI_Comm_create_group");
+    if (!inner_call() && is_grid_group(group)) return refuse_group(comm, "MPI_Comm_create_group");
     const int code = parked(native.Comm_create_group, comm, group, tag, newcomm);
     settle_handles();
     return code;

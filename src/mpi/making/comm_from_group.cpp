@@ -131,7 +131,7 @@ int create_inter(const core::Group& local, int local_leader, MPI_Group remote_gr
 ISTHMUS_MPI(Comm_create_from_group)
 (MPI_Group group, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler,
  MPI_Comm* newcomm) {
-  if (depth != 0 || grid() == nullptr || group == MPI_GROUP_NULL || newcomm == nullptr) {
+  if (native_call() || group == MPI_GROUP_NULL || newcomm == nullptr) {
     return parked(native.Comm_create_from_group, group, stringtag, info, errhandler, newcomm);
   }
   return shielded_by(errhandler, kFunction,
@@ -142,7 +142,7 @@ ISTHMUS_MPI(Comm_create_from_group)
 ISTHMUS_MPI(Intercomm_create_from_groups)
 (MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader,
  const char* stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm* newintercomm) {
-  if (depth != 0 || grid() == nullptr || local_group == MPI_GROUP_NULL || newintercomm == nullptr) {
+  if (native_call() || local_group == MPI_GROUP_NULL || newintercomm == nullptr) {
     return parked(native.Intercomm_create_from_groups, local_group, local_leader, remote_group,
                   remote_leader, stringtag, info, errhandler, newintercomm);
   }

@@ -106,7 +106,7 @@ int split_intercomm_by_type(const GridCommRef& parent, int type, int key, MPI_In
 // coverage: parts lie within clusters; mpi_hw_resource_type = "cluster" gives the whole cluster
 ISTHMUS_MPI(Comm_split_type)
 (MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
-  if (depth != 0 || grid() == nullptr || comm == MPI_COMM_NULL || newcomm == nullptr) {
+  if (native_call() || comm == MPI_COMM_NULL || newcomm == nullptr) {
     return parked(native.Comm_split_type, comm, split_type, key, info, newcomm);
   }
   int inter = 0;

@@ -146,7 +146,7 @@ ISTHMUS_MPI(Init_thread)(int* argc, char*** argv, int required, int* provided) {
 // coverage: waits for every rank, then leaves the grid; where sessions are open, the last does that
 ISTHMUS_MPI(Finalize)() {
   Lifetime& life = lifetime();
-  if (depth == 0 && in_grid()) {
+  if (!inner_call() && in_grid()) {
     const std::lock_guard lock(life.mutex);
     if (life.sessions > 0 && life.begun && !life.ended) {
       life.ended = true;

@@ -74,7 +74,7 @@ ISTHMUS_MPI(Intercomm_create)
     return parked(native.Intercomm_create, local_comm, local_leader, peer_comm, remote_leader, tag,
                   newintercomm);
   };
-  if (depth > 0 || !grid() || local_comm == MPI_COMM_NULL) return natively();
+  if (native_call() || local_comm == MPI_COMM_NULL) return natively();
   const GridCommRef local = share_comm(local_comm);
   int inter = 0;
   if (const int code = isthmus_Comm_test_inter(local_comm, &inter); code != MPI_SUCCESS) {

@@ -22,7 +22,7 @@ constexpr const char* kClusters = "isthmus://cluster/";
 
 /// The members of a set of ours; nothing for a native one.
 std::optional<core::Group> members_of(const char* name) {
-  if (depth != 0 || grid() == nullptr || name == nullptr) return std::nullopt;
+  if (native_call() || name == nullptr) return std::nullopt;
   const Grid& here = *grid();
   if (strcasecmp(name, "mpi://WORLD") == 0) return here.part_group();
   if (strcasecmp(name, "mpi://SELF") == 0) return core::Group::range(here.node, 1);
@@ -32,9 +32,7 @@ std::optional<core::Group> members_of(const char* name) {
   return std::nullopt;
 }
 
-int clusters() {
-  return depth != 0 || grid() == nullptr ? 0 : static_cast<int>(grid()->part().size());
-}
+int clusters() { return native_call() ? 0 : static_cast<int>(grid()->part().size()); }
 
 /// Has the native library judge the session; its error has been raised.
 int check_session(MPI_Session session) {
@@ -45,7 +43,7 @@ int check_session(MPI_Session session) {
 /// A cluster that there is not. The native library's errors about sets pass by the session's
 /// handler (MPICH 4.0), so this one does not ask it.
 bool is_unknown_cluster(const char* name) {
-  return depth == 0 && grid() != nullptr && name != nullptr &&
+  return !native_call() && name != nullptr &&
          std::strncmp(name, kClusters, std::strlen(kClusters)) == 0 && !members_of(name);
 }
 int refuse_cluster(MPI_Session session, const char* function, const char* name) {

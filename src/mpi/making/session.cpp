@@ -74,7 +74,7 @@ using namespace isthmus::face;
 
 // coverage: joins the grid, as MPI_Init does, where that has not been called
 ISTHMUS_MPI(Session_init)(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
-  if (depth > 0 || !in_grid() || errhandler == MPI_ERRHANDLER_NULL || session == nullptr) {
+  if (inner_call() || !in_grid() || errhandler == MPI_ERRHANDLER_NULL || session == nullptr) {
     return native.Session_init(info, errhandler, session);
   }
   if (!begin_session()) return refuse(info, errhandler, session);
@@ -90,7 +90,7 @@ ISTHMUS_MPI(Session_init)(MPI_Info info, MPI_Errhandler errhandler, MPI_Session*
 // coverage: the last leaves the grid after MPI_Finalize, or without MPI_Init when the program exits
 ISTHMUS_MPI(Session_finalize)(MPI_Session* session) {
   const int code = native.Session_finalize(session);
-  if (code == MPI_SUCCESS && depth == 0) end_session();
+  if (code == MPI_SUCCESS && !inner_call()) end_session();
   return code;
 }
 

@@ -99,7 +99,7 @@ int join_runs(int fd, const std::string& theirs, MPI_Comm* intercomm) {
 
 // coverage: between processes of one run or of several; MPI_COMM_NULL between others
 ISTHMUS_MPI(Comm_join)(int fd, MPI_Comm* intercomm) {
-  if (depth != 0 || grid() == nullptr || intercomm == nullptr) {
+  if (native_call() || intercomm == nullptr) {
     return native.Comm_join(fd, intercomm);
   }
   return shielded(MPI_COMM_SELF, "MPI_Comm_join", [&]() -> int {

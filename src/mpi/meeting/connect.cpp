@@ -44,7 +44,7 @@ template <class Native>
 int meet(At what, Native natively, const char* function, const char* port_name, MPI_Info info,
          int root, MPI_Comm comm, MPI_Comm* newcomm) {
   const auto by_library = [&] { return parked(natively, port_name, info, root, comm, newcomm); };
-  if (depth != 0 || grid() == nullptr || comm == MPI_COMM_NULL || newcomm == nullptr) {
+  if (native_call() || comm == MPI_COMM_NULL || newcomm == nullptr) {
     return by_library();
   }
   const GridCommRef found = share_comm(comm);

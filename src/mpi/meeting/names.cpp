@@ -13,8 +13,6 @@
 namespace isthmus::face {
 namespace {
 
-bool native_call() { return depth != 0 || grid() == nullptr; }
-
 /// Writes a port's name where the program has MPI_MAX_PORT_NAME bytes for it.
 void give_port(const std::string& name, char* port_name) {
   require(name.size() < MPI_MAX_PORT_NAME, MPI_ERR_PORT, "the port's name is too long");

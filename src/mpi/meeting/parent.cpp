@@ -29,7 +29,7 @@ MPI_Comm of(const Parent& parent) {
 
 // coverage: also where the parents are in other clusters
 ISTHMUS_MPI(Comm_get_parent)(MPI_Comm* parent) {
-  const char* const port = depth != 0 || grid() == nullptr ? nullptr : setting("ISTHMUS_PARENT");
+  const char* const port = native_call() ? nullptr : setting("ISTHMUS_PARENT");
   if (port == nullptr || *port == 0 || parent == nullptr) return native.Comm_get_parent(parent);
   static Parent& known = *new Parent;  // outlives static objects that call MPI
   return shielded(MPI_COMM_WORLD, "MPI_Comm_get_parent", [&] {

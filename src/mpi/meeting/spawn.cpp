@@ -95,7 +95,7 @@ int spawn(const char* function, const Given& given, int root, MPI_Comm comm, MPI
 
 /// The native library judges what is wrong in itself.
 bool of_library(MPI_Comm comm, int root, const MPI_Comm* intercomm) {
-  if (depth != 0 || grid() == nullptr || comm == MPI_COMM_NULL || intercomm == nullptr) return true;
+  if (native_call() || comm == MPI_COMM_NULL || intercomm == nullptr) return true;
   if (share_comm(comm)) return false;
   int inter = 0;
   int size = 0;

@@ -18,6 +18,9 @@ namespace isthmus::face {
 /// thread-local storage; constinit and initial-exec, so that reading it is one load.
 extern constinit thread_local int depth __attribute__((tls_model("initial-exec")));
 
+/// Whether a call comes from within the native library: it is not the program's.
+inline bool inner_call() { return depth != 0; }
+
 /// Held around native calls that may re-enter.
 class Inside {
  public:

@@ -51,7 +51,7 @@ bool is_automatic([[maybe_unused]] const void* buffer) {
 
 template <class Count>
 int attached(MPI_Comm comm, int code, const void* buffer, Count size) {
-  if (code != MPI_SUCCESS || depth != 0) return code;
+  if (code != MPI_SUCCESS || inner_call()) return code;
   const std::lock_guard lock(mutex);
   Buffer& entry = comm == MPI_COMM_NULL ? of_process : of_comm[key(comm)];
   entry.size = static_cast<std::uint64_t>(size);
@@ -60,11 +60,11 @@ int attached(MPI_Comm comm, int code, const void* buffer, Count size) {
 }
 
 void before_detach(MPI_Comm comm) {
-  if (depth == 0 && grid() != nullptr) drain_buffered(comm);
+  if (!native_call()) drain_buffered(comm);
 }
 
 int detached(MPI_Comm comm, int code) {
-  if (code != MPI_SUCCESS || depth != 0) return code;
+  if (code != MPI_SUCCESS || inner_call()) return code;
   const std::lock_guard lock(mutex);
   if (comm == MPI_COMM_NULL) {
     of_process.size = 0;
@@ -156,7 +156,7 @@ class Flush final : public Operation {
 };
 
 int iflush(MPI_Comm comm, int code, MPI_Request* request) {
-  if (code != MPI_SUCCESS || depth != 0 || grid() == nullptr || buffered_drained(comm)) {
+  if (code != MPI_SUCCESS || native_call() || buffered_drained(comm)) {
     return code;
   }
   return make_request(std::make_unique<Flush>(comm, *request), request);

@@ -45,7 +45,7 @@ std::optional<Held> forget(MPI_Message message) {
 
 /// The communicator of a message from another cluster; none for other messages.
 HandleUse comm_of_distant(const MPI_Message* message) {
-  if (depth != 0 || held_messages.load(std::memory_order_relaxed) == 0) return HandleUse(nullptr);
+  if (inner_call() || held_messages.load(std::memory_order_relaxed) == 0) return HandleUse(nullptr);
   const std::lock_guard lock(messages_mutex);
   const auto at = messages.find(key(*message));
   return at == messages.end() ? HandleUse(nullptr) : at->second.use;
@@ -101,7 +101,7 @@ int mrecv(void* buffer, Count count, MPI_Datatype type, MPI_Message* message, MP
       return operation ? complete(*operation, status, function) : code;
     });
   }
-  const auto held = depth == 0 ? forget(*message) : std::nullopt;
+  const auto held = !inner_call() ? forget(*message) : std::nullopt;
   int code = MPI_SUCCESS;
   if (may_block()) {
     code = ISTHMUS_NATIVE(Mrecv, Count)(buffer, count, type, message, status);
@@ -126,7 +126,7 @@ int imrecv(void* buffer, Count count, MPI_Datatype type, MPI_Message* message, M
       return operation ? make_request(std::move(operation), request) : code;
     });
   }
-  const auto held = depth == 0 ? forget(*message) : std::nullopt;
+  const auto held = !inner_call() ? forget(*message) : std::nullopt;
   const int code = ISTHMUS_NATIVE(Imrecv, Count)(buffer, count, type, message, request);
   if (held && code == MPI_SUCCESS) track_receive(*request, held->source);
   return code;

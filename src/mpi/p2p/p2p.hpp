@@ -42,12 +42,12 @@ auto native_isend() {
 /// so that a caller's arguments stay in their registers and the native call is a jump.
 inline int plain_rank(MPI_Comm comm, int rank) {
   const GridComm* const world = world_comm.load(std::memory_order_acquire);
-  if (world == nullptr || comm != MPI_COMM_WORLD || depth != 0 || !idle()) return -1;
+  if (world == nullptr || comm != MPI_COMM_WORLD || inner_call() || !idle()) return -1;
   const auto i = static_cast<unsigned>(rank) - static_cast<unsigned>(world->first_member);
   return i < world->contiguous ? static_cast<int>(i) : -1;
 }
 /// True when a blocking native call may simply block.
-inline bool may_block() { return depth != 0 || grid() == nullptr || idle(); }
+inline bool may_block() { return native_call() || idle(); }
 
 /// Waits for a native request while operations of ours progress.
 int wait_native(MPI_Request* request, MPI_Status* status);

@@ -58,7 +58,7 @@ class NativePartitioned final : public NativePersistent {
 };
 
 int tracked_native(int code, MPI_Request* request, int source = MPI_PROC_NULL) {
-  if (code == MPI_SUCCESS && depth == 0 && grid() != nullptr) {
+  if (code == MPI_SUCCESS && !native_call()) {
     track_persistent(*request, std::make_unique<NativePartitioned>(source));
   }
   return code;
@@ -78,7 +78,7 @@ PartitionedOperation* operation_of(MPI_Request request, bool* inactive) {
 }
 
 bool is_ours(MPI_Request request) {
-  if (depth != 0 || request == MPI_REQUEST_NULL || tracked.empty()) return false;
+  if (inner_call() || request == MPI_REQUEST_NULL || tracked.empty()) return false;
   const auto entry = tracked.find(key(request));
   return entry && dynamic_cast<GridRequest*>(entry->object) != nullptr;
 }

@@ -207,12 +207,12 @@ ISTHMUS_MPI(Recv_init_c)
 #endif
 
 ISTHMUS_MPI(Start)(MPI_Request* request) {
-  if (depth != 0 || tracked.empty()) return native.Start(request);
+  if (inner_call() || tracked.empty()) return native.Start(request);
   return start(request);
 }
 
 ISTHMUS_MPI(Startall)(int count, MPI_Request requests[]) {
-  if (depth != 0 || tracked.empty() || count < 0 || requests == nullptr) {
+  if (inner_call() || tracked.empty() || count < 0 || requests == nullptr) {
     return native.Startall(count, requests);
   }
   for (int i = 0; i < count; ++i) {

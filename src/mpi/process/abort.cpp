@@ -30,6 +30,6 @@ using namespace isthmus::face;
 
 // coverage: any communicator: ends the whole grid with the code
 ISTHMUS_MPI(Abort)(MPI_Comm comm, int errorcode) {
-  if (depth > 0 || !grid()) return native.Abort(comm, errorcode);
+  if (native_call()) return native.Abort(comm, errorcode);
   abort_grid(errorcode, "");  // whoever reports it says which rank, and the code
 }

@@ -12,7 +12,7 @@
 #include "coll/engine/network.hpp"
 #include "core/group.hpp"
 #include "core/world.hpp"
-#include "mpi/native/native.hpp"
+#include "mpi/native/entry.hpp"
 #include "mpi/process/choices.hpp"
 #include "mpi/process/tag_range.hpp"
 #include "net/endpoint.hpp"
@@ -69,6 +69,9 @@ struct Grid {
 /// Null before MPI_Init, after MPI_Finalize, and in a grid of one cluster (all is native there)
 /// unless it is profiled.
 Grid* grid();
+
+/// Whether a call is the native library's affair alone: there is no grid, or it comes from within.
+inline bool native_call() { return inner_call() || grid() == nullptr; }
 /// For those who join and leave (making/join.cpp).
 void set_grid(Grid* grid);
 

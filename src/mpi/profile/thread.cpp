@@ -46,7 +46,7 @@ std::uint64_t size_by_library(MPI_Datatype type) {
 void begin_thread() {
   // The native library has come back on a thread of Isthmus's own: that is always in a call.
   static Thread& others = *new Thread;
-  if (depth > 0) {
+  if (inner_call()) {
     others.function = kOther;
     mine = &others;
     return;

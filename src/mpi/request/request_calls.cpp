@@ -8,7 +8,7 @@
 
 namespace isthmus::face {
 ISTHMUS_MPI(Request_free)(MPI_Request* request) {
-  if (depth != 0 || tracked.empty() || request == nullptr) return native.Request_free(request);
+  if (inner_call() || tracked.empty() || request == nullptr) return native.Request_free(request);
   const auto entry = tracked.find(key(*request));
   if (!entry) return native.Request_free(request);
   tracked.erase(entry->key);
@@ -18,7 +18,7 @@ ISTHMUS_MPI(Request_free)(MPI_Request* request) {
 }
 
 ISTHMUS_MPI(Cancel)(MPI_Request* request) {
-  if (depth != 0 || tracked.empty() || request == nullptr) return native.Cancel(request);
+  if (inner_call() || tracked.empty() || request == nullptr) return native.Cancel(request);
   const auto entry = tracked.find(key(*request));
   if (!entry || entry->object == nullptr) return native.Cancel(request);
   const std::lock_guard lock(progress_mutex);

@@ -16,9 +16,7 @@
 namespace isthmus::face {
 
 /// True when wait and test have nothing to do but call the native library.
-inline bool nothing_to_watch() {
-  return depth != 0 || grid() == nullptr || (idle() && tracked.empty());
-}
+inline bool nothing_to_watch() { return native_call() || (idle() && tracked.empty()); }
 
 class Watch {
  public:

@@ -49,7 +49,7 @@ void* GridWindow::attribute(int keyval) {
 }
 
 GridWindowRef grid_window(MPI_Win handle) {
-  if (depth != 0 || grid() == nullptr) return nullptr;
+  if (native_call()) return nullptr;
   if (windows().table.find(key(handle)) == nullptr) return nullptr;
   const std::lock_guard lock(windows().mutex);
   const auto found = windows().all.find(key(handle));
