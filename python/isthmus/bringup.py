@@ -180,19 +180,18 @@ class BringUp:
             "hosts": expand_hosts(cluster.spec.hosts) if cluster.spec.hosts else None,
             "wdir": (cluster.block.wdir or cluster.spec.wdir) if spec.has_ranks else None,
             "gateways": [
-                {"node": g.node, "listen": g.listen, "awaits": self._awaits(g.node)}
-                for g in spec.gateways
+                {"node": g.node, "listen": g.listen} | self._awaits(g.node) for g in spec.gateways
             ],
             "services": self._keys.for_agent(self._services(spec)),
             "settings": self._settings(spec),
         }
 
-    def _awaits(self, node: int) -> list[str]:
-        """The services at which a gateway is called."""
+    def _awaits(self, node: int) -> dict[str, list[str]]:
+        """The services at which a gateway is called, where there are any."""
         at = [
             of for link in self._plan.links if link.target == node for of in services.of_link(link)
         ]
-        return list(dict.fromkeys(at))
+        return {"awaits": list(dict.fromkeys(at))} if at else {}
 
     def _services(self, spec: AgentPlan) -> list[str]:
         """Those of the links of an agent's gateways."""

@@ -146,7 +146,9 @@ void UserDesk::serve(Socket socket, std::string from, Opening opening) {
     ++refused_;
     return;
   }
-  asio::co_spawn(io_, hear(std::move(socket), std::move(from), std::move(opening)), asio::detached);
+  auto mine = std::make_shared<Connection>(*this, std::move(opening), std::move(from));
+  asio::co_spawn(io_, hear(std::make_shared<Socket>(std::move(socket)), std::move(mine)),
+                 asio::detached);
 }
 
 // Why one that has proved whose it is cannot be served; empty if it can.
@@ -164,15 +166,15 @@ std::string UserDesk::objection(const Opening& opening) const {
   return {};
 }
 
-asio::awaitable<void> UserDesk::hear(Socket raw, std::string from, Opening opening) {
-  const auto mine = std::make_shared<Connection>(*this, opening, from);
+asio::awaitable<void> UserDesk::hear(std::shared_ptr<Socket> raw, ConnectionPtr mine) {
+  const Opening& opening = mine->opening;
   try {
     const auto key = terms_.keys.find(opening.key);
     if (key == terms_.keys.end()) co_return;
     auto credentials = net::service_credentials(opening.key, key->second.secret, opening.job);
-    keep_alive(raw);
-    auto stream = co_await net::authenticate_as_server(std::move(raw), std::move(credentials),
-                                                       net::ServerPolicy{true, kHandshake}, from);
+    keep_alive(*raw);
+    auto stream = co_await net::authenticate_as_server(
+        std::move(*raw), std::move(credentials), net::ServerPolicy{true, kHandshake}, mine->from);
     if (dynamic_cast<net::PlainStream*>(stream.get()) == nullptr) co_return;
     *mine->socket = std::move(stream->socket());
     std::array<unsigned char, net::ServiceRequest::kSize> bytes{};
@@ -194,7 +196,8 @@ asio::awaitable<void> UserDesk::hear(Socket raw, std::string from, Opening openi
     }
   } catch (const std::exception& error) {
     ++refused_;
-    audit_({{"event", "refused"}, {"from", from}, {"key", opening.key}, {"why", error.what()}});
+    audit_(
+        {{"event", "refused"}, {"from", mine->from}, {"key", opening.key}, {"why", error.what()}});
   }
 }
 

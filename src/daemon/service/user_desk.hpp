@@ -58,7 +58,7 @@ class UserDesk {
   struct Call;
   using ConnectionPtr = std::shared_ptr<Connection>;
 
-  asio::awaitable<void> hear(net::Socket socket, std::string from, Opening opening);
+  asio::awaitable<void> hear(std::shared_ptr<net::Socket> raw, ConnectionPtr mine);
   asio::awaitable<void> wait_for_calls(ConnectionPtr mine, core::NodeId node);
   asio::awaitable<void> call(ConnectionPtr mine, core::NodeId node);
   bool take(const ConnectionPtr& mine, std::uint64_t number);
