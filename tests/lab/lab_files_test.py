@@ -45,9 +45,9 @@ def test_a_link_that_is_cut_for_a_moment(standing, tmp_path):
     lab = standing("hablot", "--nodes", "1")
     source, program, file = tmp_path / "cut.c", tmp_path / "cut", tmp_path / "file"
     source.write_text(SOURCE)
-    subprocess.run([mpis.ALL["mpich4"].mpicc, source, "-o", program], check=True)
+    subprocess.run([mpis.ALL["mpich4"].cc, source, "-o", program], check=True)
     isthmus = f"{sys.executable} -m isthmus lab"
-    cut = f"{isthmus} cut a-b && (sleep 2; {isthmus} restore a-b) >/dev/null 2>&1 &"
+    cut = f"{isthmus} cut a-b && {{ (sleep 2; {isthmus} restore a-b) >/dev/null 2>&1 & }}"
     done = lab.exec(
         sys.executable, "-m", "isthmus", "run", "--timeout", 100, "-n", 2, program, file, cut
     )

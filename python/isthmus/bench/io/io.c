@@ -1,12 +1,14 @@
-/* The figures of `isthmus bench io`, for any MPI. A file in rank 0's cluster is accessed by the last
- * rank; of what is collective, by all, each of which has BYTES. usage: io FOLDER TASK...
+/* The figures of `isthmus bench io`, for any MPI. A file in rank 0's cluster is accessed by the
+ * last rank; of what is collective, by all, each of which has BYTES. usage: io FOLDER TASK...
  *
  *   OPERATION:BYTES:ROUNDS
  *   inside-OPERATION:BYTES:ROUNDS  by ranks 0 and 1; the others have nothing to read or write
  *
- *   message        a message of BYTES to rank 0, and an empty one back: what others are compared with
- *   write-all, read-all          collective, each rank's bytes in one piece
- *   write-strided, read-strided  collective, in pieces of 4 KiB, those of the ranks in turn
+ *   message        one of BYTES to rank 0, and an empty one back: others are compared with it
+ *   write-all, read-all
+ *                  collective, each rank's bytes in one piece
+ *   write-strided, read-strided
+ *                  collective, in pieces of 4 KiB, those of the ranks in turn
  *   write, read    one rank's, 1 MiB at a time
  *   random         reads of 4 KiB anywhere, 64 under way
  *
