@@ -187,8 +187,8 @@ struct ServiceDoor::State : std::enable_shared_from_this<State> {
       Socket socket = co_await ask_service(
           self->service, {ServiceRequest::Verb::Take, self->node, number}, kLimit);
       if (!self->closed) self->called(std::move(socket), "the service " + self->service.at);
-    } catch (const std::exception&) {
-      // Whoever called tries again.
+    } catch (const std::exception& error) {  // whoever called tries again
+      if (!self->closed && self->trouble) self->trouble(error.what());
     }
   }
 };

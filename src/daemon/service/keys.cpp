@@ -53,6 +53,8 @@ ServiceKey read_key(const fs::path& file) {
   std::string text(kMostOfFile, '\0');
   const ssize_t size = ::read(opened.get(), text.data(), text.size());
   text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  const Failure wrong("the file " + file.string() + " is no key of a service",
+                      "Take it out of the folder; `isthmusd key add` writes such files.");
   try {
     const json said = json::parse(text);
     ServiceKey key{file.stem().string(),
@@ -61,15 +63,12 @@ ServiceKey read_key(const fs::path& file) {
                    said.value("made", ""),
                    said.value("revoked", "")};
     const auto secret = core::from_hex(said.at("secret").get<std::string>());
-    if (secret && secret->size() == 32 && is_name(key.user) && is_name(key.id)) {
-      key.secret = *secret;
-      return key;
-    }
+    if (!secret || secret->size() != 32 || !is_name(key.user) || !is_name(key.id)) throw wrong;
+    key.secret = *secret;
+    return key;
   } catch (const json::exception&) {
-    // Told below.
+    throw wrong;
   }
-  throw Failure("the file " + file.string() + " is no key of a service",
-                "Take it out of the folder; `isthmusd key add` writes such files.");
 }
 
 }  // namespace
