@@ -112,6 +112,9 @@ void Worker::open() {
   const auto* const bytes = reinterpret_cast<const std::byte*>(address);
   address_.assign(bytes, bytes + size);
   ucx_->worker_release_address(worker_, address);
+  unsigned major = 0, minor = 0, release = 0;
+  ucx_->get_version(&major, &minor, &release);
+  version_ = major << 16 | minor;
   events_.assign(::dup(descriptor));
   watch_.add(*this);
 }
