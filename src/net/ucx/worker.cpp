@@ -77,7 +77,7 @@ void Worker::open() {
   ucp_config_t* config = nullptr;
   need(ucx_->config_read("ISTHMUS", nullptr, &config), "its configuration");
   // Shared memory tells of peers that are gone only if asked to; of the program's memory nothing is
-  // registered that would have to be watched.
+  // registered, so what kind it is need not be remembered.
   for (const auto& [key, value] : {std::pair{"MM_ERROR_HANDLING", "y"}, {"MEMTYPE_CACHE", "n"}}) {
     static_cast<void>(ucx_->config_modify(config, key, value));
   }
