@@ -234,6 +234,7 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
     }
     if (link.rate > 0 && !link.shm) peer->driver->set_pace(paced(link.rate));
   }
+  peer->by_ucx = stream->leg() == Stream::Leg::Ucx;
   peer->driver->attach(std::move(stream), read);
   hold_streams(peer, link);
   if (!leaving_ || peer->driver->closed()) return;
@@ -312,7 +313,7 @@ std::map<std::size_t, DirectCount> Direct::counts() const {
     const core::ConduitCounts& sent = peer->driver->conduit().counts();
     DirectCount& count = all[world_.cluster_of_node(node)];
     ++count.conduits;
-    if (peer->driver->goes_by(Stream::Leg::Ucx)) ++count.ucx;
+    if (peer->by_ucx) ++count.ucx;
     count.messages += sent.messages;
     count.bytes += sent.bytes;
     count.wire_bytes += sent.wire_bytes;

@@ -74,6 +74,7 @@ class Direct : public std::enable_shared_from_this<Direct> {
     core::NodeId node = core::kNobody;
     std::shared_ptr<ConduitDriver> driver;
     bool asked = false, dialled = false, invited = false, connected = false, ended = false;
+    bool by_ucx = false;  // its streams go by UCX, or went
     std::vector<std::string> addresses;
     int streams = 0;  // to be opened, and opened again when lost, from this side
     std::string last_failure;

@@ -62,7 +62,9 @@ asio::awaitable<FirstFrame> read_frame(Stream& stream, std::size_t most,
     if (frame.size > core::kHeaderSize + most) {
       throw std::runtime_error(stream.where() + " sent a frame that is too large to begin with");
     }
-    const std::size_t n = co_await read_some(stream, buffer);
+    // No more than the frame: what follows it is another's to read.
+    const std::size_t most_now = std::min(buffer.size(), frame.size - read.size());
+    const std::size_t n = co_await read_some(stream, std::span(buffer).first(most_now));
     read.insert(read.end(), buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(n));
     frame = core::decode(read);
   }

@@ -79,7 +79,7 @@ while True:
 def test_a_rank_that_is_killed_ends_the_run(isthmus, grid, tmp_path, transports, reach) -> None:
     program = tmp_path / "talk.py"
     program.write_text(TALK)
-    words = ["run", "-g", grid(reach=reach), "-n", 4, mpis.ALL["mpich5"].python, program]
+    words = ["run", "-g", grid(reach=reach), "-n", 4, mpis.ALL["openmpi5"].python, program]
     run = subprocess.Popen(
         [sys.executable, "-m", "isthmus", *map(str, words)],
         stdout=subprocess.PIPE,

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdarg>
+#include <cstdio>
 #include <stdexcept>
 #include <string>
 
@@ -55,8 +57,21 @@ void find(void* library, const char* name, F& function) {
   }
 }
 
+// UCX writes to standard output, which is the program's, or an agent's way to its launcher.
+ucs_log_func_rc_t to_stderr(const char*, unsigned, const char*, ucs_log_level_t level,
+                            const ucs_log_component_config_t*, const char* message,
+                            va_list values) {
+  std::array<char, 1024> line{};
+  if (level <= UCS_LOG_LEVEL_ERROR &&
+      std::vsnprintf(line.data(), line.size(), message, values) > 0) {
+    std::fprintf(stderr, "isthmus: UCX says: %s\n", line.data());
+  }
+  return UCS_LOG_FUNC_RC_STOP;
+}
+
 Library load() {
-  void* library = nullptr;
+  void* library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  const bool was_there = library != nullptr;  // and its lines are the MPI's affair
   std::string why;
   {
     const Handlers kept;
@@ -68,6 +83,7 @@ Library load() {
                              "): install it there, as Debian's package libucx0");
   }
   Library all{};
+  find(library, "ucp_get_version", all.get_version);
   find(library, "ucp_config_read", all.config_read);
   find(library, "ucp_config_modify", all.config_modify);
   find(library, "ucp_config_release", all.config_release);
@@ -92,6 +108,7 @@ Library load() {
       reinterpret_cast<decltype(all.log_push_handler)>(::dlsym(library, "ucs_log_push_handler"));
   all.log_pop_handler =
       reinterpret_cast<decltype(all.log_pop_handler)>(::dlsym(library, "ucs_log_pop_handler"));
+  if (!was_there && all.log_push_handler != nullptr) all.log_push_handler(&to_stderr);
   return all;
 }
 

@@ -12,6 +12,7 @@ struct Library {
   /// package. The program keeps the signal handlers that it has.
   static const Library& open();
 
+  decltype(&::ucp_get_version) get_version;
   decltype(&::ucp_config_read) config_read;
   decltype(&::ucp_config_modify) config_modify;
   decltype(&::ucp_config_release) config_release;

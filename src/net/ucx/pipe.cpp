@@ -16,6 +16,10 @@ namespace {
 constexpr std::size_t kMostInMessage = std::size_t{32} << 10;
 constexpr std::size_t kMostWindow = std::size_t{4} << 20;  // that another end may offer
 
+std::string version_text(std::uint32_t version) {
+  return std::to_string(version >> 16) + "." + std::to_string(version & 0xffff);
+}
+
 std::size_t total(std::span<const iovec> parts) {
   std::size_t sum = 0;
   for (const iovec& part : parts) sum += part.iov_len;
@@ -39,10 +43,19 @@ Pipe::~Pipe() {
 
 Card Pipe::card() const {
   const auto address = worker_.address();
-  return {mine_, static_cast<std::uint32_t>(inbox_.window()), {address.begin(), address.end()}};
+  return {mine_,
+          static_cast<std::uint32_t>(inbox_.window()),
+          worker_.version(),
+          {address.begin(), address.end()}};
 }
 
+// UCX ends the process where two versions of it choose different ways (1.13 and 1.20).
 void Pipe::connect(const Card& peer) {
+  if (peer.version != worker_.version()) {
+    throw std::runtime_error("UCX is " + version_text(worker_.version()) +
+                             " in one of the two processes and " + version_text(peer.version) +
+                             " in the other (an MPI may bring its own): they must be alike");
+  }
   theirs_ = peer.key;
   window_ = limit_ = std::min<std::size_t>(peer.window, kMostWindow);
   wire_ = worker_.connect(*this, peer.address);

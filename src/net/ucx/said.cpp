@@ -18,6 +18,7 @@ std::vector<std::byte> body_of(const Said& said) {
   if (said.says != Says::Here) return body;
   for (const std::uint64_t part : said.card.key) writer.u64(part);
   writer.u32(said.card.window);
+  writer.u32(said.card.version);
   body.insert(body.end(), said.card.address.begin(), said.card.address.end());
   return body;
 }
@@ -25,7 +26,7 @@ std::vector<std::byte> body_of(const Said& said) {
 }  // namespace
 
 std::optional<Said> read_said(std::span<const std::byte> body) {
-  constexpr std::size_t kFixed = 1 + sizeof(Key) + sizeof(std::uint32_t);
+  constexpr std::size_t kFixed = 1 + sizeof(Key) + 2 * sizeof(std::uint32_t);
   core::Reader reader(body);
   Said said;
   said.says = static_cast<Says>(reader.u8());
@@ -36,6 +37,7 @@ std::optional<Said> read_said(std::span<const std::byte> body) {
   } else if (said.says == Says::Here) {
     for (std::uint64_t& part : said.card.key) part = reader.u64();
     said.card.window = reader.u32();
+    said.card.version = reader.u32();
     if (body.size() <= kFixed || said.card.window == 0) return std::nullopt;
     said.card.address.assign(body.begin() + kFixed, body.end());
   } else if (said.says != Says::Good) {

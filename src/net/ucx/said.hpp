@@ -21,7 +21,8 @@ using Key = std::array<std::uint64_t, 2>;
 /// What the other end must know of this one, told where both have proved who they are.
 struct Card {
   Key key{};
-  std::uint32_t window = 0;  ///< bytes that may have come here unread
+  std::uint32_t window = 0;   ///< bytes that may have come here unread
+  std::uint32_t version = 0;  ///< of UCX: 65536 major + minor
   std::vector<std::byte> address{};
 };
 

@@ -18,8 +18,8 @@ TEST(UcxSaidTest, WhatIsMalformedIsFoundOut) {
   EXPECT_FALSE(read("\3"sv)) << "no such thing to say";
   EXPECT_FALSE(read("\0\5too"sv)) << "a reason that is cut off";
   EXPECT_FALSE(read("\1 a key without a window"sv));
-  EXPECT_FALSE(read("\1 0123456789abcde\0\0\0\0address"sv)) << "a window of nothing";
-  EXPECT_FALSE(read("\1 0123456789abcde\0\0\1\0"sv)) << "no address";
+  EXPECT_FALSE(read("\1 0123456789abcde\0\0\0\0\15\0\1\0address"sv)) << "a window of nothing";
+  EXPECT_FALSE(read("\1 0123456789abcde\0\0\1\0\15\0\1\0"sv)) << "no address";
 }
 
 TEST(UcxSaidTest, ReasonsAreOneLineOfText) {
@@ -30,10 +30,11 @@ TEST(UcxSaidTest, ReasonsAreOneLineOfText) {
 }
 
 TEST(UcxSaidTest, ACardIsReadWhole) {
-  const auto here = read("\1\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\0\0\1\0address"sv);
+  const auto here = read("\1\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\0\0\1\0\15\0\1\0address"sv);
   ASSERT_TRUE(here);
   EXPECT_EQ(here->card.key, (Key{1, 2}));
   EXPECT_EQ(here->card.window, 65536U);
+  EXPECT_EQ(here->card.version, 65536U + 13);
   EXPECT_EQ(here->card.address.size(), 7U);
 }
 

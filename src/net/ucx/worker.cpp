@@ -77,7 +77,7 @@ void Worker::open() {
   ucp_config_t* config = nullptr;
   need(ucx_->config_read("ISTHMUS", nullptr, &config), "its configuration");
   // Shared memory tells of peers that are gone only if asked to; of the program's memory nothing is
-  // registered that would have to be watched.
+  // registered, so what kind it is need not be remembered.
   for (const auto& [key, value] : {std::pair{"MM_ERROR_HANDLING", "y"}, {"MEMTYPE_CACHE", "n"}}) {
     static_cast<void>(ucx_->config_modify(config, key, value));
   }
@@ -112,6 +112,9 @@ void Worker::open() {
   const auto* const bytes = reinterpret_cast<const std::byte*>(address);
   address_.assign(bytes, bytes + size);
   ucx_->worker_release_address(worker_, address);
+  unsigned major = 0, minor = 0, release = 0;
+  ucx_->get_version(&major, &minor, &release);
+  version_ = major << 16 | minor;
   events_.assign(::dup(descriptor));
   watch_.add(*this);
 }

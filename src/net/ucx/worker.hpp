@@ -43,6 +43,8 @@ class Worker final : public asio::execution_context::service, public Watched {
 
   const Library& ucx() const { return *ucx_; }
   std::span<const std::byte> address() const { return address_; }
+  /// As of Card.
+  std::uint32_t version() const { return version_; }
   /// Bytes that a further pipe may have come here unread.
   std::size_t window() const;
 
@@ -94,6 +96,7 @@ class Worker final : public asio::execution_context::service, public Watched {
   ucp_worker_h worker_ = nullptr;
   std::string trouble_;  // why it cannot be opened
   std::vector<std::byte> address_;
+  std::uint32_t version_ = 0;
   std::map<Key, Pipe*> pipes_;
   std::vector<Pipe*> news_;
   std::vector<std::unique_ptr<Wire>> wires_;
