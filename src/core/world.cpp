@@ -222,9 +222,7 @@ std::size_t World::cluster_of_node(NodeId process) const {
   return cluster_of(static_cast<int>(process));
 }
 
-const char* name_of(Net net) {
-  return net == Net::Ucx ? "ucx" : net == Net::Auto ? "auto" : "tcp";
-}
+const char* name_of(Net net) { return net == Net::Ucx ? "ucx" : net == Net::Auto ? "auto" : "tcp"; }
 
 Net net_from(const std::string& name) {
   for (const Net net : {Net::Tcp, Net::Ucx, Net::Auto}) {

@@ -139,8 +139,8 @@ std::string quoted_clusters(const World& world, const std::vector<std::size_t>& 
 ///    "direct":[{"between":[0,1],"encrypt":true,"rate":125e6,"rtt":0.0116,"streams":0,
 ///      "patience":600,"congestion":"","net":"tcp"},...]}
 /// where `arch`, `long_double`, `part`, `ranks`, `run`, `there`, `net`, `hops`, `name` and `direct`
-/// may be absent, and all but `between` in it. `world_from_json` throws std::invalid_argument with a
-/// sentence that names the wrong key.
+/// may be absent, and all but `between` in it. `world_from_json` throws std::invalid_argument with
+/// a sentence that names the wrong key.
 std::string world_to_json(const World& world);
 World world_from_json(const std::string& text);
 

@@ -49,12 +49,9 @@ std::vector<std::byte> encode_control(const ControlBody& body) {
       value["without"] = {{"rank", body.rank}, {"gateway", body.node}};
       break;
     case ControlBody::What::Crossed:
-      value["crossed"] = {{"cluster", body.cluster},
-                          {"conduits", body.crossed.conduits},
-                          {"ucx", body.crossed.ucx},
-                          {"messages", body.crossed.messages},
-                          {"bytes", body.crossed.bytes},
-                          {"wire_bytes", body.crossed.wire_bytes}};
+      value["crossed"] = {{"cluster", body.cluster},     {"conduits", body.crossed.conduits},
+                          {"ucx", body.crossed.ucx},     {"messages", body.crossed.messages},
+                          {"bytes", body.crossed.bytes}, {"wire_bytes", body.crossed.wire_bytes}};
       break;
     case ControlBody::What::Link:
       value["link"] = {{"rate", body.rate},

@@ -169,7 +169,7 @@ void Direct::take_invite(core::NodeId from, const Invite& invite) {
 // One port serves all links, so only who has said Hello can be held to their own link's encryption.
 std::string objection(const core::Direct* link, const Listener::Newcomer& newcomer) {
   if (link == nullptr) return "is not linked directly, by the grid file";
-  if (link->encrypt && (newcomer.exposed || newcomer.stream->leg() == Stream::Leg::Ucx)) {
+  if (link->encrypt && newcomer.exposed) {
     return "serves only encrypted connections on this link; `encrypt` must be the same on both "
            "sides";
   }

@@ -32,8 +32,8 @@ class IoTurn {
   /// On a thread of the program that has posted what must not wait for its next look: whoever has
   /// the turn runs it, or the I/O thread comes by.
   void call();
-  /// Runs the handlers that are ready, and looks at memory that others write. Only for who has the turn, as the
-  /// next.
+  /// Runs the handlers that are ready, and looks at memory that others write. Only for who has the
+  /// turn, as the next.
   void look();
   /// Runs a handler; sleeps until there is one.
   void run_one();

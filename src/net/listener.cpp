@@ -152,6 +152,7 @@ struct Listener::State : std::enable_shared_from_this<State> {
     if (frame.header.kind == core::FrameKind::Leg) {
       const ucx::Ends ends{config.self, config.handshake_timeout};
       newcomer.stream = co_await ucx::answer(newcomer.stream, ends, frame.body());
+      newcomer.exposed |= newcomer.stream->leg() == Stream::Leg::Ucx;
       frame = co_await read_frame(*newcomer.stream, kMaxHello);
       newcomer.node = frame.header.source;
     }

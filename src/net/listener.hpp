@@ -46,7 +46,7 @@ class Listener {
     core::NodeId node = core::kNobody;  ///< as it says of itself
     std::uint64_t session = 0;          ///< of its conduit
     bool is_unix = false;
-    bool exposed = false;         ///< unencrypted, and from another host
+    bool exposed = false;         ///< unencrypted, and from another host or by UCX
     std::vector<std::byte> read;  ///< all read so far: its Hello, and what followed
   };
   using Accepted = std::function<void(Newcomer)>;

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "net/shm/ring.hpp"
-#include "net/watch.hpp"
 #include "net/shm/shared_memory.hpp"
 #include "net/stream.hpp"
+#include "net/watch.hpp"
 
 namespace isthmus::net {
 
