@@ -12,8 +12,7 @@ from pathlib import Path
 
 import mpis
 import pytest
-
-MARK = "ISTHMUS_TEST_MARK"
+from marks import MARK, marked_processes
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -22,20 +21,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="run every program with every MPI library and pair of libraries",
     )
-
-
-def marked_processes(mark: str) -> list[str]:
-    """Command lines of the processes that descend from a run of ours (by their environment)."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if f"{MARK}={mark}".encode() in (entry / "environ").read_bytes():
-                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-                if command:
-                    found.append(f"{entry.name}: {command}")
-        except OSError:
-            continue  # gone meanwhile, or another user's
-    return found
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import mpis
 import pytest
-from conftest import MARK, marked_processes
+from marks import MARK, marked_processes
 
 MEETING = Path(__file__).parent / "meeting"
 RUNS, FAILS = MEETING / "runs.c", MEETING / "runs_fail.c"

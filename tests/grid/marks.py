@@ -1,0 +1,19 @@
+"""What descends from a run of a test, found by its environment."""
+
+from pathlib import Path
+
+MARK = "ISTHMUS_TEST_MARK"
+
+
+def marked_processes(mark: str) -> list[str]:
+    """Command lines of the processes that descend from a run of ours (by their environment)."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"{MARK}={mark}".encode() in (entry / "environ").read_bytes():
+                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                if command:
+                    found.append(f"{entry.name}: {command}")
+        except OSError:
+            continue  # gone meanwhile, or another user's
+    return found
