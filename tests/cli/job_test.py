@@ -45,6 +45,7 @@ def test_what_agents_are_told(pair):
             "rtt": None,
             "streams": 4,
             "congestion": None,
+            "net": "tcp",
             "patience": 600.0,
         }
     ]
@@ -54,8 +55,8 @@ def test_what_agents_are_told(pair):
     world = west.told("link")["world"]
     machine = {"arch": "x86_64", "long_double": "64/16"}  # as the agents said
     assert world["clusters"] == [
-        {"name": "east", "size": 1, **machine},
-        {"name": "west", "size": 1, **machine},
+        {"name": "east", "size": 1, **machine, "net": "tcp"},
+        {"name": "west", "size": 1, **machine, "net": "tcp"},
     ]
     assert world["gateways"] == [
         {"node": first, "clusters": [0], "addresses": [], "hops": [0, 1], "name": "east"},
