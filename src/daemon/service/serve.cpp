@@ -47,7 +47,7 @@ class Service {
         look_(io_),
         drained_(io_),
         doorway_(io_, {[this](const std::string& address) { return config_.allows(address); },
-                       [this](tcp::socket socket, std::string from, Opening opening) {
+                       [this](tcp::socket socket, const std::string& from, Opening opening) {
                          named(std::move(socket), from, std::move(opening));
                        },
                        [this](const std::string& from, const std::string& why) {
