@@ -123,7 +123,7 @@ asio::awaitable<void> Gateway::State::dial_junction(std::shared_ptr<State> self,
   net::ConnectOptions options;
   options.limit = std::min(options.limit, self->config.connect_timeout / 2);
   const net::Credentials credentials{junction->plan.name, junction->plan.secret};
-  const auto begun = std::chrono::steady_clock::now();
+  const asio::steady_timer limit(self->io, self->config.connect_timeout);
   std::chrono::milliseconds pause = kFirstPause;
   // Ends with success, with the conduit (its patience), or before the first with connect_timeout.
   while (!self->closing && !self->closed && !junction->peer->driver->closed()) {
@@ -136,7 +136,7 @@ asio::awaitable<void> Gateway::State::dial_junction(std::shared_ptr<State> self,
     } catch (const std::exception& e) {
       junction->last_failure = e.what();
     }
-    if (junction->done && std::chrono::steady_clock::now() - begun > self->config.connect_timeout) {
+    if (junction->done && std::chrono::steady_clock::now() > limit.expiry()) {
       junction->settle("no gateway of the run " + junction->plan.run + " could be reached within " +
                        core::time_text(self->config.connect_timeout) + ": " +
                        junction->last_failure);
