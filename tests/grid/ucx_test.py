@@ -12,6 +12,7 @@ from pathlib import Path
 import mpis
 import pytest
 
+TALK = Path(__file__).parent / "ucx" / "talk.c"
 GRID = """
 [cluster.east]
 net = "{inside}"
@@ -45,7 +46,7 @@ def transports(request, monkeypatch) -> str:
 @pytest.mark.parametrize("reach", ["gateway", "direct"])
 def test_programs(isthmus, programs: Path, grid, transports, reach) -> None:
     """Of mixed libraries, one of which (MPICH 4.0) has UCX in use itself."""
-    for program in ("p2p/modes.c", "coll/all.c"):
+    for program in ("p2p/modes.c", "coll/all.c")[: 1 if transports == "tcp" else 2]:
         east, west = (
             mpis.ALL[name].build(mpis.PROGRAMS / program, programs)
             for name in ("openmpi4", "mpich4")
@@ -56,30 +57,17 @@ def test_programs(isthmus, programs: Path, grid, transports, reach) -> None:
             timeout=120,
         )
         assert done.returncode == 0, done.stdout + done.stderr
-        assert "east/0 -> west/0, ucx" in done.stderr
-        assert re.search(r"east/0 -> east's ranks, ucx \(2 of 2\)", done.stderr), done.stderr
+        assert re.search(r"east -> west, ucx +│", done.stderr), done.stderr
+        assert re.search(r"east -> east's ranks, ucx \(2 of 2\)", done.stderr), done.stderr
         if reach == "direct":
             assert re.search(r"east -> west, ucx \(\d\)", done.stderr), done.stderr
         assert "UCX  " not in done.stderr, "its own lines are no business of the user's"
 
 
-TALK = r"""
-import itertools, os
-from mpi4py import MPI
-world = MPI.COMM_WORLD
-data = bytearray(300_000)
-for turn in itertools.count():
-    world.sendrecv(bytes(data), (world.rank + 1) % world.size, 0, None, MPI.ANY_SOURCE, 0)
-    if turn == 10:
-        os.write(1, f"{world.rank} {os.getpid()}\n".encode())
-"""
-
-
 @pytest.mark.parametrize("reach", ["gateway", "direct"])
-def test_a_rank_that_is_killed_ends_the_run(isthmus, grid, tmp_path, transports, reach) -> None:
-    program = tmp_path / "talk.py"
-    program.write_text(TALK)
-    words = ["run", "-g", grid(reach=reach), "-n", 4, mpis.ALL["openmpi5"].python, program]
+def test_a_rank_that_is_killed_ends_the_run(programs: Path, grid, transports, reach) -> None:
+    program = mpis.ALL["openmpi4"].build(TALK, programs)
+    words = ["run", "-g", grid(reach=reach), "-n", 4, program]
     run = subprocess.Popen(
         [sys.executable, "-m", "isthmus", *map(str, words)],
         stdout=subprocess.PIPE,
