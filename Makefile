@@ -60,23 +60,26 @@ demo: build  ## one unmodified program over two clusters, one Open MPI, one MPIC
 
 # ---- tests ----------------------------------------------------------------------------------
 
-# What only compiles or reads takes what grids and the lab leave of the processors, and what waits for
-# queues runs beside them; tests under sanitizers have the machine, since they are slow enough without
-# others.
+# What only compiles or reads takes what grids and the lab leave of the processors, and what waits much,
+# for queues and for faults to be noticed, runs beside them; tests under sanitizers have the machine,
+# since they are slow enough without others.
 test: setup packages-check  ## everything that must pass
 	$(MAKE) -j 2 build check-and-packages
 	$(MAKE) unit
-	$(MAKE) -j 3 grid-and-lab lab-queues beside
+	$(MAKE) -j 3 grid-and-lab waiting beside
 	$(MAKE) sanitize
 
-.PHONY: check-and-packages grid-and-lab beside
+.PHONY: check-and-packages grid-and-lab waiting beside
 check-and-packages:
 	$(MAKE) check
 	$(MAKE) packages-programs
 	$(MAKE) packages-aarch64
 grid-and-lab:
-	$(MAKE) grid
+	$(MAKE) grid-programs
 	$(MAKE) lab-networks
+waiting:
+	$(MAKE) lab-queues
+	$(MAKE) grid-faults
 beside:
 	nice -n 19 $(MAKE) sanitizers
 	nice -n 19 $(MAKE) aarch64-some
@@ -87,8 +90,12 @@ unit: build  ## unit tests, in C++ and Python
 	$(BIN)/pytest -q -n $$(($(JOBS) + 1)) tests/architecture tests/generate tests/cli
 
 # Two at a time, however many cores: each starts a grid of processes, and waits for much of its time.
-grid: build packages-programs  ## whole grids: programs, faults, real applications
-	$(BIN)/pytest -q -n 2 --dist worksteal tests/grid tests/faults
+.PHONY: grid-programs grid-faults
+grid: grid-programs grid-faults  ## whole grids: programs, faults, real applications
+grid-programs: build packages-programs
+	$(BIN)/pytest -q -n 2 --dist worksteal tests/grid
+grid-faults: build packages-programs
+	$(BIN)/pytest -q tests/faults
 
 .PHONY: lab lab-queues lab-networks lab-grid $(addprefix lab-grid-,hablot zipper chain)
 lab: lab-networks lab-queues  ## the lab itself, and Isthmus over its emulated networks and schedulers
@@ -129,7 +136,7 @@ sanitizers: setup packages-check
 
 sanitize: setup packages-check  ## unit tests under sanitizers; a short run of the fuzzers
 	tools/sanitize asan tsan
-	tools/fuzz 15
+	tools/fuzz 10
 
 fuzz: setup packages-check  ## fuzz everything that reads bytes from a network, a minute each
 	tools/fuzz 60
