@@ -43,7 +43,12 @@ class UcxStreamTest : public testing::TestWithParam<Case> {
       plain_[i] = std::make_shared<PlainStream>(std::move(socket), "the peer");
     }
   }
-  ~UcxStreamTest() override { ::unsetenv("ISTHMUS_UCX_TLS"); }
+  ~UcxStreamTest() override {
+    for (const auto& stream : stream_) {
+      if (stream) stream->close();  // who waits for it holds it
+    }
+    ::unsetenv("ISTHMUS_UCX_TLS");
+  }
 
   void open() {
     asio::co_spawn(
