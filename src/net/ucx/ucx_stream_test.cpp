@@ -11,6 +11,7 @@
 #include <asio/io_context.hpp>
 #include <chrono>
 #include <cstdlib>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct Case {
   const char* transports;
   bool looking;
 };
+
+void PrintTo(const Case& shown, std::ostream* out) { *out << shown.transports; }
 
 // Two nodes, each with an io_context of its own, which one thread runs in turns.
 class UcxStreamTest : public testing::TestWithParam<Case> {
