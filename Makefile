@@ -102,7 +102,7 @@ lab: lab-networks lab-queues  ## the lab itself, and Isthmus over its emulated n
 
 QUEUES := tests/lab/lab_submit_test.py tests/lab/lab_slurm_test.py
 lab-networks: build
-	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder tests/lab \
+	$(BIN)/pytest -q -n 2 --dist loadfile tests/lab \
 	  --ignore tests/lab/lab_programs_test.py $(addprefix --ignore ,$(QUEUES))
 
 # Real schedulers, which take their time and little of the processors'.

@@ -12,31 +12,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from marks import MARK, marked_processes
 
-MARK = "ISTHMUS_TEST_MARK"
-# Begun first, one by each worker: Slurm counts time limits in minutes.
-LONGEST = ("lab_submit_test", "lab_slurm_test")
 sys.path.append(str(Path(__file__).parents[1] / "grid"))
 
-import slurms  # noqa: E402
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.path.stem not in LONGEST)
-
-
-def marked_processes(mark: str) -> list[str]:
-    """Command lines of processes that descend from a lab of ours, by their environment."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if f"{MARK}={mark}".encode() in (entry / "environ").read_bytes():
-                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-                if command:
-                    found.append(f"{entry.name}: {command}")
-        except OSError:
-            continue  # gone meanwhile, or another user's
-    return found
+import slurms
 
 
 def eventually(condition: Callable[[], object], what: str, limit: float = 30) -> None:
