@@ -195,7 +195,7 @@ class Service {
 
   bool empty() const {
     return std::all_of(workers_.begin(), workers_.end(),
-                       [](const auto& of) { return of.second->counts().connections == 0; });
+                       [](const auto& of) { return of.second->idle(); });
   }
 
   void refresh_keys() {

@@ -57,6 +57,7 @@ UserWorker::UserWorker(asio::io_context& io, std::string user, const std::string
                    message.value("connections", std::size_t{0}),
                    message.value("bytes", std::uint64_t{0}),
                    message.value("refused", std::uint64_t{0}), message.value("throttled", 0.0)};
+        received_ = message.value("received", std::uint64_t{0});
       },
       [this] { events_.gone(); });
 }
@@ -85,12 +86,14 @@ void UserWorker::tell(const std::vector<ServiceKey>& keys, const UserLimits& lim
 void UserWorker::drain() { channel_->send({{"op", "drain"}}); }
 
 bool UserWorker::serve(int socket, bool v6, const std::string& from, const Opening& opening) {
-  return channel_->send({{"op", "connection"},
-                         {"v6", v6},
-                         {"from", from},
-                         {"key", opening.key},
-                         {"job", opening.job}},
-                        socket);
+  const bool handed = channel_->send({{"op", "connection"},
+                                      {"v6", v6},
+                                      {"from", from},
+                                      {"key", opening.key},
+                                      {"job", opening.job}},
+                                     socket);
+  if (handed) ++handed_;
+  return handed;
 }
 
 }  // namespace isthmus::daemon

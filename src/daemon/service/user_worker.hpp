@@ -35,6 +35,8 @@ class UserWorker {
   /// Hands a connection over; it stays the caller's to close. False: the process does not keep up.
   bool serve(int socket, bool v6, const std::string& from, const Opening& opening);
   const UserCounts& counts() const { return counts_; }
+  /// No connection is open, nor under way to the process.
+  bool idle() const { return counts_.connections == 0 && received_ == handed_; }
   pid_t pid() const { return pid_; }
 
  private:
@@ -42,7 +44,8 @@ class UserWorker {
   Events events_;
   pid_t pid_ = -1;
   UserCounts counts_;
-  std::optional<WorkerChannel> channel_;  // its end is that of the process
+  std::uint64_t handed_ = 0, received_ = 0;  // connections; the latter as `counts_` tells
+  std::optional<WorkerChannel> channel_;     // its end is that of the process
 };
 
 }  // namespace isthmus::daemon

@@ -56,7 +56,9 @@ class Worker {
     const std::string op = message.value("op", "");
     if (op == "terms") return learn(message);
     if (op == "drain") return desk_.drain();
-    if (op != "connection" || !descriptor) return;
+    if (op != "connection") return;
+    ++received_;
+    if (!descriptor) return;
     net::Socket socket(io_);
     std::error_code error;
     const bool v6 = message.value("v6", false);
@@ -84,14 +86,18 @@ class Worker {
   }
 
   void report() {
-    if (const UserCounts now = desk_.counts(); !(now == told_)) {
+    if (const UserCounts now = desk_.counts(); !(now == told_) || received_ != told_received_) {
       const bool sent = channel_->send({{"op", "counts"},
                                         {"jobs", now.jobs},
                                         {"connections", now.connections},
                                         {"bytes", now.bytes},
                                         {"refused", now.refused},
-                                        {"throttled", now.throttled}});
-      if (sent) told_ = now;
+                                        {"throttled", now.throttled},
+                                        {"received", received_}});
+      if (sent) {
+        told_ = now;
+        told_received_ = received_;
+      }
     }
     report_.expires_after(kReport);
     report_.async_wait([this](const std::error_code& error) {
@@ -104,6 +110,7 @@ class Worker {
   UserDesk desk_;
   asio::steady_timer report_;
   UserCounts told_;
+  std::uint64_t received_ = 0, told_received_ = 0;  // connections that were handed over
 };
 
 }  // namespace
