@@ -32,6 +32,8 @@ TOPOLOGY = tuple(
         "link",
     )
 )
+# Calls of Open MPI's Fortran layer that the stub takes over: src/mpi/making/comm_idup.cpp.
+FORTRAN = ("isthmus_fortran_comm_idup", "isthmus_fortran_comm_idup_with_info")
 # What the processes of a call have in common where it may wait for others; and calls that only look
 # at the handle, or at what hangs on it.
 SHARED = ("MPI_Comm", "MPI_Win", "MPI_File", "MPI_Message", "MPI_Session")
@@ -150,6 +152,11 @@ def table(face: Face) -> str:
             declarations.append(f'extern "C" int isthmus_{f.member}();')
         value = f"reinterpret_cast<void*>(&isthmus_{f.member})" if ours else "nullptr"
         rows.append(f'    {{"{f.mpi_name}", {value}}},')
+    rows.append("#ifdef OPEN_MPI")
+    for name in FORTRAN:
+        declarations.append(f'extern "C" void {name}();')
+        rows.append(f'    {{"{name}", reinterpret_cast<void*>(&{name})}},')
+    rows.append("#endif")
     for name in TOPOLOGY:
         declarations.append(f'extern "C" void {name}();')
         rows.append(f'    {{"{name}", reinterpret_cast<void*>(&{name})}},')

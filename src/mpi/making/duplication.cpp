@@ -49,12 +49,12 @@ struct Outcome {
 
 }  // namespace
 
-Duplication::Duplication(const GridCommRef& parent, const char* function, Begin begin,
-                         MPI_Comm* newcomm, coll::Forced forced)
+Duplication::Duplication(const GridCommRef& parent, const char* function, Begin begin, Give give,
+                         coll::Forced forced)
     : Collective(everyone(parent), function),
       parent_(parent),
       begin_(std::move(begin)),
-      newcomm_(newcomm),
+      give_(std::move(give)),
       context_(grid_comm().rank == 0 ? fresh_context() : 0),
       forced_(forced) {}
 
@@ -71,7 +71,7 @@ bool Duplication::begin() {
   begun_ = true;
   code_ = begin_(&made_, &copied_);
   if (code_ != MPI_SUCCESS) return true;
-  *newcomm_ = made_;
+  give_(made_);
   under_way_.emplace();
   return true;
 }

@@ -20,12 +20,14 @@ class Duplication final : public Collective {
  public:
   /// Begins the native duplication of the parent's handle. Returns a native error code.
   using Begin = std::function<int(MPI_Comm* made, MPI_Request* copied)>;
+  /// Hands the program its handle.
+  using Give = std::function<void(MPI_Comm made)>;
 
-  Duplication(const GridCommRef& parent, const char* function, Begin begin, MPI_Comm* newcomm,
+  Duplication(const GridCommRef& parent, const char* function, Begin begin, Give give,
               coll::Forced forced);
   ~Duplication() override;
 
-  /// Begins the native duplication, and writes the handle, where that may be: in its turn among the
+  /// Begins the native duplication, and gives the handle, where that may be: in its turn among the
   /// parent's collectives, since it goes by the handle as they do. False: not yet. For the thread
   /// that made this until somebody advances it.
   bool begin();
@@ -40,7 +42,7 @@ class Duplication final : public Collective {
 
   GridCommRef parent_;
   Begin begin_;
-  MPI_Comm* newcomm_;
+  Give give_;
   MPI_Comm made_ = MPI_COMM_NULL;
   MPI_Request copied_ = MPI_REQUEST_NULL;
   std::uint64_t context_ = 0;

@@ -19,6 +19,8 @@ void* native_function(const char* symbol) {
 
 char* setting(const char* name) { return find_setting(name); }
 
+bool profiles() { return setting("ISTHMUS_PROFILE") != nullptr; }
+
 }  // namespace isthmus::face
 
 const isthmus::face::FaceFunction* isthmus_face_open(void* library,
@@ -26,6 +28,6 @@ const isthmus::face::FaceFunction* isthmus_face_open(void* library,
   isthmus::face::find_setting = setting;
   isthmus::face::native_library = library;
   isthmus::face::load_native(isthmus::face::native, library);
-  return isthmus::face::setting("ISTHMUS_PROFILE") != nullptr ? isthmus::face::kProfiledFunctions
-                                                              : isthmus::face::kFaceFunctions;
+  return isthmus::face::profiles() ? isthmus::face::kProfiledFunctions
+                                   : isthmus::face::kFaceFunctions;
 }

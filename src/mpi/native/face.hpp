@@ -6,10 +6,11 @@
 namespace isthmus::face {
 
 /// One function that the face knows: `name` is one of include/isthmus.h's questions
-/// ("isthmus_topology_link"), which the stub hands on, or an MPI name ("MPI_Send"); the stub routes
-/// it and its profiling name to `function`, or to the native library where that is null. A function
-/// that is not in the table is newer than the mpi.h of this face: what it would do to grid objects
-/// is not known, so it cannot be called. A table is sorted and ends with {nullptr, nullptr}.
+/// ("isthmus_topology_link") or one of Fortran's calls, which the stub hands on, or an MPI name
+/// ("MPI_Send"); the stub routes it and its profiling name to `function`, or to the native library
+/// where that is null. A function that is not in the table is newer than the mpi.h of this face:
+/// what it would do to grid objects is not known, so it cannot be called. A table is sorted and
+/// ends with {nullptr, nullptr}.
 struct FaceFunction {
   const char* name;
   void* function;
@@ -23,6 +24,10 @@ extern const FaceFunction kProfiledFunctions[];
 /// The value of a variable that `isthmus run` left for this rank; null where there is none. The
 /// environment of the process has them no more.
 char* setting(const char* name);
+
+/// Whether calls that communicate are counted, so that functions are to be those of
+/// kProfiledFunctions.
+bool profiles();
 
 /// A function of the native library that mpi.h may not declare; null where there is none.
 void* native_function(const char* symbol);
