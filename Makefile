@@ -14,6 +14,9 @@ SOURCES  = $(shell find src lab bench python tools/generate cmake CMakeLists.txt
 FORMATTED = $(shell git ls-files 'src/*.cpp' 'src/*.hpp' 'src/*.c' 'lab/*.cpp' 'lab/*.hpp' \
              'bench/*.cpp' 'bench/*.hpp' 'python/*.c' 'python/*.h')
 
+# Ranks of several MPIs share the cores as on hosts of their own.
+GROUPED := tools/cpu_group
+
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
@@ -66,7 +69,7 @@ demo: build  ## one unmodified program over two clusters, one Open MPI, one MPIC
 test: setup packages-check  ## everything that must pass
 	$(MAKE) -j 2 build check-and-packages
 	$(MAKE) unit
-	$(MAKE) -j 3 grid-and-lab waiting beside
+	$(GROUPED) $(MAKE) -j 3 grid-and-lab waiting beside
 	$(MAKE) sanitize
 
 .PHONY: check-and-packages grid-and-lab waiting beside
@@ -98,31 +101,31 @@ unit-python:
 .PHONY: grid-programs grid-faults
 grid: grid-programs grid-faults  ## whole grids: programs, faults, real applications
 grid-programs: build packages-programs
-	$(BIN)/pytest -q -n 2 --dist worksteal tests/grid
+	$(GROUPED) $(BIN)/pytest -q -n 2 --dist worksteal tests/grid
 grid-faults: build packages-programs
-	$(BIN)/pytest -q tests/faults
+	$(GROUPED) $(BIN)/pytest -q tests/faults
 
 .PHONY: lab lab-queues lab-networks lab-grid $(addprefix lab-grid-,hablot zipper chain)
 lab: lab-networks lab-queues  ## the lab itself, and Isthmus over its emulated networks and schedulers
 
 QUEUES := tests/lab/lab_submit_test.py tests/lab/lab_slurm_test.py
 lab-networks: build
-	$(BIN)/pytest -q -n 2 --dist loadfile tests/lab \
+	$(GROUPED) $(BIN)/pytest -q -n 2 --dist loadfile tests/lab \
 	  --ignore tests/lab/lab_programs_test.py $(addprefix --ignore ,$(QUEUES))
 
 # Real schedulers, which take their time and little of the processors'.
 lab-queues: build packages-programs
-	$(BIN)/pytest -q $(QUEUES)
+	$(GROUPED) $(BIN)/pytest -q $(QUEUES)
 
 lab-grid: build  ## every program over emulated wide-area networks: many minutes
 	$(MAKE) -k -j 3 -O lab-grid-hablot lab-grid-zipper lab-grid-chain
 
 # Side by side: they wait for the networks most of the time.
 lab-grid-hablot lab-grid-zipper lab-grid-chain: lab-grid-%: build
-	$(BIN)/pytest -q tests/lab/lab_programs_test.py -k $*
+	$(GROUPED) $(BIN)/pytest -q tests/lab/lab_programs_test.py -k $*
 
 grid-all: build packages-programs  ## every program with every MPI library and pair of libraries
-	$(BIN)/pytest -q tests/grid/programs_test.py tests/grid/stress_test.py tests/grid/large_test.py \
+	$(GROUPED) $(BIN)/pytest -q tests/grid/programs_test.py tests/grid/stress_test.py tests/grid/large_test.py \
 	  tests/grid/applications_test.py tests/grid/shapes_test.py \
 	  --all-libraries
 
