@@ -31,13 +31,13 @@ static void* target(const char* name, const char* layer, const char* own) {
   return native;
 }
 
-#define IDUP(name)                                                                          \
-  __attribute__((visibility("default"))) call_4 name;                                       \
-  void name(int* comm, int* newcomm, int* request, int* ierror) {                           \
-    void* const to = target(#name, "ompi_comm_idup_f", "isthmus_fortran_comm_idup");        \
-    call_4* call;                                                                           \
-    memcpy(&call, &to, sizeof call);                                                        \
-    call(comm, newcomm, request, ierror);                                                   \
+#define IDUP(name)                                                                   \
+  __attribute__((visibility("default"))) call_4 name;                                \
+  void name(int* comm, int* newcomm, int* request, int* ierror) {                    \
+    void* const to = target(#name, "ompi_comm_idup_f", "isthmus_fortran_comm_idup"); \
+    call_4* call;                                                                    \
+    memcpy(&call, &to, sizeof call);                                                 \
+    call(comm, newcomm, request, ierror);                                            \
   }
 #define IDUP_WITH_INFO(name)                                                                \
   __attribute__((visibility("default"))) call_5 name;                                       \

@@ -45,8 +45,8 @@ class KeptInfo {
 };
 
 #ifdef OPEN_MPI
-/// Where the Fortran layer wants the handle: it gives MPI_Comm_idup a variable of its own, and copies
-/// what that has when the call returns.
+/// Where the Fortran layer wants the handle: it gives MPI_Comm_idup a variable of its own, and
+/// copies what that has when the call returns.
 thread_local MPI_Fint* fortran_newcomm = nullptr;
 #endif
 
