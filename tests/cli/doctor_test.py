@@ -1,6 +1,7 @@
 """`isthmus doctor` on this host and on grids of it, whole and broken, with the real isthmusd and a
 real sshd."""
 
+import dataclasses
 import json
 import os
 import socket
@@ -11,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from isthmus.doctor import checks
 from isthmus.errors import RunError
-from isthmus.grid import LinkSpec
+from isthmus.grid import Grid, LinkSpec
 from isthmus.install import find_isthmusd
 
 ROOT = Path(__file__).parents[2]
@@ -221,6 +223,25 @@ net = "auto"
     assert doctor(grid) == 0, doctor.findings
     assert doctor.level("cluster east", "ucx") == "ok"
     assert "UCX" in doctor.of("east - west", "leg")["text"]
+
+
+def test_cores_that_are_shared_out_by_sessions(monkeypatch):
+    """Only where clusters share a host."""
+    examined = checks.examine
+
+    def plays(by_session):
+        def look(*words, **named):
+            return dataclasses.replace(examined(*words, **named), by_session=by_session)
+
+        monkeypatch.setattr(checks, "examine", look)
+        found = []
+        checks.grid(Grid.model_validate({"cluster": {"east": {}, "west": {}}}), found.append)
+        return [finding for finding in found if finding.what == "cores"]
+
+    (finding,) = plays(True)
+    assert finding.level == "warn"
+    assert "kernel.sched_autogroup_enabled=0" in finding.remedy
+    assert plays(False) == []
 
 
 def test_lines_for_people(doctor):

@@ -79,10 +79,14 @@ def test_the_stub_gets_every_known_function_sorted() -> None:
         '{"MPI_Comm_dup", reinterpret_cast<void*>(&isthmus_Comm_dup)},',
         '{"MPI_Comm_free", reinterpret_cast<void*>(&isthmus_Comm_free)},',
         '{"MPI_Type_commit", nullptr},',
-        *(f'{{"{name}", reinterpret_cast<void*>(&{name})}},' for name in guards.TOPOLOGY),
+        *(
+            f'{{"{name}", reinterpret_cast<void*>(&{name})}},'
+            for name in (*guards.FORTRAN, *guards.TOPOLOGY)
+        ),
         "{nullptr, nullptr},",
     ]
-    assert list(guards.TOPOLOGY) == sorted(guards.TOPOLOGY)
+    others = [*guards.FORTRAN, *guards.TOPOLOGY]
+    assert others == sorted(others)
 
 
 def test_guards_of_undeclared_functions_find_them_by_name() -> None:

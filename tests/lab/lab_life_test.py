@@ -34,6 +34,28 @@ def test_the_commands_status_and_output(lab):
     assert host_traces() == before
 
 
+def controllers() -> dict[str, Path]:
+    """The folder of the CPU controller's groups, by whose line in /proc/self/cgroup tells ours."""
+    first, second = Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup")
+    if (first / "cgroup.procs").exists():
+        return {r":cpu(?:,cpuacct)?:": first}
+    switched_on = second / "cgroup.subtree_control"
+    return {"^0::": second} if switched_on.exists() and "cpu" in switched_on.read_text() else {}
+
+
+def test_it_has_a_group_of_the_cpu_controller(lab):
+    """Where there is one for root to make. A lab in somebody's group stays in that."""
+    for line, folder in controllers().items():
+        own = re.search(f"{line}(.*)", Path("/proc/self/cgroup").read_text(), re.MULTILINE)[1]
+        try:
+            (folder / "cgroup.procs").write_text("0")
+            done = lab(*SMALL, "--", "cat", "/proc/self/cgroup")
+        finally:
+            (folder / own.lstrip("/") / "cgroup.procs").write_text("0")
+        assert re.search(rf"{line}/isthmus-lab-hablot-\w+$", done.stdout, re.MULTILINE), done
+        assert not list(folder.glob("isthmus-lab-*"))
+
+
 def test_a_command_that_dies(lab):
     assert lab(*SMALL, "--", "sh", "-c", "kill -9 $$").returncode == 128 + 9
     done = lab(*SMALL, "--", "/nonexistent/program")

@@ -28,8 +28,8 @@ class NotExaminedError(IsthmusError):
 @dataclass(frozen=True)
 class HostFacts:
     """What isthmusd says of its host. `clock` is how far it is ahead of this host's, in seconds,
-    within `clock_doubt`; `ucx` is why UCX cannot be opened there; `took` is how long it took to get
-    there."""
+    within `clock_doubt`; `ucx` is why UCX cannot be opened there; `by_session`: its kernel shares
+    cores out by sessions; `took` is how long it took to get there."""
 
     name: str
     version: str
@@ -40,6 +40,7 @@ class HostFacts:
     interfaces: list[dict[str, Any]] = field(default_factory=list)
     mpi: dict[str, str] = field(default_factory=dict)
     ucx: str = ""
+    by_session: bool = False
     clock: float = 0.0
     clock_doubt: float = 0.0
     took: float = 0.0
@@ -92,6 +93,7 @@ def examine(
         interfaces=list(first.get("interfaces") or []),
         mpi={str(k): str(v) for k, v in dict(first.get("mpi") or {}).items()},
         ucx=str(first.get("ucx") or ""),
+        by_session=bool(first.get("cores_by_session")),
         clock=offset,
         clock_doubt=doubt,
         took=took,

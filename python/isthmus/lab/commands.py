@@ -16,6 +16,7 @@ from isthmus.errors import RunError, UsageError, did_you_mean, listing
 from isthmus.gridkeys import expand_hosts
 from isthmus.lab import check as checks
 from isthmus.lab import (
+    cpus,
     drawing,
     native,
     overrides,
@@ -214,7 +215,12 @@ def _join(lab: Lab, node: str | None, words: list[str]) -> int:
     if os.geteuid() != 0:
         spaces = ["--user", "--preserve-credentials", *spaces]
     command = ["nsenter", "--target", str(lab.init()), *spaces, "--", *words]
-    done = subprocess.run(command, env=surroundings.environment(lab), check=False)
+    done = subprocess.run(
+        command,
+        env=surroundings.environment(lab),
+        preexec_fn=lambda: cpus.join(lab.cpus),
+        check=False,
+    )
     return done.returncode if done.returncode >= 0 else 128 - done.returncode
 
 

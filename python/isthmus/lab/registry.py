@@ -14,6 +14,7 @@ from pathlib import Path
 
 from isthmus import facts
 from isthmus.errors import RunError, UsageError, listing
+from isthmus.lab import cpus
 
 
 def home() -> Path:
@@ -56,6 +57,11 @@ class Lab:
         """Writes down what other terminals want to know; a lab with a note is built."""
         facts.write(self.folder / "lab.json", noted)
 
+    @property
+    def cpus(self) -> str:
+        """The name of its group of the CPU controller."""
+        return f"isthmus-lab-{self.id}"
+
     def init(self) -> int:
         """The process that all others of the lab descend from, as numbered where it was started."""
         try:
@@ -92,6 +98,7 @@ def create(testbed: str) -> tuple[Lab, int]:
 def remove(lab: Lab) -> None:
     """Of a lab whose processes are gone."""
     shutil.rmtree(lab.folder, ignore_errors=True)
+    cpus.remove(lab.cpus)
     with contextlib.suppress(OSError):
         home().rmdir()  # if this was the last one
 

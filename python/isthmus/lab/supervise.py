@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from isthmus.errors import IsthmusError, RunError
-from isthmus.lab import build, kernel, programs, registry, slurm, wan
+from isthmus.lab import build, cpus, kernel, programs, registry, slurm, wan
 from isthmus.lab.grid import grid_toml
 from isthmus.lab.network import Network
 from isthmus.lab.registry import Lab
@@ -130,6 +130,7 @@ def _init(network: Network, lab: Lab, wanbox: Path, body: Body, alive: int) -> i
     kernel.die_with_parent()
     if select.select([alive], [], [], 0)[0]:  # it had ended already
         return 1
+    cpus.make(lab.cpus)
     _isolate_init()
     build.build(network, lab)
     boxes = wan.start(network, lab, wanbox)

@@ -135,6 +135,7 @@ int run_examine(const ExamineOptions& options, const std::string& self, std::ist
               {"kernel", system.release},
               {"machine", machine()},
               {"cores", usable_cores()},
+              {"cores_by_session", shares_cores_by_session()},
               {"tcp", examine_tcp()},
               {"interfaces", examine_interfaces()},
               {"ucx", net::ucx::library_trouble()},

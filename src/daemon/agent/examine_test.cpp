@@ -5,6 +5,9 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string>
+
+#include "daemon/agent/host.hpp"
 
 namespace isthmus::daemon {
 namespace {
@@ -19,6 +22,29 @@ TEST(Examine, SettingsByTheirNames) {
   EXPECT_EQ(found.size(), 1U);
   EXPECT_EQ(found.value("net.ipv4.tcp_rmem", ""), "4096 131072 6291456");
   fs::remove_all(root);
+}
+
+// What /proc and /sys say of a process that is in `groups`.
+bool by_session(const std::string& setting, const std::string& groups, const std::string& unified) {
+  const fs::path root = fs::path(testing::TempDir()) / "examine-cores";
+  fs::create_directories(root / "proc/sys/kernel");
+  fs::create_directories(root / "proc/self");
+  fs::create_directories(root / "sys/fs/cgroup");
+  std::ofstream(root / "proc/sys/kernel/sched_autogroup_enabled") << setting;
+  std::ofstream(root / "proc/self/cgroup") << groups;
+  std::ofstream(root / "sys/fs/cgroup/cgroup.subtree_control") << unified;
+  const bool found = shares_cores_by_session(root.string());
+  fs::remove_all(root);
+  return found;
+}
+
+TEST(Examine, CoresAreSharedOutBySessionOutsideOfGroups) {
+  EXPECT_TRUE(by_session("1\n", "4:memory:/one\n1:cpu:/\n0::/\n", ""));
+  EXPECT_TRUE(by_session("1\n", "0::/user.slice/user-1.slice\n", "memory pids\n"));
+  EXPECT_FALSE(by_session("0\n", "1:cpu:/\n", ""));
+  EXPECT_FALSE(by_session("1\n", "3:cpu,cpuacct:/one\n0::/\n", ""));
+  EXPECT_FALSE(by_session("1\n", "0::/user.slice/user-1.slice\n", "memory cpu pids\n"));
+  EXPECT_FALSE(by_session("", "", ""));
 }
 
 TEST(Examine, LoopbackIsAmongTheInterfaces) {

@@ -5,12 +5,14 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cfloat>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 
@@ -51,6 +53,24 @@ int usable_cores() {
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+bool shares_cores_by_session(const std::string& root) {
+  std::ifstream setting(root + "/proc/sys/kernel/sched_autogroup_enabled");
+  if (int on = 0; !(setting >> on) || on == 0) return false;
+  std::ifstream unified(root + "/sys/fs/cgroup/cgroup.subtree_control");
+  const bool controlled =
+      std::count(std::istream_iterator<std::string>(unified), {}, std::string("cpu")) > 0;
+  std::ifstream groups(root + "/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    const auto first = line.find(':'), second = line.find(':', first + 1);
+    if (second == std::string::npos || line.substr(second + 1) == "/") continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    if (controllers == ",," ? controlled : controllers.find(",cpu,") != std::string::npos) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool inside_allocation() {

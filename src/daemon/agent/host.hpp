@@ -15,6 +15,9 @@ std::string memory_place();
 nlohmann::json machine();
 /// Cores that this process may use.
 int usable_cores();
+/// Whether the kernel shares them out by sessions and not by processes (sched_autogroup, outside of
+/// groups of the CPU controller). `root` is where /proc and /sys stand.
+bool shares_cores_by_session(const std::string& root = "");
 /// Whether a batch system has given this process its hosts: native launchers then know their own
 /// slots.
 bool inside_allocation();
