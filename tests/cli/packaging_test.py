@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from isthmus.install import find_isthmusd
 from isthmus.version import VERSION
 
 if sys.version_info >= (3, 11):
@@ -27,6 +28,22 @@ def dependencies() -> dict[str, str]:
     data = tomllib.loads((ROOT / "pyproject.toml").read_text())
     found = [re.match(r"([a-z-]+)>=([0-9.]+)", text) for text in data["project"]["dependencies"]]
     return {match[1]: match[2] for match in found if match}
+
+
+def test_the_manual_page_of_isthmusd():
+    """Names all its subcommands, and all keys of a service's file."""
+    page = (ROOT / "packaging/isthmusd.8").read_text().replace("\\", "")
+    keys = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/service.md").read_text(), re.MULTILINE)
+    assert len(keys) > 9
+    for key in keys:
+        assert f".B {key}\n" in page, key
+    said = subprocess.run(
+        [find_isthmusd(), "--help"], capture_output=True, text=True, check=True
+    ).stdout.split("Subcommands:")[1]
+    commands = re.findall(r"^  ([a-z-]+) ", said.split("Environment:")[0], re.MULTILINE)
+    assert len(commands) > 6
+    for command in commands:
+        assert re.search(rf"\b{command}\b", page), command
 
 
 def test_versions():
