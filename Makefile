@@ -68,18 +68,15 @@ demo: build  ## one unmodified program over two clusters, one Open MPI, one MPIC
 # since they are slow enough without others.
 test: setup packages-check  ## everything that must pass
 	$(MAKE) -j 2 build check-and-packages
-	$(MAKE) unit
-	$(GROUPED) $(MAKE) -j 3 grid-and-lab waiting beside
+	$(MAKE) -j 2 unit-built unit-python
+	$(GROUPED) $(MAKE) -j 3 grid-programs waiting beside lab-networks
 	$(MAKE) sanitize
 
-.PHONY: check-and-packages grid-and-lab waiting beside
+.PHONY: check-and-packages waiting beside
 check-and-packages:
 	$(MAKE) check
 	$(MAKE) packages-programs
 	$(MAKE) packages-aarch64
-grid-and-lab:
-	$(MAKE) grid-programs
-	$(MAKE) lab-networks
 waiting:
 	$(MAKE) lab-queues
 	$(MAKE) grid-faults
@@ -88,12 +85,13 @@ beside:
 	nice -n 19 $(MAKE) aarch64-some
 	nice -n 19 $(MAKE) tidy-changed
 
-# Side by side: the longer ones in C++ wait for what has been cut to be given up.
 unit: build  ## unit tests, in C++ and Python
-	$(MAKE) -j 2 unit-cpp unit-python
-.PHONY: unit-cpp unit-python
-unit-cpp:
-	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
+	cmake --build $(BUILD) --target unit_tests
+	$(MAKE) -j 2 unit-built unit-python
+.PHONY: unit-built unit-python
+# Where everything is tested, those that sanitizers run whole are theirs alone.
+unit-built:
+	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error -E _NOT_BUILT
 unit-python:
 	$(BIN)/pytest -q -n $(JOBS) tests/architecture tests/generate tests/cli
 

@@ -1,13 +1,16 @@
-# isthmus_test(NAME name SOURCES a_test.cpp ... LIBS lib ... [THREADS]): a GoogleTest program run by
-# CTest. THREADS: there are several in it, so ThreadSanitizer is to look at it (tools/sanitize).
+# isthmus_test(NAME name SOURCES a_test.cpp ... LIBS lib ... [THREADS] [ALWAYS]): a GoogleTest program
+# run by CTest. THREADS: there are several in it, so ThreadSanitizer is to look at it
+# (tools/sanitize). ALWAYS: sanitizers leave some of it out, so it is built with everything else;
+# others are by the target unit_tests, and with sanitizers.
 include(GoogleTest)
 if(ISTHMUS_TESTS)
   find_package(GTest REQUIRED)
   add_custom_target(threaded_tests)
+  add_custom_target(unit_tests)
 endif()
 
 function(isthmus_test)
-  cmake_parse_arguments(T "THREADS" "NAME" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(T "THREADS;ALWAYS" "NAME" "SOURCES;LIBS" ${ARGN})
   if(NOT ISTHMUS_TESTS)
     return()
   endif()
@@ -17,6 +20,10 @@ function(isthmus_test)
   if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT ISTHMUS_SANITIZE)
     target_compile_options(${T_NAME} PRIVATE -O1)  # compiled oftener than run
   endif()
+  if(NOT T_ALWAYS AND NOT ISTHMUS_SANITIZE)
+    set_target_properties(${T_NAME} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+  add_dependencies(unit_tests ${T_NAME})
   set(label unit)
   if(T_THREADS)
     set(label threads)
