@@ -1,5 +1,6 @@
 // MPI_Comm_idup and MPI_Comm_idup_with_info: as MPI_Comm_dup, while the program does other things.
 #include <memory>
+#include <utility>
 
 #include "mpi/coll/collective.hpp"
 #include "mpi/comm/comm.hpp"
@@ -52,8 +53,9 @@ thread_local MPI_Fint* fortran_newcomm = nullptr;
 
 Duplication::Give giving_to(MPI_Comm* newcomm) {
 #ifdef OPEN_MPI
-  if (fortran_newcomm != nullptr) {
-    return [to = fortran_newcomm](MPI_Comm made) { *to = native.Comm_c2f(made); };
+  // Once: functions that copy attributes may duplicate, too.
+  if (MPI_Fint* const to = std::exchange(fortran_newcomm, nullptr); to != nullptr) {
+    return [to](MPI_Comm made) { *to = native.Comm_c2f(made); };
   }
 #endif
   return [newcomm](MPI_Comm made) { *newcomm = made; };
@@ -121,11 +123,12 @@ namespace {
 
 /// `idup` is the function of C. `ierror` may be null: in mpi_f08 it is optional.
 template <class Idup>
-void idup_for_fortran(MPI_Fint* newcomm, MPI_Fint* request, MPI_Fint* ierror, Idup&& idup) {
+void idup_for_fortran(MPI_Comm comm, MPI_Fint* newcomm, MPI_Fint* request, MPI_Fint* ierror,
+                      Idup&& idup) {
   MPI_Comm made = MPI_COMM_NULL;  // stays so where the grid gives the handle
   MPI_Request begun = MPI_REQUEST_NULL;
-  fortran_newcomm = newcomm;
-  const int code = idup(&made, &begun);
+  if (spanning(comm)) fortran_newcomm = newcomm;
+  const int code = idup(comm, &made, &begun);
   fortran_newcomm = nullptr;
   if (ierror != nullptr) *ierror = code;
   if (code != MPI_SUCCESS) return;
@@ -140,18 +143,17 @@ void idup_for_fortran(MPI_Fint* newcomm, MPI_Fint* request, MPI_Fint* ierror, Id
 void isthmus_fortran_comm_idup(MPI_Fint* comm, MPI_Fint* newcomm, MPI_Fint* request,
                                MPI_Fint* ierror) {
   auto* const idup = profiles() ? isthmus_profiled_Comm_idup : isthmus_Comm_idup;
-  idup_for_fortran(newcomm, request, ierror, [&](MPI_Comm* made, MPI_Request* begun) {
-    return idup(native.Comm_f2c(*comm), made, begun);
-  });
+  idup_for_fortran(native.Comm_f2c(*comm), newcomm, request, ierror, idup);
 }
 
 void isthmus_fortran_comm_idup_with_info(MPI_Fint* comm, MPI_Fint* info, MPI_Fint* newcomm,
                                          MPI_Fint* request, MPI_Fint* ierror) {
   auto* const idup =
       profiles() ? isthmus_profiled_Comm_idup_with_info : isthmus_Comm_idup_with_info;
-  idup_for_fortran(newcomm, request, ierror, [&](MPI_Comm* made, MPI_Request* begun) {
-    return idup(native.Comm_f2c(*comm), native.Info_f2c(*info), made, begun);
-  });
+  idup_for_fortran(native.Comm_f2c(*comm), newcomm, request, ierror,
+                   [&](MPI_Comm parent, MPI_Comm* made, MPI_Request* begun) {
+                     return idup(parent, native.Info_f2c(*info), made, begun);
+                   });
 }
 #endif
 
