@@ -210,8 +210,10 @@ def test_the_file_in_packaging_is_read(tmp_path: Path):
 
 
 def test_keys_that_others_may_read(service: Service):
-    """The service does not begin with them, and says which."""
+    """They are told by name, and keep none of the others out."""
     service.user("alice")
     shutil.copy(next(service.keys.glob("*.json")), service.keys / "bob-1.json")
     (service.keys / "bob-1.json").chmod(0o644)
-    service.wait_for(lambda: service.said("keys not read", why="may be read by others"))
+    service.wait_for(lambda: service.said("key not read", why="bob-1.json may be read by others"))
+    assert "alice" in service.key("list").stdout
+    service.key("revoke", "alice")

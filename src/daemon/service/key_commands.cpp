@@ -53,10 +53,12 @@ int add_service_key(const std::string& folder, const std::string& user, const st
 
 int list_service_keys(const std::string& folder) {
   return told([&] {
-    for (const ServiceKey& key : KeyFolder(folder).read()) {
+    const KeysRead all = KeyFolder(folder).read();
+    for (const ServiceKey& key : all.keys) {
       std::cout << fmt::format("{:<30} {:<20} made {}{}\n", key.id, key.user, key.made,
                                key.revoked.empty() ? "" : "  revoked " + key.revoked);
     }
+    for (const std::string& why : all.wrong) std::cerr << "isthmusd key: " << why << '\n';
   });
 }
 

@@ -40,13 +40,14 @@ std::string random_hex(std::size_t bytes) {
   return core::to_hex({reinterpret_cast<const char*>(nonce.data()), bytes});
 }
 
-ServiceKey read_key(const fs::path& file) {
+/// Throws Failure that names the file. `secret`: not one that others may read.
+ServiceKey read_key(const fs::path& file, bool secret) {
   struct stat about {};
   const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!opened || ::fstat(opened.get(), &about) != 0) {
     throw Failure("the key " + file.string() + " cannot be read: " + std::strerror(errno));
   }
-  if ((about.st_mode & 077) != 0) {
+  if (secret && (about.st_mode & 077) != 0) {
     throw Failure("the key " + file.string() + " may be read by others",
                   "chmod 600 " + file.string() + ", and make the user a new key.");
   }
@@ -62,9 +63,9 @@ ServiceKey read_key(const fs::path& file) {
                    {},
                    said.value("made", ""),
                    said.value("revoked", "")};
-    const auto secret = core::from_hex(said.at("secret").get<std::string>());
-    if (!secret || secret->size() != 32 || !is_name(key.user) || !is_name(key.id)) throw wrong;
-    key.secret = *secret;
+    const auto bytes = core::from_hex(said.at("secret").get<std::string>());
+    if (!bytes || bytes->size() != 32 || !is_name(key.user) || !is_name(key.id)) throw wrong;
+    key.secret = *bytes;
     return key;
   } catch (const json::exception&) {
     throw wrong;
@@ -73,18 +74,30 @@ ServiceKey read_key(const fs::path& file) {
 
 }  // namespace
 
-std::vector<ServiceKey> KeyFolder::read() const {
-  std::vector<ServiceKey> keys;
+std::vector<fs::path> KeyFolder::files() const {
+  std::vector<fs::path> found;
   std::error_code error;
   for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
-    if (at->path().extension() == kEnding) keys.push_back(read_key(at->path()));
+    if (at->path().extension() == kEnding) found.push_back(at->path());
   }
   if (error && error != std::errc::no_such_file_or_directory) {
     throw Failure("the folder of keys " + folder_.string() + " cannot be read: " + error.message());
   }
-  std::sort(keys.begin(), keys.end(),
-            [](const ServiceKey& a, const ServiceKey& b) { return a.id < b.id; });
-  return keys;
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+KeysRead KeyFolder::read() const {
+  KeysRead all;
+  for (const fs::path& file : files()) {
+    try {
+      all.keys.push_back(read_key(file, true));
+    } catch (const Failure& failure) {
+      const std::string& remedy = failure.remedy();
+      all.wrong.push_back(failure.what() + (remedy.empty() ? "" : ": " + remedy));
+    }
+  }
+  return all;
 }
 
 ServiceKey KeyFolder::add(const std::string& user) const {
@@ -112,7 +125,13 @@ ServiceKey KeyFolder::add(const std::string& user) const {
 std::vector<std::string> KeyFolder::revoke(const std::string& name) const {
   std::vector<std::string> done;
   bool known = false;
-  for (ServiceKey& key : read()) {
+  for (const fs::path& file : files()) {
+    ServiceKey key;
+    try {
+      key = read_key(file, false);
+    } catch (const Failure&) {
+      continue;
+    }
     if (key.id != name && key.user != name) continue;
     known = true;
     if (!key.revoked.empty()) continue;

@@ -16,22 +16,30 @@ struct ServiceKey {
   std::string revoked;  ///< a day; empty: it is good
 };
 
+/// What is in a folder: the keys by their names, and of each other file why it is none, a sentence
+/// that names it.
+struct KeysRead {
+  std::vector<ServiceKey> keys;
+  std::vector<std::string> wrong;
+};
+
 class KeyFolder {
  public:
   explicit KeyFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// All keys, by their names. Throws Failure that names the file: one that others may read, or
-  /// that is no key. A folder that is not there has none.
-  std::vector<ServiceKey> read() const;
+  /// A file that others may read, or that is no key, is wrong, and keeps none of the others out. A
+  /// folder that is not there has none. Throws Failure where it cannot be read.
+  KeysRead read() const;
   /// A new key for the user. Throws Failure.
   ServiceKey add(const std::string& user) const;
-  /// Revokes the key of this name, or all good ones of this user; returns their names. Throws
-  /// Failure where there is none.
+  /// Revokes the key of this name, or all good ones of this user, also those that others may read;
+  /// returns their names. Throws Failure where there is none.
   std::vector<std::string> revoke(const std::string& name) const;
   /// Changes whenever a key does.
   std::string state() const;
 
  private:
+  std::vector<std::filesystem::path> files() const;
   void write(const ServiceKey& key, bool anew) const;
 
   std::filesystem::path folder_;

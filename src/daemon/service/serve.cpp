@@ -41,7 +41,6 @@ class Service {
         config_(read_service_config(config_file_)),
         audit_(config_.audit),
         folder_(config_.keys),
-        keys_(folder_.read()),
         signals_(io_, SIGHUP, SIGTERM, SIGINT),
         children_(io_, SIGCHLD),
         look_(io_),
@@ -55,6 +54,7 @@ class Service {
                        }}) {}
 
   int run() {
+    take(folder_.read());
     std::string where;
     for (const std::string& address : config_.listen) where += " " + doorway_.listen(address);
     if (!config_.metrics.empty()) {
@@ -173,7 +173,7 @@ class Service {
       ServiceConfig anew = read_service_config(config_file_);
       audit_.reopen();
       const KeyFolder folder(anew.keys);
-      keys_ = folder.read();
+      take(folder.read());
       folder_ = folder;
       config_ = std::move(anew);
       for (const auto& [user, worker] : workers_) worker->tell(keys_, config_.limits);
@@ -198,10 +198,21 @@ class Service {
                        [](const auto& of) { return of.second->idle(); });
   }
 
+  // Whose file is wrong has no key; each is told once.
+  void take(KeysRead all) {
+    keys_ = std::move(all.keys);
+    for (const std::string& why : all.wrong) {
+      if (std::find(wrong_keys_.begin(), wrong_keys_.end(), why) == wrong_keys_.end()) {
+        audit_.write({{"event", "key not read"}, {"why", why}});
+      }
+    }
+    wrong_keys_ = std::move(all.wrong);
+  }
+
   void refresh_keys() {
     try {
       if (std::string state = folder_.state(); state != key_state_) {
-        keys_ = folder_.read();
+        take(folder_.read());
         key_state_ = std::move(state);
         for (const auto& [user, worker] : workers_) worker->tell(keys_, config_.limits);
         key_trouble_.clear();
@@ -229,6 +240,7 @@ class Service {
   AuditLog audit_;
   KeyFolder folder_;
   std::vector<ServiceKey> keys_;
+  std::vector<std::string> wrong_keys_;  // why
   std::string key_state_, key_trouble_;
   asio::signal_set signals_, children_;
   asio::steady_timer look_, drained_;

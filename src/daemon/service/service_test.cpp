@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
@@ -67,7 +68,7 @@ TEST_F(ServiceFiles, WhatIsWrongIsTold) {
 
 TEST_F(ServiceFiles, KeysAreMadeAndRevoked) {
   const KeyFolder keys(folder_ / "keys");
-  EXPECT_TRUE(keys.read().empty());
+  EXPECT_TRUE(keys.read().keys.empty());
   const ServiceKey alice = keys.add("alice");
   const ServiceKey other = keys.add("alice");
   EXPECT_NE(alice.id, other.id);
@@ -76,7 +77,7 @@ TEST_F(ServiceFiles, KeysAreMadeAndRevoked) {
   EXPECT_EQ(keys.revoke("alice"), std::vector<std::string>{other.id});
   EXPECT_THROW(keys.revoke("alice"), Failure);
   EXPECT_THROW(keys.revoke("bob"), Failure);
-  const auto all = keys.read();
+  const auto all = keys.read().keys;
   ASSERT_EQ(all.size(), 2U);
   EXPECT_FALSE(all[0].revoked.empty());
   EXPECT_EQ(all[0].secret.size(), 32U);
@@ -84,7 +85,19 @@ TEST_F(ServiceFiles, KeysAreMadeAndRevoked) {
     EXPECT_THROW(keys.add(name), Failure) << name;
   }
   ::chmod((folder_ / "keys" / (alice.id + ".json")).c_str(), 0640);
-  EXPECT_THROW(keys.read(), Failure);
+  const ServiceKey third = keys.add("carol");
+  ::chmod((folder_ / "keys" / (third.id + ".json")).c_str(), 0640);
+  std::ofstream(folder_ / "keys" / "none.json") << "[1";
+  const KeysRead some = keys.read();
+  ASSERT_EQ(some.keys.size(), 1U);
+  EXPECT_EQ(some.keys[0].id, other.id);
+  ASSERT_EQ(some.wrong.size(), 3U);
+  for (const std::string& name : {alice.id, third.id, std::string("none")}) {
+    EXPECT_TRUE(std::any_of(some.wrong.begin(), some.wrong.end(), [&name](const auto& why) {
+      return why.find(name + ".json") != std::string::npos;
+    })) << name;
+  }
+  EXPECT_EQ(keys.revoke("carol"), std::vector<std::string>{third.id});
 }
 
 TEST(TokenBucket, KeepsToARateAndServesAll) {
