@@ -9,9 +9,9 @@ Mixed pairs go by gateways, clusters of one library through shared memory.
 Some run under a rank map as well, in which neighbours are in different clusters and rank 0 is not
 in the first one: the program's name says whether, and under which library or pair.
 
-By default each number of ranks meets one library or one mixed pair, and each program both, so that
-every library and pair meets programs of every kind in minutes. Which ones, the program's name says:
-a new program changes nothing for the others. With --all-libraries each meets all of them.
+By default each number of ranks meets one library or one mixed pair, so that every library and pair
+meets programs of every kind in minutes. Which ones, the program's name says: a new program changes
+nothing for the others. With --all-libraries each meets all of them.
 """
 
 from __future__ import annotations
@@ -53,9 +53,8 @@ def case(program: Path, ranks: int, pair: tuple[str, str]) -> object:
 def pairs_for(program: Path, ranks: int) -> list[tuple[str, str]]:
     number = zlib.crc32(f"{program.relative_to(mpis.PROGRAMS)} {ranks}".encode())
     single, mixed = ([pair for pair in pairs if fits(program, pair)] for pairs in (SINGLE, MIXED))
-    both = [single[number % len(single)], mixed[number % len(mixed)]]
-    counts = ranks_of(program)
-    return both if len(counts) == 1 else [both[(counts.index(ranks) + len(program.name)) % 2]]
+    of_one, of_two = single[number % len(single)], mixed[number % len(mixed)]
+    return [of_one if (ranks_of(program).index(ranks) + len(program.name)) % 2 == 0 else of_two]
 
 
 def mapped_pairs_for(program: Path, ranks: int) -> list[tuple[str, str]]:
