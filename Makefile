@@ -69,14 +69,17 @@ demo: build  ## one unmodified program over two clusters, one Open MPI, one MPIC
 test: setup packages-check  ## everything that must pass
 	$(MAKE) -j 2 build check-and-packages
 	$(MAKE) -j 2 unit-built unit-python
-	$(GROUPED) $(MAKE) -j 3 grid-programs waiting beside lab-networks
+	$(GROUPED) $(MAKE) -j 3 grid-and-lab waiting beside
 	$(MAKE) sanitize
 
-.PHONY: check-and-packages waiting beside
+.PHONY: check-and-packages grid-and-lab waiting beside
 check-and-packages:
 	$(MAKE) check
 	$(MAKE) packages-programs
 	$(MAKE) packages-aarch64
+grid-and-lab:
+	$(MAKE) grid-programs
+	$(MAKE) lab-networks
 waiting:
 	$(MAKE) lab-queues
 	$(MAKE) grid-faults

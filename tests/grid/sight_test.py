@@ -227,7 +227,7 @@ def test_a_ring_that_overflows_is_told(isthmus, built, tmp_path):
 def test_a_run_that_is_ended_leaves_its_timeline(isthmus, built, tmp_path):
     file = tmp_path / "run.json"
     done = isthmus(
-        "run", "--trace", file, "--timeout", 8, "-n", 2, built("openmpi4"), 2, "hang", timeout=120
+        "run", "--trace", file, "--timeout", 15, "-n", 2, built("openmpi4"), 2, "hang", timeout=120
     )
     assert done.returncode == 124, done.stderr
     line = Timeline(file)

@@ -50,6 +50,10 @@ class UcxStreamTest : public testing::TestWithParam<Case> {
     for (const auto& stream : stream_) {
       if (stream) stream->close();  // who waits for it holds it
     }
+    for (asio::io_context& io : io_) {  // it is told, and lets go
+      io.restart();
+      io.poll();
+    }
     ::unsetenv("ISTHMUS_UCX_TLS");
   }
 
