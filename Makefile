@@ -68,7 +68,7 @@ demo: build  ## one unmodified program over two clusters, one Open MPI, one MPIC
 # since they are slow enough without others.
 test: setup packages-check  ## everything that must pass
 	$(MAKE) -j 2 build check-and-packages
-	$(MAKE) -j 2 unit-built unit-python
+	$(MAKE) -j 2 unit-rest unit-python
 	$(GROUPED) $(MAKE) -j 3 grid-and-lab waiting beside
 	$(MAKE) sanitize
 
@@ -90,11 +90,14 @@ beside:
 
 unit: build  ## unit tests, in C++ and Python
 	cmake --build $(BUILD) --target unit_tests
-	$(MAKE) -j 2 unit-built unit-python
-.PHONY: unit-built unit-python
-# Where everything is tested, those that sanitizers run whole are theirs alone.
-unit-built:
-	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error -E _NOT_BUILT
+	$(MAKE) -j 2 unit-cpp unit-python
+.PHONY: unit-cpp unit-rest unit-python
+CTEST := ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
+unit-cpp:
+	$(CTEST)
+# Of `make test`: what sanitizers run whole is theirs, and may not be built here, or not anew.
+unit-rest:
+	$(CTEST) -LE sanitized -E _NOT_BUILT
 unit-python:
 	$(BIN)/pytest -q -n $(JOBS) tests/architecture tests/generate tests/cli
 

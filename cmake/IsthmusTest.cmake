@@ -1,7 +1,7 @@
 # isthmus_test(NAME name SOURCES a_test.cpp ... LIBS lib ... [THREADS] [ALWAYS]): a GoogleTest program
 # run by CTest. THREADS: there are several in it, so ThreadSanitizer is to look at it
-# (tools/sanitize). ALWAYS: sanitizers leave some of it out, so it is built with everything else;
-# others are by the target unit_tests, and with sanitizers.
+# (tools/sanitize). ALWAYS: sanitizers leave some of it out, so it is built with everything else.
+# Others are built by the target unit_tests, and with sanitizers; their label says so.
 include(GoogleTest)
 if(ISTHMUS_TESTS)
   find_package(GTest REQUIRED)
@@ -20,14 +20,17 @@ function(isthmus_test)
   if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT ISTHMUS_SANITIZE)
     target_compile_options(${T_NAME} PRIVATE -O1)  # compiled oftener than run
   endif()
-  if(NOT T_ALWAYS AND NOT ISTHMUS_SANITIZE)
-    set_target_properties(${T_NAME} PROPERTIES EXCLUDE_FROM_ALL ON)
-  endif()
   add_dependencies(unit_tests ${T_NAME})
   set(label unit)
   if(T_THREADS)
     set(label threads)
     add_dependencies(threaded_tests ${T_NAME})
+  endif()
+  if(NOT T_ALWAYS)
+    string(APPEND label "_sanitized")
+    if(NOT ISTHMUS_SANITIZE)
+      set_target_properties(${T_NAME} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
   endif()
   gtest_discover_tests(${T_NAME} PROPERTIES TIMEOUT 120 LABELS ${label})
 endfunction()

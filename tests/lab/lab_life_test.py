@@ -35,8 +35,11 @@ def test_the_commands_status_and_output(lab):
 
 
 def controllers() -> dict[str, Path]:
-    """The folder of the CPU controller's groups, by whose line in /proc/self/cgroup tells ours."""
+    """The folder of the CPU controller's groups, if they may be changed, by whose line in
+    /proc/self/cgroup tells ours."""
     first, second = Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup")
+    if not any(os.access(folder / "cgroup.procs", os.W_OK) for folder in (first, second)):
+        return {}
     if (first / "cgroup.procs").exists():
         return {r":cpu(?:,cpuacct)?:": first}
     switched_on = second / "cgroup.subtree_control"

@@ -4,14 +4,14 @@ link."""
 import asyncio
 import contextlib
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from isthmus import services, sshlinks
 from isthmus.agent import Agent, Message
 from isthmus.bringup import MUST_AGREE, BringUp, Limits
 from isthmus.command import agent_command, shielded, users_ssh
-from isthmus.doctor import filesystems, tcp
+from isthmus.doctor import cores, filesystems, tcp
 from isthmus.doctor import links as probes
 from isthmus.doctor.findings import Finding
 from isthmus.doctor.hosts import HostFacts, NotExaminedError, examine
@@ -52,7 +52,7 @@ def grid(model: Grid, say: Say) -> None:
     plan = make_plan(model, [Part(["true"], 1, on=name) for name in model.cluster])
     hosts = _hosts(plan, say)
     _same_machine(plan, hosts, say)
-    for finding in _cores(plan, hosts):
+    for finding in cores.judge(plan, hosts):
         say(finding)
     filesystems.check(plan, model.files, hosts, say)
     if plan.links and all(facts is not None and facts.version == VERSION for facts in hosts):
@@ -179,23 +179,6 @@ def _same_machine(plan: Plan, hosts: Sequence[HostFacts | None], say: Say) -> No
                 "cannot pass between the two; all others can"
             )
             say(Finding(where, "machine", "warn", text))
-
-
-def _cores(plan: Plan, hosts: Sequence[HostFacts | None]) -> Iterator[Finding]:
-    """Of hosts that have ranks of several clusters."""
-    ranked: dict[str, list[AgentPlan]] = {}
-    by_session = {facts.name for facts in hosts if facts and facts.by_session}
-    for agent, facts in zip(plan.agents, hosts, strict=True):
-        if agent.has_ranks and facts:
-            ranked.setdefault(facts.name, []).append(agent)
-    for host, agents in ranked.items():
-        if host in by_session and len(agents) > 1:
-            text = (
-                "the kernel shares cores out by sessions: where ranks are more than cores, those "
-                "of one MPI may starve those of another for seconds"
-            )
-            remedy = f"On {host}:\nsudo sysctl -w kernel.sched_autogroup_enabled=0"
-            yield Finding(plan.where(agents[0]), "cores", "warn", text, remedy)
 
 
 # -- gateways -------------------------------------------------------------------------------------

@@ -1,5 +1,8 @@
 // MPI_Comm_idup and MPI_Comm_idup_with_info: as MPI_Comm_dup, while the program does other things.
+#include <dlfcn.h>
+
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "mpi/coll/collective.hpp"
@@ -61,17 +64,32 @@ Duplication::Give giving_to(MPI_Comm* newcomm) {
   return [newcomm](MPI_Comm made) { *newcomm = made; };
 }
 
+/// Whether `caller`, a return address, lies in a Fortran layer of Open MPI that comes by itself and
+/// not through idup_for_fortran: no such one is known to 5.0.
+bool copies_handle_at_once([[maybe_unused]] const void* caller) {
+#ifdef OPEN_MPI
+  Dl_info where{};
+  return dladdr(caller, &where) != 0 && where.dli_fname != nullptr &&
+         std::string_view(where.dli_fname).find("libmpi_") != std::string_view::npos;
+#else
+  return false;
+#endif
+}
+
 /// Where it is not the duplication's turn yet, *newcomm is written later, as MPI allows: it is the
-/// program's to read when the request has completed.
+/// program's to read when the request has completed. A layer that copies the handle at once waits.
 int duplicate_later(const GridCommRef& parent, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm,
-                    MPI_Request* request, const char* function, Duplication::Begin begin) {
+                    MPI_Request* request, const char* function, Duplication::Begin begin,
+                    const void* caller) {
   return shielded(comm, function, [&] {
     const coll::Forced forced = forced_by(info, parent->forced);
     const Duplication::Give give = giving_to(newcomm);
     give(MPI_COMM_NULL);
     auto duplication =
         std::make_unique<Duplication>(parent, function, std::move(begin), give, forced);
-    duplication->begin();
+    if (!duplication->begin() && copies_handle_at_once(caller)) {
+      wait_until([&] { return duplication->begin(); });
+    }
     if (duplication->code() != MPI_SUCCESS) return duplication->code();
     return make_request(std::move(duplication), request);
   });
@@ -89,7 +107,8 @@ ISTHMUS_MPI(Comm_idup)(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
   }
   return duplicate_later(
       parent, comm, MPI_INFO_NULL, newcomm, request, "MPI_Comm_idup",
-      [comm](MPI_Comm* made, MPI_Request* copied) { return native.Comm_idup(comm, made, copied); });
+      [comm](MPI_Comm* made, MPI_Request* copied) { return native.Comm_idup(comm, made, copied); },
+      __builtin_return_address(0));
 }
 
 // coverage: the handle comes when collectives that were begun before have ended
@@ -105,7 +124,8 @@ ISTHMUS_MPI(Comm_idup_with_info)
       parent, comm, info, newcomm, request, "MPI_Comm_idup_with_info",
       [comm, kept = std::make_shared<KeptInfo>(info)](MPI_Comm* made, MPI_Request* copied) {
         return native_idup_with_info(native, comm, kept->get(), made, copied);
-      });
+      },
+      __builtin_return_address(0));
 }
 
 #ifdef OPEN_MPI
