@@ -39,8 +39,8 @@ struct EndpointConfig {
   /// Says, as JSON of at most 4000 bytes, where this process is in the program and what it waits
   /// for. On whichever thread has the I/O's turn: never calls MPI or this endpoint. May be empty.
   std::function<std::string(const Sight&)> whereabouts{};
-  /// Whether the program still has communicators with processes of that other run, which is not
-  /// there any more. As `whereabouts`. May be empty.
+  /// Told that another run is not there any more. Whether the program still needs it: that is a
+  /// fault. As `whereabouts`. May be empty.
   std::function<bool(const std::string& run)> needs{};
 };
 
@@ -139,7 +139,7 @@ class Endpoint {
   core::Engine engine_;
   core::Gathering gathering_;               // guarded by mutex_
   mutable std::atomic<bool> waited_{true};  // for messages, since the last flush
-  std::uint32_t answers_ = 0;               // of the launcher, and growths; guarded by mutex_
+  std::uint32_t answers_ = 0;               // of the launcher, growths, ends of runs; by mutex_
   mutable std::atomic<std::uint32_t> events_{0};
   mutable std::atomic<std::uint32_t> waiters_{0};  // in wait_event
   std::unique_ptr<Io> io_;

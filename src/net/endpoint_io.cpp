@@ -251,8 +251,9 @@ void Endpoint::Io::take_control(std::size_t index, const core::InFrame& frame) {
   if (body->what == ControlBody::What::Where) tell_where(gates[index], body->traces);
   if (body->what == ControlBody::What::Answer) take_answer(*body);
   if (body->what == ControlBody::What::Grown) grow(body->message);
-  if (body->what == ControlBody::What::Parted && config.needs && config.needs(body->run)) {
-    return tell_fault(body->message);
+  if (body->what == ControlBody::What::Parted && config.needs) {
+    if (config.needs(body->run)) return tell_fault(body->message);
+    wake();
   }
   if (body->what == ControlBody::What::Silent) fall_silent(index, body->cluster, body->ask);
   if (body->what == ControlBody::What::Heard) ways.heard(index, body->cluster);
@@ -327,6 +328,11 @@ void Endpoint::Io::grow(const std::string& text) {
     const std::lock_guard lock(mutex);
     world = std::move(grown);
   }
+  wake();
+}
+
+// Waiters look at what does not come as a message.
+void Endpoint::Io::wake() {
   const std::lock_guard lock(endpoint.mutex_);
   ++endpoint.answers_;
   endpoint.publish();
@@ -363,9 +369,7 @@ void Endpoint::Io::take_answer(const ControlBody& body) {
     if (unanswered.erase(body.number) == 0) return;  // it was asked twice
     answers[body.number] = body.message;
   }
-  const std::lock_guard lock(endpoint.mutex_);
-  ++endpoint.answers_;
-  endpoint.publish();
+  wake();
 }
 
 // Where a run hangs, whatever is traced is of interest, too.

@@ -77,6 +77,7 @@ struct Endpoint::Io {
   void take_answer(const ControlBody& body);
   /// A gateway tells that the world has grown; frames of one conduit come in any order.
   void grow(const std::string& growth);
+  void wake();
   /// What guests may send unasked does not go by the size of this world.
   void bound(const core::Cluster& cluster);
   void say_to(Gate& gate, std::span<const std::byte> body);

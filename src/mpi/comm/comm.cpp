@@ -5,6 +5,7 @@
 #include <mutex>
 #include <random>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "core/trace/trace.hpp"
 #include "mpi/comm/comm_table.hpp"
@@ -25,6 +26,7 @@ CommTable table;
 struct Owners {
   std::mutex mutex;
   std::unordered_map<GridComm*, GridCommRef> comms;
+  std::unordered_set<std::string> ended_runs;
 };
 Owners& owners() {
   static Owners& all = *new Owners;
@@ -122,12 +124,19 @@ void find_context(std::uint64_t context, const std::function<void(const GridComm
   }
 }
 
-bool has_comms_with(const std::string& run) {
+bool note_end_of(const std::string& run) {
   const std::lock_guard lock(owners().mutex);
+  owners().ended_runs.insert(run);
   return std::any_of(owners().comms.begin(), owners().comms.end(), [&run](const auto& entry) {
-    const auto& runs = entry.first->runs;
-    return std::find(runs.begin(), runs.end(), run) != runs.end();
+    const GridComm& comm = *entry.first;
+    return !comm.disconnecting.load(std::memory_order_acquire) &&
+           std::find(comm.runs.begin(), comm.runs.end(), run) != comm.runs.end();
   });
+}
+
+bool has_ended(const std::string& run) {
+  const std::lock_guard lock(owners().mutex);
+  return owners().ended_runs.contains(run);
 }
 
 void find_handle(MPI_Comm handle, const std::function<void(const GridComm&)>& use) {

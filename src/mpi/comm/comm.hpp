@@ -61,6 +61,8 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   /// under way raises its errors by the handler that the communicator had, which is written before
   /// `freed` is.
   std::atomic<bool> freed{false};
+  /// All members are in MPI_Comm_disconnect: of other runs that end now nothing is needed.
+  std::atomic<bool> disconnecting{false};
   MPI_Errhandler last_handler = MPI_ERRHANDLER_NULL;
 
   GridComm(core::Group group_, std::uint64_t context_, MPI_Comm native_);
@@ -125,8 +127,11 @@ GridComm* find_comm(MPI_Comm handle);
 /// As find_comm, sharing ownership: requests and queued work outlive MPI_Comm_free.
 GridCommRef share_comm(MPI_Comm handle);
 
-/// Whether a grid communicator with a handle has members of that run. As find_context.
-bool has_comms_with(const std::string& run);
+/// Another run has ended. Whether a grid communicator with a handle still has members of it, and
+/// is not being disconnected. As find_context.
+bool note_end_of(const std::string& run);
+/// Whether that has been noted.
+bool has_ended(const std::string& run);
 
 /// Waits until this process knows all members of the group.
 void await_world(const core::Group& group);

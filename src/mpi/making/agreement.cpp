@@ -5,7 +5,6 @@
 #include <limits>
 #include <mutex>
 #include <span>
-#include <type_traits>
 #include <utility>
 
 #include "coll/engine/collectives.hpp"
@@ -20,9 +19,9 @@ namespace isthmus::face {
 namespace {
 
 /// The exchange under way: a collective like any other, in its place among them.
-template <class Start>
 class Agreement final : public Collective {
  public:
+  using Start = std::function<coll::Task(coll::Party&)>;
   Agreement(const GridCommRef& parent, Start how)
       : Collective(parent, "agreement on a communicator"), how_(std::move(how)) {}
 
@@ -30,18 +29,6 @@ class Agreement final : public Collective {
   coll::Task start(coll::Party& party) override { return how_(party); }
   Start how_;
 };
-
-template <class Start>
-void agree(const GridCommRef& comm, Start&& how) {
-  Agreement<std::decay_t<Start>> agreement(everyone(comm), std::forward<Start>(how));
-  wait_until([&] {
-    const std::lock_guard lock(progress_mutex);
-    return agreement.advance();
-  });
-  if (agreement.result.error != MPI_SUCCESS) {
-    throw coll::Failure(MPI_ERR_OTHER, "the members could not agree on the new communicator");
-  }
-}
 
 coll::Task spread_then_meet(coll::Party& party, coll::Bytes data) {
   coll::Task spread = coll::bcast(party, data, 0);
@@ -88,6 +75,17 @@ std::vector<int> gather_natively(MPI_Comm comm, int mine) {
 }
 
 }  // namespace
+
+void agree(const GridCommRef& comm, std::function<coll::Task(coll::Party&)> how) {
+  Agreement agreement(everyone(comm), std::move(how));
+  wait_until([&] {
+    const std::lock_guard lock(progress_mutex);
+    return agreement.advance();
+  });
+  if (agreement.result.error != MPI_SUCCESS) {
+    throw coll::Failure(MPI_ERR_OTHER, "the members could not agree on the communicator");
+  }
+}
 
 void tell_all(const GridCommRef& comm, coll::ConstBytes mine, coll::Bytes all) {
   tell_all(comm, mine, all,

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,6 +18,9 @@
 #include "mpi/request/request.hpp"
 
 namespace isthmus::face {
+
+/// Drives what all members begin alike to its end.
+void agree(const GridCommRef& comm, std::function<coll::Task(coll::Party&)> how);
 
 /// The item of every member, by rank; all are of one size.
 void tell_all(const GridCommRef& comm, coll::ConstBytes mine, coll::Bytes all);

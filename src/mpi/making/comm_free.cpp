@@ -7,6 +7,7 @@
 #include "mpi/comm/inter.hpp"
 #include "mpi/comm/lookup.hpp"
 #include "mpi/making/agreement.hpp"
+#include "mpi/making/farewell.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/p2p/bsend.hpp"
@@ -88,6 +89,7 @@ ISTHMUS_MPI(Comm_disconnect)(MPI_Comm* comm) {
       throw coll::Failure(MPI_ERR_COMM, "MPI_COMM_WORLD cannot be disconnected");
     }
     meet(found);
+    if (!found->runs.empty()) bid_farewell(found);
     return unmake(comm, native.Comm_disconnect);
   });
 }
