@@ -11,7 +11,6 @@ from isthmus.job import Options, run_job
 from isthmus.plan import make_plan
 from isthmus.profile.writing import ProfileFile
 from isthmus.relay import Voice
-from isthmus.seeing import timeline
 from isthmus.tune import store
 from isthmus.tune.figures import of_links
 
@@ -68,6 +67,8 @@ def run(options: RunOptions) -> int:
     if profile:
         profile.write(plan, result, voice.say)
     if options.trace and result.traces:
+        from isthmus.seeing import timeline  # noqa: PLC0415  (seldom wanted)
+
         timeline.write(options.trace, plan, result.traces, result.stats, voice)
     return result.status
 

@@ -3,9 +3,6 @@
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
-from rich.console import Console
-from rich.table import Table
-
 from isthmus import ranklist
 from isthmus.placement import Block
 from isthmus.plan import Plan
@@ -80,6 +77,10 @@ def direct_leg(count: Mapping[str, float]) -> str:
 def stats_table(plan: Plan, stats: Stats) -> None:
     """What crossed, a row per direction of each link, on standard error; then what went from
     process to process, by clusters."""
+    # What draws tables takes 45 ms, which runs that want none need not wait for (2026-11).
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
     console = Console(stderr=True)
     console.width = max(console.width, 160)  # rows stay whole in files and narrow windows
     table = Table(title="What crossed the isthmus", title_justify="left")

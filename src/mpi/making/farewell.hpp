@@ -6,8 +6,8 @@
 
 namespace isthmus::face {
 
-/// After a meeting of all members. When it returns, all have left that meeting; members of a run that
-/// ends meanwhile are not waited for. Throws coll::Failure.
+/// After a meeting of all members. When it returns, all have left that meeting; members of a run
+/// that ends meanwhile are not waited for. Throws coll::Failure.
 void bid_farewell(const GridCommRef& comm);
 
 }  // namespace isthmus::face
