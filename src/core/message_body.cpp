@@ -9,18 +9,18 @@ namespace {
 constexpr std::uint32_t kWaits = 1;
 constexpr std::uint32_t kCharged = 2;
 
-class Writer {
+class HeadWriter {
  public:
-  explicit Writer(BodyHead& head) : head_(head) {}
+  explicit HeadWriter(BodyHead& head) : head_(head) {}
 
   template <std::unsigned_integral T>
-  Writer& put(T value) {
+  HeadWriter& put(T value) {
     for (std::size_t i = 0; i < sizeof(T); ++i) {
       head_[at_++] = static_cast<std::byte>(value >> (8 * i));
     }
     return *this;
   }
-  Writer& put(std::int32_t value) { return put(static_cast<std::uint32_t>(value)); }
+  HeadWriter& put(std::int32_t value) { return put(static_cast<std::uint32_t>(value)); }
   std::size_t size() const { return at_; }
 
  private:
@@ -29,9 +29,9 @@ class Writer {
 };
 
 // Its user has checked the length.
-class Reader {
+class HeadReader {
  public:
-  explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  explicit HeadReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
   std::uint64_t u64() { return get<std::uint64_t>(); }
   std::uint32_t u32() { return get<std::uint32_t>(); }
@@ -55,26 +55,26 @@ class Reader {
 std::size_t encode(const EnvelopeBody& body, BodyHead& head) {
   const Envelope& e = body.envelope;
   const std::uint32_t flags = (body.waits ? kWaits : 0) | (body.charged ? kCharged : 0);
-  Writer writer(head);
+  HeadWriter writer(head);
   writer.put(body.number).put(e.context).put(e.source).put(e.tag).put(e.size);
   return writer.put(body.ahead).put(flags).size();
 }
 
 std::size_t encode(const PieceBody& body, BodyHead& head) {
-  return Writer(head).put(body.number).put(body.offset).size();
+  return HeadWriter(head).put(body.number).put(body.offset).size();
 }
 
 std::size_t encode(const GrantBody& body, BodyHead& head) {
-  return Writer(head).put(body.number).put(body.credit).size();
+  return HeadWriter(head).put(body.number).put(body.credit).size();
 }
 
 std::size_t encode(const CreditBody& body, BodyHead& head) {
-  return Writer(head).put(body.credit).size();
+  return HeadWriter(head).put(body.credit).size();
 }
 
 std::optional<EnvelopeBody> decode_envelope(std::span<const std::byte> bytes) {
   if (bytes.size() < EnvelopeBody::kSize) return std::nullopt;
-  Reader reader(bytes);
+  HeadReader reader(bytes);
   EnvelopeBody body;
   body.number = reader.u64();
   body.envelope.context = reader.u64();
@@ -98,7 +98,7 @@ std::optional<PieceBody> decode_piece(std::span<const std::byte> bytes, std::siz
   if (bytes.size() < PieceBody::kSize || bytes.size() + placed == PieceBody::kSize) {
     return std::nullopt;
   }
-  Reader reader(bytes);
+  HeadReader reader(bytes);
   PieceBody body;
   body.number = reader.u64();
   body.offset = reader.u64();
@@ -109,7 +109,7 @@ std::optional<PieceBody> decode_piece(std::span<const std::byte> bytes, std::siz
 
 std::optional<GrantBody> decode_grant(std::span<const std::byte> bytes) {
   if (bytes.size() != GrantBody::kSize) return std::nullopt;
-  Reader reader(bytes);
+  HeadReader reader(bytes);
   GrantBody body;
   body.number = reader.u64();
   body.credit = reader.u64();
@@ -118,7 +118,7 @@ std::optional<GrantBody> decode_grant(std::span<const std::byte> bytes) {
 
 std::optional<CreditBody> decode_credit(std::span<const std::byte> bytes) {
   if (bytes.size() != CreditBody::kSize) return std::nullopt;
-  Reader reader(bytes);
+  HeadReader reader(bytes);
   return CreditBody{.credit = reader.u64()};
 }
 

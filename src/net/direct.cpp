@@ -22,7 +22,7 @@ namespace {
 
 // A connection that the network silently drops must not hold up the other ways for long.
 constexpr std::chrono::milliseconds kConnectLimit{3000};
-constexpr std::chrono::milliseconds kRedial{200};
+constexpr std::chrono::milliseconds kRedialDirect{200};
 // The rings of one process together, and the largest of them: one that holds less than a message
 // makes two processes take turns (2026-11: 128 KiB each way in 100 us with rings as large, in 44
 // with these).
@@ -299,7 +299,7 @@ asio::awaitable<void> Direct::dialling(std::shared_ptr<Direct> self, PeerPtr pee
       if (!peer->invited && !self->closed_) self->invite(*peer, true);
       co_return;
     }
-    asio::steady_timer pause(self->io_, kRedial);
+    asio::steady_timer pause(self->io_, kRedialDirect);
     co_await pause.async_wait(asio::use_awaitable);
   }
 }

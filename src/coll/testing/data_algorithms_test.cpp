@@ -136,14 +136,14 @@ void check_barrier(RunBarrier algorithm, const Shape& shape, std::uint64_t seed)
   EXPECT_LE(grid.depth(), 1);
 }
 
-constexpr std::size_t kParts = 8;  // so that no test takes long under a sanitizer
+constexpr std::size_t kDataParts = 8;  // so that no test takes long under a sanitizer
 
 class DataAlgorithmsByShape : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(DataAlgorithmsByShape, EveryShape) {
   std::uint64_t seed = 1000 * GetParam();
   const auto shapes = all_shapes(3);
-  for (std::size_t i = GetParam(); i < shapes.size(); i += kParts) {
+  for (std::size_t i = GetParam(); i < shapes.size(); i += kDataParts) {
     const Shape& shape = shapes[i];
     SCOPED_TRACE(name_of(shape));
     const int root = static_cast<int>(seed % shape.size());
@@ -163,7 +163,7 @@ TEST_P(DataAlgorithmsByShape, EveryShape) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Parts, DataAlgorithmsByShape, testing::Range(std::size_t{0}, kParts));
+INSTANTIATE_TEST_SUITE_P(Parts, DataAlgorithmsByShape, testing::Range(std::size_t{0}, kDataParts));
 
 TEST(DataAlgorithms, EveryRootAndSize) {
   std::uint64_t seed = 1'000'000;

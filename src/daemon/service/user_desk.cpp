@@ -24,7 +24,7 @@ namespace {
 using net::ServiceVerdict;
 using net::Socket;
 
-constexpr std::chrono::seconds kHandshake{5}, kCall{10};
+constexpr std::chrono::seconds kFirstHandshake{5}, kCall{10};
 // Beyond the limit, so that those who are too many hear why.
 constexpr std::size_t kMoreToHear = 64;
 
@@ -173,13 +173,14 @@ asio::awaitable<void> UserDesk::hear(std::shared_ptr<Socket> raw, ConnectionPtr 
     if (key == terms_.keys.end()) co_return;
     auto credentials = net::service_credentials(opening.key, key->second.secret, opening.job);
     keep_alive(*raw);
-    auto stream = co_await net::authenticate_as_server(
-        std::move(*raw), std::move(credentials), net::ServerPolicy{true, kHandshake}, mine->from);
+    auto stream =
+        co_await net::authenticate_as_server(std::move(*raw), std::move(credentials),
+                                             net::ServerPolicy{true, kFirstHandshake}, mine->from);
     if (dynamic_cast<net::PlainStream*>(stream.get()) == nullptr) co_return;
     *mine->socket = std::move(stream->socket());
     std::array<unsigned char, net::ServiceRequest::kSize> bytes{};
     {
-      const net::Deadline deadline(io_.get_executor(), kHandshake, [mine] { mine->close(); });
+      const net::Deadline deadline(io_.get_executor(), kFirstHandshake, [mine] { mine->close(); });
       co_await asio::async_read(*mine->socket, asio::buffer(bytes), asio::use_awaitable);
     }
     const auto request = net::decode_service_request(bytes);

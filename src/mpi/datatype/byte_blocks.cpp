@@ -8,7 +8,7 @@
 namespace isthmus::face {
 namespace {
 
-constexpr std::size_t kMaxInt = std::numeric_limits<int>::max();
+constexpr std::size_t kMaxCount = std::numeric_limits<int>::max();
 
 std::size_t sum(std::span<const std::size_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
@@ -16,7 +16,7 @@ std::size_t sum(std::span<const std::size_t> sizes) {
 
 /// Whether ints can tell all places, although maybe not all sizes.
 bool places_fit(std::span<const std::size_t> sizes, std::size_t longest) {
-  return longest == kAnyLength || sum(sizes) <= kMaxInt;
+  return longest == kAnyLength || sum(sizes) <= kMaxCount;
 }
 
 /// The blocks where they are, the long ones empty.
@@ -39,7 +39,7 @@ std::vector<std::size_t> without_long(std::span<const std::size_t> sizes, std::s
 
 ByteBlocks::ByteBlocks(std::span<const std::size_t> sizes, bool want_large) {
   const std::size_t all = sum(sizes);
-  if (all > kMaxInt || want_large) {
+  if (all > kMaxCount || want_large) {
 #if ISTHMUS_LARGE_COUNT
     large = true;
     MPI_Aint place = 0;

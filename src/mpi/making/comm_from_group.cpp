@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* kNoHandler = "the error handler is MPI_ERRHANDLER_NULL";
 
-constexpr const char* kFunction = "MPI_Comm_create_from_group";
+constexpr const char* kCreateFromGroup = "MPI_Comm_create_from_group";
 constexpr const char* kInterFunction = "MPI_Intercomm_create_from_groups";
 
 /// Calls that overlap have different strings (MPI-4.1 section 7.4.2), and so, but for one in
@@ -134,7 +134,7 @@ ISTHMUS_MPI(Comm_create_from_group)
   if (native_call() || group == MPI_GROUP_NULL || newcomm == nullptr) {
     return parked(native.Comm_create_from_group, group, stringtag, info, errhandler, newcomm);
   }
-  return shielded_by(errhandler, kFunction,
+  return shielded_by(errhandler, kCreateFromGroup,
                      [&] { return create(group, stringtag, info, errhandler, newcomm); });
 }
 

@@ -13,7 +13,7 @@
 namespace isthmus::face {
 namespace {
 
-constexpr const char* kFunction = "MPI_Intercomm_create";
+constexpr const char* kIntercommCreate = "MPI_Intercomm_create";
 
 struct Peer {
   MPI_Comm comm;
@@ -86,7 +86,7 @@ ISTHMUS_MPI(Intercomm_create)
   isthmus_Comm_size(local_comm, &size);
   const bool sound = inter == 0 && local_leader >= 0 && local_leader < size;
   if (!sound && !local) return natively();  // the library judges
-  return shielded(local_comm, kFunction, [&] {
+  return shielded(local_comm, kIntercommCreate, [&] {
     if (local) require_intracomm(*local);
     if (!sound) {
       throw coll::Failure(MPI_ERR_RANK, "the local leader is not a rank of the communicator");

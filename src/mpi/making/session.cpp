@@ -16,7 +16,7 @@
 namespace isthmus::face {
 namespace {
 
-constexpr const char* kFunction = "MPI_Session_init";
+constexpr const char* kSessionInit = "MPI_Session_init";
 constexpr const char* kTooLate =
     "MPI_Finalize has ended this process's part in the grid; begin the session before it";
 
@@ -55,12 +55,12 @@ int refuse(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
   *session = null_session();
   const int code = MPI_ERR_UNSUPPORTED_OPERATION;
   if (is_fatal(handler)) {
-    const std::string line = std::string("isthmus: ") + kFunction + ": " + kTooLate + "\n";
+    const std::string line = std::string("isthmus: ") + kSessionInit + ": " + kTooLate + "\n";
     [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
     _exit(1);
   }
   if (handler == MPI_ERRORS_RETURN) {
-    tell_refusal(MPI_COMM_NULL, kFunction, kTooLate);
+    tell_refusal(MPI_COMM_NULL, kSessionInit, kTooLate);
   } else {
     call(handler, info, code);
   }

@@ -28,7 +28,7 @@ Board& board() {
   return one;
 }
 
-std::string name_of(MPI_Comm comm) {
+std::string comm_name(MPI_Comm comm) {
   const Inside inside;
   std::array<char, MPI_MAX_OBJECT_NAME + 1> text{};
   int length = 0;
@@ -43,7 +43,7 @@ KnownWait::KnownWait(const WaitingFor& wait) {
   entry.waited.wait = wait;
   if (const GridComm* const comm = wait.comm == MPI_COMM_NULL ? nullptr : find_comm(wait.comm)) {
     entry.waited.comm_size = comm->size;
-    entry.waited.comm_name = name_of(wait.comm);
+    entry.waited.comm_name = comm_name(wait.comm);
   }
   const std::lock_guard lock(board().mutex);
   board().entries.push_back(std::move(entry));

@@ -22,7 +22,7 @@ Windows& windows() {
   return found;
 }
 
-std::string name_of(MPI_Win window) {
+std::string name_of_window(MPI_Win window) {
   char text[MPI_MAX_OBJECT_NAME + 1] = "";
   int length = 0;
   native.Win_get_name(window, text, &length);
@@ -79,7 +79,7 @@ int raise_on(MPI_Win window, int code, const char* function) {
     if (handler != MPI_ERRHANDLER_NULL) native.Errhandler_free(&handler);
   }
   if (handling == Handling::Returns) return code;
-  if (handling == Handling::Fatal) die("window " + name_of(window), code, function);
+  if (handling == Handling::Fatal) die("window " + name_of_window(window), code, function);
   const Outside outside;  // the handler is the program's own
   native.Win_call_errhandler(window, code);
   return code;
