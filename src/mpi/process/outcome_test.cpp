@@ -5,10 +5,10 @@
 #include "coll/engine/party.hpp"
 
 namespace {
-int freed = 0;
+int comms_freed = 0;
 }
 extern "C" int isthmus_Comm_free(MPI_Comm* comm) {
-  ++freed;
+  ++comms_freed;
   *comm = MPI_COMM_NULL;
   return MPI_SUCCESS;
 }
@@ -53,22 +53,22 @@ TEST(Outcome, WhoseStepThrewTellsTheOthersBeforeItThrows) {
 
 TEST(Outcome, WhereAnotherFailedWhatWasMadeIsFreed) {
   MPI_Comm result = kMade;
-  freed = 0;
+  comms_freed = 0;
   EXPECT_THROW(make_together(
                    make_well, [](bool) { return false; }, &result),
                coll::Failure);
-  EXPECT_EQ(freed, 1);
+  EXPECT_EQ(comms_freed, 1);
   EXPECT_EQ(result, MPI_COMM_NULL);
 }
 
 TEST(Outcome, WhoGetsNoCommunicatorHasNothingToFree) {
   MPI_Comm result = kMade;
-  freed = 0;
+  comms_freed = 0;
   const auto make = [](MPI_Comm*) { return MPI_SUCCESS; };
   EXPECT_THROW(make_together(
                    make, [](bool) { return false; }, &result),
                coll::Failure);
-  EXPECT_EQ(freed, 0);
+  EXPECT_EQ(comms_freed, 0);
 }
 
 }  // namespace
