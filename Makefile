@@ -156,7 +156,7 @@ fuzz: setup packages-check  ## fuzz everything that reads bytes from a network, 
 aarch64: build packages-aarch64  ## build for aarch64; its unit tests, and a grid with x86, through qemu
 	tools/aarch64
 
-aarch64-some: build packages-aarch64  ## of that what depends on the architecture: some two minutes
+aarch64-some: build packages-aarch64  ## of that what depends on the architecture: a minute or two
 	tools/aarch64 --some
 
 suite: build  ## mpi4py's own test suite over a grid, against the native run

@@ -139,7 +139,7 @@ class Endpoint {
   core::Engine engine_;
   core::Gathering gathering_;               // guarded by mutex_
   mutable std::atomic<bool> waited_{true};  // for messages, since the last flush
-  std::uint32_t answers_ = 0;               // of the launcher, growths, ends of runs; by mutex_
+  std::uint32_t answers_ = 0;               // guarded by mutex_; growths and ends of runs, too
   mutable std::atomic<std::uint32_t> events_{0};
   mutable std::atomic<std::uint32_t> waiters_{0};  // in wait_event
   std::unique_ptr<Io> io_;

@@ -13,7 +13,7 @@
 namespace isthmus::face {
 namespace {
 
-enum Leg : int { kLocal = 0, kDirect = 1, kGateway = 2 };
+enum LinkKind : int { kLocal = 0, kDirect = 1, kGateway = 2 };
 
 struct Known {
   core::World world;
@@ -71,15 +71,15 @@ const core::Cluster* cluster_at(int index) {
 }
 
 struct Link {
-  Leg leg = kGateway;
+  LinkKind kind = kGateway;
   double latency = 0, rate = 0;
 };
 
 Link link_between(std::size_t a, std::size_t b) {
   const coll::Network& network = known()->network;
   if (a == b) return {kLocal, network.link_latency, network.link_bandwidth};
-  const auto as_said = [&](Leg leg, double rtt, double rate) {
-    return Link{leg, rtt > 0 ? rtt / 2 : network.wan_latency,
+  const auto as_said = [&](LinkKind kind, double rtt, double rate) {
+    return Link{kind, rtt > 0 ? rtt / 2 : network.wan_latency,
                 rate > 0 ? rate : network.wan_bandwidth};
   };
   const auto joins = [a, b](const auto& link) {
@@ -126,7 +126,7 @@ int isthmus_topology_link(int a, int b, double* latency, double* rate) {
   const Link link = link_between(static_cast<std::size_t>(a), static_cast<std::size_t>(b));
   if (latency != nullptr) *latency = link.latency;
   if (rate != nullptr) *rate = link.rate;
-  return link.leg;
+  return link.kind;
 }
 
 int isthmus_topology_cluster_comm(void* comm) {
