@@ -23,7 +23,6 @@ Made by `tools/generate/coverage.py` from the sources; do not edit.
 |---|---|
 | **grid** | works on communicators and groups that span clusters |
 | local | has nothing to do with other processes, or only with the handle: native |
-| native | works on objects made inside one cluster; they cannot be made across clusters yet |
 | refused | raises `MPI_ERR_UNSUPPORTED_OPERATION`, in all callers, on what spans clusters |
 
 A communicator or group inside one cluster is the native library's own: every function works on it
@@ -33,9 +32,6 @@ line on standard error tells of the first refusal of each function, as many prog
 `_c` marks a function whose large-count form does the same, in libraries that have it.
 """
 
-INSIDE_ONE = {
-    "SESSION": "a session's buffer serves messages inside one cluster",
-}
 # How the note of an entry begins that refuses, at least in part.
 REFUSED = "refused: "
 # c2f and the like: the handle is native.
@@ -63,9 +59,6 @@ def classify(
         return "grid", native_ok[name]
     if function.inputs & {"COMMUNICATOR", "GROUP"} and not name.endswith(HANDLE_ONLY):
         return "refused", sources.reason(name, refused)
-    for kind, note in INSIDE_ONE.items():
-        if kind in function.inputs and not name.endswith(HANDLE_ONLY):
-            return "native", note
     return "local", ""
 
 
@@ -92,7 +85,7 @@ def table() -> list[tuple[str, str, str]]:
 def page() -> str:
     rows = table()
     states = Counter(state for _, state, _ in rows)
-    summary = ", ".join(f"{states[s]} {s}" for s in ("grid", "local", "native", "refused"))
+    summary = ", ".join(f"{states[s]} {s}" for s in ("grid", "local", "refused"))
     lines = [HEAD, f"In numbers: {summary}.\n"]
     lines += ["| function | on the grid | note |", "|---|---|---|"]
     for name, state, note in rows:

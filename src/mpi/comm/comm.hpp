@@ -14,6 +14,7 @@
 #include "coll/engine/forced.hpp"
 #include "coll/engine/party.hpp"
 #include "core/group.hpp"
+#include "mpi/comm/session.hpp"
 #include "mpi/comm/topology.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/process/tag_range.hpp"
@@ -49,6 +50,7 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   coll::Layout layout;
   coll::Forced forced;  ///< algorithms of collectives asked for
   TopologyRef topology;
+  SessionRef session;  ///< that it comes from; else null
   // Of this communicator alone; shared pointers since those destroy what is not known here.
   std::shared_ptr<HeldReceives> held;
   std::shared_ptr<CollectiveQueue> collectives;

@@ -37,7 +37,8 @@ ISTHMUS_MPI(Comm_size)(MPI_Comm comm, int* size) {
 ISTHMUS_MPI(Comm_group)(MPI_Comm comm, MPI_Group* group) {
   const GridCommRef found = shared_grid_comm(comm);
   if (!found || group == nullptr) return native.Comm_group(comm, group);
-  return shielded(comm, "MPI_Comm_group", [&] { return make_group(own_group(*found), group); });
+  return shielded(comm, "MPI_Comm_group",
+                  [&] { return make_group(own_group(*found), found->session, group); });
 }
 
 ISTHMUS_MPI(Comm_compare)(MPI_Comm comm1, MPI_Comm comm2, int* result) {

@@ -72,14 +72,17 @@ core::Group group_of(MPI_Group handle) {
   return group_of_native(handle);
 }
 
-int make_group(const core::Group& group, MPI_Group* handle) {
+int make_group(const core::Group& group, const SessionRef& session, MPI_Group* handle) {
   const Grid& here = *grid();
   std::vector<int> ranks = group.nodes();
   for (int& rank : ranks) rank = here.native_of(rank);
   Inside inside;
   // The empty group, too, must be had from the library: Open MPI counts who holds it.
   if (std::find(ranks.begin(), ranks.end(), -1) == ranks.end()) {
-    return native.Group_incl(here.native_world, group.size(), ranks.data(), handle);
+    const int code =
+        native.Group_incl(native_world_of(session), group.size(), ranks.data(), handle);
+    if (code == MPI_SUCCESS) set_session_of_group(*handle, session);
+    return code;
   }
   const int first = 0;
   MPI_Group made = MPI_GROUP_NULL;
@@ -91,6 +94,7 @@ int make_group(const core::Group& group, MPI_Group* handle) {
   std::unique_lock lock(all.mutex);
   all.groups.insert_or_assign(key(made), group);
   all.size.store(all.groups.size(), std::memory_order_release);
+  set_session_of_group(made, session);
   *handle = made;
   return MPI_SUCCESS;
 }

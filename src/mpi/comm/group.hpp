@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/group.hpp"
+#include "mpi/comm/session.hpp"
 #include "mpi/native/native.hpp"
 
 namespace isthmus::face {
@@ -15,8 +16,9 @@ bool is_grid_group(MPI_Group handle);
 /// Both groups are for the native library alone: neither is of the grid, or one is null, which the
 /// native library is to judge; or the call is the native library's own.
 bool native_pair(MPI_Group first, MPI_Group second);
-/// A handle for a group: native where it can be, else registered. MPI_SUCCESS or an error code.
-int make_group(const core::Group& group, MPI_Group* handle);
+/// A handle for a group that comes from that session, or from none: native where it can be, else
+/// registered. MPI_SUCCESS or an error code.
+int make_group(const core::Group& group, const SessionRef& session, MPI_Group* handle);
 void unregister_group(MPI_Group handle);
 
 }  // namespace isthmus::face

@@ -7,6 +7,7 @@
 
 #include "coll/engine/party.hpp"
 #include "mpi/comm/group.hpp"
+#include "mpi/comm/session.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/shield.hpp"
 
@@ -16,8 +17,20 @@ namespace {
 template <class Combine>
 int combine(const char* function, MPI_Group group1, MPI_Group group2, MPI_Group* result,
             Combine&& how) {
-  return shielded(errors_of_no_object(), function,
-                  [&] { return make_group(how(group_of(group1), group_of(group2)), result); });
+  return shielded(errors_of_no_object(), function, [&] {
+    const SessionRef first = session_of_group(group1);
+    return make_group(how(group_of(group1), group_of(group2)),
+                      first ? first : session_of_group(group2), result);
+  });
+}
+
+/// What the native library has made of one group is of its session.
+int derived(int code, MPI_Group from, const MPI_Group* made) {
+  if (code == MPI_SUCCESS && !inner_call()) set_session_of_group(*made, session_of_group(from));
+  return code;
+}
+int derived(int code, MPI_Group first, MPI_Group second, const MPI_Group* made) {
+  return derived(code, session_of_group(first) ? first : second, made);
 }
 
 /// The ranks named, once they are known to be in the group and distinct.
@@ -67,61 +80,76 @@ std::vector<int> expanded(const core::Group& group, int n, const int ranges[][3]
 }  // namespace
 
 ISTHMUS_MPI(Group_union)(MPI_Group group1, MPI_Group group2, MPI_Group* newgroup) {
-  if (native_pair(group1, group2)) return native.Group_union(group1, group2, newgroup);
+  if (native_pair(group1, group2)) {
+    return derived(native.Group_union(group1, group2, newgroup), group1, group2, newgroup);
+  }
   return combine("MPI_Group_union", group1, group2, newgroup,
                  [](const core::Group& a, const core::Group& b) { return a.unite(b); });
 }
 
 ISTHMUS_MPI(Group_intersection)(MPI_Group group1, MPI_Group group2, MPI_Group* newgroup) {
-  if (native_pair(group1, group2)) return native.Group_intersection(group1, group2, newgroup);
+  if (native_pair(group1, group2)) {
+    return derived(native.Group_intersection(group1, group2, newgroup), group1, group2, newgroup);
+  }
   return combine("MPI_Group_intersection", group1, group2, newgroup,
                  [](const core::Group& a, const core::Group& b) { return a.intersect(b); });
 }
 
 ISTHMUS_MPI(Group_difference)(MPI_Group group1, MPI_Group group2, MPI_Group* newgroup) {
-  if (native_pair(group1, group2)) return native.Group_difference(group1, group2, newgroup);
+  if (native_pair(group1, group2)) {
+    return derived(native.Group_difference(group1, group2, newgroup), group1, group2, newgroup);
+  }
   return combine("MPI_Group_difference", group1, group2, newgroup,
                  [](const core::Group& a, const core::Group& b) { return a.subtract(b); });
 }
 
 ISTHMUS_MPI(Group_incl)(MPI_Group group, int n, const int ranks[], MPI_Group* newgroup) {
-  if (inner_call() || !is_grid_group(group)) return native.Group_incl(group, n, ranks, newgroup);
+  if (inner_call() || !is_grid_group(group)) {
+    return derived(native.Group_incl(group, n, ranks, newgroup), group, newgroup);
+  }
   return shielded(errors_of_no_object(), "MPI_Group_incl", [&] {
     const core::Group all = group_of(group);
-    return make_group(all.include(checked(all, list(n, ranks))), newgroup);
+    return make_group(all.include(checked(all, list(n, ranks))), session_of_group(group), newgroup);
   });
 }
 
 ISTHMUS_MPI(Group_excl)(MPI_Group group, int n, const int ranks[], MPI_Group* newgroup) {
-  if (inner_call() || !is_grid_group(group)) return native.Group_excl(group, n, ranks, newgroup);
+  if (inner_call() || !is_grid_group(group)) {
+    return derived(native.Group_excl(group, n, ranks, newgroup), group, newgroup);
+  }
   return shielded(errors_of_no_object(), "MPI_Group_excl", [&] {
     const core::Group all = group_of(group);
-    return make_group(all.exclude(checked(all, list(n, ranks))), newgroup);
+    return make_group(all.exclude(checked(all, list(n, ranks))), session_of_group(group), newgroup);
   });
 }
 
 ISTHMUS_MPI(Group_range_incl)(MPI_Group group, int n, int ranges[][3], MPI_Group* newgroup) {
   if (inner_call() || !is_grid_group(group)) {
-    return native.Group_range_incl(group, n, ranges, newgroup);
+    return derived(native.Group_range_incl(group, n, ranges, newgroup), group, newgroup);
   }
   return shielded(errors_of_no_object(), "MPI_Group_range_incl", [&] {
     const core::Group all = group_of(group);
-    return make_group(all.include(checked(all, expanded(all, n, ranges))), newgroup);
+    return make_group(all.include(checked(all, expanded(all, n, ranges))), session_of_group(group),
+                      newgroup);
   });
 }
 
 ISTHMUS_MPI(Group_range_excl)(MPI_Group group, int n, int ranges[][3], MPI_Group* newgroup) {
   if (inner_call() || !is_grid_group(group)) {
-    return native.Group_range_excl(group, n, ranges, newgroup);
+    return derived(native.Group_range_excl(group, n, ranges, newgroup), group, newgroup);
   }
   return shielded(errors_of_no_object(), "MPI_Group_range_excl", [&] {
     const core::Group all = group_of(group);
-    return make_group(all.exclude(checked(all, expanded(all, n, ranges))), newgroup);
+    return make_group(all.exclude(checked(all, expanded(all, n, ranges))), session_of_group(group),
+                      newgroup);
   });
 }
 
 ISTHMUS_MPI(Group_free)(MPI_Group* group) {
-  if (!inner_call() && group != nullptr && is_grid_group(*group)) unregister_group(*group);
+  if (!inner_call() && group != nullptr) {
+    if (is_grid_group(*group)) unregister_group(*group);
+    forget_group(*group);
+  }
   return native.Group_free(group);
 }
 

@@ -15,6 +15,7 @@ GridComm::GridComm(std::unique_ptr<Inter> inter_, core::Group remote)
       runs(inter_->whole->runs),
       layout(inter_->whole->layout),
       forced(inter_->whole->forced),
+      session(inter_->whole->session),
       inter(std::move(inter_)) {
   const GridComm& whole = *inter->whole;
   size = group.size();
@@ -37,9 +38,10 @@ GridComm::GridComm(std::unique_ptr<Inter> inter_, core::Group remote)
 }
 
 GridCommRef register_intercomm(const Sides& sides, std::uint64_t context, MPI_Comm handle,
-                               TagRange tags) {
+                               TagRange tags, const SessionRef& session) {
   auto inter = std::make_unique<Inter>();
   inter->whole = make_comm(sides.whole(), context, handle, std::move(tags));
+  inter->whole->session = session;
   inter->local = sides.local;
   (sides.local_first() ? inter->there : inter->here) =
       (sides.local_first() ? sides.local : sides.remote).size();
@@ -50,9 +52,12 @@ GridCommRef register_intercomm(const Sides& sides, std::uint64_t context, MPI_Co
 
 GridCommRef register_like(const GridComm& model, std::uint64_t context, MPI_Comm handle,
                           TagRange tags) {
-  if (model.inter) return register_intercomm(sides_of(model), context, handle, std::move(tags));
+  if (model.inter) {
+    return register_intercomm(sides_of(model), context, handle, std::move(tags), model.session);
+  }
   GridCommRef made = register_comm(model.group, context, handle, std::move(tags));
   made->topology = model.topology;
+  made->session = model.session;
   return made;
 }
 

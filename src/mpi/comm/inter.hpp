@@ -34,12 +34,13 @@ struct Inter {
 };
 
 /// Makes `handle` that of an intercommunicator: the native communicator of both sides' members in
-/// my cluster, in the order of Sides::whole(). Local, as register_comm.
+/// my cluster, in the order of Sides::whole(). Local, as register_comm. `session`: that it comes
+/// from; may be null.
 GridCommRef register_intercomm(const Sides& sides, std::uint64_t context, MPI_Comm handle,
-                               TagRange tags);
+                               TagRange tags, const SessionRef& session);
 
 /// As register_comm or register_intercomm: a communicator of the same members, in the same order,
-/// and with the same topology as `model`.
+/// with the same topology and of the same session as `model`.
 GridCommRef register_like(const GridComm& model, std::uint64_t context, MPI_Comm handle,
                           TagRange tags);
 

@@ -33,7 +33,8 @@ ISTHMUS_MPI(Comm_remote_size)(MPI_Comm comm, int* size) {
 ISTHMUS_MPI(Comm_remote_group)(MPI_Comm comm, MPI_Group* group) {
   const GridCommRef found = find_intercomm(comm);
   if (!found || group == nullptr) return native.Comm_remote_group(comm, group);
-  return shielded(comm, "MPI_Comm_remote_group", [&] { return make_group(found->group, group); });
+  return shielded(comm, "MPI_Comm_remote_group",
+                  [&] { return make_group(found->group, found->session, group); });
 }
 
 }  // namespace isthmus::face

@@ -16,11 +16,13 @@
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/courier.hpp"
 #include "mpi/making/creation.hpp"
+#include "mpi/making/from_group.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/limits.hpp"
 #include "mpi/process/outcome.hpp"
+#include "mpi/process/require.hpp"
 #include "mpi/process/shield.hpp"
 
 namespace isthmus::face {
@@ -105,6 +107,22 @@ bool agree_here(const GridComm& parent, const Members& members, int tag, bool mi
   return all != std::byte{0};
 }
 
+int native_create_from_group(const GridComm& parent, const std::vector<int>& local,
+                             const FromGroup& from, MPI_Comm* result) {
+  std::vector<int> native_ranks;
+  native_ranks.reserve(local.size());
+  for (const int rank : local) native_ranks.push_back(grid()->native_of(parent.group.node(rank)));
+  const Inside inside;
+  MPI_Group members = MPI_GROUP_NULL;
+  int code = native.Group_incl(native_world_of(from.session), static_cast<int>(local.size()),
+                               native_ranks.data(), &members);
+  if (code != MPI_SUCCESS) return code;
+  code = native_from_group(members, from.tag, result);
+  native.Group_free(&members);
+  require_success(code, kNotMadeNatively);
+  return code;
+}
+
 int native_create_group(const GridComm& parent, const std::vector<int>& local, int tag,
                         MPI_Comm* result) {
   std::vector<int> native_ranks;
@@ -128,7 +146,8 @@ int native_create_group(const GridComm& parent, const std::vector<int>& local, i
 
 }  // namespace
 
-int create_group(const GridComm& parent, const core::Group& group, int tag, MPI_Comm* newcomm) {
+int create_group(const GridComm& parent, const core::Group& group, int tag, const FromGroup* from,
+                 MPI_Comm* newcomm) {
   if (tag < 0 || tag > limits().tag_upper_bound) {
     throw coll::Failure(MPI_ERR_TAG, "tag " + std::to_string(tag) + " is not in 0.." +
                                          std::to_string(limits().tag_upper_bound));
@@ -143,9 +162,12 @@ int create_group(const GridComm& parent, const core::Group& group, int tag, MPI_
   const std::uint64_t context = gather_here(parent, members, tag);
   const auto make = [&](MPI_Comm* made) {
     MPI_Comm native_part = MPI_COMM_NULL;
-    const int code = native_create_group(parent, members.local, tag, &native_part);
+    const int code = from != nullptr
+                         ? native_create_from_group(parent, members.local, *from, &native_part)
+                         : native_create_group(parent, members.local, tag, &native_part);
     if (code != MPI_SUCCESS) return code;
-    return finish_comm(group, context, native_part, nullptr, made);
+    return finish_comm(group, context, native_part, nullptr,
+                       from != nullptr ? from->session : parent.session, made);
   };
   return make_together(
       make, [&](bool mine) { return agree_here(parent, members, tag, mine); }, newcomm);
@@ -160,7 +182,7 @@ ISTHMUS_MPI(Comm_create_group)(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm
     return code;
   }
   return shielded(comm, "MPI_Comm_create_group",
-                  [&] { return create_group(*parent, group_of(group), tag, newcomm); });
+                  [&] { return create_group(*parent, group_of(group), tag, nullptr, newcomm); });
 }
 
 }  // namespace isthmus::face

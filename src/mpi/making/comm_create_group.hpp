@@ -1,14 +1,25 @@
 // Making a communicator that only the members of a group call for.
 #pragma once
 
+#include <string>
+
 #include "core/group.hpp"
 #include "mpi/comm/comm.hpp"
 
 namespace isthmus::face {
 
+/// How the native parts of a communicator are made: MPI_Comm_create_from_group, of the session that
+/// this process has the group from.
+struct FromGroup {
+  SessionRef session;  ///< may be null
+  std::string tag;     ///< the same on all members
+};
+
 /// The communicator of `group`, of members of `parent`, native where it lies in one cluster;
 /// MPI_COMM_NULL for a process that is not in it. `tag`: 0 to MPI_TAG_UB, another for each call
-/// under way. Returns an MPI error code (raised) or throws coll::Failure.
-int create_group(const GridComm& parent, const core::Group& group, int tag, MPI_Comm* newcomm);
+/// under way. `from`: null on all members, or on none. Returns an MPI error code (raised) or throws
+/// coll::Failure.
+int create_group(const GridComm& parent, const core::Group& group, int tag, const FromGroup* from,
+                 MPI_Comm* newcomm);
 
 }  // namespace isthmus::face

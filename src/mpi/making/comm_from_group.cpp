@@ -8,6 +8,9 @@
 #include "mpi/comm/group.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/comm_create_group.hpp"
+#include "mpi/making/from_group.hpp"
+#include "mpi/making/intercomm.hpp"
+#include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/error.hpp"
 #include "mpi/process/grid.hpp"
@@ -35,6 +38,19 @@ int tag_of(const char* text) {
   return static_cast<int>(mark % (static_cast<std::uint32_t>(limits().tag_upper_bound) + 1));
 }
 
+/// Where sessions have buffers, native parts are of the session natively, too.
+int make_from_group(MPI_Group handle, const char* stringtag, MPI_Comm* made) {
+  const core::Group group = group_of(handle);
+  const FromGroup from{session_of_group(handle), stringtag == nullptr ? "" : stringtag};
+  const FromGroup* const natively = sessions_have_buffers() ? &from : nullptr;
+  if (natively == nullptr || is_grid_group(handle) || !group.rank_of(grid()->node)) {
+    return create_group(*grid()->world_comm, group, tag_of(stringtag), natively, made);
+  }
+  require_success(native_from_group(handle, from.tag, made), kNotMadeNatively);
+  settle_handles();
+  return MPI_SUCCESS;
+}
+
 /// The last of what the caller asked for.
 void dress(MPI_Comm made, MPI_Info info, MPI_Errhandler errhandler) {
   native.Comm_set_errhandler(made, errhandler);
@@ -45,7 +61,7 @@ int create(MPI_Group group, const char* stringtag, MPI_Info info, MPI_Errhandler
            MPI_Comm* newcomm) {
   require(errhandler != MPI_ERRHANDLER_NULL, MPI_ERR_ARG, kNoHandler);
   MPI_Comm made = MPI_COMM_NULL;
-  const int code = create_group(*grid()->world_comm, group_of(group), tag_of(stringtag), &made);
+  const int code = make_from_group(group, stringtag, &made);
   if (code == MPI_SUCCESS && made != MPI_COMM_NULL) dress(made, info, errhandler);
   *newcomm = made;
   return code;
@@ -54,12 +70,11 @@ int create(MPI_Group group, const char* stringtag, MPI_Info info, MPI_Errhandler
 /// A communicator for the time of a call; errors return.
 class Passing {
  public:
-  /// Null where there is none to be made.
-  Passing(const core::Group& group, int tag) noexcept {
+  /// Null where there is none to be made: `make` fails.
+  template <class Make>
+  explicit Passing(const Make& make) noexcept {
     try {
-      if (create_group(*grid()->world_comm, group, tag, &comm_) != MPI_SUCCESS) {
-        comm_ = MPI_COMM_NULL;
-      }
+      if (make(&comm_) != MPI_SUCCESS) comm_ = MPI_COMM_NULL;
     } catch (const std::exception&) {
       comm_ = MPI_COMM_NULL;  // the members are told so
     }
@@ -94,29 +109,32 @@ Remote find_remote(const core::Group& local, MPI_Group handle, int leader, int t
   if (leader < 0 || leader >= remote.size() || local.intersect(remote).size() > 0) return {};
   const int here = grid()->node;
   const int there = remote.node(leader);
-  return {std::make_unique<Passing>(leaders(here, there), tag), here < there ? 1 : 0};
+  const auto make = [&](MPI_Comm* made) {
+    return create_group(*grid()->world_comm, leaders(here, there), tag, nullptr, made);
+  };
+  return {std::make_unique<Passing>(make), here < there ? 1 : 0};
 }
 
 /// By way of two communicators: of my side, and of the leaders, who alone know both sides.
-int create_inter(const core::Group& local, int local_leader, MPI_Group remote_group,
-                 int remote_leader, const char* stringtag, MPI_Info info, MPI_Errhandler errhandler,
+int create_inter(MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader,
+                 const char* stringtag, MPI_Info info, MPI_Errhandler errhandler,
                  MPI_Comm* newintercomm) {
+  const core::Group local = group_of(local_group);
   require(errhandler != MPI_ERRHANDLER_NULL, MPI_ERR_ARG, kNoHandler);
   require(local_leader >= 0 && local_leader < local.size(), MPI_ERR_RANK,
           "the local leader is not a rank of the local group");
   require(local.rank_of(grid()->node).has_value(), MPI_ERR_GROUP,
           "the calling process is not in the local group");
-  const int tag = tag_of(stringtag);
-  const Passing side(local, tag);
+  const Passing side([&](MPI_Comm* made) { return make_from_group(local_group, stringtag, made); });
   require(side.get() != MPI_COMM_NULL, MPI_ERR_OTHER, "no communicator of the local group");
   Remote remote;
   if (local.node(local_leader) == grid()->node) {
-    remote = find_remote(local, remote_group, remote_leader, tag);
+    remote = find_remote(local, remote_group, remote_leader, tag_of(stringtag));
   }
   MPI_Comm made = MPI_COMM_NULL;
-  const int code = isthmus_Intercomm_create(side.get(), local_leader,
-                                            remote.peer ? remote.peer->get() : MPI_COMM_NULL,
-                                            remote.rank, 0, &made);
+  const int code =
+      create_intercomm(side.get(), local_leader, remote.peer ? remote.peer->get() : MPI_COMM_NULL,
+                       remote.rank, 0, session_of_group(local_group), &made);
   int error_class = MPI_SUCCESS;
   if (code != MPI_SUCCESS) native.Error_class(code, &error_class);
   require(code == MPI_SUCCESS, error_class, "the two groups could not be joined");
@@ -147,8 +165,8 @@ ISTHMUS_MPI(Intercomm_create_from_groups)
                   remote_leader, stringtag, info, errhandler, newintercomm);
   }
   return shielded_by(errhandler, kInterFunction, [&] {
-    return create_inter(group_of(local_group), local_leader, remote_group, remote_leader, stringtag,
-                        info, errhandler, newintercomm);
+    return create_inter(local_group, local_leader, remote_group, remote_leader, stringtag, info,
+                        errhandler, newintercomm);
   });
 }
 

@@ -55,7 +55,8 @@ int split(const GridCommRef& parent, int colour, int key, const TopologyRef& top
       if (code != MPI_SUCCESS || !taking_part) return code;
     }
     const std::uint64_t context = choices[static_cast<std::size_t>(side.front())].context;
-    return finish_comm(parent->group.include(side), context, native_part, topology, made);
+    return finish_comm(parent->group.include(side), context, native_part, topology, parent->session,
+                       made);
   };
   return make_together(
       make, [&](bool mine) { return all_succeeded(parent, mine); }, result);

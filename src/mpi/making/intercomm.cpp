@@ -1,13 +1,16 @@
 #include "mpi/making/intercomm.hpp"
 
+#include <string>
 #include <vector>
 
 #include "mpi/comm/group.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/creation.hpp"
+#include "mpi/making/from_group.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
+#include "mpi/process/require.hpp"
 #include "mpi/request/native_progress.hpp"
 
 namespace isthmus::face {
@@ -38,7 +41,7 @@ int tag_of(std::uint64_t context) {
 }  // namespace
 
 int finish_intercomm(const Sides& sides, std::uint64_t context, MPI_Comm native_part,
-                     MPI_Comm* result) {
+                     const SessionRef& session, MPI_Comm* result) {
   settle_handles();
   if (within_cluster(sides.local) && within_cluster(sides.remote)) {
     const Inside inside;
@@ -49,7 +52,7 @@ int finish_intercomm(const Sides& sides, std::uint64_t context, MPI_Comm native_
   }
   try {
     register_intercomm(sides, context, native_part,
-                       agree_on_tags(context, clusters_of(sides.whole()), native_part));
+                       agree_on_tags(context, clusters_of(sides.whole()), native_part), session);
   } catch (...) {
     native.Comm_free(&native_part);
     throw;
@@ -59,7 +62,7 @@ int finish_intercomm(const Sides& sides, std::uint64_t context, MPI_Comm native_
 }
 
 int native_part_of(const core::Group& group, std::uint64_t context, MPI_Comm model,
-                   MPI_Comm* result) {
+                   const SessionRef& session, MPI_Comm* result) {
   const Grid& here = *grid();
   std::vector<int> local;
   for (const int member : group.nodes()) {
@@ -67,12 +70,18 @@ int native_part_of(const core::Group& group, std::uint64_t context, MPI_Comm mod
   }
   const Inside inside;
   MPI_Group members = MPI_GROUP_NULL;
-  int code =
-      native.Group_incl(here.native_world, static_cast<int>(local.size()), local.data(), &members);
+  int code = native.Group_incl(native_world_of(session), static_cast<int>(local.size()),
+                               local.data(), &members);
   if (code != MPI_SUCCESS) return code;
   const NativeCreation creation;
-  code = parked(native.Comm_create_group, MPI_COMM_WORLD, members, tag_of(context), result);
+  const bool of_session = session && sessions_have_buffers();
+  if (of_session) {
+    code = native_from_group(members, "isthmus-intercomm-" + std::to_string(context), result);
+  } else {
+    code = parked(native.Comm_create_group, MPI_COMM_WORLD, members, tag_of(context), result);
+  }
   native.Group_free(&members);
+  if (of_session) require_success(code, kNotMadeNatively);
   if (code != MPI_SUCCESS) return code;
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   if (native.Comm_get_errhandler(model, &handler) == MPI_SUCCESS) {

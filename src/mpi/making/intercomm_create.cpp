@@ -4,6 +4,7 @@
 
 #include "mpi/coll/collective.hpp"
 #include "mpi/making/creation.hpp"
+#include "mpi/making/intercomm.hpp"
 #include "mpi/making/making.hpp"
 #include "mpi/making/sides.hpp"
 #include "mpi/native/entry.hpp"
@@ -67,9 +68,8 @@ int create(const Side& side, const Peer& peer, MPI_Comm* newintercomm) {
 
 }  // namespace
 
-ISTHMUS_MPI(Intercomm_create)
-(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
- MPI_Comm* newintercomm) {
+int create_intercomm(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader,
+                     int tag, const SessionRef& session, MPI_Comm* newintercomm) {
   const auto natively = [&] {
     return parked(native.Intercomm_create, local_comm, local_leader, peer_comm, remote_leader, tag,
                   newintercomm);
@@ -93,8 +93,17 @@ ISTHMUS_MPI(Intercomm_create)
     }
     const Peer peer{peer_comm, remote_leader, tag};
     const auto speak = [&](const Words& words) { return exchange(peer, words); };
-    return create({local_comm, local_leader, rank == local_leader, speak}, peer, newintercomm);
+    const Side side{local_comm, local_leader, rank == local_leader, speak, session};
+    return create(side, peer, newintercomm);
   });
+}
+
+ISTHMUS_MPI(Intercomm_create)
+(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
+ MPI_Comm* newintercomm) {
+  const GridComm* const local = find_comm(local_comm);
+  return create_intercomm(local_comm, local_leader, peer_comm, remote_leader, tag,
+                          local != nullptr ? local->session : nullptr, newintercomm);
 }
 
 }  // namespace isthmus::face

@@ -48,7 +48,7 @@ int merge(const GridCommRef& parent, bool high, MPI_Comm* result) {
       const int code = parked(native.Comm_split, parent->native, 0, place, &part);
       if (code != MPI_SUCCESS) return code;
     }
-    return finish_comm(group, choices.front().context, part, nullptr, made);
+    return finish_comm(group, choices.front().context, part, nullptr, parent->session, made);
   };
   return make_together(
       make, [&](bool mine) { return all_succeeded(parent, mine); }, result);

@@ -55,7 +55,8 @@ int split_intercomm(const GridCommRef& parent, int colour, int key, MPI_Comm* re
       if (code != MPI_SUCCESS || !taking_part) return code;
     }
     const int first = inter.whole->group.rank_of(whole.node(0)).value();
-    return finish_intercomm(sides, choices[static_cast<std::size_t>(first)].context, part, made);
+    return finish_intercomm(sides, choices[static_cast<std::size_t>(first)].context, part,
+                            parent->session, made);
   };
   return make_together(
       make, [&](bool mine) { return all_succeeded(parent, mine); }, result);

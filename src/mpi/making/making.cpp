@@ -82,7 +82,7 @@ TagRange agree_on_tags(std::uint64_t context, int clusters, MPI_Comm native_part
 }
 
 int finish_comm(const core::Group& group, std::uint64_t context, MPI_Comm native_part,
-                const TopologyRef& topology, MPI_Comm* result) {
+                const TopologyRef& topology, const SessionRef& session, MPI_Comm* result) {
   settle_handles();
   if (within_cluster(group)) {
     if (topology) {
@@ -98,6 +98,7 @@ int finish_comm(const core::Group& group, std::uint64_t context, MPI_Comm native
     const GridCommRef made = register_comm(group, context, native_part,
                                            agree_on_tags(context, clusters_of(group), native_part));
     made->topology = topology;
+    made->session = session;
   } catch (...) {
     native.Comm_free(&native_part);
     throw;

@@ -16,9 +16,10 @@ bool within_cluster(const core::Group& group);
 /// Turns `native_part`, the native communicator of my cluster's members of `group` in rank order,
 /// into the communicator of the whole group: itself where the group lies in one cluster (with a
 /// native topology where there is one), else a grid communicator that wears it. Collective over
-/// `native_part`. Owns `native_part`: on failure it is freed. Returns an MPI error code (raised).
+/// `native_part`. Owns `native_part`: on failure it is freed. `session`: that it comes from; may be
+/// null. Returns an MPI error code (raised).
 int finish_comm(const core::Group& group, std::uint64_t context, MPI_Comm native_part,
-                const TopologyRef& topology, MPI_Comm* result);
+                const TopologyRef& topology, const SessionRef& session, MPI_Comm* result);
 
 /// Agrees on a range of tags for the communicator of `context`, between those members that have
 /// `native_part`; none where a process is alone there. `clusters`: how many it spans. Collective
@@ -27,7 +28,7 @@ TagRange agree_on_tags(std::uint64_t context, int clusters, MPI_Comm native_part
 /// In how many clusters the members are.
 int clusters_of(const core::Group& group);
 
-/// The same for a communicator with the members and the topology of `model`.
+/// The same for a communicator with the members, the topology and the session of `model`.
 int finish_like(const GridComm& model, std::uint64_t context, MPI_Comm native_part,
                 MPI_Comm* result);
 

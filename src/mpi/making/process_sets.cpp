@@ -8,6 +8,7 @@
 #include <string>
 
 #include "mpi/comm/group.hpp"
+#include "mpi/comm/session.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/error.hpp"
 #include "mpi/process/grid.hpp"
@@ -115,7 +116,7 @@ ISTHMUS_MPI(Group_from_session_pset)
   }
   if (const int code = check_session(session); code != MPI_SUCCESS) return code;
   return shielded(errors_of_no_object(), "MPI_Group_from_session_pset",
-                  [&] { return make_group(*members, newgroup); });
+                  [&] { return make_group(*members, grid_session(session), newgroup); });
 }
 
 }  // namespace isthmus::face

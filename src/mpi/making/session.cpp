@@ -1,5 +1,7 @@
 // MPI-4.1 section 11.3: sessions. A session is native, and so are its information and its error
 // handler; the process sets that it offers are the grid's.
+#include "mpi/comm/session.hpp"
+
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -8,6 +10,7 @@
 #include "mpi/making/lifetime.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/native/environment.hpp"
+#include "mpi/p2p/bsend.hpp"
 #include "mpi/process/error.hpp"
 #include "mpi/process/grid.hpp"
 
@@ -89,6 +92,8 @@ ISTHMUS_MPI(Session_init)(MPI_Info info, MPI_Errhandler errhandler, MPI_Session*
 
 // coverage: the last leaves the grid after MPI_Finalize, or without MPI_Init when the program exits
 ISTHMUS_MPI(Session_finalize)(MPI_Session* session) {
+  // What is kept of it goes first: the native session ends with all that was made of it.
+  if (!inner_call() && session != nullptr) buffer_of_ended(forget_session(*session));
   const int code = native.Session_finalize(session);
   if (code == MPI_SUCCESS && !inner_call()) end_session();
   return code;

@@ -72,28 +72,31 @@ Words tell(const Side& side, const std::function<Words()>& words) {
   throw coll::Failure(kClasses[kind], std::string(told.begin(), told.end()));
 }
 
-// Two words are what a leader offers as the context, the others its group. The context of the first
-// side is taken.
+// Two words are what a leader offers as the context, one tells whether its side comes from a
+// session, the others are its group. The context of the first side is taken.
 Meeting meet_remote(const Side& side) {
+  constexpr std::size_t kHead = 3;
   core::Group local = group_of_comm(side.comm);
   const Words told = tell(side, [&] {
     const std::uint64_t offer = random_context();
-    Words mine{static_cast<std::int32_t>(offer >> 32), static_cast<std::int32_t>(offer)};
+    Words mine{static_cast<std::int32_t>(offer >> 32), static_cast<std::int32_t>(offer),
+               side.session ? 1 : 0};
     const Words group = group_to_words(local);
     mine.insert(mine.end(), group.begin(), group.end());
     Words theirs = heard(side, mine);
-    // The members need the other group and the context alone.
-    if (theirs.size() < 3) throw coll::Failure(MPI_ERR_OTHER, "the other side says too little");
-    const core::Group remote = group_from_words(std::span(theirs).subspan(2));
+    if (theirs.size() < 4) throw coll::Failure(MPI_ERR_OTHER, "the other side says too little");
+    const core::Group remote = group_from_words(std::span(theirs).subspan(kHead));
     if (remote.size() > 0 && precedes(local.node(0), remote.node(0))) {
       theirs[0] = mine[0];
       theirs[1] = mine[1];
     }
+    theirs[2] &= mine[2];
     return theirs;
   });
-  Meeting meeting{{std::move(local), group_from_words(std::span(told).subspan(2))},
+  Meeting meeting{{std::move(local), group_from_words(std::span(told).subspan(kHead))},
                   static_cast<std::uint64_t>(static_cast<std::uint32_t>(told[0])) << 32 |
-                      static_cast<std::uint32_t>(told[1])};
+                      static_cast<std::uint32_t>(told[1]),
+                  told[2] != 0};
   if (meeting.sides.local.intersect(meeting.sides.remote).size() > 0) {
     throw coll::Failure(MPI_ERR_COMM, "the two sides have members in common");
   }
@@ -103,9 +106,11 @@ Meeting meet_remote(const Side& side) {
 int join_sides(const Side& side, const Meeting& meeting, MPI_Comm* newintercomm) {
   const auto make = [&](MPI_Comm* made) {
     MPI_Comm part = MPI_COMM_NULL;
-    const int code = native_part_of(meeting.sides.whole(), meeting.context, side.comm, &part);
-    return code == MPI_SUCCESS ? finish_intercomm(meeting.sides, meeting.context, part, made)
-                               : code;
+    const SessionRef of_both = meeting.of_sessions ? side.session : nullptr;
+    const int code =
+        native_part_of(meeting.sides.whole(), meeting.context, side.comm, of_both, &part);
+    if (code != MPI_SUCCESS) return code;
+    return finish_intercomm(meeting.sides, meeting.context, part, side.session, made);
   };
   return make_together(
       make, [&](bool mine) { return both_succeeded(side, mine); }, newintercomm);

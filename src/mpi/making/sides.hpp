@@ -24,11 +24,13 @@ struct Side {
   /// Nothing: they could not reach each other, and an error has been raised. May throw
   /// coll::Failure.
   std::function<std::optional<Words>(const Words& words)> exchange;
+  SessionRef session = {};  ///< that `comm` comes from, on all its members or on none
 };
 
 struct Meeting {
   Sides sides;
   std::uint64_t context;  ///< the same on all members of both
+  bool of_sessions;       ///< both sides come from one
 };
 
 /// What the leader knows, for all members of the side. Collective. Where `words` throws

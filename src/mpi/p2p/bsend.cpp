@@ -1,6 +1,7 @@
 // MPI-4.1 section 3.6: buffers for MPI_Bsend.
 #include "mpi/p2p/bsend.hpp"
 
+#include <compare>
 #include <list>
 #include <map>
 #include <mutex>
@@ -31,14 +32,37 @@ struct Buffer {
   }
 };
 
-std::mutex mutex;
-Buffer of_process;
-std::map<std::uintptr_t, Buffer> of_comm;  // buffers attached to grid communicators
+/// What a buffer is attached to: the process, a session or a grid communicator.
+struct Owner {
+  std::uintptr_t session = 0;  // the address of its GridSession
+  std::uintptr_t comm = 0;     // the key of its handle
+  auto operator<=>(const Owner&) const = default;
+};
+Owner owner(MPI_Comm comm) { return {0, key(comm)}; }
+Owner owner(const SessionRef& session) {
+  return {reinterpret_cast<std::uintptr_t>(session.get()), 0};
+}
+constexpr Owner kProcess{};
 
-Buffer* find(MPI_Comm comm) {
-  if (comm == MPI_COMM_NULL) return &of_process;
-  const auto at = of_comm.find(key(comm));
-  return at == of_comm.end() ? nullptr : &at->second;
+std::mutex mutex;
+std::map<Owner, Buffer> buffers;
+
+Buffer* find(const Owner& of) {
+  const auto at = buffers.find(of);
+  return at == buffers.end() ? nullptr : &at->second;
+}
+
+struct Serving {
+  Buffer& buffer;
+  const char* attach;  // the function that attaches a larger one
+};
+
+/// The buffer that serves a communicator: its own, else its session's, else the process's.
+Serving serving(const GridComm& g) {
+  if (Buffer* const own = find(owner(g.native))) return {*own, "MPI_Comm_attach_buffer"};
+  Buffer* const of_session = g.session ? find(owner(g.session)) : nullptr;
+  if (of_session != nullptr) return {*of_session, "MPI_Session_attach_buffer"};
+  return {buffers[kProcess], "MPI_Buffer_attach"};
 }
 
 bool is_automatic([[maybe_unused]] const void* buffer) {
@@ -50,27 +74,36 @@ bool is_automatic([[maybe_unused]] const void* buffer) {
 }
 
 template <class Count>
-int attached(MPI_Comm comm, int code, const void* buffer, Count size) {
+int attached(const Owner& of, int code, const void* buffer, Count size) {
   if (code != MPI_SUCCESS || inner_call()) return code;
   const std::lock_guard lock(mutex);
-  Buffer& entry = comm == MPI_COMM_NULL ? of_process : of_comm[key(comm)];
+  Buffer& entry = buffers[of];
   entry.size = static_cast<std::uint64_t>(size);
   entry.automatic = is_automatic(buffer);
   return code;
 }
 
-void before_detach(MPI_Comm comm) {
-  if (!native_call()) drain_buffered(comm);
+bool drained(const Owner& of) {
+  const std::lock_guard lock(mutex);
+  Buffer* const buffer = find(of);
+  if (buffer == nullptr) return true;
+  buffer->reap();
+  return buffer->sends.empty();
 }
 
-int detached(MPI_Comm comm, int code) {
+/// Waits until every buffered send charged to the buffer has been taken by the engine.
+void drain(const Owner& of) {
+  if (!native_call()) wait_until([of] { return drained(of); });
+}
+
+int detached(const Owner& of, int code) {
   if (code != MPI_SUCCESS || inner_call()) return code;
   const std::lock_guard lock(mutex);
-  if (comm == MPI_COMM_NULL) {
-    of_process.size = 0;
-    of_process.automatic = false;
+  if (of == kProcess) {
+    buffers[of].size = 0;
+    buffers[of].automatic = false;
   } else {
-    of_comm.erase(key(comm));
+    buffers.erase(of);
   }
   return code;
 }
@@ -79,58 +112,49 @@ int detached(MPI_Comm comm, int code) {
 
 void send_buffered(const GridComm& g, Outgoing outgoing, int destination, int tag) {
   const std::lock_guard lock(mutex);
-  Buffer* buffer = find(g.native);
-  if (buffer == nullptr) buffer = &of_process;
+  const auto [buffer, attach] = serving(g);
   const std::uint64_t charge = outgoing.bytes().size() + MPI_BSEND_OVERHEAD;
-  const std::uint64_t used = buffer->reap();
-  if (!buffer->automatic && used + charge > buffer->size) {
-    throw coll::Failure(MPI_ERR_BUFFER, "the attached buffer of " + std::to_string(buffer->size) +
-                                            " bytes has " + std::to_string(used) +
-                                            " in use, and this message needs " +
-                                            std::to_string(charge) +
-                                            "; attach a larger one with "
-                                            "MPI_Buffer_attach");
+  const std::uint64_t used = buffer.reap();
+  if (!buffer.automatic && used + charge > buffer.size) {
+    throw coll::Failure(MPI_ERR_BUFFER,
+                        "the attached buffer of " + std::to_string(buffer.size) + " bytes has " +
+                            std::to_string(used) + " in use, and this message needs " +
+                            std::to_string(charge) + "; attach a larger one with " + attach);
   }
-  buffer->sends.emplace_back(
-      std::piecewise_construct, std::forward_as_tuple(charge),
-      std::forward_as_tuple(g, std::move(outgoing), destination, tag, false));
-}
-
-bool buffered_drained(MPI_Comm comm) {
-  const std::lock_guard lock(mutex);
-  Buffer* const buffer = find(comm);
-  if (buffer == nullptr) return true;
-  buffer->reap();
-  return buffer->sends.empty();
-}
-
-void drain_buffered(MPI_Comm comm) {
-  wait_until([comm] { return buffered_drained(comm); });
+  buffer.sends.emplace_back(std::piecewise_construct, std::forward_as_tuple(charge),
+                            std::forward_as_tuple(g, std::move(outgoing), destination, tag, false));
 }
 
 void buffer_of_freed(MPI_Comm comm) {
   const std::lock_guard lock(mutex);
-  const auto at = of_comm.find(key(comm));
-  if (at == of_comm.end()) return;
+  const auto at = buffers.find(owner(comm));
+  if (at == buffers.end()) return;
   for (auto& [charge, send] : at->second.sends) charge = 0;
+  Buffer& of_process = buffers[kProcess];
   of_process.sends.splice(of_process.sends.end(), at->second.sends);
-  of_comm.erase(at);
+  buffers.erase(at);
+}
+
+void buffer_of_ended(const SessionRef& session) {
+  if (!session) return;
+  drain(owner(session));
+  detached(owner(session), MPI_SUCCESS);
 }
 
 ISTHMUS_MPI(Buffer_attach)(void* buffer, int size) {
-  return attached(MPI_COMM_NULL, native.Buffer_attach(buffer, size), buffer, size);
+  return attached(kProcess, native.Buffer_attach(buffer, size), buffer, size);
 }
 ISTHMUS_MPI(Buffer_detach)(void* buffer, int* size) {
-  before_detach(MPI_COMM_NULL);
-  return detached(MPI_COMM_NULL, native.Buffer_detach(buffer, size));
+  drain(kProcess);
+  return detached(kProcess, native.Buffer_detach(buffer, size));
 }
 #if ISTHMUS_LARGE_COUNT
 ISTHMUS_MPI(Buffer_attach_c)(void* buffer, MPI_Count size) {
-  return attached(MPI_COMM_NULL, native.Buffer_attach_c(buffer, size), buffer, size);
+  return attached(kProcess, native.Buffer_attach_c(buffer, size), buffer, size);
 }
 ISTHMUS_MPI(Buffer_detach_c)(void* buffer, MPI_Count* size) {
-  before_detach(MPI_COMM_NULL);
-  return detached(MPI_COMM_NULL, native.Buffer_detach_c(buffer, size));
+  drain(kProcess);
+  return detached(kProcess, native.Buffer_detach_c(buffer, size));
 }
 #endif
 
@@ -140,10 +164,10 @@ namespace {
 /// A flush under way: the native one, and our own sends.
 class Flush final : public Operation {
  public:
-  Flush(MPI_Comm comm_, MPI_Request request) : native_(request), of_(comm_) { comm = comm_; }
+  Flush(const Owner& of, MPI_Request request) : native_(request), of_(of) {}
   bool advance() override {
     if (!flushed_) flushed_ = native_.advance();
-    if (!flushed_ || !buffered_drained(of_)) return false;
+    if (!flushed_ || !drained(of_)) return false;
     result.error = native_.result.error;
     result.raised = native_.result.raised;
     return true;
@@ -151,52 +175,99 @@ class Flush final : public Operation {
 
  private:
   NativeOperation native_;
-  MPI_Comm of_;
+  Owner of_;
   bool flushed_ = false;
 };
 
-int iflush(MPI_Comm comm, int code, MPI_Request* request) {
-  if (code != MPI_SUCCESS || native_call() || buffered_drained(comm)) {
-    return code;
-  }
-  return make_request(std::make_unique<Flush>(comm, *request), request);
+/// `comm`: whose error handler errors go by, or MPI_COMM_NULL.
+int iflush(const Owner& of, MPI_Comm comm, int code, MPI_Request* request) {
+  if (code != MPI_SUCCESS || native_call() || drained(of)) return code;
+  auto flush = std::make_unique<Flush>(of, *request);
+  flush->comm = comm;
+  return make_request(std::move(flush), request);
+}
+
+/// Null where the program asks for nothing of the grid.
+SessionRef known_session(MPI_Session session) {
+  return native_call() ? nullptr : grid_session(session);
+}
+
+template <class Count>
+int session_attached(MPI_Session session, int code, const void* buffer, Count size) {
+  const SessionRef of = code == MPI_SUCCESS ? known_session(session) : nullptr;
+  return of ? attached(owner(of), code, buffer, size) : code;
+}
+
+template <class Detach>
+int session_detached(MPI_Session session, Detach&& natively) {
+  const SessionRef of = known_session(session);
+  if (!of) return natively();
+  drain(owner(of));
+  return detached(owner(of), natively());
 }
 
 }  // namespace
 
 ISTHMUS_MPI(Buffer_flush)() {
-  before_detach(MPI_COMM_NULL);
+  drain(kProcess);
   return native.Buffer_flush();
 }
 ISTHMUS_MPI(Buffer_iflush)(MPI_Request* request) {
-  return iflush(MPI_COMM_NULL, native.Buffer_iflush(request), request);
+  return iflush(kProcess, MPI_COMM_NULL, native.Buffer_iflush(request), request);
 }
 
 ISTHMUS_MPI(Comm_attach_buffer)(MPI_Comm comm, void* buffer, int size) {
   const int code = native.Comm_attach_buffer(comm, buffer, size);
-  return grid_comm(comm) == nullptr ? code : attached(comm, code, buffer, size);
+  return grid_comm(comm) == nullptr ? code : attached(owner(comm), code, buffer, size);
 }
 ISTHMUS_MPI(Comm_attach_buffer_c)(MPI_Comm comm, void* buffer, MPI_Count size) {
   const int code = native.Comm_attach_buffer_c(comm, buffer, size);
-  return grid_comm(comm) == nullptr ? code : attached(comm, code, buffer, size);
+  return grid_comm(comm) == nullptr ? code : attached(owner(comm), code, buffer, size);
 }
 ISTHMUS_MPI(Comm_detach_buffer)(MPI_Comm comm, void* buffer, int* size) {
   if (grid_comm(comm) == nullptr) return native.Comm_detach_buffer(comm, buffer, size);
-  before_detach(comm);
-  return detached(comm, native.Comm_detach_buffer(comm, buffer, size));
+  drain(owner(comm));
+  return detached(owner(comm), native.Comm_detach_buffer(comm, buffer, size));
 }
 ISTHMUS_MPI(Comm_detach_buffer_c)(MPI_Comm comm, void* buffer, MPI_Count* size) {
   if (grid_comm(comm) == nullptr) return native.Comm_detach_buffer_c(comm, buffer, size);
-  before_detach(comm);
-  return detached(comm, native.Comm_detach_buffer_c(comm, buffer, size));
+  drain(owner(comm));
+  return detached(owner(comm), native.Comm_detach_buffer_c(comm, buffer, size));
 }
 ISTHMUS_MPI(Comm_flush_buffer)(MPI_Comm comm) {
-  if (grid_comm(comm) != nullptr) before_detach(comm);
+  if (grid_comm(comm) != nullptr) drain(owner(comm));
   return native.Comm_flush_buffer(comm);
 }
 ISTHMUS_MPI(Comm_iflush_buffer)(MPI_Comm comm, MPI_Request* request) {
   const int code = native.Comm_iflush_buffer(comm, request);
-  return grid_comm(comm) == nullptr ? code : iflush(comm, code, request);
+  return grid_comm(comm) == nullptr ? code : iflush(owner(comm), comm, code, request);
+}
+
+// A session's buffer serves messages inside the cluster natively.
+ISTHMUS_MPI(Session_attach_buffer)(MPI_Session session, void* buffer, int size) {
+  const int code = native.Session_attach_buffer(session, buffer, size);
+  return session_attached(session, code, buffer, size);
+}
+ISTHMUS_MPI(Session_attach_buffer_c)(MPI_Session session, void* buffer, MPI_Count size) {
+  const int code = native.Session_attach_buffer_c(session, buffer, size);
+  return session_attached(session, code, buffer, size);
+}
+ISTHMUS_MPI(Session_detach_buffer)(MPI_Session session, void* buffer, int* size) {
+  return session_detached(session,
+                          [&] { return native.Session_detach_buffer(session, buffer, size); });
+}
+ISTHMUS_MPI(Session_detach_buffer_c)(MPI_Session session, void* buffer, MPI_Count* size) {
+  return session_detached(session,
+                          [&] { return native.Session_detach_buffer_c(session, buffer, size); });
+}
+ISTHMUS_MPI(Session_flush_buffer)(MPI_Session session) {
+  if (const SessionRef of = known_session(session)) drain(owner(of));
+  return native.Session_flush_buffer(session);
+}
+ISTHMUS_MPI(Session_iflush_buffer)(MPI_Session session, MPI_Request* request) {
+  const int code = native.Session_iflush_buffer(session, request);
+  const SessionRef of = code == MPI_SUCCESS ? known_session(session) : nullptr;
+  return of ? iflush(owner(of), MPI_COMM_NULL, code, request) : code;
 }
 #endif
 

@@ -308,7 +308,7 @@ ISTHMUS_MPI(Win_get_group)(MPI_Win win, MPI_Group* group) {
   const GridWindowRef window = grid_window(win);
   if (!window) return native.Win_get_group(win, group);
   return shielded(*window, "MPI_Win_get_group",
-                  [&] { return make_group(window->comm->group, group); });
+                  [&] { return make_group(window->comm->group, window->comm->session, group); });
 }
 
 }  // namespace isthmus::face

@@ -1,0 +1,47 @@
+// Which session (MPI-4.1 section 11.3) groups and communicators come from: it decides whose buffer
+// MPI_Bsend takes (section 3.6).
+#pragma once
+
+#include <memory>
+
+#include "mpi/native/native.hpp"
+
+namespace isthmus::face {
+
+/// A session that the program has asked for a group or has given a buffer.
+struct GridSession {
+  /// The native group of mpi://WORLD: what the native library makes of it is of the session there
+  /// too. MPI_GROUP_NULL where sessions have no buffers, and once the session has ended.
+  MPI_Group native_world = MPI_GROUP_NULL;
+};
+using SessionRef = std::shared_ptr<GridSession>;
+
+/// Whether the native library gives sessions buffers.
+inline bool sessions_have_buffers() {
+#ifdef ISTHMUS_HAS_Session_attach_buffer
+  return native.Session_attach_buffer != nullptr;
+#else
+  return false;
+#endif
+}
+
+#ifdef ISTHMUS_HAS_Session_init
+/// Null where the native library does not take the handle.
+SessionRef grid_session(MPI_Session session);
+/// Before MPI_Session_finalize. Null where nothing was kept.
+SessionRef forget_session(MPI_Session session);
+#endif
+
+/// Where Isthmus makes native groups from: processes here, in the order of the native
+/// MPI_COMM_WORLD. Of the session, if there is one that has such a group.
+MPI_Group native_world_of(const SessionRef& session);
+
+/// The session of a group that comes from one; else null. Groups of the grid and native ones.
+SessionRef session_of_group(MPI_Group group);
+/// `made`, which the program has just been given, comes from that session; nothing where it is
+/// null.
+void set_session_of_group(MPI_Group made, const SessionRef& session);
+/// Before MPI_Group_free.
+void forget_group(MPI_Group group);
+
+}  // namespace isthmus::face
