@@ -1,4 +1,6 @@
 // The individual and the shared pointers of grid files.
+#include <cstdio>
+
 #include "mpi/file/file_error.hpp"
 #include "mpi/file/grid_file.hpp"
 #include "mpi/process/require.hpp"
@@ -25,6 +27,20 @@ std::int64_t target(GridFile& file, const char* function, MPI_Offset offset, int
   }
   require(base + offset >= 0, MPI_ERR_ARG, "the place is before the beginning of the view");
   return base + offset;
+}
+
+/// The same number for the same word in every library.
+int as_in_lseek(int whence) {
+  switch (whence) {
+    case MPI_SEEK_SET:
+      return SEEK_SET;
+    case MPI_SEEK_CUR:
+      return SEEK_CUR;
+    case MPI_SEEK_END:
+      return SEEK_END;
+    default:
+      return -1;
+  }
 }
 
 void require_individual(const GridFile& file) {
@@ -73,7 +89,7 @@ ISTHMUS_MPI(File_seek_shared)(MPI_File fh, MPI_Offset offset, int whence) {
   constexpr const char* kSeek = "MPI_File_seek_shared";
   return shielded_file(fh, kSeek, [&]() -> int {
     require_same(*file, offset, "the processes seek to different places");
-    require_same(*file, whence, "the processes seek from different places");
+    require_same(*file, as_in_lseek(whence), "the processes seek from different places");
     const std::int64_t to =
         target(*file, kSeek, offset, whence, [&] { return shared_pointer(*file, kSeek); });
     meet_all(*file);  // all have looked
