@@ -74,6 +74,11 @@ def direct_leg(count: Mapping[str, float]) -> str:
     return "direct" if not ucx else "ucx" if ucx == all_of_them else f"direct, {ucx} by ucx"
 
 
+def _of_tcp(count: Mapping[str, float]) -> tuple[str, str]:
+    """What was lost, and the streams, of conduits from process to process."""
+    return format_bytes(int(count.get("lost_bytes", 0))), f"{count.get('streams', 0):.0f}"
+
+
 def stats_table(plan: Plan, stats: Stats) -> None:
     """What crossed, a row per direction of each link, on standard error; then what went from
     process to process, by clusters."""
@@ -116,6 +121,7 @@ def stats_table(plan: Plan, stats: Stats) -> None:
             f"{count['messages']:.0f}",
             f"{count['bytes']:.0f}",
             format_bytes(int(count["wire_bytes"])),
+            *(_of_tcp(count) if leg.startswith("direct") else ()),
         )
     # Of sockets nobody need be told.
     for (node, cluster), near in sorted(stats.near.items()):

@@ -8,6 +8,8 @@ from typing import Any
 from isthmus.errors import IsthmusError
 from isthmus.members import Members
 
+_DIRECT = ("conduits", "ucx", "messages", "bytes", "wire_bytes", "streams", "lost_bytes")
+
 
 @dataclass
 class Stats:
@@ -43,7 +45,7 @@ class Stats:
             with contextlib.suppress(KeyError, TypeError, ValueError):
                 ends = int(count.get("from", cluster)), int(count["to"])
                 sums = self.direct.setdefault(ends, {})
-                for name in ("conduits", "ucx", "messages", "bytes", "wire_bytes"):
+                for name in _DIRECT:
                     sums[name] = sums.get(name, 0) + int(count.get(name) or 0)
         for count in answer.get("near") or []:
             with contextlib.suppress(KeyError, TypeError, ValueError):

@@ -49,9 +49,11 @@ std::vector<std::byte> encode_control(const ControlBody& body) {
       value["without"] = {{"rank", body.rank}, {"gateway", body.node}};
       break;
     case ControlBody::What::Crossed:
-      value["crossed"] = {{"cluster", body.cluster},     {"conduits", body.crossed.conduits},
-                          {"ucx", body.crossed.ucx},     {"messages", body.crossed.messages},
-                          {"bytes", body.crossed.bytes}, {"wire_bytes", body.crossed.wire_bytes}};
+      value["crossed"] = {
+          {"cluster", body.cluster},         {"conduits", body.crossed.conduits},
+          {"ucx", body.crossed.ucx},         {"messages", body.crossed.messages},
+          {"bytes", body.crossed.bytes},     {"wire_bytes", body.crossed.wire_bytes},
+          {"streams", body.crossed.streams}, {"lost_bytes", body.crossed.repeated}};
       break;
     case ControlBody::What::Link:
       value["link"] = {{"rate", body.rate},
@@ -185,6 +187,8 @@ std::optional<ControlBody> decode_control(std::span<const std::byte> bytes) {
       body.crossed.messages = number<std::uint64_t>(inner.at("messages"));
       body.crossed.bytes = number<std::uint64_t>(inner.at("bytes"));
       body.crossed.wire_bytes = number<std::uint64_t>(inner.at("wire_bytes"));
+      body.crossed.streams = number<std::uint64_t>(inner.value("streams", nlohmann::json(0)));
+      body.crossed.repeated = number<std::uint64_t>(inner.value("lost_bytes", nlohmann::json(0)));
       return body;
     }
     const bool abort = value.contains("abort");

@@ -20,6 +20,8 @@ struct DirectCount {
   std::uint64_t bytes = 0;       ///< of the program's payload
   std::uint64_t wire_bytes = 0;  ///< with headers, acknowledgements and repetitions, without TLS
   std::uint64_t ucx = 0;         ///< of the conduits, by UCX
+  std::uint64_t streams = 0;     ///< of all conduits
+  std::uint64_t repeated = 0;    ///< bytes that TCP has sent again, on the streams that stand
 };
 
 /// One of: somebody has joined; a rank aborted; something broke; how to use the link; the sender

@@ -34,7 +34,7 @@ std::vector<ControlBody> one_of_each() {
           {.what = What::Ask, .message = "{\"do\":\"open\"}", .number = ~0ULL},
           {.what = What::Answer, .message = "{\"port\":\"p\"}", .number = 7},
           {.what = What::Lost, .message = "it fell silent", .cluster = 2},
-          {.what = What::Crossed, .cluster = 1, .crossed = {1, 2, ~0ULL, 4}}};
+          {.what = What::Crossed, .cluster = 1, .crossed = {1, 2, ~0ULL, 4, 5, 6, 7}}};
 }
 
 TEST(ControlBody, SaysWhatItSaid) {
@@ -58,6 +58,9 @@ TEST(ControlBody, SaysWhatItSaid) {
     EXPECT_EQ(read->crossed.messages, body.crossed.messages);
     EXPECT_EQ(read->crossed.bytes, body.crossed.bytes);
     EXPECT_EQ(read->crossed.wire_bytes, body.crossed.wire_bytes);
+    EXPECT_EQ(read->crossed.ucx, body.crossed.ucx);
+    EXPECT_EQ(read->crossed.streams, body.crossed.streams);
+    EXPECT_EQ(read->crossed.repeated, body.crossed.repeated);
   }
 }
 

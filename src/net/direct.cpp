@@ -317,6 +317,9 @@ std::map<std::size_t, DirectCount> Direct::counts() const {
     count.messages += sent.messages;
     count.bytes += sent.bytes;
     count.wire_bytes += sent.wire_bytes;
+    count.streams += peer->driver->streams();
+    for (const auto& [stream, figures] : peer->driver->figures())
+      count.repeated += figures.repeated;
   }
   return all;
 }

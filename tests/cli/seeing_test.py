@@ -104,7 +104,7 @@ def test_a_view(pair, place):
     assert re.search(r"west +fakehost +1 +1 +1 computing", text)
     assert re.search(r"east -> west +0 B/s +12.3 ms +4.096 kB +99 B +2 +3 +24 B", text)
     assert re.search(r"west -> east +0 B/s .* 2 +24 B", text)
-    assert re.search(r"west -> east, direct +0 B/s +7 +700 B", text)
+    assert re.search(r"west -> east, direct +0 B/s +0 B +0 +7 +700 B", text)
     assert "rank 0: MPI_Recv from rank 1 with tag 5, on mine of 2 ranks, for 12 s" in text
 
 

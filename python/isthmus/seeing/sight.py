@@ -112,7 +112,15 @@ def _traffic(answer: dict[str, Any]) -> Iterable[Traffic]:
     for crossing in answer.get("crossings") or []:
         yield Traffic(**_counts(crossing), way=f"by {crossing['by']}")
     for direct in answer.get("direct") or []:
-        yield Traffic(**_counts(direct), way="memory" if direct.get("memory") else "direct")
+        if direct.get("memory"):
+            yield Traffic(**_counts(direct), way="memory")
+        else:
+            yield Traffic(
+                **_counts(direct),
+                way="direct",
+                lost=int(direct.get("lost_bytes") or 0),
+                streams=int(direct.get("streams") or 0),
+            )
 
 
 def _counts(one: dict[str, Any]) -> dict[str, Any]:

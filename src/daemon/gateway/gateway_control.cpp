@@ -121,6 +121,8 @@ void Gateway::State::learn_crossed(const Peer& from, const ControlBody& body) {
   count.messages += body.crossed.messages;
   count.bytes += body.crossed.bytes;
   count.wire_bytes += body.crossed.wire_bytes;
+  count.streams += body.crossed.streams;
+  count.repeated += body.crossed.repeated;
 }
 
 void Gateway::State::learn_joined(core::NodeId gateway, int part, core::NodeId from) {

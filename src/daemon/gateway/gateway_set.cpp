@@ -313,7 +313,9 @@ json GatewaySet::direct_stats() const {
                       {"ucx", count.ucx},
                       {"messages", count.messages},
                       {"bytes", count.bytes},
-                      {"wire_bytes", count.wire_bytes}});
+                      {"wire_bytes", count.wire_bytes},
+                      {"streams", count.streams},
+                      {"lost_bytes", count.repeated}});
     }
   }
   return list;

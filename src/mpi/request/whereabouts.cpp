@@ -19,7 +19,7 @@ namespace {
 using nlohmann::json;
 
 // What is told has to fit into one frame.
-constexpr std::size_t kMostWaits = 4, kMostName = 60, kMostProgram = 120, kMostClusters = 16;
+constexpr std::size_t kMostWaits = 4, kMostName = 60, kMostProgram = 120, kMostClusters = 12;
 
 /// The world rank of a node, or -1 for any.
 int told_peer(int node) {
@@ -98,7 +98,9 @@ std::string whereabouts(int world_rank, const net::Sight& sight) {
                               {"conduits", count.conduits},
                               {"messages", count.messages},
                               {"bytes", count.bytes},
-                              {"wire_bytes", count.wire_bytes}});
+                              {"wire_bytes", count.wire_bytes},
+                              {"streams", count.streams},
+                              {"lost_bytes", count.repeated}});
   }
   return here.dump(-1, ' ', false, json::error_handler_t::replace);
 }
