@@ -26,7 +26,7 @@ void Conduit::advance(Time now) {
   if (now <= now_) return;
   if (config_.patience > Time::zero() && now - now_ > 2 * beat()) {
     heard_ = now;
-    for (auto& [id, stream] : streams_) stream.heard = stream.next_ping = now;
+    for (auto& [id, stream] : streams_) stream.heard = stream.next_ping = look_ = now;
   }
   now_ = now;
 }
@@ -39,12 +39,17 @@ StreamId Conduit::stream_up(Time now) {
   stream.heard = now_;
   stream.next_ping = now_ + stream_timeout() / 2;
   streams_.emplace(id, stream);
+  ++owing_;  // its Hello
+  look_after(stream);
   trace::note<trace::Event::StreamUp>(config_.peer, id, streams_.size());
   return id;
 }
 
 void Conduit::stream_down(StreamId id) {
-  if (streams_.erase(id) == 0) return;
+  const auto found = streams_.find(id);
+  if (found == streams_.end()) return;
+  if (found->second.owes()) --owing_;
+  streams_.erase(found);
   for (std::size_t i = 0; i < sent_.size(); ++i) {
     if (sent_[i].packet && sent_[i].stream == id) again_.insert(base_ + i);
   }
@@ -53,6 +58,20 @@ void Conduit::stream_down(StreamId id) {
   }
   trace::note<trace::Event::StreamDown>(config_.peer, id, streams_.size(), again_.size());
   settle_anew();
+}
+
+void Conduit::owe(Stream& stream, bool Stream::*what) {
+  if (!stream.owes()) ++owing_;
+  stream.*what = true;
+}
+
+void Conduit::look_after(const Stream& stream) {
+  look_ = std::min({look_, stream.heard + stream_timeout(), stream.next_ping});
+}
+
+void Conduit::set_patience(Time patience) {
+  config_.patience = patience;
+  for (const auto& [id, stream] : streams_) look_after(stream);
 }
 
 bool Conduit::connected() const {
@@ -70,10 +89,7 @@ std::optional<Time> Conduit::deadline() const {
   if (config_.patience > Time::zero() && next_stream_ > 1) {
     consider(heard_ + config_.patience);
     consider(now_ + beat());
-    for (const auto& [id, stream] : streams_) {
-      consider(stream.heard + stream_timeout());
-      if (stream.hello_received && !stream.ping_due) consider(stream.next_ping);
-    }
+    if (!streams_.empty()) consider(look_);
   }
   return next;
 }
@@ -88,13 +104,16 @@ std::vector<StreamId> Conduit::tick(Time now) {
     fail("has not been heard for " + time_text(config_.patience) + " (patience)");
     return silent;
   }
+  if (now_ < look_) return silent;
+  look_ = Time::max();
   for (auto& [id, stream] : streams_) {
     if (now_ - stream.heard >= stream_timeout()) {
       silent.push_back(id);
-    } else if (stream.hello_received && now_ >= stream.next_ping) {
-      stream.ping_due = true;
+    } else if (now_ >= stream.next_ping) {
+      if (stream.hello_received) owe(stream, &Stream::ping_due);
       stream.next_ping = now_ + stream_timeout() / 2;
     }
+    look_after(stream);
   }
   return silent;
 }

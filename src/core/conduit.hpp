@@ -134,6 +134,10 @@ class Conduit {
   void output(StreamId id, Time now, std::size_t limit, std::vector<PacketPtr>& out,
               bool bulk = true);
   bool has_output(StreamId id) const;
+  /// Whether some stream may have something to write; asks none of them.
+  bool has_output() const;
+  /// Some of it is more than express frames.
+  bool bulk_waits() const { return !bulk_.empty() || !again_.empty(); }
 
   enum class Outcome : std::uint8_t {
     Good,     ///< go on
@@ -165,7 +169,7 @@ class Conduit {
 
   // ---- time and end -------------------------------------------------------------------------
 
-  /// When to call tick() next, if nothing else happens.
+  /// When to call tick() next, if nothing else happens; asks no stream, so it may be too early.
   std::optional<Time> deadline() const;
   /// Does what is due. Returns the streams to be given up for their silence (the owner closes
   /// them and calls stream_down).
@@ -186,7 +190,7 @@ class Conduit {
   Time silence(Time now) const {
     return next_stream_ > 1 ? std::max(Time::zero(), now - heard_) : Time::zero();
   }
-  void set_patience(Time patience) { config_.patience = patience; }
+  void set_patience(Time patience);
 
  private:
   struct Stream {
@@ -196,6 +200,8 @@ class Conduit {
     Time next_ping{};
     bool ping_due = false;
     bool answer_due = false;  // to its ping: others' acknowledgements do not show that it lives
+
+    bool owes() const { return !hello_sent || ping_due || answer_due; }
   };
   struct Slot {
     std::shared_ptr<Packet> packet;  // null: acknowledged
@@ -219,6 +225,8 @@ class Conduit {
   };
 
   void advance(Time now);
+  void owe(Stream& stream, bool Stream::*what);
+  void look_after(const Stream& stream);
   Time beat() const;
   Time stream_timeout() const;
   void enqueue(const FrameHeader& header, std::span<const std::byte> head,
@@ -288,6 +296,8 @@ class Conduit {
   Time ack_at_{};
 
   std::map<StreamId, Stream> streams_;
+  std::size_t owing_ = 0;    // of them, those that owe something
+  Time look_ = Time::max();  // no stream falls silent, or is to be pinged, before
   StreamId next_stream_ = 1;
   Time heard_;
   Time now_;

@@ -108,7 +108,7 @@ std::string Conduit::take(Stream& stream, const Decoded& frame, Time now, const 
       return ack ? take_ack(*ack) : "sent an Ack of the wrong form";
     }
     case FrameKind::Ping:
-      stream.answer_due = true;
+      owe(stream, &Stream::answer_due);
       return {};
     case FrameKind::Compressed:
       return take_compressed(stream, frame.body, now, sink, outcome);

@@ -184,9 +184,11 @@ void Conduit::output(StreamId id, Time now, std::size_t limit, std::vector<Packe
     hello.software = config_.software;
     put(unsequenced(FrameKind::Hello, encode_hello(hello)));
     stream.hello_sent = true;
+    if (!stream.owes()) --owing_;
   }
   if (!stream.hello_received || !dead_.empty()) return;
 
+  const bool owed = stream.owes();
   const bool data = (bulk && !again_.empty()) || may_send_new(bulk);
   if (ack_due_ || stream.answer_due || (data && ack_pending())) {
     stream.answer_due = false;
@@ -196,6 +198,7 @@ void Conduit::output(StreamId id, Time now, std::size_t limit, std::vector<Packe
     put(unsequenced(FrameKind::Ping, {}));
     stream.ping_due = false;
   }
+  if (owed && !stream.owes()) --owing_;
   while (bulk && bytes < limit && !again_.empty()) {
     const std::uint64_t sequence = *again_.begin();
     Slot& lost = slot(sequence);
@@ -216,6 +219,12 @@ bool Conduit::has_output(StreamId id) const {
   if (!stream.hello_sent) return true;
   if (!stream.hello_received || !dead_.empty()) return false;
   return ack_due_ || stream.answer_due || stream.ping_due || !again_.empty() || may_send_new(true);
+}
+
+bool Conduit::has_output() const {
+  if (owing_ > 0) return true;
+  if (!dead_.empty()) return false;
+  return ack_due_ || !again_.empty() || may_send_new(true) || may_send_new(false);
 }
 
 }  // namespace isthmus::core

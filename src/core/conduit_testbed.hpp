@@ -102,6 +102,10 @@ class Wan {
         e.conduit.settle(e.receipts.back());
         e.receipts.pop_back();
       }
+      for (const auto& stream : streams_) {
+        const bool some = stream.up && e.conduit.has_output(stream.id[end]);
+        EXPECT_TRUE(!some || e.conduit.has_output());
+      }
       const auto deadline = e.conduit.deadline();
       if (deadline && *deadline <= now_) {
         for (StreamId id : e.conduit.tick(now_)) {

@@ -186,6 +186,8 @@ std::span<std::byte> Engine::place(const InFrame& beginning) {
   return found->second.in.place(*piece, body - PieceBody::kSize);
 }
 
+void Engine::set_fine_head(std::size_t bytes) { state_->limits.fine_head = bytes; }
+
 bool Engine::next_frame(OutFrame& out, const Room& room) {
   payload_copied();
   state_->sweep_dropped();

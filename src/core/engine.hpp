@@ -105,6 +105,8 @@ class Engine {
   /// with its payload `placed`, wherever that went last.
   std::span<std::byte> place(const InFrame& beginning);
 
+  /// Limits::fine_head of messages from now on, and of the rest of those that have begun.
+  void set_fine_head(std::size_t bytes);
   /// Writes the next frame to be sent into `out`; false when there is none now. Small frames
   /// (grants, credits, envelopes of small messages) come before pieces of large ones; large ones
   /// take turns between peers. `out.payload` borrows from the operation until the next call of

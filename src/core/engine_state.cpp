@@ -287,6 +287,7 @@ bool Engine::State::next_frame(OutFrame& out, const Room& room) {
     activate(*to);
     return true;
   }
+  to->out.set_fine_head(limits.fine_head);
   SendOp& op = piece ? to->out.next_piece(out.head, out.head_size, out.payload)
                      : to->out.next_envelope(!room || room(to->peer, true), out.head, out.head_size,
                                              out.payload);

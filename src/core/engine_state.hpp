@@ -134,7 +134,7 @@ struct Engine::State {
   }
 
   const NodeId self;
-  const Limits limits;
+  Limits limits;
   /// Of the peers from `first` on, as Engine::set_window has it.
   struct Exception {
     NodeId first, count;

@@ -2,6 +2,7 @@
 // of messages into frames.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,6 +18,9 @@ namespace isthmus::core {
 class Outbound {
  public:
   explicit Outbound(const Limits& limits);
+
+  /// So much of a message goes in small frames from now on, at least a piece.
+  void set_fine_head(std::size_t bytes) { fine_head_ = std::max(bytes, piece_); }
 
   /// Queues a send; its envelope goes out after those of all sends before it.
   void push(SendOp& op);

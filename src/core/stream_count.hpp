@@ -8,9 +8,9 @@ namespace isthmus::core {
 
 /// Above this, connections cost more than they bring.
 inline constexpr int kMostStreams = 64;
-/// More compete with each other: on a busy host 64 took twice as long (2026-11: 4 MiB over 1 Gbit/s
-/// at 11.6 ms).
-inline constexpr int kMostHeld = 32;
+/// More compete with each other: 4 MiB after a pause took 107 to 112 ms a round trip with 48, 122
+/// with 32 and 130 with 64 (2026-11: 1 Gbit/s at 11.6 ms).
+inline constexpr int kMostHeld = 48;
 /// Round trips below this, in seconds, are waited for several times before anybody notices.
 inline constexpr double kFarRoundTrip = 2e-3;
 

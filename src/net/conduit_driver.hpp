@@ -11,6 +11,7 @@
 #include <system_error>
 #include <vector>
 
+#include "core/after_pause.hpp"
 #include "core/conduit.hpp"
 #include "core/pace.hpp"
 #include "net/stream.hpp"
@@ -78,10 +79,14 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   using LinePtr = std::shared_ptr<Line>;
 
   void read(const LinePtr& line);
+  void write_all();
   void write(const LinePtr& line);
   bool write_batch(const LinePtr& line, std::size_t limit);
   bool for_express(const LinePtr& line) const;
   void write_in_turns();
+  bool beginning_anew();
+  void write_where_room();
+  void write_packets(const LinePtr& line);
   void write_some(const LinePtr& line, std::span<const iovec> parts);
   iovec landing(const LinePtr& line);
   void land(const LinePtr& line);
@@ -97,6 +102,7 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   Hooks hooks_;
   std::vector<LinePtr> lines_;
   std::size_t turn_ = 0;  // of lines_, whose turn it is
+  core::AfterPause pause_;
   std::string congestion_;
   core::Pace pace_;
   asio::steady_timer pace_timer_;

@@ -5,22 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <asio/post.hpp>
 #include <stdexcept>
 #include <utility>
 
 #include "core/limits.hpp"
+#include "core/stream_count.hpp"
 #include "core/trace/trace.hpp"
 
 namespace isthmus::net {
-namespace {
-
-// Frames moved, and bytes copied, before the wire gets them; few at first, while it may be idle.
-constexpr std::size_t kBatch = 32;
-constexpr std::size_t kFirstBytes = 16 * 1024, kBatchBytes = 64 * 1024;
-
-}  // namespace
 
 Endpoint::Io::Io(Endpoint& owner, EndpointConfig settings, FaultHandler handler)
     : endpoint(owner), config(std::move(settings)), on_fault(std::move(handler)) {
@@ -42,6 +35,11 @@ Endpoint::Io::Io(Endpoint& owner, EndpointConfig settings, FaultHandler handler)
   ways = core::Ways(gates.size(), config.world.clusters.size());
   for (std::size_t i = 0; i < gates.size(); ++i) ways.set_hops(i, gates[i].gateway.hops);
   for (const core::Cluster& cluster : config.world.clusters) bound(cluster);
+  double longest = 0;  // seconds
+  for (const core::Link& link : config.world.links) longest = std::max(longest, link.rtt);
+  far = longest >= core::kFarRoundTrip;
+  pause.set_round_trip(
+      std::chrono::duration_cast<core::Time>(std::chrono::duration<double>(longest)));
 }
 
 void Endpoint::Io::make_direct() {
@@ -125,102 +123,7 @@ std::string Endpoint::Io::name(const Gate& gate) const {
          (addresses.empty() ? "no address" : addresses[0]) + ")";
 }
 
-// ---- frames -----------------------------------------------------------------------------------
-
-void Endpoint::Io::flush() {
-  for (auto& gate : gates) {
-    if (gate.driver) gate.driver->flush();
-  }
-  direct->flush();
-}
-
-bool Endpoint::Io::flushed() const {
-  return direct->flushed() && std::all_of(gates.begin(), gates.end(), [](const Gate& gate) {
-           return !gate.driver || gate.driver->closed() || gate.driver->conduit().flushed();
-         });
-}
-
-void Endpoint::Io::pump() {
-  if (!open) return;
-  const auto by = [this](core::NodeId to, bool bulk) {
-    ConduitDriver* const way = way_to(to, bulk);
-    return way == nullptr ? nullptr : &way->conduit();
-  };
-  if (ways.waits() && ways.send_again(static_cast<core::NodeId>(config.node), by)) {
-    sent_again = ways.sent_again();
-    flush();
-  }
-  std::size_t bytes = kFirstBytes;
-  while (pump_some(bytes)) bytes = kBatchBytes;
-}
-
-// About so many bytes at most. True: there may be more.
-bool Endpoint::Io::pump_some(std::size_t bytes) {
-  const auto self = static_cast<core::NodeId>(config.node);
-  const core::Engine::Room room = [this, self](core::NodeId peer, bool bulk) {
-    return peer == self || way_to(peer, bulk) != nullptr;
-  };
-  bool good = true, looped = false;
-  std::array<ConduitDriver*, kBatch> used;
-  std::size_t moved = 0;
-  {
-    std::lock_guard lock(endpoint.mutex_);
-    core::Engine& engine = endpoint.engine_;
-    core::OutFrame frame;
-    for (std::size_t sum = 0; moved < kBatch && sum < bytes && engine.next_frame(frame, room);) {
-      const std::size_t body = frame.head_size + frame.payload.size();
-      if (frame.destination == self) {
-        good = engine.loop_back(frame) && good;
-        looped = true;
-        continue;
-      }
-      ConduitDriver* const way = way_to(frame.destination, body > core::kExpressBody);
-      way->conduit().submit(frame);
-      used[moved++] = way;
-      sum += body;
-    }
-    engine.payload_copied();
-    if (moved > 0) endpoint.gathering_.taken();
-    endpoint.publish();
-  }
-  for (std::size_t i = 0; i < moved; ++i) {
-    if (i == 0 || used[i] != used[i - 1]) used[i]->flush();
-  }
-  if (moved > 0) {
-    const std::lock_guard lock(endpoint.mutex_);
-    endpoint.gathering_.flushed(now());
-    endpoint.waited_.store(false, std::memory_order_relaxed);
-  }
-  if (!good) tell_broken(self);
-  return moved > 0 || looped;
-}
-
-bool Endpoint::Io::deliver(const core::InFrame& frame) {
-  bool good = frame.destination == static_cast<core::NodeId>(config.node);
-  if (good && frame.kind == core::FrameKind::Invite) {
-    const auto invite = decode_invite(frame.body);
-    good = invite.has_value();
-    if (good) direct->take_invite(frame.source, *invite);
-  } else if (good) {
-    std::lock_guard lock(endpoint.mutex_);
-    good = endpoint.engine_.deliver(frame);
-    endpoint.publish();
-  }
-  if (!good) tell_broken(frame.source);
-  return true;
-}
-
-void Endpoint::Io::tell_broken(core::NodeId source) {
-  tell_fault(rank_name() + " received a message from " + config.world.rank_name(source) +
-             " that breaks the protocol");
-}
-
-// The memory stays the receive's while this thread has its turn: only arrivals complete it.
-std::span<std::byte> Endpoint::Io::place(const core::InFrame& beginning) {
-  if ((beginning.flags & core::kReturned) != 0) return {};
-  std::lock_guard lock(endpoint.mutex_);
-  return endpoint.engine_.place(beginning);
-}
+// ---- what gateways say ------------------------------------------------------------------------
 
 bool Endpoint::Io::take(std::size_t index, const core::InFrame& frame) {
   if (core::is_routed(frame.kind)) {

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/after_pause.hpp"
 #include "core/ways.hpp"
 #include "net/conduit_driver.hpp"
 #include "net/connect.hpp"
@@ -50,6 +51,7 @@ struct Endpoint::Io {
   /// Moves frames from the engine to the conduits while they have room.
   void pump();
   bool pump_some(std::size_t bytes);
+  void cut_finely();
   /// The conduit that takes such a frame to a peer now; null: none does.
   ConduitDriver* way_to(core::NodeId peer, bool bulk);
   /// A gateway does not reach a cluster any more, or a process of it.
@@ -100,6 +102,8 @@ struct Endpoint::Io {
   unsigned naps = 0;  // those that have ended
   std::vector<Gate> gates;
   core::Ways ways{0, 0};  // by index of gates
+  bool far = false;       // some link is long
+  core::AfterPause pause;
   std::shared_ptr<Direct> direct;
   bool open = false;  // all gates are ready: frames flow
   bool told_crossed = false;

@@ -9,10 +9,23 @@
 
 namespace isthmus::net {
 
-std::optional<TcpFigures> tcp_figures(int socket) {
+namespace {
+
+constexpr std::int64_t kInitialSegments = 10;  // RFC 6928
+
+std::optional<tcp_info> info_of(int socket) {
   tcp_info info{};  // what an older kernel does not fill in stays 0
   socklen_t size = sizeof info;
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
+  return info;
+}
+
+}  // namespace
+
+std::optional<TcpFigures> tcp_figures(int socket) {
+  const auto known = info_of(socket);
+  if (!known) return std::nullopt;
+  const tcp_info& info = *known;
   TcpFigures figures;
   figures.rtt = std::chrono::microseconds(info.tcpi_rtt);
   figures.min_rtt = std::chrono::microseconds(info.tcpi_min_rtt);
@@ -23,6 +36,15 @@ std::optional<TcpFigures> tcp_figures(int socket) {
   figures.busy = std::chrono::microseconds(info.tcpi_busy_time);
   figures.limited = std::chrono::microseconds(info.tcpi_rwnd_limited + info.tcpi_sndbuf_limited);
   return figures;
+}
+
+std::int64_t room_in_window(int socket) {
+  const auto info = info_of(socket);
+  if (!info) return 0;
+  std::int64_t window = info->tcpi_snd_cwnd;
+  const bool paused = info->tcpi_last_data_sent > info->tcpi_rto / 1000;  // ms, us
+  if (paused) window = std::min(window, kInitialSegments);
+  return (window - info->tcpi_unacked) * info->tcpi_snd_mss - info->tcpi_notsent_bytes;
 }
 
 void set_unsent(int socket, int bytes) {

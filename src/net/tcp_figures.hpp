@@ -21,6 +21,10 @@ struct TcpFigures {
 /// Nothing when the socket is not of TCP, or gone.
 std::optional<TcpFigures> tcp_figures(int socket);
 
+/// How many bytes more TCP would send at once on this socket, as long after a pause as it is; less
+/// than none where bytes wait already. 0 when it is not of TCP, or gone.
+std::int64_t room_in_window(int socket);
+
 /// How many bytes may wait in the kernel for their turn to be sent, beyond those in flight. What is
 /// there cannot be overtaken by small messages.
 void set_unsent(int socket, int bytes);

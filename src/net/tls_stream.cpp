@@ -66,6 +66,7 @@ int TlsStream::bio_read(BIO* bio, char* into, std::size_t size, std::size_t* don
   const ssize_t n = ::recv(self.socket().native_handle(), into, size, MSG_DONTWAIT);
   if (n > 0) {
     *done = static_cast<std::size_t>(n);
+    self.socket_drained_ = *done < size;
     return 1;
   }
   if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
@@ -154,7 +155,10 @@ Stream::Moved TlsStream::read(std::span<const iovec> into) {
       if (result == 1) {
         moved.bytes += n;
         filled += n;
-        continue;
+        if (!socket_drained_ || SSL_has_pending(ssl_) != 0) continue;
+        // That was all there is; to hear so from OpenSSL and the kernel costs as much as the bytes.
+        moved.wait = Wait::Readable;
+        return moved;
       }
       if (SSL_get_error(ssl_, result) == SSL_ERROR_WANT_READ) {
         moved.wait = Wait::Readable;

@@ -41,6 +41,7 @@ class TlsStream final : public Stream {
   std::size_t records_sent_ = 0;
   int socket_error_ = 0;  // of the last read of the socket; 0 with socket_ended_: end of file
   bool socket_ended_ = false;
+  bool socket_drained_ = false;  // its last read took all that it had
 };
 
 }  // namespace isthmus::net

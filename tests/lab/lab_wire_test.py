@@ -211,7 +211,7 @@ def test_a_receiver_that_sleeps_stops_nobody_else_and_fills_no_memory(lab, tmp_p
 def test_streams_stand_by_where_the_kernel_lets_them_begin_anew(exchange):
     words = ["--set", "tcp.congestion=cubic", "--set", "tcp.slow_start_after_idle=true"]
     _, err = finish(exchange(words, 12, 16))
-    assert streams(err) == [32, 32]
+    assert streams(err) == [48, 48]
 
 
 def test_no_streams_stand_by_where_the_kernel_keeps_what_they_have_learnt(exchange):

@@ -1,0 +1,37 @@
+// The inside of ConduitDriver: one of its streams.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <system_error>
+
+#include "core/wire.hpp"
+#include "net/conduit_driver.hpp"
+
+namespace isthmus::net {
+
+// A stream with its buffers.
+struct ConduitDriver::Line {
+  static constexpr std::size_t kBuffer = std::size_t{256} * 1024;
+  static_assert(kBuffer >= core::kHeaderSize + core::kMaxBody);
+
+  std::shared_ptr<Stream> stream;
+  core::StreamId id = 0;
+  std::unique_ptr<std::byte[]> buffer = std::make_unique_for_overwrite<std::byte[]>(kBuffer);
+  std::size_t begin = 0, end = 0;  // unread bytes in buffer
+  // Of the frame at `begin` the last `landing` bytes are in place; `landed` of them have come.
+  std::size_t landing = 0, landed = 0;
+  bool landing_next = false;  // a frame has just landed, so the next may
+  bool up = true;
+  bool greeted = false;
+  bool far = false;                     // a round trip is core::kFarRoundTrip or longer
+  bool blocked = false;                 // waits until the stream can take more
+  std::deque<core::PacketPtr> packets;  // being written
+  std::size_t written = 0;              // of the first of them
+};
+
+/// A stream's end, as the owner is told of it.
+Loss loss_by(const std::error_code& error);
+
+}  // namespace isthmus::net

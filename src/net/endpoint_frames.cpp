@@ -1,0 +1,121 @@
+// Moves a process's frames: from its engine to conduits while they have room, and from them to it.
+#include <algorithm>
+#include <array>
+
+#include "core/limits.hpp"
+#include "core/wire.hpp"
+#include "net/endpoint_io.hpp"
+
+namespace isthmus::net {
+namespace {
+
+// Frames moved, and bytes copied, before the wire gets them; few at first, while it may be idle.
+constexpr std::size_t kBatch = 32;
+constexpr std::size_t kFirstBytes = 16 * 1024, kBatchBytes = 64 * 1024;
+
+}  // namespace
+
+void Endpoint::Io::flush() {
+  for (auto& gate : gates) {
+    if (gate.driver) gate.driver->flush();
+  }
+  direct->flush();
+}
+
+bool Endpoint::Io::flushed() const {
+  return direct->flushed() && std::all_of(gates.begin(), gates.end(), [](const Gate& gate) {
+           return !gate.driver || gate.driver->closed() || gate.driver->conduit().flushed();
+         });
+}
+
+void Endpoint::Io::pump() {
+  if (!open) return;
+  const auto by = [this](core::NodeId to, bool bulk) {
+    ConduitDriver* const way = way_to(to, bulk);
+    return way == nullptr ? nullptr : &way->conduit();
+  };
+  if (ways.waits() && ways.send_again(static_cast<core::NodeId>(config.node), by)) {
+    sent_again = ways.sent_again();
+    flush();
+  }
+  std::size_t bytes = kFirstBytes;
+  while (pump_some(bytes)) bytes = kBatchBytes;
+}
+
+// Of what streams may send over a long link while their windows are growing. Under the engine's
+// lock.
+void Endpoint::Io::cut_finely() {
+  endpoint.engine_.set_fine_head(pause.holds(now()) ? core::kFineHeadAfterPause : core::kFineHead);
+}
+
+// About so many bytes at most. True: there may be more.
+bool Endpoint::Io::pump_some(std::size_t bytes) {
+  const auto self = static_cast<core::NodeId>(config.node);
+  const core::Engine::Room room = [this, self](core::NodeId peer, bool bulk) {
+    return peer == self || way_to(peer, bulk) != nullptr;
+  };
+  bool good = true, looped = false;
+  std::array<ConduitDriver*, kBatch> used;
+  std::size_t moved = 0;
+  {
+    std::lock_guard lock(endpoint.mutex_);
+    core::Engine& engine = endpoint.engine_;
+    if (far) cut_finely();
+    core::OutFrame frame;
+    for (std::size_t sum = 0; moved < kBatch && sum < bytes && engine.next_frame(frame, room);) {
+      const std::size_t body = frame.head_size + frame.payload.size();
+      if (frame.destination == self) {
+        good = engine.loop_back(frame) && good;
+        looped = true;
+        continue;
+      }
+      ConduitDriver* const way = way_to(frame.destination, body > core::kExpressBody);
+      way->conduit().submit(frame);
+      if (far && body > core::kExpressBody) pause.sent(now());
+      used[moved++] = way;
+      sum += body;
+    }
+    engine.payload_copied();
+    if (moved > 0) endpoint.gathering_.taken();
+    endpoint.publish();
+  }
+  for (std::size_t i = 0; i < moved; ++i) {
+    if (i == 0 || used[i] != used[i - 1]) used[i]->flush();
+  }
+  if (moved > 0) {
+    const std::lock_guard lock(endpoint.mutex_);
+    endpoint.gathering_.flushed(now());
+    endpoint.waited_.store(false, std::memory_order_relaxed);
+  }
+  if (!good) tell_broken(self);
+  return moved > 0 || looped;
+}
+
+bool Endpoint::Io::deliver(const core::InFrame& frame) {
+  bool good = frame.destination == static_cast<core::NodeId>(config.node);
+  if (good && frame.kind == core::FrameKind::Invite) {
+    const auto invite = decode_invite(frame.body);
+    good = invite.has_value();
+    if (good) direct->take_invite(frame.source, *invite);
+  } else if (good) {
+    std::lock_guard lock(endpoint.mutex_);
+    good = endpoint.engine_.deliver(frame);
+    endpoint.publish();
+  }
+  if (!good) tell_broken(frame.source);
+  return true;
+}
+
+void Endpoint::Io::tell_broken(core::NodeId source) {
+  tell_fault(rank_name() + " received a message from " + config.world.rank_name(source) +
+             " that breaks the protocol");
+}
+
+// The memory stays the receive's while this thread has its turn: only arrivals complete it.
+std::span<std::byte> Endpoint::Io::place(const core::InFrame& beginning) {
+  if ((beginning.flags & core::kReturned) != 0) return {};
+  std::lock_guard lock(endpoint.mutex_);
+  return endpoint.engine_.place(beginning);
+}
+
+}  // namespace isthmus::net
