@@ -115,8 +115,9 @@ def run(
             "-g",
             "--grid",
             metavar="FILE",
-            help="The grid file (TOML). Without it: the one that ISTHMUS_GRID names, else two "
-            "clusters, 'east' and 'west', on this host.",
+            help="The grid file (TOML). Without it: the one that ISTHMUS_GRID names, else the "
+            "groups of the heterogeneous Slurm job that this is in, else two clusters, 'east' and "
+            "'west', on this host.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,

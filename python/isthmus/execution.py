@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
+from isthmus import allocation, report, sshlinks
 from isthmus import grid as grids
-from isthmus import report, sshlinks
 from isthmus.argv import RunOptions
 from isthmus.command import agent_command, shielded, users_ssh
 from isthmus.job import Options, run_job
@@ -18,7 +18,7 @@ from isthmus.tune.figures import of_links
 def run(options: RunOptions) -> int:
     """Runs, or says what would be run. The exit status."""
     file = options.grid or os.environ.get("ISTHMUS_GRID")
-    grid = grids.load(Path(file)) if file else grids.two_halves()
+    grid = grids.load(Path(file)) if file else allocation.without_file(os.environ)
     voice = Voice(options.verbose)
     if file:
         tell_networks(Path(file), grid, options, voice)
@@ -27,7 +27,7 @@ def run(options: RunOptions) -> int:
     if options.profile:
         profile = ProfileFile.of_command_line(options.profile, options.parts)
     outward = profile is not None or options.guests
-    far = options.guests_at is not None
+    far = options.guests_at is not None or allocation.inside(os.environ)
     plan = make_plan(grid, options.parts, options.map, outward=outward, far=far)
     commands = []
     for agent in plan.agents:

@@ -63,6 +63,12 @@ class ClusterSpec(_Table):
     wdir: Absolute | None = None
     program: PathThere | None = None
 
+    @property
+    def launcher(self) -> str:
+        """The name of the one that `launch` names, such as "srun"; empty where it names none."""
+        words = (self.launch or "").split(None, 1)
+        return words[0].rpartition("/")[2] if words else ""
+
 
 class _Door(_Table):
     """Where connections come in. `listen` is for addresses that are translated; both have one

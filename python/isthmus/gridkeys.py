@@ -50,11 +50,14 @@ def mpi_choice(text: str) -> str:
 
 
 def _launch(text: str) -> str:
-    if text in LAUNCHERS or "{command}" in text or re.fullmatch(r"/\S+", text):
+    name = text.split(None, 1)[0] if text.strip() else ""
+    known = name in LAUNCHERS or name.startswith("/")
+    if "{command}" in text or (known and "{n}" not in text):
         return text
     raise ValueError(
-        f"must be one of {listing(LAUNCHERS)}, the path of one, or a template such as "
-        f"'srun --mpi=pmix -n {{n}} {{command}}'; it is '{text}'{did_you_mean(text, LAUNCHERS)}"
+        f"must be one of {listing(LAUNCHERS)}, or the path of one, with options of it if you like "
+        f"('srun --exclusive'), or a template such as 'srun --mpi=pmix -n {{n}} {{command}}'; "
+        f"it is '{text}'{did_you_mean(name, LAUNCHERS)}"
     )
 
 

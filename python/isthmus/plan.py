@@ -149,8 +149,8 @@ def make_plan(
 ) -> Plan:
     """UsageError when ranks do not fit or clusters are not joined. With `joining` the agents of
     ranks dial in from batch jobs, on hosts that nobody knows yet; a gateway whose address is given
-    still stands where the grid file has it, and is started there. `far`: runs of other hosts may
-    come."""
+    still stands where the grid file has it, and is started there. `far`: runs or ranks of other
+    hosts may come."""
     blocks = place(grid.cluster, parts, ranks)
     used = {block.cluster for block in blocks}
     if joining:
@@ -326,7 +326,14 @@ def _default_listen(clusters: Sequence[ClusterPlan], specs: Sequence[GatewaySpec
     """Reached only by this host when the whole grid is on it."""
     hosts = [cluster.spec.host for cluster in clusters]
     hosts += [spec.host for spec in specs]
-    return "tcp:127.0.0.1:0" if all(host is None for host in hosts) else ANYWHERE
+    if any(hosts) or any(_spreads(cluster.spec) for cluster in clusters):
+        return ANYWHERE
+    return "tcp:127.0.0.1:0"
+
+
+def _spreads(spec: ClusterSpec) -> bool:
+    """Its ranks may run on other hosts than the agent."""
+    return bool(spec.hosts) or spec.launcher == "srun" or "{command}" in (spec.launch or "")
 
 
 def split_address(address: str) -> tuple[str, str]:

@@ -1,12 +1,13 @@
 """What ends a run: what its members tell, in the user's words and with its weight."""
 
+import signal
 from collections.abc import Awaitable, Callable
 
 from isthmus import routes
 from isthmus.agent import Message
 from isthmus.endings import how_ended, of_the_rank
 from isthmus.members import Member, Members
-from isthmus.outcome import Ending, Weight
+from isthmus.outcome import Ending, Outcome, Weight
 from isthmus.plan import Plan
 
 _NO_INIT = "Is it an MPI program, and linked to MPI dynamically?"
@@ -107,6 +108,17 @@ class Reasons:
             if member.verdict:
                 said = f"{member.agent.label}: {member.verdict}"
                 self._ending.replace(outcome.status or 1, said)
+                return
+        if outcome.status == 128 + signal.SIGTERM:
+            self._guess(outcome)
+
+    def _guess(self, outcome: Outcome) -> None:
+        """srun may end with its ranks before it hears that Slurm has ended them (22.05, on a busy
+        host): how they ended is all that is known."""
+        for member in self._members.ranked:
+            names = (f'(cluster "{member.cluster.name}")', f"{member.agent.label}:")
+            if member.cluster.spec.launcher == "srun" and any(n in outcome.sentence for n in names):
+                self._ending.replace(outcome.status, f"{outcome.sentence}, as by scancel")
                 return
 
     def is_spare(self, member: Member) -> bool:

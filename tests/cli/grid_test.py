@@ -238,3 +238,20 @@ def test_ports_of_gateways(keys, listen, outside):
     assert gateway.listen == [listen]
     host, _ = split_address(listen)
     assert reachable(gateway.place(0), [f"tcp:{host}:7403"], ["here"]) == [outside]
+
+
+@pytest.mark.parametrize(
+    ("keys", "far", "listen"),
+    [
+        ("", False, "tcp:127.0.0.1:0"),
+        ("", True, "tcp:0.0.0.0:0"),
+        ("hosts = 'n[1-2]'", False, "tcp:0.0.0.0:0"),
+        ("launch = '/opt/slurm/bin/srun --exclusive'", False, "tcp:0.0.0.0:0"),
+        ("launch = 'start -n {n} {command}'", False, "tcp:0.0.0.0:0"),
+        ("launch = 'mpirun'", False, "tcp:127.0.0.1:0"),
+    ],
+)
+def test_gateways_are_reached_by_who_may_be_elsewhere(keys, far, listen):
+    grid = grids.parse(f"[cluster.a]\n{keys}\n[cluster.b]\n", "g.toml")
+    plan = make_plan(grid, [Part(["x"], 2)], far=far)
+    assert [gateway.listen for gateway in plan.gateways] == [[listen]] * 2

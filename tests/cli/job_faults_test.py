@@ -17,6 +17,17 @@ def test_signal_as_a_shell_reports_it(pair):
     check(done, 139, "cluster west: the program was killed by signal 11 (SIGSEGV)")
 
 
+@pytest.mark.parametrize(
+    ("launch", "guess"), [("srun --exclusive", ", as by scancel"), ("mpirun", "")]
+)
+def test_srun_that_has_not_heard_why(grid, launch, guess):
+    grid.cluster("east", f"launch = '{launch}'", **spawned(exits(status=143, signal=15)))
+    grid.cluster("west", **RUNNING)
+    done = grid.run("-n", "2", "x")
+    said = f"cluster east: the program was killed by signal 15 (SIGTERM){guess}\n"
+    check(done, 143, said)
+
+
 def test_others_are_killed(pair):
     grid = pair(spawned(exits(status=3)), RUNNING)
     grid.run("-n", "2", "x")

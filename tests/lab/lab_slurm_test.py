@@ -1,5 +1,6 @@
 """Real Slurms, one for each site: ranks under srun, queues, and how schedulers end jobs."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -86,8 +87,14 @@ def test_a_running_job_is_cancelled(queues, hello, site):
     on(queues, site, "scancel", "--user=root")
     _, said = run.communicate(timeout=60)
     assert run.returncode != 0
-    assert f"isthmus: cluster {site} on {site}0: Slurm ended job" in said
-    assert said.endswith(": somebody cancelled it (scancel)\n")
+    # srun may end before it hears of it: seen once, on a busy host (2026-11).
+    by_slurm = (
+        f"cluster {site} on {site}0: Slurm ended job \\d+: somebody cancelled it \\(scancel\\)"
+    )
+    by_rank = (
+        f'rank \\d \\(cluster "{site}"\\) was killed by signal 15 \\(SIGTERM\\), as by scancel'
+    )
+    assert re.search(f"^isthmus: ({by_slurm}|{by_rank})\n\\Z", said, re.MULTILINE), said
     assert not queue(queues, "a")
     assert not queue(queues, "b")
 
@@ -123,3 +130,19 @@ def test_inside_an_allocation(queues, hello, tmp_path):
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.splitlines()) == WORLD
     assert "queued" not in done.stderr
+
+
+@pytest.mark.parametrize("parts", [(O4,), (O4, M4)], ids="+".join)
+def test_a_heterogeneous_job(queues, hello, parts):
+    """Its groups are the clusters, without a grid file."""
+    words = [hello(parts[0])]
+    if len(parts) > 1:
+        words = ["--on", "group0", *words, ":", "--on", "group1", hello(parts[1])]
+    done = queues.labs(
+        "exec", "--lab", queues.id, "--on", "a0", "--",
+        "env", "-u", "ISTHMUS_GRID", "salloc", "-Q", "-n", 1, ":", "-n", 1,
+        *ISTHMUS, "run", "--timeout", 90, *words,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == ["0/2 a1 1", "1/2 a2 1"]
+    assert done.stderr == ""

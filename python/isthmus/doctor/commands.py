@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from isthmus import allocation
 from isthmus import grid as grids
 from isthmus.doctor import checks, findings
 from isthmus.doctor.findings import Finding
@@ -19,8 +20,8 @@ def doctor(
             "-g",
             "--grid",
             metavar="FILE",
-            help="The grid file. Without it: the one that ISTHMUS_GRID names, else this host "
-            "alone is looked at.",
+            help="The grid file. Without it: the one that ISTHMUS_GRID names, else the groups of "
+            "the heterogeneous Slurm job that this is in, else this host alone is looked at.",
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -42,8 +43,9 @@ def doctor(
         found.append(finding)
 
     file = grid or os.environ.get("ISTHMUS_GRID")
-    if file:
-        checks.grid(grids.load(Path(file)), say)
+    model = grids.load(Path(file)) if file else allocation.grid_of(os.environ)
+    if model:
+        checks.grid(model, say)
     else:
         checks.this_host(say)
     if json:

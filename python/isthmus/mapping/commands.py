@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
+from isthmus import allocation, ranklist, rankmap
 from isthmus import grid as grids
-from isthmus import ranklist, rankmap
 from isthmus.errors import UsageError, listing
 from isthmus.mapping import sizes, traffic, wires
 from isthmus.mapping.assign import assign
@@ -69,7 +69,7 @@ def map_ranks(
     [bold]isthmus map -g grid.toml app.json -o app.map[/bold]
     [bold]isthmus run --map app.map -g grid.toml ./app[/bold]"""
     path = file or os.environ.get("ISTHMUS_GRID")
-    grid = grids.load(Path(path)) if path else grids.two_halves()
+    grid = grids.load(Path(path)) if path else allocation.without_file(os.environ)
     found = traffic.load(profile)
     tuned = store.read(Path(path)) if path else store.Stored()
     if tuned.trouble:

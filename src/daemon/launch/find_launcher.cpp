@@ -128,8 +128,10 @@ MpiChoice read_mpi_choice(const std::string& text, const Site& site) {
   return choice;
 }
 
-Launcher find_launcher(const LaunchChoice& choice, const std::optional<MpiLibrary>& library,
-                       const Site& site) {
+namespace {
+
+Launcher find_named(const LaunchChoice& choice, const std::optional<MpiLibrary>& library,
+                    const Site& site) {
   const std::string abi = library ? library->abi : choice.mpi.abi;
   if (library && !choice.mpi.abi.empty() && choice.mpi.abi != abi && abi != "mpiabi") {
     throw Failure("The program is linked with \"" + library->path +
@@ -137,10 +139,6 @@ Launcher find_launcher(const LaunchChoice& choice, const std::optional<MpiLibrar
                       "--mpi or the mpi key of cluster " +
                       site.cluster + " names.",
                   "Leave that out, or name the MPI of the program.");
-  }
-  if (choice.launch.find("{command}") != std::string::npos ||
-      choice.launch.find("{n}") != std::string::npos) {
-    return {LauncherKind::Template, choice.launch};
   }
   const auto checked = [&](const std::string& path) {
     Launcher launcher = examine(path, site);
@@ -188,6 +186,22 @@ Launcher find_launcher(const LaunchChoice& choice, const std::optional<MpiLibrar
                     (library ? ") for \"" + library->path + "\"" : std::string(")")) +
                     " is not found on " + site.host + "; looked in " + tried + ".",
                 "Set the cluster's mpi key to the prefix of its MPI, or launch to its launcher.");
+}
+
+bool is_template(const std::string& launch) {
+  return launch.find("{command}") != std::string::npos || launch.find("{n}") != std::string::npos;
+}
+
+}  // namespace
+
+Launcher find_launcher(const LaunchChoice& choice, const std::optional<MpiLibrary>& library,
+                       const Site& site) {
+  if (is_template(choice.launch)) return {LauncherKind::Template, choice.launch};
+  const Words words = split_words(choice.launch);
+  if (words.size() < 2) return find_named(choice, library, site);
+  Launcher launcher = find_named({choice.mpi, words.front()}, library, site);
+  launcher.options.assign(words.begin() + 1, words.end());
+  return launcher;
 }
 
 std::optional<MpiLibrary> library_of_launcher(const Launcher& launcher, const MpiChoice& mpi) {

@@ -22,7 +22,8 @@ MpiChoice read_mpi_choice(const std::string& text, const Site& site);
 
 struct LaunchChoice {
   MpiChoice mpi;
-  std::string launch;  ///< `launch`: a name or path, or a template with {n} and {command}
+  std::string launch;  ///< `launch`: a name or path, with options of it; or a template with {n} and
+                       ///< {command}
 };
 
 /// The launcher for programs of this library (absent: any MPI's will do). Throws Failure when

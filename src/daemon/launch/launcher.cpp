@@ -75,8 +75,15 @@ Words open_mpi_options(const LaunchPlan& plan) {
   return words;
 }
 
-Words open_mpi_4(const Launcher& launcher, const LaunchPlan& plan) {
+// The launcher and what the user wants it to be told.
+Words beginning(const Launcher& launcher) {
   Words words{launcher.path};
+  append(words, launcher.options);
+  return words;
+}
+
+Words open_mpi_4(const Launcher& launcher, const LaunchPlan& plan) {
+  Words words = beginning(launcher);
   if (plan.oversubscribed) words.emplace_back("--oversubscribe");
   if (plan.oversubscribed || !plan.bind) append(words, {"--bind-to", "none"});
   append(words, colon_separated(plan, open_mpi_options(plan)));
@@ -84,7 +91,7 @@ Words open_mpi_4(const Launcher& launcher, const LaunchPlan& plan) {
 }
 
 Words open_mpi_5(const Launcher& launcher, const LaunchPlan& plan) {
-  Words words{launcher.path};
+  Words words = beginning(launcher);
   if (plan.oversubscribed) append(words, {"--map-by", ":OVERSUBSCRIBE"});
   if (plan.oversubscribed || !plan.bind) append(words, {"--bind-to", "none"});
   append(words, colon_separated(plan, open_mpi_options(plan)));
@@ -93,15 +100,16 @@ Words open_mpi_5(const Launcher& launcher, const LaunchPlan& plan) {
 
 // Hydra passes its whole environment on, and binds nothing unless asked.
 Words hydra(const Launcher& launcher, const LaunchPlan& plan) {
-  Words words{launcher.path};
+  Words words = beginning(launcher);
   if (!plan.hosts.empty()) append(words, {"-hosts", hosts_with_slots(plan)});
   append(words, colon_separated(plan, {}));
   return words;
 }
 
 Words srun(const Launcher& launcher, const LaunchPlan& plan) {
-  Words words{launcher.path, "-n", std::to_string(total(plan)), "--export=ALL",
-              plan.stdin_to_first ? "--input=0" : "--input=none"};
+  Words words = beginning(launcher);
+  append(words, {"-n", std::to_string(total(plan)), "--export=ALL",
+                 plan.stdin_to_first ? "--input=0" : "--input=none"});
   if (!launcher.pmi.empty()) words.push_back("--mpi=" + launcher.pmi);
   if (!plan.hosts.empty()) append(words, {"--nodelist", joined(plan.hosts)});
   if (plan.oversubscribed) append(words, {"--overcommit", "--cpu-bind=none"});

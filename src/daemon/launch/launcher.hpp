@@ -12,8 +12,9 @@ enum class LauncherKind { OpenMpi4, OpenMpi5, Hydra, Srun, Template };
 
 struct Launcher {
   LauncherKind kind = LauncherKind::Template;
-  std::string path;   ///< of the program; for Template the template itself
-  std::string pmi{};  ///< of Srun: what --mpi= names; empty: the site's choice
+  std::string path;                    ///< of the program; for Template the template itself
+  std::string pmi{};                   ///< of Srun: what --mpi= names; empty: the site's choice
+  std::vector<std::string> options{};  ///< the user's, before all others; none for Template
 };
 
 struct LaunchPart {

@@ -73,6 +73,19 @@ TEST(Launcher, Srun) {
   EXPECT_FALSE(by_rank({LauncherKind::Hydra, "/s"}, two_parts()));
 }
 
+TEST(Launcher, OptionsOfTheUserComeFirst) {
+  const Words options{"--het-group=1", "-N 2"};
+  EXPECT_THAT(launch_command({LauncherKind::Srun, "/s", "pmi2", options}, one_part()),
+              ElementsAre("/s", "--het-group=1", "-N 2", "-n", "4", "--export=ALL", "--input=none",
+                          "--mpi=pmi2", "/i", "exec", "--part", "0", "--", "./app", "a b"));
+  for (const LauncherKind kind :
+       {LauncherKind::OpenMpi4, LauncherKind::OpenMpi5, LauncherKind::Hydra}) {
+    const Words words = launch_command({kind, "/m", "", options}, one_part());
+    EXPECT_THAT(Words(words.begin(), words.begin() + 3),
+                ElementsAre("/m", "--het-group=1", "-N 2"));
+  }
+}
+
 TEST(Launcher, HostsWithTheirShareOfTheRanks) {
   LaunchPlan plan = two_parts();  // 4 + 2 ranks
   plan.hosts = {"n1", "n2", "n3", "n4"};
