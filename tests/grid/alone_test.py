@@ -36,11 +36,7 @@ STATIC = "int MPI_Init(void) { return 7; } int main(void) { return MPI_Init(); }
 
 @pytest.fixture(params=mpis.ALL)
 def program(request, programs: Path) -> Path:
-    source = programs / "alone.c"
-    source.write_text(PROGRAM)
-    out = programs / f"alone-{request.param}"
-    subprocess.run([mpis.ALL[request.param].cc, source, "-o", out], check=True, timeout=60)
-    return out
+    return mpis.ALL[request.param].build_text(PROGRAM, programs / f"alone-{request.param}")
 
 
 def lines(size: int) -> list[str]:

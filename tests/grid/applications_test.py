@@ -116,11 +116,8 @@ def test_poisson_with_dolfinx(isthmus, clusters: Clusters, tmp_path: Path, monke
 def test_boost_mpi(isthmus, clusters: Clusters, programs: Path, tmp_path: Path) -> None:
     source, program = INPUTS / "boost_mpi.cpp", programs / "boost_mpi"
     if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
-        subprocess.run(
-            ["mpicxx.openmpi", source, "-o", program, "-lboost_mpi", "-lboost_serialization"],
-            check=True,
-            timeout=240,
-        )
+        boost = ("-lboost_mpi", "-lboost_serialization")
+        mpis.compile_to(program, "mpicxx.openmpi", source, *boost)
     check_prints_the_same(isthmus, clusters, tmp_path, program)
 
 
@@ -137,8 +134,7 @@ def built(programs: Path, name: str, compiler: list[str], *options: str) -> Path
     (source,) = INPUTS.glob(f"{name.partition('-')[0]}.[cf]*")
     program = programs / name
     if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
-        command = [*compiler, "-O1", source, "-o", program, *options]
-        subprocess.run(command, check=True, timeout=240)
+        mpis.compile_to(program, *compiler, "-O1", source, *options)
     return program
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import mpis
@@ -36,11 +35,7 @@ int main(int argc, char** argv) {
 
 @pytest.fixture(params=mpis.ALL)
 def program(request, programs: Path) -> Path:
-    source = programs / "environment.c"
-    source.write_text(PROGRAM)
-    out = programs / f"environment-{request.param}"
-    subprocess.run([mpis.ALL[request.param].cc, source, "-o", out], check=True, timeout=60)
-    return out
+    return mpis.ALL[request.param].build_text(PROGRAM, programs / f"environment-{request.param}")
 
 
 @pytest.fixture

@@ -14,6 +14,17 @@ PROGRAMS = ROOT / "tests" / "programs"
 VENVS = ROOT / ".venv"
 
 
+def compile_to(out: Path, *command: str | Path) -> Path:
+    """Runs a compiler so that `out` is there whole or not at all: tests side by side build, and
+    run, the same programs. Raises with what it says."""
+    whole = out.with_name(f"{out.name}.{os.getpid()}")
+    done = subprocess.run(
+        [*command, "-o", whole], capture_output=True, text=True, check=False, timeout=240
+    )
+    assert done.returncode == 0, f"{command}:\n{done.stdout}{done.stderr}"
+    return whole.replace(out)
+
+
 @dataclass(frozen=True)
 class Mpi:
     """One native MPI library."""
@@ -40,16 +51,13 @@ class Mpi:
         extra = ["-fallow-argument-mismatch", "-J", str(out.parent)]
         if source.suffix == ".c":
             extra = ["-pthread"]
-        whole = out.with_name(f"{out.name}.{os.getpid()}")  # tests of several processes may need it
-        done = subprocess.run(
-            [compiler, "-O1", "-g", "-Wall", *extra, str(source), "-o", str(whole), "-lm"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, f"{compiler} {source}:\n{done.stdout}{done.stderr}"
-        whole.replace(out)
-        return out
+        return compile_to(out, compiler, "-O1", "-g", "-Wall", *extra, source, "-lm")
+
+    def build_text(self, text: str, out: Path) -> Path:
+        """As `build`, a C program that a test holds."""
+        source = out.with_name(f"{out.name}.{os.getpid()}.c")
+        source.write_text(text)
+        return compile_to(out, self.cc, source)
 
 
 ALL = {

@@ -58,10 +58,7 @@ def words(where: str, folder: Path) -> list[str]:
 @pytest.mark.parametrize("library", mpis.ALL)
 @pytest.mark.parametrize("where", WHERE)
 def test_some_megabytes(programs: Path, tmp_path: Path, library: str, where) -> None:
-    source = programs / "stdin.c"
-    source.write_text(PROGRAM)
-    program = programs / f"stdin-{library}"
-    subprocess.run([mpis.ALL[library].cc, source, "-o", program], check=True, timeout=60)
+    program = mpis.ALL[library].build_text(PROGRAM, programs / f"stdin-{library}")
     data = random.Random(7).randbytes(5_000_001)
     begin = tmp_path / "begin"
     (tmp_path / "data").write_bytes(data)
@@ -89,10 +86,7 @@ def test_some_megabytes(programs: Path, tmp_path: Path, library: str, where) -> 
 
 @pytest.mark.parametrize("where", ["grid", "hosts"])
 def test_none_at_all(isthmus, programs: Path, tmp_path: Path, where: str) -> None:
-    source = programs / "stdin.c"
-    source.write_text(PROGRAM)
-    program = programs / "stdin-none"
-    subprocess.run([mpis.ALL["mpich4"].cc, source, "-o", program], check=True, timeout=60)
+    program = mpis.ALL["mpich4"].build_text(PROGRAM, programs / "stdin-none")
     done = isthmus("run", *words(where, tmp_path), program, stdin=subprocess.DEVNULL)
     assert (done.returncode, done.stdout) == (0, "up\n0 bytes, 1\n"), done.stderr
 

@@ -30,8 +30,7 @@ def library(request) -> mpis.Mpi:
 def tell(isthmus, library: mpis.Mpi, programs: Path) -> Path:
     flags = isthmus("config", "--cflags").stdout.split()
     out = programs / f"tell-{library.name}"
-    subprocess.run([library.cc, "-Wall", "-Werror", *flags, SOURCE, "-o", out], check=True)
-    return out
+    return mpis.compile_to(out, library.cc, "-Wall", "-Werror", *flags, SOURCE)
 
 
 ALONE = (

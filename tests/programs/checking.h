@@ -3,6 +3,7 @@
 #ifndef CHECKING_H
 #define CHECKING_H
 
+#include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,15 +25,19 @@
     }                                                                       \
   } while (0)
 
-/* True when the members are in several clusters; collective, and all say the same. Where they are
-   not, the native library is asked, which may do less: it checks fewer arguments, or wrongly. */
-static inline int spans_clusters(MPI_Comm comm) {
+/* Whether those who are `in` are in several clusters; collective, and all say the same. */
+static inline int span_clusters(MPI_Comm comm, int in) {
   const char* name = getenv("ISTHMUS_CLUSTER");
   long mine[2] = {0, 0}, most[2];
   for (; name != NULL && *name != 0; ++name) mine[0] = (mine[0] * 131 + *name) % 1000003;
   mine[1] = -mine[0];
+  if (!in) mine[0] = mine[1] = LONG_MIN;
   MPI_Allreduce(mine, most, 2, MPI_LONG, MPI_MAX, comm);
   return most[0] != -most[1];
 }
+
+/* The same of all members. Where they are not, the native library is asked, which may do less: it
+   checks fewer arguments, or wrongly. */
+static inline int spans_clusters(MPI_Comm comm) { return span_clusters(comm, 1); }
 
 #endif

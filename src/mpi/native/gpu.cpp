@@ -69,12 +69,13 @@ int ask(const char* symbol) {
 
 }  // namespace
 
-// Not in every mpi.h.
+// Not in every mpi.h; NOLINTBEGIN(readability-redundant-declaration) where they are.
 extern "C" int isthmus_X_Query_cuda_support();
 extern "C" int isthmus_X_Query_rocm_support();
 extern "C" int isthmus_X_Query_hip_support();
 extern "C" int isthmus_X_Query_ze_support();
 extern "C" int isthmus_X_GPU_query_support(int gpu_type, int* is_supported);
+// NOLINTEND(readability-redundant-declaration)
 
 ISTHMUS_MPI(X_Query_cuda_support)() { return ask("PMPIX_Query_cuda_support"); }
 ISTHMUS_MPI(X_Query_rocm_support)() { return ask("PMPIX_Query_rocm_support"); }

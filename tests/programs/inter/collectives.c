@@ -75,7 +75,7 @@ static void rooted(int form, int root_side, int root) {
   const int* other = mine ? m->theirs : m->mine;
 
   /* Natively, MPICH (4.0 to 5.0) delivers nothing of MPI_Ibcast from other roots than 0. */
-  const int natively = !strcmp(what, "in one cluster") && form != kBlocking && root != 0;
+  const int natively = m->natively && form != kBlocking && root != 0;
   for (int count = 1; !natively && count <= 3000; count *= 3000) {
     for (int i = 0; i < count; ++i) scratch[i] = at_root ? value(root_world, 1, i) : -1;
     CALL(form, Bcast, bcast, scratch, count, MPI_INT, given_root, m->inter);

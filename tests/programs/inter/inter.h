@@ -43,14 +43,16 @@ typedef struct {
   int side; /* -1: takes no part, and has no communicators */
   int rank, size, remote_size;
   int *mine, *theirs; /* world ranks */
+  int natively;       /* both sides are in one cluster: the native library's business */
 } Meeting;
 
 /* Makes the intercommunicator of a way by MPI_COMM_WORLD; the leaders are the sides' last members.
    Collective over the world. */
 static inline Meeting meet(const Way* way, int tag) {
-  Meeting m = {MPI_COMM_NULL, MPI_COMM_NULL, way->side(world_rank, world_size), 0, 0, 0, 0, 0};
+  Meeting m = {MPI_COMM_NULL, MPI_COMM_NULL, way->side(world_rank, world_size), 0, 0, 0, 0, 0, 0};
   m.mine = malloc(sizeof(int) * (size_t)world_size);
   m.theirs = malloc(sizeof(int) * (size_t)world_size);
+  m.natively = !span_clusters(MPI_COMM_WORLD, m.side >= 0);
   MPI_Comm_split(MPI_COMM_WORLD, m.side < 0 ? MPI_UNDEFINED : m.side, 0, &m.local);
   if (m.side < 0) return m;
   m.size = members_of(way, m.side, m.mine);

@@ -111,7 +111,7 @@ static void parts(const Meeting* m, const char* what) {
   /* Each side's last and first, by group. Natively, Open MPI (4.1 and 5.0) has the remote ones in
      their old order. */
   MPI_Group group, chosen;
-  const int natively = !strcmp(what, "in one cluster");
+  const int natively = m->natively;
   const int ranks[] = {natively ? 0 : m->size - 1, natively ? m->size - 1 : 0};
   const int count = m->size > 1 ? 2 : 1, remote_count = m->remote_size > 1 ? 2 : 1;
   MPI_Comm_group(m->inter, &group);
@@ -137,7 +137,7 @@ static void parts(const Meeting* m, const char* what) {
 /* Those of both sides on one node: here, every cluster is on the same, and a part is within one. */
 static void by_node(const Meeting* m, const char* what) {
   MPI_Comm part = MPI_COMM_NULL;
-  if (!strcmp(what, "in one cluster")) return; /* natively, not with Open MPI */
+  if (m->natively) return; /* Open MPI crashes */
   MPI_Comm_split_type(m->inter, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &part);
   if (part != MPI_COMM_NULL) {
     int inter = 0, size = 0, remote_size = 0, sum = 0;
@@ -158,7 +158,7 @@ static void by_node(const Meeting* m, const char* what) {
 /* The first of each side meets the other over the intercommunicator itself, which Open MPI does not
    do natively. */
 static void over_itself(const Meeting* m, const char* what) {
-  if (!strcmp(what, "in one cluster")) return;
+  if (m->natively) return;
   MPI_Comm alone = MPI_COMM_NULL, inter = MPI_COMM_NULL;
   MPI_Comm_split(m->local, m->rank == 0 ? 0 : MPI_UNDEFINED, 0, &alone);
   if (m->rank == 0) {
@@ -229,13 +229,13 @@ int main(int argc, char** argv) {
     if (m.side >= 0) {
       duplicates(&m, ways[w].name);
       /* Natively, MPICH 5.0 hangs in a barrier of a part of an intercommunicator. */
-      if (ways[w].side != inside_first) parts(&m, ways[w].name);
+      if (!m.natively) parts(&m, ways[w].name);
       by_node(&m, ways[w].name);
       over_itself(&m, ways[w].name);
       handlers(&m, ways[w].name);
       early(&m, ways[w].name);
       /* Natively, Open MPI 5.0 crashes. */
-      if (ways[w].side != inside_first) freed_in_a_barrier(&m, ways[w].name);
+      if (!m.natively) freed_in_a_barrier(&m, ways[w].name);
       MPI_Comm_disconnect(&m.inter);
     }
     part(&m);

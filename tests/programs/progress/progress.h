@@ -242,9 +242,10 @@ static void c_win_allocate(void) {
   MPI_Win_free(&win);
 }
 static void c_file(void) {
-  char name[64];
+  const char* job = getenv("ISTHMUS_JOB"); /* others may run beside it, in the same folder */
+  char name[128];
   MPI_File file;
-  snprintf(name, sizeof name, "isthmus-progress-%d.tmp", rank / 2);
+  snprintf(name, sizeof name, "%.80s-progress-%d.tmp", job != NULL ? job : "native", rank / 2);
   const int mode = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
   CHECK(MPI_File_open(pair, name, mode, MPI_INFO_NULL, &file) == MPI_SUCCESS, "no file");
   MPI_File_write_at_all(file, early * 4, some, 1, MPI_INT, MPI_STATUS_IGNORE);
