@@ -124,7 +124,10 @@ void begin_with_room(GridWindow& window, int rank, bool urgent, Begin&& begin) {
     part.send_now(rank);
     return false;
   };
-  if (!with_part(window, room_or_send)) wait_for(window, "an operation on a window", room);
+  if (!with_part(window, room_or_send)) {
+    wait_for_each(window, "an operation on a window", {rank},
+                  [&](const rma::Window& part, std::size_t) { return room(part); });
+  }
   const auto now = std::chrono::steady_clock::now();
   bool send = urgent;
   {
