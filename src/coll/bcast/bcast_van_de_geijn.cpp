@@ -107,7 +107,7 @@ double cost_bcast_van_de_geijn(const Setting& setting, const Parameters&) {
 double cost_bcast_van_de_geijn_wan(const Setting& setting, const Parameters& parameters) {
   const int members = largest_cluster(setting.layout);
   return 2 * explicit_steps(setting.network, members, setting.bytes()) +
-         far_copy(setting, setting.bytes(), senders_of(setting, parameters));
+         far_copy(setting, setting.bytes(), senders_of(setting, parameters)) + planning(setting);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // All that a collective algorithm knows of the outside: its place, the clusters, the collectives
-// of its own cluster's native MPI, and messages to any rank. Small on purpose, since it has two
-// implementations: the face's (native MPI + net::Endpoint), and an in-memory one for exhaustive
-// tests.
+// of its own cluster's native MPI, and messages to any rank. Small on purpose, since it has three
+// implementations: the face's (native MPI + net::Endpoint), an in-memory one for exhaustive
+// tests, and a simulated one (bench/sim).
 //
 // Data moves as packed bytes; only reductions know elements. "Local index" is a member's place
 // in its cluster's list of members. All operations of one collective are started in the same
