@@ -16,6 +16,7 @@ from marks import MARK, marked_processes
 
 MEETING = Path(__file__).parent / "meeting"
 RUNS, FAILS = MEETING / "runs.c", MEETING / "runs_fail.c"
+WINDOWS = MEETING / "runs_windows.c"
 Start = Callable[..., subprocess.Popen[str]]
 
 
@@ -118,3 +119,31 @@ def test_after_they_have_disconnected_each_ends_alone(start, programs, tmp_path)
     assert status == 0, errors
     status, _, errors = ended(serving)
     assert status == 0, errors
+
+
+@pytest.mark.parametrize(("server", "client"), [("openmpi4", "mpich4"), ("mpich4", "openmpi4")])
+def test_windows_span_runs(start, programs, tmp_path, server, client):
+    port = tmp_path / "port"
+    serving = start("run", "-n", 3, mpis.ALL[server].build(WINDOWS, programs), "accept", port)
+    program = mpis.ALL[client].build(WINDOWS, programs)
+    visiting = start("run", "-n", 2, program, "connect", port)
+    for process, said in ((serving, "accept"), (visiting, "connect")):
+        status, out, errors = ended(process)
+        assert (status, out) == (0, f"{said}: passed\n"), errors
+
+
+def test_windows_span_parents_and_children(start, programs):
+    program = mpis.ALL["openmpi4"].build(WINDOWS, programs)
+    status, out, errors = ended(start("run", "-n", 2, program, "spawn"))
+    assert status == 0, errors
+    assert sorted(out.splitlines()) == ["child: passed", "spawn: passed"]
+
+
+def test_a_run_that_dies_ends_those_that_share_a_window_with_it(start, programs, tmp_path):
+    program = mpis.ALL["openmpi4"].build(WINDOWS, programs)
+    port = tmp_path / "port"
+    waiting = start("run", "-n", 2, program, "accept", port, "die")
+    assert ended(start("run", "-n", 2, program, "connect", port, "die"))[0] == 3
+    status, _, errors = ended(waiting)
+    assert status == 1
+    assert "has ended, while this one had communicators with it" in errors
