@@ -165,8 +165,11 @@ Plan plan_for_all(const GridFile& file, const char* filename, MPI_Info info) {
 /// What is wrong with the path of a rank 0 in another run: it may be another user's, and is not to
 /// choose among the files of this one. Of a process of the home cluster.
 std::string wrong_with_guests_path(const GridFile& file, const char* filename, MPI_Info info) {
-  if (!cluster_of(file, 0).is_guest() || home_of(filename, info).path == file.paths.file.path) {
-    return "";
+  if (!cluster_of(file, 0).is_guest()) return "";
+  try {
+    if (home_of(filename, info).path == file.paths.file.path) return "";
+  } catch (const coll::Failure& failure) {
+    return failure.what();
   }
   return "rank 0, of another run, names the file " + file.paths.file.path +
          ", and the first process of the file's cluster another";
