@@ -7,11 +7,11 @@
 namespace isthmus::core {
 namespace {
 
-/// Another run may send in contexts that it has been told, which are drawn at random; not in those
-/// that anybody can count, nor to services.
+/// Another run may send in contexts that it has been told, and to the services of these, which are
+/// drawn at random; not in those that anybody can count, nor to services of all processes.
 bool is_for_guests(std::uint64_t context) {
   constexpr std::uint64_t kRandom = std::uint64_t{1} << 57;
-  return (context & kRandom) != 0 && (context & kServiceContext) == 0;
+  return (context & kRandom) != 0;
 }
 
 }  // namespace

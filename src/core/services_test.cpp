@@ -129,6 +129,28 @@ TEST_F(ServicesTest, OneContextHasOneService) {
   EXPECT_THROW(engines[0].serve(6, recorder), std::logic_error);
 }
 
+TEST_F(ServicesTest, AGuestReachesTheServicesOfContextsThatAreDrawn) {
+  constexpr std::uint64_t kDrawn = kContext | std::uint64_t{1} << 57;
+  engines[0].set_window(1, 1, kLimits.window);
+  engines[0].serve(kDrawn, recorder);
+  const std::vector<std::size_t> sizes{10, 4000};
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    engines[1].post(0, {.context = kDrawn, .source = 5, .tag = static_cast<int>(i)},
+                    bytes_of(sizes[i], i));
+  }
+  EXPECT_TRUE(run());
+  expect_taken(recorder, sizes);
+}
+
+TEST_F(ServicesTest, AGuestReachesNoOtherService) {
+  engines[0].set_window(1, 1, kLimits.window);
+  engines[0].serve(kContext, recorder);
+  send(10, 0);
+  EXPECT_TRUE(run());
+  EXPECT_TRUE(recorder.taken.empty());
+  EXPECT_EQ(engines[0].buffered_bytes(), 0U);
+}
+
 TEST_F(ServicesTest, AnswersReachReceives) {
   recorder.answers = &engines[0];
   engines[0].serve(kContext, recorder);

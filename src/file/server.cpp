@@ -28,12 +28,13 @@ int system_flags(std::int64_t flags) {
 
 }  // namespace
 
-std::optional<std::vector<std::byte>> Server::handle(std::uint32_t client, const Request& request) {
+std::optional<std::vector<std::byte>> Server::handle(std::uint32_t client, const Request& request,
+                                                     const Paths* only) {
   Reply reply;
   reply.number = request.number;
   try {
     if (request.op == Op::Read) return read(client, request);
-    if (!answer(client, request, reply)) return std::nullopt;
+    if (!answer(client, request, only, reply)) return std::nullopt;
   } catch (const Error& error) {
     reply.error = error.number;
     reply.sentence = error.what();
@@ -57,25 +58,27 @@ std::vector<std::byte> Server::read(std::uint32_t client, const Request& request
   return std::move(reply.bytes);
 }
 
-void Server::open(std::uint32_t client, const Request& request) {
+void Server::open(std::uint32_t client, const Request& request, const Paths* only) {
   demand(files_.size() < kMostFiles, "too many files");
   const std::string shared(reinterpret_cast<const char*>(request.data.data()), request.data.size());
-  Open made{.storage = opener_({.path = request.text,
-                                .flags = system_flags(request.a),
-                                .permissions = static_cast<mode_t>(request.b)}),
-            .shared = SharedNumber(shared),
+  Opening asked{.path = request.text,
+                .flags = system_flags(request.a),
+                .permissions = static_cast<mode_t>(request.b)};
+  Open made{.storage = opener_(only == nullptr ? asked : only->file),
+            .shared = SharedNumber(only == nullptr ? shared : only->shared),
             .view = {},
             .parts = {}};
   demand(files_.emplace(std::pair(client, request.file), std::move(made)).second, "open twice");
 }
 
 // False: not yet.
-bool Server::answer(std::uint32_t client, const Request& request, Reply& reply) {
+bool Server::answer(std::uint32_t client, const Request& request, const Paths* only, Reply& reply) {
   if (request.op == Op::Open) {
-    open(client, request);
+    open(client, request, only);
     return true;
   }
   if (request.op == Op::Remove) {
+    if (only != nullptr) throw Error(EPERM, "files are removed by processes of their own run");
     remover_(request.text);
     return true;
   }

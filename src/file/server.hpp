@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "file/open_file.hpp"
 #include "file/protocol.hpp"
 #include "file/storage.hpp"
 #include "file/view.hpp"
@@ -25,8 +26,10 @@ class Server {
       : opener_(std::move(opener)), remover_(std::move(remover)) {}
 
   /// The encoded reply. Nothing: the range is locked by another; to be asked again. Throws nothing
-  /// but std::bad_alloc: what goes wrong is the reply.
-  std::optional<std::vector<std::byte>> handle(std::uint32_t client, const Request& request);
+  /// but std::bad_alloc: what goes wrong is the reply. `only`: who asks may open that file, as it
+  /// says there, whatever the request names, and remove none.
+  std::optional<std::vector<std::byte>> handle(std::uint32_t client, const Request& request,
+                                               const Paths* only = nullptr);
 
  private:
   struct Open {
@@ -35,10 +38,10 @@ class Server {
     View view;
     std::vector<std::byte> parts;
   };
-  bool answer(std::uint32_t client, const Request& request, Reply& reply);
+  bool answer(std::uint32_t client, const Request& request, const Paths* only, Reply& reply);
   std::vector<std::byte> read(std::uint32_t client, const Request& request);
   Open& opened(std::uint32_t client, const Request& request);
-  void open(std::uint32_t client, const Request& request);
+  void open(std::uint32_t client, const Request& request, const Paths* only);
 
   Opener opener_;
   Remover remover_;

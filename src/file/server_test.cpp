@@ -52,6 +52,29 @@ TEST(Server, FilesAreMadeAndRemovedFromAfar) {
   EXPECT_THROW(remove_there(*service.caller(), "absent"), Error);
 }
 
+TEST(Server, WhoMayHaveOneFileGetsNoOther) {
+  const auto bytes = std::make_shared<MemoryBytes>();
+  std::vector<Opening> opened;
+  std::vector<std::string> removed;
+  const auto open = [&](const Opening& opening) {
+    opened.push_back(opening);
+    return std::make_unique<MemoryStorage>(bytes);
+  };
+  Server server(open, [&](const std::string& path) { removed.push_back(path); });
+  const Paths only{.file = {.path = "ours", .flags = O_RDONLY}, .shared = ""};
+  Request request;
+  request.op = Op::Open;
+  request.a = kReads | kWrites | kCreates;
+  request.text = "theirs";
+  EXPECT_EQ(decode_reply(*server.handle(1, request, &only))->error, 0);
+  ASSERT_EQ(opened.size(), 1U);
+  EXPECT_EQ(opened[0].path, "ours");
+  EXPECT_EQ(opened[0].flags, O_RDONLY);
+  request.op = Op::Remove;
+  EXPECT_EQ(decode_reply(*server.handle(1, request, &only))->error, EPERM);
+  EXPECT_TRUE(removed.empty());
+}
+
 TEST(Server, LockedRangesAreAlone) {
   Service service;
   std::vector<std::thread> writers;

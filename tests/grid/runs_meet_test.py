@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import os
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from marks import MARK, marked_processes
 
 MEETING = Path(__file__).parent / "meeting"
 RUNS, FAILS = MEETING / "runs.c", MEETING / "runs_fail.c"
+WINDOWS, FILES = MEETING / "runs_windows.c", MEETING / "runs_files.c"
 Start = Callable[..., subprocess.Popen[str]]
 
 
@@ -118,3 +120,69 @@ def test_after_they_have_disconnected_each_ends_alone(start, programs, tmp_path)
     assert status == 0, errors
     status, _, errors = ended(serving)
     assert status == 0, errors
+
+
+@pytest.mark.parametrize(("server", "client"), [("openmpi4", "mpich4"), ("mpich4", "openmpi4")])
+def test_windows_span_runs(start, programs, tmp_path, server, client):
+    port = tmp_path / "port"
+    serving = start("run", "-n", 3, mpis.ALL[server].build(WINDOWS, programs), "accept", port)
+    program = mpis.ALL[client].build(WINDOWS, programs)
+    visiting = start("run", "-n", 2, program, "connect", port)
+    for process, said in ((serving, "accept"), (visiting, "connect")):
+        status, out, errors = ended(process)
+        assert (status, out) == (0, f"{said}: passed\n"), errors
+
+
+def test_windows_span_parents_and_children(start, programs):
+    program = mpis.ALL["openmpi4"].build(WINDOWS, programs)
+    status, out, errors = ended(start("run", "-n", 2, program, "spawn"))
+    assert status == 0, errors
+    assert sorted(out.splitlines()) == ["child: passed", "spawn: passed"]
+
+
+def test_a_run_that_dies_ends_those_that_share_a_window_with_it(start, programs, tmp_path):
+    program = mpis.ALL["openmpi4"].build(WINDOWS, programs)
+    port = tmp_path / "port"
+    waiting = start("run", "-n", 2, program, "accept", port, "die")
+    assert ended(start("run", "-n", 2, program, "connect", port, "die"))[0] == 3
+    status, _, errors = ended(waiting)
+    assert status == 1
+    assert "has ended, while this one had communicators with it" in errors
+
+
+def both(start, programs, tmp_path, server, client, *how) -> list[tuple[int, str, str]]:
+    """Runs that have files open together: those that accept, those that connect."""
+    port, file = tmp_path / "port", tmp_path / "file"
+    of_server = mpis.ALL[server].build(FILES, programs)
+    of_client = mpis.ALL[client].build(FILES, programs)
+    sides = [start("run", "-n", 3, of_server, "accept", port, file, *how)]
+    sides.append(start("run", "-n", 2, of_client, "connect", port, file, *how))
+    return [ended(side) for side in sides]
+
+
+@pytest.mark.parametrize(("server", "client"), [("openmpi4", "mpich4"), ("mpich4", "openmpi4")])
+def test_files_span_runs(start, programs, tmp_path, server, client):
+    sides = both(start, programs, tmp_path, server, client)
+    for (status, out, errors), said in zip(sides, ("accept", "connect"), strict=True):
+        assert (status, out) == (0, f"{said}: passed\n"), errors
+    ranks, blocks, block = 5, 30, 5000
+    written = array.array("i", (tmp_path / "file").read_bytes())
+    for rank in range(ranks):
+        for at in (0, 17, blocks - 1):
+            begin = (at * ranks + rank) * block
+            first = (rank * blocks + at) * block
+            assert written[begin : begin + block] == array.array("i", range(first, first + block))
+    assert list(written[ranks * blocks * block :]) == list(range(ranks))
+    assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
+
+
+def test_a_run_names_no_file_of_another(start, programs, tmp_path):
+    sides = both(start, programs, tmp_path, "openmpi4", "mpich4", "wrong")
+    for (status, out, errors), said in zip(sides, ("accept", "connect"), strict=True):
+        assert (status, out) == (0, f"{said}: passed\n"), errors
+
+
+def test_a_run_that_dies_ends_those_that_have_a_file_with_it(start, programs, tmp_path):
+    (waited, _, errors), (died, *_) = both(start, programs, tmp_path, "openmpi4", "mpich4", "die")
+    assert (waited, died) == (1, 3)
+    assert "has ended, while this one had communicators with it" in errors

@@ -34,6 +34,9 @@ int home_of_grid() {
 
 std::shared_ptr<file::Caller> caller_in(const core::Cluster& cluster) {
   // Processes of one far cluster ask different ones.
+  require(!cluster.is_guest(), MPI_ERR_UNSUPPORTED_OPERATION,
+          "the file is in a cluster of another run, whose files only communicators with processes "
+          "of both open");
   require(cluster.size > 0, MPI_ERR_BAD_FILE,
           "the file is in a cluster where the program has no process");
   return file_caller(static_cast<core::NodeId>(cluster.first + grid()->node % cluster.size));

@@ -1,5 +1,6 @@
 // Opening and closing grid files.
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -55,7 +56,9 @@ MPI_Comm same_members(MPI_Comm comm, int rank) {
 /// Where the file is, as rank 0 says.
 struct Plan {
   Text path;
-  int home = 0;  ///< index of the cluster; -1: the text says what is wrong
+  /// Index of the cluster, or of open_by_all the first rank there, as each run counts clusters its
+  /// own way; -1: the text says what is wrong.
+  int home = 0;
 };
 
 /// What rank 0 says; where nothing does, `otherwise`, or its own cluster for -1.
@@ -106,23 +109,6 @@ std::string new_shared_number(const std::string& path) {
   return folder + "." + name + ".isthmus-pointer-" + random_name();
 }
 
-Found open_first(GridFile& file, bool may_share) {
-  Found found;
-  try {
-    file::Opening opening = file.paths.file;
-    opening.flags |= creation_flags(file.amode);
-    file::open_file(opening);
-  } catch (const file::Error& error) {
-    found.error = error.number;
-    found.text = text_of(std::string(error.what()));
-    return found;
-  }
-  const std::string& path = file.paths.file.path;
-  found.text = text_of(new_shared_number(path));
-  if (may_share) found.nonce = text_of(leave_nonce(split(path).first));
-  return found;
-}
-
 /// Removes a nonce when all have looked, or something failed.
 class Nonce {
  public:
@@ -133,6 +119,11 @@ class Nonce {
   Nonce(const Nonce&) = delete;
   Nonce& operator=(const Nonce&) = delete;
   bool seen() const { return !path_.empty() && access(path_.c_str(), F_OK) == 0; }
+  /// By its owner, who may open what the home's processes may.
+  bool is_own() const {
+    struct stat found {};
+    return !path_.empty() && stat(path_.c_str(), &found) == 0 && found.st_uid == geteuid();
+  }
 
  private:
   std::string path_;
@@ -149,15 +140,73 @@ std::vector<int> in_home(const GridFile& file, int home) {
   return found;
 }
 
+const core::Cluster& cluster_of(const GridFile& file, int rank) {
+  const core::World& world = grid()->world();
+  return world.clusters[world.cluster_of(file.members->group.node(rank))];
+}
+
+bool of_several_runs(const GridFile& file) { return file.members && !file.members->runs.empty(); }
+
+/// Of open_by_all, on rank 0.
+Plan plan_for_all(const GridFile& file, const char* filename, MPI_Info info) {
+  Plan found = plan(filename, info, home_of_grid);
+  if (found.home < 0) return found;
+  const std::vector<int> there = in_home(file, found.home);
+  if (there.empty()) {
+    const std::string& name = grid()->world().clusters[static_cast<std::size_t>(found.home)].name;
+    return {.path = text_of("the file is in the cluster \"" + name +
+                            "\", where the communicator has no process"),
+            .home = -1};
+  }
+  found.home = there.front();
+  return found;
+}
+
+/// What is wrong with the path of a rank 0 in another run: it may be another user's, and is not to
+/// choose among the files of this one. Of a process of the home cluster.
+std::string wrong_with_guests_path(const GridFile& file, const char* filename, MPI_Info info) {
+  if (!cluster_of(file, 0).is_guest()) return "";
+  try {
+    if (home_of(filename, info).path == file.paths.file.path) return "";
+  } catch (const coll::Failure& failure) {
+    return failure.what();
+  }
+  return "rank 0, of another run, names the file " + file.paths.file.path +
+         ", and the first process of the file's cluster another";
+}
+
+Found open_first(GridFile& file, const char* filename, MPI_Info info) {
+  Found found;
+  try {
+    const std::string wrong = wrong_with_guests_path(file, filename, info);
+    if (!wrong.empty()) throw file::Error(EPERM, wrong);
+    file::Opening opening = file.paths.file;
+    opening.flags |= creation_flags(file.amode);
+    file::open_file(opening);
+  } catch (const file::Error& error) {
+    found.error = error.number;
+    found.text = text_of(std::string(error.what()));
+    return found;
+  }
+  const std::string& path = file.paths.file.path;
+  found.text = text_of(new_shared_number(path));
+  if (hint_of(info, kShareHint) != "false") found.nonce = text_of(leave_nonce(split(path).first));
+  return found;
+}
+
 void open_mine(GridFile& file, const std::vector<int>& home) {
+  const bool serves = std::find(home.begin(), home.end(), file.rank) != home.end();
+  if (serves && of_several_runs(file)) serve_one_file(file.members->context, file.paths);
   if (file.near) {
     file.file = file::open_here(file.paths);
     return;
   }
   // Processes of one far cluster ask different ones of the home cluster.
   const int mine = file.rank % static_cast<int>(home.size());
-  const int server = file.members->group.node(home[static_cast<std::size_t>(mine)]);
-  file.service = file_caller(static_cast<core::NodeId>(server));
+  const auto server =
+      static_cast<core::NodeId>(file.members->group.node(home[static_cast<std::size_t>(mine)]));
+  file.service =
+      of_several_runs(file) ? caller_about(file.members->context, server) : file_caller(server);
   file.run(kOpen, [&] { file.file = file::open_there(file.service, file.paths); });
 }
 
@@ -181,25 +230,21 @@ void go_to_the_end(GridFile& file) {
 
 void open_by_all(GridFile& file, const char* filename, MPI_Info info) {
   check_access_mode(file);
-  const Plan where = told_by(file, 0, file.rank == 0 ? plan(filename, info, home_of_grid) : Plan{});
+  const Plan where = told_by(file, 0, file.rank == 0 ? plan_for_all(file, filename, info) : Plan{});
   if (where.home < 0) throw coll::Failure(MPI_ERR_BAD_FILE, text_of(where.path));
-  file.home = grid()->world().clusters[static_cast<std::size_t>(where.home)].name;
-  const std::vector<int> home = in_home(file, where.home);
-  if (home.empty()) {
-    throw coll::Failure(MPI_ERR_BAD_FILE, "the file is in the cluster \"" + file.home +
-                                              "\", where the communicator has no process");
-  }
+  file.home = cluster_of(file, where.home).name;
+  const auto cluster = grid()->world().cluster_of(file.members->group.node(where.home));
+  const std::vector<int> home = in_home(file, static_cast<int>(cluster));
   file.paths.file = {.path = text_of(where.path), .flags = access_flags(file.amode)};
   file.keeper = file.rank == home.front();
-  const std::string sharing = hint_of(info, kShareHint);
   Found found;
-  if (file.keeper) found = open_first(file, sharing != "false");
+  if (file.keeper) found = open_first(file, filename, info);
   found = told_by(file, home.front(), found);
   if (found.error != 0) throw file::Error(found.error, text_of(found.text));
   file.paths.shared = text_of(found.text);
   const Nonce nonce(text_of(found.nonce), file.keeper);
-  file.near = grid()->world().cluster_of(grid()->node) == static_cast<std::size_t>(where.home) ||
-              nonce.seen();
+  file.near = grid()->world().cluster_of(grid()->node) == cluster ||
+              (of_several_runs(file) ? nonce.is_own() : nonce.seen());
   together(file, [&] { open_mine(file, home); });
   go_to_the_end(file);
 }
@@ -269,9 +314,16 @@ void close_in_vain(GridFile& file) {
   });
 }
 
-void release(GridFile& file) {
+/// `together`: all members have closed it. Else some may still ask others to close it, so what
+/// serves these stays.
+void release(GridFile& file, bool together) {
+  const bool several = of_several_runs(file);
   if (file.info != MPI_INFO_NULL) native.Info_free(&file.info);
-  if (file.comm != MPI_COMM_NULL) isthmus_Comm_free(&file.comm);
+  if (several && together) end_file(file.members->context);
+  file.members.reset();
+  // Another run may end as soon as it has left the file.
+  if (file.comm == MPI_COMM_NULL) return;
+  (several && together ? isthmus_Comm_disconnect : isthmus_Comm_free)(&file.comm);
 }
 
 /// What `open` opens, for the program. All processes throw, or none.
@@ -296,7 +348,7 @@ void open_for(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI
     file->info = hints_in_use(info, file->home);
   } catch (...) {
     close_in_vain(*file);
-    release(*file);
+    release(*file, false);
     throw;
   }
   enter_file(file);
@@ -332,8 +384,6 @@ ISTHMUS_MPI(File_open)
   return shielded_file(MPI_FILE_NULL, kOpen, [&]() -> int {
     require(fh != nullptr, MPI_ERR_ARG, "there is nowhere to put the file's handle");
     require_intracomm(*found);
-    require(found->runs.empty(), MPI_ERR_UNSUPPORTED_OPERATION,
-            "files of communicators that span several runs are not built");
     const char* const name = filename == nullptr ? "" : filename;
     open_for(comm, name, amode, info, fh, [&](GridFile& file) { open_by_all(file, name, info); });
     return MPI_SUCCESS;
@@ -360,7 +410,7 @@ ISTHMUS_MPI(File_close)(MPI_File* fh) {
   });
   forget_file(file->handle);
   release_view(file->view);
-  release(*file);
+  release(*file, true);
   const Inside inside;
   native.File_close(fh);
   return code;

@@ -1,8 +1,5 @@
 #include "mpi/process/file_service.hpp"
 
-#include <chrono>
-#include <condition_variable>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -10,96 +7,29 @@
 
 #include "core/engine.hpp"
 #include "core/service.hpp"
-#include "file/server.hpp"
-#include "mpi/process/file_worker.hpp"
+#include "mpi/process/file_requests.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/traffic.hpp"
 
 namespace isthmus::face {
 namespace {
 
-// A process has at most 1024 requests of accesses under way, and its threads a call each: more is
-// no program's doing.
-constexpr std::size_t kMostWaiting = 4096;
-// Who holds a range does so while it reads or writes once.
-constexpr std::chrono::microseconds kRetry{200};
-
-void post(core::Engine& engine, core::NodeId to, std::uint64_t context,
-          std::vector<std::byte> bytes) {
-  const core::Envelope envelope{
-      .context = context, .source = grid()->node, .tag = 0, .size = bytes.size()};
-  engine.post(to, envelope, std::move(bytes));
+std::shared_ptr<file::Caller> make_caller(core::NodeId node, std::uint64_t requests) {
+  return std::make_shared<file::Caller>([node, requests](const auto& body) {
+    grid()->endpoint->locked([&](core::Engine& engine) {
+      body([&](std::vector<std::byte> message) {
+        post_file_message(engine, node, requests, std::move(message));
+      });
+    });
+  });
 }
 
-/// Takes requests on the I/O's turn; a thread of its own, which the file system may hold up, does
-/// them.
-class Requests final : public core::Service {
- public:
-  bool take(core::NodeId from, const core::Envelope&, std::span<const std::byte> bytes) override {
-    const std::lock_guard lock(mutex_);
-    if (waiting_[from] >= kMostWaiting) return false;
-    ++waiting_[from];
-    queue_.push_back({from, {bytes.begin(), bytes.end()}});
-    if (!std::exchange(started_, true)) {
-      start_helper([this] { run(); });
-    }
-    come_.notify_one();
-    return true;
-  }
-
- private:
-  struct Message {
-    core::NodeId from;
-    std::vector<std::byte> bytes;
-  };
-
-  [[noreturn]] void run() {
-    std::deque<Message> refused;  // want a range that another has
-    for (;;) {
-      std::deque<Message> now;
-      {
-        std::unique_lock lock(mutex_);
-        const auto something = [this] { return !queue_.empty(); };
-        if (refused.empty()) {
-          come_.wait(lock, something);
-        } else {
-          come_.wait_for(lock, kRetry, something);
-        }
-        now.swap(queue_);
-      }
-      std::deque<Message> again = std::move(refused);
-      refused.clear();
-      for (auto* messages : {&again, &now}) {
-        for (Message& message : *messages) {
-          if (!answer(message)) refused.push_back(std::move(message));
-        }
-      }
-    }
-  }
-
-  bool answer(const Message& message) {
-    const auto request = file::decode_request(message.bytes);
-    // What cannot be read has no number to answer to: its sender is of another version, and
-    // gateways see to it that there is none.
-    if (request) {
-      auto reply = server_.handle(message.from, *request);
-      if (!reply) return false;
-      grid()->endpoint->locked([&](core::Engine& engine) {
-        post(engine, message.from, traffic::kFileReplies, std::move(*reply));
-      });
-    }
-    const std::lock_guard lock(mutex_);
-    --waiting_[message.from];
-    return true;
-  }
-
-  std::mutex mutex_;
-  std::condition_variable come_;
-  std::deque<Message> queue_;
-  std::map<core::NodeId, std::size_t> waiting_;
-  bool started_ = false;
-  file::Server server_;  // of the thread
-};
+bool take_reply(file::Caller& caller, core::NodeId from, std::uint64_t requests,
+                core::Engine& engine, std::span<const std::byte> bytes) {
+  return caller.take(bytes, [&](std::vector<std::byte> message) {
+    post_file_message(engine, from, requests, std::move(message));
+  });
+}
 
 class Replies final : public core::Service {
  public:
@@ -114,23 +44,13 @@ class Replies final : public core::Service {
       if (found == callers_.end()) return false;
       caller = found->second;
     }
-    return caller->take(bytes, [&](std::vector<std::byte> message) {
-      post(*engine_, from, traffic::kFileRequests, std::move(message));
-    });
+    return take_reply(*caller, from, traffic::kFileRequests, *engine_, bytes);
   }
 
   std::shared_ptr<file::Caller> caller(core::NodeId node) {
     const std::lock_guard lock(mutex_);
     auto& found = callers_[node];
-    if (!found) {
-      found = std::make_shared<file::Caller>([node](const auto& body) {
-        grid()->endpoint->locked([&](core::Engine& engine) {
-          body([&](std::vector<std::byte> message) {
-            post(engine, node, traffic::kFileRequests, std::move(message));
-          });
-        });
-      });
-    }
+    if (!found) found = make_caller(node, traffic::kFileRequests);
     return found;
   }
 
@@ -140,15 +60,47 @@ class Replies final : public core::Service {
   std::map<core::NodeId, std::shared_ptr<file::Caller>> callers_;
 };
 
+/// Of one process about one file.
+class RepliesOfOne final : public core::Service {
+ public:
+  RepliesOfOne(core::Engine& engine, core::NodeId node, std::uint64_t requests)
+      : engine_(engine), node_(node), requests_(requests), caller(make_caller(node, requests)) {}
+
+  bool take(core::NodeId from, const core::Envelope&, std::span<const std::byte> bytes) override {
+    return from == node_ && take_reply(*caller, from, requests_, engine_, bytes);
+  }
+
+ private:
+  core::Engine& engine_;
+  const core::NodeId node_;
+  const std::uint64_t requests_;
+
+ public:
+  const std::shared_ptr<file::Caller> caller;
+};
+
 struct Services {
   std::mutex mutex;
   const net::Endpoint* served = nullptr;
-  Requests requests;
+  const std::shared_ptr<FileRequests> requests =
+      std::make_shared<FileRequests>(traffic::kFileReplies);
   Replies replies;
+  // Of files that several runs have open, by what their requests go in.
+  std::map<std::uint64_t, std::shared_ptr<core::Service>> of_files;
 };
 Services& services() {
-  static auto* const all = new Services;  // never destroyed: its thread outlives static objects
+  static auto* const all = new Services;  // never destroyed
   return *all;
+}
+
+std::uint64_t requests_about(std::uint64_t file) { return file | core::kServiceContext; }
+std::uint64_t replies_about(std::uint64_t file) { return requests_about(file) | 1; }
+
+void serve_file(std::uint64_t context, std::shared_ptr<core::Service> service) {
+  Services& all = services();
+  const std::lock_guard lock(all.mutex);
+  grid()->endpoint->locked([&](core::Engine& engine) { engine.serve(context, *service); });
+  all.of_files.emplace(context, std::move(service));
 }
 
 }  // namespace
@@ -159,7 +111,7 @@ void serve_files() {
   net::Endpoint* const endpoint = grid()->endpoint.get();
   if (all.served == endpoint) return;
   endpoint->locked([&](core::Engine& engine) {
-    engine.serve(traffic::kFileRequests, all.requests);
+    engine.serve(traffic::kFileRequests, *all.requests);
     all.replies.serve_by(engine);
     engine.serve(traffic::kFileReplies, all.replies);
   });
@@ -168,6 +120,28 @@ void serve_files() {
 
 std::shared_ptr<file::Caller> file_caller(core::NodeId node) {
   return services().replies.caller(node);
+}
+
+void serve_one_file(std::uint64_t file, const file::Paths& paths) {
+  serve_file(requests_about(file), std::make_shared<FileRequests>(replies_about(file), paths));
+}
+
+std::shared_ptr<file::Caller> caller_about(std::uint64_t file, core::NodeId node) {
+  core::Engine* engine = nullptr;
+  grid()->endpoint->locked([&](core::Engine& found) { engine = &found; });
+  const auto replies = std::make_shared<RepliesOfOne>(*engine, node, requests_about(file));
+  serve_file(replies_about(file), replies);
+  return replies->caller;
+}
+
+void end_file(std::uint64_t file) {
+  Services& all = services();
+  const std::lock_guard lock(all.mutex);
+  for (const std::uint64_t context : {requests_about(file), replies_about(file)}) {
+    const auto found = all.of_files.extract(context);
+    if (found.empty()) continue;
+    grid()->endpoint->locked([&](core::Engine& engine) { engine.end_service(context); });
+  }
 }
 
 }  // namespace isthmus::face

@@ -82,8 +82,6 @@ void find_peers(GridWindow& window) {
 template <class Make>
 int make_window(const GridCommRef& parent, Part& part, MPI_Info info, MPI_Win* win, Make&& make) {
   require_intracomm(*parent);
-  require(parent->runs.empty(), MPI_ERR_UNSUPPORTED_OPERATION,
-          "windows over several runs are not built");
   std::exception_ptr wrong;
   try {
     make_handle(part, info, make);
@@ -285,8 +283,9 @@ ISTHMUS_MPI(Win_free)(MPI_Win* win) {
     remove_window(*win);
     grid()->endpoint->locked([&](core::Engine&) { window->part.reset(); });
     const int code = native.Win_free(win);
-    window->comm.reset();
-    isthmus_Comm_free(&window->handle);
+    // Another run may end as soon as it has left the window.
+    const bool alone = std::exchange(window->comm, nullptr)->runs.empty();
+    (alone ? isthmus_Comm_free : isthmus_Comm_disconnect)(&window->handle);
     return code;
   });
 }

@@ -1,0 +1,108 @@
+#include "mpi/process/file_requests.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "file/server.hpp"
+#include "mpi/process/file_worker.hpp"
+#include "mpi/process/grid.hpp"
+
+namespace isthmus::face {
+namespace {
+
+// A process has at most 1024 requests of accesses under way, and its threads a call each: more is
+// no program's doing.
+constexpr std::size_t kMostWaiting = 4096;
+// Who holds a range does so while it reads or writes once.
+constexpr std::chrono::microseconds kRetry{200};
+
+/// Does what is asked, in the order in which it has come.
+class Answers {
+ public:
+  bool add(std::shared_ptr<FileRequests> by, core::NodeId from, std::span<const std::byte> bytes) {
+    const std::lock_guard lock(mutex_);
+    if (waiting_[from] >= kMostWaiting) return false;
+    ++waiting_[from];
+    queue_.push_back({std::move(by), from, {bytes.begin(), bytes.end()}});
+    if (!std::exchange(started_, true)) {
+      start_helper([this] { run(); });
+    }
+    come_.notify_one();
+    return true;
+  }
+
+ private:
+  struct Message {
+    std::shared_ptr<FileRequests> by;
+    core::NodeId from;
+    std::vector<std::byte> bytes;
+  };
+
+  [[noreturn]] void run() {
+    std::deque<Message> refused;  // want a range that another has
+    for (;;) {
+      std::deque<Message> now;
+      {
+        std::unique_lock lock(mutex_);
+        const auto something = [this] { return !queue_.empty(); };
+        if (refused.empty()) {
+          come_.wait(lock, something);
+        } else {
+          come_.wait_for(lock, kRetry, something);
+        }
+        now.swap(queue_);
+      }
+      std::deque<Message> again = std::move(refused);
+      refused.clear();
+      for (auto* messages : {&again, &now}) {
+        for (Message& message : *messages) {
+          if (!answer(message)) refused.push_back(std::move(message));
+        }
+      }
+    }
+  }
+
+  bool answer(const Message& message) {
+    const auto request = file::decode_request(message.bytes);
+    // What cannot be read has no number to answer to: its sender is of another version, and
+    // gateways see to it that there is none.
+    if (request) {
+      auto reply = server_.handle(message.from, *request, message.by->only());
+      if (!reply) return false;
+      grid()->endpoint->locked([&](core::Engine& engine) {
+        post_file_message(engine, message.from, message.by->replies(), std::move(*reply));
+      });
+    }
+    const std::lock_guard lock(mutex_);
+    --waiting_[message.from];
+    return true;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable come_;
+  std::deque<Message> queue_;
+  std::map<core::NodeId, std::size_t> waiting_;
+  bool started_ = false;
+  file::Server server_;  // of the thread
+};
+
+}  // namespace
+
+void post_file_message(core::Engine& engine, core::NodeId to, std::uint64_t context,
+                       std::vector<std::byte> bytes) {
+  const core::Envelope envelope{
+      .context = context, .source = grid()->node, .tag = 0, .size = bytes.size()};
+  engine.post(to, envelope, std::move(bytes));
+}
+
+bool FileRequests::take(core::NodeId from, const core::Envelope&,
+                        std::span<const std::byte> bytes) {
+  static auto* const answers = new Answers;  // never destroyed: its thread outlives static objects
+  return answers->add(shared_from_this(), from, bytes);
+}
+
+}  // namespace isthmus::face
