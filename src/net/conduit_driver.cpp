@@ -42,11 +42,7 @@ std::uint64_t random_session() {
 }
 
 ConduitDriver::ConduitDriver(asio::io_context& io, core::ConduitConfig config, Hooks hooks)
-    : io_(io),
-      conduit_(std::move(config), now()),
-      hooks_(std::move(hooks)),
-      pace_timer_(io),
-      timer_(io) {}
+    : io_(io), conduit_(std::move(config), now()), hooks_(std::move(hooks)), timer_(io) {}
 
 ConduitDriver::~ConduitDriver() { close(); }
 
@@ -264,7 +260,6 @@ void ConduitDriver::close() {
   if (closed_) return;
   closed_ = true;
   timer_.cancel();
-  pace_timer_.cancel();
   for (const auto& line : lines_) {
     line->up = false;
     line->stream->close();
