@@ -58,7 +58,14 @@ void ConduitDriver::attach(std::shared_ptr<Stream> stream, std::span<const std::
   if (!congestion_.empty()) static_cast<void>(net::set_congestion(socket, congestion_));
   const auto figures = tcp_figures(socket);  // connecting has measured the round trip
   line->far = figures && figures->rtt >= std::chrono::duration<double>(core::kFarRoundTrip);
-  if (figures) pause_.set_round_trip(figures->rtt);
+  if (figures) {
+    pause_.set_round_trip(figures->rtt);
+    // The shortest: others may have connected beside bulk.
+    round_trip_ = round_trip_ == core::Time::zero()
+                      ? core::Time(figures->rtt)
+                      : std::min<core::Time>(round_trip_, figures->rtt);
+    conduit_.set_round_trip(round_trip_);
+  }
   lines_.push_back(line);
   share_unsent();
   const std::size_t size = std::min(read.size(), Line::kBuffer);

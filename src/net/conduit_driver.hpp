@@ -104,6 +104,7 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   std::vector<LinePtr> lines_;
   std::size_t turn_ = 0;  // of lines_, whose turn it is
   core::AfterPause pause_;
+  core::Time round_trip_{};  // of the streams, when they were connected; 0: unknown
   std::string congestion_;
   std::shared_ptr<Pacer> pacer_;        // null: as the network takes it
   std::vector<core::PacketPtr> taken_;  // write()'s own, kept for its memory
