@@ -82,6 +82,8 @@ struct Endpoint::Io {
   void wake();
   /// What guests may send unasked does not go by the size of this world.
   void bound(const core::Cluster& cluster);
+  /// What part of the rate of the link to a cluster this process could use.
+  void tell_share(std::size_t cluster, double part);
   void say_to(Gate& gate, std::span<const std::byte> body);
   void tell_crossed();
   void fault(const std::string& sentence, int code);

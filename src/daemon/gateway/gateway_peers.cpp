@@ -199,6 +199,7 @@ void Gateway::State::await_reconnect(Peer& peer, const std::string& sentence) {
 
 void Gateway::State::ended(Peer& peer) {
   log::debug("{} has left", name(peer.node));
+  leaves_shares(peer.node);
   router.left(*peer.neighbour);
   act();
   if (closing) {
@@ -217,6 +218,7 @@ void Gateway::State::dead(Peer& peer, const std::string& reason) {
     check_closed();
     return;
   }
+  leaves_shares(peer.node);
   if (peer.neighbour->left || faulted) return;
   std::string sentence;
   if (core::is_gateway(peer.node)) {
