@@ -44,6 +44,7 @@ struct Endpoint::Io {
 
   void connect(std::size_t gate);
   ConnectOptions connect_options() const;
+  std::size_t ring_bytes() const;
   void attach(std::size_t gate, std::shared_ptr<Stream> stream);
   void connected(std::size_t gate);
   /// A connection to a gateway is lost: tries to have another, which takes the conduit up.

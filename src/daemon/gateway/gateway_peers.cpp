@@ -65,7 +65,7 @@ void Gateway::State::welcome(net::Listener::Newcomer newcomer) {
   const PeerPtr peer =
       known == peers.end() ? add_peer(newcomer.node, newcomer.is_unix) : known->second;
   peer->where = newcomer.stream->where();
-  peer->by_ucx = newcomer.stream->leg() == net::Stream::Leg::Ucx;
+  peer->leg = newcomer.stream->leg();
   log::debug("{} connects from {}", name(newcomer.node), peer->where);
   if (core::is_gateway(peer->node)) {
     peer->driver->attach(std::move(newcomer.stream), newcomer.read);

@@ -40,8 +40,8 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   struct Peer {
     core::NodeId node = core::kNobody;
     std::shared_ptr<net::ConduitDriver> driver;
-    bool joined = false;  // a process: said that it is connected to all gateways here
-    bool by_ucx = false;  // likewise: its connection goes by UCX, or went
+    bool joined = false;     // a process: said that it is connected to all gateways here
+    net::Stream::Leg leg{};  // likewise: by what its connection goes, or went
     core::Router::Neighbour* neighbour = nullptr;
     std::string where;
     std::string last_failure;                       // of a process's connection

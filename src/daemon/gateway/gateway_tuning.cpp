@@ -61,7 +61,8 @@ void Gateway::State::set_compress(Peer& peer, bool wanted) {
 // One period of a link: what has been measured, and what follows from it.
 void Gateway::State::tune(Peer& peer) {
   if (peer.neighbour->left || peer.driver->closed()) return;
-  if (peer.driver->goes_by(net::Stream::Leg::Ucx)) return;  // whose affair all of this is
+  using enum net::Stream::Leg;
+  if (peer.driver->goes_by(Ucx) || peer.driver->goes_by(Memory)) return;  // nothing is TCP's there
   Tuning& tuning = peer.tuning;
   core::LinkPeriod period{.seconds = seconds(kPeriod)};
   std::chrono::microseconds rtt{};
