@@ -132,7 +132,7 @@ namespace {
 
 double cost_allreduce_two_tier(const Setting& setting, const Parameters&) {
   const int members = largest_cluster(setting.layout);
-  return far_message(setting, setting.bytes()) +
+  return far_message(setting, setting.bytes()) + detours(setting, setting.bytes()) +
          4 * explicit_steps(setting.network, members, setting.bytes());
 }
 
@@ -158,14 +158,19 @@ double cost_allreduce_rabenseifner_wan(const Setting& setting, const Parameters&
 
 }  // namespace
 
-const Algorithm kAllreduceTwoTier{Kind::Allreduce,         "two-tier",         kRankOrderCut, kNone,
-                                  cost_allreduce_two_tier, allreduce_two_tier, kMatsuda};
-const Algorithm kAllreduceRabenseifner{
-    Kind::Allreduce,        "rabenseifner",           kCut, kNone, cost_allreduce_rabenseifner,
-    allreduce_rabenseifner, "Rabenseifner, ICCS 2004"};
+const Algorithm kAllreduceTwoTier{
+    Kind::Allreduce,    "two-tier", kRankOrderCutByName, kNone, cost_allreduce_two_tier,
+    allreduce_two_tier, kMatsuda};
+const Algorithm kAllreduceRabenseifner{Kind::Allreduce,
+                                       "rabenseifner",
+                                       kCutByName,
+                                       kNone,
+                                       cost_allreduce_rabenseifner,
+                                       allreduce_rabenseifner,
+                                       "Rabenseifner, ICCS 2004"};
 const Algorithm kAllreduceRabenseifnerWan{Kind::Allreduce,
                                           "rabenseifner-wan",
-                                          kRankOrderCut,
+                                          kRankOrderCutByName,
                                           kSenders,
                                           cost_allreduce_rabenseifner_wan,
                                           allreduce_rabenseifner_wan,

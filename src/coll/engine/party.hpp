@@ -44,13 +44,15 @@ class Layout {
   std::span<const int> members(int cluster) const {
     return members_[static_cast<std::size_t>(cluster)];
   }
+  /// The number that it was made with.
+  int number_of(int cluster) const { return numbers_[static_cast<std::size_t>(cluster)]; }
   /// The rank that speaks for a cluster: its lowest.
   int leader(int cluster) const { return members(cluster).front(); }
   /// True when every cluster's ranks are one contiguous block; then cluster order is rank order.
   bool blocks() const { return blocks_; }
 
  private:
-  std::vector<int> cluster_, index_;
+  std::vector<int> cluster_, index_, numbers_;
   std::vector<std::vector<int>> members_;
   bool blocks_ = true;
 };
