@@ -33,6 +33,13 @@ bool Watch::may_sleep() {
   return quiet;
 }
 
+void Watch::shutdown() {
+  looking_ = true;
+  for (std::size_t i = 0; i < watched_.size(); ++i) {
+    if (watched_[i] != nullptr) watched_[i]->forget();
+  }
+}
+
 void Watch::remove(Watched& watched) {
   const auto at = std::find(watched_.begin(), watched_.end(), &watched);
   if (at == watched_.end()) return;

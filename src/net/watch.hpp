@@ -18,6 +18,8 @@ class Watched {
   virtual bool ready() const = 0;
   /// Whether the io_context is to be woken when a wait has something to tell.
   virtual void asleep(bool is) = 0;
+  /// The io_context ends: drops waits without ending them, since they may own this.
+  virtual void forget() {}
 
  protected:
   ~Watched() = default;
@@ -45,7 +47,7 @@ class Watch : public asio::execution_context::service {
   void remove(Watched& watched);
 
  private:
-  void shutdown() override {}
+  void shutdown() override;
 
   std::vector<Watched*> watched_;  // null: gone during a look
   bool awake_ = false;

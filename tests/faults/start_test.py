@@ -113,7 +113,7 @@ def test_gateway_where_nothing_can_listen(grid: Grid, address, words):
 def test_gateway_address_unreachable(grid: Grid):
     where = f"127.0.0.1:{free_port()}"
     text = f"{TWO}[[gateway]]\ncluster = 'west'\naddress = '{where}'\nlisten = '127.0.0.1'\n"
-    grid.write(text)
+    grid.write(text + "[[link]]\nbetween = ['east', 'west']\nrtt = '1 ms'\n")  # of a network
     check(grid.run("-g", "grid.toml", "-n", 2, "hostname"), 1, "cluster east", where)
 
 

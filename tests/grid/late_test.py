@@ -118,6 +118,8 @@ def test_a_wrapper_starts_a_job_and_then_the_rank(isthmus, tmp_path, name, wrapp
     if name == "openmpi4":  # Open MPI's own way of starting from within
         inner = (
             "env -i PATH=/usr/bin:/bin OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+            # Two jobs that make the same folder in /tmp at a time may both fail (4.1.4).
+            'OMPI_MCA_orte_tmpdir_base="$(mktemp -d)" '
             f'LD_PRELOAD="$LD_PRELOAD" ISTHMUS_WORLD="$ISTHMUS_WORLD" '
             f'ISTHMUS_NATIVE="$ISTHMUS_NATIVE" {launcher} -n 1 {program} in'
         )

@@ -90,7 +90,7 @@ RingStream::RingStream(Socket socket, std::string where, SharedMemory memory, Si
 }
 
 RingStream::~RingStream() {
-  if (!closed_) watch_.remove(*this);
+  if (watched_) watch_.remove(*this);
 }
 
 Stream::Moved RingStream::read(std::span<const iovec> into) {
@@ -170,6 +170,13 @@ void RingStream::asleep(bool is) {
   writer_.asleep(is && writable_);
 }
 
+void RingStream::forget() {
+  const auto self = shared_from_this();
+  watched_ = false;
+  const Ready readable = std::exchange(readable_, nullptr);
+  const Ready writable = std::exchange(writable_, nullptr);
+}
+
 void RingStream::wake_peer() {
   const char bell = 0;
   // A socket that is full of wake-ups needs no more; one that has ended says so to hear().
@@ -210,7 +217,6 @@ void RingStream::hear() {
 void RingStream::close() {
   if (std::exchange(closed_, true)) return;
   Stream::close();
-  watch_.remove(*this);
   asio::post(socket().get_executor(),
              [self = std::static_pointer_cast<RingStream>(shared_from_this())] { self->look(); });
 }

@@ -50,6 +50,7 @@ class RingStream final : public Stream, public Watched {
   bool ready() const override;
   /// Whether the other side is to wake this one when a wait has something to tell.
   void asleep(bool is) override;
+  void forget() override;
 
  private:
   void wake_peer();
@@ -60,6 +61,7 @@ class RingStream final : public Stream, public Watched {
   RingWriter writer_;
   RingReader reader_;
   Watch& watch_;
+  bool watched_ = true;        // until the io_context ends: the waits own this stream
   Ready readable_, writable_;  // under way
   bool listening_ = false;     // for the socket
   bool closed_ = false;

@@ -65,15 +65,10 @@ static int groups(MPI_Session session) {
   return size == atoi(getenv("ISTHMUS_SIZE"));
 }
 
-/* How many times sessions can begin after all have ended: MPICH 4.0 and Open MPI 5.0 crash natively
-   at the second. */
-static int turns(int one_cluster) {
-#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 50000000 || defined(OPEN_MPI)
-  return one_cluster ? 1 : 3;
-#else
-  return 3;
-#endif
-}
+/* How many times sessions can begin after all have ended. In one cluster that is the native library's
+   business: MPICH 4.0 and Open MPI 5.0 crash at the second, MPICH 5.0 hangs now and then (2 of 8 runs
+   on a busy host). */
+static int turns(int one_cluster) { return one_cluster ? 1 : 3; }
 
 int main(void) {
   int flag = -1, one_cluster = 0;
