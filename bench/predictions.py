@@ -27,6 +27,8 @@ PROGRAMS = {
     "lu": (KERNEL_FOLDER / "lu.c", "S"),
     "mg": (KERNEL_FOLDER / "mg.c", "S"),
     "is": (KERNEL_FOLDER / "is.c", "W"),
+    "ft": (KERNEL_FOLDER / "ft.c", "S"),
+    "cg": (KERNEL_FOLDER / "cg.c", "S"),
     "halo": (HERE / "halo.c", "200", "8192"),
 }
 

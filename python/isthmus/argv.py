@@ -98,6 +98,7 @@ _OF_THE_RUN = {
 # Variables of Isthmus's own that all ranks must have alike, without -x.
 _PASSED_ON = (
     "ISTHMUS_COLL",
+    "ISTHMUS_LEG",
     "ISTHMUS_NETWORK",
     "ISTHMUS_PROGRESS",
     "ISTHMUS_TRACE",

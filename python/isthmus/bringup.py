@@ -13,8 +13,17 @@ from isthmus.errors import IsthmusError, JointError, RunError, UsageError
 from isthmus.grid import LinkSpec
 from isthmus.gridkeys import expand_hosts
 from isthmus.placement import Block
-from isthmus.plan import AgentPlan, GatewayPlan, Plan, link_json, link_settings, reachable
+from isthmus.plan import (
+    AgentPlan,
+    GatewayPlan,
+    Plan,
+    link_json,
+    link_settings,
+    memory_wanted,
+    reachable,
+)
 from isthmus.relay import Voice
+from isthmus.routes import GatewayLink
 from isthmus.seeing.traceoptions import TraceOptions
 from isthmus.staging import StagedFile
 from isthmus.units import version_line
@@ -283,7 +292,7 @@ class BringUp:
                 link_json(
                     link,
                     [f"service:{at}" for at in services.of_link(link)]
-                    or self._addresses(link.target, spec, link.at),
+                    or self._addresses(link.target, spec, link.at, self._by_memory(link, spec)),
                 )
                 for link in self._plan.links
                 if link.source in own
@@ -346,7 +355,23 @@ class BringUp:
         """The agents of both clusters are on one host, and share its memory."""
         return bool(self._memory.get(a)) and self._memory.get(a) == self._memory.get(b)
 
-    def _addresses(self, node: int, seen_by: AgentPlan, cluster: int) -> list[str]:
+    def _by_memory(self, link: GatewayLink, spec: AgentPlan) -> bool:
+        """The gateways of a link are on one host, and may share its memory. Not where the grid file
+        says something of a network: then that is wanted."""
+        said = link.spec
+        home, _ = self._agents[next(g.agent for g in self._plan.gateways if g.node == link.target)]
+        return (
+            memory_wanted()
+            and said.net != "ucx"
+            and not (said.rate or said.rtt or said.streams or said.congestion or said.compress)
+            and home.has_ranks
+            and spec.has_ranks
+            and self._same_place(home.cluster, spec.cluster)
+        )
+
+    def _addresses(
+        self, node: int, seen_by: AgentPlan, cluster: int, by_memory: bool = False
+    ) -> list[str]:
         """Of a gateway, as one of that cluster; best first."""
         gateway = next(g for g in self._plan.gateways if g.node == node)
         home, agent = self._agents[gateway.agent]
@@ -365,7 +390,9 @@ class BringUp:
         listening = tcp[at : at + 1]
         # Of links only the agent's own: they are measured and paced as TCP is.
         both_here = home.has_ranks and seen_by.has_ranks and cluster == seen_by.cluster
-        beside = home is seen_by or (both_here and self._same_place(home.cluster, cluster))
+        beside = (
+            by_memory or home is seen_by or (both_here and self._same_place(home.cluster, cluster))
+        )
         return [*(local if beside else []), *reachable(place, listening, hosts)]
 
     async def spawn(self, *, stdin: bool, tag_output: bool) -> None:

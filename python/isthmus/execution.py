@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from isthmus import allocation, report, sshlinks
+from isthmus import allocation, networktext, report, sshlinks
 from isthmus import grid as grids
 from isthmus.argv import RunOptions
 from isthmus.command import agent_command, shielded, users_ssh
@@ -12,7 +12,6 @@ from isthmus.plan import make_plan
 from isthmus.profile.writing import ProfileFile
 from isthmus.relay import Voice
 from isthmus.tune import store
-from isthmus.tune.figures import of_links
 
 
 def run(options: RunOptions) -> int:
@@ -81,7 +80,9 @@ def tell_networks(file: Path, grid: grids.Grid, options: RunOptions, voice: Voic
         voice.warn(stored.trouble)
     for part in options.parts:
         own = part.env.get("ISTHMUS_NETWORK", stored.network)
-        if text := ",".join(filter(None, (of_links(grid), own))):
+        networktext.check(own, grid)
+        of_file = networktext.of_links(grid, networktext.said(own))
+        if text := ",".join(filter(None, (of_file, own))):
             part.env["ISTHMUS_NETWORK"] = text
 
 

@@ -127,6 +127,14 @@ class LinkSpec(_Table):
     net: Net = "tcp"
 
 
+class SharedSpec(_Table):
+    """A stretch that the ways between several pairs of clusters lead over, and what they carry
+    there together, each way."""
+
+    between: list[list[str]]
+    rate: Rate
+
+
 class Grid(_Table):
     """A whole grid file; clusters in the order of the file. `patience` is that of links without
     their own, `files` the cluster that has the files of processes of several."""
@@ -139,6 +147,7 @@ class Grid(_Table):
     gateway: list[GatewaySpec] = []
     link: list[LinkSpec] = []
     relay: list[RelaySpec] = []
+    shared: list[SharedSpec] = []
 
 
 _TABLES: dict[str, type[_Table]] = {
@@ -147,6 +156,7 @@ _TABLES: dict[str, type[_Table]] = {
     "gateway": GatewaySpec,
     "link": LinkSpec,
     "relay": RelaySpec,
+    "shared": SharedSpec,
 }
 
 
@@ -291,6 +301,8 @@ def _check_names(grid: Grid, text: str, name: str) -> None:
             raise _complaint(text, name, ("relay", index, missing), what)
         if "relay" in grid.cluster or any(re.fullmatch(r"relay\d+", n) for n in grid.cluster):
             raise _complaint(text, name, ("relay", index), "is how a cluster is called, too")
+    for index, shared in enumerate(grid.shared):
+        _check_shared(text, name, index, shared, grid, unknown)
     for index, link in enumerate(grid.link):
         where = ("link", index, "between")
         if len(link.between) != 2:
@@ -311,6 +323,29 @@ def _check_names(grid: Grid, text: str, name: str) -> None:
         if link.reach == "ssh" and "launcher" in grid.cluster:
             what = "makes a relay of this name: call the cluster otherwise"
             raise _complaint(text, name, ("cluster", "launcher"), what)
+
+
+def _check_shared(
+    text: str,
+    name: str,
+    index: int,
+    shared: SharedSpec,
+    grid: Grid,
+    unknown: Callable[[str], str],
+) -> None:
+    where = ("shared", index, "between")
+    if len(shared.between) < 2:
+        count = len(shared.between)
+        what = f"must name the pairs of clusters that share it, two at least; it has {count}"
+        raise _complaint(text, name, where, what)
+    for pair in shared.between:
+        if len(set(pair)) != 2 or len(pair) != 2:
+            what = f"must have two clusters in each pair; one has {listing(pair) or 'none'}"
+            raise _complaint(text, name, where, what)
+        for cluster in pair:
+            if cluster not in grid.cluster:
+                allowed = f"; its clusters: {listing(grid.cluster)}"
+                raise _complaint(text, name, where, unknown(cluster) + allowed)
 
 
 def _check_gateway(

@@ -53,6 +53,8 @@ collective algorithms goes by, instead of what 'isthmus tune' measured; and choi
 ISTHMUS_PROGRESS (passed on): 'hook', 'thread' or 'none', how Isthmus goes on while a rank is in a \
 blocking call of its own MPI library; by default the best that the library allows. \
 ISTHMUS_REACH: the 'reach' of links that leave it open in the grid file, 'gateway' or 'direct'. \
+ISTHMUS_LEG (passed on): 'socket': gateways share no memory with ranks of their host, nor with \
+each other. \
 ISTHMUS_TRACE (passed on): 'net', 'match', 'coll', 'comm', 'relay', 'call', 'link', with commas \
 between, or 'all': what processes note for 'isthmus trace'; ISTHMUS_TRACE_DIR: where, on each \
 host, they write it; ISTHMUS_TRACE_RECORDS: how many events each of them keeps (65536). \

@@ -231,6 +231,15 @@ def _reach_from_environment() -> Reach | None:
     return cast(Reach, text) if text else None
 
 
+def memory_wanted() -> bool:
+    """Gateways share memory with processes and gateways of their host, unless ISTHMUS_LEG says
+    otherwise."""
+    text = os.environ.get("ISTHMUS_LEG", "")
+    if text not in ("", "memory", "socket"):
+        raise UsageError(f"ISTHMUS_LEG is '{text}'", "Give it 'memory' or 'socket', or unset it.")
+    return text != "socket"
+
+
 def _clusters(
     grid: Grid, blocks: Sequence[Block], specs: Sequence[GatewaySpec], relayed: Iterable[str]
 ) -> tuple[list[ClusterPlan], list[ClusterPlan]]:
@@ -248,6 +257,7 @@ def _pairs(
     grid: Grid, names: Sequence[str], specs: Sequence[GatewaySpec]
 ) -> dict[routes.Pair, list[LinkSpec]]:
     """Clusters that are next to each other: by links, or by a gateway that stands in both."""
+    memory_wanted()  # names what is wrong with it
     usual = {"patience": grid.patience, "reach": _reach_from_environment()}
     pairs = routes.neighbours(names, grid.link)
     for spec in specs:

@@ -95,7 +95,7 @@ def stats_table(plan: Plan, stats: Stats) -> None:
     for (source, target), count in sorted(stats.links.items()):
         table.add_row(
             f"{plan.gateway_name(source)} -> {plan.gateway_name(target)}"
-            + (", ucx" if count.get("ucx") else ""),
+            + (", ucx" if count.get("ucx") else ", memory" if count.get("memory") else ""),
             f"{count.get('messages', 0)}",
             f"{count.get('bytes', 0)}",
             format_bytes(int(count.get("wire_bytes", 0))),
@@ -125,10 +125,13 @@ def stats_table(plan: Plan, stats: Stats) -> None:
         )
     # Of sockets nobody need be told.
     for (node, cluster), near in sorted(stats.near.items()):
-        if near["ucx"]:
+        legs = [
+            f"{leg} ({near[leg]} of {near['processes']})" for leg in ("memory", "ucx") if near[leg]
+        ]
+        if legs:
             table.add_row(
                 f"{plan.gateway_name(node)} -> {plan.cluster_name(cluster)}'s ranks, "
-                f"ucx ({near['ucx']} of {near['processes']})",
+                + ", ".join(legs),
                 f"{near['messages']}",
                 f"{near['bytes']}",
                 format_bytes(near["wire_bytes"]),

@@ -52,7 +52,7 @@ class Stats:
                 key2 = int(count["node"]), int(count["cluster"])
                 self.near[key2] = {
                     k: int(count[k])
-                    for k in ("processes", "ucx", "messages", "bytes", "wire_bytes")
+                    for k in ("processes", "ucx", "memory", "messages", "bytes", "wire_bytes")
                 }
         for count in answer.get("crossings") or []:
             with contextlib.suppress(KeyError, TypeError, ValueError):

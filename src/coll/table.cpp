@@ -17,9 +17,11 @@ namespace isthmus::coll {
 std::span<const Algorithm> algorithms() {
   static const std::array kTable{
       kBarrierMagpie,
+      kBarrierTree,
       kBarrierCounterparts,
       kBarrierFan,
       kBcastMagpie,
+      kBcastTree,
       kBcastDirect,
       kBcastFarfirst,
       kBcastVanDeGeijn,
@@ -38,8 +40,10 @@ std::span<const Algorithm> algorithms() {
       kAlltoallFan,
       kAlltoallDirect,
       kReduceMagpie,
+      kReduceTree,
       kReduceStriped,
       kAllreduceMagpie,
+      kAllreduceTree,
       kAllreduceCounterparts,
       kAllreduceFan,
       kAllreduceTwoTier,

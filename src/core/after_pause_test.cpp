@@ -11,23 +11,30 @@ TEST(AfterPause, LastsSoManyRoundTripsFromTheFirstThatIsSent) {
   AfterPause pause;
   pause.set_round_trip(10ms);
   EXPECT_TRUE(pause.holds(1s));
-  pause.sent(1s);
-  EXPECT_TRUE(pause.holds(1s + 79ms));
-  pause.sent(1s + 79ms);
+  for (auto now = 1s + 0ms; now < 1s + 80ms; now += 9ms) {
+    EXPECT_TRUE(pause.holds(now));
+    pause.sent(now);
+  }
   EXPECT_FALSE(pause.holds(1s + 81ms));
 }
 
-TEST(AfterPause, BeginsAgainAfterAPauseAlone) {
+TEST(AfterPause, BeginsAgainAfterARoundTripOfSilenceAlone) {
   AfterPause pause;
   pause.set_round_trip(10ms);
-  pause.sent(1s);
-  pause.sent(1s + 100ms);
-  pause.sent(1s + 290ms);
-  EXPECT_FALSE(pause.holds(1s + 480ms));
-  EXPECT_TRUE(pause.holds(1s + 491ms));
-  pause.sent(1s + 500ms);
-  EXPECT_TRUE(pause.holds(1s + 579ms));
-  EXPECT_FALSE(pause.holds(1s + 581ms));
+  for (auto now = 1s + 0ms; now < 1s + 100ms; now += 9ms) pause.sent(now);
+  EXPECT_FALSE(pause.holds(1s + 108ms));
+  EXPECT_TRUE(pause.holds(1s + 110ms));
+  pause.sent(1s + 110ms);
+  pause.sent(1s + 189ms);
+  EXPECT_TRUE(pause.holds(1s + 189ms));
+}
+
+TEST(AfterPause, NeedsNoLongerSilenceWhereTheRoundTripIsLong) {
+  AfterPause pause;
+  pause.set_round_trip(1s);
+  for (auto now = 1s + 0ms; now < 10s; now += 150ms) pause.sent(now);
+  EXPECT_FALSE(pause.holds(10s + 50ms));
+  EXPECT_TRUE(pause.holds(10s + 350ms));
 }
 
 }  // namespace

@@ -56,6 +56,7 @@ void Conduit::stream_down(StreamId id) {
   for (const auto& [sequence, slot] : stragglers_) {
     if (slot.stream == id) again_.insert(sequence);
   }
+  std::erase_if(overdue_, [this](std::uint64_t late) { return again_.contains(late); });
   trace::note<trace::Event::StreamDown>(config_.peer, id, streams_.size(), again_.size());
   settle_anew();
 }
@@ -86,6 +87,7 @@ std::optional<Time> Conduit::deadline() const {
     if (!next || t < *next) next = t;
   };
   if (ack_pending() && !ack_due_ && connected()) consider(std::max(ack_at_, now_));
+  if (look_late_ != Time::max() && streams_.size() > 1) consider(std::max(look_late_, now_));
   if (config_.patience > Time::zero() && next_stream_ > 1) {
     consider(heard_ + config_.patience);
     consider(now_ + beat());
@@ -99,6 +101,7 @@ std::vector<StreamId> Conduit::tick(Time now) {
   std::vector<StreamId> silent;
   if (!dead_.empty()) return silent;
   if (ack_pending() && now_ >= ack_at_) ack_due_ = true;
+  if (now_ >= look_late_) look_for_late();
   if (config_.patience <= Time::zero()) return silent;
   if (silence(now_) >= config_.patience) {
     fail("has not been heard for " + time_text(config_.patience) + " (patience)");

@@ -11,6 +11,10 @@
 // what holds a sender back: the owner says with consume() when a frame takes no more room here.
 // So acknowledgements never wait behind data that nobody can take.
 //
+// Lost tails: what follows on a stream tells its kernel of a loss; the last frames of a message
+// have nothing behind them, and wait for a timeout of 200 ms or more. So where a round trip is
+// long, such frames go again over another stream after two of them (conduit_tails.cpp).
+//
 // Custody: an owner that passes frames on may acknowledge them only when they have arrived at the
 // next node, whose owner may do the same. So the source keeps what a node on the way could lose.
 #pragma once
@@ -31,6 +35,7 @@
 #include <vector>
 
 #include "core/compressor.hpp"
+#include "core/late.hpp"
 #include "core/number_set.hpp"
 #include "core/wire.hpp"
 
@@ -82,6 +87,7 @@ struct ConduitCounts {
   std::uint64_t frames = 0;      ///< routed frames sent, each once
   std::uint64_t wire_bytes = 0;  ///< all bytes given to streams
   std::uint64_t repeated = 0;    ///< frames sent again
+  std::uint64_t late_bytes = 0;  ///< of them, bytes of those whose stream stands
   std::uint64_t duplicates = 0;  ///< frames received again and dropped
 };
 
@@ -167,6 +173,9 @@ class Conduit {
   /// A frame with `body` bytes that the sink has kept takes no more room.
   void consume(std::size_t body);
 
+  /// The path's round trip, as its streams have it. A short one lets no frame be late.
+  void set_round_trip(Time round_trip) { late_.set_round_trip(round_trip); }
+
   // ---- time and end -------------------------------------------------------------------------
 
   /// When to call tick() next, if nothing else happens; asks no stream, so it may be too early.
@@ -200,12 +209,15 @@ class Conduit {
     Time next_ping{};
     bool ping_due = false;
     bool answer_due = false;  // to its ping: others' acknowledgements do not show that it lives
+    Time late_until{};        // it has frames that are, so it is no way for others
 
     bool owes() const { return !hello_sent || ping_due || answer_due; }
   };
   struct Slot {
     std::shared_ptr<Packet> packet;  // null: acknowledged
-    StreamId stream = 0;
+    StreamId stream = 0;             // by which it went the last time
+    int tries = 0;                   // over streams that stand
+    Time at{};                       // when it went the last time
   };
   struct Queue {
     std::deque<std::shared_ptr<Packet>> packets;
@@ -246,6 +258,12 @@ class Conduit {
   PacketPtr make_ack();
   void acknowledged(std::uint64_t first, std::uint64_t last);
   void trim();
+  void note_acknowledged(const Slot& slot);
+  void look_for_late();
+  bool may_repeat(const Slot& slot) const;
+  std::uint64_t late_for(StreamId id, bool bulk) const;
+  bool has_late_for(StreamId id) const { return late_for(id, true) != 0; }
+  bool avoided(const Stream& stream) const;
   bool has_received(std::uint64_t sequence) const;
   bool note_received(std::uint64_t sequence);
   std::string take_hello(Stream& stream, const Decoded& frame);
@@ -269,6 +287,10 @@ class Conduit {
   NumberSet acknowledged_;                    // from base_ on
   std::vector<Receipt> settled_;
   std::set<std::uint64_t> again_;  // lost with their stream
+  Late late_;
+  std::set<std::uint64_t> overdue_;  // to go again, though their stream stands
+  Time acked_at_{};                  // when the last that has been acknowledged was sent
+  Time look_late_ = Time::max();     // no frame is late before
   std::size_t buffered_ = 0;
   std::uint64_t sent_bytes_ = 0;
   std::uint64_t peer_consumed_ = 0;

@@ -107,8 +107,10 @@ void Conduit::acknowledged(std::uint64_t first, std::uint64_t last) {
   const auto done = [this](std::uint64_t sequence, Slot& slot) {
     buffered_ -= slot.packet->size;
     settle(slot.packet);
+    note_acknowledged(slot);
     slot.packet.reset();
     again_.erase(sequence);
+    if (!overdue_.empty()) overdue_.erase(sequence);
   };
   for (auto at = stragglers_.lower_bound(first); at != stragglers_.end() && at->first <= last;) {
     done(at->first, at->second);
@@ -149,8 +151,10 @@ std::string Conduit::take_ack(const Ack& ack) {
     return "acknowledged frames that were never sent";
   }
   if (ack.consumed > sent_bytes_) return "consumed more than was sent";
+  late_.begin_ack();
   acknowledged(0, ack.received);
   for (const auto& [first, last] : ack.beyond) acknowledged(first, last);
+  late_.end_ack();
   trim();
   peer_consumed_ = std::max(peer_consumed_, ack.consumed);
   return {};

@@ -149,7 +149,9 @@ PacketPtr Conduit::next_new(StreamId id, bool bulk) {
   trace::note<trace::Event::FrameSent>(config_.peer, packet->kind, sequence, packet->size, id);
   sent_bytes_ += packet->size;
   if (is_routed(packet->kind)) ++counts_.frames;
-  sent_.push_back({packet, id});
+  sent_.push_back({packet, id, 0, now_});
+  late_.sent(packet->size);
+  if (late_.possible() && look_late_ == Time::max()) look_late_ = now_ + late_.after();
   ++live_;
   return packet;
 }
@@ -189,7 +191,9 @@ void Conduit::output(StreamId id, Time now, std::size_t limit, std::vector<Packe
   if (!stream.hello_received || !dead_.empty()) return;
 
   const bool owed = stream.owes();
-  const bool data = (bulk && !again_.empty()) || may_send_new(bulk);
+  const bool avoid = avoided(stream);
+  const bool data =
+      (bulk && !again_.empty()) || late_for(id, bulk) != 0 || (!avoid && may_send_new(bulk));
   if (ack_due_ || stream.answer_due || (data && ack_pending())) {
     stream.answer_due = false;
     put(make_ack());
@@ -206,10 +210,26 @@ void Conduit::output(StreamId id, Time now, std::size_t limit, std::vector<Packe
     trace::note<trace::Event::FrameRepeated>(config_.peer, lost.packet->kind, sequence,
                                              lost.packet->size, id);
     lost.stream = id;
+    lost.at = now_;
+    overdue_.erase(sequence);
     ++counts_.repeated;
     put(lost.packet);
   }
-  while (bytes < limit && may_send_new(bulk)) put(next_new(id, bulk));
+  while (bytes < limit) {
+    const std::uint64_t sequence = late_for(id, bulk);
+    if (sequence == 0) break;
+    Slot& late = slot(sequence);
+    overdue_.erase(sequence);
+    trace::note<trace::Event::FrameRepeated>(config_.peer, late.packet->kind, sequence,
+                                             late.packet->size, id);
+    late.stream = id;
+    late.at = now_;
+    ++late.tries;
+    ++counts_.repeated;
+    counts_.late_bytes += late.packet->size;
+    put(late.packet);
+  }
+  while (!avoid && bytes < limit && may_send_new(bulk)) put(next_new(id, bulk));
 }
 
 bool Conduit::has_output(StreamId id) const {
@@ -218,13 +238,15 @@ bool Conduit::has_output(StreamId id) const {
   const Stream& stream = found->second;
   if (!stream.hello_sent) return true;
   if (!stream.hello_received || !dead_.empty()) return false;
-  return ack_due_ || stream.answer_due || stream.ping_due || !again_.empty() || may_send_new(true);
+  return ack_due_ || stream.answer_due || stream.ping_due || !again_.empty() || has_late_for(id) ||
+         (!avoided(stream) && may_send_new(true));
 }
 
 bool Conduit::has_output() const {
   if (owing_ > 0) return true;
   if (!dead_.empty()) return false;
-  return ack_due_ || !again_.empty() || may_send_new(true) || may_send_new(false);
+  return ack_due_ || !again_.empty() || !overdue_.empty() || may_send_new(true) ||
+         may_send_new(false);
 }
 
 }  // namespace isthmus::core

@@ -52,6 +52,11 @@ class Wan {
     double slow = 0;           // chance that a frame is kept before it is consumed
     bool custody = false;      // frames are settled a while after they came
     double landing = 0;        // chance that the payload of a frame that is arriving is placed
+    // A path of which all is known: each chunk takes the whole delay, at most, and one of so many
+    // is lost, which holds its stream back for that long.
+    double loss = 0;
+    Time timeout{};
+    Time round_trip{};  // as the conduits are told; zero: nothing
   };
 
   Wan(std::uint64_t seed, Setup setup, ConduitConfig a, ConduitConfig b)
@@ -59,6 +64,7 @@ class Wan {
     for (int i = 0; i < setup.streams; ++i) streams_.emplace_back();
     for (auto& end : ends_) {
       if (setup.custody) end.conduit.keep_custody();
+      end.conduit.set_round_trip(setup.round_trip);
     }
   }
 
@@ -133,6 +139,8 @@ class Wan {
   }
   void never_reconnect() { reconnect_ = false; }
   void mute() { mute_ = true; }
+  /// From now on everything takes so much longer.
+  void slow_down(Time more) { slower_ = more; }
   void unmute() { mute_ = false; }
   /// Neither end runs for so long.
   void pause(Time time) {
@@ -197,7 +205,9 @@ class Wan {
     if (unsent.empty()) return;
     const std::size_t n = std::min(unsent.size(), 1 + below(setup_.chunk));
     auto& wire = stream.wire[1 - end];
-    Time at = now_ + Time(below(static_cast<std::size_t>(setup_.delay.count())));
+    Time at = now_ + slower_ + Time(below(static_cast<std::size_t>(setup_.delay.count())));
+    if (setup_.loss > 0) at = now_ + slower_ + setup_.delay;
+    if (setup_.loss > 0 && chance(setup_.loss)) at += setup_.timeout;
     if (!wire.empty()) at = std::max(at, wire.back().at);
     wire.push_back({at, {unsent.begin(), unsent.begin() + static_cast<long>(n)}});
     unsent.erase(unsent.begin(), unsent.begin() + static_cast<long>(n));
@@ -258,6 +268,7 @@ class Wan {
   Time now_{};
   bool reconnect_ = true;
   bool mute_ = false;
+  Time slower_{};
   std::size_t placed_ = 0;  // bytes, at both ends
 };
 

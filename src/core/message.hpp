@@ -54,6 +54,8 @@ struct SendOp : Op {
   Envelope envelope;                ///< size is taken from data
   std::span<const std::byte> data;  ///< contiguous (packed) bytes
   bool synchronous = false;         ///< done only when matched (MPI_Ssend)
+  /// Bytes before and behind these of something longer that goes in several messages.
+  std::size_t before = 0, behind = 0;
 
   // The engine's own.
   std::uint64_t number = 0;  ///< of the message, per peer

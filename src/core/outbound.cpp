@@ -32,7 +32,8 @@ Outbound::Outbound(const Limits& limits)
 // A hop passes on whole frames: the first has left the last hop when the first small frame is
 // there, and the message is there a small frame's time after the last hop has begun to get it.
 std::size_t Outbound::cut(const SendOp& op) const {
-  const bool within = op.sent >= fine_head_ && op.data.size() - op.sent > piece_;
+  const std::size_t left = op.data.size() - op.sent + op.behind;
+  const bool within = op.before + op.sent >= fine_head_ && left > piece_;
   return within ? piece_ : (piece_ + kFine - 1) / kFine;
 }
 

@@ -56,6 +56,29 @@ TEST(Outbound, MessagesOverLongPathsBeginInManySmallFrames) {
   for (long i = 0; i < large; ++i) EXPECT_EQ(sizes[static_cast<std::size_t>(i)], kSmall) << i;
 }
 
+TEST(Outbound, PartsOfSomethingLongerAreLargeFramesWithin) {
+  constexpr std::size_t kSmall = (kPiece + 5) / 6;
+  const auto first_of = [](std::size_t before, std::size_t behind) {
+    Outbound outbound({.window = 64 * kPiece, .piece = kPiece, .fine_head = 2 * kPiece});
+    const std::vector<std::byte> data(kPiece);
+    SendOp op;
+    op.data = data;
+    op.before = before;
+    op.behind = behind;
+    outbound.push(op);
+    BodyHead head;
+    std::size_t head_size = 0;
+    std::span<const std::byte> payload;
+    outbound.next_envelope(true, head, head_size, payload);
+    return payload.size();
+  };
+  EXPECT_EQ(first_of(0, 9 * kPiece), kSmall);
+  EXPECT_EQ(first_of(kPiece, 8 * kPiece), kSmall);
+  EXPECT_EQ(first_of(2 * kPiece, 7 * kPiece), kPiece);
+  EXPECT_EQ(first_of(8 * kPiece, kPiece), kPiece);
+  EXPECT_EQ(first_of(9 * kPiece, 0), kSmall);
+}
+
 TEST(Outbound, NoFrameCrossesWhatMayGoUnasked) {
   const std::size_t window = 3 * kPiece;
   const std::size_t ahead = window - kMessageCharge - window / 8;

@@ -16,11 +16,18 @@ class Pace {
   /// `rate` in bytes a second; 0: as fast as one likes.
   void set(double rate, Time now) {
     fill(now);
-    rate_ = rate;
-    // What may go at once after a pause, and makes up for being woken late: 2 ms' worth (a busy
-    // host wakes a process so late; November 2026), or two frames.
-    most_ = std::max(128.0 * 1024, rate * 2e-3);
+    whole_ = rate;
+    adopt();
     level_ = most_;
+  }
+  /// From now on this sender has so much of the rate, above 0 and at most 1. What it has sent of
+  /// late stays sent: where its part shrinks, it is in debt for what it would not have sent.
+  void share(double part, Time now) {
+    fill(now);
+    const double spent = most_ - level_;
+    part_ = std::clamp(part, kLeastPart, 1.0);
+    adopt();
+    level_ = most_ - spent;
   }
   bool limited() const { return rate_ > 0; }
   bool may_send(Time now) {
@@ -43,6 +50,17 @@ class Pace {
     filled_ = std::max(filled_, now);
   }
 
+  void adopt() {
+    rate_ = whole_ * part_;
+    // What may go at once after a pause, and makes up for being woken late: 2 ms' worth (a busy
+    // host wakes a process so late; November 2026), or two frames.
+    most_ = std::max(128.0 * 1024, whole_ * 2e-3) * part_;
+  }
+
+  // Whoever waits for its turn at less would wait for hours.
+  static constexpr double kLeastPart = 1e-6;
+
+  double whole_ = 0, part_ = 1;  // the rate, and how much of it this sender has
   double rate_ = 0, most_ = 0, level_ = 0;
   Time filled_{};
 };

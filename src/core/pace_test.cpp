@@ -56,5 +56,30 @@ TEST(Pace, AfterAPauseABoundedBurst) {
   EXPECT_GE(burst, 250'000U);
 }
 
+TEST(Pace, APartOfTheRateIsADebtForWhatWasSentBefore) {
+  Pace pace;
+  pace.set(125e6, 0ns);
+  while (pace.may_send(0ns)) pace.sent(1000);
+  pace.share(0.125, 0ns);
+  EXPECT_FALSE(pace.may_send(0ns));
+  std::size_t sent = 250'000;
+  Pace::Time now{};
+  for (; now < 1s; now = pace.next(now)) {
+    while (pace.may_send(now)) {
+      pace.sent(1000);
+      sent += 1000;
+    }
+  }
+  EXPECT_NEAR(static_cast<double>(sent), 125e6 / 8 + 250e3 / 8, 2000);
+  // All of it again: as if it had always been so.
+  pace.share(1, now);
+  sent = 0;
+  while (pace.may_send(now)) {
+    pace.sent(1000);
+    sent += 1000;
+  }
+  EXPECT_NEAR(static_cast<double>(sent), 250e3 * 7 / 8, 2000);
+}
+
 }  // namespace
 }  // namespace isthmus::core

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "coll/estimate/estimate.hpp"
 #include "daemon/agent/agent.hpp"
 #include "daemon/agent/examine.hpp"
 #include "daemon/agent/open_files.hpp"
@@ -125,6 +126,11 @@ int main(int argc, char** argv) {
       "library-version", "Print what MPI_Get_library_version of an MPI library says.");
   version->add_option("library", library, "Path of the library")->required();
 
+  const CLI::App* estimates = app.add_subcommand(
+      "estimate",
+      "Say what collectives would take, for `isthmus profile show`: for each line COLLECTIVE BYTES "
+      "CLUSTERxRANKS,... [NETWORK] the algorithm and seconds.");
+
   CLI11_PARSE(app, argc, argv);
   if (agent->parsed()) return serve(false);
   if (gateway->parsed()) return serve(true);
@@ -135,6 +141,9 @@ int main(int argc, char** argv) {
   if (list->parsed()) return list_service_keys(folder);
   if (revoke->parsed()) return revoke_service_key(folder, user);
   if (of_user->parsed()) return run_service_worker();
+  if (estimates->parsed()) {
+    return isthmus::coll::run_estimates(std::cin, std::cout, std::cerr);
+  }
   if (examine->parsed()) return run_examine(examined, own_path(), std::cin, std::cout);
   return print_library_version(library);
 }

@@ -42,11 +42,7 @@ std::uint64_t random_session() {
 }
 
 ConduitDriver::ConduitDriver(asio::io_context& io, core::ConduitConfig config, Hooks hooks)
-    : io_(io),
-      conduit_(std::move(config), now()),
-      hooks_(std::move(hooks)),
-      pace_timer_(io),
-      timer_(io) {}
+    : io_(io), conduit_(std::move(config), now()), hooks_(std::move(hooks)), timer_(io) {}
 
 ConduitDriver::~ConduitDriver() { close(); }
 
@@ -62,7 +58,14 @@ void ConduitDriver::attach(std::shared_ptr<Stream> stream, std::span<const std::
   if (!congestion_.empty()) static_cast<void>(net::set_congestion(socket, congestion_));
   const auto figures = tcp_figures(socket);  // connecting has measured the round trip
   line->far = figures && figures->rtt >= std::chrono::duration<double>(core::kFarRoundTrip);
-  if (figures) pause_.set_round_trip(figures->rtt);
+  if (figures) {
+    pause_.set_round_trip(figures->rtt);
+    // The shortest: others may have connected beside bulk.
+    round_trip_ = round_trip_ == core::Time::zero()
+                      ? core::Time(figures->rtt)
+                      : std::min<core::Time>(round_trip_, figures->rtt);
+    conduit_.set_round_trip(round_trip_);
+  }
   lines_.push_back(line);
   share_unsent();
   const std::size_t size = std::min(read.size(), Line::kBuffer);
@@ -264,7 +267,6 @@ void ConduitDriver::close() {
   if (closed_) return;
   closed_ = true;
   timer_.cancel();
-  pace_timer_.cancel();
   for (const auto& line : lines_) {
     line->up = false;
     line->stream->close();

@@ -13,7 +13,7 @@
 
 #include "core/after_pause.hpp"
 #include "core/conduit.hpp"
-#include "core/pace.hpp"
+#include "net/pacer.hpp"
 #include "net/stream.hpp"
 #include "net/tcp_figures.hpp"
 
@@ -70,9 +70,11 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   std::error_code set_congestion(const std::string& name);
   /// Some stream's kernel lets it begin anew after a pause.
   bool begins_anew() const;
-  /// Bytes a second that all streams together may send; 0: as the network takes it. Small frames
-  /// don't wait for it.
-  void set_pace(double bytes_per_second);
+  /// What all streams together may send, and those of other drivers with the same pacer. Small
+  /// frames don't wait for it.
+  void pace_by(std::shared_ptr<Pacer> pacer) { pacer_ = std::move(pacer); }
+  /// The pacer's word: bulk may go on.
+  void take_turn();
 
  private:
   struct Line;
@@ -93,7 +95,6 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   void took(const LinePtr& line, std::size_t bytes);
   void drop(const LinePtr& line, const Loss& loss);
   void arm();
-  void arm_pace();
   void share_unsent();
   void report();
 
@@ -103,10 +104,9 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   std::vector<LinePtr> lines_;
   std::size_t turn_ = 0;  // of lines_, whose turn it is
   core::AfterPause pause_;
+  core::Time round_trip_{};  // of the streams, when they were connected; 0: unknown
   std::string congestion_;
-  core::Pace pace_;
-  asio::steady_timer pace_timer_;
-  bool pace_armed_ = false;
+  std::shared_ptr<Pacer> pacer_;        // null: as the network takes it
   std::vector<core::PacketPtr> taken_;  // write()'s own, kept for its memory
   asio::steady_timer timer_;
   std::optional<core::Time> armed_;

@@ -109,14 +109,14 @@ void ConduitDriver::write_where_room() {
 bool ConduitDriver::write_batch(const LinePtr& line, std::size_t limit) {
   if (line->blocked || !line->up) return false;
   if (line->packets.empty()) {
-    const bool due = pace_.may_send(now());
+    const bool due = !pacer_ || pacer_->may_send(*this);
     conduit_.output(line->id, now(), limit, taken_, due && !for_express(line));
-    if (!due && conduit_.has_output(line->id)) arm_pace();
-    if (pace_.limited()) {
-      for (const auto& packet : taken_) pace_.sent(packet->size);
-    }
+    std::size_t bytes = 0;
+    for (const auto& packet : taken_) bytes += packet->size;
     line->packets.insert(line->packets.end(), taken_.begin(), taken_.end());
     taken_.clear();
+    if (pacer_ && bytes > 0) pacer_->sent(bytes);
+    if (!due && conduit_.has_output(line->id)) pacer_->wait(shared_from_this());
     if (line->packets.empty()) return false;
   }
   write_packets(line);
@@ -161,21 +161,9 @@ void ConduitDriver::write_some(const LinePtr& line, std::span<const iovec> parts
   });
 }
 
-void ConduitDriver::set_pace(double bytes_per_second) { pace_.set(bytes_per_second, now()); }
-
-// Bulk goes on when the pace allows it.
-void ConduitDriver::arm_pace() {
-  if (pace_armed_) return;
-  pace_armed_ = true;
-  pace_timer_.expires_at(std::chrono::steady_clock::time_point(
-      std::chrono::duration_cast<std::chrono::steady_clock::duration>(pace_.next(now()))));
-  pace_timer_.async_wait([weak = weak_from_this()](const std::error_code& error) {
-    const auto self = weak.lock();
-    if (error || !self || self->closed_) return;
-    self->pace_armed_ = false;
-    self->flush();
-    if (!self->closed_ && self->hooks_.room) self->hooks_.room();
-  });
+void ConduitDriver::take_turn() {
+  flush();
+  if (!closed_ && hooks_.room) hooks_.room();
 }
 
 void ConduitDriver::share_unsent() {

@@ -15,6 +15,7 @@
 #include "core/time_text.hpp"
 #include "net/address.hpp"
 #include "net/handshake.hpp"
+#include "net/shm/leg.hpp"
 #include "net/shm/ring_stream.hpp"
 #include "net/ucx/leg.hpp"
 
@@ -82,6 +83,11 @@ asio::awaitable<std::shared_ptr<Stream>> connect_one(std::string text, Credentia
     auto stream = co_await authenticate_as_client(std::move(*socket), credentials, protection, text,
                                                   options.limit);
     if (address.shares_memory) co_return RingStream::offer(*stream, options.ring_bytes);
+    if (address.is_unix && options.ring_bytes > 0 && options.net != core::Net::Ucx) {
+      stream =
+          co_await shm::ask(std::move(stream), options.self, options.ring_bytes, options.limit);
+      if (stream->leg() == Stream::Leg::Memory) co_return stream;
+    }
     if (options.net == core::Net::Tcp) co_return stream;
     const ucx::Ends ends{options.self, options.limit};
     co_return co_await ucx::ask(std::move(stream), ends, options.net == core::Net::Ucx);

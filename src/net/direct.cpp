@@ -232,7 +232,9 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
     if (!link.congestion.empty()) {
       static_cast<void>(peer->driver->set_congestion(link.congestion));
     }
-    if (link.rate > 0 && !link.shm) peer->driver->set_pace(paced(link.rate));
+    if (link.rate > 0 && !link.shm) {
+      peer->driver->pace_by(pacer_to(world_.cluster_of_node(peer->node), link));
+    }
   }
   peer->by_ucx = stream->leg() == Stream::Leg::Ucx;
   peer->driver->attach(std::move(stream), read);
@@ -241,6 +243,27 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
   // It has come to stand while this process leaves: the other end is to hear so.
   peer->driver->conduit().bye();
   peer->driver->flush();
+}
+
+// All conduits of this process to a cluster go at one pace. Until its gateway has said what this
+// process may have, it counts on all of its cluster: the answer is there within a message or two.
+std::shared_ptr<Pacer> Direct::pacer_to(std::size_t cluster, const core::Direct& link) {
+  auto& pacer = pacers_[cluster];
+  if (pacer) return pacer;
+  pacer = std::make_shared<Pacer>(io_);
+  pacer->set_rate(paced(link.rate));
+  const int sharing = world_.clusters[world_.cluster_of_node(self_)].size;
+  if (sharing > 1 && hooks_.share) {
+    const std::chrono::duration<double> round_trip(link.rtt);
+    pacer->share_with(1.0 / sharing, std::chrono::duration_cast<core::Time>(round_trip),
+                      [this, cluster](double part) { hooks_.share(cluster, part); });
+  }
+  return pacer;
+}
+
+void Direct::take_share(std::size_t cluster, double part) {
+  const auto pacer = pacers_.find(cluster);
+  if (pacer != pacers_.end() && part > 0) pacer->second->share(part);
 }
 
 // The first stream tells whether its kernel lets it begin anew after a pause; then others stand by.
@@ -361,6 +384,7 @@ void Direct::close() {
   for (const auto& [node, peer] : peers_) {
     if (peer->driver) peer->driver->close();
   }
+  for (const auto& [cluster, pacer] : pacers_) pacer->close();
 }
 
 }  // namespace isthmus::net

@@ -46,6 +46,8 @@ class Direct : public std::enable_shared_from_this<Direct> {
     std::function<void(core::NodeId to, std::vector<std::byte> invite)> invite;
     /// The conduit to a peer is lost: from now on it is reached by the gateways.
     std::function<void(const core::Conduit& conduit)> lost;
+    /// The gateways are to hear what part of the rate of the link to a cluster could be used here.
+    std::function<void(std::size_t cluster, double part)> share;
   };
 
   Direct(asio::io_context& io, const core::World& world, core::NodeId self, Credentials credentials,
@@ -59,6 +61,8 @@ class Direct : public std::enable_shared_from_this<Direct> {
   /// The conduit to a peer that can be used; null: by the gateways. Asks for one the first time.
   ConduitDriver* to(core::NodeId peer);
   void take_invite(core::NodeId from, const Invite& invite);
+  /// A gateway says what part of the rate of the link to that cluster may be used here.
+  void take_share(std::size_t cluster, double part);
 
   /// What this process has sent, by the receivers' cluster.
   std::map<std::size_t, DirectCount> counts() const;
@@ -89,6 +93,7 @@ class Direct : public std::enable_shared_from_this<Direct> {
   std::vector<std::string> addresses_for(const core::Direct& link) const;
   void welcome(Listener::Newcomer newcomer);
   void attach(const PeerPtr& peer, std::shared_ptr<Stream> stream, std::span<const std::byte> read);
+  std::shared_ptr<Pacer> pacer_to(std::size_t cluster, const core::Direct& link);
   void hold_streams(const PeerPtr& peer, const core::Direct& link);
   int far_peers() const;
   void look_again();
@@ -106,6 +111,7 @@ class Direct : public std::enable_shared_from_this<Direct> {
   std::string shm_address_;  // for processes of this host
   std::vector<std::string> tcp_addresses_;
   std::map<core::NodeId, PeerPtr> peers_;
+  std::map<std::size_t, std::shared_ptr<Pacer>> pacers_;  // by the peers' cluster
 };
 
 }  // namespace isthmus::net

@@ -12,6 +12,7 @@
 #include "core/limits.hpp"
 #include "core/stream_count.hpp"
 #include "core/trace/trace.hpp"
+#include "net/share_body.hpp"
 
 namespace isthmus::net {
 
@@ -69,6 +70,7 @@ void Endpoint::Io::make_direct() {
     asio::post(io, [driver] { driver->flush(); });
   };
   hooks.lost = [this](const core::Conduit& conduit) { send_elsewhere(conduit); };
+  hooks.share = [this](std::size_t cluster, double part) { tell_share(cluster, part); };
   direct = std::make_shared<Direct>(io, config.world, static_cast<core::NodeId>(config.node),
                                     Credentials{config.job, config.secret}, std::move(hooks));
   if (direct->any()) direct->listen();
@@ -145,7 +147,11 @@ bool Endpoint::Io::take(std::size_t index, const core::InFrame& frame) {
 
 void Endpoint::Io::take_control(std::size_t index, const core::InFrame& frame) {
   const auto body = decode_control(frame.body);
-  if (!body) return;
+  if (!body) {
+    const auto share = decode_share(frame.body);
+    if (share) direct->take_share(share->cluster, share->part);
+    return;
+  }
   if (body->what == ControlBody::What::Lost) {
     if (body->cluster < config.world.clusters.size()) lose(index, *body);
     return;

@@ -44,6 +44,7 @@ struct Endpoint::Io {
 
   void connect(std::size_t gate);
   ConnectOptions connect_options() const;
+  std::size_t ring_bytes() const;
   void attach(std::size_t gate, std::shared_ptr<Stream> stream);
   void connected(std::size_t gate);
   /// A connection to a gateway is lost: tries to have another, which takes the conduit up.
@@ -82,6 +83,8 @@ struct Endpoint::Io {
   void wake();
   /// What guests may send unasked does not go by the size of this world.
   void bound(const core::Cluster& cluster);
+  /// What part of the rate of the link to a cluster this process could use.
+  void tell_share(std::size_t cluster, double part);
   void say_to(Gate& gate, std::span<const std::byte> body);
   void tell_crossed();
   void fault(const std::string& sentence, int code);

@@ -1,9 +1,11 @@
 // The ways of a process's frames: which conduit takes one, and what happens when a way is lost
 // (docs/protocol.md, "When a way is lost").
+#include <algorithm>
 #include <asio/post.hpp>
 #include <utility>
 
 #include "net/endpoint_io.hpp"
+#include "net/share_body.hpp"
 
 namespace isthmus::net {
 
@@ -68,6 +70,23 @@ void Endpoint::Io::fall_silent(std::size_t index, std::size_t cluster, bool ask)
   body.what = ControlBody::What::Other;
   body.cluster = cluster;
   say_to(gates[index], encode_control(body));
+}
+
+// All processes tell the same gateway while it lives, the first: its word is for all of them.
+void Endpoint::Io::tell_share(std::size_t cluster, double part) {
+  const auto gate = std::find_if(gates.begin(), gates.end(), [](const Gate& each) {
+    return each.driver && !each.gone && !each.driver->closed();
+  });
+  if (gate == gates.end() || said_bye) return;
+  const auto bytes = encode_share({cluster, part});
+  core::OutFrame frame;
+  frame.kind = core::FrameKind::Control;
+  frame.source = static_cast<core::NodeId>(config.node);
+  frame.destination = gate->gateway.node;
+  frame.payload = bytes;
+  gate->driver->conduit().submit(frame);
+  // On its own: a conduit is being written, and whatever a failing write leads to may close it.
+  asio::post(io, [driver = gate->driver] { driver->flush(); });
 }
 
 void Endpoint::Io::take_back(std::size_t index, const core::InFrame& frame) {

@@ -19,6 +19,7 @@
 #include "net/connect.hpp"
 #include "net/handshake.hpp"
 #include "net/plain_stream.hpp"
+#include "net/shm/leg.hpp"
 #include "net/shm/ring_stream.hpp"
 #include "net/stream_io.hpp"
 #include "net/ucx/leg.hpp"
@@ -143,15 +144,26 @@ struct Listener::State : std::enable_shared_from_this<State> {
     for (const auto& door : self->doors) self->accept(door);
   }
 
-  // Reads the newcomer's Hello, before which it may ask for UCX, and refuses one of another
+  // What the newcomer asks for before its Hello.
+  static asio::awaitable<std::shared_ptr<Stream>> other_leg(const Newcomer& newcomer,
+                                                            const ListenerConfig& config,
+                                                            std::span<const std::byte> offer) {
+    const auto said = ucx::read_said(offer);
+    if (newcomer.is_unix && said && said->says == ucx::Says::Memory) {
+      co_return co_await shm::answer(newcomer.stream, config.self, config.handshake_timeout);
+    }
+    const ucx::Ends ends{config.self, config.handshake_timeout};
+    co_return co_await ucx::answer(newcomer.stream, ends, offer);
+  }
+
+  // Reads the newcomer's Hello, before which it may ask for another leg, and refuses one of another
   // version.
   static asio::awaitable<void> hello(Newcomer& newcomer, const ListenerConfig& config) {
     const std::string where = newcomer.stream->where();
     FirstFrame frame = co_await read_frame(*newcomer.stream, ucx::kMostSaid);
     newcomer.node = frame.header.source;
     if (frame.header.kind == core::FrameKind::Leg) {
-      const ucx::Ends ends{config.self, config.handshake_timeout};
-      newcomer.stream = co_await ucx::answer(newcomer.stream, ends, frame.body());
+      newcomer.stream = co_await other_leg(newcomer, config, frame.body());
       newcomer.exposed |= newcomer.stream->leg() == Stream::Leg::Ucx;
       frame = co_await read_frame(*newcomer.stream, kMaxHello);
       newcomer.node = frame.header.source;

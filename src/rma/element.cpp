@@ -73,28 +73,37 @@ T wrapped(T a, T b, F&& f) {
   }
 }
 
+// A loop of its own for each operation and type: the compiler makes vectors of it.
+template <class T, class F>
+void each(std::byte* memory, const std::byte* operand, std::size_t count, F&& f) {
+  for (std::size_t i = 0; i < count * sizeof(T); i += sizeof(T)) {
+    store(memory + i, static_cast<T>(f(load<T>(memory + i), load<T>(operand + i))));
+  }
+}
+
 template <class T>
-T combined(Op op, T a, T b) {
+void combine_all(Op op, std::byte* memory, const std::byte* operand, std::size_t count) {
+  const auto all = [&](auto&& f) { each<T>(memory, operand, count, f); };
   switch (op) {
     case Op::Sum:
-      return wrapped(a, b, [](auto x, auto y) { return x + y; });
+      return all([](T a, T b) { return wrapped(a, b, [](auto x, auto y) { return x + y; }); });
     case Op::Prod:
-      return wrapped(a, b, [](auto x, auto y) { return x * y; });
+      return all([](T a, T b) { return wrapped(a, b, [](auto x, auto y) { return x * y; }); });
     default:
       break;
   }
   if constexpr (!kComplex<T>) {
     switch (op) {
       case Op::Max:
-        return std::max(a, b);
+        return all([](T a, T b) { return std::max(a, b); });
       case Op::Min:
-        return std::min(a, b);
+        return all([](T a, T b) { return std::min(a, b); });
       case Op::LogicalAnd:
-        return static_cast<T>(a != T{} && b != T{});
+        return all([](T a, T b) { return a != T{} && b != T{}; });
       case Op::LogicalOr:
-        return static_cast<T>(a != T{} || b != T{});
+        return all([](T a, T b) { return a != T{} || b != T{}; });
       case Op::LogicalXor:
-        return static_cast<T>((a != T{}) != (b != T{}));
+        return all([](T a, T b) { return (a != T{}) != (b != T{}); });
       default:
         break;
     }
@@ -102,29 +111,20 @@ T combined(Op op, T a, T b) {
   if constexpr (std::is_integral_v<T>) {
     switch (op) {
       case Op::BitAnd:
-        return static_cast<T>(a & b);
+        return all([](T a, T b) { return a & b; });
       case Op::BitOr:
-        return static_cast<T>(a | b);
+        return all([](T a, T b) { return a | b; });
       case Op::BitXor:
-        return static_cast<T>(a ^ b);
+        return all([](T a, T b) { return a ^ b; });
       default:
         break;
     }
   }
-  return a;
 }
 
 void combine_numbers(Op op, Number number, std::byte* memory, const std::byte* operand,
                      std::size_t count) {
-  with(number, [&](auto zero) {
-    using T = decltype(zero);
-    for (std::size_t i = 0; i < count; ++i) {
-      const T result = combined(op, load<T>(memory), load<T>(operand));
-      store(memory, result);
-      memory += sizeof(T);
-      operand += sizeof(T);
-    }
-  });
+  with(number, [&](auto zero) { combine_all<decltype(zero)>(op, memory, operand, count); });
 }
 
 // MPI-4.1 section 6.9.4: of equal values the lower index.

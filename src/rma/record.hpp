@@ -33,7 +33,12 @@ enum class Kind : std::uint8_t {
   // Back.
   Granted,  ///< the lock is yours
   Done,     ///< number of what it answers: all up to there is done; whether all went well
+  // From an origin again.
+  AccumulateApart,  ///< Area, Combination: the data follows in messages with kDataTag
 };
+
+/// The tag of messages of the service that are not records, but data of the last one.
+inline constexpr std::int32_t kDataTag = 1;
 
 /// What of a window an operation is about: packed bytes `position` to `position + size` of `count`
 /// elements of a datatype; without one (`map` 0) `size` bytes of memory in a row.

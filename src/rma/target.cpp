@@ -10,12 +10,6 @@
 
 namespace isthmus::rma {
 
-/// An Area in this window's memory.
-struct Window::Target {
-  std::byte* memory = nullptr;  ///< what offsets count from; null: out of the window
-  const core::TypeMap* map = nullptr;
-};
-
 namespace {
 
 // Answers and posts come in messages of their own, and wait for nothing: who is asked here may have
@@ -36,10 +30,15 @@ bool Window::take(core::NodeId from, const core::Envelope& envelope,
     return false;
   }
   Partner& origin = partner(rank);
-  if (!origin.stalled.empty() && !waits_for_nothing(bytes)) {
-    if (origin.stalled.size() + bytes.size() > kMostStalled) return false;
-    origin.stalled.insert(origin.stalled.end(), bytes.begin(), bytes.end());
-    return true;
+  const bool data = envelope.tag == kDataTag;
+  if (data || !waits_for_nothing(bytes)) {
+    if (!origin.stalled.empty()) {
+      if (origin.stalled.size() + bytes.size() > kMostStalled) return false;
+      origin.stalled.insert(origin.stalled.end(), bytes.begin(), bytes.end());
+      return true;
+    }
+    if (data) return take_data(origin, bytes);
+    if (origin.apart_here) return false;  // what comes next is its data
   }
   RecordReader in(bytes);
   if (!run(rank, origin, in)) return false;
@@ -87,6 +86,8 @@ Window::Step Window::execute(int rank, Partner& from, RecordReader& in) {
       return get(rank, from, in);
     case Kind::Accumulate:
       return accumulate(rank, from, in);
+    case Kind::AccumulateApart:
+      return accumulate_apart(from, in);
     case Kind::Compare:
       return compare(rank, from, in);
     case Kind::Lock: {
@@ -258,70 +259,6 @@ Window::Step Window::get(int rank, Partner& from, RecordReader& in) {
     lent->data = {target.memory, size};
     engine_.send(*lent.release());
   }
-  return Step::Done;
-}
-
-namespace {
-
-// Calls `use(memory, packed, count)` for elements that lie in a row, from `position` of a map on.
-// False: the map does not consist of such elements.
-template <class Use>
-bool each_run(const core::TypeMap& map, std::int64_t count, std::int64_t position, std::size_t size,
-              std::byte* memory, const Element& element, Use&& use) {
-  core::TypeCursor cursor(map, count, position);
-  const auto packed = static_cast<std::int64_t>(element.packed());
-  const auto next_of = [&](std::int64_t most) -> std::optional<std::byte*> {
-    const core::Piece piece = cursor.next(most);
-    if (piece.length != most) return std::nullopt;
-    return memory + piece.offset;
-  };
-  for (std::size_t at = 0; at < size;) {
-    if (element.gapless() && !element.pair) {
-      const auto most = static_cast<std::int64_t>(size - at);
-      const core::Piece piece = cursor.next(most);
-      if (piece.length <= 0 || piece.length % packed != 0) return false;
-      use(memory + piece.offset, at, static_cast<std::size_t>(piece.length / packed));
-      at += static_cast<std::size_t>(piece.length);
-    } else {
-      const auto value = next_of(element.value_size);
-      const auto index = next_of(element.index_size);
-      if (!value || !index || *index != *value + element.index_offset) return false;
-      use(*value, at, 1);
-      at += element.packed();
-    }
-  }
-  return true;
-}
-
-}  // namespace
-
-Window::Step Window::accumulate(int rank, Partner& from, RecordReader& in) {
-  const Area area = in.area();
-  const auto how = in.combination();
-  const auto tag = in.get<std::int32_t>();
-  if (!in.good() || !how) return Step::Broken;
-  const auto data = how->op == Op::NoOp ? std::span<const std::byte>() : in.bytes(area.size);
-  const Element& element = how->element;
-  Target target;
-  if (!in.good() || area.size > core::kMostServiceBytes || !resolve(from, area, &element, target)) {
-    return Step::Broken;
-  }
-  const auto size = static_cast<std::size_t>(area.size);
-  std::vector<std::byte> before(tag != 0 && target.memory != nullptr ? size : 0);
-  const auto use = [&](std::byte* memory, std::size_t at, std::size_t count) {
-    if (!before.empty()) pack(element, memory, before.data() + at, count);
-    const std::byte* const operand = data.empty() ? nullptr : data.data() + at;
-    combine(how->op, element, memory, operand, count);
-  };
-  if (target.memory != nullptr) {
-    if (target.map == nullptr) {
-      use(target.memory, 0, size / element.packed());
-    } else if (!each_run(*target.map, area.count, static_cast<std::int64_t>(area.position), size,
-                         target.memory, element, use)) {
-      return Step::Broken;
-    }
-  }
-  if (tag != 0) answer(rank, tag, std::move(before));
   return Step::Done;
 }
 

@@ -29,7 +29,8 @@ const Window::Partner* Window::find(int rank) const {
 
 bool Window::quiet() const {
   return under_way_ == 0 && std::all_of(partners_.begin(), partners_.end(), [](const auto& entry) {
-           return entry.second->batch.empty() && entry.second->stalled.empty();
+           const Partner& one = *entry.second;
+           return one.batch.empty() && one.stalled.empty() && !one.apart_here;
          });
 }
 
@@ -57,22 +58,54 @@ void Window::ship(int rank, Partner& to, std::unique_ptr<Parcel> parcel) {
   release(to);
 }
 
+void Window::Stream::go(core::Engine& engine) {
+  auto part = std::make_unique<core::SendOp>();
+  part->peer = peer;
+  part->envelope = {.context = window.config_.context | core::kServiceContext,
+                    .source = window.config_.rank,
+                    .tag = kDataTag};
+  part->data = data.subspan(gone, records());
+  part->before = gone;
+  gone += part->data.size();
+  part->behind = data.size() - gone;
+  part->then = this;
+  ++parts;
+  ++to.parts;
+  engine.send(*part.release());
+}
+
+void Window::Stream::over(core::Op& op) {
+  delete &static_cast<core::SendOp&>(op);
+  Window& here = window;
+  Partner& partner = to;
+  --partner.parts;
+  if (--parts == 0 && gone == data.size()) {
+    --partner.apart;
+    --here.under_way_;
+    if (ticket) ticket->fetch_sub(1);
+    delete this;
+  }
+  here.release(partner);
+}
+
 // Sends what the partner need not keep for long, or not much of it.
 void Window::release(Partner& to) {
   while (!to.held.empty()) {
     Parcel& next = *to.held.front();
     if (next.starts > to.posts) return;
     if (to.locks_granted >= to.locks_sent && to.answered >= to.landing_sent) to.sent_behind = 0;
-    if (to.sent_behind > 0 && to.sent_behind + next.records > kBehind) return;
+    const std::size_t records = next.records();
+    if (to.sent_behind > 0 && to.sent_behind + records > kBehind) return;
     if (to.answers_due > 0 && to.answers_due + next.answers > kMostAnswers) return;
-    to.held.pop_front();
+    if (next.in_parts && to.parts == kStreamed) return;
+    if (next.last()) to.held.pop_front();
     to.locks_sent = std::max(to.locks_sent, next.locks);
     to.landing_sent = std::max(to.landing_sent, next.landing);
     if (to.locks_granted < to.locks_sent || to.answered < to.landing_sent) {
-      to.sent_behind += next.records;
+      to.sent_behind += records;
     }
     to.answers_due += next.answers;
-    engine_.send(next);
+    next.go(engine_);
   }
 }
 
@@ -210,8 +243,29 @@ void Window::accumulate_parts(const Place& to, const Combination& how,
   }
 }
 
-void Window::accumulate(const Place& to, const Combination& how, std::span<const std::byte> data) {
-  if (how.op != Op::NoOp) accumulate_parts(to, how, data, {}, nullptr);
+// In parts that follow each other: the target computes with one while the next one comes.
+void Window::accumulate_apart(const Place& to, const Combination& how,
+                              std::span<const std::byte> data, const std::shared_ptr<void>& keep,
+                              const Ticket& ticket) {
+  Partner& target = partner(to.rank);
+  Area area{.displacement = to.displacement, .size = data.size()};
+  if (to.map != nullptr) {
+    area.map = map_number(to.rank, target, *to.map);
+    area.count = to.count;
+  }
+  RecordWriter(target.batch).put(Kind::AccumulateApart).put(area).put(how);
+  target.unflushed = true;
+  send_batch(to.rank, target);
+  const std::size_t packed = how.element.packed();
+  ship(to.rank, target,
+       std::make_unique<Stream>(*this, target, data, kStreamPart / packed * packed, keep, ticket));
+}
+
+void Window::accumulate(const Place& to, const Combination& how, std::span<const std::byte> data,
+                        const std::shared_ptr<void>& keep, const Ticket& ticket) {
+  if (how.op == Op::NoOp) return;
+  if (data.size() >= kApart) return accumulate_apart(to, how, data, keep, ticket);
+  accumulate_parts(to, how, data, {}, nullptr);
 }
 
 void Window::fetch(const Place& to, const Combination& how, std::span<const std::byte> data,

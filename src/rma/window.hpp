@@ -60,9 +60,11 @@ class Window final : public core::Service {
   void put(const Place& to, std::span<const std::byte> data, const std::shared_ptr<void>& keep,
            const Ticket& ticket);
   void get(const Place& from, std::span<std::byte> into, const Ticket& ticket);
-  void accumulate(const Place& to, const Combination& how, std::span<const std::byte> data);
-  /// As accumulate; what was there before comes to `before`, of the size of the place. NoOp has no
-  /// data.
+  /// Data as that of put.
+  void accumulate(const Place& to, const Combination& how, std::span<const std::byte> data,
+                  const std::shared_ptr<void>& keep, const Ticket& ticket);
+  /// Copies data at once; what was there before comes to `before`, of the size of the place. NoOp
+  /// has no data.
   void fetch(const Place& to, const Combination& how, std::span<const std::byte> data,
              std::span<std::byte> before, const Ticket& ticket);
   void compare_and_swap(const Place& to, std::span<const std::byte> compare,
@@ -112,6 +114,7 @@ class Window final : public core::Service {
   struct Parcel;
   struct Batch;
   struct Apart;
+  struct Stream;
   struct Fetch;
   struct Landing;
   struct Lent;
@@ -131,6 +134,8 @@ class Window final : public core::Service {
   void ask_number(Partner& to);
   void receive(int rank, Partner& from, int tag, std::span<std::byte> into, bool copied,
                const Ticket& ticket);
+  void accumulate_apart(const Place& to, const Combination& how, std::span<const std::byte> data,
+                        const std::shared_ptr<void>& keep, const Ticket& ticket);
   void accumulate_parts(const Place& to, const Combination& how, std::span<const std::byte> data,
                         std::span<std::byte> before, const Ticket& ticket);
 
@@ -142,6 +147,10 @@ class Window final : public core::Service {
   Step put_apart(int rank, Partner& from, RecordReader& in);
   Step get(int rank, Partner& from, RecordReader& in);
   Step accumulate(int rank, Partner& from, RecordReader& in);
+  Step accumulate_apart(Partner& from, RecordReader& in);
+  bool take_data(Partner& from, std::span<const std::byte> data);
+  bool compute(Partner& from, const Area& area, const Combination& how,
+               std::span<const std::byte> data, std::vector<std::byte>& before);
   Step compare(int rank, Partner& from, RecordReader& in);
   Step unlock(int rank, Partner& from, RecordReader& in);
   bool resolve(Partner& from, const Area& area, const Element* element, Target& target);

@@ -180,10 +180,119 @@ TEST_F(WindowTest, SumsAreExactAndFetchesDiffer) {
   }
 }
 
+TEST_F(WindowTest, LargeAccumulatesAreDoneInTheirOrder) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    random.seed(seed);
+    repeats = seed % 3 == 0;
+    const std::vector<std::int64_t> large(25'000, 3);
+    const std::int64_t start = 100 + seed, last = -1;
+    const auto ticket = std::make_shared<std::atomic<int>>(0);
+    const auto kept = std::make_shared<int>(0);
+    window(0).accumulate({.rank = 1}, {Op::Replace, plain(Number::I64)}, bytes_of(start), nullptr,
+                         nullptr);
+    window(0).accumulate({.rank = 1}, kSum, std::as_bytes(std::span(large)), kept, ticket);
+    window(0).accumulate({.rank = 1, .displacement = 24'999 * 8}, {Op::Max, plain(Number::I64)},
+                         bytes_of(start), nullptr, nullptr);
+    window(0).accumulate({.rank = 1, .displacement = 8}, kSum, std::as_bytes(std::span(large)),
+                         nullptr, nullptr);
+    window(0).accumulate({.rank = 1, .displacement = 16}, {Op::Replace, plain(Number::I64)},
+                         bytes_of(last), nullptr, nullptr);
+    EXPECT_GT(*ticket, 0);
+    EXPECT_GT(kept.use_count(), 1);
+    for (int i = 0; i < 100; ++i) step();
+    window(1).post(0);  // is no data
+    flush(0, 1);
+    EXPECT_EQ(*ticket, 0);
+    EXPECT_EQ(kept.use_count(), 1);
+    EXPECT_EQ(number_at(1, 0), start + 3);
+    EXPECT_EQ(number_at(1, 16), last);
+    EXPECT_EQ(number_at(1, 24), 6);
+    EXPECT_EQ(number_at(1, 24'999 * 8), start + 3);
+    at(1).memory.assign(at(1).memory.size(), std::byte{0});
+  }
+  for (int rank = 0; rank < kRanks; ++rank) EXPECT_TRUE(window(rank).quiet());
+}
+
+TEST_F(WindowTest, LargeAccumulatesReachElementsOfDatatypes) {
+  core::TypeMapBuilder builder;
+  builder.add(core::TypeMap::basic(8, 8, 8), 1, 0, 4000, 24);
+  const core::TypeMap map = std::move(builder).build();
+  const auto there = some_bytes(kSize);
+  at(1).memory = there;
+  std::vector<std::int64_t> added(8000);
+  for (std::size_t i = 0; i < added.size(); ++i) added[i] = static_cast<std::int64_t>(i);
+  window(0).accumulate({.rank = 1, .displacement = 16, .map = &map, .count = 2}, kSum,
+                       std::as_bytes(std::span(added)), nullptr, nullptr);
+  flush(0, 1);
+  std::vector<std::byte> before(64'000), after(64'000);
+  core::TypeCursor first(map, 2), second(map, 2);
+  core::pack(first, there.data() + 16, before);
+  core::pack(second, at(1).memory.data() + 16, after);
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    std::uint64_t was = 0, is = 0;
+    std::memcpy(&was, before.data() + 8 * i, sizeof was);
+    std::memcpy(&is, after.data() + 8 * i, sizeof is);
+    ASSERT_EQ(is, was + i);
+  }
+  EXPECT_EQ(std::memcmp(at(1).memory.data(), there.data(), 16), 0);
+}
+
+TEST_F(WindowTest, LargeAccumulatesWaitBehindALockAndBeyondTheWindowDoNothing) {
+  const std::vector<std::int64_t> large(36'000, 1);
+  window(1).lock(0, true);
+  window(1).send_now(0);
+  run();
+  window(2).lock(0, true);
+  window(2).accumulate({.rank = 0}, kSum, std::as_bytes(std::span(large)), nullptr, nullptr);
+  window(2).accumulate({.rank = 0}, kSum, std::as_bytes(std::span(large)), nullptr, nullptr);
+  const std::uint64_t second = window(2).unlock(0);
+  run();
+  EXPECT_EQ(at(0).memory, std::vector<std::byte>(kSize));
+  EXPECT_LT(arrived_at[0], std::size_t{400} << 10);
+  const std::uint64_t first = window(1).unlock(0);
+  run();
+  EXPECT_TRUE(window(1).done(0, first));
+  EXPECT_TRUE(window(2).done(0, second));
+  for (const std::size_t i : {0, 1, 8191, 8192, 35'999}) EXPECT_EQ(number_at(0, 8 * i), 2);
+
+  window(2).accumulate({.rank = 0, .displacement = kSize - 36'000 * 8 + 8}, kSum,
+                       std::as_bytes(std::span(large)), nullptr, nullptr);
+  flush(2, 0);
+  EXPECT_TRUE(window(2).take_failure(0));
+  for (const std::size_t i : {0, 2000, 35'999}) EXPECT_EQ(number_at(0, 8 * i), 2);
+  for (int rank = 0; rank < kRanks; ++rank) EXPECT_TRUE(window(rank).quiet());
+}
+
+TEST_F(WindowTest, DataThatNobodyAnnouncedBreaksTheProtocol) {
+  const core::Envelope records{.context = kContext, .source = 1};
+  const core::Envelope data{.context = kContext, .source = 1, .tag = kDataTag};
+  const auto announce = [&](Window& to) {
+    std::vector<std::byte> bytes;
+    RecordWriter(bytes).put(Kind::AccumulateApart).put(Area{.size = 64}).put(kSum);
+    return to.take(11, records, bytes);
+  };
+  const std::vector<std::byte> some(64, std::byte{1});
+  EXPECT_FALSE(window(0).take(11, data, some));
+  EXPECT_TRUE(announce(window(0)));
+  EXPECT_FALSE(window(0).quiet());
+  EXPECT_FALSE(window(0).take(11, data, std::span(some).first(12)));  // half an element
+  EXPECT_TRUE(window(0).take(11, data, std::span(some).first(40)));
+  EXPECT_FALSE(window(0).take(11, data, some));  // more than announced
+  std::vector<std::byte> lock, post;
+  RecordWriter(lock).put(Kind::Lock).put(std::uint8_t{1});
+  RecordWriter(post).put(Kind::Post);
+  EXPECT_FALSE(window(0).take(11, records, lock));
+  EXPECT_TRUE(window(0).take(11, records, post));
+  EXPECT_TRUE(window(0).take(11, data, std::span(some).first(24)));
+  EXPECT_TRUE(window(0).quiet());
+  EXPECT_FALSE(window(0).take(11, data, std::span(some).first(8)));
+  EXPECT_EQ(number_at(0, 56), 0x0101010101010101);
+}
+
 TEST_F(WindowTest, WhatIsGatheredGoesWhenAskedFor) {
   const std::int64_t one = 1;
   for (int rank = 1; rank < kRanks; ++rank)
-    window(0).accumulate({.rank = rank}, kSum, bytes_of(one));
+    window(0).accumulate({.rank = rank}, kSum, bytes_of(one), nullptr, nullptr);
   run();
   EXPECT_EQ(number_at(1, 0), 0);
   EXPECT_FALSE(window(0).quiet());
@@ -225,7 +334,7 @@ TEST_F(WindowTest, WhatComesBehindALockWaitsForIt) {
   EXPECT_FALSE(window(2).granted(0));
   EXPECT_EQ(number_at(0, 0), 0);
 
-  window(1).accumulate({.rank = 0}, kSum, bytes_of(one));
+  window(1).accumulate({.rank = 0}, kSum, bytes_of(one), nullptr, nullptr);
   const std::uint64_t first = window(1).unlock(0);
   run();
   EXPECT_TRUE(window(1).done(0, first));
@@ -241,7 +350,7 @@ TEST_F(WindowTest, LocksOfAllOnAllGoRound) {
   for (int i = 0; i < 20; ++i) {
     const int rank = i % kRanks;
     window(rank).lock(0, random() % 2 == 0);
-    window(rank).accumulate({.rank = 0, .displacement = 16}, kSum, bytes_of(one));
+    window(rank).accumulate({.rank = 0, .displacement = 16}, kSum, bytes_of(one), nullptr, nullptr);
     asked.emplace_back(rank, window(rank).unlock(0));
   }
   run();
@@ -312,10 +421,10 @@ TEST_F(WindowTest, AnswersComeToThoseWhoKeepTheAskerWaiting) {
   window(0).send_all();
   run();
   window(1).lock(0, true);  // waits for 0
-  window(1).accumulate({.rank = 0}, kSum, bytes_of(one));
+  window(1).accumulate({.rank = 0}, kSum, bytes_of(one), nullptr, nullptr);
   const std::uint64_t second = window(1).unlock(0);
   run();
-  window(0).accumulate({.rank = 1}, kSum, bytes_of(one));
+  window(0).accumulate({.rank = 1}, kSum, bytes_of(one), nullptr, nullptr);
   const std::uint64_t first = window(0).unlock(1);
   run();
   EXPECT_TRUE(window(0).done(1, first));
@@ -329,7 +438,7 @@ TEST_F(WindowTest, WhatComesBehindAStartWaitsForThePost) {
   const std::int64_t one = 1;
   for (int epoch = 1; epoch <= 3; ++epoch) {
     window(0).start(1);
-    window(0).accumulate({.rank = 1}, kSum, bytes_of(one));
+    window(0).accumulate({.rank = 1}, kSum, bytes_of(one), nullptr, nullptr);
     window(0).complete(1);
     window(0).post(1);  // is not kept back
     run();
@@ -364,13 +473,14 @@ TEST_F(WindowTest, CompletesComeBehindTheirData) {
 TEST_F(WindowTest, NonsenseBreaksTheProtocolOrDoesNothing) {
   for (int round = 0; round < 20'000; ++round) {
     std::vector<std::byte> bytes = some_bytes(1 + random() % 80);
-    if (random() % 2 == 0) bytes[0] = static_cast<std::byte>(1 + random() % 13);
+    if (random() % 2 == 0) bytes[0] = static_cast<std::byte>(1 + random() % 14);
     for (std::size_t i = 1; i < bytes.size(); ++i) {
       if (random() % 3 != 0) bytes[i] = std::byte{0};
     }
     // Data that never comes would be waited for when the test ends.
     std::replace(bytes.begin(), bytes.end(), std::byte{3}, std::byte{0});
-    static_cast<void>(window(0).take(11, {.context = kContext, .source = 1}, bytes));
+    const auto tag = static_cast<std::int32_t>(random() % 2);
+    static_cast<void>(window(0).take(11, {.context = kContext, .source = 1, .tag = tag}, bytes));
     core::OutFrame out;
     while (at(0).engine.next_frame(out)) {
     }

@@ -6,7 +6,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-OURS = {"bench": "bench", "lab": "lab", "tcp": "bench"}  # how `#include "X/...` names a folder
+OURS = {
+    "bench": "bench",
+    "lab": "lab",
+    "tcp": "bench",
+    "sim": "bench",
+}  # how `#include "X/...` names a folder
 
 
 def table() -> dict[str, set[str]]:

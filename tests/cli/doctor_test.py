@@ -160,13 +160,14 @@ def test_port_that_another_program_has(doctor):
 
 
 def test_port_that_is_closed(doctor):
-    """West listens where east does not knock."""
+    """West listens where east does not knock, on a link of a network."""
     listen, knock = free_port(), free_port()
     gateway = (
         f"[[gateway]]\ncluster = 'west'\naddress = '127.0.0.1:{knock}'\n"
         f"listen = '127.0.0.1:{listen}'\n"
     )
-    assert doctor(f"[cluster.east]\n[cluster.west]\n{gateway}") == 1
+    link = "[[link]]\nbetween = ['east', 'west']\nrtt = '1 ms'\n"
+    assert doctor(f"[cluster.east]\n[cluster.west]\n{gateway}{link}") == 1
     assert doctor.level("gateways", "joined") == "fail"
     found = doctor.of("link", "port")
     assert found["level"] == "fail"

@@ -148,7 +148,7 @@ def test_nobody_comes_twice(meet, key, tmp_path):
 
 
 def test_who_has_waited_long_enough_is_given_back(meet, key, tmp_path):
-    meeting = meet(hold=0.5, wait=6)
+    meeting = meet(hold=0.5, wait=60)
     part = join(meeting, key, tmp_path, "east", "--requeue", f"touch {tmp_path}/requeued")
     part.communicate(timeout=60)
     assert part.returncode == 0

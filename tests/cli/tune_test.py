@@ -1,13 +1,17 @@
 """`isthmus tune`: what it measures, keeps, and what runs make of it."""
 
+import itertools
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from isthmus.errors import RunError
+from isthmus import grid as grids
+from isthmus import networktext
+from isthmus.errors import RunError, UsageError
 from isthmus.grid import ClusterSpec, Grid, LinkSpec
 from isthmus.tune import commands, store
 from isthmus.tune.agreement import judge
@@ -141,7 +145,95 @@ def test_what_the_grid_file_says_of_links_comes_first(pair):
     for one in grid.installs.values():
         (one.home / "heard.jsonl").unlink()
     grid.run("-n", "2", "x")
-    assert given(grid) == [f"{links},{figures().network()}"] * 2
+    assert given(grid) == [figures().network()] * 2  # measured, it takes their place
+    for one in grid.installs.values():
+        (one.home / "heard.jsonl").unlink()
+    grid.run("-n", "2", "-x", "ISTHMUS_NETWORK=wan-latency=1ms", "x")
+    assert given(grid) == ["wan-rate=1000.0M,wan-latency=1ms"] * 2
+
+
+def three(**of_pairs: tuple[float, float]) -> Figures:
+    """Latency and rate by pair, as ab."""
+    cluster = {"ranks": 8, "latency": 5e-5, "rate": 12e6, "message": 2e-6}
+    return parse(
+        json.dumps(
+            {
+                "clusters": [{"name": name, **cluster} for name in "abc"],
+                "pairs": [
+                    {"between": list(names), "latency": latency, "rate": rate, "senders": 8}
+                    for names, (latency, rate) in of_pairs.items()
+                ],
+            }
+        )
+    )
+
+
+def test_pairs_that_differ_from_the_worst_are_told():
+    near_and_far = three(ab=(0.0005, 1e9), ac=(0.02, 95e6), bc=(0.0195, 90e6))
+    text = near_and_far.network()
+    assert text.startswith("wan-latency=20000.000us,wan-rate=720.0M,")
+    assert [entry for entry in text.split(",") if entry.startswith("pair=")] == [
+        "pair=a/b:500.000us:8000.0M"
+    ]
+    assert "pair=a/b::8000.0M" in near_and_far.network({"wan-latency"})
+    assert "pair=a/b:500.000us," in near_and_far.network({"wan-rate"}) + ","
+    alike = three(ab=(0.02, 95e6), ac=(0.021, 95e6), bc=(0.0195, 90e6))
+    assert "pair=" not in alike.network()
+
+
+def test_of_links_one_after_the_other_both_count():
+    """a - b near, b - c far: what a and c send each other takes both."""
+    links = [
+        LinkSpec(between=["a", "b"], rtt="2 ms", rate="10 Gbit/s"),
+        LinkSpec(between=["c", "b"], rtt="40 ms", rate="1 Gbit/s"),
+    ]
+    grid = Grid(cluster={name: ClusterSpec() for name in "abc"}, link=links)
+    assert networktext.of_links(grid) == (
+        "wan-latency=21000.000us,wan-rate=1000.0M,pair=a/b:1000.000us:10000.0M,"
+        "shared=a/c+b/c:1000.0M,shared=a/b+a/c:10000.0M"
+    )
+    assert networktext.of_links(grid, {"wan-latency", "wan-rate"}) == (
+        "shared=a/c+b/c:1000.0M,shared=a/b+a/c:10000.0M"
+    )
+    assert networktext.of_links(TWO) == ""
+
+
+def test_what_pairs_share_is_said_in_the_grid_file():
+    text = """
+        [cluster.a]
+        [cluster.b]
+        [cluster.c]
+        [[shared]]
+        between = [["a", "c"], ["b", "c"]]
+        rate    = "1 Gbit/s"
+    """
+    assert networktext.of_links(grids.parse(text, "g")) == "shared=a/c+b/c:1000.0M"
+    for wrong, what in (
+        ('[["a", "c"]]', "two at least; it has 1"),
+        ('[["a", "c"], ["b"]]', "must have two clusters in each pair; one has 'b'"),
+        ('[["a", "c"], ["b", "b"]]', "must have two clusters in each pair"),
+        ('[["a", "c"], ["b", "z"]]', "names a cluster 'z' that is not in the file"),
+    ):
+        with pytest.raises(UsageError, match=what):
+            grids.parse(text.replace('[["a", "c"], ["b", "c"]]', wrong), "g")
+
+
+def test_the_text_of_many_clusters_is_bounded_and_soon_there():
+    names = [f"{'long' * 14}{i}" for i in range(64)]
+    links = [
+        LinkSpec(between=[a, b], rtt=f"{1 + i} ms", rate="1 Gbit/s")
+        for i, (a, b) in enumerate(itertools.pairwise(names))
+    ]
+    grid = Grid(cluster={name: ClusterSpec() for name in names}, link=links)
+    begun = time.monotonic()
+    assert len(networktext.of_links(grid)) < 2 * networktext.MOST + 100
+    assert time.monotonic() - begun < 5
+
+
+def test_a_pair_of_clusters_that_are_not_in_the_grid_is_refused(tuned):
+    done = tuned.run("-n", "2", "-x", "ISTHMUS_NETWORK=pair=east/wets:1ms", "x")
+    assert done.returncode == 2
+    assert "a cluster 'wets' that is not in the grid; did you mean 'west'?" in done.stderr
 
 
 def test_a_grid_file_that_has_changed_is_told(tuned):

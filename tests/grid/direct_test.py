@@ -52,7 +52,7 @@ for _ in range(50):
 
 def payload(stats: str) -> int:
     """Bytes of the program that crossed the gateways, by the table of --stats."""
-    rows = re.findall(r"│ \w+ -> \w+ +│ +\d+ │ +(\d+) │", stats)
+    rows = re.findall(r"│ \w+ -> \w+(?:, memory)? +│ +\d+ │ +(\d+) │", stats)
     assert len(rows) == 2, stats
     return sum(map(int, rows))
 

@@ -67,3 +67,39 @@ def test_memory_of_a_gpu_does_not_cross(isthmus, tmp_path, name):
     subprocess.run([*compile_, f"-Wl,-rpath,{tmp_path}", "-o", program], check=True)
     done = isthmus("run", "-n", 2, program)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+# The driver comes with a library that the program opens between its messages.
+LATER = """\
+#include <dlfcn.h>
+#include <mpi.h>
+int main(int argc, char** argv) {
+  int rank, class = MPI_SUCCESS, got;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  for (int i = 0; i < 3; ++i) {
+    MPI_Sendrecv(&rank, 1, MPI_INT, 1 - rank, 2, &got, 1, MPI_INT, 1 - rank, 2, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+  }
+  void* const driver = dlopen(DRIVER_PATH, RTLD_NOW | RTLD_LOCAL);
+  void* const device = driver ? dlsym(driver, "device") : NULL;
+  if (!device) MPI_Abort(MPI_COMM_WORLD, 3);
+  MPI_Error_class(MPI_Send(device, 8, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD), &class);
+  MPI_Finalize();
+  return class == MPI_ERR_BUFFER ? 0 : 1;
+}
+"""
+
+
+def test_a_driver_that_comes_after_messages_is_found(isthmus, tmp_path):
+    driver, source, program = tmp_path / "driver.c", tmp_path / "later.c", tmp_path / "later"
+    driver.write_text(DRIVER)
+    source.write_text(LATER)
+    library = tmp_path / "libcuda.so.1"
+    shared = ["-shared", "-fPIC", f"-Wl,-soname,{library.name}"]
+    subprocess.run(["cc", *shared, driver, "-o", library], check=True)
+    compile_ = [mpis.ALL["openmpi4"].cc, f'-DDRIVER_PATH="{library}"', source, "-ldl"]
+    subprocess.run([*compile_, "-o", program], check=True)
+    done = isthmus("run", "-n", 2, program)
+    assert done.returncode == 0, done.stdout + done.stderr

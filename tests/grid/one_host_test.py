@@ -1,4 +1,4 @@
-"""Clusters on one host: their processes share memory, and need no gateway."""
+"""Clusters on one host: their processes share memory without a gateway, or with gateways there."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ for i in range(int(sys.argv[1])):
 
 def crossed(stats: str) -> tuple[int, Counter[str]]:
     """Bytes of the program that crossed the gateways, and those of each other leg, by --stats."""
-    by_gateways = re.findall(r"│ \w+ -> \w+ +│ +\d+ │ +(\d+) │", stats)
+    by_gateways = re.findall(r"│ \w+ -> \w+(?:, memory)? +│ +\d+ │ +(\d+) │", stats)
     directly = re.findall(r"│ \w+ -> \w+, (.+) \(\d+\) +│ +\d+ │ +(\d+) │", stats)
     legs: Counter[str] = Counter()
     for leg, size in directly:
@@ -86,6 +86,41 @@ def test_the_environment_says_it_where_the_grid_file_does_not(isthmus, tmp_path,
     assert "ISTHMUS_REACH is 'memory'" in done.stderr
 
 
+def shared(stats: str) -> tuple[int, dict[str, str]]:
+    """Links whose gateways share memory, and ranks that share it with their gateway, by --stats."""
+    links = re.findall(r"│ \w+ -> \w+, memory +│", stats)
+    return len(links), dict(re.findall(r"│ \w+ -> (\w+)'s ranks, memory \((.+)\) +│", stats))
+
+
+@pytest.mark.parametrize("leg", ["memory", "socket"])
+def test_gateways_share_memory_with_ranks_and_each_other(isthmus, tmp_path, monkeypatch, leg):
+    monkeypatch.setenv("ISTHMUS_REACH", "gateway")
+    monkeypatch.setenv("ISTHMUS_LEG", leg)
+    python = mpis.ALL["mpich5"].python
+    done = isthmus("run", "-n", 4, "--stats", python, talk(tmp_path), 20)
+    assert done.returncode == 0, done.stderr
+    assert crossed(done.stderr)[0] >= 4 * 20 * 300_000, done.stderr
+    links, ranks = shared(done.stderr)
+    both = {"east": "2 of 2", "west": "2 of 2"}
+    assert (links, ranks) == ((2, both) if leg == "memory" else (0, {})), done.stderr
+
+
+def test_a_link_that_names_a_network_keeps_its_sockets(isthmus, tmp_path):
+    grid = tmp_path / "grid.toml"
+    grid.write_text(GRID.format(reach='reach = "gateway"\nrate = "10 Gbit/s"'))
+    python = mpis.ALL["mpich5"].python
+    done = isthmus("run", "-g", grid, "-n", 2, "--stats", python, talk(tmp_path), 20)
+    assert done.returncode == 0, done.stderr
+    assert shared(done.stderr) == (0, {"east": "1 of 1", "west": "1 of 1"}), done.stderr
+
+
+def test_a_leg_that_is_none_is_named(isthmus, monkeypatch):
+    monkeypatch.setenv("ISTHMUS_LEG", "tcp")
+    done = isthmus("run", "-n", 2, "true")
+    assert done.returncode == 2
+    assert "ISTHMUS_LEG is 'tcp'" in done.stderr
+
+
 DENIED = r"""
 import ctypes, os, platform, struct
 number = {"x86_64": 319, "aarch64": 279}[platform.machine()]  # memfd_create
@@ -116,6 +151,27 @@ def test_one_of_two_makes_the_memory_or_gateways_carry_it(isthmus, tmp_path, den
     assert bool(directly["memory"]) is memory, done.stderr
 
 
+def test_a_rank_that_cannot_make_memory_keeps_its_socket(isthmus, tmp_path, monkeypatch):
+    monkeypatch.setenv("ISTHMUS_REACH", "gateway")
+    program = tmp_path / "denied.py"
+    program.write_text(DENIED + TALK)
+    other, python = talk(tmp_path), mpis.ALL["mpich5"].python
+    words = [
+        *("--on", "east", "-n", 1, python, program, 50),
+        *(":", "--on", "west", "-n", 1, python, other, 50),
+    ]
+    done = isthmus("run", "--stats", *words)
+    assert done.returncode == 0, done.stderr
+    assert shared(done.stderr)[1] == {"west": "1 of 1"}, done.stderr
+
+
+@pytest.fixture(params=["direct", "gateways"])
+def memory(request, monkeypatch):
+    """Rings between processes, and those between them and gateways."""
+    if request.param == "gateways":
+        monkeypatch.setenv("ISTHMUS_REACH", "gateway")
+
+
 @contextlib.contextmanager
 def running(program: Path, ranks: int, times: int) -> Iterator[tuple[subprocess.Popen, dict]]:
     """A run of `talk`, and the ranks' processes."""
@@ -134,6 +190,7 @@ def running(program: Path, ranks: int, times: int) -> Iterator[tuple[subprocess.
         run.communicate(timeout=60)
 
 
+@pytest.mark.usefixtures("memory")
 def test_a_rank_that_dies_in_the_middle_of_a_message_ends_the_job(tmp_path):
     with running(talk(tmp_path), 4, 1_000_000) as (run, pids):
         time.sleep(0.5)  # so that messages are under way; nothing depends on it
@@ -143,6 +200,7 @@ def test_a_rank_that_dies_in_the_middle_of_a_message_ends_the_job(tmp_path):
         assert "rank 3" in errors or "west" in errors, errors
 
 
+@pytest.mark.usefixtures("memory")
 def test_a_rank_that_stands_still_for_longer_than_a_conduit_may_loses_nothing(tmp_path):
     program = tmp_path / "still.py"
     program.write_text(

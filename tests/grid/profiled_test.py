@@ -178,13 +178,16 @@ int main(int argc, char** argv) {
 """
 
 
+def compiled(cc: str, text: str, folder: Path) -> Path:
+    source, built = folder / "waits.c", folder / "waits"
+    source.write_text(text)
+    subprocess.run([cc, source, "-o", built], check=True)
+    return built
+
+
 @pytest.fixture(params=["openmpi4", "mpich4"])
 def waits(request, tmp_path: Path) -> Path:
-    source = tmp_path / "waits.c"
-    source.write_text(WAITS)
-    built = tmp_path / "waits"
-    subprocess.run([mpis.ALL[request.param].cc, source, "-o", built], check=True)
-    return built
+    return compiled(mpis.ALL[request.param].cc, WAITS, tmp_path)
 
 
 def test_waits_for_another_cluster_are_told_from_others(profiled, waits) -> None:
@@ -195,6 +198,113 @@ def test_waits_for_another_cluster_are_told_from_others(profiled, waits) -> None
     assert near[0] > 0.6
     assert near[1] < 0.2 * near[0]
     assert ranks[0]["wan"] == pytest.approx(far[1], abs=0.05)
+
+
+# Rank 0 waits for a lock that the last rank holds, then for one that its neighbour holds; then all
+# of the first cluster wait for an exposure epoch of the last rank's to end.
+WINDOWS = r"""
+#include <mpi.h>
+#include <unistd.h>
+static void in_turns(MPI_Win window, int rank, int holder, int target) {
+  int one = 1;
+  if (rank == holder) {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window);
+    MPI_Put(&one, 1, MPI_INT, target, 0, 1, MPI_INT, window);
+    MPI_Win_flush(target, window);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == holder) usleep(600000);
+  if (rank == holder) MPI_Win_unlock(target, window);
+  if (rank == 0) {
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window);
+    MPI_Put(&one, 1, MPI_INT, target, 0, 1, MPI_INT, window);
+    if (target == 1) MPI_Win_unlock(target, window);  /* near */
+    else { MPI_Win_flush(target, window); MPI_Win_unlock(target, window); }
+  }
+  MPI_Barrier(MPI_COMM_SELF);
+}
+int main(int argc, char** argv) {
+  int rank, size, value = 0, last;
+  MPI_Win window;
+  MPI_Group world, one;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  last = size - 1;
+  MPI_Win_create(&value, sizeof value, sizeof value, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  in_turns(window, rank, last, last);
+  MPI_Barrier(MPI_COMM_WORLD);
+  in_turns(window, rank, 1, 1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  int other = rank == 0 ? last : 0;
+  MPI_Group_incl(world, 1, &other, &one);
+  if (rank == 0) {
+    MPI_Win_post(one, 0, window);
+    MPI_Win_wait(window);
+  } else if (rank == last) {
+    MPI_Win_start(one, 0, window);
+    usleep(600000);
+    MPI_Win_complete(window);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_free(&window);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+# Every rank writes and reads a file that is in the first cluster.
+FILES = r"""
+#include <mpi.h>
+int main(int argc, char** argv) {
+  static char data[1 << 20];
+  int rank;
+  MPI_File file;
+  MPI_Request request;
+  MPI_Info hints;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Info_create(&hints);
+  MPI_Info_set(hints, "isthmus_share", "false");
+  MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ARE_FATAL);
+  MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, hints, &file);
+  for (int i = 0; i < 200; ++i) {
+    MPI_Offset place = (MPI_Offset)rank << 20;
+    MPI_File_write_at(file, place, data, sizeof data, MPI_BYTE, MPI_STATUS_IGNORE);
+    MPI_File_get_size(file, &place);
+    MPI_File_iread_at(file, (MPI_Offset)rank << 20, data, sizeof data, MPI_BYTE, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  MPI_File_close(&file);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+
+def test_waits_for_files_of_another_cluster_are_told_from_others(profiled, tmp_path) -> None:
+    program = compiled(mpis.ALL["openmpi4"].cc, FILES, tmp_path)
+    ranks = profiled("-n", 4, program, f"east:{tmp_path / 'data'}")["ranks"]
+    for name in ("MPI_File_write_at", "MPI_Wait"):
+        near, far = ranks[0]["calls"].get(name, [0, 0]), ranks[3]["calls"][name]
+        assert near[1] < 0.2 * far[1]
+        assert far[0] > 0.03
+        assert far[1] > 0.8 * far[0]
+
+
+@pytest.mark.parametrize("library", ["openmpi4", "mpich4"])
+def test_waits_for_windows_of_another_cluster_are_told_from_others(
+    profiled, tmp_path, library
+) -> None:
+    program = compiled(mpis.ALL[library].cc, WINDOWS, tmp_path)
+    calls = profiled("-n", 4, program)["ranks"][0]["calls"]
+    for far in ("MPI_Win_flush", "MPI_Win_wait"):
+        assert calls[far][0] > 0.3
+        assert calls[far][1] > 0.8 * calls[far][0]
+    unlocked, near = calls["MPI_Win_unlock"]
+    assert unlocked > 0.3
+    assert near < 0.2 * unlocked
 
 
 def test_an_abort_leaves_the_profile_of_who_called_it(profiled, waits) -> None:

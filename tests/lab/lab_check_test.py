@@ -21,6 +21,7 @@ SIZES = {
     "hablot16": ["--nodes", "1"],
     "matsuda16": ["--nodes", "2"],
     "leiden": ["--nodes", "1"],
+    "distant": ["--nodes", "1"],
 }
 
 

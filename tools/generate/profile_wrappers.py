@@ -91,6 +91,7 @@ AFTER = dict.fromkeys(("Init", "Init_thread", "Session_init"), "if (code == MPI_
 ALSO_TIMED = re.compile(
     r"(Wait|Test)(all|any|some)?|Request_get_status(_all|_any|_some)?|Pready(_range|_list)?"
     r"|Parrived|Buffer_(detach|flush)|Recv_init|Precv_init|Intercomm_create_from_groups"
+    r"|File_(delete|get_size|get_position_shared)"
 )
 # They look at a handle, and take a few ns.
 QUICK = re.compile(

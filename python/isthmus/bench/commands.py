@@ -24,6 +24,7 @@ from isthmus.bench.common import (
 from isthmus.bench.io.command import io
 from isthmus.bench.papers.command import papers
 from isthmus.bench.rma.command import rma
+from isthmus.bench.sim.command import sim
 from isthmus.bench.traffic import traffic as draw_traffic
 from isthmus.bench.verdicts import judge
 from isthmus.errors import UsageError, did_you_mean, listing
@@ -42,6 +43,7 @@ bench_app.command("coll")(coll)
 bench_app.command("app")(app)
 bench_app.command("rma")(rma)
 bench_app.command("io")(io)
+bench_app.command("sim")(sim)
 bench_app.command("papers")(papers)
 
 

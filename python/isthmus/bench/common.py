@@ -133,12 +133,12 @@ def finish(
     out.print(f"It took {took:.0f} s.")
     if json_file is not None:
         limits = [verdict.as_json() for verdict in verdicts]
-        _write(json_file, {**_facts(name), **results.as_json(), "limits": limits})
+        write(json_file, {**facts(name), **results.as_json(), "limits": limits})
     well = results.runs and not results.failed and all(verdict.well for verdict in verdicts)
     return 0 if well else 1
 
 
-def _facts(name: str) -> dict[str, Any]:
+def facts(name: str) -> dict[str, Any]:
     return {
         "isthmus": VERSION,
         "place": name,
@@ -148,7 +148,7 @@ def _facts(name: str) -> dict[str, Any]:
     }
 
 
-def _write(path: Path, data: dict[str, Any]) -> None:
+def write(path: Path, data: dict[str, Any]) -> None:
     try:
         path.write_text(json.dumps(data, indent=1) + "\n")
     except OSError as error:

@@ -185,18 +185,22 @@ def _end(grid: Grid, cluster: str) -> End:
 
 
 def find_tcpbench() -> Path:
+    return find_program("isthmus-tcpbench")
+
+
+def find_program(name: str) -> Path:
     """ISTHMUS_PREFIX/bin, else beside isthmusd, the build tree of this checkout, or pip's."""
     candidates = []
     if named := os.environ.get("ISTHMUS_PREFIX"):
-        candidates.append(Path(named) / "bin" / "isthmus-tcpbench")
-    candidates += built("isthmus-tcpbench")
+        candidates.append(Path(named) / "bin" / name)
+    candidates += built(name)
     with contextlib.suppress(IsthmusError):
-        candidates.append(find_isthmusd().with_name("isthmus-tcpbench"))
-    candidates.append(Path(sysconfig.get_path("data")) / "bin" / "isthmus-tcpbench")
+        candidates.append(find_isthmusd().with_name(name))
+    candidates.append(Path(sysconfig.get_path("data")) / "bin" / name)
     for path in candidates:
         if os.access(path, os.X_OK):
             return path
     raise RunError(
-        f"isthmus-tcpbench, a compiled part of Isthmus, was not found; looked for {candidates[-1]}",
-        "Install Isthmus anew, or set ISTHMUS_PREFIX to the folder with bin/isthmus-tcpbench.",
+        f"{name}, a compiled part of Isthmus, was not found; looked for {candidates[-1]}",
+        f"Install Isthmus anew, or set ISTHMUS_PREFIX to the folder with bin/{name}.",
     )

@@ -8,10 +8,11 @@ the waits that were measured say better."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, permutations
 
+from isthmus.profile import estimates
 from isthmus.profile.model import Profile
 from isthmus.profile.scenario import Scenario, as_it_was
 from isthmus.profile.told import Collective
@@ -23,7 +24,8 @@ _SEEN = 0.02  # seconds
 # Beyond so many times what is likely, waits were for something else.
 _EXPLAINED = 1.5
 # Of one pair's messages, those that wait for the one before, where nothing was learned: 2026-11 it
-# was 0.8 of a halo exchange's, 0.5 of MG's, 0.2 of LU's, which sends ahead (bench/predictions.py).
+# was 1.3 of CG's, whose pairs wait for each other, all of a halo exchange's, 0.6 of MG's, 0.2 of
+# LU's, which sends ahead (bench/predictions.py).
 _SERIAL = 0.5
 
 
@@ -61,10 +63,11 @@ class Waits:
         )
 
     def scaled(self, by: float) -> Waits:
-        """The likely figures, at least the least."""
+        """The likely figures, between the least and the most."""
 
         def of(span: Span) -> Span:
-            return Span(span.least, max(span.least, span.likely * by), span.most)
+            likely = min(span.most, max(span.least, span.likely * by))
+            return Span(span.least, likely, span.most)
 
         return Waits(of(self.messages), of(self.collectives), self.bytes)
 
@@ -107,10 +110,11 @@ def predict(profile: Profile, scenario: Scenario) -> Prediction:
         scenario.is_like(profile) and _are_long(was) and _SEEN <= measured <= likely * _EXPLAINED
     )
     if learned:
-        after = after.scaled(min(1.0, measured / likely))
+        before, after = before.scaled(measured / likely), after.scaled(measured / likely)
     elif not _are_long(was):
         after = after.guessed()
-    near = max(0.0, profile.seconds - min(measured, likely))
+    explained = before.all.likely if learned else min(measured, likely)
+    near = max(0.0, profile.seconds - explained)
     return Prediction(seconds=after.all.after(near), near=near, waits=after, learned=learned)
 
 
@@ -160,16 +164,17 @@ class _Shape:
     most: float
     vector: bool = False
     spread: bool = False  # to everybody else, an equal part to each
+    rooted: bool = False  # some members do not wait for others
 
 
 _SHAPES: Mapping[str, _Shape] = {
     "Barrier": _Shape(1, 2),
-    "Bcast": _Shape(0, 1, vector=True),
-    "Scatter": _Shape(0, 1, spread=True),
-    "Scatterv": _Shape(0, 1, spread=True),
-    "Gather": _Shape(0, 1),
-    "Gatherv": _Shape(0, 1),
-    "Reduce": _Shape(0, 1, vector=True),
+    "Bcast": _Shape(0, 1, vector=True, rooted=True),
+    "Scatter": _Shape(0, 1, spread=True, rooted=True),
+    "Scatterv": _Shape(0, 1, spread=True, rooted=True),
+    "Gather": _Shape(0, 1, rooted=True),
+    "Gatherv": _Shape(0, 1, rooted=True),
+    "Reduce": _Shape(0, 1, vector=True, rooted=True),
     "Allreduce": _Shape(1, 2, vector=True),
     "Scan": _Shape(0.5, 2, vector=True),
     "Exscan": _Shape(0.5, 2, vector=True),
@@ -196,22 +201,69 @@ def _of_collectives(
 ) -> Span:
     """Operations of one communicator one after the other; those of different ones at the same
     time, unless a rank is in both."""
+    crossing = list(_crossing(profile, scenario))
+    known = estimates.seconds(each for one in crossing for _, each in one.problems)
     spans: dict[int, Span] = {}
+    for one in crossing:
+        span = one.span(known)
+        for rank in one.members:
+            spans[rank] = spans.get(rank, Span(0, 0, 0)) + span
+        _add_bytes(one.call, one.shape, one.members, scenario, link_bytes)
+    return max(spans.values(), key=lambda span: span.likely, default=Span(0, 0, 0))
+
+
+@dataclass(frozen=True)
+class _Crossing:
+    """A collective of a communicator that spans clusters."""
+
+    call: Collective
+    shape: _Shape
+    members: list[int]
+    one_way: float  # seconds of all operations together
+    problems: list[tuple[float, estimates.Problem]]  # operations of each
+
+    def span(self, known: Mapping[estimates.Problem, float]) -> Span:
+        """Likely is what the formulas say; where some members do not wait, half a way less."""
+        likely = sum(operations * known[problem] for operations, problem in self.problems)
+        if self.shape.rooted:
+            likely -= self.one_way / 2
+        least = self.shape.least * self.one_way
+        likely = max(least, likely)
+        return Span(least, likely, max(likely, self.shape.most * self.one_way))
+
+
+def _crossing(profile: Profile, scenario: Scenario) -> Iterator[_Crossing]:
     for call in profile.collectives:
         members = _members(profile, call)
         homes = {scenario.home[rank] for rank in members if rank in scenario.home}
-        shape = _SHAPES.get(plain_name(call.function))
+        name = plain_name(call.function)
+        shape = _SHAPES.get(name)
         if len(homes) < 2 or shape is None:
             continue
-        operations = call.entered / len(members)
-        rtt = max(scenario.wire(a, b).rtt for a, b in combinations(sorted(homes), 2))
-        one_way = operations * rtt / 2
-        span = Span(shape.least * one_way, (shape.least + shape.most) / 2 * one_way,
-                    shape.most * one_way)  # fmt: skip
-        for rank in members:
-            spans[rank] = spans.get(rank, Span(0, 0, 0)) + span
-        _add_bytes(call, shape, members, scenario, link_bytes)
-    return max(spans.values(), key=lambda span: span.likely, default=Span(0, 0, 0))
+        wires = [scenario.wire(a, b) for a, b in combinations(sorted(homes), 2)]
+        rtt, rate = max(wire.rtt for wire in wires), min(wire.rate for wire in wires)
+        at = tuple(scenario.home[rank] for rank in members if rank in scenario.home)
+        problems = [
+            (operations, estimates.Problem(estimates.KINDS[name], round(size), at, rtt, rate))
+            for operations, size in _sizes(call, name, len(members))
+        ]
+        one_way = call.entered / len(members) * rtt / 2
+        yield _Crossing(call, shape, members, one_way, problems)
+
+
+def _sizes(call: Collective, name: str, n: int) -> Iterator[tuple[float, float]]:
+    """(operations, bytes of the problem). A scatter's members count nothing but the call; of the
+    others each counts what it gives, and a class of sizes is taken for its middle."""
+    if name.startswith("Scatter"):
+        operations = call.entered / n
+        yield operations, call.bytes / operations if operations else 0.0
+        return
+    middles = {int(key): 1.5 * 2 ** int(key) if int(key) >= 0 else 0.0 for key in call.sizes}
+    guessed = sum(count * middles[int(key)] for key, count in call.sizes.items())
+    blocks = n if "gather" in name.lower() else 1
+    for key, count in call.sizes.items():
+        size = middles[int(key)] * call.bytes / guessed if guessed else 0.0
+        yield count / n, size * blocks
 
 
 def _members(profile: Profile, call: Collective) -> list[int]:

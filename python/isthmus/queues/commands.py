@@ -53,6 +53,7 @@ def submit(run: RunOptions, options: SubmitOptions) -> int:
     outward = run.profile is not None or run.guests
     plan = make_plan(grid, run.parts, run.map, joining=True, outward=outward)
     _check_schedulers(plan)
+    profile = ProfileFile.of_command_line(run.profile, run.parts) if run.profile else None
     plan = replace(plan, job=f"isthmus-{secrets.token_hex(4)}")
     host, port = _meeting_point(options.meet or grid.meet)
     length = seconds_of("--time", options.time)
@@ -73,7 +74,7 @@ def submit(run: RunOptions, options: SubmitOptions) -> int:
         },
     )
     policy = Policy(hold=seconds_of("--hold", options.hold), wait=run.wait)
-    orchestrator = _orchestrator(here, plan, parts, run, policy)
+    orchestrator = _orchestrator(here, plan, parts, run, profile, policy)
     sys.stdout.flush()
     pid = detach(orchestrator, here, listening)
     here.note("process.json", {"pid": pid, "host": socket.gethostname()})
@@ -137,7 +138,12 @@ def _hand_out(
 
 
 def _orchestrator(
-    here: place.Place, plan: Plan, parts: Sequence[Part], run: RunOptions, policy: Policy
+    here: place.Place,
+    plan: Plan,
+    parts: Sequence[Part],
+    run: RunOptions,
+    profile: ProfileFile | None,
+    policy: Policy,
 ) -> Orchestrator:
     commands = [
         agent_command(a.host, a.prefix, str(Path.cwd()), "gateway") if not a.joins else []
@@ -145,8 +151,7 @@ def _orchestrator(
     ]
     of_run = Options(
         timeout=run.timeout, wait=None, tag_output=run.tag_output, stats=run.stats,
-        metrics=run.metrics, trace=run.trace, stage=run.stage,
-        profile=ProfileFile.of_command_line(run.profile, run.parts) if run.profile else None,
+        metrics=run.metrics, trace=run.trace, stage=run.stage, profile=profile,
     )  # fmt: skip
     return Orchestrator(here, plan, commands, parts, of_run, policy, Voice(run.verbose))
 

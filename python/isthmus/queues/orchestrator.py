@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from isthmus import report
 from isthmus.errors import RunError
-from isthmus.job import Job, Options
+from isthmus.job import Job, Options, Result
 from isthmus.plan import Plan
 from isthmus.queues.door import Door, GatheringError, Policy
 from isthmus.queues.keys import server_context
@@ -64,6 +64,7 @@ class Orchestrator:
         gathering = asyncio.create_task(door.gather())
         loop.add_signal_handler(signal.SIGTERM, gathering.cancel)
         status, sentence = _CANCELLED, "cancelled"
+        result: Result | None = None
         try:
             arrivals = await gathering
             self._note("running")
@@ -80,6 +81,9 @@ class Orchestrator:
         except GatheringError as error:
             status, sentence = 1, error.sentence
             self._voice.say(str(error))
+        except RunError as error:  # such as a profile that cannot be written
+            status, sentence = (result and result.status) or 1, str(error)
+            self._voice.say(sentence)
         except asyncio.CancelledError:
             self._voice.say("the job was cancelled while parts of it were awaited")
         finally:

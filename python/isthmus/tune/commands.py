@@ -60,7 +60,8 @@ def tune(
     """Measure the networks of a grid once, for the choice of collective algorithms.
 
     Of each cluster: latency and bandwidth of a rank's link, and what a message costs. Of each pair
-    of clusters: latency, and the bandwidth of all senders together. It is measured again until the
+    of clusters: latency, and the bandwidth of all senders together; where pairs differ, each counts
+    for what crosses it. It is measured again until the
     best two runs agree; what does not agree, or contradicts the grid file, is not kept. What is
     found is kept beside the grid file, as GRID.tune.json, and used by each `isthmus run` with that
     file until the file changes. ISTHMUS_NETWORK in the environment of `isthmus run` takes its

@@ -1,13 +1,14 @@
 """What was measured, and what the choice of collective algorithms goes by."""
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from pydantic import BaseModel, Field
 
+from isthmus import networktext
 from isthmus.errors import RunError
-from isthmus.grid import Grid
+from isthmus.networktext import rate, time
 
 
 class ClusterFigures(BaseModel):
@@ -34,29 +35,25 @@ class Figures(BaseModel):
 
     def network(self, without: Collection[str] = ()) -> str:
         """For ISTHMUS_NETWORK (docs/collectives.md), `without` some of its keys. Of several
-        clusters or pairs the worst, since a collective waits for the last; of several runs see
-        `best`."""
+        clusters the worst, since a collective waits for the last; of pairs the worst, too, and what
+        differs from it; of several runs see `best`."""
         every: list[ClusterFigures | PairFigures] = [*self.clusters, *self.pairs]
+        ways = [
+            networktext.Way(
+                between=pair.between,
+                latency=0 if "wan-latency" in without else pair.latency,
+                rate=0 if "wan-rate" in without else pair.rate,
+            )
+            for pair in self.pairs
+        ]
         keys = {
-            "wan-latency": _time(max((p.latency for p in self.pairs), default=0)),
-            "wan-rate": _rate(_least(p.rate for p in self.pairs)),
-            "link-latency": _time(max((c.latency for c in self.clusters), default=0)),
-            "link-rate": _rate(_least(c.rate for c in self.clusters)),
-            "message-cost": _time(max((x.message for x in every), default=0)),
-            "stream-cost": _time(max((c.message for c in self.clusters), default=0)),
+            "link-latency": time(max((c.latency for c in self.clusters), default=0)),
+            "link-rate": rate(min((c.rate for c in self.clusters if c.rate > 0), default=0)),
+            "message-cost": time(max((x.message for x in every), default=0)),
+            "stream-cost": time(max((c.message for c in self.clusters), default=0)),
         }
-        return _entries({key: value for key, value in keys.items() if key not in without})
-
-
-def of_links(grid: Grid) -> str:
-    """What a grid file says of its links, for ISTHMUS_NETWORK: the longest and the slowest."""
-    times = [link.rtt.seconds / 2 for link in grid.link if link.rtt]
-    rates = [link.rate.bytes for link in grid.link if link.rate]
-    keys = {
-        "wan-latency": _time(max(times, default=0)),
-        "wan-rate": _rate(_least(rates)),
-    }
-    return _entries(keys)
+        rest = [f"{key}={value}" for key, value in keys.items() if value and key not in without]
+        return ",".join([*networktext.worst(ways), *rest, *networktext.pairs(ways)])
 
 
 def parse(text: str) -> Figures:
@@ -82,19 +79,3 @@ def _best(same: Sequence[Any]) -> Any:
         if key in found:
             found[key] = pick(getattr(one, key) for one in same)
     return type(same[0])(**found)
-
-
-def _entries(keys: dict[str, str]) -> str:
-    return ",".join(f"{key}={value}" for key, value in keys.items() if value)
-
-
-def _least(rates: Iterable[float]) -> float:
-    return min((rate for rate in rates if rate > 0), default=0)
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds * 1e6:.3f}us" if seconds > 0 else ""
-
-
-def _rate(bytes_per_second: float) -> str:
-    return f"{bytes_per_second * 8 / 1e6:.1f}M" if bytes_per_second > 0 else ""

@@ -7,6 +7,7 @@
 namespace isthmus::coll {
 
 Task allreduce_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+Task allreduce_tree(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task allreduce_counterparts(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
                             Parameters);
 Task allreduce_fan(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
@@ -19,7 +20,10 @@ Task allreduce_rabenseifner_wan(Party&, ConstBytes in, Bytes out, std::size_t co
 Task allreduce_pipelined(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
                          Parameters);
 
+double cost_allreduce_magpie(const Setting&, const Parameters&);
+
 extern const Algorithm kAllreduceMagpie;
+extern const Algorithm kAllreduceTree;
 extern const Algorithm kAllreduceCounterparts;
 extern const Algorithm kAllreduceFan;
 extern const Algorithm kAllreduceTwoTier;

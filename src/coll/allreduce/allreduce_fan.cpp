@@ -49,7 +49,8 @@ double cost_allreduce_fan(const Setting& setting, const Parameters&) {
   const auto bytes = static_cast<double>(setting.bytes());
   const int far = setting.layout.size() - largest_cluster(setting.layout);
   const double more = bytes * (far - setting.layout.clusters() + 1);
-  return cost_of_fan(setting, bytes, bytes) + crowding(setting, more);
+  return cost_of_fan(setting, bytes, bytes) + crowding(setting, more) +
+         detours(setting, setting.bytes());
 }
 
 }  // namespace

@@ -62,15 +62,11 @@ Task allreduce_magpie(Party& party, ConstBytes in, Bytes out, std::size_t count,
   co_await spread;
 }
 
-namespace {
-
 double cost_allreduce_magpie(const Setting& setting, const Parameters&) {
   const int members = largest_cluster(setting.layout);
   return cost_reduce_magpie(setting, {}) + noticed_late(setting) +
          native_bcast(setting.network, members, setting.bytes());
 }
-
-}  // namespace
 
 const Algorithm kAllreduceMagpie{Kind::Allreduce,       "magpie",         kNothing, kNone,
                                  cost_allreduce_magpie, allreduce_magpie, kMagPIe};

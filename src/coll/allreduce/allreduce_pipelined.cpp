@@ -287,7 +287,8 @@ double cost_allreduce_pipelined(const Setting& setting, const Parameters& parame
   const double gather = std::max(inside, network.wan_latency + inside / number);
   const double through = std::max(inside + late + gather,
                                   segments * messages * network.stream_cost + network.wan_latency);
-  return 2 * network.link_latency + messages * network.message_cost + through;
+  return detours(setting, bytes) + 2 * network.link_latency + messages * network.message_cost +
+         through;
 }
 
 }  // namespace

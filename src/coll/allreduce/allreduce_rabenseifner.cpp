@@ -103,8 +103,7 @@ Task allreduce_rabenseifner_wan(Party& party, ConstBytes in, Bytes out, std::siz
   int senders = parameters.senders;
   std::vector<std::vector<Share>> at_senders;
   for (int c = 0; c < layout.clusters(); ++c) {
-    const auto parts = shares_after_reduce(layout.members(c), count, unit).size();
-    const int most = static_cast<int>(parts);
+    const int most = static_cast<int>(parts_after_reduce(layout.members(c).size()));
     senders = senders <= 0 ? most : std::min(senders, most);
   }
   for (int c = 0; c < layout.clusters(); ++c) {
@@ -133,7 +132,7 @@ namespace {
 
 double cost_allreduce_two_tier(const Setting& setting, const Parameters&) {
   const int members = largest_cluster(setting.layout);
-  return far_message(setting, setting.bytes()) +
+  return far_message(setting, setting.bytes()) + detours(setting, setting.bytes()) +
          4 * explicit_steps(setting.network, members, setting.bytes());
 }
 
@@ -154,19 +153,24 @@ double cost_allreduce_rabenseifner(const Setting& setting, const Parameters&) {
 double cost_allreduce_rabenseifner_wan(const Setting& setting, const Parameters& parameters) {
   const int members = largest_cluster(setting.layout);
   return 2 * explicit_steps(setting.network, members, setting.bytes()) +
-         far_copy(setting, setting.bytes(), senders_of(setting, parameters));
+         far_copy(setting, setting.bytes(), senders_of(setting, parameters)) + planning(setting);
 }
 
 }  // namespace
 
-const Algorithm kAllreduceTwoTier{Kind::Allreduce,         "two-tier",         kRankOrderCut, kNone,
-                                  cost_allreduce_two_tier, allreduce_two_tier, kMatsuda};
-const Algorithm kAllreduceRabenseifner{
-    Kind::Allreduce,        "rabenseifner",           kCut, kNone, cost_allreduce_rabenseifner,
-    allreduce_rabenseifner, "Rabenseifner, ICCS 2004"};
+const Algorithm kAllreduceTwoTier{
+    Kind::Allreduce,    "two-tier", kRankOrderCutByName, kNone, cost_allreduce_two_tier,
+    allreduce_two_tier, kMatsuda};
+const Algorithm kAllreduceRabenseifner{Kind::Allreduce,
+                                       "rabenseifner",
+                                       kCutByName,
+                                       kNone,
+                                       cost_allreduce_rabenseifner,
+                                       allreduce_rabenseifner,
+                                       "Rabenseifner, ICCS 2004"};
 const Algorithm kAllreduceRabenseifnerWan{Kind::Allreduce,
                                           "rabenseifner-wan",
-                                          kRankOrderCut,
+                                          kRankOrderCutByName,
                                           kSenders,
                                           cost_allreduce_rabenseifner_wan,
                                           allreduce_rabenseifner_wan,

@@ -33,7 +33,8 @@ double cost_barrier_counterparts(const Setting& setting, const Parameters&) {
   const Shape shape(setting);
   return exchange_latency(setting.network, shape.members) +
          2 * shape.others * setting.network.message_cost +
-         queueing(setting.network, shape.members) + all_at_once(setting, 0, 0);
+         queueing(setting.network, shape.members) + all_at_once(setting, 0, 0) +
+         detours(setting, 0);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ Task barrier_fan(Party& party, Parameters) {
 namespace {
 
 double cost_barrier_fan(const Setting& setting, const Parameters&) {
-  return cost_of_fan(setting, 0, 0);
+  return cost_of_fan(setting, 0, 0) + detours(setting, 0);
 }
 
 }  // namespace

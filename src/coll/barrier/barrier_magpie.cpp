@@ -26,14 +26,11 @@ Task barrier_magpie(Party& party, Parameters) {
   co_await release;
 }
 
-namespace {
-
 double cost_barrier_magpie(const Setting& setting, const Parameters&) {
   const int members = largest_cluster(setting.layout);
-  return 2 * native_bcast(setting.network, members, 0) + far_message(setting, 0);
+  return 2 * native_bcast(setting.network, members, 0) + far_message(setting, 0) +
+         detours(setting, 0);
 }
-
-}  // namespace
 
 const Algorithm kBarrierMagpie{Kind::Barrier,       "magpie",       kNothing, kNone,
                                cost_barrier_magpie, barrier_magpie, kMagPIe};

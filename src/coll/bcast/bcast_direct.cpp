@@ -36,7 +36,8 @@ double cost_bcast_direct(const Setting& setting, const Parameters&) {
   const auto far = static_cast<double>(setting.layout.size() - members);
   const double bytes = far * static_cast<double>(setting.bytes());
   const double out = bytes / std::min(wan_rate(network, 1), network.link_bandwidth);
-  return std::max(network.wan_latency + network.message_cost * far + out,
+  const double far_ways = detours(setting, setting.bytes());
+  return std::max(network.wan_latency + far_ways + network.message_cost * far + out,
                   native_bcast(network, members, setting.bytes()));
 }
 

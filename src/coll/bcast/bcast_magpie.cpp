@@ -24,15 +24,11 @@ Task bcast_magpie(Party& party, Bytes data, int root, Parameters) {
   for (auto& p : pending) co_await p;
 }
 
-namespace {
-
 double cost_bcast_magpie(const Setting& setting, const Parameters&) {
   const int members = largest_cluster(setting.layout);
-  return far_message(setting, setting.bytes()) + noticed_late(setting) +
-         native_bcast(setting.network, members, setting.bytes());
+  return far_message(setting, setting.bytes()) + detours(setting, setting.bytes()) +
+         noticed_late(setting) + native_bcast(setting.network, members, setting.bytes());
 }
-
-}  // namespace
 
 const Algorithm kBcastMagpie{Kind::Bcast,       "magpie",     kNothing, kNone,
                              cost_bcast_magpie, bcast_magpie, kMagPIe};

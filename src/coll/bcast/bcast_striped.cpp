@@ -37,7 +37,8 @@ class Striped {
       : party_(party),
         data_(data),
         cut_(data.size(), segment),
-        stripes_(party.layout(), root, chained) {}
+        stripes_(party.layout(), root,
+                 tree_of_stripes(party.layout(), party.network(), root, data.size()), chained) {}
 
   Task run() {
     if (party_.rank() == stripes_.root()) {
@@ -176,17 +177,42 @@ namespace {
 int further_clusters(const Setting& setting) { return std::max(0, setting.layout.clusters() - 2); }
 
 double cost_bcast_chained(const Setting& setting, const Parameters& parameters) {
-  return cost_of_stripes(setting, parameters, 1) +
-         further_clusters(setting) * setting.network.wan_latency;
+  const Network& network = setting.network;
+  const double rate = wan_rate(network, largest_cluster(setting.layout));
+  return cost_of_stripes(setting, parameters, 1, network.wan_latency, rate) +
+         further_clusters(setting) * network.wan_latency + detours(setting, setting.bytes());
+}
+
+/// Where ways differ, along the tree.
+double cost_along_tree(const Setting& setting, const Parameters& parameters) {
+  const Ways& ways = *setting.ways;
+  const int home = setting.problem.home;
+  const int members = largest_cluster(setting.layout);
+  const int relays = std::max(1, smallest_cluster(setting.layout) - 1);
+  const ClusterTree tree = ClusterTree::of_many(ways, home, setting.bytes());
+  double longest = 0, load = 1;
+  for (int c = 0; c < ways.clusters(); ++c) {
+    double latency = 0;
+    for (int at = c; at != home; at = tree.parent(at)) latency += ways.latency(at, tree.parent(at));
+    longest = std::max(longest, latency);
+    const auto onward = static_cast<double>(tree.children(c).size()) - (c == home ? 1 : 0);
+    load = std::max(load, 1 + onward / relays);
+  }
+  return cost_of_stripes(setting, parameters, load, longest, tree_rate(setting, tree, members));
 }
 
 }  // namespace
 
 double cost_bcast_striped(const Setting& setting, const Parameters& parameters) {
+  if (setting.ways != nullptr && setting.problem.home >= 0) {
+    return cost_along_tree(setting, parameters);
+  }
   // A relay's link carries one more crossing for each further cluster.
   const int relays = std::max(1, smallest_cluster(setting.layout) - 1);
+  const Network& network = setting.network;
   return cost_of_stripes(setting, parameters,
-                         1 + static_cast<double>(further_clusters(setting)) / relays);
+                         1 + static_cast<double>(further_clusters(setting)) / relays,
+                         network.wan_latency, wan_rate(network, largest_cluster(setting.layout)));
 }
 
 const Algorithm kBcastStriped{Kind::Bcast,

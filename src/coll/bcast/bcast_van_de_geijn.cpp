@@ -89,7 +89,7 @@ namespace {
 
 double cost_bcast_farfirst(const Setting& setting, const Parameters&) {
   const int members = largest_cluster(setting.layout);
-  return far_message(setting, setting.bytes()) +
+  return far_message(setting, setting.bytes()) + detours(setting, setting.bytes()) +
          2 * explicit_steps(setting.network, members, setting.bytes());
 }
 
@@ -107,18 +107,18 @@ double cost_bcast_van_de_geijn(const Setting& setting, const Parameters&) {
 double cost_bcast_van_de_geijn_wan(const Setting& setting, const Parameters& parameters) {
   const int members = largest_cluster(setting.layout);
   return 2 * explicit_steps(setting.network, members, setting.bytes()) +
-         far_copy(setting, setting.bytes(), senders_of(setting, parameters));
+         far_copy(setting, setting.bytes(), senders_of(setting, parameters)) + planning(setting);
 }
 
 }  // namespace
 
-const Algorithm kBcastFarfirst{Kind::Bcast,         "farfirst",     kNothing, kNone,
+const Algorithm kBcastFarfirst{Kind::Bcast,         "farfirst",     kByName, kNone,
                                cost_bcast_farfirst, bcast_farfirst, kMatsuda};
 const Algorithm kBcastVanDeGeijn{
-    Kind::Bcast,        "van-de-geijn",           kNothing, kNone, cost_bcast_van_de_geijn,
+    Kind::Bcast,        "van-de-geijn",           kByName, kNone, cost_bcast_van_de_geijn,
     bcast_van_de_geijn, "Barnett et al., SC 1994"};
 const Algorithm kBcastVanDeGeijnWan{
-    Kind::Bcast, "van-de-geijn-wan",          kNothing,
+    Kind::Bcast, "van-de-geijn-wan",          kByName,
     kSenders,    cost_bcast_van_de_geijn_wan, bcast_van_de_geijn_wan,
     kMatsuda};
 

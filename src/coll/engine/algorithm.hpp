@@ -39,13 +39,18 @@ struct Problem {
   /// alltoall. Empty where not every rank knows.
   std::optional<std::size_t> bytes;
   bool commutative = true;  ///< the operation of a reduction
+  int home = -1;            ///< the root's cluster; -1: there is no root
 };
+
+class Ways;  // ways.hpp
 
 /// Where a problem is to be solved.
 struct Setting {
   const Layout& layout;
   const Network& network;
   Problem problem;
+  /// Where the ways between clusters differ; `network` is then as this problem meets it.
+  const Ways* ways = nullptr;
   std::size_t bytes() const { return problem.bytes.value_or(0); }
 };
 
@@ -56,6 +61,8 @@ struct Demands {
   /// Vectors are cut. Operations that do not commute, which are the program's own, take one for one
   /// thing in libraries (hypre), as natives let them: chosen only by name for these.
   bool divisible = false;
+  /// To be asked for: the papers' own, whose estimates leave out what others overlap.
+  bool by_name = false;
 };
 
 /// Parameters that an algorithm heeds.
@@ -70,11 +77,17 @@ inline constexpr Demands kNothing{};
 inline constexpr Demands kRankOrder{.commutative = true};
 inline constexpr Demands kCut{.divisible = true};
 inline constexpr Demands kRankOrderCut{.commutative = true, .divisible = true};
+inline constexpr Demands kByName{.by_name = true};
+inline constexpr Demands kCutByName{.divisible = true, .by_name = true};
+inline constexpr Demands kRankOrderCutByName{
+    .commutative = true, .divisible = true, .by_name = true};
 inline constexpr Heeds kNone{};
 inline constexpr Heeds kSegment{.segment = true};
 inline constexpr Heeds kSenders{.senders = true};
 inline constexpr std::string_view kMatsuda = "Matsuda et al., CLUSTER 2006";
 inline constexpr std::string_view kMagPIe = "Kielmann et al., MagPIe, PPoPP 1999";
+inline constexpr std::string_view kMultilevel =
+    "after Karonis et al., Multilevel Hierarchical Matching, IPDPS 2000";
 inline constexpr std::string_view kLanes =
     "after Traeff and Hunold, Multi-lane Communication, CLUSTER 2020";
 inline constexpr std::string_view kPrefix = "Sanders and Traeff, Parallel Prefix, EuroPVM/MPI 2006";

@@ -1,5 +1,8 @@
 #include "coll/engine/choose.hpp"
 
+#include "coll/engine/cost.hpp"
+#include "coll/engine/ways.hpp"
+
 namespace isthmus::coll {
 
 bool fits(const Algorithm& algorithm, const Setting& setting) {
@@ -9,15 +12,14 @@ bool fits(const Algorithm& algorithm, const Setting& setting) {
   return !demands.known_bytes || setting.problem.bytes.has_value();
 }
 
-Choice choose(const Setting& setting, const Forced& forced) {
-  const Forced::Wish& wish = forced.of(setting.problem.kind);
-  if (wish.algorithm != nullptr && fits(*wish.algorithm, setting)) {
-    return {wish.algorithm, wish.parameters};
-  }
+namespace {
+
+Choice of_least_cost(const Setting& setting) {
   Choice best;
   double least = 0;
   for (const Algorithm& algorithm : algorithms()) {
     if (algorithm.kind != setting.problem.kind || !fits(algorithm, setting)) continue;
+    if (algorithm.demands.by_name) continue;
     if (algorithm.demands.divisible && !setting.problem.commutative) continue;
     const double cost = algorithm.cost(setting, {});
     if (best.algorithm != nullptr && cost >= least) continue;
@@ -25,6 +27,40 @@ Choice choose(const Setting& setting, const Forced& forced) {
     least = cost;
   }
   return best;
+}
+
+}  // namespace
+
+double estimate(const Algorithm& algorithm, const Setting& setting, const Parameters& parameters) {
+  if (setting.network.pairs == nullptr) return algorithm.cost(setting, parameters);
+  const Ways ways(setting.layout, setting.network);
+  const Network here = ways.worst(setting.problem.home);
+  return algorithm.cost({setting.layout, here, setting.problem, ways.differ() ? &ways : nullptr},
+                        parameters);
+}
+
+namespace {
+
+Choice choose_by(const Setting& setting, const Forced& forced) {
+  const Forced::Wish& wish = forced.of(setting.problem.kind);
+  Choice choice = wish.algorithm != nullptr && fits(*wish.algorithm, setting)
+                      ? Choice{wish.algorithm, wish.parameters}
+                      : of_least_cost(setting);
+  int& senders = choice.parameters.senders;
+  if (choice.algorithm->heeds.senders && senders == 0) {
+    senders = carried_senders(setting.layout, setting.network);
+  }
+  return choice;
+}
+
+}  // namespace
+
+Choice choose(const Setting& setting, const Forced& forced) {
+  if (setting.network.pairs == nullptr) return choose_by(setting, forced);
+  const Ways ways(setting.layout, setting.network);
+  const Network here = ways.worst(setting.problem.home);
+  const Ways* const differing = ways.differ() ? &ways : nullptr;
+  return choose_by({setting.layout, here, setting.problem, differing}, forced);
 }
 
 Choice choose(Party& party, const Problem& problem) {

@@ -15,6 +15,9 @@ struct Choice {
 /// True when all demands of the algorithm hold.
 bool fits(const Algorithm& algorithm, const Setting& setting);
 
+/// Estimated seconds, as the choice reckons them: by the ways that this problem takes.
+double estimate(const Algorithm& algorithm, const Setting& setting, const Parameters& parameters);
+
 Choice choose(const Setting& setting, const Forced& forced);
 /// For the party's layout, network and forced choices; tells the party.
 Choice choose(Party& party, const Problem& problem);

@@ -15,6 +15,8 @@ Task start(Party& party, const Problem& problem, Arguments&&... arguments) {
                                               choice.parameters);
 }
 
+int home_of(const Party& party, int root) { return party.layout().cluster_of(root); }
+
 /// Of a reduction of `count` elements.
 Problem problem_of(Kind kind, const Reduction& reduction, std::size_t count) {
   return {kind, reduction.packed_size(count), reduction.commutative()};
@@ -31,16 +33,16 @@ std::optional<std::size_t> known_total(const Sizes& sizes, Blocks blocks) {
 Task barrier(Party& party) { return start<RunBarrier>(party, {Kind::Barrier, 0, true}); }
 
 Task bcast(Party& party, Bytes data, int root) {
-  return start<RunBcast>(party, {Kind::Bcast, data.size(), true}, data, root);
+  return start<RunBcast>(party, {Kind::Bcast, data.size(), true, home_of(party, root)}, data, root);
 }
 
 Task gather(Party& party, ConstBytes mine, Bytes all, Sizes sizes, int root, Blocks blocks) {
-  const Problem problem{Kind::Gather, known_total(sizes, blocks), true};
+  const Problem problem{Kind::Gather, known_total(sizes, blocks), true, home_of(party, root)};
   return start<RunGather>(party, problem, mine, all, std::move(sizes), root);
 }
 
 Task scatter(Party& party, ConstBytes all, Sizes sizes, Bytes mine, int root, Blocks blocks) {
-  const Problem problem{Kind::Scatter, known_total(sizes, blocks), true};
+  const Problem problem{Kind::Scatter, known_total(sizes, blocks), true, home_of(party, root)};
   return start<RunScatter>(party, problem, all, std::move(sizes), mine, root);
 }
 
@@ -57,8 +59,9 @@ Task alltoall(Party& party, ConstBytes out, Sizes out_sizes, Bytes in, Sizes in_
 
 Task reduce(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction,
             int root) {
-  return start<RunReduce>(party, problem_of(Kind::Reduce, reduction, count), in, out, count,
-                          reduction, root);
+  Problem problem = problem_of(Kind::Reduce, reduction, count);
+  problem.home = home_of(party, root);
+  return start<RunReduce>(party, problem, in, out, count, reduction, root);
 }
 
 Task allreduce(Party& party, ConstBytes in, Bytes out, std::size_t count, Reduction& reduction) {

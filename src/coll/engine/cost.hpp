@@ -7,6 +7,9 @@
 
 namespace isthmus::coll {
 
+class ClusterGroups;  // ways.hpp
+class ClusterTree;
+
 /// Bytes a second that `senders` members of a cluster reach together, to one other cluster.
 double wan_rate(const Network& network, int senders);
 /// Most members of any cluster.
@@ -33,6 +36,19 @@ double all_at_once(const Setting& setting, double link_bytes, double far_bytes);
 /// One message of `bytes` to each other cluster, all from one member.
 double far_message(const Setting& setting, std::size_t bytes);
 
+/// The same where ways differ, along the tree: until the last cluster has it.
+double tree_message(const Setting& setting, const ClusterTree& tree, std::size_t bytes);
+/// Bytes a second that all ways of the tree carry at the same time, `senders` of each cluster
+/// sending.
+double tree_rate(const Setting& setting, const ClusterTree& tree, int senders);
+/// What it is worth that a message goes along the tree from the root's cluster, rather than from
+/// there to each other cluster, or by groups rather than from each to all others: long ways are
+/// then left to others. 0 where ways do not differ.
+double detours(const Setting& setting, std::size_t bytes);
+/// Where ways differ: `bytes` from the clusters of each group to its head, or back; between heads.
+double group_message(const Setting& setting, const ClusterGroups& groups, std::size_t bytes);
+double heads_message(const Setting& setting, const ClusterGroups& groups, std::size_t bytes);
+
 /// The native collectives of a cluster with `members`: trees for small messages, halving or
 /// pipelines for large ones.
 double native_bcast(const Network& network, int members, std::size_t bytes);
@@ -49,7 +65,10 @@ double noticed_late(const Setting&);
 double far_copy(const Setting& setting, std::size_t bytes, int senders);
 /// Scatter or allgather by log(members) explicit steps.
 double explicit_steps(const Network& network, int members, std::size_t bytes);
-/// The senders of each cluster: as asked for, or the most there can be.
+/// The most senders of each cluster, of those that all have, whose links the network between two
+/// clusters carries.
+int carried_senders(const Layout& layout, const Network& network);
+/// The senders of each cluster: as asked for, or as many as are carried.
 int senders_of(const Setting& setting, const Parameters& parameters);
 /// Combining the vectors of all ranks takes about this long.
 double combining(const Setting& setting);

@@ -13,6 +13,7 @@ Layout::Layout(std::span<const int> cluster_of_rank) {
         seen.try_emplace(cluster_of_rank[r], static_cast<int>(members_.size()));
     if (is_new) {
       members_.emplace_back();
+      numbers_.push_back(cluster_of_rank[r]);
     } else if (place->second != cluster_.back()) {
       blocks_ = false;  // a cluster comes back after another one
     }

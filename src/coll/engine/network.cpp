@@ -1,5 +1,6 @@
 #include "coll/engine/network.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -31,6 +32,83 @@ double amount(std::string_view text, const Unit (&units)[N]) {
   return NAN;
 }
 
+/// Entries about single pairs of clusters, and what they are about.
+class PairReader {
+ public:
+  explicit PairReader(std::span<const std::string> clusters) : clusters_(clusters) {}
+
+  /// lyon/tsukuba:120ms:1G, the time or the rate left out.
+  void read_pair(std::string_view entry, std::string_view value) {
+    const auto [a, b] = pair_named(entry, trimmed(next(value, ':')));
+    const std::string_view time = trimmed(next(value, ':'));
+    const std::string_view rate = trimmed(value);
+    Pairs::Way way{a, b, 0, 0};
+    if (!time.empty()) way.latency = amount(time, kTimes);
+    if (!rate.empty()) way.bandwidth = amount(rate, kRates) / 8;
+    if (std::isnan(way.latency) || std::isnan(way.bandwidth) || (time.empty() && rate.empty())) {
+      refuse(quoted(entry) + ": give a time, a rate or both, as in pair=lyon/tsukuba:10ms:1G");
+    }
+    if (a >= 0) merge(way);
+  }
+
+  /// lyon/tsukuba+nice/tsukuba:1G.
+  void read_shared(std::string_view entry, std::string_view value) {
+    std::string_view names = next(value, ':');
+    Pairs::Shared shared{amount(trimmed(value), kRates) / 8, {}};
+    if (std::isnan(shared.bandwidth)) {
+      refuse(quoted(entry) + ": give bits a second, as in shared=lyon/tsukuba+nice/tsukuba:1G");
+    }
+    do {
+      const auto pair = pair_named(entry, trimmed(next(names, '+')));
+      const bool known = std::ranges::find(shared.pairs, pair) != shared.pairs.end();
+      if (pair.first >= 0 && !known) shared.pairs.push_back(pair);
+    } while (!names.empty());
+    if (shared.pairs.empty()) return;
+    // What is said last of the same pairs counts.
+    std::ranges::sort(shared.pairs);
+    std::erase_if(found_.shared, [&](const auto& old) { return old.pairs == shared.pairs; });
+    found_.shared.push_back(std::move(shared));
+  }
+
+  void add_to(Network& network) const {
+    if (found_.ways.empty() && found_.shared.empty()) return;
+    network.pairs = std::make_shared<const Pairs>(found_);
+  }
+
+ private:
+  /// -1: a cluster that has no part in this run.
+  int number_of(std::string_view name) const {
+    const auto at = std::ranges::find(clusters_, name);
+    return at == clusters_.end() ? -1 : static_cast<int>(at - clusters_.begin());
+  }
+
+  /// The smaller number first.
+  std::pair<int, int> pair_named(std::string_view entry, std::string_view names) const {
+    const std::string_view a = trimmed(next(names, '/'));
+    const std::string_view b = trimmed(names);
+    if (a.empty() || b.empty() || a == b || b.find('/') != std::string_view::npos) {
+      refuse(quoted(entry) + ": name two clusters for each pair, as in lyon/tsukuba");
+    }
+    return std::minmax({number_of(a), number_of(b)});
+  }
+
+  void merge(const Pairs::Way& way) {
+    const auto before = [](const Pairs::Way& x, const Pairs::Way& y) {
+      return std::pair(x.a, x.b) < std::pair(y.a, y.b);
+    };
+    const auto at = std::ranges::lower_bound(found_.ways, way, before);
+    if (at == found_.ways.end() || before(way, *at)) {
+      found_.ways.insert(at, way);
+      return;
+    }
+    if (way.latency > 0) at->latency = way.latency;
+    if (way.bandwidth > 0) at->bandwidth = way.bandwidth;
+  }
+
+  std::span<const std::string> clusters_;
+  Pairs found_;
+};
+
 }  // namespace
 
 Network Network::of_one_host() {
@@ -48,7 +126,8 @@ Network Network::of_one_host() {
   return network;
 }
 
-Network parse_network(std::string_view text, Network base) {
+Network parse_network(std::string_view text, Network base, std::span<const std::string> clusters) {
+  PairReader pairs(clusters);
   while (!text.empty()) {
     const std::string_view entry = trimmed(next(text, ','));
     if (entry.empty()) continue;
@@ -69,6 +148,10 @@ Network parse_network(std::string_view text, Network base) {
     } else if (rate != nullptr) {
       *rate = amount(value, kRates) / 8;
       if (std::isnan(*rate)) refuse(quoted(entry) + ": give bits a second, as in 100M or 1.5G");
+    } else if (key == "pair") {
+      pairs.read_pair(entry, value);
+    } else if (key == "shared") {
+      pairs.read_shared(entry, value);
     } else if (key == "paths") {
       if (value.empty() || value.size() > 3 ||
           value.find_first_not_of("0123456789") != std::string_view::npos) {
@@ -78,9 +161,10 @@ Network parse_network(std::string_view text, Network base) {
     } else {
       refuse(quoted(entry) +
              " is not known: set wan-latency, wan-rate, link-latency, link-rate, message-cost, "
-             "stream-cost or paths");
+             "stream-cost, paths, pair or shared");
     }
   }
+  pairs.add_to(base);
   return base;
 }
 

@@ -2,9 +2,30 @@
 // must choose alike.
 #pragma once
 
+#include <memory>
+#include <span>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace isthmus::coll {
+
+/// What is known of single pairs of clusters, which are numbered as layouts are made with.
+struct Pairs {
+  /// Of both directions; a < b. 0: as of the others.
+  struct Way {
+    int a, b;
+    double latency, bandwidth;
+  };
+  /// A stretch that several pairs' ways lead over: what they carry together, each way.
+  struct Shared {
+    double bandwidth;
+    std::vector<std::pair<int, int>> pairs;  ///< the smaller number first
+  };
+  std::vector<Way> ways;  ///< ascending, each pair once
+  std::vector<Shared> shared;
+};
 
 /// Latencies in seconds, one way; bandwidths in bytes a second, each way. The defaults stand for a
 /// grid that nobody has measured: 1 Gbit/s everywhere, some 1000 km between clusters. Links that
@@ -21,6 +42,8 @@ struct Network {
   /// Ways out of a cluster that bytes can take at the same time, each a link: its gateways. 0:
   /// every member has its own.
   int paths = 0;
+  /// Where pairs of clusters differ; what it does not say of one is as above. Null: all alike.
+  std::shared_ptr<const Pairs> pairs;
 
   /// That of clusters on one host, which share its memory.
   static Network of_one_host();
@@ -28,9 +51,11 @@ struct Network {
 
 /// Reads changes to `base`, as in
 ///   wan-latency=10ms,wan-rate=1G,link-latency=50us,link-rate=100M,message-cost=10us,
-///   stream-cost=1us,paths=2
-/// with rates in bits a second (K, M, G: powers of 1000) and latencies one way. Throws
-/// std::invalid_argument with a sentence that says what is wrong and what is allowed.
-Network parse_network(std::string_view text, Network base);
+///   stream-cost=1us,paths=2,pair=lyon/tsukuba:120ms:1G,shared=lyon/tsukuba+nice/tsukuba:1G
+/// with rates in bits a second (K, M, G: powers of 1000) and latencies one way; of a pair either
+/// may be left out. `clusters`: their names, by number; what is said of others is passed over.
+/// Throws std::invalid_argument with a sentence that says what is wrong and what is allowed.
+Network parse_network(std::string_view text, Network base,
+                      std::span<const std::string> clusters = {});
 
 }  // namespace isthmus::coll

@@ -1,7 +1,7 @@
 // All that a collective algorithm knows of the outside: its place, the clusters, the collectives
-// of its own cluster's native MPI, and messages to any rank. Small on purpose, since it has two
-// implementations: the face's (native MPI + net::Endpoint), and an in-memory one for exhaustive
-// tests.
+// of its own cluster's native MPI, and messages to any rank. Small on purpose, since it has three
+// implementations: the face's (native MPI + net::Endpoint), an in-memory one for exhaustive
+// tests, and a simulated one (bench/sim).
 //
 // Data moves as packed bytes; only reductions know elements. "Local index" is a member's place
 // in its cluster's list of members. All operations of one collective are started in the same
@@ -44,13 +44,15 @@ class Layout {
   std::span<const int> members(int cluster) const {
     return members_[static_cast<std::size_t>(cluster)];
   }
+  /// The number that it was made with.
+  int number_of(int cluster) const { return numbers_[static_cast<std::size_t>(cluster)]; }
   /// The rank that speaks for a cluster: its lowest.
   int leader(int cluster) const { return members(cluster).front(); }
   /// True when every cluster's ranks are one contiguous block; then cluster order is rank order.
   bool blocks() const { return blocks_; }
 
  private:
-  std::vector<int> cluster_, index_;
+  std::vector<int> cluster_, index_, numbers_;
   std::vector<std::vector<int>> members_;
   bool blocks_ = true;
 };

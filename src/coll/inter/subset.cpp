@@ -13,7 +13,9 @@ namespace {
 Layout layout_of(const Layout& whole, const std::vector<int>& members) {
   std::vector<int> clusters;
   clusters.reserve(members.size());
-  for (const int member : members) clusters.push_back(whole.cluster_of(member));
+  for (const int member : members) {
+    clusters.push_back(whole.number_of(whole.cluster_of(member)));
+  }
   return Layout(clusters);
 }
 

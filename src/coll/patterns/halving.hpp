@@ -2,6 +2,8 @@
 // a cluster's, or all. Every rank of the list calls with the same arguments but for memory.
 #pragma once
 
+#include <bit>
+
 #include "coll/patterns/share.hpp"
 
 namespace isthmus::coll {
@@ -17,6 +19,8 @@ Task scatter_by_halving(Party& party, std::vector<int> ranks, int root, Bytes da
 /// for any number of ranks.
 Task gather_by_doubling(Party& party, std::vector<Share> shares, Bytes data, int tag);
 
+/// How many ranks hold something after `reduce_by_halving` among so many.
+inline std::size_t parts_after_reduce(std::size_t ranks) { return std::bit_floor(ranks); }
 /// The interval of each rank after `reduce_by_halving`, `count` elements of `unit` bytes; ranks
 /// that hold nothing then are left out.
 std::vector<Share> shares_after_reduce(std::span<const int> ranks, std::size_t count,

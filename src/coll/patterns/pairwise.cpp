@@ -17,7 +17,7 @@ namespace {
 // with all at once; November 2026). Where all members send, counting makes them wait for each other
 // (alltoall of 256 KiB: 362 ms at once, 420 so).
 constexpr double kQueued = 5e-3;
-constexpr double kFewest = 96 << 10, kMost = 8 << 20;
+constexpr double kFewest = 96 << 10, kMostQueued = 8 << 20;
 
 // Blocks travel in messages that native libraries send unasked. Asking takes two messages that wait
 // behind what links have queued for other clusters (alltoall of 64 KiB over 16 links of 100 Mbit/s:
@@ -80,7 +80,7 @@ Task send_to_members(Party& party, std::vector<ConstBytes> data, int tag) {
 
 Task send_by_turns(Party& party, std::vector<ConstBytes> data, int tag) {
   const auto limit = static_cast<std::size_t>(
-      std::clamp(party.network().link_bandwidth * kQueued, kFewest, kMost));
+      std::clamp(party.network().link_bandwidth * kQueued, kFewest, kMostQueued));
   const auto messages = messages_to_members(party, data);
   std::deque<std::pair<Pending, std::size_t>> sends;
   std::size_t queued = 0;

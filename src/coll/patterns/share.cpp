@@ -37,17 +37,27 @@ Task redistribute(Party& party, Bytes vector, std::vector<Share> from, std::vect
                   int tag) {
   const int me = party.rank();
   std::vector<Pending> pending;
+  const auto exchange = [&](const Share& source, const Share& target) {
+    if ((source.rank == me) == (target.rank == me)) return;  // neither, or here already
+    const Share part = overlap(source, target);
+    if (part.size() == 0) return;
+    const Bytes bytes = vector.subspan(part.first, part.size());
+    if (source.rank == me) {
+      pending.push_back(party.send(target.rank, tag, bytes));
+    } else {
+      pending.push_back(party.recv(source.rank, tag, bytes));
+    }
+  };
+  // All pairs of a thousand members would take longer to look at than the messages do.
+  std::vector<const Share*> mine;
+  for (const Share& target : to) {
+    if (target.rank == me) mine.push_back(&target);
+  }
   for (const Share& source : from) {
-    for (const Share& target : to) {
-      if ((source.rank == me) == (target.rank == me)) continue;  // neither, or here already
-      const Share part = overlap(source, target);
-      if (part.size() == 0) continue;
-      const Bytes bytes = vector.subspan(part.first, part.size());
-      if (source.rank == me) {
-        pending.push_back(party.send(target.rank, tag, bytes));
-      } else {
-        pending.push_back(party.recv(source.rank, tag, bytes));
-      }
+    if (source.rank == me) {
+      for (const Share& target : to) exchange(source, target);
+    } else {
+      for (const Share* target : mine) exchange(source, *target);
     }
   }
   for (auto& p : pending) co_await p;

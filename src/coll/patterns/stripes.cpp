@@ -1,14 +1,19 @@
 #include "coll/patterns/stripes.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "coll/engine/cost.hpp"
 #include "coll/engine/segment_size.hpp"
 
 namespace isthmus::coll {
 
-Stripes::Stripes(const Layout& layout, int root, bool chained)
-    : layout_(layout), root_(root), home_(layout.cluster_of(root)), chained_(chained) {
+Stripes::Stripes(const Layout& layout, int root, ClusterTree tree, bool chained)
+    : layout_(layout),
+      root_(root),
+      home_(layout.cluster_of(root)),
+      tree_(std::move(tree)),
+      chained_(chained) {
   for (const int rank : layout.members(home_)) {
     if (rank != root) relays_.push_back(rank);
   }
@@ -33,14 +38,22 @@ int Stripes::source(int rank, std::size_t k) const {
   const int first = cluster == home_ ? relay(k) : entry(cluster, k);
   if (first != rank) return first;
   if (cluster == home_) return root_;
-  const std::size_t step = chained_ ? step_of(cluster, k) : 0;
-  return step == 0 ? relay(k) : entry_at(step - 1, k);
+  return sender(cluster, k);
+}
+
+int Stripes::sender(int cluster, std::size_t k) const {
+  if (chained_) {
+    const std::size_t step = step_of(cluster, k);
+    return step == 0 ? relay(k) : entry_at(step - 1, k);
+  }
+  const int from = tree_.parent(cluster);
+  return from == home_ ? relay(k) : entry(from, k);
 }
 
 int Stripes::crossings(int rank, std::size_t k) const {
   const int cluster = layout_.cluster_of(rank);
   if (cluster == home_) return 0;
-  return chained_ ? static_cast<int>(step_of(cluster, k)) + 1 : 1;
+  return chained_ ? static_cast<int>(step_of(cluster, k)) + 1 : tree_.depth(cluster);
 }
 
 std::vector<int> Stripes::targets(int rank, std::size_t k) const {
@@ -51,8 +64,8 @@ std::vector<int> Stripes::targets(int rank, std::size_t k) const {
   if (chained_) {
     const std::size_t step = cluster == home_ ? 0 : step_of(cluster, k) + 1;
     if (step < others_.size()) found.push_back(entry_at(step, k));
-  } else if (cluster == home_) {
-    for (const int c : others_) found.push_back(entry(c, k));
+  } else {
+    for (const int c : tree_.children(cluster)) found.push_back(entry(c, k));
   }
   const auto members = layout_.members(cluster);
   const auto size = members.size();
@@ -64,18 +77,24 @@ std::vector<int> Stripes::targets(int rank, std::size_t k) const {
   return found;
 }
 
-double cost_of_stripes(const Setting& setting, const Parameters& parameters, double load) {
+ClusterTree tree_of_stripes(const Layout& layout, const Network& network, int root,
+                            std::size_t bytes) {
+  return ClusterTree::of_many(Ways(layout, network), layout.cluster_of(root), bytes);
+}
+
+double cost_of_stripes(const Setting& setting, const Parameters& parameters, double load,
+                       double latency, double rate) {
   const Network& network = setting.network;
   const int members = largest_cluster(setting.layout);
   const std::size_t bytes = setting.bytes();
   const std::size_t segment = striped_segment(setting.layout, network, bytes, parameters);
   const double segments = static_cast<double>(bytes) / static_cast<double>(segment);
   const double links = link_time(network, bytes) * load;
-  const double wires = static_cast<double>(bytes) / wan_rate(network, members);
+  const double wires = static_cast<double>(bytes) / rate;
   const double handling = segments * 2 * network.stream_cost;
   const double fill = (members + 1) * (link_time(network, std::min(segment, bytes)));
-  return network.wan_latency + 2 * network.link_latency + std::max({links, wires, handling}) +
-         fill + (members + 2) * network.message_cost;
+  return latency + 2 * network.link_latency + std::max({links, wires, handling}) + fill +
+         (members + 2) * network.message_cost;
 }
 
 }  // namespace isthmus::coll

@@ -4,22 +4,26 @@
 //   relay --> for each other cluster: its entry k mod members; then its own cluster's members
 //   entry --> its cluster's other members
 //
-// so each byte leaves the root once, crosses once to each cluster, and all members' links carry
-// equal parts of the forwarding: each about the message once in and once out. With more than two
-// clusters a relay's link would carry more; chained, it sends to one entry only, which passes the
-// segment on to the next cluster's, beginning with another cluster in each round of the relays.
+// or, where some clusters are near each other and others far, an entry to those that are below its
+// own in the tree over clusters (engine/ways.hpp), before its own cluster. So each byte leaves the
+// root once, crosses once to each cluster, and all members' links carry equal parts of the
+// forwarding: each about the message once in and once out. With more than two clusters a relay's
+// link would carry more; chained, it sends to one entry only, which passes the segment on to the
+// next cluster's, beginning with another cluster in each round of the relays.
 #pragma once
 
 #include <vector>
 
 #include "coll/engine/algorithm.hpp"
 #include "coll/engine/party.hpp"
+#include "coll/engine/ways.hpp"
 
 namespace isthmus::coll {
 
 class Stripes {
  public:
-  Stripes(const Layout& layout, int root, bool chained = false);
+  /// `tree` over the clusters, from the root's. Chained: not by it.
+  Stripes(const Layout& layout, int root, ClusterTree tree, bool chained = false);
 
   std::size_t relays() const { return relays_.size(); }
   /// The root itself where it is alone in its cluster.
@@ -34,6 +38,9 @@ class Stripes {
   int crossings(int rank, std::size_t k) const;
   /// Whom `rank` passes segment k on to, those in other clusters first.
   std::vector<int> targets(int rank, std::size_t k) const;
+  /// Whom `cluster`'s entries have their segments from.
+  int sender(int cluster, std::size_t k) const;
+  const ClusterTree& tree() const { return tree_; }
   const Layout& layout() const { return layout_; }
   int root() const { return root_; }
 
@@ -45,12 +52,19 @@ class Stripes {
 
   const Layout& layout_;
   int root_, home_;
+  ClusterTree tree_;
   bool chained_;
   std::vector<int> relays_;
   std::vector<int> others_;  // clusters
 };
 
-/// Of a message along stripes where every member's link carries `load` times the message.
-double cost_of_stripes(const Setting& setting, const Parameters& parameters, double load);
+/// The tree for a message of `bytes` to or from `root`.
+ClusterTree tree_of_stripes(const Layout& layout, const Network& network, int root,
+                            std::size_t bytes);
+
+/// Of a message along stripes where every member's link carries `load` times the message, which
+/// crosses with `rate` bytes a second and is under way for `latency` seconds at the longest.
+double cost_of_stripes(const Setting& setting, const Parameters& parameters, double load,
+                       double latency, double rate);
 
 }  // namespace isthmus::coll

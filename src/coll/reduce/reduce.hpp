@@ -11,9 +11,13 @@ Task reduce_magpie(Party&, ConstBytes in, Bytes out, std::size_t count, Reductio
 Task reduce_striped(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, int root,
                     Parameters);
 
+Task reduce_tree(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, int root,
+                 Parameters);
+
 double cost_reduce_magpie(const Setting&, const Parameters&);
 
 extern const Algorithm kReduceMagpie;
+extern const Algorithm kReduceTree;
 extern const Algorithm kReduceStriped;
 
 }  // namespace isthmus::coll

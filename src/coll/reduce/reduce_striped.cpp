@@ -3,7 +3,9 @@
 // them in rank order; entries send to the relay, which reduces in the clusters' order and sends to
 // the root. The root's own operands take part there, or, where the order of operands does not
 // matter, at the root itself: then every link carries about the message once each way.
+#include <algorithm>
 #include <deque>
+#include <vector>
 
 #include "coll/bcast/bcast.hpp"
 #include "coll/engine/concurrent.hpp"
@@ -39,12 +41,21 @@ class StripedReduce {
         reduction_(reduction),
         unit_(reduction.packed_size(1)),
         cut_(count, std::max<std::size_t>(segment / unit_, 1)),
-        stripes_(layout_, root),
+        // Along the tree results of clusters that do not follow each other are combined.
+        stripes_(
+            layout_, root,
+            reduction.commutative()
+                ? tree_of_stripes(layout_, party.network(), root, in.size())
+                : ClusterTree::star(Ways(layout_, party.network()), layout_.cluster_of(root), 0)),
         root_(root),
         me_(party.rank()),
         here_(my_cluster(party)),
         home_(layout_.cluster_of(root)),
-        root_adds_last_(reduction.commutative() && layout_.members(home_).size() > 1) {}
+        root_adds_last_(reduction.commutative() && layout_.members(home_).size() > 1),
+        below_(stripes_.tree().children(here_)) {
+    std::ranges::sort(below_);
+    own_place_ = static_cast<std::size_t>(std::ranges::lower_bound(below_, here_) - below_.begin());
+  }
 
   Task run() {
     std::vector<Task> parts;
@@ -108,8 +119,7 @@ class StripedReduce {
     c.k = k;
     const std::size_t size = cut_.size(k) * unit_;
     const auto members = layout_.members(here_);
-    const auto clusters = static_cast<std::size_t>(here_ == home_ ? layout_.clusters() : 1);
-    c.memory = Buffer((members.size() + clusters) * size);
+    c.memory = Buffer((members.size() + below_.size() + 1) * size);
     std::size_t used = 0;
     const auto place = [&] { return c.memory.part(size * used++, size); };
     c.result = place();
@@ -123,14 +133,11 @@ class StripedReduce {
       c.arrivals.push_back(party_.recv(rank, kTagReduce, there));
       c.inside.push_back(there);
     }
-    if (here_ != home_) return;
-    for (int other = 0; other < layout_.clusters(); ++other) {
-      if (other == home_) {
-        c.outside.push_back({});  // ours, to be reduced first
-        continue;
-      }
+    for (std::size_t i = 0; i <= below_.size(); ++i) {
+      if (i == own_place_) c.outside.push_back({});  // to be reduced first
+      if (i == below_.size()) break;
       const Bytes there = place();
-      c.arrivals.push_back(party_.recv(stripes_.entry(other, k), kTagReduceCopy, there));
+      c.arrivals.push_back(party_.recv(stripes_.entry(below_[i], k), kTagReduceCopy, there));
       c.outside.push_back(there);
     }
   }
@@ -144,19 +151,19 @@ class StripedReduce {
   }
 
   void finish(Collected& c) {
-    if (here_ != home_) {
-      reduce(c.inside, c.result, c.k);
-      c.sent.push_back(party_.send(stripes_.relay(c.k), kTagReduceCopy, c.result));
-      return;
-    }
     const bool at_root = me_ == root_;
+    const Bytes into = at_root ? result(c.k) : c.result;
     Buffer ours(c.outside.size() > 1 ? c.result.size() : 0);
     if (ours.size() == 0) {
-      reduce(c.inside, at_root ? result(c.k) : c.result, c.k);
+      reduce(c.inside, into, c.k);
     } else {
       reduce(c.inside, ours.bytes(), c.k);
-      c.outside[static_cast<std::size_t>(home_)] = ours.bytes();
-      reduce(c.outside, at_root ? result(c.k) : c.result, c.k);
+      c.outside[own_place_] = ours.bytes();
+      reduce(c.outside, into, c.k);
+    }
+    if (here_ != home_) {
+      c.sent.push_back(party_.send(stripes_.sender(here_, c.k), kTagReduceCopy, into));
+      return;
     }
     if (!at_root) c.sent.push_back(party_.send(root_, kTagReduceResult, c.result));
   }
@@ -210,6 +217,8 @@ class StripedReduce {
   int root_, me_, here_, home_;
   std::size_t collected_ = 0;  // segments
   bool root_adds_last_;
+  std::vector<int> below_;     // clusters whose entries send here, ascending
+  std::size_t own_place_ = 0;  // among them
 };
 
 }  // namespace

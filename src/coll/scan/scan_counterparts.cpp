@@ -21,7 +21,9 @@ double cost_scan_counterparts(const Setting& setting, const Parameters& paramete
   const auto ranks = static_cast<std::size_t>(setting.layout.size());
   const Setting whole{
       setting.layout, setting.network, {Kind::Allgather, setting.bytes() * ranks, true}};
-  return cost_allgather_counterparts(whole, parameters) + combining(setting);
+  const double ways =
+      setting.problem.kind == Kind::Allreduce ? detours(setting, setting.bytes()) : 0;
+  return cost_allgather_counterparts(whole, parameters) + combining(setting) + ways;
 }
 
 const Algorithm kScanCounterparts{

@@ -69,6 +69,7 @@ struct MemoryRecv : MemoryProgress {
 };
 
 const Layout& MemoryParty::layout() const { return grid_.layout(); }
+const Network& MemoryParty::network() const { return grid_.network; }
 bool MemoryParty::attended() const { return grid_.chance(50); }
 
 Pending MemoryParty::send(int rank, int tag, ConstBytes data) {
@@ -95,6 +96,8 @@ Pending MemoryParty::send(int rank, int tag, ConstBytes data, bool eager) {
   if (crosses) {
     ++grid_.crossings_;
     grid_.bytes_crossed_ += data.size();
+    grid_.bytes_between_[{grid_.layout_.cluster_of(rank_), grid_.layout_.cluster_of(rank)}] +=
+        data.size();
   }
   auto& lane = grid_.lane(rank_, rank, tag);
   lane.messages[lane.sent++] = message;
@@ -120,6 +123,11 @@ MemoryGrid::Lane& MemoryGrid::lane(int from, int to, int tag) {
 
 void MemoryGrid::breach(const std::string& sentence) {
   if (breach_.empty()) breach_ = sentence;
+}
+
+std::size_t MemoryGrid::bytes_between(int from, int to) const {
+  const auto found = bytes_between_.find({from, to});
+  return found == bytes_between_.end() ? 0 : found->second;
 }
 
 int MemoryGrid::depth() const {

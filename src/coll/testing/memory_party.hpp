@@ -13,6 +13,7 @@
 #include <tuple>
 #include <vector>
 
+#include "coll/engine/network.hpp"
 #include "coll/engine/party.hpp"
 
 namespace isthmus::coll {
@@ -49,6 +50,7 @@ class MemoryParty : public Party {
   MemoryParty(MemoryGrid& grid, int rank) : grid_(grid), rank_(rank) {}
   int rank() const override { return rank_; }
   const Layout& layout() const override;
+  const Network& network() const override;
   bool attended() const override;  ///< changes its mind at random
   Pending send(int rank, int tag, ConstBytes data) override;
   Pending send_synchronous(int rank, int tag, ConstBytes data) override;
@@ -87,6 +89,9 @@ class MemoryGrid {
   void run(const std::function<Task(Party&)>& body);
 
   const Layout& layout() const { return layout_; }
+  Network network;  ///< the same for all; set it before run
+  /// In messages from one cluster to the other.
+  std::size_t bytes_between(int from, int to) const;
   int depth() const;                                            ///< the largest of all ranks
   int crossings() const { return crossings_; }                  ///< messages between clusters
   std::size_t bytes_crossed() const { return bytes_crossed_; }  ///< in those
@@ -123,6 +128,7 @@ class MemoryGrid {
   std::uint64_t tick_ = 0;
   std::uint64_t last_progress_ = 0;
   int crossings_ = 0;
+  std::map<std::pair<int, int>, std::size_t> bytes_between_;
   std::size_t bytes_crossed_ = 0;
   std::string breach_;
 };

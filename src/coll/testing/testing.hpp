@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -156,6 +158,24 @@ std::vector<T> expected(int first, int last, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) result[i] = T::then(result[i], T::make(r, i));
   }
   return result;
+}
+
+/// Ways between up to 4 clusters: all alike; 0 and 1 near each other and 2 and 3, the rest far;
+/// any.
+inline Network network_for(std::uint64_t seed) {
+  Network network;
+  if (seed % 4 == 0) return network;
+  Pairs pairs;
+  std::mt19937_64 random(seed);
+  for (int a = 0; a < 4; ++a) {
+    for (int b = a + 1; b < 4; ++b) {
+      const double any = static_cast<double>(1 + random() % 50) * 1e-3;
+      const double near_or_far = a / 2 == b / 2 ? 1e-3 : 50e-3;
+      pairs.ways.push_back({a, b, seed % 4 == 1 ? near_or_far : any, 0});
+    }
+  }
+  network.pairs = std::make_shared<const Pairs>(std::move(pairs));
+  return network;
 }
 
 inline std::size_t as_index(int rank) { return static_cast<std::size_t>(rank); }

@@ -131,6 +131,7 @@ std::vector<LinkCount> Gateway::counts() const {
                     peer->neighbour->bytes, sent.wire_bytes};
     count.streams = static_cast<int>(peer->driver->streams());
     count.ucx = peer->driver->goes_by(net::Stream::Leg::Ucx);
+    count.memory = peer->driver->goes_by(net::Stream::Leg::Memory);
     count.rtt = peer->tuning.rtt;
     count.min_rtt = peer->tuning.min_rtt;
     count.best_rate = peer->tuning.best_rate;
@@ -149,7 +150,8 @@ std::map<std::size_t, NearCount> Gateway::near() const {
     if (core::is_gateway(node)) continue;
     NearCount& count = near[state_->router.world()->cluster_of_node(node)];
     ++count.processes;
-    if (peer->by_ucx) ++count.ucx;
+    if (peer->leg == net::Stream::Leg::Ucx) ++count.ucx;
+    if (peer->leg == net::Stream::Leg::Memory) ++count.memory;
     count.messages += peer->neighbour->messages;
     count.bytes += peer->neighbour->bytes;
     count.wire_bytes += peer->driver->conduit().counts().wire_bytes;

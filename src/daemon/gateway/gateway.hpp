@@ -78,6 +78,7 @@ struct LinkCount {
   std::uint64_t wire_bytes = 0;  ///< with headers, acknowledgements and repetitions, without TLS
   int streams = 0;               ///< open now
   bool ucx = false;              ///< these go by UCX
+  bool memory = false;           ///< these go by memory that the two share
   std::chrono::microseconds rtt{}, min_rtt{};  ///< as the kernel measures them; 0: unknown
   double best_rate = 0;                        ///< bytes a second delivered, in the best 100 ms
   std::uint64_t repeated = 0;                  ///< bytes that the network lost
@@ -88,7 +89,7 @@ struct LinkCount {
 /// How the processes of a cluster are connected to a gateway, and what it has sent to them.
 struct NearCount {
   int processes = 0;
-  int ucx = 0;  ///< of these, by UCX
+  int ucx = 0, memory = 0;  ///< of these, by UCX; by memory that they share with it
   std::uint64_t messages = 0, bytes = 0, wire_bytes = 0;
 };
 

@@ -53,6 +53,44 @@ INSTANTIATE_TEST_SUITE_P(All, DirectPaths,
                          testing::Values(std::tuple(false, 1), std::tuple(true, 1),
                                          std::tuple(true, 4)));
 
+// Two that send at once take as long as one that sends as much, however often they have begun and
+// ceased before; and conduits of one process have one rate together.
+TEST(Direct, TheRateIsOfAllConduitsThatSendAtOnce) {
+  core::Direct link{0, 1, false};
+  link.rate = 20e6;
+  link.streams = 1;
+  Testbed bed({.sizes = {2, 2}, .direct = {link}});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  const auto by_gateways = [&] { return crossed(bed.counts(0)); };
+  std::uint64_t before = 0;
+  do {
+    before = by_gateways();
+    for (const int a : {0, 1}) {
+      for (const int b : {2, 3}) bed.exchange(a, b, 1);
+    }
+  } while (by_gateways() != before);
+  const auto seconds = [&](const std::vector<std::pair<int, int>>& pairs, std::size_t size) {
+    const auto begun = std::chrono::steady_clock::now();
+    std::vector<std::thread> threads;
+    for (const auto& [from, to] : pairs) {
+      threads.emplace_back(
+          [&, from = from, to = to] { bed.exchange(from, to, size, 10 * from + to); });
+    }
+    for (auto& thread : threads) thread.join();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  };
+  constexpr std::size_t kAll = 8'000'000;
+  const double least = 0.9 * kAll / link.rate;
+  EXPECT_GT(seconds({{0, 2}}, kAll), least);
+  EXPECT_GT(seconds({{0, 2}, {0, 3}}, kAll / 2), least);
+  EXPECT_GT(seconds({{0, 2}, {1, 3}}, kAll / 2), least);
+  std::this_thread::sleep_for(100ms);
+  EXPECT_GT(seconds({{0, 2}, {1, 3}, {0, 3}, {1, 2}}, kAll / 4), least);
+  bed.leave_all();
+  for (int r = 0; r < 4; ++r) EXPECT_FALSE(bed.faulted(r));
+}
+
 // As a process does whose conduits stall: the gateways carry what is left.
 TEST(Direct, ConduitsThatAreLostFallBackToTheGateways) {
   Testbed bed({.sizes = {1, 1}, .direct = {{0, 1, false}}});

@@ -10,6 +10,7 @@
 #include "daemon/log/log.hpp"
 #include "net/connect.hpp"
 #include "net/handshake.hpp"
+#include "net/shm/ring_stream.hpp"
 
 namespace isthmus::daemon {
 namespace {
@@ -80,6 +81,7 @@ asio::awaitable<std::shared_ptr<net::Stream>> Gateway::State::connected(std::sha
   options.encrypt_loopback = options.encrypt_remote = link.encrypt;
   options.net = link.encrypt ? core::Net::Tcp : link.net;  // UCX does not encrypt
   options.self = self->config.node;
+  options.ring_bytes = net::RingStream::kMost;
   options.limit = std::min(options.limit, self->config.connect_timeout / 2);
   const net::Credentials credentials{self->config.job, self->config.secret};
   const std::string scheme = net::kServiceScheme;

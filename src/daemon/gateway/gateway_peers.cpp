@@ -65,7 +65,7 @@ void Gateway::State::welcome(net::Listener::Newcomer newcomer) {
   const PeerPtr peer =
       known == peers.end() ? add_peer(newcomer.node, newcomer.is_unix) : known->second;
   peer->where = newcomer.stream->where();
-  peer->by_ucx = newcomer.stream->leg() == net::Stream::Leg::Ucx;
+  peer->leg = newcomer.stream->leg();
   log::debug("{} connects from {}", name(newcomer.node), peer->where);
   if (core::is_gateway(peer->node)) {
     peer->driver->attach(std::move(newcomer.stream), newcomer.read);
@@ -199,6 +199,7 @@ void Gateway::State::await_reconnect(Peer& peer, const std::string& sentence) {
 
 void Gateway::State::ended(Peer& peer) {
   log::debug("{} has left", name(peer.node));
+  leaves_shares(peer.node);
   router.left(*peer.neighbour);
   act();
   if (closing) {
@@ -217,6 +218,7 @@ void Gateway::State::dead(Peer& peer, const std::string& reason) {
     check_closed();
     return;
   }
+  leaves_shares(peer.node);
   if (peer.neighbour->left || faulted) return;
   std::string sentence;
   if (core::is_gateway(peer.node)) {

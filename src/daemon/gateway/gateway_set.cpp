@@ -293,6 +293,7 @@ json GatewaySet::stats() const {
                     {"wire_bytes", count.wire_bytes},
                     {"streams", count.streams},
                     {"ucx", count.ucx},
+                    {"memory", count.memory},
                     {"rtt", static_cast<double>(count.rtt.count()) * 1e-6},
                     {"min_rtt", static_cast<double>(count.min_rtt.count()) * 1e-6},
                     {"best_rate", count.best_rate},
@@ -345,6 +346,7 @@ json GatewaySet::near_stats() const {
                       {"cluster", cluster},
                       {"processes", count.processes},
                       {"ucx", count.ucx},
+                      {"memory", count.memory},
                       {"messages", count.messages},
                       {"bytes", count.bytes},
                       {"wire_bytes", count.wire_bytes}});

@@ -11,11 +11,13 @@
 
 #include "compress/frame_compressor.hpp"
 #include "core/router.hpp"
+#include "core/shares.hpp"
 #include "core/stream_count.hpp"
 #include "daemon/gateway/gateway.hpp"
 #include "net/conduit_driver.hpp"
 #include "net/control_body.hpp"
 #include "net/listener.hpp"
+#include "net/share_body.hpp"
 
 namespace isthmus::daemon {
 
@@ -38,14 +40,16 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   struct Peer {
     core::NodeId node = core::kNobody;
     std::shared_ptr<net::ConduitDriver> driver;
-    bool joined = false;  // a process: said that it is connected to all gateways here
-    bool by_ucx = false;  // likewise: its connection goes by UCX, or went
+    bool joined = false;     // a process: said that it is connected to all gateways here
+    net::Stream::Leg leg{};  // likewise: by what its connection goes, or went
     core::Router::Neighbour* neighbour = nullptr;
     std::string where;
     std::string last_failure;                       // of a process's connection
     std::unique_ptr<asio::steady_timer> reconnect;  // until then a process may be connected again
     Tuning tuning;
-    std::shared_ptr<compress::FrameCompressor> compressor;  // of a link
+    std::shared_ptr<net::Pacer> pacer;                          // of a link whose rate is known
+    std::optional<std::pair<std::size_t, std::size_t>> shared;  // whose shares are the link's
+    std::shared_ptr<compress::FrameCompressor> compressor;      // of a link
   };
   using PeerPtr = std::shared_ptr<Peer>;
 
@@ -126,6 +130,13 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void learn_link(Peer& from, const net::ControlBody& body);
   void want_streams(core::NodeId to, int streams);
 
+  // gateway_shares.cpp: how processes share the links by which they reach others themselves
+  void learn_share(core::NodeId from, const net::ShareBody& body);
+  void share_rate(Peer& peer);
+  void leaves_shares(core::NodeId node);
+  void tick_shares();
+  void tell_shares(const std::pair<std::size_t, std::size_t>& clusters, core::Shares& sharing);
+
   void close(std::function<void()> done);
   void close_now();
   void check_closed();
@@ -137,6 +148,8 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   std::vector<std::unique_ptr<net::ServiceDoor>> doors;  // at services
   core::Router router;
   Crossed crossed;
+  // Of links whose ends are processes, by the cluster that sends and the one that receives.
+  std::map<std::pair<std::size_t, std::size_t>, core::Shares> shares;
 
   std::map<core::NodeId, PeerPtr> peers;
   std::map<std::size_t, Present> present;          // processes, by cluster

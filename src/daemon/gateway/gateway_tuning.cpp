@@ -25,6 +25,7 @@ void Gateway::State::start_tuning() {
       self->tune(*peer);
       self->note_counts(*peer);
     }
+    self->tick_shares();
     self->router.tick(net::now());
     self->act();
     self->start_tuning();
@@ -36,7 +37,10 @@ void Gateway::State::set_rate(Peer& peer, std::uint64_t bytes_per_second) {
   peer.tuning.rate = bytes_per_second;
   std::uint32_t segment = 0;
   for (const auto& [id, figures] : peer.driver->figures()) segment = figures.segment;
-  peer.driver->set_pace(net::paced(static_cast<double>(bytes_per_second), segment));
+  peer.pacer = std::make_shared<net::Pacer>(io);
+  peer.pacer->set_rate(net::paced(static_cast<double>(bytes_per_second), segment));
+  peer.driver->pace_by(peer.pacer);
+  share_rate(peer);
 }
 
 // What the kernel refuses is told, and the link works as it is.
@@ -57,7 +61,8 @@ void Gateway::State::set_compress(Peer& peer, bool wanted) {
 // One period of a link: what has been measured, and what follows from it.
 void Gateway::State::tune(Peer& peer) {
   if (peer.neighbour->left || peer.driver->closed()) return;
-  if (peer.driver->goes_by(net::Stream::Leg::Ucx)) return;  // whose affair all of this is
+  using enum net::Stream::Leg;
+  if (peer.driver->goes_by(Ucx) || peer.driver->goes_by(Memory)) return;  // nothing is TCP's there
   Tuning& tuning = peer.tuning;
   core::LinkPeriod period{.seconds = seconds(kPeriod)};
   std::chrono::microseconds rtt{};

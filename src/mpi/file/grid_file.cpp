@@ -8,6 +8,7 @@
 #include "mpi/making/agreement.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/request/progress.hpp"
+#include "mpi/request/whence.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -62,6 +63,7 @@ void run_on_worker(MPI_Comm comm, const char* function, const std::function<void
     wait.call = function;
     wait.comm = comm;
   };
+  const KnownWhence known(Whence::Far);
   wait_until([&] { return job->done(); }, Describe(describe));
   job->check();
 }

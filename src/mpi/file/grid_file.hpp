@@ -70,7 +70,8 @@ inline GridFileRef grid_file(MPI_File handle) {
 void enter_file(const GridFileRef& file);
 void forget_file(MPI_File handle);
 
-/// Runs `work` on the worker while this thread waits as MPI does. Throws what it throws.
+/// Runs `work`, which waits for another cluster, on the worker while this thread waits as MPI does.
+/// Throws what it throws.
 void run_on_worker(MPI_Comm comm, const char* function, const std::function<void()>& work);
 /// Removes a file beside the grid file, or itself, where it is.
 void remove_beside(const GridFile& file, const char* function, const std::string& path);

@@ -1,5 +1,6 @@
 #include "mpi/file/transfer.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "mpi/file/file_data.hpp"
@@ -7,6 +8,7 @@
 #include "mpi/making/agreement.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/request/request.hpp"
+#include "mpi/request/whence.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -22,6 +24,7 @@ class Access final : public Operation {
         seen_(view.seen) {
     comm = file_->comm;
     passive = true;
+    if (!file_->near) far_.emplace();
     require(data_.bytes().size() % static_cast<std::size_t>(etype_size_) == 0, MPI_ERR_IO,
             "the data are not a whole number of the view's elementary datatypes");
     etypes = static_cast<std::int64_t>(data_.bytes().size()) / etype_size_;
@@ -52,6 +55,7 @@ class Access final : public Operation {
       return MPI_SUCCESS;
     });
     result.raised = true;
+    far_.reset();
     return true;
   }
 
@@ -99,6 +103,7 @@ class Access final : public Operation {
   std::unique_ptr<file::UnderWay> under_way_;
   JobRef job_;  // what would block
   std::size_t moved_ = 0;
+  std::optional<FarAccess> far_;  // until it has ended
 };
 
 void check(const GridFile& file, const Way& way, MPI_Offset offset, const Memory& memory) {

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "core/trace/trace.hpp"
 #include "mpi/comm/comm.hpp"
@@ -67,6 +70,13 @@ coll::Network network_of(const core::World& world) {
   return network;
 }
 
+/// By the number that layouts have for them.
+std::vector<std::string> names_of(std::span<const core::Cluster> clusters) {
+  std::vector<std::string> names;
+  for (const core::Cluster& cluster : clusters) names.push_back(cluster.name);
+  return names;
+}
+
 /// The same number on hosts of every kind: FNV-1a.
 std::uint64_t mark_of(const std::string& text) {
   std::uint64_t mark = 0xCBF2'9CE4'8422'2325;
@@ -82,7 +92,9 @@ void read_settings(Grid& grid, const Environment& environment) {
     throw std::runtime_error(std::string("ISTHMUS_COLL is wrong: ") + wrong.what());
   }
   try {
-    grid.network = coll::parse_network(environment.networks, network_of(grid.world()));
+    const core::World& world = grid.world();
+    grid.network =
+        coll::parse_network(environment.networks, network_of(world), names_of(world.part(0)));
   } catch (const std::invalid_argument& wrong) {
     throw std::runtime_error(std::string("ISTHMUS_NETWORK is wrong: ") + wrong.what());
   }
@@ -140,6 +152,7 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
   config.node = made->node;
   config.job = environment.job;
   config.secret = std::move(environment.secret);
+  config.memory = !environment.sockets;
   config.needs = note_end_of;
   config.whereabouts = [rank = made->world_rank](const net::Sight& sight) {
     return whereabouts(rank, sight);

@@ -61,6 +61,11 @@ Environment read_environment() {
   e.trace_directory = optional("ISTHMUS_TRACE_DIR");
   e.trace_records = optional("ISTHMUS_TRACE_RECORDS");
   e.trace_gathered = !optional("ISTHMUS_TRACE_GATHERED").empty();
+  const std::string leg = optional("ISTHMUS_LEG");
+  if (!leg.empty() && leg != "memory" && leg != "socket") {
+    throw std::runtime_error("ISTHMUS_LEG is '" + leg + "', not 'memory' or 'socket'");
+  }
+  e.sockets = leg == "socket";
   e.stats = !optional("ISTHMUS_STATS").empty();
   const std::string first = required("ISTHMUS_FIRST");
   const auto parsed = std::from_chars(first.data(), first.data() + first.size(), e.first);

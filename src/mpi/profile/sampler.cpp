@@ -20,9 +20,10 @@ constexpr std::size_t kMostAwaited = 16;
 
 struct Expected {
   bool messages = false, collectives = false;
+  bool files = false;
 
   static Expected now() {
-    Expected found;
+    Expected found{.files = far_accesses.load(std::memory_order_relaxed) > 0};
     const Grid* const here = grid();
     if (here == nullptr || !here->endpoint) return found;
     for (const core::Awaited& one : here->endpoint->awaited(kMostAwaited)) {
@@ -43,11 +44,14 @@ bool may_be_far(MPI_Comm comm, int peer) {
 }
 
 bool waits_for_wan(const Thread& thread, std::optional<Expected>& expected) {
+  const Whence whence = thread.whence.load(std::memory_order_relaxed);
+  if (whence != Whence::Unknown) return whence == Whence::Far;
   const MPI_Comm comm = thread.comm.load(std::memory_order_relaxed);
   const int peer = thread.peer.load(std::memory_order_relaxed);
   if (!may_be_far(comm, peer)) return false;
   if (!expected) expected = Expected::now();
   const bool collective = comm != MPI_COMM_NULL && peer == kNoPeer;
+  if (comm == MPI_COMM_NULL && expected->files) return true;
   return expected->collectives || (expected->messages && !collective);
 }
 

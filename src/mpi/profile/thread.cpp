@@ -28,6 +28,7 @@ struct Lease {
   ~Lease() {
     if (thread == nullptr) return;
     mine = nullptr;
+    told_whence = nullptr;
     const std::lock_guard lock(threads().mutex);
     threads().idle.push_back(thread);
   }
@@ -60,6 +61,7 @@ void begin_thread() {
     threads().idle.pop_back();
   }
   lease.thread = mine;
+  told_whence = &mine->whence;
 }
 
 void each_thread(const std::function<void(Thread&)>& use) {

@@ -14,6 +14,7 @@
 
 #include "mpi/profile/members.hpp"
 #include "mpi/profile/rows.hpp"
+#include "mpi/request/whence.hpp"
 
 namespace isthmus::face::profile {
 
@@ -86,6 +87,9 @@ class alignas(64) Thread {
   struct Files {
     std::atomic<std::uint64_t> read{0}, written{0}, calls{0};
   } files;
+
+  /// Of the wait that it is in, where that tells.
+  std::atomic<Whence> whence{Whence::Unknown};
 
   const Rows& messages() const { return messages_; }
   const Rows& operations() const { return operations_; }

@@ -124,7 +124,10 @@ void begin_with_room(GridWindow& window, int rank, bool urgent, Begin&& begin) {
     part.send_now(rank);
     return false;
   };
-  if (!with_part(window, room_or_send)) wait_for(window, "an operation on a window", room);
+  if (!with_part(window, room_or_send)) {
+    wait_for_each(window, "an operation on a window", {rank},
+                  [&](const rma::Window& part, std::size_t) { return room(part); });
+  }
   const auto now = std::chrono::steady_clock::now();
   bool send = urgent;
   {
@@ -246,13 +249,15 @@ Rest accumulate(GridWindow& window, const Source& from, const Remote& to, MPI_Op
   check_rank(window, to.rank);
   check_access(window, to.rank);
   const rma::Combination how = combination_of(op, to.count, to.type);
-  const Outgoing outgoing(from.address, from.count, from.type);
-  check_data(window, to, outgoing.long_double());
+  auto outgoing = std::make_shared<Outgoing>(from.address, from.count, from.type);
+  check_data(window, to, outgoing->long_double());
   const Where where = locate(window, to, &how.element);
-  check_sizes(outgoing.bytes().size(), where.bytes);
-  begin_with_room(window, to.rank, as_request,
-                  [&](rma::Window& part) { part.accumulate(where.place, how, outgoing.bytes()); });
-  return rest_of(window, to.rank, as_request ? new_ticket() : nullptr, {}, true, as_request);
+  check_sizes(outgoing->bytes().size(), where.bytes);
+  rma::Ticket ticket = as_request ? new_ticket() : nullptr;
+  begin_with_room(window, to.rank, as_request, [&](rma::Window& part) {
+    part.accumulate(where.place, how, outgoing->bytes(), outgoing, ticket);
+  });
+  return rest_of(window, to.rank, std::move(ticket), {}, true, as_request);
 }
 
 Rest get_accumulate(GridWindow& window, const Source& from, const Destination& before,

@@ -28,10 +28,8 @@ std::vector<int> ranks_of(const GridWindow& window, MPI_Group group) {
 /// Those of this cluster.
 std::vector<int> near(const GridWindow& window, const std::vector<int>& ranks) {
   std::vector<int> found;
-  std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(found), [&](int rank) {
-    const int node = window.comm->group.node(rank);
-    return grid()->world().cluster_of(node) == grid()->cluster;
-  });
+  std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(found),
+               [&](int rank) { return !is_far(window, rank); });
   return found;
 }
 
@@ -57,19 +55,19 @@ bool end_exposure(GridWindow& window, bool wait) {
     require(window.epochs.posted.has_value(), MPI_ERR_RMA_SYNC, "nothing was posted");
     ranks = *window.epochs.posted;
   }
-  const auto all_completed = [&](const rma::Window& part) {
-    for (const int rank : ranks) {
-      if (!part.has_completed(rank)) return false;
-    }
-    return true;
+  const auto completed = [&](const rma::Window& part, std::size_t i) {
+    return part.has_completed(ranks[i]);
   };
   if (wait) {
-    wait_for(window, "MPI_Win_wait", all_completed);
+    wait_for_each(window, "MPI_Win_wait", ranks, completed);
   } else {
     pump();
     with_part(window, [](rma::Window& part) { part.send_all(); });
     grid()->endpoint->poll();
-    if (!with_part(window, all_completed)) return false;
+    const bool all = with_part(window, [&](const rma::Window& part) {
+      return std::all_of(ranks.begin(), ranks.end(), [&](int r) { return part.has_completed(r); });
+    });
+    if (!all) return false;
   }
   with_part(window, [&](rma::Window& part) {
     for (const int rank : ranks) part.take_complete(rank);
@@ -142,9 +140,8 @@ ISTHMUS_MPI(Win_complete)(MPI_Win win) {
       for (const int rank : ranks) part.complete(rank);
     });
     // So that a target that hears of this call's return by a message tests successfully.
-    wait_for(*window, "MPI_Win_complete", [&](const rma::Window& part) {
-      return std::all_of(ranks.begin(), ranks.end(), [&](int r) { return part.all_sent(r); });
-    });
+    wait_for_each(*window, "MPI_Win_complete", ranks,
+                  [&](const rma::Window& part, std::size_t i) { return part.all_sent(ranks[i]); });
     // What natively follows this call within the cluster overtakes what goes by the gateway.
     complete_at_targets(*window, near(*window, ranks), "MPI_Win_complete");
     complete_locally(*window, ranks, "MPI_Win_complete");

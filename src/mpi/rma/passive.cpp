@@ -23,7 +23,8 @@ void take_lock(GridWindow& window, int rank, bool exclusive, const char* functio
     part.send_now(rank);
   });
   if (rank != window.comm->rank) return;
-  wait_for(window, function, [rank](const rma::Window& part) { return part.granted(rank); });
+  wait_for_each(window, function, {rank},
+                [rank](const rma::Window& part, std::size_t) { return part.granted(rank); });
 }
 
 void lock(GridWindow& window, int type, int rank, int assertions) {

@@ -1,30 +1,28 @@
 #include "mpi/rma/synchronize.hpp"
 
 #include <cstdint>
-#include <utility>
 
 #include "mpi/rma/access.hpp"
 
 namespace isthmus::face {
 namespace {
 
-using Numbers = std::vector<std::pair<int, std::uint64_t>>;
+/// One for each of the ranks.
+using Numbers = std::vector<std::uint64_t>;
 
-void await(GridWindow& window, const Numbers& numbers, const char* function) {
-  wait_for(window, function, [&](const rma::Window& part) {
-    for (const auto& [rank, number] : numbers) {
-      if (!part.done(rank, number)) return false;
-    }
-    return true;
+void await(GridWindow& window, const std::vector<int>& ranks, const Numbers& numbers,
+           const char* function) {
+  wait_for_each(window, function, ranks, [&](const rma::Window& part, std::size_t i) {
+    return part.done(ranks[i], numbers[i]);
   });
   {
     const std::lock_guard guard(window.mutex);
     ++window.synchronized;
   }
   bool failed = false;
-  for (const auto& [rank, number] : numbers) {
-    failed = with_part(window, [at = rank](rma::Window& part) { return part.take_failure(at); }) ||
-             failed;
+  for (const int rank : ranks) {
+    failed =
+        with_part(window, [rank](rma::Window& part) { return part.take_failure(rank); }) || failed;
     unpack_gets(window, rank);
   }
   if (failed) {
@@ -42,29 +40,25 @@ std::vector<int> partners(GridWindow& window) {
 void complete_at_targets(GridWindow& window, const std::vector<int>& ranks, const char* function) {
   Numbers numbers;
   with_part(window, [&](rma::Window& part) {
-    for (const int rank : ranks) numbers.emplace_back(rank, part.flush(rank));
+    for (const int rank : ranks) numbers.push_back(part.flush(rank));
     part.send_all();
   });
-  await(window, numbers, function);
+  await(window, ranks, numbers, function);
 }
 
 void unlock(GridWindow& window, const std::vector<int>& locked, const char* function) {
   Numbers numbers;
   with_part(window, [&](rma::Window& part) {
-    for (const int rank : locked) numbers.emplace_back(rank, part.unlock(rank));
+    for (const int rank : locked) numbers.push_back(part.unlock(rank));
     part.send_all();
   });
-  await(window, numbers, function);
+  await(window, locked, numbers, function);
 }
 
 void complete_locally(GridWindow& window, const std::vector<int>& ranks, const char* function) {
   with_part(window, [](rma::Window& part) { part.send_all(); });
-  wait_for(window, function, [&](const rma::Window& part) {
-    for (const int rank : ranks) {
-      if (!part.local_done(rank)) return false;
-    }
-    return true;
-  });
+  wait_for_each(window, function, ranks,
+                [&](const rma::Window& part, std::size_t i) { return part.local_done(ranks[i]); });
   for (const int rank : ranks) unpack_gets(window, rank);
 }
 

@@ -92,6 +92,10 @@ ISTHMUS_MPI(Win_call_errhandler)(MPI_Win win, int errorcode) {
   return MPI_SUCCESS;
 }
 
+bool is_far(const GridWindow& window, int rank) {
+  return grid()->world().cluster_of(window.comm->group.node(rank)) != grid()->cluster;
+}
+
 void check_rank(const GridWindow& window, int rank) {
   require(rank >= 0 && rank < window.comm->size, MPI_ERR_RANK,
           "the target is not a rank of the window");

@@ -106,6 +106,12 @@ auto with_part(GridWindow& window, F&& f);
 /// Waits until `done(part)`.
 template <class Done>
 void wait_for(GridWindow& window, const char* function, Done&& done);
+/// Waits until `done(part, i)` for each place in `ranks`; told as a wait for those ranks.
+template <class Done>
+void wait_for_each(GridWindow& window, const char* function, const std::vector<int>& ranks,
+                   Done&& done);
+/// Whether a rank of the window is in another cluster.
+bool is_far(const GridWindow& window, int rank);
 
 }  // namespace isthmus::face
 

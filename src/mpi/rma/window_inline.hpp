@@ -6,6 +6,7 @@
 #include "mpi/process/grid.hpp"
 #include "mpi/process/shield.hpp"
 #include "mpi/request/progress.hpp"
+#include "mpi/request/whence.hpp"
 #include "mpi/rma/window.hpp"
 
 namespace isthmus::face {
@@ -28,6 +29,23 @@ void wait_for(GridWindow& window, const char* function, Done&& done) {
     wait.comm = window.handle;
   };
   wait_until([&] { return with_part(window, done); }, Describe(describe));
+}
+
+template <class Done>
+void wait_for_each(GridWindow& window, const char* function, const std::vector<int>& ranks,
+                   Done&& done) {
+  KnownWhence known;
+  wait_for(window, function, [&](const rma::Window& part) {
+    bool all = true;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      if (done(part, i)) continue;
+      if (!known.wanted()) return false;
+      known.is(is_far(window, ranks[i]) ? Whence::Far : Whence::Near);
+      all = false;
+      if (is_far(window, ranks[i])) break;
+    }
+    return all;
+  });
 }
 
 }  // namespace isthmus::face

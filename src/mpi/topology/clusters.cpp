@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "coll/engine/network.hpp"
 #include "core/world.hpp"
@@ -23,11 +26,13 @@ struct Known {
 };
 
 /// All that nobody has said is 0, not a guess.
-coll::Network said_of_networks(const char* text) {
+coll::Network said_of_networks(const char* text, std::span<const core::Cluster> clusters) {
   coll::Network nothing;
   nothing.wan_latency = nothing.wan_bandwidth = 0;
   nothing.link_latency = nothing.link_bandwidth = 0;
-  return text == nullptr ? nothing : coll::parse_network(text, nothing);
+  std::vector<std::string> names;
+  for (const core::Cluster& cluster : clusters) names.push_back(cluster.name);
+  return text == nullptr ? nothing : coll::parse_network(text, nothing, names);
 }
 
 /// Drops all clusters but those of the program's MPI_COMM_WORLD; returns how many came before.
@@ -49,11 +54,11 @@ std::optional<Known> read() {
     const char* const world = setting("ISTHMUS_WORLD");
     if (world == nullptr) return std::nullopt;
     core::World all = core::world_from_json(world);
+    coll::Network said = said_of_networks(setting("ISTHMUS_NETWORK"), all.part(0));
     const char* const name = setting("ISTHMUS_CLUSTER");
     const std::size_t begin = only_part_of(all, name == nullptr ? "" : name);
     core::Group order = all.group_of(all.clusters.front().part);
-    return Known{std::move(all), said_of_networks(setting("ISTHMUS_NETWORK")), std::move(order),
-                 begin};
+    return Known{std::move(all), std::move(said), std::move(order), begin};
   } catch (const std::exception&) {
     return std::nullopt;  // MPI_Init ends the job for it, with a sentence
   }
@@ -75,12 +80,26 @@ struct Link {
   double latency = 0, rate = 0;
 };
 
+/// Of the clusters with these numbers in the grid.
+coll::Pairs::Way pair_of(const coll::Network& network, std::size_t a, std::size_t b) {
+  const auto first = static_cast<int>(std::min(a, b));
+  const auto second = static_cast<int>(std::max(a, b));
+  coll::Pairs::Way found{first, second, network.wan_latency, network.wan_bandwidth};
+  if (network.pairs == nullptr) return found;
+  for (const coll::Pairs::Way& way : network.pairs->ways) {
+    if (way.a != first || way.b != second) continue;
+    if (way.latency > 0) found.latency = way.latency;
+    if (way.bandwidth > 0) found.bandwidth = way.bandwidth;
+  }
+  return found;
+}
+
 Link link_between(std::size_t a, std::size_t b) {
   const coll::Network& network = known()->network;
   if (a == b) return {kLocal, network.link_latency, network.link_bandwidth};
+  const coll::Pairs::Way pair = pair_of(network, a + known()->begin, b + known()->begin);
   const auto as_said = [&](LinkKind kind, double rtt, double rate) {
-    return Link{kind, rtt > 0 ? rtt / 2 : network.wan_latency,
-                rate > 0 ? rate : network.wan_bandwidth};
+    return Link{kind, rtt > 0 ? rtt / 2 : pair.latency, rate > 0 ? rate : pair.bandwidth};
   };
   const auto joins = [a, b](const auto& link) {
     const std::size_t from = known()->begin;

@@ -39,30 +39,44 @@ asio::io_context& context_of(Socket& socket) {
 
 }  // namespace
 
-std::shared_ptr<RingStream> RingStream::offer(Stream& plain, std::size_t ring_bytes) {
+SharedMemory RingStream::make(std::size_t ring_bytes) {
+  return SharedMemory::make(kHeads + 2 * std::bit_ceil(std::clamp(ring_bytes, kLeast, kMost)));
+}
+
+SharedMemory RingStream::take(Descriptor file) {
+  if (file.number() < 0) throw std::runtime_error("speaks without giving shared memory");
   SharedMemory memory =
-      SharedMemory::make(kHeads + 2 * std::bit_ceil(std::clamp(ring_bytes, kLeast, kMost)));
+      SharedMemory::take(std::move(file), kHeads + 2 * kLeast, kHeads + 2 * kMost);
+  const std::size_t bytes = memory.bytes().size() - kHeads;
+  if (bytes % 2 != 0 || !std::has_single_bit(bytes / 2)) {
+    throw std::runtime_error("gave shared memory of an odd size");
+  }
+  return memory;
+}
+
+asio::awaitable<Descriptor> RingStream::descriptor(std::shared_ptr<Stream> plain) {
+  std::optional<Descriptor> file;
+  while (!(file = receive_descriptor(plain->socket().native_handle()))) {
+    co_await plain->socket().async_wait(Socket::wait_read, asio::use_awaitable);
+  }
+  co_return *std::move(file);
+}
+
+std::shared_ptr<RingStream> RingStream::offer(Stream& plain, std::size_t ring_bytes) {
+  SharedMemory memory = make(ring_bytes);
   send_descriptor(plain.socket().native_handle(), memory.file());
   return std::make_shared<RingStream>(std::move(plain.socket()), plain.where(), std::move(memory),
                                       Side::Maker);
 }
 
 asio::awaitable<std::shared_ptr<RingStream>> RingStream::accept(std::shared_ptr<Stream> plain) {
-  std::optional<Descriptor> file;
-  while (!(file = receive_descriptor(plain->socket().native_handle()))) {
-    co_await plain->socket().async_wait(Socket::wait_read, asio::use_awaitable);
+  Descriptor file = co_await descriptor(plain);
+  try {
+    co_return std::make_shared<RingStream>(std::move(plain->socket()), plain->where(),
+                                           take(std::move(file)), Side::Taker);
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error(plain->where() + " " + error.what());
   }
-  if (file->number() < 0) {
-    throw std::runtime_error(plain->where() + " speaks without giving shared memory");
-  }
-  SharedMemory memory =
-      SharedMemory::take(std::move(*file), kHeads + 2 * kLeast, kHeads + 2 * kMost);
-  if (!std::has_single_bit((memory.bytes().size() - kHeads) / 2) ||
-      (memory.bytes().size() - kHeads) % 2 != 0) {
-    throw std::runtime_error(plain->where() + " gave shared memory of an odd size");
-  }
-  co_return std::make_shared<RingStream>(std::move(plain->socket()), plain->where(),
-                                         std::move(memory), Side::Taker);
 }
 
 RingStream::RingStream(Socket socket, std::string where, SharedMemory memory, Side side)
@@ -71,6 +85,7 @@ RingStream::RingStream(Socket socket, std::string where, SharedMemory memory, Si
       writer_(head(memory_, written_by(side)), ring_bytes(memory_, written_by(side))),
       reader_(head(memory_, read_by(side)), ring_bytes(memory_, read_by(side))),
       watch_(asio::use_service<Watch>(context_of(this->socket()))) {
+  memory_.close_file();
   watch_.add(*this);
 }
 

@@ -26,6 +26,13 @@ class RingStream final : public Stream, public Watched {
   static std::shared_ptr<RingStream> offer(Stream& plain, std::size_t ring_bytes);
   static asio::awaitable<std::shared_ptr<RingStream>> accept(std::shared_ptr<Stream> plain);
 
+  /// Memory for two rings. Throws std::system_error.
+  static SharedMemory make(std::size_t ring_bytes);
+  /// What the other end has made of it. Throws std::runtime_error with a sentence.
+  static SharedMemory take(Descriptor file);
+  /// The next byte of a stream, and the descriptor that comes with it.
+  static asio::awaitable<Descriptor> descriptor(std::shared_ptr<Stream> plain);
+
   RingStream(Socket socket, std::string where, SharedMemory memory, Side side);
   ~RingStream() override;
 

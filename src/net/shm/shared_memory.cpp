@@ -105,7 +105,7 @@ std::optional<Descriptor> receive_descriptor(int socket) {
   message.msg_iov = &part;
   message.msg_iovlen = 1;
   message.msg_control = control.data();
-  message.msg_controllen = control.size();
+  message.msg_controllen = CMSG_LEN(sizeof(int));  // no room for a second, which would leak
   const ssize_t n = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return std::nullopt;
   if (n == 0) errno = ECONNRESET;

@@ -39,6 +39,8 @@ class SharedMemory {
 
   std::span<std::byte> bytes() const { return bytes_; }
   const Descriptor& file() const { return file_; }
+  /// When it has been given to the other process; the memory stays.
+  void close_file() { file_ = {}; }
 
  private:
   SharedMemory(Descriptor file, std::size_t size);

@@ -40,7 +40,7 @@ std::optional<Said> read_said(std::span<const std::byte> body) {
     said.card.version = reader.u32();
     if (body.size() <= kFixed || said.card.window == 0) return std::nullopt;
     said.card.address.assign(body.begin() + kFixed, body.end());
-  } else if (said.says != Says::Good) {
+  } else if (said.says != Says::Good && said.says != Says::Memory) {
     return std::nullopt;
   }
   return reader.good() ? std::optional(said) : std::nullopt;

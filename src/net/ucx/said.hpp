@@ -1,4 +1,4 @@
-// What Leg frames say: the two ends of a stream about going over to UCX.
+// What Leg frames say: the two ends of a stream about going over to UCX, or to shared memory.
 #pragma once
 
 #include <array>
@@ -26,8 +26,9 @@ struct Card {
   std::vector<std::byte> address{};
 };
 
-/// Bytes cannot go by UCX, and why; here is where they can be sent to; something has come by UCX.
-enum class Says : std::uint8_t { No = 0, Here = 1, Good = 2 };
+/// Bytes cannot go by another leg, and why; here is where UCX can send them to; they can go by it;
+/// the next byte brings shared memory (shm/leg.hpp).
+enum class Says : std::uint8_t { No = 0, Here = 1, Good = 2, Memory = 3 };
 
 struct Said {
   Says says = Says::No;

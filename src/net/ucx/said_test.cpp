@@ -15,7 +15,7 @@ std::optional<Said> read(std::string_view body) {
 
 TEST(UcxSaidTest, WhatIsMalformedIsFoundOut) {
   EXPECT_FALSE(read(""));
-  EXPECT_FALSE(read("\3"sv)) << "no such thing to say";
+  EXPECT_FALSE(read("\4"sv)) << "no such thing to say";
   EXPECT_FALSE(read("\0\5too"sv)) << "a reason that is cut off";
   EXPECT_FALSE(read("\1 a key without a window"sv));
   EXPECT_FALSE(read("\1 0123456789abcde\0\0\0\0\15\0\1\0address"sv)) << "a window of nothing";

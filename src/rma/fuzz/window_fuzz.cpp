@@ -1,5 +1,6 @@
 // Whatever records another member sends, its window is the only memory that they reach, and an
-// answer is at most as long as a service's message. The first byte of each message is its length.
+// answer is at most as long as a service's message. The first byte of each message is its length,
+// and the last bit of that its tag: records or data.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -24,7 +25,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::span<const std::byte> all(reinterpret_cast<const std::byte*>(data), size);
   for (std::size_t at = 0; at < all.size();) {
     const std::size_t length = std::min<std::size_t>(data[at], all.size() - at - 1);
-    if (!window.take(nodes[1], {.context = kContext, .source = 1}, all.subspan(at + 1, length))) {
+    const core::Envelope envelope{.context = kContext, .source = 1, .tag = data[at] & 1};
+    if (!window.take(nodes[1], envelope, all.subspan(at + 1, length))) {
       break;
     }
     core::OutFrame out;

@@ -1,0 +1,18 @@
+// One collective of MPI, with arguments of no contents.
+#pragma once
+
+#include <functional>
+
+#include "coll/engine/algorithm.hpp"
+#include "sim/simulation.hpp"
+
+namespace isthmus::sim {
+
+/// Each kind's `size` is that of `isthmus bench coll`: of the message, of one rank's vector, of one
+/// rank's block.
+coll::Problem problem_of(coll::Kind kind, std::size_t size, int ranks);
+
+/// What every rank is to do. All memory is coll::phantom's.
+std::function<coll::Task(SimulatedParty&)> collective(coll::Kind kind, std::size_t size, int ranks);
+
+}  // namespace isthmus::sim

@@ -1,0 +1,153 @@
+"""The text of ISTHMUS_NETWORK (docs/collectives.md) about the ways between clusters: what is known
+of single pairs, and what a grid file says of them."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from isthmus import routes
+from isthmus.errors import UsageError, did_you_mean
+from isthmus.grid import Grid, LinkSpec
+
+NEAR = 0.15  # figures that differ less are alike: `isthmus tune` is no surer of them
+# Characters of entries about pairs. An environment has some 128 KiB for one variable on Linux, and
+# every process keeps it (2026-11: 16 KiB are some 500 pairs, all of 32 clusters).
+MOST = 16 << 10
+
+
+@dataclass(frozen=True)
+class Way:
+    """Seconds one way and bytes a second; 0: not known."""
+
+    between: tuple[str, str]
+    latency: float = 0
+    rate: float = 0
+
+
+def worst(ways: Sequence[Way]) -> list[str]:
+    """What counts for all pairs that nothing else is said of."""
+    latency = time(max((way.latency for way in ways), default=0))
+    slowest = rate(min((way.rate for way in ways if way.rate > 0), default=0))
+    return [
+        *([f"wan-latency={latency}"] if latency else []),
+        *([f"wan-rate={slowest}"] if slowest else []),
+    ]
+
+
+def pairs(ways: Sequence[Way]) -> list[str]:
+    """Pairs that are better than the worst, those that are most so first, within MOST. What is left
+    out is taken for worse than it is, never for better."""
+    longest = max((way.latency for way in ways), default=0)
+    slowest = min((way.rate for way in ways if way.rate > 0), default=0)
+
+    def gain(way: Way) -> float:
+        nearer = longest / way.latency if way.latency > 0 else 1
+        wider = way.rate / slowest if way.rate > 0 and slowest > 0 else 1
+        return max(nearer, wider)
+
+    entries = [
+        f"pair={'/'.join(way.between)}:{time(way.latency)}:{rate(way.rate)}".rstrip(":")
+        for way in sorted(ways, key=gain, reverse=True)
+        if gain(way) > 1 + NEAR
+    ]
+    return _bounded(entries)
+
+
+def of_links(grid: Grid, without: Collection[str] = ()) -> str:
+    """What a grid file says of its links: of each pair of clusters what the way between them is
+    made of, and what several ways share. `without`: "wan-latency", "wan-rate", of which more is
+    known."""
+    shared = [_shared([(a, b) for a, b in one.between], one.rate.bytes) for one in grid.shared]
+    if not any(link.rate or link.rtt for link in grid.link):
+        return ",".join(_bounded(shared))
+    names = list(grid.cluster)
+    linked = routes.neighbours(names, grid.link)
+    ahead = [routes.next_clusters(len(names), linked, start) for start in range(len(names))]
+    ways: list[Way] = []
+    users: dict[routes.Pair, list[tuple[str, str]]] = {}
+    for a, b in combinations(range(len(names)), 2):
+        steps = _steps(ahead, a, b)
+        specs = [linked[step] for step in steps]
+        if not specs:
+            continue
+        pair = (names[a], names[b])
+        latency = 0 if "wan-latency" in without else _latency(specs)
+        ways.append(Way(pair, latency, 0 if "wan-rate" in without else _rate(specs)))
+        for step in steps:
+            users.setdefault(step, []).append(pair)
+    entries = [*worst(ways), *pairs(ways)]
+    by_way = [
+        _shared(of_link, _rate([linked[link]]))
+        for link, of_link in users.items()
+        if len(of_link) > 1 and _rate([linked[link]]) > 0
+    ]
+    shared += sorted(by_way, key=len)
+    return ",".join([*entries, *_bounded(shared)])
+
+
+def said(text: str) -> set[str]:
+    """The keys of a text."""
+    return {entry.partition("=")[0].strip() for entry in text.split(",") if entry.strip()}
+
+
+def check(text: str, grid: Grid) -> None:
+    """UsageError where the user's ISTHMUS_NETWORK names a cluster that is not in the grid: the
+    ranks pass over what they have no part in."""
+    for entry in text.split(","):
+        key, _, value = entry.partition("=")
+        if key.strip() not in ("pair", "shared"):
+            continue
+        for pair in value.partition(":")[0].split("+"):
+            for name in (part.strip() for part in pair.split("/")):
+                if name and name not in grid.cluster:
+                    near = did_you_mean(name, grid.cluster)
+                    known = ", ".join(list(grid.cluster)[:8])
+                    raise UsageError(
+                        f"ISTHMUS_NETWORK names a cluster '{name}' that is not in the grid{near}",
+                        f"Its clusters: {known}{', ...' if len(grid.cluster) > 8 else ''}",
+                    )
+
+
+def time(seconds: float) -> str:
+    return f"{seconds * 1e6:.3f}us" if seconds > 0 else ""
+
+
+def rate(bytes_per_second: float) -> str:
+    return f"{bytes_per_second * 8 / 1e6:.1f}M" if bytes_per_second > 0 else ""
+
+
+def _shared(pairs_of_it: Sequence[tuple[str, str]], bytes_per_second: float) -> str:
+    named = "+".join("/".join(pair) for pair in pairs_of_it)
+    return f"shared={named}:{rate(bytes_per_second)}"
+
+
+def _steps(ahead: Sequence[Mapping[int, int]], start: int, goal: int) -> list[routes.Pair]:
+    """The links of a shortest way, by the cluster that comes next from each to each."""
+    steps: list[routes.Pair] = []
+    while start != goal and goal in ahead[start]:
+        follower = ahead[start][goal]
+        steps.append((min(start, follower), max(start, follower)))
+        start = follower
+    return steps
+
+
+def _latency(links: Sequence[Sequence[LinkSpec]]) -> float:
+    """Of one link after the other, each of which may be several side by side. 0: not known."""
+    each = [max((x.rtt.seconds / 2 for x in link if x.rtt), default=0.0) for link in links]
+    return sum(each) if all(each) else max(each)
+
+
+def _rate(links: Sequence[Sequence[LinkSpec]]) -> float:
+    known = [sum(x.rate.bytes for x in link if x.rate) for link in links]
+    return min((bytes_ for bytes_ in known if bytes_ > 0), default=0)
+
+
+def _bounded(entries: Iterable[str]) -> list[str]:
+    kept: list[str] = []
+    used = 0
+    for entry in entries:
+        used += len(entry) + 1
+        if used > MOST:
+            break
+        kept.append(entry)
+    return kept

@@ -1,0 +1,187 @@
+// The cost model over many networks: what choices by figures that are wrong cost by the right ones,
+// and that senders never are more than the network between clusters carries.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "coll/engine/choose.hpp"
+#include "coll/engine/ways.hpp"
+#include "coll/testing/testing.hpp"
+
+namespace isthmus::coll {
+namespace {
+
+using Figure = double Network::*;
+constexpr std::array<Figure, 6> kFigures{&Network::wan_latency,  &Network::wan_bandwidth,
+                                         &Network::link_latency, &Network::link_bandwidth,
+                                         &Network::message_cost, &Network::stream_cost};
+constexpr std::array kFigureNames{"wan-latency", "wan-rate",     "link-latency",
+                                  "link-rate",   "message-cost", "stream-cost"};
+
+struct Place {
+  std::string name;
+  std::vector<std::size_t> members;
+  Network network;
+};
+
+/// The testbeds of `isthmus bench coll`, as `isthmus tune` finds them.
+std::vector<Place> places() {
+  const auto network = [](const char* text) { return parse_network(text, {}); };
+  return {
+      {"matsuda", {8, 8}, network("wan-latency=10ms,wan-rate=941M,link-rate=95M")},
+      {"matsuda 12 + 4", {12, 4}, network("wan-latency=10ms,wan-rate=941M,link-rate=95M")},
+      {"matsuda16", {16, 16}, network("wan-latency=10ms,wan-rate=941M,link-rate=95M")},
+      {"trio", {5, 5, 5}, network("wan-latency=10ms,wan-rate=941M,link-rate=95M")},
+      {"hablot", {1, 1}, network("wan-latency=5.8ms,wan-rate=941M,link-rate=941M")},
+      {"hablot16", {8, 8}, network("wan-latency=5.8ms,wan-rate=941M,link-rate=941M")},
+      {"gateways", {8, 8}, network("wan-latency=10ms,wan-rate=941M,link-rate=95M,paths=1")},
+  };
+}
+
+Layout layout_with(const std::vector<std::size_t>& members) {
+  std::vector<int> clusters;
+  for (std::size_t c = 0; c < members.size(); ++c) {
+    clusters.insert(clusters.end(), members[c], static_cast<int>(c));
+  }
+  return Layout(clusters);
+}
+
+/// The problems of `isthmus bench coll --quick`; bytes as Problem has them.
+std::vector<Problem> problems(std::size_t ranks) {
+  std::vector<Problem> found{{Kind::Barrier, 0, true}};
+  for (const Kind kind : {Kind::Bcast, Kind::Allreduce}) {
+    for (const std::size_t size : std::initializer_list<std::size_t>{
+             8, 256 << 10, 1 << 20, 3'200'000, 8 << 20, 32'000'000}) {
+      found.push_back({kind, size, true});
+    }
+  }
+  for (const Kind kind : {Kind::Reduce, Kind::Scan, Kind::Exscan}) {
+    for (const std::size_t size : std::initializer_list<std::size_t>{8, 256 << 10})
+      found.push_back({kind, size, true});
+  }
+  for (const std::size_t block : std::initializer_list<std::size_t>{8, 64 << 10}) {
+    for (const Kind kind :
+         {Kind::Gather, Kind::Scatter, Kind::Allgather, Kind::Alltoall, Kind::ReduceScatter}) {
+      found.push_back({kind, block * ranks, true});
+    }
+  }
+  return found;
+}
+
+/// How much longer what is chosen by `figures` takes than the best, by the right ones.
+double regret(const Layout& layout, const Network& right, const Network& figures,
+              const Problem& problem) {
+  const Choice best = choose({layout, right, problem}, {});
+  const Choice wrong = choose({layout, figures, problem}, {});
+  const Setting real{layout, right, problem};
+  return estimate(*wrong.algorithm, real, {}) / estimate(*best.algorithm, real, {}) - 1;
+}
+
+// Chained and striped broadcasts of three clusters are 10.7 % apart on both sides of where they
+// cost the same: no margin mends both (2026-11). All others stay below 10 %.
+double bound(const Place& place, const Problem& problem) {
+  return place.name == "trio" && problem.kind == Kind::Bcast ? 0.11 : 0.10;
+}
+
+TEST(WrongFigures, CostLittle) {
+  for (const Place& place : places()) {
+    const Layout layout = layout_with(place.members);
+    for (const Problem& problem : problems(static_cast<std::size_t>(layout.size()))) {
+      double worst = 0;
+      std::string how;
+      for (int wrong = 0; wrong < 729; ++wrong) {  // each figure half, right or double
+        Network figures = place.network;
+        std::string said;
+        for (std::size_t i = 0, rest = static_cast<std::size_t>(wrong); i < 6; ++i, rest /= 3) {
+          if (rest % 3 == 0) continue;
+          figures.*kFigures[i] *= rest % 3 == 1 ? 2 : 0.5;
+          said += std::string(" ") + kFigureNames[i] + (rest % 3 == 1 ? " double" : " half");
+        }
+        const double cost = regret(layout, place.network, figures, problem);
+        if (cost > worst) {
+          worst = cost;
+          how = said + " chose " +
+                std::string(choose({layout, figures, problem}, {}).algorithm->name) + " not " +
+                std::string(choose({layout, place.network, problem}, {}).algorithm->name);
+        }
+      }
+      EXPECT_LE(worst, bound(place, problem))
+          << place.name << ": " << name_of(problem.kind) << " of " << problem.bytes.value_or(0)
+          << " bytes, by" << how;
+    }
+  }
+}
+
+/// Any network, from tens of Mbit/s to 100 Gbit/s and from tens of microseconds to seconds.
+Network any_network(std::mt19937_64& random) {
+  const auto between = [&](double least, int doublings) {
+    double value = least;
+    for (int i = static_cast<int>(random() % static_cast<unsigned>(doublings)); i > 0; --i)
+      value *= 2;
+    return value * (1 + static_cast<double>(random() % 100) / 100);
+  };
+  Network network;
+  network.wan_latency = between(20e-6, 16);
+  network.wan_bandwidth = between(2e6, 12);
+  network.link_latency = between(1e-6, 8);
+  network.link_bandwidth = between(2e6, 12);
+  network.message_cost = between(0.5e-6, 7);
+  network.stream_cost = between(0.2e-6, 6);
+  network.paths = static_cast<int>(random() % 4);
+  Pairs pairs;
+  if (random() % 2 == 0) {
+    for (int a = 0; a < 3; ++a) {
+      for (int b = a + 1; b < 3; ++b) {
+        if (random() % 3 > 0) pairs.ways.push_back({a, b, between(20e-6, 16), between(2e6, 12)});
+      }
+    }
+    if (random() % 2 == 0) pairs.shared.push_back({between(2e6, 12), {{0, 2}, {1, 2}}});
+    network.pairs = std::make_shared<const Pairs>(std::move(pairs));
+  }
+  return network;
+}
+
+TEST(Senders, AreNeverMoreThanTheNetworkCarries) {
+  std::mt19937_64 random(1);
+  int several = 0, fewer_than_all = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const Network network = any_network(random);
+    const std::size_t least = 1 + random() % 16;
+    const Layout layout = layout_with({least + random() % 4, least, least + random() % 9});
+    for (const char* forced : {"", "bcast=van-de-geijn-wan,allreduce=rabenseifner-wan"}) {
+      for (const Kind kind : {Kind::Bcast, Kind::Allreduce}) {
+        const int home = kind == Kind::Bcast ? static_cast<int>(random() % 3) : -1;
+        const Problem problem{kind, std::size_t{1} << random() % 26, true, home};
+        const Choice choice = choose({layout, network, problem}, parse_forced(forced));
+        const int senders = choice.parameters.senders;
+        if (!choice.algorithm->heeds.senders) continue;
+        ASSERT_GE(senders, 1);
+        ASSERT_LE(senders, static_cast<int>(least));
+        several += senders > 1;
+        fewer_than_all += senders < static_cast<int>(least);
+        // Every way that is taken, and what all of them share.
+        Network open = network;
+        open.paths = 0;
+        const Ways ways(layout, open);
+        for (int a = 0; a < 3; ++a) {
+          for (int b = a + 1; b < 3; ++b) {
+            if (home >= 0 && a != home && b != home) continue;
+            // A twentieth of a link is what measuring leaves open.
+            const double carried = ways.rate(a, b, 1 << 20) + 0.06 * network.link_bandwidth;
+            if (senders > 1) {
+              ASSERT_LE(senders * network.link_bandwidth, carried);
+            }
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(several, 1000);
+  EXPECT_GT(fewer_than_all, 1000);
+}
+
+}  // namespace
+}  // namespace isthmus::coll

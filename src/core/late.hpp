@@ -1,0 +1,79 @@
+// When a frame that has not been acknowledged is late, and how much may go twice for that. Pure;
+// time is given.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+
+namespace isthmus::core {
+
+class Late {
+ public:
+  using Time = std::chrono::nanoseconds;
+
+  /// Where a round trip is shorter, a kernel's own timeouts are many round trips whatever is done
+  /// here, and answers that a busy host delays look like losses.
+  static constexpr Time kLeastRoundTrip = std::chrono::milliseconds(2);
+  /// Of what is sent, at most so much goes twice, and kBurst besides.
+  static constexpr double kShare = 1.0 / 16;
+  static constexpr double kBurst = 128.0 * 1024;
+  /// No frame goes again more often.
+  static constexpr int kTries = 2;
+
+  /// A stream with a late frame takes no others for so long: what Linux waits for before it sends a
+  /// lost tail again, and a round trip.
+  Time avoided() const { return kTimeout + round_trip_; }
+
+  void set_round_trip(Time round_trip) {
+    round_trip_ = round_trip >= kLeastRoundTrip ? round_trip : Time::zero();
+  }
+  bool possible() const { return round_trip_ > Time::zero(); }
+
+  /// A frame is late after two round trips: those of the path, or those that frames take by now.
+  Time after() const {
+    return std::min(std::max(2 * round_trip_ + kAckDelay, smoothed_ + 4 * deviation_),
+                    std::max(kMost, 2 * round_trip_ + kAckDelay));
+  }
+  /// What was sent so shortly before one that has been acknowledged should be, too.
+  Time beside() const { return round_trip_ / 4; }
+
+  /// Where nothing tells a loss from a path that has become slow, one frame asks; then so much
+  /// later the next.
+  bool may_ask(Time now) const { return now >= ask_at_; }
+  void asks(Time now) {
+    wait_ = std::min(std::max(after(), 2 * wait_), kLongest);
+    ask_at_ = now + wait_;
+  }
+
+  void sent(std::size_t bytes) {
+    budget_ = std::min(kBurst, budget_ + kShare * static_cast<double>(bytes));
+  }
+  bool may_spend(std::size_t bytes) const { return budget_ >= static_cast<double>(bytes); }
+  void spend(std::size_t bytes) { budget_ -= static_cast<double>(bytes); }
+
+  // An acknowledgement, and the frames that it is for: of those that went once.
+  void begin_ack() { longest_ = Time(-1); }
+  void acked_after(Time taken) { longest_ = std::max(longest_, taken); }
+  void end_ack() {
+    if (longest_ < Time::zero()) return;
+    wait_ = ask_at_ = Time::zero();
+    const Time apart = longest_ > smoothed_ ? longest_ - smoothed_ : smoothed_ - longest_;
+    const bool first = smoothed_ == Time::zero();
+    deviation_ = first ? longest_ / 2 : deviation_ + (apart - deviation_) / 4;
+    smoothed_ = first ? longest_ : smoothed_ + (longest_ - smoothed_) / 8;
+  }
+
+ private:
+  static constexpr Time kTimeout = std::chrono::milliseconds(200);
+  // What an acknowledgement may wait for company, and the thread that takes it for its core.
+  static constexpr Time kAckDelay = std::chrono::milliseconds(2);
+  static constexpr Time kMost = std::chrono::seconds(1);
+  static constexpr Time kLongest = std::chrono::seconds(5);
+
+  Time round_trip_{}, smoothed_{}, deviation_{}, longest_{};
+  Time wait_{}, ask_at_{};
+  double budget_ = kBurst;
+};
+
+}  // namespace isthmus::core

@@ -1,0 +1,79 @@
+// How the processes of a cluster that send to another without gateways share the link's rate: what
+// their gateway hears of them, and tells them (core/shares.hpp).
+#include <asio/post.hpp>
+
+#include "daemon/gateway/gateway_state.hpp"
+
+namespace isthmus::daemon {
+
+void Gateway::State::learn_share(core::NodeId from, const net::ShareBody& body) {
+  const auto& world = router.world();
+  if (!world || body.cluster >= world->clusters.size()) return;
+  const std::pair clusters(world->cluster_of_node(from), body.cluster);
+  core::Shares& sharing = shares[clusters];
+  sharing.claim(from, body.part, net::now());
+  tell_shares(clusters, sharing);
+}
+
+// What a gateway sends over the same link is one more claim: of processes that have no conduit yet,
+// or none any more.
+void Gateway::State::share_rate(Peer& peer) {
+  const auto& world = router.world();
+  const core::Gateway* const self = world ? world->gateway(config.node) : nullptr;
+  const core::Gateway* const other = world ? world->gateway(peer.node) : nullptr;
+  if (self == nullptr || other == nullptr) return;
+  for (const core::Direct& link : world->direct) {
+    if (!link.tcp || link.shm || link.rate <= 0) continue;
+    if (self->serves(link.a) && other->serves(link.b)) peer.shared.emplace(link.a, link.b);
+    if (self->serves(link.b) && other->serves(link.a)) peer.shared.emplace(link.b, link.a);
+    if (!peer.shared) continue;
+    const std::chrono::duration<double> round_trip(link.rtt);
+    peer.pacer->share_with(1, std::chrono::duration_cast<core::Time>(round_trip),
+                           [this, clusters = *peer.shared](double part) {
+                             shares[clusters].claim(config.node, part, net::now());
+                             asio::post(io, [weak = weak_from_this(), clusters] {
+                               const auto state = weak.lock();
+                               if (state && !state->closed)
+                                 state->tell_shares(clusters, state->shares[clusters]);
+                             });
+                           });
+    return;
+  }
+}
+
+void Gateway::State::leaves_shares(core::NodeId node) {
+  for (auto& [clusters, sharing] : shares) {
+    sharing.forget(node);
+    tell_shares(clusters, sharing);
+  }
+}
+
+void Gateway::State::tick_shares() {
+  for (auto& [clusters, sharing] : shares) {
+    sharing.tick(net::now());
+    tell_shares(clusters, sharing);
+  }
+}
+
+void Gateway::State::tell_shares(const std::pair<std::size_t, std::size_t>& clusters,
+                                 core::Shares& sharing) {
+  bool told = false;
+  for (const core::Shares::News& news : sharing.news()) {
+    if (news.member == config.node) {
+      for (const auto& [node, peer] : peers) {
+        if (peer->shared == clusters) peer->pacer->share(news.level);
+      }
+      continue;
+    }
+    const auto found = peers.find(news.member);
+    if (found == peers.end() || found->second->neighbour->left || found->second->driver->closed()) {
+      continue;
+    }
+    tell(*found->second, core::FrameKind::Control,
+         net::encode_share({clusters.second, news.level}));
+    told = true;
+  }
+  if (told) act();
+}
+
+}  // namespace isthmus::daemon
