@@ -69,6 +69,10 @@ std::uint64_t random_number() {
   return number;
 }
 
+std::string told(int connections) {
+  return fmt::format("{} connection{}", connections, connections == 1 ? "" : "s");
+}
+
 }  // namespace
 
 /// What connections with one key have together.
@@ -198,14 +202,14 @@ std::string UserDesk::objection(const Opening& opening) const {
                        opening.key, terms_.user, key->second.revoked);
   }
   if (connections_.size() > static_cast<std::size_t>(terms_.limits.connections)) {
-    return fmt::format("user {} has {} connections here, as many as `connections` allows",
-                       terms_.user, terms_.limits.connections);
+    return fmt::format("user {} has {} here, as many as `connections` allows", terms_.user,
+                       told(terms_.limits.connections));
   }
   const int most = key->second.limits.connections;
   const std::size_t has = shares_.at(opening.key)->connections;
   if (most > 0 && has > static_cast<std::size_t>(most)) {
-    return fmt::format("the key {} of user {} has {} connections here, as many as its limit allows",
-                       opening.key, terms_.user, most);
+    return fmt::format("the key {} of user {} has {} here, as many as its limit allows",
+                       opening.key, terms_.user, told(most));
   }
   return {};
 }
