@@ -92,16 +92,28 @@ int main(int argc, char** argv) {
   service->add_option("--config", config, "What it listens at, allows and limits")->required();
 
   std::string folder, user, out;
-  CLI::App* key = app.add_subcommand("key", "Make, list and revoke the keys of a service's users.");
+  CLI::App* key =
+      app.add_subcommand("key", "Make, limit, list and revoke the keys of a service's users.");
   key->require_subcommand(1);
   CLI::App* add =
       key->add_subcommand("add", "Make a key for a user, and print what the user keeps.");
   add->add_option("user", user, "Letters, digits, '_', '.' and '-'")->required();
   add->add_option("--out", out, "Write it to this new file instead, which only its owner can read");
-  CLI::App* list = key->add_subcommand("list", "List all keys: name, user, when made and revoked.");
+  CLI::App* limit = key->add_subcommand(
+      "limit", "Give a key, or all keys of a user, limits within the user's; none: lift them.");
+  limit->add_option("name", user, "The name of a key, or a user")->required();
+  KeyLimitWords limits;
+  for (CLI::App* command : {add, limit}) {
+    command->add_option("--connections", limits.connections, "So many at a time")
+        ->check(CLI::PositiveNumber);
+    command->add_option("--rate", limits.rate, "Both ways together, such as '100 Mbit/s'");
+    command->add_option("--memory", limits.memory, "Of what is under way, such as '64 MiB'");
+  }
+  CLI::App* list =
+      key->add_subcommand("list", "List all keys: name, user, when made and revoked, limits.");
   CLI::App* revoke = key->add_subcommand("revoke", "Revoke a key, or all keys of a user, at once.");
   revoke->add_option("name", user, "The name of a key, or a user")->required();
-  for (CLI::App* command : {add, list, revoke}) {
+  for (CLI::App* command : {add, limit, list, revoke}) {
     command->add_option("--keys", folder, "The service's folder of keys")->required();
   }
 
@@ -124,7 +136,8 @@ int main(int argc, char** argv) {
   if (gateway->parsed()) return serve(true);
   if (exec->parsed()) return run_exec(exec_options);
   if (service->parsed()) return run_service(config, own_path());
-  if (add->parsed()) return add_service_key(folder, user, out);
+  if (add->parsed()) return add_service_key(folder, user, out, limits);
+  if (limit->parsed()) return limit_service_key(folder, user, limits);
   if (list->parsed()) return list_service_keys(folder);
   if (revoke->parsed()) return revoke_service_key(folder, user);
   if (of_user->parsed()) return run_service_worker();

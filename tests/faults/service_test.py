@@ -101,7 +101,7 @@ def test_sigterm_drains(grid: Grid, service: Service, program):
 
 
 def test_a_revoked_key_ends_what_is_there(grid: Grid, service: Service, program):
-    grid.write("patience = '2 s'\n" + service.grid(service.user("alice")))
+    grid.write("patience = '6 s'\n" + service.grid(service.user("alice")))
     with grid.start("-g", "grid.toml", "-n", 2, program("ompi"), "hang", -1) as running:
         says(running, "up 2\n")
         service.key("revoke", "alice")
@@ -174,6 +174,39 @@ def test_a_flood_takes_nothing_of_others_shares(service: Service):
     assert 0.5 < bob / alice < 2, (alice, bob)
     service.wait_for(lambda: service.of("throttled_seconds_total", "alice") > 0.1)
     assert service.said("refused", why="too many connections that say nothing")
+
+
+def test_a_key_has_limits_of_its_own(grid: Grid, service: Service, program):
+    """Within its user's: a rate that leaves her other keys alone, and a number of connections."""
+    first, second = service.user("alice"), service.folder / "second.key"
+    service.key("add", "alice", "--out", second, "--rate", "4 MB/s", "--memory", "8 MiB")
+    name = re.search(r'id = "(\S+)"', second.read_text())[1]
+    assert "4000000 B/s  8388608 B of memory" in service.key("list").stdout
+    floods: list[Flood] = []
+    try:
+        for key, job in ((first, "free"), (second, "slow")):
+            floods.append(Flood(pairs(service.port, key, job, 2)))
+        during(0.5, floods)  # what buffers take at first
+        free, slow = during(2, floods)
+        assert slow < 16e6 < 2 * free, (free, slow)
+        service.wait_for(lambda: service.of_key("throttled_seconds_total", "alice", name) > 0.1)
+        assert service.of("throttled_seconds_total", "alice") == 0
+        service.key("limit", name, "--rate", "400 MB/s")
+        service.wait_for(lambda: during(0.5, floods[1:])[0] > 8e6)
+    finally:
+        for flood in floods:
+            flood.stop()
+    service.key("limit", name, "--connections", 1)
+    grid.write(service.grid(second))
+    done = grid.run("-g", "grid.toml", "-n", 2, program("ompi"))
+    check(done, 1, f"the key {name} of user alice has 1 connection here, as many as its limit")
+    assert service.said("refused", key=name, why="as many as its limit")
+    service.wait_for(lambda: service.of_key("refused_total", "alice", name) > 0)
+    grid.write(service.grid(first))
+    assert grid.run("-g", "grid.toml", "-n", 2, program("ompi")).returncode == 0
+    service.key("limit", name)
+    grid.write(service.grid(second))
+    assert grid.run("-g", "grid.toml", "-n", 2, program("ompi")).returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,11 @@ class Service:
         found = re.search(rf'^isthmus_service_{name}{{user="{user}"}} (\S+)$', self.metrics(), re.M)
         return float(found[1]) if found else 0.0
 
+    def of_key(self, name: str, user: str, key: str) -> float:
+        of = rf'user="{user}",key="{key}"'
+        found = re.search(rf"^isthmus_service_key_{name}{{{of}}} (\S+)$", self.metrics(), re.M)
+        return float(found[1]) if found else 0.0
+
     def wait_for(self, so, limit: float = 20) -> None:
         deadline = time.monotonic() + limit
         while not so():

@@ -16,6 +16,7 @@
 #include "core/hex.hpp"
 #include "daemon/launch/failure.hpp"
 #include "daemon/launch/file_descriptor.hpp"
+#include "daemon/service/config.hpp"
 #include "daemon/service/opening.hpp"
 #include "net/credentials.hpp"
 
@@ -40,6 +41,24 @@ std::string random_hex(std::size_t bytes) {
   return core::to_hex({reinterpret_cast<const char*>(nonce.data()), bytes});
 }
 
+json to_json(const KeyLimits& limits) {
+  json said = json::object();
+  if (limits.connections > 0) said["connections"] = limits.connections;
+  if (limits.rate > 0) said["rate"] = fmt::format("{} B/s", limits.rate);
+  if (limits.memory > 0) said["memory"] = fmt::format("{} B", limits.memory);
+  return said;
+}
+
+/// Throws json::exception and Failure.
+KeyLimits limits_from(const json& said) {
+  KeyLimits limits;
+  limits.connections = said.value("connections", 0);
+  if (limits.connections < 0) throw Failure("connections must be at least 1");
+  if (said.contains("rate")) limits.rate = parse_rate("rate", said["rate"]);
+  if (said.contains("memory")) limits.memory = parse_size("memory", said["memory"]);
+  return limits;
+}
+
 /// Throws Failure that names the file. `secret`: not one that others may read.
 ServiceKey read_key(const fs::path& file, bool secret) {
   struct stat about {};
@@ -58,14 +77,17 @@ ServiceKey read_key(const fs::path& file, bool secret) {
                       "Take it out of the folder; `isthmusd key add` writes such files.");
   try {
     const json said = json::parse(text);
-    ServiceKey key{file.stem().string(),
-                   said.at("user"),
-                   {},
-                   said.value("made", ""),
-                   said.value("revoked", "")};
+    ServiceKey key{file.stem().string(),   said.at("user"),           {},
+                   said.value("made", ""), said.value("revoked", ""), {}};
     const auto bytes = core::from_hex(said.at("secret").get<std::string>());
     if (!bytes || bytes->size() != 32 || !is_name(key.user) || !is_name(key.id)) throw wrong;
     key.secret = *bytes;
+    try {
+      key.limits = limits_from(said.value("limits", json::object()));
+    } catch (const Failure& failure) {
+      throw Failure("the limits of the key " + file.string() + ": " + failure.what(),
+                    "`isthmusd key limit` writes them.");
+    }
     return key;
   } catch (const json::exception&) {
     throw wrong;
@@ -100,7 +122,7 @@ KeysRead KeyFolder::read() const {
   return all;
 }
 
-ServiceKey KeyFolder::add(const std::string& user) const {
+ServiceKey KeyFolder::add(const std::string& user, const KeyLimits& limits) const {
   if (!is_name(user) || user.size() > 60) {
     throw Failure("\"" + user + "\" is no name of a user",
                   "Give 1 to 60 letters, digits, '_', '.' and '-'.");
@@ -117,12 +139,22 @@ ServiceKey KeyFolder::add(const std::string& user) const {
                  user,
                  {reinterpret_cast<const char*>(secret.data()), secret.size()},
                  today(),
-                 ""};
+                 "",
+                 limits};
   write(key, true);
   return key;
 }
 
 std::vector<std::string> KeyFolder::revoke(const std::string& name) const {
+  return change(name, [](ServiceKey& key) { key.revoked = today(); });
+}
+
+std::vector<std::string> KeyFolder::limit(const std::string& name, const KeyLimits& limits) const {
+  return change(name, [&limits](ServiceKey& key) { key.limits = limits; });
+}
+
+std::vector<std::string> KeyFolder::change(const std::string& name,
+                                           const std::function<void(ServiceKey&)>& change) const {
   std::vector<std::string> done;
   bool known = false;
   for (const fs::path& file : files()) {
@@ -135,7 +167,7 @@ std::vector<std::string> KeyFolder::revoke(const std::string& name) const {
     if (key.id != name && key.user != name) continue;
     known = true;
     if (!key.revoked.empty()) continue;
-    key.revoked = today();
+    change(key);
     write(key, false);
     done.push_back(key.id);
   }
@@ -165,7 +197,8 @@ void KeyFolder::write(const ServiceKey& key, bool anew) const {
   const std::string text = json{{"user", key.user},
                                 {"secret", core::to_hex(key.secret)},
                                 {"made", key.made},
-                                {"revoked", key.revoked}}
+                                {"revoked", key.revoked},
+                                {"limits", to_json(key.limits)}}
                                .dump() +
                            "\n";
   const FileDescriptor file(

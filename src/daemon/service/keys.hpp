@@ -3,8 +3,11 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
+
+#include "daemon/service/limits.hpp"
 
 namespace isthmus::daemon {
 
@@ -14,6 +17,7 @@ struct ServiceKey {
   std::string secret;   ///< raw bytes
   std::string made;     ///< a day: "2026-11-23"
   std::string revoked;  ///< a day; empty: it is good
+  KeyLimits limits{};
 };
 
 /// What is in a folder: the keys by their names, and of each other file why it is none, a sentence
@@ -31,7 +35,10 @@ class KeyFolder {
   /// folder that is not there has none. Throws Failure where it cannot be read.
   KeysRead read() const;
   /// A new key for the user. Throws Failure.
-  ServiceKey add(const std::string& user) const;
+  ServiceKey add(const std::string& user, const KeyLimits& limits = {}) const;
+  /// Gives the key of this name, or all of this user, other limits; returns their names. Throws as
+  /// revoke.
+  std::vector<std::string> limit(const std::string& name, const KeyLimits& limits) const;
   /// Revokes the key of this name, or all good ones of this user, also those that others may read;
   /// returns their names. Throws Failure where there is none.
   std::vector<std::string> revoke(const std::string& name) const;
@@ -40,6 +47,9 @@ class KeyFolder {
 
  private:
   std::vector<std::filesystem::path> files() const;
+  /// The names of the good keys that `name` means, each of which `change` has changed.
+  std::vector<std::string> change(const std::string& name,
+                                  const std::function<void(ServiceKey&)>& change) const;
   void write(const ServiceKey& key, bool anew) const;
 
   std::filesystem::path folder_;

@@ -1,4 +1,4 @@
-// What one user of a service may have.
+// What one user of a service may have, and one of her keys.
 #pragma once
 
 #include <algorithm>
@@ -17,6 +17,23 @@ struct UserLimits {
   std::size_t buffer() const {
     const auto share = memory / static_cast<std::uint64_t>(std::max(connections, 1));
     return std::clamp<std::size_t>(share, 4096, 262144);
+  }
+};
+
+/// What connections with one key may have of that, all together; 0: all of it.
+struct KeyLimits {
+  int connections = 0;
+  std::uint64_t rate = 0, memory = 0;  ///< as in UserLimits
+
+  bool any() const { return connections > 0 || rate > 0 || memory > 0; }
+  bool operator==(const KeyLimits&) const = default;
+  /// As UserLimits::buffer, within both.
+  std::size_t buffer(const UserLimits& user) const {
+    if (memory == 0) return user.buffer();
+    const UserLimits own{
+        .connections = connections > 0 ? std::min(connections, user.connections) : user.connections,
+        .memory = std::min(memory, user.memory)};
+    return std::min(own.buffer(), user.buffer());
   }
 };
 

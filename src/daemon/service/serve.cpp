@@ -137,9 +137,16 @@ class Service {
   void lost(const std::string& user) {
     const auto found = workers_.find(user);
     if (found == workers_.end()) return;
-    past_[user].bytes += found->second->counts().bytes;
-    past_[user].refused += found->second->counts().refused;
-    past_[user].throttled += found->second->counts().throttled;
+    const UserCounts& gone = found->second->counts();
+    UserCounts& past = past_[user];
+    past.bytes += gone.bytes;
+    past.refused += gone.refused;
+    past.throttled += gone.throttled;
+    for (const auto& [key, of] : gone.keys) {
+      past.keys[key].bytes += of.bytes;
+      past.keys[key].refused += of.refused;
+      past.keys[key].throttled += of.throttled;
+    }
     workers_.erase(found);
     audit_.write({{"event", "process lost"}, {"user", user}});
   }

@@ -9,8 +9,17 @@ namespace isthmus::daemon {
 /// the file is told on standard error.
 int run_service(const std::string& config_file, const std::string& self);
 
-/// `isthmusd key add|list|revoke`.
-int add_service_key(const std::string& folder, const std::string& user, const std::string& out);
+/// Limits of a key as `isthmusd key` is given them.
+struct KeyLimitWords {
+  int connections = 0;
+  std::string rate, memory;
+};
+
+/// `isthmusd key add|limit|list|revoke`.
+int add_service_key(const std::string& folder, const std::string& user, const std::string& out,
+                    const KeyLimitWords& limits);
+int limit_service_key(const std::string& folder, const std::string& name,
+                      const KeyLimitWords& limits);
 int list_service_keys(const std::string& folder);
 int revoke_service_key(const std::string& folder, const std::string& name);
 

@@ -100,6 +100,37 @@ TEST_F(ServiceFiles, KeysAreMadeAndRevoked) {
   EXPECT_EQ(keys.revoke("carol"), std::vector<std::string>{third.id});
 }
 
+TEST_F(ServiceFiles, KeysHaveLimits) {
+  const KeyFolder keys(folder_ / "keys");
+  const KeyLimits some{.connections = 8, .rate = 12'500'000, .memory = 1 << 20};
+  const ServiceKey alice = keys.add("alice", some);
+  EXPECT_EQ(keys.read().keys.at(0).limits, some);
+  EXPECT_EQ(keys.limit(alice.id, {.rate = 1000}), std::vector<std::string>{alice.id});
+  EXPECT_EQ(keys.read().keys.at(0).limits, (KeyLimits{.rate = 1000}));
+  EXPECT_THROW(keys.limit("bob", {}), Failure);
+  keys.revoke(alice.id);
+  EXPECT_THROW(keys.limit(alice.id, {}), Failure);
+  EXPECT_EQ(keys.read().keys.at(0).limits.rate, 1000U);
+
+  const fs::path odd = folder_ / "keys" / "odd-1.json";
+  for (const char* limits : {R"({"rate": "fast"})", R"({"connections": -1})", R"({"memory": 3})"}) {
+    std::ofstream(odd) << R"({"user": "odd", "secret": ")" << std::string(64, 'a')
+                       << R"(", "limits": )" << limits << "}";
+    ::chmod(odd.c_str(), 0600);
+    const KeysRead all = keys.read();
+    ASSERT_EQ(all.wrong.size(), 1U) << limits;
+    EXPECT_NE(all.wrong[0].find("odd-1.json"), std::string::npos);
+  }
+}
+
+TEST(KeyLimits, BuffersKeepWithinBoth) {
+  const UserLimits user{.connections = 100, .memory = 100 * 65536};
+  EXPECT_EQ(KeyLimits{}.buffer(user), 65536U);
+  EXPECT_EQ((KeyLimits{.memory = 100 * 8192}).buffer(user), 8192U);
+  EXPECT_EQ((KeyLimits{.connections = 10, .memory = 100 * 8192}).buffer(user), 65536U);
+  EXPECT_EQ((KeyLimits{.connections = 1000, .memory = 1 << 30}).buffer(user), 65536U);
+}
+
 TEST(TokenBucket, KeepsToARateAndServesAll) {
   asio::io_context io;
   TokenBucket bucket(io);
@@ -140,10 +171,15 @@ TEST(ServiceRequest, IsReadAsItWasWritten) {
 }
 
 TEST(ServiceMetrics, SumsWhatIsGone) {
-  UserCounts now{2, 5, 100, 1, 0.5}, past{7, 7, 11, 2, 0.25};
+  UserCounts now{2, 5, 100, 1, 0.5, {{"a-1", {4, 30, 1, 0.5}}}};
+  UserCounts past{7, 7, 11, 2, 0.25, {{"a-1", {9, 3, 0, 0}}}};
   const std::string text = service_metrics({{"a", now}}, {{"a", past}, {"b", past}}, 9);
   EXPECT_NE(text.find("isthmus_service_bytes_total{user=\"a\"} 111\n"), std::string::npos) << text;
   EXPECT_NE(text.find("isthmus_service_jobs{user=\"a\"} 2\n"), std::string::npos);
+  for (const char* line : {"key_connections{user=\"a\",key=\"a-1\"} 4\n",
+                           "key_bytes_total{user=\"a\",key=\"a-1\"} 33\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  }
   EXPECT_NE(text.find("isthmus_service_strangers_total 9\n"), std::string::npos);
 }
 

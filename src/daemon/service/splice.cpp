@@ -22,10 +22,12 @@ asio::awaitable<bool> pump(std::shared_ptr<Socket> from, std::shared_ptr<Socket>
     co_await from->async_wait(Socket::wait_read, asio::redirect_error(asio::use_awaitable, error));
     if (error) co_return false;
     buffer.resize(terms.buffer);
-    const std::size_t most = co_await terms.bucket.take(buffer.size());
+    const std::size_t own = co_await terms.key.take(buffer.size());
+    const std::size_t most = co_await terms.user.take(own);
     const std::size_t size = co_await from->async_receive(
         asio::buffer(buffer.data(), most), asio::redirect_error(asio::use_awaitable, error));
-    terms.bucket.give_back(most - size);
+    terms.user.give_back(most - size);
+    terms.key.give_back(own - size);
     if (error == asio::error::eof) {
       to->shutdown(Socket::shutdown_send, error);
       co_return !error;

@@ -11,10 +11,12 @@
 
 namespace isthmus::daemon {
 
-/// What a way of it may hold, what paces it, and who counts its bytes.
+/// What a way of it may hold, what paces it (the user's rate and the key's), and who counts its
+/// bytes.
 struct SpliceTerms {
   std::size_t buffer = 65536;
-  TokenBucket& bucket;
+  TokenBucket& user;
+  TokenBucket& key;
   std::function<void(std::size_t bytes)> passed;
 };
 

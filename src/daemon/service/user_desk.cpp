@@ -69,17 +69,34 @@ std::uint64_t random_number() {
   return number;
 }
 
+std::string told(int connections) {
+  return fmt::format("{} connection{}", connections, connections == 1 ? "" : "s");
+}
+
 }  // namespace
+
+/// What connections with one key have together.
+struct UserDesk::Share {
+  explicit Share(asio::io_context& io) : bucket(io) {}
+  TokenBucket bucket;
+  std::size_t connections = 0;
+  std::uint64_t bytes = 0, refused = 0;
+};
 
 struct UserDesk::Connection {
   Connection(UserDesk& desk, Opening of, std::string where)
       : socket(std::make_shared<Socket>(desk.io_)),
         opening(std::move(of)),
         from(std::move(where)),
-        desk_(desk) {
+        desk_(desk),
+        share_(desk.share(opening.key)) {
     desk_.connections_.insert(this);
+    ++share_.connections;
   }
-  ~Connection() { desk_.connections_.erase(this); }
+  ~Connection() {
+    desk_.connections_.erase(this);
+    --share_.connections;
+  }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -92,8 +109,16 @@ struct UserDesk::Connection {
     socket->close(ignored);
   }
 
+  Share& share() const { return share_; }
+  /// It, or its call, is not served.
+  void count_refused() const {
+    ++desk_.refused_;
+    ++share_.refused;
+  }
+
  private:
   UserDesk& desk_;
+  Share& share_;
 };
 
 struct UserDesk::Job {
@@ -125,6 +150,9 @@ UserDesk::UserDesk(asio::io_context& io, std::function<void(nlohmann::json)> aud
 void UserDesk::learn(UserTerms terms) {
   terms_ = std::move(terms);
   bucket_.set_rate(terms_.limits.rate);
+  for (const auto& [name, key] : terms_.keys) {
+    if (key.limits.any() || shares_.contains(name)) share(name).bucket.set_rate(key.limits.rate);
+  }
   std::map<std::string, int> ended;
   for (const Connection* connection : connections_) {
     const auto key = terms_.keys.find(connection->opening.key);
@@ -138,7 +166,21 @@ void UserDesk::learn(UserTerms terms) {
 }
 
 UserCounts UserDesk::counts() const {
-  return {jobs_.size(), connections_.size(), bytes_, refused_, bucket_.waited().count()};
+  UserCounts counts{jobs_.size(), connections_.size(), bytes_, refused_, bucket_.waited().count()};
+  for (const auto& [key, of] : shares_) {
+    counts.keys[key] = {of->connections, of->bytes, of->refused, of->bucket.waited().count()};
+  }
+  return counts;
+}
+
+UserDesk::Share& UserDesk::share(const std::string& key) {
+  auto& found = shares_[key];
+  if (!found) {
+    found = std::make_shared<Share>(io_);
+    const auto known = terms_.keys.find(key);
+    if (known != terms_.keys.end()) found->bucket.set_rate(known->second.limits.rate);
+  }
+  return *found;
 }
 
 void UserDesk::serve(Socket socket, std::string from, Opening opening) {
@@ -160,8 +202,14 @@ std::string UserDesk::objection(const Opening& opening) const {
                        opening.key, terms_.user, key->second.revoked);
   }
   if (connections_.size() > static_cast<std::size_t>(terms_.limits.connections)) {
-    return fmt::format("user {} has {} connections here, as many as `connections` allows",
-                       terms_.user, terms_.limits.connections);
+    return fmt::format("user {} has {} here, as many as `connections` allows", terms_.user,
+                       told(terms_.limits.connections));
+  }
+  const int most = key->second.limits.connections;
+  const std::size_t has = shares_.at(opening.key)->connections;
+  if (most > 0 && has > static_cast<std::size_t>(most)) {
+    return fmt::format("the key {} of user {} has {} here, as many as its limit allows",
+                       opening.key, terms_.user, told(most));
   }
   return {};
 }
@@ -196,7 +244,7 @@ asio::awaitable<void> UserDesk::hear(std::shared_ptr<Socket> raw, ConnectionPtr 
       co_await refuse(mine, ServiceVerdict::NotNow, "there is no such call any more");
     }
   } catch (const std::exception& error) {
-    ++refused_;
+    mine->count_refused();
     audit_(
         {{"event", "refused"}, {"from", mine->from}, {"key", opening.key}, {"why", error.what()}});
   }
@@ -204,7 +252,7 @@ asio::awaitable<void> UserDesk::hear(std::shared_ptr<Socket> raw, ConnectionPtr 
 
 asio::awaitable<void> UserDesk::refuse(ConnectionPtr mine, ServiceVerdict verdict,
                                        std::string sentence) {
-  ++refused_;
+  mine->count_refused();
   if (verdict == ServiceVerdict::Refused) {
     audit_({{"event", "refused"},
             {"from", mine->from},
@@ -283,8 +331,13 @@ asio::awaitable<void> UserDesk::call(ConnectionPtr mine, core::NodeId node) {
   const std::error_code two = co_await answer(*call->taker->socket, ServiceVerdict::Granted, "");
   if (one || two) co_return;
   // Has a name: of an aggregate without one, awaited, gcc 12 destroys the members twice.
-  const SpliceTerms terms{terms_.limits.buffer(), bucket_, [this, job](std::size_t bytes) {
+  const auto key = terms_.keys.find(mine->opening.key);
+  const KeyLimits own = key == terms_.keys.end() ? KeyLimits{} : key->second.limits;
+  Share& with = mine->share();
+  const SpliceTerms terms{own.buffer(terms_.limits), bucket_, with.bucket,
+                          [this, job, &with](std::size_t bytes) {
                             bytes_ += bytes;
+                            with.bytes += bytes;
                             job->bytes += bytes;
                           }};
   co_await splice(mine->socket, call->taker->socket, terms);

@@ -26,10 +26,20 @@ struct UserTerms {
   struct Key {
     std::string secret;
     std::string revoked;  ///< a day; empty: it is good
+    KeyLimits limits;
   };
   std::string user;
   std::map<std::string, Key> keys;
   UserLimits limits;
+};
+
+/// Of the connections with one key.
+struct KeyCounts {
+  std::size_t connections = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t refused = 0;
+  double throttled = 0;  ///< seconds that they have waited for the key's rate
+  bool operator==(const KeyCounts&) const = default;
 };
 
 struct UserCounts {
@@ -37,6 +47,7 @@ struct UserCounts {
   std::uint64_t bytes = 0;
   std::uint64_t refused = 0;
   double throttled = 0;  ///< seconds that connections have waited for the rate
+  std::map<std::string, KeyCounts> keys{};
   bool operator==(const UserCounts&) const = default;
 };
 
@@ -56,6 +67,7 @@ class UserDesk {
   struct Connection;
   struct Job;
   struct Call;
+  struct Share;
   using ConnectionPtr = std::shared_ptr<Connection>;
 
   asio::awaitable<void> hear(std::shared_ptr<net::Socket> raw, ConnectionPtr mine);
@@ -65,6 +77,7 @@ class UserDesk {
   asio::awaitable<void> refuse(ConnectionPtr mine, net::ServiceVerdict verdict,
                                std::string sentence);
   std::string objection(const Opening& opening) const;
+  Share& share(const std::string& key);
   std::string objection_to_job(const Opening& opening) const;
   ConnectionPtr awaiting(const Opening& opening, core::NodeId node) const;
   void beat();
@@ -78,6 +91,7 @@ class UserDesk {
   std::set<Connection*> connections_;                     // each is in it while it lives
   std::map<std::string, std::shared_ptr<Job>> jobs_;      // by Opening::name
   std::map<std::uint64_t, std::shared_ptr<Call>> calls_;  // that nobody has taken yet
+  std::map<std::string, std::shared_ptr<Share>> shares_;  // by key, of those that have come
   std::uint64_t bytes_ = 0, refused_ = 0;
 };
 

@@ -19,7 +19,16 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMostKeys = 250;  // that are told: a packet has 64 KiB
+constexpr std::size_t kMostKeys = 200;  // that are told: a packet has 64 KiB
+
+std::map<std::string, KeyCounts> key_counts(const json& said) {
+  std::map<std::string, KeyCounts> counts;
+  for (const auto& [key, of] : said.items()) {
+    counts[key] = {of.value("connections", std::size_t{0}), of.value("bytes", std::uint64_t{0}),
+                   of.value("refused", std::uint64_t{0}), of.value("throttled", 0.0)};
+  }
+  return counts;
+}
 
 }  // namespace
 
@@ -56,7 +65,9 @@ UserWorker::UserWorker(asio::io_context& io, std::string user, const std::string
         counts_ = {message.value("jobs", std::size_t{0}),
                    message.value("connections", std::size_t{0}),
                    message.value("bytes", std::uint64_t{0}),
-                   message.value("refused", std::uint64_t{0}), message.value("throttled", 0.0)};
+                   message.value("refused", std::uint64_t{0}),
+                   message.value("throttled", 0.0),
+                   key_counts(message.value("keys", json::object()))};
         received_ = message.value("received", std::uint64_t{0});
       },
       [this] { events_.gone(); });
@@ -67,6 +78,10 @@ void UserWorker::tell(const std::vector<ServiceKey>& keys, const UserLimits& lim
   const auto add = [&own](const ServiceKey& key) {
     if (own.size() >= kMostKeys) return;
     own.push_back({{"id", key.id}, {"secret", core::to_hex(key.secret)}, {"revoked", key.revoked}});
+    if (!key.limits.any()) return;
+    own.back()["connections"] = key.limits.connections;
+    own.back()["rate"] = key.limits.rate;
+    own.back()["memory"] = key.limits.memory;
   };
   for (const ServiceKey& key : keys) {
     if (key.user == user_ && key.revoked.empty()) add(key);

@@ -32,6 +32,17 @@ void set_limit(__rlimit_resource what, std::uint64_t most) {
   ::setrlimit(what, &limit);
 }
 
+json of_keys(const UserCounts& counts) {
+  json all = json::object();
+  for (const auto& [key, of] : counts.keys) {
+    all[key] = {{"connections", of.connections},
+                {"bytes", of.bytes},
+                {"refused", of.refused},
+                {"throttled", of.throttled}};
+  }
+  return all;
+}
+
 class Worker {
  public:
   Worker()
@@ -77,8 +88,11 @@ class Worker {
     terms.limits.rate = message.value("rate", std::uint64_t{0});
     terms.limits.memory = message.value("memory", std::uint64_t{0});
     for (const json& key : message.value("keys", json::array())) {
-      terms.keys[key.value("id", "")] = {core::from_hex(key.value("secret", "")).value_or(""),
-                                         key.value("revoked", "")};
+      terms.keys[key.value("id", "")] = {
+          core::from_hex(key.value("secret", "")).value_or(""),
+          key.value("revoked", ""),
+          {key.value("connections", 0), key.value("rate", std::uint64_t{0}),
+           key.value("memory", std::uint64_t{0})}};
     }
     set_limit(RLIMIT_DATA, terms.limits.memory + kOwnMemory);
     set_limit(RLIMIT_NOFILE, static_cast<std::uint64_t>(terms.limits.connections) + kOwnFiles);
@@ -93,6 +107,7 @@ class Worker {
                                         {"bytes", now.bytes},
                                         {"refused", now.refused},
                                         {"throttled", now.throttled},
+                                        {"keys", of_keys(now)},
                                         {"received", received_}});
       if (sent) {
         told_ = now;
