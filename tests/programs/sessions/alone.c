@@ -65,9 +65,8 @@ static int groups(MPI_Session session) {
   return size == atoi(getenv("ISTHMUS_SIZE"));
 }
 
-/* How many times sessions can begin after all have ended. In one cluster that is the native library's
-   business: MPICH 4.0 and Open MPI 5.0 crash at the second, MPICH 5.0 hangs now and then (2 of 8 runs
-   on a busy host). */
+/* How many times sessions can begin after all have ended. In one cluster MPICH 4.0 and Open MPI 5.0
+   crash natively at the second, and MPICH 5.0 has hung on a busy host, which is not explained. */
 static int turns(int one_cluster) { return one_cluster ? 1 : 3; }
 
 int main(void) {
