@@ -54,9 +54,10 @@ void Wires::serve(Link& link, double now) {
   const double takes = static_cast<double>(bytes) / network_.link_bandwidth;
   link.bytes += bytes;
   link.busy += takes;
-  auto* const piece = new Piece{&message, bytes, now + takes};
-  if (layout_.cluster_of(message.from) == layout_.cluster_of(message.to)) {
-    piece->tail += network_.link_latency;
+  const bool within = layout_.cluster_of(message.from) == layout_.cluster_of(message.to);
+  const double tail = now + takes + (within ? network_.link_latency : 0);
+  auto* const piece = new Piece{&message, bytes, tail};
+  if (within) {
     events_.add(now + network_.link_latency, Happens::AtReceiver, piece);
   } else {
     events_.add(now, network_.paths > 0 ? Happens::AtGateway : Happens::AtWan, piece);

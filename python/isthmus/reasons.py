@@ -10,7 +10,10 @@ from isthmus.members import Member, Members
 from isthmus.outcome import Ending, Outcome, Weight
 from isthmus.plan import Plan
 
-_NO_INIT = "Is it an MPI program, and linked to MPI dynamically?"
+_NO_INIT = (
+    "Is it an MPI program, and linked to MPI dynamically? Started in a container, it needs\n"
+    "  the folder that ISTHMUS_LIBDIR names there, too (docs/containers.md)"
+)
 
 WhyGone = Callable[[str], Awaitable[str]]
 

@@ -11,6 +11,7 @@ namespace {
 
 Task wait_for(Party& party, const std::vector<int>& clusters) {
   std::vector<Pending> pending;
+  pending.reserve(clusters.size());
   for (const int c : clusters) {
     pending.push_back(party.recv(party.layout().leader(c), kTagBarrier, {}));
   }
@@ -19,6 +20,7 @@ Task wait_for(Party& party, const std::vector<int>& clusters) {
 
 Task tell(Party& party, const std::vector<int>& clusters) {
   std::vector<Pending> pending;
+  pending.reserve(clusters.size());
   for (const int c : clusters) {
     pending.push_back(party.send(party.layout().leader(c), kTagBarrier, {}));
   }

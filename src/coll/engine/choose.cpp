@@ -47,7 +47,7 @@ Choice choose_by(const Setting& setting, const Forced& forced) {
                       ? Choice{wish.algorithm, wish.parameters}
                       : of_least_cost(setting);
   int& senders = choice.parameters.senders;
-  if (choice.algorithm->heeds.senders && senders == 0) {
+  if (choice.algorithm != nullptr && choice.algorithm->heeds.senders && senders == 0) {
     senders = carried_senders(setting.layout, setting.network);
   }
   return choice;

@@ -33,6 +33,14 @@ bool names(const std::string& list, const std::string& entry) {
   return false;
 }
 
+// By Isthmus's own variables: a wrapper may have moved a descriptor that the native ones name.
+bool is_same_rank(const Environment& process, const Environment& rank) {
+  for (const char* name : {"ISTHMUS_JOB", "ISTHMUS_RANK"}) {
+    if (process.get(name) != rank.get(name)) return false;
+  }
+  return true;
+}
+
 std::string why(pid_t pid, const Mapped& mapped, const std::optional<Environment>& process,
                 const Environment& rank) {
   if (mapped.bare_library.empty()) {
@@ -66,6 +74,11 @@ std::string why(pid_t pid, const Mapped& mapped, const std::optional<Environment
 
 }  // namespace
 
+bool RankView::is_rank(const Environment& process) const {
+  return is_of_rank(process, environment_) ||
+         (in_container_ && is_same_rank(process, environment_));
+}
+
 // Linked to libmpi.a. Programs that bring a serial stand-in for MPI have only its outer functions.
 bool RankView::has_mpi_inside(pid_t pid) {
   const std::string path = (folder_of(pid) / "exe").string();
@@ -80,6 +93,7 @@ bool RankView::has_mpi_inside(pid_t pid) {
 }
 
 void RankView::look(pid_t pid, Sighting& found) {
+  in_container_ = in_container_ || fs::path(executable(pid)).filename() == "podman";
   const auto mapped = mapped_in(pid);
   if (mapped && mapped->face) found.through = true;
   if (mapped && !mapped->face) {
@@ -87,7 +101,7 @@ void RankView::look(pid_t pid, Sighting& found) {
     const bool suspect =
         !mapped->bare_library.empty() || (!mapped->covered_library && has_mpi_inside(pid));
     if (suspect && found.bypass == 0 &&
-        (pid == rank_ || (process && is_of_rank(*process, environment_)))) {
+        (pid == rank_ || (process && is_rank(*process)))) {
       found.bypass = pid;
       found.program = executable(pid);
       found.reason = why(pid, *mapped, process, environment_);
@@ -100,9 +114,20 @@ void RankView::look(pid_t pid, Sighting& found) {
   }
 }
 
+// Podman's containers descend from a monitor that has left its parent and its environment.
+void RankView::look_into_containers(Sighting& found) {
+  for (const pid_t monitor : named("conmon")) {
+    for (const pid_t pid : children(monitor)) {
+      const auto process = Environment::of_process(pid);
+      if (!found.through && process && is_same_rank(*process, environment_)) look(pid, found);
+    }
+  }
+}
+
 Sighting RankView::look() {
   Sighting found;
   look(rank_, found);
+  if (in_container_ && !found.through) look_into_containers(found);
   return found;
 }
 

@@ -21,7 +21,7 @@ struct Sighting {
 
 class RankView {
  public:
-  /// The processes are `rank` and all that descends from it. `environment` is what the rank was
+  /// The processes are `rank` and all that descends from it, or from it in a container of podman. `environment` is what the rank was
   /// started with; descendants that the native launcher's variables do not reach (a job that the
   /// program starts under a launcher of its own, say) are nobody's rank.
   RankView(pid_t rank, Environment environment)
@@ -31,10 +31,13 @@ class RankView {
 
  private:
   void look(pid_t pid, Sighting& found);
+  void look_into_containers(Sighting& found);
+  bool is_rank(const Environment& process) const;
   bool has_mpi_inside(pid_t pid);
 
   pid_t rank_;
   Environment environment_;
+  bool in_container_ = false;
   std::map<std::pair<dev_t, ino_t>, bool> inside_;  // by executable, which may be large
 };
 

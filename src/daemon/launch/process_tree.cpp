@@ -30,20 +30,27 @@ Line read_stat(const fs::path& folder) {
   return line;
 }
 
+// Calls each(pid, folder) for all processes that there are.
+template <class Each>
+void for_processes(Each each) {
+  std::error_code error;
+  for (fs::directory_iterator at("/proc", error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    each(static_cast<pid_t>(std::stol(name)), at->path());
+  }
+}
+
 }  // namespace
 
 std::vector<pid_t> descendants(pid_t root) {
   std::multimap<pid_t, pid_t> children;
   std::set<pid_t> ended;
-  std::error_code error;
-  for (fs::directory_iterator at("/proc", error), end; !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    const auto pid = static_cast<pid_t>(std::stol(name));
-    const Line line = read_stat(at->path());
+  for_processes([&](pid_t pid, const fs::path& folder) {
+    const Line line = read_stat(folder);
     children.emplace(line.parent, pid);
     if (line.state == 'Z' || line.state == 'X') ended.insert(pid);
-  }
+  });
   std::vector<pid_t> found;
   std::vector<pid_t> open{root};
   while (!open.empty()) {
@@ -72,6 +79,16 @@ std::vector<pid_t> children(pid_t pid) {
   for (const pid_t other : descendants(pid)) {
     if (read_stat(fs::path("/proc") / std::to_string(other)).parent == pid) found.push_back(other);
   }
+  return found;
+}
+
+std::vector<pid_t> named(const std::string& name) {
+  std::vector<pid_t> found;
+  for_processes([&](pid_t pid, const fs::path& folder) {
+    std::string comm;
+    std::getline(std::ifstream(folder / "comm"), comm);
+    if (comm == name) found.push_back(pid);
+  });
   return found;
 }
 

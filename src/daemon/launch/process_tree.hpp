@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <string>
 #include <vector>
 
 namespace isthmus::daemon {
@@ -14,6 +15,9 @@ std::vector<pid_t> descendants(pid_t root);
 /// Pids of the children of `pid`. Reads what the kernel keeps for each process where it does, and
 /// not the whole of /proc.
 std::vector<pid_t> children(pid_t pid);
+
+/// Pids of all processes of this host whose executable's name is `name` (15 characters at most).
+std::vector<pid_t> named(const std::string& name);
 
 /// Sends `number` to each of descendants(root), again while new ones appear (a bounded number of
 /// times), and says how many there were.
