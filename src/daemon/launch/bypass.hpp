@@ -21,9 +21,10 @@ struct Sighting {
 
 class RankView {
  public:
-  /// The processes are `rank` and all that descends from it, or from it in a container of podman. `environment` is what the rank was
-  /// started with; descendants that the native launcher's variables do not reach (a job that the
-  /// program starts under a launcher of its own, say) are nobody's rank.
+  /// The processes are `rank` and all that descends from it, in podman's containers, too.
+  /// `environment` is what the rank was started with; descendants that the native launcher's
+  /// variables do not reach (a job that the program starts under a launcher of its own, say) are
+  /// nobody's rank.
   RankView(pid_t rank, Environment environment)
       : rank_(rank), environment_(std::move(environment)) {}
 
