@@ -100,8 +100,7 @@ void RankView::look(pid_t pid, Sighting& found) {
     const auto process = Environment::of_process(pid);
     const bool suspect =
         !mapped->bare_library.empty() || (!mapped->covered_library && has_mpi_inside(pid));
-    if (suspect && found.bypass == 0 &&
-        (pid == rank_ || (process && is_rank(*process)))) {
+    if (suspect && found.bypass == 0 && (pid == rank_ || (process && is_rank(*process)))) {
       found.bypass = pid;
       found.program = executable(pid);
       found.reason = why(pid, *mapped, process, environment_);
