@@ -279,6 +279,13 @@ class BringUp:
         for spec, agent in self._agents:
             if spec.door:
                 self._doors[spec.host] = await agent.forwarding.address(agent.label)
+        for spec, _ in self._agents:
+            own = {gateway.node for gateway in spec.gateways}
+            self._plan.by_memory |= {
+                (link.source, link.target)
+                for link in self._plan.links
+                if link.source in own and self._by_memory(link, spec)
+            }
         await _all(
             agent.request("link", "linked", self._limits.link, **self._links(spec))
             for spec, agent in self._agents
@@ -292,7 +299,12 @@ class BringUp:
                 link_json(
                     link,
                     [f"service:{at}" for at in services.of_link(link)]
-                    or self._addresses(link.target, spec, link.at, self._by_memory(link, spec)),
+                    or self._addresses(
+                        link.target,
+                        spec,
+                        link.at,
+                        (link.source, link.target) in self._plan.by_memory,
+                    ),
                 )
                 for link in self._plan.links
                 if link.source in own

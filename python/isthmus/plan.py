@@ -95,6 +95,8 @@ class Plan:
     """Clusters that the world has got while it runs, behind `clusters`."""
     shared: set[tuple[int, int]] = field(default_factory=set)
     """Pairs of clusters whose processes share memory; known once programs have been inspected."""
+    by_memory: set[tuple[int, int]] = field(default_factory=set)
+    """Nodes of linked gateways that share memory where they can; known once they have joined."""
     outward: bool = False
     """What ranks tell in the end, or other runs, goes by gateways: one cluster needs one, too."""
 

@@ -210,6 +210,13 @@ def test_the_leg_is_told(doctor, reach, leg):
     assert doctor.of("east - west", "leg")["text"].startswith(leg)
 
 
+@pytest.mark.parametrize(("network", "leg"), [("", "memory"), ("rtt = '2ms'", "TCP")])
+def test_the_leg_of_gateways_is_told(doctor, network, leg):
+    link = f"[[link]]\nbetween = ['east', 'west']\n{network}\n"
+    assert doctor(f"[cluster.east]\n[cluster.west]\n{link}") == 0
+    assert doctor.of("link east -> west", "leg")["text"].startswith(leg)
+
+
 def test_ucx_is_looked_for_where_it_is_to_be_used(doctor):
     grid = """
 [cluster.east]

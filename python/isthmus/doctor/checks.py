@@ -61,6 +61,8 @@ def grid(model: Grid, say: Say) -> None:
         if joined.level == "ok":
             for pair, spec in plan.pairs.items():
                 say(_leg(plan, pair, spec))
+            for link in plan.links:
+                say(_leg_of_gateways(plan, link))
     for link in plan.links:
         _link(plan, hosts, link, say)
     for (one, other), spec in plan.pairs.items():
@@ -243,6 +245,23 @@ def _leg(plan: Plan, pair: tuple[int, int], spec: LinkSpec) -> Finding:
         text += "TCP" if spec.net == "tcp" or spec.encrypt else net
     else:
         text = "gateways"
+    return Finding(where, "leg", "ok", text)
+
+
+def _leg_of_gateways(plan: Plan, link: GatewayLink) -> Finding:
+    """By which two linked gateways reach each other."""
+    source, target = (_gateway(plan, node) for node in (link.source, link.target))
+    where = f"link {_name(plan, source)} -> {_name(plan, target)}"
+    if (link.source, link.target) in plan.by_memory:
+        text = "memory: both gateways are on one host"
+    elif service := services.of_link(link):
+        text = f"TCP, through the service {service[0]}"
+    elif link.spec.reach == "ssh":
+        text = "ssh"
+    elif link.spec.encrypt or link.spec.net == "tcp":
+        text = "TCP"
+    else:
+        text = "UCX" if link.spec.net == "ucx" else "UCX where both hosts have it, else TCP"
     return Finding(where, "leg", "ok", text)
 
 
