@@ -33,6 +33,7 @@ std::span<const Algorithm> algorithms() {
       kScatterMagpie,
       kScatterDirect,
       kAllgatherMagpie,
+      kAllgatherTree,
       kAllgatherCounterparts,
       kAllgatherFan,
       kAllgatherIntervals,

@@ -9,12 +9,15 @@ namespace isthmus::coll {
 Task allgather_magpie(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
 Task allgather_counterparts(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
 Task allgather_fan(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
+Task allgather_tree(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
 Task allgather_intervals(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
 
 double cost_allgather_counterparts(const Setting&, const Parameters&);
+double cost_allgather_magpie(const Setting&, const Parameters&);
 double cost_allgather_fan(const Setting&, const Parameters&);
 
 extern const Algorithm kAllgatherMagpie;
+extern const Algorithm kAllgatherTree;
 extern const Algorithm kAllgatherCounterparts;
 extern const Algorithm kAllgatherFan;
 extern const Algorithm kAllgatherIntervals;

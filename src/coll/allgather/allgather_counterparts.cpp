@@ -47,7 +47,8 @@ double cost_allgather_counterparts(const Setting& setting, const Parameters&) {
          2 * shape.others * setting.network.message_cost +
          queueing(setting.network, shape.members) +
          all_at_once(setting, share * shape.others, share * shape.members) +
-         crowding(setting, share * (shape.members - 1));
+         crowding(setting, share * (shape.members - 1)) +
+         detours(setting, static_cast<std::size_t>(share));
 }
 
 const Algorithm kAllgatherCounterparts{Kind::Allgather,

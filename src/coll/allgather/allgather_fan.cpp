@@ -29,7 +29,8 @@ double cost_allgather_fan(const Setting& setting, const Parameters&) {
   const Shape shape(setting);
   const double share = shape.bytes * shape.members / shape.ranks;
   return cost_of_fan(setting, shape.bytes / shape.ranks, share) +
-         crowding(setting, share * (shape.ranks - shape.members - shape.others));
+         crowding(setting, share * (shape.ranks - shape.members - shape.others)) +
+         detours(setting, static_cast<std::size_t>(share));
 }
 
 const Algorithm kAllgatherFan{Kind::Allgather,    "fan",         kNothing, kNone,

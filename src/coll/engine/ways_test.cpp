@@ -162,6 +162,26 @@ TEST(FarWays, AreCrossedOnce) {
   }
 }
 
+/// The same of an allgather, a rank's block having `size` bytes.
+std::size_t far_bytes_of_allgather(const char* name, std::size_t size) {
+  MemoryGrid grid(Shape{0, 0, 0, 1, 1, 1, 2, 2, 2}, 7);
+  grid.network = two_near_one_far();
+  std::vector<Data> in(9, Data(size)), out(9, Data(9 * size));
+  const Algorithm& row = *find_algorithm(Kind::Allgather, name);
+  grid.run([&](Party& party) {
+    const std::size_t r = as_index(party.rank());
+    return std::get<RunAllgather>(row.run)(party, in[r], out[r], Sizes(9, size), {});
+  });
+  return grid.bytes_between(0, 2) + grid.bytes_between(2, 0) + grid.bytes_between(1, 2) +
+         grid.bytes_between(2, 1);
+}
+
+TEST(FarWays, BlocksCrossThemOnce) {
+  constexpr std::size_t kSize = 400;
+  EXPECT_EQ(far_bytes_of_allgather("magpie", kSize), 12 * kSize);
+  EXPECT_EQ(far_bytes_of_allgather("tree", kSize), 9 * kSize);
+}
+
 TEST(FarWays, TreesAreChosenWhereWaysDiffer) {
   const Layout layout(Shape{0, 0, 0, 1, 1, 1, 2, 2, 2});
   const Network far = two_near_one_far();

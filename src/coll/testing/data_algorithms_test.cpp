@@ -62,6 +62,7 @@ void check_scatter_direct(const Shape& shape, std::uint64_t seed, int root, cons
 void check_allgather(RunAllgather algorithm, const Shape& shape, std::uint64_t seed,
                      const Sizes& sizes) {
   MemoryGrid grid(shape, seed);
+  grid.network = network_for(seed);
   const Data want = concatenated(sizes, 0);
   PerRank mine, all(shape.size(), Data(want.size()));
   for (std::size_t r = 0; r < shape.size(); ++r) {
@@ -72,8 +73,8 @@ void check_allgather(RunAllgather algorithm, const Shape& shape, std::uint64_t s
     return algorithm(party, mine[r], all[r], sizes, Parameters{});
   });
   for (const Data& got : all) EXPECT_EQ(got, want);
-  EXPECT_LE(grid.depth(), 1);
-  if (algorithm != &allgather_intervals) return;
+  EXPECT_LE(grid.depth(), algorithm == &allgather_tree ? 3 : 1);
+  if (algorithm != &allgather_intervals && algorithm != &allgather_tree) return;
   // Every byte crosses once to each other cluster.
   EXPECT_EQ(grid.bytes_crossed(), want.size() * (as_index(grid.layout().clusters()) - 1));
 }
@@ -157,6 +158,7 @@ TEST_P(DataAlgorithmsByShape, EveryShape) {
     check_scatter_direct(shape, ++seed, root, sizes);
     check_allgather(allgather_counterparts, shape, ++seed, sizes);
     check_allgather(allgather_fan, shape, ++seed, sizes);
+    check_allgather(allgather_tree, shape, ++seed, sizes);
     check_allgather(allgather_intervals, shape, ++seed, sizes);
     check_alltoall(alltoall_direct, shape, ++seed, 3, uneven);
     check_alltoall(alltoall_combined, shape, ++seed, 3, false);
@@ -181,6 +183,7 @@ TEST(DataAlgorithms, EveryRootAndSize) {
         }
         check_allgather(allgather_counterparts, shape, ++seed, sizes);
         check_allgather(allgather_fan, shape, ++seed, sizes);
+        check_allgather(allgather_tree, shape, ++seed, sizes);
         check_allgather(allgather_intervals, shape, ++seed, sizes);
         check_alltoall(alltoall_direct, shape, ++seed, base, uneven);
         if (!uneven) check_alltoall(alltoall_combined, shape, ++seed, base, false);
@@ -192,6 +195,7 @@ TEST(DataAlgorithms, EveryRootAndSize) {
     lone.back() = 1000;
     check_allgather(allgather_counterparts, shape, ++seed, lone);
     check_allgather(allgather_fan, shape, ++seed, lone);
+    check_allgather(allgather_tree, shape, ++seed, lone);
     check_allgather(allgather_intervals, shape, ++seed, lone);
     if (HasFailure()) return;
   }
@@ -210,6 +214,7 @@ TEST(DataAlgorithms, ManyOrdersOfEvents) {
     check_scatter_direct(shape, seed, root, sizes);
     check_allgather(allgather_counterparts, shape, seed, sizes);
     check_allgather(allgather_fan, shape, seed, sizes);
+    check_allgather(allgather_tree, shape, seed, sizes);
     check_allgather(allgather_intervals, shape, seed, sizes);
     check_alltoall(alltoall_direct, shape, seed, 5, true);
     check_alltoall(alltoall_combined, shape, seed, 5, false);
