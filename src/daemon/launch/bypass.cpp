@@ -50,7 +50,7 @@ std::string why(pid_t pid, const Mapped& mapped, const std::optional<Environment
   if (!mapped.stubs.empty()) {
     return "it has opened " + mapped.bare_library +
            ", another kind of MPI library than it was started for. Start it with the launcher of "
-           "that MPI (the cluster's `mpi` key)";
+           "that MPI (--mpi, or the cluster's `mpi` key)";
   }
   const std::string stub = rank.get("ISTHMUS_STUB").value_or("");
   if (process && !process->get("ISTHMUS_WORLD")) {

@@ -82,7 +82,7 @@ namespace forms {
 
 int allgather_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                    MPI_Count recvcount, MPI_Datatype recvtype, const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
+  return collectively(call, [&] {
     check_data(*call.comm, recvcount, recvtype);
     check_not_in_place(recvbuf);
     return allgather(sendbuf, sendcount, sendtype,
@@ -94,7 +94,7 @@ template <class Count, class Place>
 int allgather_placed(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                      const Count* counts, const Place* places, MPI_Datatype recvtype,
                      const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
+  return collectively(call, [&] {
     check_blocks(*call.comm, call.comm->size, counts, places, recvtype);
     check_not_in_place(recvbuf);
     return allgather(sendbuf, sendcount, sendtype,
@@ -104,7 +104,7 @@ int allgather_placed(const void* sendbuf, MPI_Count sendcount, MPI_Datatype send
 
 int alltoall_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                   MPI_Count recvcount, MPI_Datatype recvtype, const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
+  return collectively(call, [&] {
     check_data(*call.comm, recvcount, recvtype);
     check_not_in_place(recvbuf);
     const bool in_place = sendbuf == MPI_IN_PLACE;
@@ -120,7 +120,7 @@ template <class Count, class Place>
 int alltoall_placed(const void* sendbuf, const Count* sendcounts, const Place* sendplaces,
                     MPI_Datatype sendtype, void* recvbuf, const Count* recvcounts,
                     const Place* recvplaces, MPI_Datatype recvtype, const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
+  return collectively(call, [&] {
     check_blocks(*call.comm, call.comm->size, recvcounts, recvplaces, recvtype);
     check_not_in_place(recvbuf);
     const bool in_place = sendbuf == MPI_IN_PLACE;
@@ -137,7 +137,7 @@ template <class Count, class Place>
 int alltoall_typed(const void* sendbuf, const Count* sendcounts, const Place* sendplaces,
                    const MPI_Datatype* sendtypes, void* recvbuf, const Count* recvcounts,
                    const Place* recvplaces, const MPI_Datatype* recvtypes, const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
+  return collectively(call, [&] {
     const int ranks = call.comm->size;
     check_typed_blocks(*call.comm, ranks, recvcounts, recvplaces, recvtypes);
     check_not_in_place(recvbuf);

@@ -49,14 +49,14 @@ class Bcast final : public Collective {
 namespace forms {
 
 int barrier(const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
+  return collectively(call, [&] {
     if (call.comm->inter) return inter_forms::barrier(call);
     return launch(std::make_unique<Barrier>(call), call);
   });
 }
 
 int bcast(void* buffer, MPI_Count count, MPI_Datatype type, int root, const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
+  return collectively(call, [&] {
     if (call.comm->inter) return inter_forms::bcast(buffer, count, type, root, call);
     check_root(*call.comm, root);
     check_data(*call.comm, count, type);

@@ -144,7 +144,7 @@ namespace forms {
 
 int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
            int root, const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
+  return collectively(call, [&] {
     if (call.comm->inter) {
       return inter_forms::reduce(sendbuf, recvbuf, count, type, op, root, call);
     }
@@ -166,7 +166,7 @@ int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype typ
 
 int exscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
            const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
+  return collectively(call, [&] {
     require_intracomm(*call.comm);
     check_data(*call.comm, count, type);
     check_op(op, type);
@@ -182,7 +182,7 @@ int exscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype typ
 template <class Count>
 int reduce_scatter_placed(const void* sendbuf, void* recvbuf, const Count* counts,
                           MPI_Datatype type, MPI_Op op, const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
+  return collectively(call, [&] {
     const int ranks = own_group(*call.comm).size();
     check_counts(ranks, counts);
     return reduce_scatter(sendbuf, recvbuf, {counts, counts + ranks}, type, op, call);
@@ -191,7 +191,7 @@ int reduce_scatter_placed(const void* sendbuf, void* recvbuf, const Count* count
 
 int reduce_scatter_even(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type,
                         MPI_Op op, const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
+  return collectively(call, [&] {
     check_data(*call.comm, count, type);
     const std::vector<std::size_t> counts(static_cast<std::size_t>(own_group(*call.comm).size()),
                                           static_cast<std::size_t>(count));
@@ -201,7 +201,7 @@ int reduce_scatter_even(const void* sendbuf, void* recvbuf, MPI_Count count, MPI
 
 int allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
               const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
+  return collectively(call, [&] {
     if (call.comm->inter) {
       return inter_forms::allreduce(sendbuf, recvbuf, count, type, op, call);
     }
@@ -211,7 +211,7 @@ int allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype 
 
 int scan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
          const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
+  return collectively(call, [&] {
     require_intracomm(*call.comm);
     return reduce_to_all<Scan>(sendbuf, recvbuf, count, type, op, call);
   });

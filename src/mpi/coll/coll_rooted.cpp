@@ -139,7 +139,7 @@ namespace forms {
 
 int gather_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                 MPI_Count recvcount, MPI_Datatype recvtype, int root, const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
+  return collectively(call, [&] {
     std::vector<Block> received;
     if (is_root(*call.comm, root)) {
       check_data(*call.comm, recvcount, recvtype);
@@ -154,7 +154,7 @@ template <class Count, class Place>
 int gather_placed(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                   const Count* counts, const Place* places, MPI_Datatype recvtype, int root,
                   const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
+  return collectively(call, [&] {
     std::vector<Block> received;
     if (is_root(*call.comm, root)) {
       check_blocks(*call.comm, call.comm->size, counts, places, recvtype);
@@ -167,7 +167,7 @@ int gather_placed(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
 
 int scatter_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                  MPI_Count recvcount, MPI_Datatype recvtype, int root, const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
+  return collectively(call, [&] {
     std::vector<Block> sent;
     if (is_root(*call.comm, root)) {
       check_data(*call.comm, sendcount, sendtype);
@@ -182,7 +182,7 @@ template <class Count, class Place>
 int scatter_placed(const void* sendbuf, const Count* counts, const Place* places,
                    MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                    int root, const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
+  return collectively(call, [&] {
     std::vector<Block> sent;
     if (is_root(*call.comm, root)) {
       check_blocks(*call.comm, call.comm->size, counts, places, sendtype);

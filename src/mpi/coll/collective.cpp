@@ -4,6 +4,8 @@
 #include <mutex>
 
 #include "core/trace/trace.hpp"
+#include "mpi/coll/failures.hpp"
+#include "mpi/comm/inter.hpp"
 #include "mpi/process/error.hpp"
 
 namespace isthmus::face {
@@ -26,6 +28,7 @@ void Collective::leave() {
   if (left_) return;
   left_ = true;
   const std::lock_guard lock(progress_mutex);
+  if (begun_) grid_comm_->ended.store(grid_comm_->begun, std::memory_order_release);
   if (started_) grid_comm_->collectives->party_.ended();
   std::erase(grid_comm_->collectives->waiting_, this);
 }
@@ -34,8 +37,12 @@ bool Collective::advance() {
   CollectiveQueue& queue = *grid_comm_->collectives;
   if (queue.waiting_.front() != this) return false;
   try {
-    if (!started_) {
+    if (!begun_) {
+      begun_ = true;
+      look_for_failure(*grid_comm_, ++grid_comm_->begun);
       core::trace::note<core::trace::Event::CollectiveBegun>(grid_comm_->context, grid_comm_->size);
+    }
+    if (!started_) {
       task_ = start(queue.party_);
       started_ = true;
     }
@@ -43,18 +50,22 @@ bool Collective::advance() {
     if (!task_.step()) return false;
     finish();
   } catch (const coll::Failure& failure) {
-    grid_comm_->tags.spoil();
     int error_class = MPI_ERR_OTHER;
     native.Error_class(failure.code, &error_class);
-    result.error = error_code(error_class, function_, failure.what());
+    fail(error_class, failure.what());
   } catch (const std::bad_alloc&) {
-    grid_comm_->tags.spoil();
-    result.error = error_code(MPI_ERR_NO_MEM, function_, "out of memory");
+    fail(MPI_ERR_NO_MEM, "out of memory");
   }
   core::trace::note<core::trace::Event::CollectiveEnded>(grid_comm_->context, result.error);
   task_ = coll::Task();
   leave();
   return true;
+}
+
+void Collective::fail(int error_class, const std::string& reason) {
+  grid_comm_->tags.spoil();
+  result.error = error_code(error_class, function_, reason);
+  tell_failure(*grid_comm_, grid_comm_->begun, function_, reason);
 }
 
 bool Collective::in_turn() const {
@@ -63,6 +74,31 @@ bool Collective::in_turn() const {
 }
 
 bool Collective::block() { return started_ && !left_ && task_.block(); }
+
+namespace {
+
+/// Has its place among the collectives of its communicator, and fails.
+class Forgone final : public Collective {
+ public:
+  Forgone(const Call& call, const coll::Failure& why)
+      : Collective(everyone(call.comm), call.function), why_(why) {}
+
+ private:
+  coll::Task start(coll::Party&) override { throw why_; }
+  const coll::Failure why_;
+};
+
+}  // namespace
+
+void forgo(const Call& call, const coll::Failure& why) {
+  auto collective = std::make_unique<Forgone>(call, why);
+  {
+    const std::lock_guard lock(progress_mutex);
+    if (collective->advance()) return;
+  }
+  MPI_Request request = MPI_REQUEST_NULL;  // others are before it
+  if (make_request(std::move(collective), &request) == MPI_SUCCESS) isthmus_Request_free(&request);
+}
 
 int launch(std::unique_ptr<Collective> collective, const Call& call) {
   if (call.made != nullptr) {

@@ -4,11 +4,14 @@
 
 #include <deque>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "coll/engine/collectives.hpp"
 #include "mpi/coll/party.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/native/entry.hpp"
+#include "mpi/process/shield.hpp"
 #include "mpi/request/progress.hpp"
 #include "mpi/request/request.hpp"
 
@@ -51,10 +54,11 @@ class Collective : public Operation {
 
  private:
   void leave();
+  void fail(int error_class, const std::string& reason);
 
   HandleUse grid_comm_;
   const char* function_;
-  bool started_ = false, left_ = false;
+  bool begun_ = false, started_ = false, left_ = false;
   coll::Task task_;
 };
 
@@ -69,6 +73,21 @@ struct Call {
 
 /// Drives a collective to its end, or hands it out.
 int launch(std::unique_ptr<Collective> collective, const Call& call);
+/// Instead: this process cannot take part in the one that it was to begin. The others hear of it.
+void forgo(const Call& call, const coll::Failure& why);
+
+/// Runs `body`, which checks the arguments of a collective and launches it, as `shielded` does.
+template <class Body>
+int collectively(const Call& call, Body&& body) noexcept {
+  return shielded(call.comm->native, call.function, [&]() -> int {
+    try {
+      return std::forward<Body>(body)();
+    } catch (const coll::Failure& failure) {
+      if (call.made == nullptr) forgo(call, failure);
+      throw;
+    }
+  });
+}
 
 /// The grid communicator that an entry is to work on; null: the call is the native library's.
 /// Collectives of native communicators go there even while operations of the grid are under way

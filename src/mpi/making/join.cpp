@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/trace/trace.hpp"
+#include "mpi/coll/failures.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/making/agree_on_limits.hpp"
 #include "mpi/making/grid_barrier.hpp"
@@ -197,6 +198,7 @@ void join_grid(ProgressBy by) {
     joined->world_comm = make_comm(everybody, context, MPI_COMM_WORLD, TagRange::of_world());
     if (joined->part().size() > 1) enter_comm(joined->world_comm);
     serve_files();
+    hear_of_failures();
     start_native_progress(by, threads_multiple());
     agree_on_limits();
     leave_when_self_is_deleted();

@@ -65,5 +65,7 @@ constexpr std::uint64_t kRandomContext = std::uint64_t{1} << 57;
 /// What far processes ask file services, and what those answer: two services of every process.
 constexpr std::uint64_t kFileRequests = core::kServiceContext | std::uint64_t{1} << 59;
 constexpr std::uint64_t kFileReplies = kFileRequests | 1;
+/// What members of communicators tell each other of collectives that have failed.
+constexpr std::uint64_t kFailures = kFileRequests | 2;
 
 }  // namespace isthmus::face::traffic

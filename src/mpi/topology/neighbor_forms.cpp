@@ -122,7 +122,7 @@ namespace forms {
 int neighbor_allgather_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                             void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                             const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
+  return collectively(call, [&] {
     Degrees d(call, sendbuf, recvbuf);
     check_data(*call.comm, sendcount, sendtype);
     check_data(*call.comm, recvcount, recvtype);
@@ -135,7 +135,7 @@ template <class Count, class Place>
 int neighbor_allgather_placed(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                               void* recvbuf, const Count* counts, const Place* places,
                               MPI_Datatype recvtype, const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
+  return collectively(call, [&] {
     Degrees d(call, sendbuf, recvbuf);
     check_data(*call.comm, sendcount, sendtype);
     check_blocks(*call.comm, d.in, counts, places, recvtype);
@@ -147,7 +147,7 @@ int neighbor_allgather_placed(const void* sendbuf, MPI_Count sendcount, MPI_Data
 int neighbor_alltoall_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                            void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                            const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
+  return collectively(call, [&] {
     Degrees d(call, sendbuf, recvbuf);
     check_data(*call.comm, sendcount, sendtype);
     check_data(*call.comm, recvcount, recvtype);
@@ -160,7 +160,7 @@ template <class Count, class Place>
 int neighbor_alltoall_placed(const void* sendbuf, const Count* sendcounts, const Place* sendplaces,
                              MPI_Datatype sendtype, void* recvbuf, const Count* recvcounts,
                              const Place* recvplaces, MPI_Datatype recvtype, const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
+  return collectively(call, [&] {
     Degrees d(call, sendbuf, recvbuf);
     check_blocks(*call.comm, d.out, sendcounts, sendplaces, sendtype);
     check_blocks(*call.comm, d.in, recvcounts, recvplaces, recvtype);
@@ -175,7 +175,7 @@ int neighbor_alltoall_typed(const void* sendbuf, const Count* sendcounts,
                             const MPI_Aint* sendplaces, const MPI_Datatype* sendtypes,
                             void* recvbuf, const Count* recvcounts, const MPI_Aint* recvplaces,
                             const MPI_Datatype* recvtypes, const Call& call) {
-  return shielded(call.comm->native, call.function, [&] {
+  return collectively(call, [&] {
     Degrees d(call, sendbuf, recvbuf);
     check_typed_blocks(*call.comm, d.out, sendcounts, sendplaces, sendtypes);
     check_typed_blocks(*call.comm, d.in, recvcounts, recvplaces, recvtypes);

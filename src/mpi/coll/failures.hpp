@@ -1,0 +1,22 @@
+// What members of a communicator tell each other of a collective that has failed on one of them:
+// whoever then waits in it in vain ends the job with the reason. Some natively wait for ever.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "mpi/comm/comm.hpp"
+
+namespace isthmus::face {
+
+/// Begins to listen: when the grid is joined.
+void hear_of_failures();
+
+/// A collective has begun here, and is the one of that number (GridComm::begun).
+void look_for_failure(const GridComm& comm, std::uint64_t number);
+
+/// Tells the other members that it has failed here, best effort; of very many, some.
+void tell_failure(const GridComm& comm, std::uint64_t number, const std::string& function,
+                  const std::string& reason);
+
+}  // namespace isthmus::face

@@ -1,0 +1,42 @@
+/* collectives MODE RANK: RANK is wrong in a collective of a communicator that returns errors, and so
+ * does not do in it what others wait for; or all are wrong, or the others need not wait. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { kCount = 100 };
+
+int main(int argc, char** argv) {
+  static int mine[kCount * 4], theirs[kCount * 4];
+  MPI_Init(&argc, &argv);
+  int rank, error = MPI_SUCCESS;
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  const char* const mode = argv[1];
+  const int wrong = rank == atoi(argv[2]);
+  /* What came before counts. */
+  MPI_Bcast(mine, -1, MPI_INT, 0, comm);
+  MPI_Barrier(comm);
+  if (!strcmp(mode, "scatter"))
+    error = MPI_Scatter(mine, kCount, MPI_INT, theirs, wrong ? 1 : kCount, MPI_INT, 0, comm);
+  if (!strcmp(mode, "allgather"))
+    error = MPI_Allgather(mine, wrong ? 1 : kCount, MPI_INT, theirs, kCount, MPI_INT, comm);
+  if (!strcmp(mode, "count")) {
+    /* Behind another that is under way. */
+    MPI_Request request;
+    MPI_Ibarrier(comm, &request);
+    error = MPI_Allreduce(mine, theirs, wrong ? -1 : 1, MPI_INT, MPI_SUM, comm);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  if (!strcmp(mode, "leaf"))
+    error = MPI_Bcast(mine, wrong ? kCount / 2 : kCount, MPI_INT, 0, comm);
+  if (error != MPI_SUCCESS) printf("rank %d has an error\n", rank);
+  fflush(stdout);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) printf("all went on\n");
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,40 @@
+"""A member of a communicator has an error in a collective and goes on, since its handler returns.
+The others, who wait for it in vain, end the job with the reason; where none has to, it goes on."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from faulty import COMPILERS, Grid, check
+
+SOURCE = Path(__file__).with_name("collectives.c")
+IN_VAIN = [
+    ("mpich", "scatter", 0, "MPI_Scatter", "the root's own block"),
+    ("ompi", "allgather", 2, "MPI_Allgather", "own contribution"),
+    ("mpich", "count", 3, "MPI_Allreduce", "count"),
+]
+
+
+def run(grid: Grid, folder: Path, library: str, mode: str, rank: int):
+    program = folder / "collectives"
+    subprocess.run([COMPILERS[library], SOURCE, "-o", program], check=True)
+    return grid.run("-n", 4, program, mode, rank)
+
+
+@pytest.mark.parametrize(("library", "mode", "rank", "function", "reason"), IN_VAIN)
+def test_the_others_wait_in_vain(
+    grid: Grid, tmp_path: Path, library: str, mode: str, rank: int, function: str, reason: str
+) -> None:
+    done = run(grid, tmp_path, library, mode, rank)
+    check(done, None, f"{function} cannot end here, since it has failed on rank {rank}: ", reason)
+    assert f"rank {rank} has an error\n" in done.stdout
+    assert "all went on" not in done.stdout
+
+
+@pytest.mark.parametrize("library", ["mpich", "ompi"])
+def test_the_others_need_not_wait(grid: Grid, tmp_path: Path, library: str) -> None:
+    done = run(grid, tmp_path, library, "leaf", 3)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == ["all went on", "rank 3 has an error"]
