@@ -25,6 +25,9 @@ int main(int argc, char** argv) {
          "a remote leader that is nobody");
   expect(MPI_Intercomm_merge(all, 0, &made), MPI_ERR_COMM, "merging an intracommunicator");
   MPI_Group group;
+  int remote = 0;
+  expect(MPI_Comm_remote_size(all, &remote), MPI_ERR_COMM, "a side that is not there");
+  expect(MPI_Comm_remote_group(all, &group), MPI_ERR_COMM, "its group");
 
   Meeting m = meet(&ways[0], 2); /* of two clusters */
   MPI_Comm_set_errhandler(m.inter, MPI_ERRORS_RETURN);
