@@ -34,6 +34,15 @@ bool Window::quiet() const {
          });
 }
 
+void Window::settle() {
+  const bool all = std::all_of(partners_.begin(), partners_.end(), [](const auto& entry) {
+    const Partner& one = *entry.second;
+    return one.batch.empty() && one.held.empty() && one.apart == 0 && one.fetches == 0 &&
+           !one.unflushed && one.answered == one.asked && !one.failed;
+  });
+  settled_.store(all, std::memory_order_release);
+}
+
 std::vector<int> Window::partners() const {
   std::vector<int> ranks;
   ranks.reserve(partners_.size());
@@ -147,7 +156,7 @@ std::uint32_t Window::map_number(int rank, Partner& to, const core::TypeMap& map
 void Window::put(const Place& to, std::span<const std::byte> data,
                  const std::shared_ptr<void>& keep, const Ticket& ticket) {
   if (data.empty()) return;
-  Partner& target = partner(to.rank);
+  Partner& target = towards(to.rank);
   if (to.map == nullptr && data.size() >= kApart) {
     const int tag = next_tag();
     RecordWriter(target.batch)
@@ -193,7 +202,7 @@ void Window::receive(int rank, Partner& from, int tag, std::span<std::byte> into
 
 void Window::get(const Place& from, std::span<std::byte> into, const Ticket& ticket) {
   if (into.empty()) return;
-  Partner& target = partner(from.rank);
+  Partner& target = towards(from.rank);
   const std::uint32_t map = from.map != nullptr ? map_number(from.rank, target, *from.map) : 0;
   // Without a map the window's memory itself is sent; else each part is packed at the target.
   const std::size_t most = map == 0 ? into.size() : core::kMostServiceBytes;
@@ -217,7 +226,7 @@ void Window::accumulate_parts(const Place& to, const Combination& how,
                               const Ticket& ticket) {
   const std::size_t size = std::max(data.size(), before.size());
   if (size == 0) return;
-  Partner& target = partner(to.rank);
+  Partner& target = towards(to.rank);
   const std::uint32_t map = to.map != nullptr ? map_number(to.rank, target, *to.map) : 0;
   const std::size_t packed = how.element.packed();
   const std::size_t most = kPart / packed * packed;
@@ -247,7 +256,7 @@ void Window::accumulate_parts(const Place& to, const Combination& how,
 void Window::accumulate_apart(const Place& to, const Combination& how,
                               std::span<const std::byte> data, const std::shared_ptr<void>& keep,
                               const Ticket& ticket) {
-  Partner& target = partner(to.rank);
+  Partner& target = towards(to.rank);
   Area area{.displacement = to.displacement, .size = data.size()};
   if (to.map != nullptr) {
     area.map = map_number(to.rank, target, *to.map);
@@ -276,7 +285,7 @@ void Window::fetch(const Place& to, const Combination& how, std::span<const std:
 void Window::compare_and_swap(const Place& to, std::span<const std::byte> compare,
                               std::span<const std::byte> swap, std::span<std::byte> before,
                               const Ticket& ticket) {
-  Partner& target = partner(to.rank);
+  Partner& target = towards(to.rank);
   const int tag = next_tag();
   receive(to.rank, target, tag, before, true, ticket);
   RecordWriter(target.batch)
@@ -292,7 +301,7 @@ void Window::compare_and_swap(const Place& to, std::span<const std::byte> compar
 // ---- synchronization ----------------------------------------------------------------------------
 
 void Window::lock(int rank, bool exclusive) {
-  Partner& to = partner(rank);
+  Partner& to = towards(rank);
   ++to.locks_asked;
   RecordWriter(to.batch).put(Kind::Lock).put(static_cast<std::uint8_t>(exclusive ? 1 : 0));
 }
@@ -315,7 +324,7 @@ bool Window::open(int rank) const {
 }
 
 std::uint64_t Window::unlock(int rank) {
-  Partner& to = partner(rank);
+  Partner& to = towards(rank);
   ask_number(to);
   RecordWriter(to.batch).put(Kind::Unlock).put(to.asked);
   send_batch(rank, to);
@@ -351,13 +360,13 @@ void Window::post(int rank) {
 }
 
 void Window::start(int rank) {
-  Partner& to = partner(rank);
+  Partner& to = towards(rank);
   send_batch(rank, to);
   ++to.starts;
 }
 
 void Window::complete(int rank) {
-  Partner& to = partner(rank);
+  Partner& to = towards(rank);
   RecordWriter(to.batch).put(Kind::Complete);
   to.unflushed = true;
   if (to.unlanded) {  // nobody waits for the number, but no more may go than the target can keep

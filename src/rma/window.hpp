@@ -91,6 +91,12 @@ class Window final : public core::Service {
   bool has_room(int rank) const;
   /// Ranks that operations have gone to.
   std::vector<int> partners() const;
+  /// Finds out whether all that was begun here is done and known to be: then settled() until more
+  /// is begun.
+  void settle();
+  /// For any thread, without the engine.
+  bool settled() const { return settled_.load(std::memory_order_acquire); }
+  void unsettle() { settled_.store(false, std::memory_order_release); }
 
   void post(int rank);
   /// What follows for that rank waits for its next post.
@@ -122,6 +128,11 @@ class Window final : public core::Service {
   enum class Step { Done, Stalled, Broken };
 
   Partner& partner(int rank);
+  /// The partner as my target, for what is begun now.
+  Partner& towards(int rank) {
+    unsettle();
+    return partner(rank);
+  }
   const Partner* find(int rank) const;
 
   // Origin.
@@ -166,6 +177,7 @@ class Window final : public core::Service {
   std::unordered_map<int, std::unique_ptr<Partner>> partners_;
   std::deque<int> resumable_;
   bool running_ = false, broken_ = false;
+  std::atomic<bool> settled_{true};
   std::uint32_t tags_ = 1;
   std::size_t under_way_ = 0;  // operations of the engine's
 };

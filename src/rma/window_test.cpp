@@ -302,6 +302,50 @@ TEST_F(WindowTest, WhatIsGatheredGoesWhenAskedFor) {
   EXPECT_TRUE(window(0).quiet());
 }
 
+TEST_F(WindowTest, SettledIsOneOfWhomAllIsDoneAndKnown) {
+  EXPECT_TRUE(window(0).settled());
+  const std::int64_t one = 1;
+  std::int64_t before = 0;
+  const auto settle = [&] {
+    window(0).settle();
+    return window(0).settled();
+  };
+  window(0).put({.rank = 1}, bytes_of(one), nullptr, nullptr);
+  EXPECT_FALSE(window(0).settled());
+  EXPECT_FALSE(settle()) << "it is gathered";
+  window(0).send_now(1);
+  run();
+  EXPECT_FALSE(settle()) << "nobody has told that it is done";
+  const std::uint64_t number = window(0).flush(1);
+  EXPECT_FALSE(settle());
+  run();
+  EXPECT_TRUE(window(0).done(1, number));
+  EXPECT_FALSE(window(0).settled()) << "nobody has asked";
+  EXPECT_TRUE(settle());
+  window(0).flush(1);
+  EXPECT_TRUE(window(0).settled()) << "a flush of nothing begins nothing";
+
+  for (const int other : {1, 2}) {  // of any partner
+    window(0).fetch({.rank = other}, kSum, bytes_of(one), room_of(before), nullptr);
+    EXPECT_FALSE(window(0).settled());
+    flush(0, 3 - other);
+    EXPECT_FALSE(settle());
+    flush(0, other);
+    EXPECT_TRUE(settle());
+  }
+  window(0).lock(1, true);
+  EXPECT_FALSE(window(0).settled());
+  window(0).put({.rank = 1, .displacement = kSize}, bytes_of(one), nullptr, nullptr);
+  window(0).unlock(1);
+  EXPECT_FALSE(settle());
+  run();
+  EXPECT_FALSE(settle()) << "a failure is to be told";
+  EXPECT_TRUE(window(0).take_failure(1));
+  EXPECT_TRUE(settle());
+  window(0).start(1);
+  EXPECT_FALSE(window(0).settled());
+}
+
 TEST_F(WindowTest, CompareAndSwap) {
   const std::int64_t none = 0, mine = 5, yours = 6;
   std::int64_t first = -1, second = -1;

@@ -34,6 +34,8 @@ TOPOLOGY = tuple(
 )
 # Calls of Open MPI's Fortran layer that the stub takes over: src/mpi/making/comm_idup.cpp.
 FORTRAN = ("isthmus_fortran_comm_idup", "isthmus_fortran_comm_idup_with_info")
+# What stubs ask on behalf of every Fortran layer: src/mpi/rma/attributes.cpp.
+ASKED_FOR_FORTRAN = ("isthmus_fortran_win_attribute",)
 # What the processes of a call have in common where it may wait for others; and calls that only look
 # at the handle, or at what hangs on it.
 SHARED = ("MPI_Comm", "MPI_Win", "MPI_File", "MPI_Message", "MPI_Session")
@@ -157,7 +159,7 @@ def table(face: Face) -> str:
         declarations.append(f'extern "C" void {name}();')
         rows.append(f'    {{"{name}", reinterpret_cast<void*>(&{name})}},')
     rows.append("#endif")
-    for name in TOPOLOGY:
+    for name in (*ASKED_FOR_FORTRAN, *TOPOLOGY):
         declarations.append(f'extern "C" void {name}();')
         rows.append(f'    {{"{name}", reinterpret_cast<void*>(&{name})}},')
     return f"""{BANNER}

@@ -57,18 +57,22 @@ void look_for_driver() {
 
 }  // namespace
 
-void check_reach_of_cpu(const void* address) {
-  auto attribute = pointer_get_attribute.load(std::memory_order_relaxed);
-  if (!attribute && looks.load(std::memory_order_relaxed) < kLooks) {
-    look_for_driver();
-    attribute = pointer_get_attribute.load(std::memory_order_relaxed);
-  }
-  if (!attribute) return;
+bool in_reach_of_cpu(const void* address) {
+  const auto attribute = pointer_get_attribute.load(std::memory_order_relaxed);
+  if (!attribute) return true;
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   unsigned type = 0;
   unsigned managed = 0;
-  if (attribute(&type, kMemoryType, at) != 0 || type != kDeviceMemory) return;
-  if (attribute(&managed, kIsManaged, at) == 0 && managed != 0) return;
+  if (attribute(&type, kMemoryType, at) != 0 || type != kDeviceMemory) return true;
+  return attribute(&managed, kIsManaged, at) == 0 && managed != 0;
+}
+
+void check_reach_of_cpu(const void* address) {
+  if (!pointer_get_attribute.load(std::memory_order_relaxed) &&
+      looks.load(std::memory_order_relaxed) < kLooks) {
+    look_for_driver();
+  }
+  if (in_reach_of_cpu(address)) return;
   throw coll::Failure(MPI_ERR_BUFFER,
                       "the buffer is in the memory of a GPU, and what crosses to another cluster "
                       "is read and written by the CPU: copy it to memory of the host");

@@ -1,6 +1,7 @@
 #include "mpi/rma/access.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "mpi/datatype/map_of.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/rma/elements.hpp"
+#include "mpi/rma/quick.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -172,6 +174,26 @@ bool read_from(const rma::PeerMemory& peer, const rma::Place& place, std::span<s
   return peer.read(place.displacement, cursor_of(place), into);
 }
 
+void write_to(std::byte* memory, const rma::Place& place, std::span<const std::byte> data) {
+  memory += place.displacement;
+  if (place.map == nullptr) {
+    copy_there(memory, data.data(), data.size());
+  } else {
+    core::TypeCursor cursor = cursor_of(place);
+    core::unpack(cursor, memory, data);
+  }
+}
+
+void read_from(const std::byte* memory, const rma::Place& place, std::span<std::byte> into) {
+  memory += place.displacement;
+  if (place.map == nullptr) {
+    std::memmove(into.data(), memory, into.size());
+  } else {
+    core::TypeCursor cursor = cursor_of(place);
+    core::pack(cursor, memory, into);
+  }
+}
+
 void unpack(Incoming& incoming) {
   const int code = incoming.finish(incoming.bytes().size());
   require_success(code, "what a get brought cannot be unpacked");
@@ -184,6 +206,26 @@ bool done_directly(const rma::PeerMemory& peer, bool moved) {
   return moved;
 }
 
+/// Whether the rank's memory is here and may be accessed now, and then so for the rest of the epoch
+/// that began with `epochs`.
+bool is_near(GridWindow& window, int rank, std::uint64_t epochs, MPI_Datatype type) {
+  if (window.near.memory(rank) == nullptr) return false;
+  if (!with_part(window, [rank](const rma::Window& part) { return part.open(rank); })) return false;
+  window.near.allow(rank, epochs);
+  quick_from_now_on(type);
+  return true;
+}
+
+bool fetched_directly(GridWindow& window, const rma::Place& from, std::span<std::byte> into,
+                      std::uint64_t epochs, MPI_Datatype type) {
+  if (is_near(window, from.rank, epochs, type)) {
+    read_from(window.near.memory(from.rank), from, into);
+    return true;
+  }
+  const rma::PeerMemory* const peer = direct(window, from.rank, false);
+  return peer != nullptr && done_directly(*peer, read_from(*peer, from, into));
+}
+
 Rest rest_of(GridWindow& window, int rank, rma::Ticket ticket, Incoming incoming, bool in_place,
              bool as_request) {
   if (as_request) {
@@ -192,6 +234,7 @@ Rest rest_of(GridWindow& window, int rank, rma::Ticket ticket, Incoming incoming
   if (!in_place) {
     const std::lock_guard guard(window.mutex);
     window.gets.push_back({rank, std::move(ticket), std::move(incoming)});
+    window.part->unsettle();
   }
   return nullptr;
 }
@@ -207,6 +250,7 @@ bool lands_in_place(const Destination& into) {
 }  // namespace
 
 Rest put(GridWindow& window, const Source& from, const Remote& to, bool as_request) {
+  const std::uint64_t epochs = window.near.epochs();
   check_rank(window, to.rank);
   check_access(window, to.rank);
   auto outgoing = std::make_shared<Outgoing>(from.address, from.count, from.type);
@@ -214,6 +258,10 @@ Rest put(GridWindow& window, const Source& from, const Remote& to, bool as_reque
   const Where where = locate(window, to, nullptr);
   check_sizes(outgoing->bytes().size(), where.bytes);
   rma::Ticket ticket = as_request ? new_ticket() : nullptr;
+  if (is_near(window, to.rank, epochs, to.type)) {
+    write_to(window.near.memory(to.rank), where.place, outgoing->bytes());
+    return rest_of(window, to.rank, std::move(ticket), {}, true, as_request);
+  }
   const rma::PeerMemory* const peer = direct(window, to.rank, where.bytes < kSmall);
   if (peer != nullptr && done_directly(*peer, write_to(*peer, where.place, outgoing->bytes()))) {
     return rest_of(window, to.rank, std::move(ticket), {}, true, as_request);
@@ -225,6 +273,7 @@ Rest put(GridWindow& window, const Source& from, const Remote& to, bool as_reque
 }
 
 Rest get(GridWindow& window, const Destination& into, const Remote& from, bool as_request) {
+  const std::uint64_t epochs = window.near.epochs();
   check_rank(window, from.rank);
   check_access(window, from.rank);
   Incoming incoming(into.address, into.count, into.type);
@@ -232,8 +281,7 @@ Rest get(GridWindow& window, const Destination& into, const Remote& from, bool a
   const Where where = locate(window, from, nullptr);
   check_sizes(incoming.bytes().size(), where.bytes);
   rma::Ticket ticket = new_ticket();
-  const rma::PeerMemory* const peer = direct(window, from.rank, false);
-  if (peer != nullptr && done_directly(*peer, read_from(*peer, where.place, incoming.bytes()))) {
+  if (fetched_directly(window, where.place, incoming.bytes(), epochs, from.type)) {
     if (as_request) return rest_of(window, from.rank, ticket, std::move(incoming), true, true);
     unpack(incoming);
     return nullptr;

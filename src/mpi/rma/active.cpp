@@ -10,6 +10,7 @@
 #include "mpi/native/entry.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/request/native_progress.hpp"
+#include "mpi/rma/quick.hpp"
 #include "mpi/rma/synchronize.hpp"
 
 namespace isthmus::face {
@@ -39,12 +40,14 @@ void fence(GridWindow& window, int assertions) {
     const Epochs& epochs = window.epochs;
     require(!epochs.any_lock() && !epochs.started && !epochs.posted, MPI_ERR_RMA_SYNC,
             "a fence within another epoch: unlock, complete or wait first");
+    window.change_epochs();
   }
   complete_at_targets(window, partners(window), "MPI_Win_fence");
   meet(window.comm);
   const std::lock_guard guard(window.mutex);
   window.epochs.fenced = (assertions & MPI_MODE_NOSUCCEED) == 0;
   window.epochs.used = false;
+  window.change_epochs();
 }
 
 // True: the exposure epoch has ended.
@@ -122,6 +125,7 @@ ISTHMUS_MPI(Win_start)(MPI_Group group, int assertions, MPI_Win win) {
     const std::lock_guard guard(window->mutex);
     window->epochs.fenced = false;
     window->epochs.started = std::move(ranks);
+    window->change_epochs();
     return MPI_SUCCESS;
   });
 }
@@ -135,6 +139,7 @@ ISTHMUS_MPI(Win_complete)(MPI_Win win) {
       const std::lock_guard guard(window->mutex);
       require(window->epochs.started.has_value(), MPI_ERR_RMA_SYNC, "nothing was started");
       ranks = *std::exchange(window->epochs.started, std::nullopt);
+      window->change_epochs();
     }
     with_part(*window, [&](rma::Window& part) {
       for (const int rank : ranks) part.complete(rank);
@@ -168,6 +173,7 @@ ISTHMUS_MPI(Win_test)(MPI_Win win, int* flag) {
 }
 
 ISTHMUS_MPI(Win_sync)(MPI_Win win) {
+  if (quick_sync(win)) return MPI_SUCCESS;
   const GridWindowRef window = grid_window(win);
   if (!window) return native.Win_sync(win);
   with_part(*window, [](rma::Window& part) { part.send_all(); });

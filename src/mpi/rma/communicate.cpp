@@ -3,6 +3,7 @@
 #include "mpi/native/large_count.hpp"
 #include "mpi/request/native_progress.hpp"
 #include "mpi/rma/access.hpp"
+#include "mpi/rma/quick.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -26,6 +27,9 @@ int access(MPI_Win win, int rank, const char* function, MPI_Request* request, Na
 template <class Count>
 int put(const void* origin, Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
         Count count, MPI_Datatype type, MPI_Win win, const char* function) {
+  if (quick_put(origin, origin_count, origin_type, rank, disp, count, type, win)) {
+    return MPI_SUCCESS;
+  }
   return access(
       win, rank, function, nullptr,
       [&](int target) {
@@ -56,6 +60,9 @@ int rput(const void* origin, Count origin_count, MPI_Datatype origin_type, int r
 template <class Count>
 int get(void* origin, Count origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,
         Count count, MPI_Datatype type, MPI_Win win, const char* function) {
+  if (quick_get(origin, origin_count, origin_type, rank, disp, count, type, win)) {
+    return MPI_SUCCESS;
+  }
   return access(
       win, rank, function, nullptr,
       [&](int target) {

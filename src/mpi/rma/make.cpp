@@ -1,7 +1,11 @@
 // MPI-4.1 section 12.2: how windows come to be, and end.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "mpi/coll/coll_checks.hpp"
@@ -49,6 +53,7 @@ struct Part {
   void* base = nullptr;
   int flavour = MPI_WIN_FLAVOR_CREATE;
   MPI_Win handle = MPI_WIN_NULL;
+  std::optional<HostMemory> host = std::nullopt;
 };
 
 /// The handle is a native window of this process alone, with what the native library knows of such
@@ -59,23 +64,62 @@ void make_handle(Part& part, MPI_Info info, Make&& make) {
   require(part.disp_unit > 0, MPI_ERR_DISP, "the displacement unit is not positive");
   const Inside inside;
   int code = make(grid()->self);
-  if (code != MPI_SUCCESS && part.flavour != MPI_WIN_FLAVOR_ALLOCATE) {
+  if (code != MPI_SUCCESS && (part.host || part.flavour != MPI_WIN_FLAVOR_ALLOCATE)) {
     void* none = nullptr;
     code = native.Win_allocate(0, 1, info, grid()->self, static_cast<void*>(&none), &part.handle);
   }
   require_success(code, "the native library makes no window");
 }
 
+/// Memory that begins with a page is aligned as the program asks (MPI-4.1 section 12.2.2).
+bool page_will_do(MPI_Info info) {
+  if (info == MPI_INFO_NULL) return true;
+  char text[32] = "";
+  int found = 0;
+  const Inside inside;
+  const int code =
+      native.Info_get(info, "mpi_minimum_memory_alignment", sizeof text - 1, text, &found);
+  return code == MPI_SUCCESS &&
+         (found == 0 || std::strtoll(text, nullptr, 10) <= sysconf(_SC_PAGESIZE));
+}
+
 /// Memory in other clusters is reached as a target far away has it, even on one host.
 void find_peers(GridWindow& window) {
   window.peers.resize(window.exposed.size());
+  window.near.resize(window.comm->size);
   if (window.dynamic()) return;
+  bool given = false;
   for (int rank = 0; rank < window.comm->size; ++rank) {
-    const int node = window.comm->group.node(rank);
-    if (grid()->world().cluster_of(node) != grid()->cluster) continue;
+    if (is_far(window, rank)) continue;
     const auto at = static_cast<std::size_t>(rank);
-    window.peers[at] = rma::PeerMemory::reach(window.exposed[at].address);
+    const Exposed& there = window.exposed[at];
+    given = given || there.memory.pid != 0;
+    if (rank == window.comm->rank) {
+      window.near.add(rank, static_cast<std::byte*>(window.base), there.size, there.disp_unit);
+    } else if (auto mapped = HostMemory::reach(there.memory)) {
+      window.near.add(rank, std::move(*mapped), there.size, there.disp_unit);
+    } else {
+      window.peers[at] = rma::PeerMemory::reach(there.address);
+    }
   }
+  if (!given) return;
+  // The others of the cluster have reached this process's memory, or cannot.
+  {
+    const Inside inside;
+    require_success(parked(native.Barrier, window.handle), "the cluster's members do not meet");
+  }
+  if (window.host) window.host->close();
+}
+
+/// Memory for a window that MPI_Win_allocate is to make. Nothing: there is nobody to share it with,
+/// or the system or the program want it otherwise.
+std::optional<HostMemory> host_memory(const GridComm& comm, MPI_Aint size, MPI_Info info) {
+  const auto& nodes = comm.group.nodes();
+  const auto near = std::count_if(nodes.begin(), nodes.end(), [](int node) {
+    return grid()->world().cluster_of(node) == grid()->cluster;
+  });
+  if (near < 2 || size <= 0 || !page_will_do(info)) return std::nullopt;
+  return HostMemory::make(static_cast<std::size_t>(size));
 }
 
 /// `make(comm)` makes the handle over that communicator; returns a native error code.
@@ -101,8 +145,10 @@ int make_window(const GridCommRef& parent, Part& part, MPI_Info info, MPI_Win* w
   window->handle = private_comm(parent);
   window->comm = share_comm(window->handle);
   const auto size = static_cast<std::uint64_t>(part.size);
-  const Exposed mine{size, part.disp_unit, rma::PeerMemory::of_this_process(part.base)};
+  const Exposed mine{size, part.disp_unit, rma::PeerMemory::of_this_process(part.base),
+                     part.host ? part.host->address() : HostMemory::Address{}};
   window->exposed = tell_all(window->comm, mine);
+  window->host = std::move(part.host);
   find_peers(*window);
   grid()->endpoint->locked([&](core::Engine& engine) {
     window->part = std::make_unique<rma::Window>(
@@ -136,7 +182,13 @@ int allocate(MPI_Aint size, Unit disp_unit, MPI_Info info, MPI_Comm comm, void* 
   if (!parent) return parked(make, size, disp_unit, info, comm, baseptr, win);
   return shielded(comm, function, [&] {
     Part part{.size = size, .disp_unit = disp_unit, .flavour = MPI_WIN_FLAVOR_ALLOCATE};
+    part.host = host_memory(*parent, size, info);
+    if (part.host) part.base = part.host->base();
     const int code = make_window(parent, part, info, win, [&](MPI_Comm own) {
+      if (part.host) {
+        return ISTHMUS_NATIVE(Win_create, Unit)(part.base, size, disp_unit, info, own,
+                                                &part.handle);
+      }
       return make(size, disp_unit, info, own, static_cast<void*>(&part.base), &part.handle);
     });
     if (code == MPI_SUCCESS) *static_cast<void**>(baseptr) = part.base;
@@ -288,19 +340,6 @@ ISTHMUS_MPI(Win_free)(MPI_Win* win) {
     (alone ? isthmus_Comm_free : isthmus_Comm_disconnect)(&window->handle);
     return code;
   });
-}
-
-// coverage: base, size, displacement unit, flavour and model are the window's; in Fortran, whose
-// attribute functions do not reach C, those of its native handle
-ISTHMUS_MPI(Win_get_attr)(MPI_Win win, int keyval, void* value, int* flag) {
-  const GridWindowRef window = grid_window(win);
-  const bool ours = window && value != nullptr && flag != nullptr;
-  void* const own = ours ? window->attribute(keyval) : nullptr;
-  const bool empty_base = ours && keyval == MPI_WIN_BASE;
-  if (own == nullptr && !empty_base) return native.Win_get_attr(win, keyval, value, flag);
-  *static_cast<void**>(value) = own;
-  *flag = 1;
-  return MPI_SUCCESS;
 }
 
 ISTHMUS_MPI(Win_get_group)(MPI_Win win, MPI_Group* group) {

@@ -5,6 +5,7 @@
 #include "mpi/native/entry.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/request/native_progress.hpp"
+#include "mpi/rma/quick.hpp"
 #include "mpi/rma/synchronize.hpp"
 
 namespace isthmus::face {
@@ -40,6 +41,7 @@ void lock(GridWindow& window, int type, int rank, int assertions) {
     require(epochs.locks.insert(rank).second, MPI_ERR_RMA_SYNC, "the target is locked already");
     if (unchecked) epochs.unchecked.insert(rank);
     epochs.fenced = false;
+    window.change_epochs();
   }
   if (!unchecked) take_lock(window, rank, type == MPI_LOCK_EXCLUSIVE, "MPI_Win_lock");
 }
@@ -52,6 +54,7 @@ void unlock_one(GridWindow& window, int rank) {
     const std::lock_guard guard(window.mutex);
     require(window.epochs.locks.erase(rank) > 0, MPI_ERR_RMA_SYNC, "the target is not locked");
     unchecked = window.epochs.unchecked.erase(rank) > 0;
+    window.change_epochs();
   }
   if (unchecked) {
     complete_at_targets(window, {rank}, "MPI_Win_unlock");
@@ -72,6 +75,7 @@ void lock_all(GridWindow& window, int assertions) {
     epochs.fenced = false;
     epochs.lazy.clear();
     if (!unchecked) epochs.lazy.insert(window.comm->rank);
+    window.change_epochs();
   }
   if (!unchecked) take_lock(window, window.comm->rank, false, "MPI_Win_lock_all");
 }
@@ -83,6 +87,7 @@ void unlock_all(GridWindow& window) {
     Epochs& epochs = window.epochs;
     require(epochs.lock_all, MPI_ERR_RMA_SYNC, "not all are locked");
     epochs.lock_all = false;
+    window.change_epochs();
     locked.assign(epochs.lazy.begin(), epochs.lazy.end());
     epochs.lazy.clear();
   }
@@ -147,6 +152,7 @@ ISTHMUS_MPI(Win_unlock_all)(MPI_Win win) {
 }
 
 ISTHMUS_MPI(Win_flush)(int rank, MPI_Win win) {
+  if (quick_flush(rank, win)) return MPI_SUCCESS;
   const GridWindowRef window = grid_window(win);
   if (!window) return parked(native.Win_flush, rank, win);
   return shielded(*window, "MPI_Win_flush", [&] {
@@ -156,6 +162,7 @@ ISTHMUS_MPI(Win_flush)(int rank, MPI_Win win) {
 }
 
 ISTHMUS_MPI(Win_flush_local)(int rank, MPI_Win win) {
+  if (quick_flush(rank, win)) return MPI_SUCCESS;
   const GridWindowRef window = grid_window(win);
   if (!window) return parked(native.Win_flush_local, rank, win);
   return shielded(*window, "MPI_Win_flush_local", [&] {
@@ -165,6 +172,7 @@ ISTHMUS_MPI(Win_flush_local)(int rank, MPI_Win win) {
 }
 
 ISTHMUS_MPI(Win_flush_all)(MPI_Win win) {
+  if (quick_flush_all(win)) return MPI_SUCCESS;
   const GridWindowRef window = grid_window(win);
   if (!window) return parked(native.Win_flush_all, win);
   return shielded(*window, "MPI_Win_flush_all", [&] {
@@ -174,6 +182,7 @@ ISTHMUS_MPI(Win_flush_all)(MPI_Win win) {
 }
 
 ISTHMUS_MPI(Win_flush_local_all)(MPI_Win win) {
+  if (quick_flush_all(win)) return MPI_SUCCESS;
   const GridWindowRef window = grid_window(win);
   if (!window) return parked(native.Win_flush_local_all, win);
   return shielded(*window, "MPI_Win_flush_local_all", [&] {

@@ -25,6 +25,10 @@ void await(GridWindow& window, const std::vector<int>& ranks, const Numbers& num
         with_part(window, [rank](rma::Window& part) { return part.take_failure(rank); }) || failed;
     unpack_gets(window, rank);
   }
+  {
+    const std::lock_guard guard(window.mutex);
+    if (window.gets.empty()) with_part(window, [](rma::Window& part) { part.settle(); });
+  }
   if (failed) {
     throw coll::Failure(MPI_ERR_RMA_RANGE,
                         "an operation has reached beyond the memory that its target exposes");

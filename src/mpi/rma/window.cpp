@@ -56,6 +56,11 @@ GridWindowRef grid_window(MPI_Win handle) {
   return found == windows().all.end() ? nullptr : found->second;
 }
 
+GridWindow* find_window(MPI_Win handle) {
+  if (native_call()) return nullptr;
+  return static_cast<GridWindow*>(windows().table.find(key(handle)));
+}
+
 void enter_window(const GridWindowRef& window) {
   const std::lock_guard lock(windows().mutex);
   windows().all[key(window->native)] = window;

@@ -17,6 +17,8 @@
 #include "mpi/comm/comm.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/native/native.hpp"
+#include "mpi/rma/host_memory.hpp"
+#include "mpi/rma/near_memory.hpp"
 #include "rma/peer_memory.hpp"
 #include "rma/window.hpp"
 
@@ -27,6 +29,7 @@ struct Exposed {
   std::uint64_t size = 0;  ///< bytes
   std::int64_t disp_unit = 1;
   rma::PeerMemory::Address address;  ///< for processes of its cluster
+  HostMemory::Address memory;        ///< likewise
 };
 
 /// Which accesses and exposures the program has begun (MPI-4.1 section 12.5). Under `mutex` of its
@@ -57,8 +60,10 @@ struct GridWindow {
   MPI_Comm handle = MPI_COMM_NULL;  ///< of `comm`, which is the window's own
   GridCommRef comm;
   std::vector<Exposed> exposed;  ///< by rank
-  /// By rank: where this process gets at the memory without the target.
+  /// By rank: where this process gets at the memory without the target, by calls of the system.
   std::vector<std::optional<rma::PeerMemory>> peers;
+  NearMemory near;                 ///< memory that is mapped here
+  std::optional<HostMemory> host;  ///< this process's, of MPI_Win_allocate
   void* base = nullptr;
   int flavour = MPI_WIN_FLAVOR_CREATE;
   bool dynamic() const { return flavour == MPI_WIN_FLAVOR_DYNAMIC; }
@@ -68,6 +73,8 @@ struct GridWindow {
 
   std::mutex mutex;  ///< guards what follows
   Epochs epochs;
+  /// To be called when they have begun, or are about to end.
+  void change_epochs() { near.change_epochs(epochs.any_lock()); }
   std::list<PendingGet> gets;
   /// Small puts that have gone alone since the program last synchronized, by rank.
   struct Alone {
@@ -89,6 +96,8 @@ using GridWindowRef = std::shared_ptr<GridWindow>;
 /// The grid window behind a handle that a call of the program is about; null: the call is the
 /// native library's.
 GridWindowRef grid_window(MPI_Win handle);
+/// The same for a call that ends before the program can free the window.
+GridWindow* find_window(MPI_Win handle);
 /// Throws coll::Failure where a target is none of the window's ranks.
 void check_rank(const GridWindow& window, int rank);
 void enter_window(const GridWindowRef& window);

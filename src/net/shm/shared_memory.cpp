@@ -45,6 +45,12 @@ SharedMemory::SharedMemory(Descriptor file, std::size_t size) : file_(std::move(
 SharedMemory::SharedMemory(SharedMemory&& other) noexcept
     : file_(std::move(other.file_)), bytes_(std::exchange(other.bytes_, {})) {}
 
+SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
+  std::swap(file_, other.file_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
 SharedMemory::~SharedMemory() {
   if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
 }

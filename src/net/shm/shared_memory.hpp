@@ -34,7 +34,7 @@ class SharedMemory {
   static SharedMemory take(Descriptor file, std::size_t least, std::size_t most);
 
   SharedMemory(SharedMemory&& other) noexcept;
-  SharedMemory& operator=(SharedMemory&&) = delete;
+  SharedMemory& operator=(SharedMemory&& other) noexcept;
   ~SharedMemory();
 
   std::span<std::byte> bytes() const { return bytes_; }

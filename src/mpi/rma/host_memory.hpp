@@ -1,0 +1,41 @@
+// Memory that this process allocates for a window, where the others of its cluster on its host have
+// it mapped: for them a put or get is a copy (docs/decisions/0033).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "net/shm/shared_memory.hpp"
+
+namespace isthmus::face {
+
+class HostMemory {
+ public:
+  /// What a process tells others of its memory; a pid of 0: it has none. Holds no pointers.
+  struct Address {
+    std::int64_t pid = 0;
+    std::int64_t file = -1;
+    std::uint64_t size = 0;
+    std::uint64_t mark[2] = {0, 0};  ///< which no other memory ends with
+  };
+  /// All zeros. Nothing where the system gives none, or has less in all.
+  static std::optional<HostMemory> make(std::size_t size);
+  /// Nothing where this process cannot get there: it is on another host, or not allowed to. Not
+  /// after the other one's close().
+  static std::optional<HostMemory> reach(const Address& address);
+
+  [[nodiscard]] Address address() const;
+  [[nodiscard]] std::byte* base() const { return memory_.bytes().data(); }
+  /// All have it who are to: no file is kept open for others.
+  void close() { memory_.close_file(); }
+
+ private:
+  HostMemory(net::SharedMemory memory, std::size_t size)
+      : memory_(std::move(memory)), size_(size) {}
+
+  net::SharedMemory memory_;
+  std::size_t size_;
+};
+
+}  // namespace isthmus::face

@@ -1,0 +1,102 @@
+#include "mpi/rma/quick.hpp"
+
+#include <atomic>
+#include <cstring>
+#include <mutex>
+
+#include "mpi/comm/comm_table.hpp"
+#include "mpi/datatype/datatype.hpp"
+#include "mpi/native/gpu.hpp"
+#include "mpi/request/outstanding.hpp"
+#include "mpi/rma/window.hpp"
+
+namespace isthmus::face {
+namespace {
+
+// Predefined datatypes whose elements have no gaps, and their sizes: they are never freed. Never
+// destroyed, as MPI may be called from static destructors.
+struct QuickTypes {
+  std::mutex mutex;
+  CommTable table;
+};
+QuickTypes& quick_types() {
+  static QuickTypes& found = *new QuickTypes;
+  return found;
+}
+
+/// 0: not known.
+std::size_t quick_size(MPI_Datatype type) {
+  return reinterpret_cast<std::size_t>(quick_types().table.find(key(type)));
+}
+
+/// Where the data is in the target's memory; null: not to be done here.
+struct Quick {
+  std::byte* there = nullptr;
+  std::size_t bytes = 0;
+};
+inline Quick quick_access(const void* here, MPI_Count here_count, MPI_Datatype here_type, int rank,
+                          MPI_Aint displacement, MPI_Count count, MPI_Datatype type, MPI_Win win) {
+  GridWindow* const window = find_window(win);
+  if (window == nullptr || !window->near.allowed(rank)) return {};
+  if (here == nullptr || here_count != count || here_type != type || count <= 0) return {};
+  const std::size_t element = quick_size(type);
+  if (element == 0 || !in_reach_of_cpu(here)) return {};
+  std::byte* const there = window->near.at(rank, displacement, count, element);
+  if (there == nullptr) return {};
+  return {there, static_cast<std::size_t>(count) * element};
+}
+
+/// Puts that are done are so for all other threads before anything that this one does later.
+bool seen_by_all() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return true;
+}
+
+}  // namespace
+
+void quick_from_now_on(MPI_Datatype type) {
+  if (quick_size(type) > 0 || !is_predefined(type)) return;
+  MPI_Aint lower = 0;
+  if (!is_contiguous(2, type, &lower) || lower != 0) return;
+  const std::lock_guard lock(quick_types().mutex);
+  if (quick_size(type) > 0) return;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the table keeps a word
+  quick_types().table.insert(key(type), reinterpret_cast<void*>(packed_size(1, type)));
+}
+
+bool quick_put(const void* from, MPI_Count from_count, MPI_Datatype from_type, int rank,
+               MPI_Aint displacement, MPI_Count count, MPI_Datatype type, MPI_Win win) {
+  const Quick copy =
+      quick_access(from, from_count, from_type, rank, displacement, count, type, win);
+  if (copy.there == nullptr) return false;
+  copy_there(copy.there, from, copy.bytes);
+  return true;
+}
+
+bool quick_get(void* into, MPI_Count into_count, MPI_Datatype into_type, int rank,
+               MPI_Aint displacement, MPI_Count count, MPI_Datatype type, MPI_Win win) {
+  const Quick copy =
+      quick_access(into, into_count, into_type, rank, displacement, count, type, win);
+  if (copy.there == nullptr) return false;
+  std::memmove(into, copy.there, copy.bytes);
+  return true;
+}
+
+bool quick_flush(int rank, MPI_Win win) {
+  GridWindow* const window = find_window(win);
+  if (window == nullptr || !window->near.allowed(rank)) return false;
+  return quick_flush_all(win);
+}
+
+bool quick_flush_all(MPI_Win win) {
+  GridWindow* const window = find_window(win);
+  if (window == nullptr || window->near.epochs() % 2 == 0) return false;
+  return window->part->settled() && idle() && seen_by_all();
+}
+
+bool quick_sync(MPI_Win win) {
+  GridWindow* const window = find_window(win);
+  return window != nullptr && window->part->settled() && seen_by_all();
+}
+
+}  // namespace isthmus::face
