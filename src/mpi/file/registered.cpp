@@ -224,8 +224,9 @@ RepresentationRef registered(const std::string& name) {
   return found == known().by_name.end() ? nullptr : found->second;
 }
 
-// Not the native library's: MPICH (5.0) aborts, and views of its files, or of Open MPI's, take
-// none. coverage: for files that span clusters; native ones, inside one cluster, know none
+// Not the native library's: MPICH (5.0) aborts, and no library has views of them (2026-11).
+//
+// coverage: for files that span clusters; native ones, inside one cluster, know none
 ISTHMUS_MPI(Register_datarep)
 (const char* datarep, MPI_Datarep_conversion_function* read_conversion_fn,
  MPI_Datarep_conversion_function* write_conversion_fn,
