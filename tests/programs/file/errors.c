@@ -33,7 +33,9 @@ int main(int argc, char** argv) {
   MPI_Offset place;
 
   at = "opening";
+  memset(&file, 1, sizeof file);
   FAILS(opens(name, MPI_MODE_RDONLY, &file), MPI_ERR_NO_SUCH_FILE);
+  CHECK(file == MPI_FILE_NULL, "a file that could not be opened has a handle");
   FAILS(opens(name, MPI_MODE_CREATE, &file), MPI_ERR_AMODE);
   FAILS(opens(name, MPI_MODE_RDONLY | MPI_MODE_WRONLY, &file), MPI_ERR_AMODE);
   FAILS(opens(name, MPI_MODE_RDONLY | MPI_MODE_CREATE, &file), MPI_ERR_AMODE);
