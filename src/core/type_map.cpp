@@ -90,6 +90,34 @@ bool TypeMap::run_of(std::int64_t count) const {
   return run && (count == 1 || extent_ == size_);
 }
 
+bool TypeMap::grows() const {
+  // Of nodes that grow, the first element is at `low`; where the last one is, by node.
+  std::vector<std::int64_t> last;
+  last.reserve(nodes_.size());
+  for (const Node& node : nodes_) {
+    switch (node.kind) {
+      case Kind::Run:
+        last.push_back(node.size - std::min<std::int64_t>(node.element, node.size));
+        break;
+      case Kind::Repeat:
+        if (node.count > 1 && node.stride + nodes_[node.child].low < last[node.child]) return false;
+        last.push_back(last[node.child] + (node.count - 1) * node.stride);
+        break;
+      case Kind::List: {
+        std::int64_t end = node.low;
+        for (std::int64_t i = 0; i < node.count; ++i) {
+          const Entry& e = entry(node, i);
+          if (e.displacement + nodes_[e.child].low < end) return false;
+          end = e.displacement + last[e.child];
+        }
+        last.push_back(end);
+        break;
+      }
+    }
+  }
+  return true;
+}
+
 TypeMap TypeMap::resized(std::int64_t lower, std::int64_t extent) const {
   TypeMap map = *this;
   map.lower_ = lower;

@@ -47,6 +47,9 @@ class TypeMap {
   /// `count` elements in a row are one run of memory in order (or nothing).
   bool run_of(std::int64_t count) const;
 
+  /// No basic element lies before one that comes before it in the map, as filetypes have to be.
+  bool grows() const;
+
   /// The same bytes with other bounds, as MPI_Type_create_resized.
   TypeMap resized(std::int64_t lower, std::int64_t extent) const;
 

@@ -266,5 +266,27 @@ TEST(TypeMap, DecodingTrustsNothing) {
   EXPECT_GT(accepted, 100);
 }
 
+TypeMap blocks(std::initializer_list<std::pair<std::int64_t, std::int64_t>> lengths_and_places) {
+  TypeMapBuilder builder;
+  for (const auto& [length, at] : lengths_and_places)
+    builder.add(TypeMap::basic(4, 4, 4), length, at);
+  return std::move(builder).build();
+}
+
+TEST(TypeMap, TellsWhetherDisplacementsGrow) {
+  EXPECT_TRUE(TypeMap().grows());
+  EXPECT_TRUE(blocks({{1, 0}, {3, 8}}).grows());
+  EXPECT_FALSE(blocks({{1, 8}, {1, 0}}).grows());
+  EXPECT_TRUE(blocks({{1, 4}, {1, 4}}).grows());   // the same element twice
+  EXPECT_FALSE(blocks({{2, 4}, {2, 4}}).grows());  // its first one after its last
+  TypeMapBuilder up, down, within;
+  up.add(blocks({{1, 0}, {1, 8}}), 1, 0, 5, 12);
+  down.add(blocks({{1, 0}}), 1, 100, 5, -12);
+  within.add(blocks({{1, 0}, {1, 8}}), 1, 0, 5, 4);
+  EXPECT_TRUE(std::move(up).build().grows());
+  EXPECT_FALSE(std::move(down).build().grows());
+  EXPECT_FALSE(std::move(within).build().grows());
+}
+
 }  // namespace
 }  // namespace isthmus::core

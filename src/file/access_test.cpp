@@ -91,5 +91,28 @@ TEST(Access, AViewKnowsItsPlaces) {
   }
 }
 
+TEST(Access, ARangeHasAllOfTilesThatLieWithinEachOther) {
+  core::TypeMapBuilder builder;  // of a matrix 3 wide a column, the next one a tile
+  builder.add(core::TypeMap::basic(1, 1), 1, 0, 4, 3);
+  const View view{7, std::move(builder).build().resized(0, 1)};
+  for (std::int64_t position = 0; position < 12; ++position) {
+    for (std::int64_t length = 1; position + length <= 12; ++length) {
+      const auto offsets = seen(view, position, length);
+      const auto [low, high] = view.range(position, length);
+      EXPECT_LE(low, *std::min_element(offsets.begin(), offsets.end()));
+      EXPECT_GT(high, *std::max_element(offsets.begin(), offsets.end()));
+    }
+  }
+}
+
+TEST(Access, AnEmptyFiletypeSeesNothing) {
+  const View view{5, core::TypeMap().resized(0, 8)};
+  MemoryStorage storage(std::make_shared<MemoryBytes>());
+  std::vector<std::byte> data(3);
+  EXPECT_EQ(read_seen(storage, view, 0, data), 0U);
+  EXPECT_EQ(view.seen_before(100), 0);
+  EXPECT_EQ(view.offset_of(0), 5);
+}
+
 }  // namespace
 }  // namespace isthmus::file

@@ -31,8 +31,16 @@ std::int64_t View::seen_before(std::int64_t offset) const {
 
 core::TypeMap::Bounds View::range(std::int64_t position, std::int64_t length) const {
   if (length <= 0 || filetype.size() == 0) return {};
-  // Monotonic: the first byte is the lowest, the last the highest.
-  return {offset_of(position), offset_of(position + length - 1) + 1};
+  const std::int64_t tiles = filetype.extent();
+  if (tiles >= filetype.true_upper() - filetype.true_lower()) {
+    // Monotonic: the first byte is the lowest, the last the highest.
+    return {offset_of(position), offset_of(position + length - 1) + 1};
+  }
+  // Each tile begins within the one before it.
+  const std::int64_t first = position / filetype.size() * tiles;
+  const std::int64_t last = (position + length - 1) / filetype.size() * tiles;
+  return {displacement + filetype.true_lower() + std::min(first, last),
+          displacement + filetype.true_upper() + std::max(first, last)};
 }
 
 }  // namespace isthmus::file

@@ -45,9 +45,8 @@ def test_figures():
     add("isthmus-inside", "write", 0.121)
     add("native-inside-a", "read", 0.1)
     add("native-inside-a", "write", 0.1)
-    found = {
-        verdict.limit.name.partition(":")[0]: verdict for verdict in judge(limits.LIMITS, measured)
-    }
+    both = [*limits.of_testbed("hablot"), *limits.of_testbed("loopback")]
+    found = {verdict.limit.name.partition(":")[0]: verdict for verdict in judge(both, measured)}
     well = {name for name, verdict in found.items() if verdict.well}
     assert well == {
         "reads of 4 KiB anywhere, 64 under way",
@@ -61,7 +60,21 @@ def test_figures():
     assert found["reads of 4 KiB anywhere, 64 under way"].value == pytest.approx(0.5 / allowed)
 
 
-@pytest.mark.parametrize("words", [["--size", "1000 B"], ["--size", "2 GiB"], ["--folder", "here"]])
+def test_one_figure_alone():
+    """Beside the messages that it is compared with; no other limit is judged."""
+    found = tasks.tasks(2, [LARGE], inside=False, figures=["read-all"])
+    assert [(task.operation, task.bytes) for task in found] == [
+        ("message", LARGE),
+        ("read-all", LARGE),
+    ]
+    (limit,) = limits.of_testbed("hablot", ["read-all"])
+    assert limit.name.startswith("collective read, contiguous")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--size", "1000 B"], ["--size", "2 GiB"], ["--folder", "here"], ["--figure", "append"]],
+)
 def test_what_cannot_be_measured(words, capsys):
     assert main(["bench", "io", "--testbed", "loopback", *words]) == 2
     assert " ".join(words) in capsys.readouterr().err

@@ -178,6 +178,13 @@ def test_hdf5_with_h5py(isthmus, tmp_path: Path) -> None:
     check_file_is_the_same(isthmus, tmp_path, PYTHON, INPUTS / "h5py_parallel.py", "FILE")
 
 
+@pytest.mark.parametrize("kind", ["atom", "xyz"])
+def test_dumps_of_lammps(isthmus, tmp_path: Path, kind: str) -> None:
+    """Its package MPIIO: all ranks write one file, binary or text."""
+    words = ["-screen", "none", "-log", "none", "-in", INPUTS / "in.mpiio", "-var", "kind", kind]
+    check_file_is_the_same(isthmus, tmp_path, "lmp", *words, "-var", "file", "FILE")
+
+
 def test_pnetcdf(isthmus, programs: Path, tmp_path: Path) -> None:
     """Whose independent accesses open the file on MPI_COMM_SELF."""
     program = built(programs, "pnetcdf_records", ["mpicc.openmpi"], "-lpnetcdf")

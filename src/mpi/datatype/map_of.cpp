@@ -89,7 +89,8 @@ std::optional<MPI_Datatype> value_of_pair(MPI_Datatype type) {
 
 class Maker {
  public:
-  explicit Maker(const BasicSizes* sizes) : sizes_(sizes) {}
+  explicit Maker(const BasicSizes* sizes, ElementOf element = nullptr)
+      : sizes_(sizes), element_(element) {}
 
   TypeMap make(MPI_Datatype type) const {
     Envelope e;
@@ -119,8 +120,9 @@ class Maker {
       return map.resized(0, sizes_ == nullptr ? extent : map.extent());
     }
     if (sizes_ != nullptr) size = extent = sizes_->size(type, size);
-    const std::int64_t element = of_two(type, e.combiner) ? size / 2 : size;
-    return TypeMap::basic(size, extent, static_cast<int>(std::max<std::int64_t>(element, 1)));
+    const std::int64_t half = of_two(type, e.combiner) ? size / 2 : size;
+    const int element = static_cast<int>(std::max<std::int64_t>(half, 1));
+    return TypeMap::basic(size, extent, element_ == nullptr ? element : element_(type, element));
   }
 
   TypeMap derived(int combiner, const Arguments& a, const std::vector<MPI_Datatype>& types) const {
@@ -214,11 +216,12 @@ class Maker {
   }
 
   const BasicSizes* sizes_;
+  const ElementOf element_;
 };
 
-TypeMap made(MPI_Datatype type, const BasicSizes* sizes) {
+TypeMap made(MPI_Datatype type, const Maker& maker) {
   try {
-    return Maker(sizes).make(type);
+    return maker.make(type);
   } catch (const std::length_error& e) {
     throw coll::Failure(MPI_ERR_TYPE, e.what());
   }
@@ -245,14 +248,20 @@ TypeMapRef map_of(MPI_Datatype type) {
     const auto found = kept().find(key(type));
     if (found != kept().end() && found->second.epoch == now) return found->second.map;
   }
-  auto map = std::make_shared<const TypeMap>(made(type, nullptr));
+  auto map = std::make_shared<const TypeMap>(made(type, Maker(nullptr)));
   const std::lock_guard lock(kept_mutex);
   if (kept().size() >= kMostKept) kept().clear();
   kept().insert_or_assign(key(type), Kept{now, map});
   return map;
 }
 
-core::TypeMap map_with(MPI_Datatype type, const BasicSizes& sizes) { return made(type, &sizes); }
+core::TypeMap map_with(MPI_Datatype type, const BasicSizes& sizes) {
+  return made(type, Maker(&sizes));
+}
+
+core::TypeMap map_telling(MPI_Datatype type, ElementOf element) {
+  return made(type, Maker(nullptr, element));
+}
 
 MPI_Datatype only_basic(MPI_Datatype type) {
   Envelope e;

@@ -28,6 +28,12 @@ class BasicSizes {
 /// bytes there, and what counts in elements counts theirs.
 core::TypeMap map_with(MPI_Datatype type, const BasicSizes& sizes);
 
+/// What stands for core::Piece::element in a map of memory, where a basic element of `size` bytes
+/// (one half of a complex number) has it by itself.
+using ElementOf = int (*)(MPI_Datatype type, int size);
+/// The map of a datatype as map_of, whose pieces tell of which predefined datatypes they are.
+core::TypeMap map_telling(MPI_Datatype type, ElementOf element);
+
 /// The one predefined datatype of which all elements of `type` are; MPI_DATATYPE_NULL where they
 /// are of several.
 MPI_Datatype only_basic(MPI_Datatype type);

@@ -3,25 +3,18 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "mpi/datatype/datatype.hpp"
-#include "mpi/datatype/map_of.hpp"
-#include "mpi/file/grid_file.hpp"
-#include "mpi/file/transfer.hpp"
+#include "mpi/file/representation.hpp"
 
 namespace isthmus::face {
-
-/// Bytes of basic elements in external32. Throws coll::Failure for what has no such form.
-class ExternalSizes final : public BasicSizes {
- public:
-  std::int64_t size(MPI_Datatype type, std::int64_t size) const override;
-};
 
 /// Program's thread only, but for bytes(), which do not move.
 class FileData {
  public:
   /// Packs what is to be written. Throws coll::Failure.
-  FileData(const Memory& memory, Direction direction, Representation representation);
+  FileData(const Memory& memory, Direction direction, RepresentationRef representation);
   std::span<std::byte> bytes() { return bytes_; }
   /// The first `got` bytes have been read: unpacks them. Returns how many bytes of memory's
   /// elements they are. Throws coll::Failure.
@@ -32,8 +25,9 @@ class FileData {
   Direction direction_;
   std::unique_ptr<Outgoing> out_;
   std::unique_ptr<Incoming> in_;
-  KeptType type_;  // in external32
-  std::vector<std::byte> external_;
+  RepresentationRef representation_;
+  KeptType type_;  // of what is converted
+  std::vector<std::byte> converted_;
   std::span<std::byte> bytes_;
 };
 

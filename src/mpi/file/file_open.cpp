@@ -383,6 +383,7 @@ ISTHMUS_MPI(File_open)
   if (!found) return open_within(comm, filename, amode, info, fh);
   return shielded_file(MPI_FILE_NULL, kOpen, [&]() -> int {
     require(fh != nullptr, MPI_ERR_ARG, "there is nowhere to put the file's handle");
+    *fh = MPI_FILE_NULL;  // Fortran layers convert it after an error, too
     require_intracomm(*found);
     const char* const name = filename == nullptr ? "" : filename;
     open_for(comm, name, amode, info, fh, [&](GridFile& file) { open_by_all(file, name, info); });

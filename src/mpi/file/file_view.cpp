@@ -1,7 +1,7 @@
 // What each process sees of a grid file.
+#include <array>
 #include <cstring>
 
-#include "mpi/file/file_data.hpp"
 #include "mpi/file/file_error.hpp"
 #include "mpi/file/file_info.hpp"
 #include "mpi/file/grid_file.hpp"
@@ -23,45 +23,18 @@ void release(MPI_Datatype& type) {
   if (type != MPI_DATATYPE_NULL && !is_predefined(type)) free_type(&type);
 }
 
-Representation representation_named(const char* name) {
-  const std::string text = name == nullptr ? "" : name;
-  if (text == "native") return Representation::Native;
-  if (text == "internal") return Representation::Internal;
-  if (text == "external32" || text == "EXTERNAL32") return Representation::External32;
-  throw coll::Failure(MPI_ERR_UNSUPPORTED_DATAREP,
-                      "files that span clusters have the representations native, internal and "
-                      "external32, not \"" +
-                          text + "\"");
-}
-
-const char* name_of(Representation representation) {
-  switch (representation) {
-    case Representation::Internal:
-      return "internal";
-    case Representation::External32:
-      return "external32";
-    default:
-      return "native";
-  }
-}
-
-core::TypeMap in_file(MPI_Datatype type, Representation representation) {
-  if (representation == Representation::External32) return map_with(type, ExternalSizes());
-  return *map_of(type);
-}
-
 ViewOfFile view_by(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype filetype,
-                   Representation representation) {
+                   const RepresentationRef& representation) {
   require(displacement >= 0, MPI_ERR_ARG, "the displacement is negative");
   require(etype != MPI_DATATYPE_NULL && filetype != MPI_DATATYPE_NULL, MPI_ERR_TYPE,
           "a datatype of the view is MPI_DATATYPE_NULL");
-  const core::TypeMap elementary = in_file(etype, representation);
-  const core::TypeMap tile = in_file(filetype, representation);
-  require(elementary.size() > 0 && tile.size() > 0, MPI_ERR_ARG,
-          "a datatype of the view has no data");
+  const core::TypeMap elementary = representation->in_file(etype);
+  const core::TypeMap tile = representation->in_file(filetype);
+  require(elementary.size() > 0, MPI_ERR_ARG, "the elementary datatype has no data");
   require(tile.size() % elementary.size() == 0, MPI_ERR_ARG,
           "the filetype is not made of whole elementary datatypes");
   require(tile.true_lower() >= 0, MPI_ERR_ARG, "the filetype has a negative displacement");
+  require(tile.grows(), MPI_ERR_ARG, "the displacements of the filetype decrease");
   return {.displacement = displacement,
           .etype = copy_of(etype),
           .filetype = copy_of(filetype),
@@ -74,20 +47,28 @@ ViewOfFile view_by(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype fil
 template <class Make>
 ViewOfFile view_by_all(const GridFile& file, Make&& make) {
   constexpr std::int64_t kWrong = -1;
+  struct Told {
+    std::int64_t etype_size = kWrong;
+    std::array<char, 128> representation{};
+  } mine;
   ViewOfFile view;
   try {
     view = make();
   } catch (const coll::Failure&) {
-    tell_all(file, kWrong);
+    tell_all(file, mine);
     throw;
   }
-  for (const std::int64_t size : tell_all(file, view.etype_size)) {
-    if (size == view.etype_size) continue;
+  mine.etype_size = view.etype_size;
+  view.representation->name().copy(mine.representation.data(), mine.representation.size());
+  for (const Told& each : tell_all(file, mine)) {
+    const bool same_size = each.etype_size == mine.etype_size;
+    if (same_size && each.representation == mine.representation) continue;
     release_view(view);
-    throw coll::Failure(size == kWrong ? MPI_ERR_OTHER : MPI_ERR_NOT_SAME,
-                        size == kWrong
-                            ? "another process's view is wrong"
-                            : "the elementary datatypes of the processes differ in size");
+    if (each.etype_size == kWrong)
+      throw coll::Failure(MPI_ERR_OTHER, "another process's view is wrong");
+    throw coll::Failure(MPI_ERR_NOT_SAME,
+                        same_size ? "the processes give different representations"
+                                  : "the elementary datatypes of the processes differ in size");
   }
   return view;
 }
@@ -99,7 +80,7 @@ void release_view(ViewOfFile& view) {
   release(view.filetype);
 }
 
-// coverage: representations native, internal and external32; of others MPI_ERR_UNSUPPORTED_DATAREP
+// coverage:
 ISTHMUS_MPI(File_set_view)
 (MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char* datarep,
  MPI_Info info) {
@@ -142,7 +123,7 @@ ISTHMUS_MPI(File_get_view)
     *disp = file->view.displacement;
     *etype = copy_of(file->view.etype);
     *filetype = copy_of(file->view.filetype);
-    std::strcpy(datarep, name_of(file->view.representation));
+    std::strcpy(datarep, file->view.representation->name().c_str());
     return MPI_SUCCESS;
   });
 }
@@ -151,7 +132,7 @@ namespace {
 
 std::int64_t extent_in(const GridFile& file, MPI_Datatype datatype) {
   require(datatype != MPI_DATATYPE_NULL, MPI_ERR_TYPE, "the datatype is MPI_DATATYPE_NULL");
-  return in_file(datatype, file.view.representation).extent();
+  return file.view.representation->in_file(datatype).extent();
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "coll/engine/party.hpp"
 #include "file/open_file.hpp"
 #include "mpi/comm/comm.hpp"
+#include "mpi/file/representation.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/process/file_worker.hpp"
@@ -21,13 +22,11 @@
 
 namespace isthmus::face {
 
-enum class Representation { Native, Internal, External32 };
-
 /// What MPI_File_set_view was given. The datatypes are copies.
 struct ViewOfFile {
   MPI_Offset displacement = 0;
   MPI_Datatype etype = MPI_BYTE, filetype = MPI_BYTE;
-  Representation representation = Representation::Native;
+  RepresentationRef representation = native_representation();
   std::int64_t etype_size = 1;  ///< bytes in the file
   file::View seen;
 };

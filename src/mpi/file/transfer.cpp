@@ -27,6 +27,8 @@ class Access final : public Operation {
     if (!file_->near) far_.emplace();
     require(data_.bytes().size() % static_cast<std::size_t>(etype_size_) == 0, MPI_ERR_IO,
             "the data are not a whole number of the view's elementary datatypes");
+    require(data_.bytes().empty() || seen_.filetype.size() > 0, MPI_ERR_ARG,
+            "the view has no data, as its filetype is empty");
     etypes = static_cast<std::int64_t>(data_.bytes().size()) / etype_size_;
   }
 

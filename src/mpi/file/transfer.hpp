@@ -7,7 +7,6 @@
 
 namespace isthmus::face {
 
-enum class Direction { Read, Write };
 /// What says where in the view to begin: an argument, the process's pointer, or the one that all
 /// share, in any order or in that of ranks.
 enum class Place { Explicit, Individual, Shared, Ordered };
@@ -17,12 +16,6 @@ struct Way {
   Place place;
   bool collective;
   const char* function;  ///< a string literal
-};
-
-struct Memory {
-  void* buffer;
-  MPI_Count count;
-  MPI_Datatype type;
 };
 
 int transfer(const GridFileRef& file, const Way& way, MPI_Offset offset, const Memory& memory,

@@ -33,7 +33,9 @@ int main(int argc, char** argv) {
   MPI_Offset place;
 
   at = "opening";
+  memset(&file, 1, sizeof file);
   FAILS(opens(name, MPI_MODE_RDONLY, &file), MPI_ERR_NO_SUCH_FILE);
+  CHECK(file == MPI_FILE_NULL, "a file that could not be opened has a handle");
   FAILS(opens(name, MPI_MODE_CREATE, &file), MPI_ERR_AMODE);
   FAILS(opens(name, MPI_MODE_RDONLY | MPI_MODE_WRONLY, &file), MPI_ERR_AMODE);
   FAILS(opens(name, MPI_MODE_RDONLY | MPI_MODE_CREATE, &file), MPI_ERR_AMODE);
@@ -63,6 +65,21 @@ int main(int argc, char** argv) {
   FAILS(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "martian", MPI_INFO_NULL),
         MPI_ERR_UNSUPPORTED_DATAREP);
   FAILS(MPI_File_set_view(file, 0, MPI_INT, MPI_SHORT, "native", MPI_INFO_NULL), MPI_ERR_ARG);
+  MPI_Datatype backwards, nothing;
+  MPI_Type_indexed(2, (int[]){1, 1}, (int[]){3, 0}, MPI_INT, &backwards);
+  MPI_Type_commit(&backwards);
+  FAILS(MPI_File_set_view(file, 0, MPI_INT, backwards, "native", MPI_INFO_NULL), MPI_ERR_ARG);
+  MPI_Type_free(&backwards);
+  /* A process may have no part of the file; then it writes nothing. */
+  MPI_Type_contiguous(0, MPI_INT, &nothing);
+  MPI_Type_commit(&nothing);
+  OK(MPI_File_set_view(file, 4 * rank, MPI_INT, rank ? MPI_INT : nothing, "native", MPI_INFO_NULL));
+  OK(MPI_File_write_all(file, &value, rank ? 1 : 0, MPI_INT, MPI_STATUS_IGNORE));
+  if (rank == 0) {
+    FAILS(MPI_File_write_at(file, 0, &value, 1, MPI_INT, MPI_STATUS_IGNORE), MPI_ERR_ARG);
+  }
+  OK(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+  MPI_Type_free(&nothing);
   /* One process's mistake keeps no other waiting. */
   CHECK(class_of(MPI_File_set_view(file, 0, MPI_INT, rank ? MPI_INT : MPI_SHORT, "native",
                                    MPI_INFO_NULL)) != MPI_SUCCESS,

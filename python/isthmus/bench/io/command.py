@@ -24,7 +24,7 @@ from isthmus.bench.common import (
 from isthmus.bench.io import limits
 from isthmus.bench.io.results import IoResults
 from isthmus.bench.io.roster import contestants
-from isthmus.bench.io.tasks import LARGE, MIB, OPERATIONS, IoTask, tasks
+from isthmus.bench.io.tasks import FIGURES, LARGE, MIB, OPERATIONS, IoTask, tasks
 from isthmus.bench.session import Entry
 from isthmus.bench.timed import TimedRun
 from isthmus.bench.verdicts import judge
@@ -44,6 +44,7 @@ class Options:
     passes: int
     mpis: tuple[str, ...]
     only: tuple[str, ...]
+    figures: tuple[str, ...]
 
 
 def io(
@@ -72,6 +73,13 @@ def io(
             help="Only these contestants, such as isthmus, '*inside*'; may be repeated.",
         ),
     ] = None,
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"Only these figures beside messages: {', '.join(FIGURES)}; may be repeated.",
+        ),
+    ] = None,
     json_file: JsonOption = None,
     inside: InsideOption = None,
 ) -> None:
@@ -87,7 +95,12 @@ def io(
     Without --testbed and -g: inside a lab its two sites, elsewhere this host."""
     signal.signal(signal.SIGTERM, common.leave)
     sizes = tuple(dict.fromkeys(_size(text) for text in size or ())) or (LARGE,)
-    options = Options(sizes, folder, rounds, passes, tuple(mpi or ()), tuple(only or ()))
+    options = Options(
+        sizes, folder, rounds, passes, tuple(mpi or ()), tuple(only or ()), tuple(figure or ())
+    )
+    for name in options.figures:
+        if name not in FIGURES:
+            raise UsageError(f"--figure {name}: there are {', '.join(FIGURES)}")
     if not folder.startswith("/"):
         raise UsageError(f"--folder {folder}: this is not an absolute path")
     if inside is not None:
@@ -102,7 +115,7 @@ def io(
         name, results = place.name, _measure(place, options)
     out = report.console()
     _table(results, name, out)
-    verdicts = judge(limits.of_testbed(name), results)
+    verdicts = judge(limits.of_testbed(name, options.figures), results)
     raise typer.Exit(
         common.finish(name, results, verdicts, json_file, out, time.monotonic() - begin)
     )
@@ -125,7 +138,11 @@ def _measure(place: Place, options: Options) -> IoResults:
         if not found:
             raise UsageError(f"--only {' '.join(options.only)}: no contestant is called so")
         entries: list[Entry[IoTask, TimedRun]] = [
-            Entry(one, [tasks(options.rounds, options.sizes, inside=one.inside)] * options.passes)
+            Entry(
+                one,
+                [tasks(options.rounds, options.sizes, inside=one.inside, figures=options.figures)]
+                * options.passes,
+            )
             for one in found
         ]
         session.measure(place, entries, results, common.say)
@@ -141,6 +158,7 @@ def _in_labs(testbed: str, options: Options) -> tuple[str, IoResults]:
             ("--size", [f"{size} B" for size in options.sizes]),
             ("--mpi", options.mpis),
             ("--only", options.only),
+            ("--figure", options.figures),
         ]
     )
     results = IoResults()

@@ -1,5 +1,7 @@
 """The figures of files that a release has to reach, where they are measured."""
 
+from collections.abc import Sequence
+
 from isthmus.bench.io.results import IoResults
 from isthmus.bench.io.tasks import COLLECTIVE, RANDOM, READ, SEQUENTIAL, TRIP, UNDER_WAY
 from isthmus.bench.limits import OURS
@@ -64,22 +66,28 @@ _NAMES = {
     "read": "sequential reads of 1 MiB",
     "random": "reads of 4 KiB anywhere, 64 under way",
 }
+# By the operation that each is of.
 LIMITS = (
     *(
-        Limit("hablot", f"{_NAMES[name]}: rate over messages'", "at least", least,
-              _over_messages(name))
+        (name, Limit("hablot", f"{_NAMES[name]}: rate over messages'", "at least", least,
+                     _over_messages(name)))
         for names, least in ((COLLECTIVE, 0.9), (SEQUENTIAL, 0.8))
         for name in names
     ),
-    Limit("hablot", f"{_NAMES['random']}: time over their round trips and bytes", "at most", 1.3,
-          _random),
+    ("random", Limit("hablot", f"{_NAMES['random']}: time over their round trips and bytes",
+                     "at most", 1.3, _random)),
     *(
-        Limit("loopback", f"{text} inside the home cluster: time over native", "at most", 1.2,
-              _over_native(name))
+        (name, Limit("loopback", f"{text} inside the home cluster: time over native", "at most",
+                     1.2, _over_native(name)))
         for name, text in _NAMES.items()
     ),
 )  # fmt: skip
 
 
-def of_testbed(testbed: str) -> list[Limit[IoResults]]:
-    return [limit for limit in LIMITS if limit.testbed == testbed]
+def of_testbed(testbed: str, figures: Sequence[str] = ()) -> list[Limit[IoResults]]:
+    """`figures`: of these operations alone."""
+    return [
+        limit
+        for name, limit in LIMITS
+        if limit.testbed == testbed and (not figures or name in figures)
+    ]

@@ -9,7 +9,8 @@ TRIP, LARGE = 8, 64 * MIB
 RANDOM, READ, UNDER_WAY = 8 * MIB, 4096, 64  # bytes in all, of one read; reads under way
 COLLECTIVE = ("write-all", "read-all", "write-strided", "read-strided")
 SEQUENTIAL = ("write", "read")
-OPERATIONS = ("message", *COLLECTIVE, *SEQUENTIAL, "random")
+FIGURES = (*COLLECTIVE, *SEQUENTIAL, "random")
+OPERATIONS = ("message", *FIGURES)
 
 
 class IoTask(TimedTask):
@@ -21,14 +22,19 @@ def parse(text: str) -> IoTask:
     return parse_task(text, IoTask, OPERATIONS)
 
 
-def tasks(rounds: int, sizes: Sequence[int], *, inside: bool) -> list[IoTask]:
-    """Messages and accesses of these sizes; random reads, which need a round trip too."""
+def tasks(
+    rounds: int, sizes: Sequence[int], *, inside: bool, figures: Sequence[str] = ()
+) -> list[IoTask]:
+    """Messages and accesses of these sizes; random reads, which need a round trip too. `figures`:
+    these alone, beside messages."""
     found = [
         IoTask(name, size, rounds, inside)
         for size in sizes
         for name in ("message", *COLLECTIVE, *SEQUENTIAL)
-        if not (inside and name == "message")
+        if not (inside if name == "message" else figures and name not in figures)
     ]
+    if figures and "random" not in figures:
+        return found
     if not inside:
         found.append(IoTask("message", TRIP, 10 * rounds))
     return [*found, IoTask("random", RANDOM, rounds, inside)]

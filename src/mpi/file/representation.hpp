@@ -1,0 +1,54 @@
+// How data lie in files (MPI-4.1 section 14.5): as they do in memory, in external32, or as the
+// program says that registered it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "core/type_map.hpp"
+#include "mpi/native/native.hpp"
+
+namespace isthmus::face {
+
+enum class Direction { Read, Write };
+
+struct Memory {
+  void* buffer;
+  MPI_Count count;
+  MPI_Datatype type;
+};
+
+/// As in memory, but for what others override.
+class Representation {
+ public:
+  explicit Representation(std::string name) : name_(std::move(name)) {}
+  virtual ~Representation() = default;
+  Representation(const Representation&) = delete;
+  Representation& operator=(const Representation&) = delete;
+
+  const std::string& name() const { return name_; }
+  /// The map of a datatype in a file. Throws coll::Failure.
+  virtual core::TypeMap in_file(MPI_Datatype type) const;
+  /// False: what goes this way is packed as in memory, and write and read are not called.
+  virtual bool converts(Direction) const { return false; }
+  /// Fills `file`, which is as large as in_file says. Throws coll::Failure.
+  virtual void write(const Memory&, std::span<std::byte>) const {}
+  /// Takes what `file` has whole. Returns how many bytes of memory's elements that are. Throws
+  /// coll::Failure.
+  virtual std::uint64_t read(std::span<std::byte>, const Memory&) const { return 0; }
+
+ private:
+  const std::string name_;
+};
+using RepresentationRef = std::shared_ptr<const Representation>;
+
+/// Null for none of this name.
+RepresentationRef registered(const std::string& name);
+/// Throws coll::Failure with MPI_ERR_UNSUPPORTED_DATAREP for none.
+RepresentationRef representation_named(const char* name);
+const RepresentationRef& native_representation();
+
+}  // namespace isthmus::face
