@@ -115,12 +115,12 @@ class Registered final : public Representation {
   const Functions functions_;
 };
 
-struct Known {
+struct Representations {
   std::mutex mutex;
   std::map<std::string, RepresentationRef> by_name;
 };
-Known& known() {
-  static auto* const all = new Known;  // never destroyed
+Representations& representations() {
+  static auto* const all = new Representations;  // never destroyed
   return *all;
 }
 
@@ -135,8 +135,8 @@ void enter(const char* name, Functions functions) {
   if (taken) {
     throw coll::Failure(MPI_ERR_DUP_DATAREP, "there is a representation \"" + text + "\"");
   }
-  const std::lock_guard lock(known().mutex);
-  known().by_name.emplace(text, std::make_shared<Registered>(text, std::move(functions)));
+  const std::lock_guard lock(representations().mutex);
+  representations().by_name.emplace(text, std::make_shared<Registered>(text, std::move(functions)));
 }
 
 #ifdef MPICH_VERSION
@@ -219,9 +219,9 @@ Functions functions_of(Function* read, Function* write, MPI_Datarep_extent_funct
 }  // namespace
 
 RepresentationRef registered(const std::string& name) {
-  const std::lock_guard lock(known().mutex);
-  const auto found = known().by_name.find(name);
-  return found == known().by_name.end() ? nullptr : found->second;
+  const std::lock_guard lock(representations().mutex);
+  const auto found = representations().by_name.find(name);
+  return found == representations().by_name.end() ? nullptr : found->second;
 }
 
 // Not the native library's: MPICH (5.0) aborts, and no library has views of them (2026-11).

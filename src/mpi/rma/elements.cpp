@@ -42,7 +42,7 @@ Number number_of(Sort sort, std::size_t size) {
   return Number::Raw;
 }
 
-struct Known {
+struct KnownElement {
   MPI_Datatype type;
   Element element;
 };
@@ -86,7 +86,7 @@ class Elements {
   }
 
   const Element* find(MPI_Datatype type) const {
-    for (const Known& known : known_) {
+    for (const KnownElement& known : known_) {
       if (known.type == type) return &known.element;
     }
     return nullptr;
@@ -111,7 +111,7 @@ class Elements {
     put(type, rma::pair_of(value, index, offsetof(Pair, index), sizeof(Pair)));
   }
 
-  std::vector<Known> known_;
+  std::vector<KnownElement> known_;
 };
 
 /// Of MPI_Type_create_f90_real and its like, by what made them.
