@@ -2,6 +2,7 @@
 #include <array>
 #include <cstring>
 
+#include "mpi/datatype/datatype.hpp"
 #include "mpi/file/file_error.hpp"
 #include "mpi/file/file_info.hpp"
 #include "mpi/file/grid_file.hpp"

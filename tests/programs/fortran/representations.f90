@@ -1,5 +1,7 @@
 ! A representation of files that Fortran registers: integers are kept negated.
 ! ranks: 2 3
+! not natively: openmpi4, which registers no representation
+! not natively: mpich4, likewise
 module negated
   use mpi
   implicit none
