@@ -6,6 +6,7 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
+/* Its arguments are declarations. NOLINTBEGIN(bugprone-macro-parentheses) */
 /* ASK(type, name, (parameters), (arguments), answer without a grid) */
 #define ASK(type, name, parameters, arguments, otherwise)                 \
   EXPORTED type isthmus_topology_##name parameters;                       \
@@ -16,6 +17,7 @@
     memcpy(&ask, &found, sizeof ask);                                     \
     return ask arguments;                                                 \
   }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 ASK(int, clusters, (void), (), 0)
 ASK(int, cluster_of, (int rank), (rank), -1)
