@@ -47,15 +47,24 @@ double cost_allgather_counterparts(const Setting& setting, const Parameters&) {
          2 * shape.others * setting.network.message_cost +
          queueing(setting.network, shape.members) +
          all_at_once(setting, share * shape.others, share * shape.members) +
-         crowding(setting, share * (shape.members - 1)) +
-         detours(setting, static_cast<std::size_t>(share));
+         crowding(setting, share * (shape.members - 1));
 }
+
+namespace {
+
+// Others are made of it, and have no tree to be compared with.
+double cost_counterparts_beside_tree(const Setting& setting, const Parameters& parameters) {
+  const std::size_t share = setting.bytes() / static_cast<std::size_t>(setting.layout.clusters());
+  return cost_allgather_counterparts(setting, parameters) + detours(setting, share);
+}
+
+}  // namespace
 
 const Algorithm kAllgatherCounterparts{Kind::Allgather,
                                        "counterparts",
                                        kNothing,
                                        kNone,
-                                       cost_allgather_counterparts,
+                                       cost_counterparts_beside_tree,
                                        allgather_counterparts,
                                        ""};
 

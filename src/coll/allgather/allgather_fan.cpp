@@ -29,11 +29,20 @@ double cost_allgather_fan(const Setting& setting, const Parameters&) {
   const Shape shape(setting);
   const double share = shape.bytes * shape.members / shape.ranks;
   return cost_of_fan(setting, shape.bytes / shape.ranks, share) +
-         crowding(setting, share * (shape.ranks - shape.members - shape.others)) +
-         detours(setting, static_cast<std::size_t>(share));
+         crowding(setting, share * (shape.ranks - shape.members - shape.others));
 }
 
-const Algorithm kAllgatherFan{Kind::Allgather,    "fan",         kNothing, kNone,
-                              cost_allgather_fan, allgather_fan, ""};
+namespace {
+
+// Others are made of it, and have no tree to be compared with.
+double cost_fan_beside_tree(const Setting& setting, const Parameters& parameters) {
+  const std::size_t share = setting.bytes() / static_cast<std::size_t>(setting.layout.clusters());
+  return cost_allgather_fan(setting, parameters) + detours(setting, share);
+}
+
+}  // namespace
+
+const Algorithm kAllgatherFan{Kind::Allgather,      "fan",         kNothing, kNone,
+                              cost_fan_beside_tree, allgather_fan, ""};
 
 }  // namespace isthmus::coll

@@ -120,7 +120,8 @@ double cost_allgather_intervals(const Setting& setting, const Parameters&) {
   return (shape.others + 1) * native_latency(setting.network, shape.members) +
          2 * shape.others * setting.network.message_cost +
          queueing(setting.network, shape.members) +
-         all_at_once(setting, shape.bytes * (shape.ranks - 1) / shape.ranks, far_bytes);
+         all_at_once(setting, shape.bytes * (shape.ranks - 1) / shape.ranks, far_bytes) +
+         detours(setting, setting.bytes() / static_cast<std::size_t>(setting.layout.clusters()));
 }
 
 }  // namespace

@@ -197,5 +197,15 @@ TEST(FarWays, TreesAreChosenWhereWaysDiffer) {
   }
 }
 
+TEST(FarWays, ShortBlocksGoAlongTreesAndLongOnesStraight) {
+  const Layout layout(Shape{0, 0, 0, 1, 1, 1, 2, 2, 2});
+  const auto chosen = [&](const Network& network, std::size_t bytes) {
+    return choose({layout, network, {Kind::Allgather, bytes, true, -1}}, {}).algorithm->name;
+  };
+  EXPECT_EQ(chosen(two_near_one_far(), 36'000), "tree");
+  EXPECT_EQ(chosen(two_near_one_far(), 9'000'000), "intervals");
+  EXPECT_NE(chosen(Network{}, 36'000), "tree");
+}
+
 }  // namespace
 }  // namespace isthmus::coll
