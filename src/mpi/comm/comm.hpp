@@ -14,6 +14,7 @@
 #include "coll/engine/forced.hpp"
 #include "coll/engine/party.hpp"
 #include "core/group.hpp"
+#include "mpi/comm/probed.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/comm/topology.hpp"
 #include "mpi/native/native.hpp"
@@ -45,6 +46,7 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   /// Where members are first_member + i, so that translation is an addition, their number; else 0.
   unsigned contiguous = 0;
   int first_member = 0;
+  mutable Probed probed;
   bool mixes_long_double = false;  ///< members are in clusters whose long double differs
   std::vector<std::string> runs;   ///< the other runs that members are of
   coll::Layout layout;

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "mpi/native/thread_level.hpp"
+#include "mpi/native/wildcards.hpp"
 #include "mpi/p2p/held.hpp"
 #include "mpi/p2p/p2p.hpp"
 #include "mpi/process/grid.hpp"
@@ -21,13 +22,12 @@ Found from_engine(const core::Envelope& envelope) {
 }
 
 Found look_far(const GridComm& g, int source, int tag, Take take) {
-  const int engine_source = source == MPI_ANY_SOURCE ? core::kAnySource : source;
-  const int engine_tag = tag == MPI_ANY_TAG ? core::kAnyTag : tag;
   if (take == Take::No) {
-    const auto envelope = grid()->endpoint->probe(g.context, engine_source, engine_tag);
+    const auto envelope =
+        grid()->endpoint->probe(g.context, engine_source(source), engine_tag(tag));
     return envelope ? from_engine(*envelope) : Found{};
   }
-  auto message = grid()->endpoint->extract(g.context, engine_source, engine_tag);
+  auto message = grid()->endpoint->extract(g.context, engine_source(source), engine_tag(tag));
   if (!message) return {};
   Found found = from_engine(core::Engine::envelope(*message));
   found.distant = std::move(message);
@@ -60,6 +60,16 @@ Found look_near(GridComm& g, int source, int tag, Take take, int* code) {
   return found;
 }
 
+Found look_anywhere(GridComm& g, int tag, Take take, int* code) {
+  constexpr int kAny = MPI_ANY_SOURCE;
+  // Neither side starves the other.
+  static std::atomic<unsigned> turn{0};
+  const bool far_first = turn.fetch_add(1, std::memory_order_relaxed) % 2 == 0;
+  Found found = far_first ? look_far(g, kAny, tag, take) : look_near(g, kAny, tag, take, code);
+  if (found.found || *code != MPI_SUCCESS) return found;
+  return far_first ? look_near(g, kAny, tag, take, code) : look_far(g, kAny, tag, take);
+}
+
 }  // namespace
 
 int check_probe(const GridComm& g, int source, int tag, const char* function) {
@@ -72,16 +82,24 @@ int check_probe(const GridComm& g, int source, int tag, const char* function) {
 Found look(GridComm& g, int source, int tag, Take take, int* code) {
   *code = MPI_SUCCESS;
   pump();
+  const auto look_at = [&](int rank) {
+    return g.native_rank_of(rank) >= 0 ? look_near(g, rank, tag, take, code)
+                                       : look_far(g, rank, tag, take);
+  };
   if (source != MPI_ANY_SOURCE) {
-    return g.native_rank_of(source) >= 0 ? look_near(g, source, tag, take, code)
-                                         : look_far(g, source, tag, take);
+    Found found = look_at(source);
+    if (found.found && take == Take::Yes) g.probed.forget(source, engine_tag(tag));
+    return found;
   }
-  // Neither side starves the other.
-  static std::atomic<unsigned> turn{0};
-  const bool far_first = turn.fetch_add(1, std::memory_order_relaxed) % 2 == 0;
-  Found found = far_first ? look_far(g, source, tag, take) : look_near(g, source, tag, take, code);
-  if (found.found || *code != MPI_SUCCESS) return found;
-  return far_first ? look_near(g, source, tag, take, code) : look_far(g, source, tag, take);
+  if (const auto last = g.probed.source_for(engine_tag(tag))) {
+    Found found = look_at(*last);
+    if (found.found && take == Take::Yes) g.probed.forget(*last, engine_tag(tag));
+    if (found.found || *code != MPI_SUCCESS) return found;
+    g.probed.forget(*last, engine_tag(tag));
+  }
+  Found found = look_anywhere(g, tag, take, code);
+  if (found.found && take == Take::No) g.probed.remember(found.status.MPI_SOURCE, engine_tag(tag));
+  return found;
 }
 
 }  // namespace isthmus::face

@@ -25,7 +25,33 @@ HeldReceives::~HeldReceives() {
   outstanding.remove(static_cast<int>(index_.size()));
 }
 
+/// Natively a probe finds what a receive at the same point would get. The engine's message may be
+/// older than the native one that was found, or have come since.
+bool HeldReceives::take_probed(HeldReceive& receive) {
+  const auto [source, tag] = receive.pattern;
+  const bool wildcard = receive.kind == HeldReceive::Kind::Wildcard;
+  const auto found = wildcard ? comm_.probed.source_for(tag) : std::nullopt;
+  comm_.probed.forget(source, tag);
+  if (!found || comm_.native_rank_of(*found) < 0 || index_.overlaps({*found, tag})) return false;
+  int flag = 0;
+  MPI_Message message = MPI_MESSAGE_NULL;
+  MPI_Status taken{};
+  native.Improbe(comm_.native_rank_of(*found), native_tag(tag), comm_.native, &flag, &message,
+                 &taken);
+  if (flag == 0) return false;
+  give(receive, message, taken);
+  return true;
+}
+
+void HeldReceives::give(HeldReceive& receive, MPI_Message message, MPI_Status status) {
+  translate(comm_, &status);
+  core::trace::note<core::trace::Event::HeldNative>(comm_.context, status.MPI_SOURCE,
+                                                    status.MPI_TAG);
+  receive.take(message, status);
+}
+
 void HeldReceives::add(HeldReceive& receive) {
+  if (take_probed(receive)) return;
   core::trace::note<core::trace::Event::ReceiveHeld>(comm_.context, receive.pattern.source,
                                                      receive.pattern.tag);
   if (empty()) serve_from_now_on(*this);
@@ -83,7 +109,7 @@ HeldReceive* HeldReceives::first_for(const MPI_Status& status) const {
 bool HeldReceives::look(Pattern pattern, MPI_Status& status) const {
   const int source =
       pattern.source == core::kAnySource ? MPI_ANY_SOURCE : comm_.native_rank_of(pattern.source);
-  const int tag = pattern.tag == core::kAnyTag ? MPI_ANY_TAG : pattern.tag;
+  const int tag = native_tag(pattern.tag);
   int found = 0;
   native.Iprobe(source, tag, comm_.native, &found, &status);
   return found != 0;
@@ -111,9 +137,7 @@ bool HeldReceives::offer(HeldReceive& receive, const MPI_Status& status) {
   if (wildcard) grid()->endpoint->release(receive.op, found != 0);
   if (found == 0) return false;
   erase(receive);
-  translate(comm_, &taken);
-  core::trace::note<core::trace::Event::HeldNative>(comm_.context, taken.MPI_SOURCE, taken.MPI_TAG);
-  receive.take(message, taken);
+  give(receive, message, taken);
   return true;
 }
 

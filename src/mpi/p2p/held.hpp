@@ -12,6 +12,7 @@
 
 #include "core/engine.hpp"
 #include "mpi/native/native.hpp"
+#include "mpi/native/wildcards.hpp"
 #include "mpi/p2p/held_index.hpp"
 #include "mpi/request/progress.hpp"
 
@@ -29,9 +30,7 @@ class HeldReceive : public HeldEntry {
   };
   /// `source_` is a rank in the communicator or MPI_ANY_SOURCE, `tag_` may be MPI_ANY_TAG.
   HeldReceive(Kind kind_, int source_, int tag_)
-      : HeldEntry({source_ == MPI_ANY_SOURCE ? core::kAnySource : source_,
-                   tag_ == MPI_ANY_TAG ? core::kAnyTag : tag_}),
-        kind(kind_) {}
+      : HeldEntry({engine_source(source_), engine_tag(tag_)}), kind(kind_) {}
   virtual ~HeldReceive() = default;
 
   const Kind kind;
@@ -58,11 +57,10 @@ class HeldReceives final : public Served {
   bool empty() const override { return size_.load(std::memory_order_relaxed) == 0; }
   /// True when something held could match a message that (source, tag) could match, too. `source`
   /// is a rank of this cluster, `tag` may be MPI_ANY_TAG.
-  bool overlaps(int source, int tag) const {
-    return index_.overlaps({source, tag == MPI_ANY_TAG ? core::kAnyTag : tag});
-  }
+  bool overlaps(int source, int tag) const { return index_.overlaps({source, engine_tag(tag)}); }
 
-  /// Puts `receive` last; a wildcard is posted in the engine by this. pump() serves from now on.
+  /// Puts `receive` last; a wildcard is posted in the engine by this. pump() serves from now on. A
+  /// wildcard that a probe has found a native message for takes that, and is not held.
   void add(HeldReceive& receive);
   /// Takes `receive` out (for MPI_Cancel). False when it has matched, or is not here.
   bool remove(HeldReceive& receive);
@@ -75,6 +73,8 @@ class HeldReceives final : public Served {
   bool look(Pattern pattern, MPI_Status& status) const;
   bool serve_message(MPI_Status status);
   bool offer(HeldReceive& receive, const MPI_Status& status);
+  bool take_probed(HeldReceive& receive);
+  void give(HeldReceive& receive, MPI_Message message, MPI_Status status);
   void erase(HeldReceive& receive);
   void forget_matched();
   void start_unhindered();

@@ -7,6 +7,7 @@
 
 #include "mpi/datatype/long_double.hpp"
 #include "mpi/native/large_count.hpp"
+#include "mpi/native/wildcards.hpp"
 #include "mpi/process/error.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/request/progress.hpp"
@@ -76,9 +77,10 @@ ReceiveOperation::ReceiveOperation(const GridComm& g, Incoming incoming, int sou
   check_long_double(g, source, incoming_.long_double());
   comm = g.native;
   passive = true;
+  g.probed.forget(source, engine_tag(tag));
   op_.context = g.context;
   op_.source = source;
-  op_.tag = tag == MPI_ANY_TAG ? core::kAnyTag : tag;
+  op_.tag = engine_tag(tag);
   op_.buffer = incoming_.bytes().data();
   op_.capacity = incoming_.bytes().size();
   grid()->endpoint->recv(op_);

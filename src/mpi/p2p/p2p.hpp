@@ -9,6 +9,7 @@
 #include "mpi/comm/lookup.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/native/large_count.hpp"
+#include "mpi/native/wildcards.hpp"
 #include "mpi/p2p/operations.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/request/progress.hpp"
@@ -43,6 +44,7 @@ auto native_isend() {
 inline int plain_rank(MPI_Comm comm, int rank) {
   const GridComm* const world = world_comm.load(std::memory_order_acquire);
   if (world == nullptr || comm != MPI_COMM_WORLD || inner_call() || !idle()) return -1;
+  if (!world->probed.none()) return -1;
   const auto i = static_cast<unsigned>(rank) - static_cast<unsigned>(world->first_member);
   return i < world->contiguous ? static_cast<int>(i) : -1;
 }
@@ -70,6 +72,12 @@ int check_receive(void* buffer, Count count, MPI_Datatype type, int tag, MPI_Com
 
 /// Takes a message into the buffer attached for `comm`; see bsend.cpp. Throws coll::Failure.
 void send_buffered(const GridComm& g, Outgoing outgoing, int destination, int tag);
+
+/// A receive from the rank `source`, or MPI_PROC_NULL, goes to the native library without being
+/// held.
+inline void note_receive(const GridComm& g, int source, int tag) {
+  if (source >= 0) g.probed.forget(source, engine_tag(tag));
+}
 
 /// True when a receive from the member `source` of this cluster must queue behind held ones. Call
 /// it, and act on it, under the progress lock.

@@ -53,6 +53,7 @@ std::unique_ptr<Operation> start_receive(GridComm& g, void* buffer, Count count,
   const int local = g.native_rank_of(source);
   const std::lock_guard lock(progress_mutex);
   if (source == MPI_PROC_NULL || (local >= 0 && !must_queue(g, source, tag))) {
+    note_receive(g, source, tag);
     MPI_Request request = MPI_REQUEST_NULL;
     *code = ISTHMUS_NATIVE(Irecv, Count)(buffer, count, type, local >= 0 ? local : source, tag,
                                          g.native, &request);

@@ -48,6 +48,7 @@ template <class Count>
   if (g != nullptr && source != MPI_PROC_NULL) {
     local = g->native_rank_of(source);
     if (local < 0) return receive_grid(*g, buffer, count, type, source, tag, status, function);
+    note_receive(*g, source, tag);
   }
   if (!may_block()) {
     return receive_pumping(g, buffer, count, type, source, tag, comm, status, function);
@@ -80,6 +81,7 @@ int ireceive(void* buffer, Count count, MPI_Datatype type, int source, int tag, 
     std::unique_lock lock(progress_mutex, std::defer_lock);
     if (!idle()) lock.lock();
     if (!lock || !must_queue(*g, source, tag)) {
+      note_receive(*g, source, tag);
       const int code = native_irecv(buffer, count, type, local, tag, comm, request);
       if (code == MPI_SUCCESS) track_receive(*request, source);
       return code;

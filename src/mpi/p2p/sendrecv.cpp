@@ -54,6 +54,7 @@ int sendrecv(const Side<const void*, Count>& out, const Side<void*, Count>& in, 
     int to = out.rank;
     int from = in.rank;
     if (g == nullptr || (native_rank(*g, out.rank, &to) && native_rank(*g, in.rank, &from))) {
+      if (g != nullptr) note_receive(*g, in.rank, in.tag);
       const int code =
           ISTHMUS_NATIVE(Sendrecv, Count)(out.buffer, out.count, out.type, to, out.tag, in.buffer,
                                           in.count, in.type, from, in.tag, comm, status);
@@ -153,6 +154,7 @@ int sendrecv_replace(void* buffer, Count count, MPI_Datatype type, int destinati
   }
   if (blocking && native_rank(*g, destination, &to) && native_rank(*g, source, &from)) {
     const Inside inside;  // Open MPI calls PMPI_Sendrecv, with ranks that are native already
+    note_receive(*g, source, receive_tag);
     const int code = ISTHMUS_NATIVE(Sendrecv_replace, Count)(buffer, count, type, to, send_tag,
                                                              from, receive_tag, comm, status);
     if (status != MPI_STATUS_IGNORE) status->MPI_SOURCE = source;
