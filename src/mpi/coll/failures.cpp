@@ -15,6 +15,7 @@
 #include "core/service.hpp"
 #include "core/trace/trace.hpp"
 #include "core/wire.hpp"
+#include "mpi/comm/inter.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/traffic.hpp"
 
@@ -48,6 +49,9 @@ std::vector<std::byte> encode(std::uint64_t context, std::uint64_t number, int w
   return bytes;
 }
 
+/// The one that counts the collectives of both sides shares an intercommunicator's context.
+const GridComm& counting(const GridComm& comm) { return comm.inter ? *comm.inter->whole : comm; }
+
 [[noreturn]] void end_job(Grid& here, const std::string& sentence) {
   core::trace::dump(sentence.c_str());
   here.endpoint->abort(1, sentence);
@@ -65,7 +69,7 @@ void watch(std::uint64_t context, std::uint64_t number, const std::string& sente
     if (grid() != here) return;
     bool waits = false;
     find_context(context, [&](const GridComm& comm) {
-      waits = comm.ended.load(std::memory_order_acquire) < number;
+      waits = counting(comm).ended.load(std::memory_order_acquire) < number;
     });
     if (!waits) return;
     if (here->endpoint->events() == seen) end_job(*here, sentence);
@@ -85,7 +89,7 @@ class Failures final : public core::Service {
     note({context, number}, function + " cannot end here, since it has failed on rank " +
                                 std::to_string(rank) + ": " + reason);
     bool begun = false;
-    find_context(context, [&](const GridComm& comm) { begun = comm.begun >= number; });
+    find_context(context, [&](const GridComm& comm) { begun = counting(comm).begun >= number; });
     if (begun) begins(context, number);
     return true;
   }
