@@ -1,26 +1,10 @@
 """What programs and their builds ask of this installation."""
 
-import sysconfig
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from isthmus.errors import RunError
-from isthmus.install import find_isthmusd
-
-
-def includedir() -> Path:
-    """The folder of isthmus.h, isthmus.f90 and isthmus_topology.py."""
-    folders = [
-        find_isthmusd().parent.parent / "include" / "isthmus",
-        Path(sysconfig.get_path("data")) / "include" / "isthmus",
-        Path(__file__).parents[2] / "include",  # of a checkout
-    ]
-    for folder in folders:
-        if (folder / "isthmus.h").is_file():
-            return folder
-    raise RunError(f"isthmus.h was not found; looked in {folders[0]}", "Install Isthmus anew.")
+from isthmus.install import includedir
 
 
 def config(

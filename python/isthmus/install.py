@@ -72,3 +72,16 @@ def find_nospin() -> Path:
         f"libisthmus_nospin.so, a part of the lab, was not found; looked in {folders[0]}",
         "Install Isthmus anew.",
     )
+
+
+def includedir() -> Path:
+    """The folder of isthmus.h, isthmus.f90 and isthmus_topology.py."""
+    folders = [
+        find_isthmusd().parent.parent / "include" / "isthmus",
+        Path(sysconfig.get_path("data")) / "include" / "isthmus",
+        Path(__file__).parents[2] / "include",  # of a checkout
+    ]
+    for folder in folders:
+        if (folder / "isthmus.h").is_file():
+            return folder
+    raise RunError(f"isthmus.h was not found; looked in {folders[0]}", "Install Isthmus anew.")

@@ -152,6 +152,12 @@ def test_fortran(isthmus, programs, program, ranks, pair):
 
 
 @pytest.mark.parametrize("library", [mpi.name for mpi in mpis.ALL.values() if mpi.python])
-@pytest.mark.parametrize(("program", "ranks"), runs(PYTHON_PROGRAMS))
+@pytest.mark.parametrize(
+    ("program", "ranks"),
+    [
+        pytest.param(*run, id=f"{run[0].relative_to(mpis.PROGRAMS)}-{run[1]}")
+        for run in runs(PYTHON_PROGRAMS)
+    ],
+)
 def test_mpi4py(isthmus, programs, library, program, ranks):
     expect_success(isthmus("run", "-n", ranks, mpis.ALL[library].python, program))

@@ -1,13 +1,15 @@
 """isthmus_topology tells the clusters of the grid. ranks: 3"""
 
+import importlib
 import os
 import sys
 from pathlib import Path
 
 from mpi4py import MPI
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "include"))
-import isthmus_topology as topology
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "include"))
+topology = importlib.import_module("isthmus_topology")
 
 world = MPI.COMM_WORLD
 clusters = topology.clusters()
@@ -20,3 +22,9 @@ assert topology.link(0, 1).way in {topology.Way.DIRECT, topology.Way.GATEWAY}
 own, whole = topology.user_comm()
 assert whole == world
 assert own.allgather(world.rank) == list(clusters[topology.cluster()].ranks)
+
+# Where Isthmus is installed in the program's own environment.
+del sys.modules["isthmus_topology"], sys.path[0]
+sys.path.insert(0, str(ROOT / "python"))
+installed = importlib.import_module("isthmus.topology")
+assert installed.clusters() == clusters
