@@ -1,28 +1,42 @@
-// Who holds the lock of one process's window, and who waits for it. First come, first served:
-// nobody starves, however many share it.
+// Who holds the lock of one process's window, and who waits for it. First come, first served, so
+// that nobody starves, but for those who may hold other locks meanwhile.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <set>
 #include <vector>
 
 namespace isthmus::rma {
 
+enum class LockType : std::uint8_t {
+  Shared,
+  Exclusive,
+  /// Shared, by a rank that may hold locks of other targets meanwhile. It passes those who wait for
+  /// an exclusive lock: behind them, two such ranks could wait for each other.
+  Passing,
+};
+
 class Locks {
  public:
-  /// True: `rank` holds it now. False: it waits, until release() names it.
-  bool request(int rank, bool exclusive);
+  /// True: `rank` holds it now. False: it waits, until release() or pass() names it.
+  bool request(int rank, LockType type);
   /// `rank` has held it. Those who hold it from now on.
   std::vector<int> release(int rank);
+  /// A shared lock that `rank` waits for is Passing from now on. True: `rank` holds it now.
+  bool pass(int rank);
   bool holds(int rank) const { return holders_.contains(rank); }
   bool waits(int rank) const;
 
  private:
   struct Request {
     int rank;
-    bool exclusive;
+    LockType type;
   };
-  bool free_for(bool exclusive) const { return holders_.empty() || (!exclusive && !exclusive_); }
+  bool free_for(LockType type) const {
+    return holders_.empty() || (type != LockType::Exclusive && !exclusive_);
+  }
+  void hold(const Request& request);
 
   std::set<int> holders_;
   bool exclusive_ = false;  // of the one holder

@@ -10,24 +10,58 @@ namespace {
 
 TEST(Locks, SharedTogetherExclusiveAlone) {
   Locks locks;
-  EXPECT_TRUE(locks.request(1, false));
-  EXPECT_TRUE(locks.request(2, false));
-  EXPECT_FALSE(locks.request(3, true));
+  EXPECT_TRUE(locks.request(1, LockType::Shared));
+  EXPECT_TRUE(locks.request(2, LockType::Shared));
+  EXPECT_FALSE(locks.request(3, LockType::Exclusive));
   EXPECT_TRUE(locks.release(1).empty());
   EXPECT_EQ(locks.release(2), std::vector<int>{3});
   EXPECT_TRUE(locks.holds(3));
-  EXPECT_FALSE(locks.request(1, false));
+  EXPECT_FALSE(locks.request(1, LockType::Shared));
   EXPECT_EQ(locks.release(3), std::vector<int>{1});
 }
 
 TEST(Locks, SharersComeNotBeforeWhoWaits) {
   Locks locks;
-  EXPECT_TRUE(locks.request(1, false));
-  EXPECT_FALSE(locks.request(2, true));
-  EXPECT_FALSE(locks.request(3, false));
+  EXPECT_TRUE(locks.request(1, LockType::Shared));
+  EXPECT_FALSE(locks.request(2, LockType::Exclusive));
+  EXPECT_FALSE(locks.request(3, LockType::Shared));
   EXPECT_TRUE(locks.waits(3));
   EXPECT_EQ(locks.release(1), std::vector<int>{2});
   EXPECT_EQ(locks.release(2), std::vector<int>{3});
+}
+
+TEST(Locks, WhoMayHoldOthersPassesThoseWhoWait) {
+  Locks locks;
+  EXPECT_TRUE(locks.request(1, LockType::Shared));
+  EXPECT_FALSE(locks.request(2, LockType::Exclusive));
+  EXPECT_TRUE(locks.request(3, LockType::Passing));
+  EXPECT_TRUE(locks.release(1).empty());
+  EXPECT_EQ(locks.release(3), std::vector<int>{2});
+  // Not who holds it alone; then with all who share it.
+  EXPECT_FALSE(locks.request(1, LockType::Shared));
+  EXPECT_FALSE(locks.request(4, LockType::Exclusive));
+  EXPECT_FALSE(locks.request(3, LockType::Passing));
+  EXPECT_EQ(locks.release(2), (std::vector<int>{1, 3}));
+  EXPECT_TRUE(locks.waits(4));
+}
+
+TEST(Locks, WhoWaitsMayPassFromThenOn) {
+  Locks locks;
+  EXPECT_TRUE(locks.request(1, LockType::Shared));
+  EXPECT_FALSE(locks.request(2, LockType::Exclusive));
+  EXPECT_FALSE(locks.request(3, LockType::Shared));
+  EXPECT_FALSE(locks.pass(2));
+  EXPECT_FALSE(locks.pass(4));
+  EXPECT_TRUE(locks.pass(3));
+  EXPECT_TRUE(locks.holds(3) && !locks.waits(3));
+  EXPECT_FALSE(locks.pass(3));
+  locks.release(1);
+  EXPECT_EQ(locks.release(3), std::vector<int>{2});
+  EXPECT_FALSE(locks.request(3, LockType::Shared));
+  EXPECT_FALSE(locks.request(4, LockType::Exclusive));
+  EXPECT_FALSE(locks.request(5, LockType::Shared));
+  EXPECT_FALSE(locks.pass(5));
+  EXPECT_EQ(locks.release(2), (std::vector<int>{3, 5}));
 }
 
 // Whatever comes: never two where one is exclusive, everyone in turn, in the end nobody.
@@ -53,7 +87,7 @@ TEST(Locks, NobodyStarves) {
     } else if (!asked.contains(rank)) {
       const bool exclusive = random() % 2 == 0;
       order.push_back(rank);
-      if (locks.request(rank, exclusive)) {
+      if (locks.request(rank, exclusive ? LockType::Exclusive : LockType::Shared)) {
         take(rank, exclusive);
       } else {
         asked[rank] = exclusive;

@@ -70,6 +70,7 @@ struct Window::Partner {
   std::vector<std::byte> stalled;  // records that have to wait
   std::size_t landing = 0;         // data under way into my window
   bool out_of_range = false;       // an operation was, since the last answer
+  bool passes = false;             // its next shared lock does
   struct ApartHere {               // an accumulate whose data is coming
     Area area;                     // what is still to come
     Combination how;

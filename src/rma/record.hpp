@@ -25,7 +25,7 @@ enum class Kind : std::uint8_t {
   Get,         ///< Area, tag of the answer
   Accumulate,  ///< Area, Combination, tag of the answer or 0, data
   Compare,     ///< compare and swap: Comparison, the two values
-  Lock,        ///< exclusive or not
+  Lock,        ///< LockType
   Unlock,      ///< number of the answer
   Flush,       ///< number of the answer
   Post,        ///< MPI_Win_post: you may begin
@@ -35,6 +35,7 @@ enum class Kind : std::uint8_t {
   Done,     ///< number of what it answers: all up to there is done; whether all went well
   // From an origin again.
   AccumulateApart,  ///< Area, Combination: the data follows in messages with kDataTag
+  Pass,             ///< the shared lock that was asked for passes (LockType)
 };
 
 /// The tag of messages of the service that are not records, but data of the last one.

@@ -17,7 +17,7 @@ namespace {
 bool waits_for_nothing(std::span<const std::byte> records) {
   if (records.empty()) return true;
   const auto kind = static_cast<Kind>(records.front());
-  return kind == Kind::Post || kind == Kind::Granted || kind == Kind::Done;
+  return kind == Kind::Post || kind == Kind::Granted || kind == Kind::Done || kind == Kind::Pass;
 }
 
 }  // namespace
@@ -91,17 +91,28 @@ Window::Step Window::execute(int rank, Partner& from, RecordReader& in) {
     case Kind::Compare:
       return compare(rank, from, in);
     case Kind::Lock: {
-      const auto exclusive = in.get<std::uint8_t>();
-      if (!in.good() || exclusive > 1) return Step::Broken;
+      const auto number = in.get<std::uint8_t>();
+      if (!in.good() || number > static_cast<std::uint8_t>(LockType::Passing)) return Step::Broken;
       if (!locks_.holds(rank)) {
         if (locks_.waits(rank)) return Step::Stalled;
-        if (!locks_.request(rank, exclusive != 0)) return Step::Stalled;
+        auto type = static_cast<LockType>(number);
+        const bool passes = std::exchange(from.passes, false);
+        if (passes && type == LockType::Shared) type = LockType::Passing;
+        if (!locks_.request(rank, type)) return Step::Stalled;
       }
       std::vector<std::byte> records;
       RecordWriter(records).put(Kind::Granted);
       tell(rank, std::move(records));
       return Step::Done;
     }
+    case Kind::Pass:
+      // What it is about may still be on its way, behind what waits for the network.
+      if (locks_.pass(rank)) {
+        resumable_.push_back(rank);
+      } else if (!locks_.holds(rank) && !locks_.waits(rank)) {
+        from.passes = true;
+      }
+      return Step::Done;
     case Kind::Unlock:
       return unlock(rank, from, in);
     case Kind::Flush: {

@@ -300,10 +300,22 @@ void Window::compare_and_swap(const Place& to, std::span<const std::byte> compar
 
 // ---- synchronization ----------------------------------------------------------------------------
 
-void Window::lock(int rank, bool exclusive) {
+void Window::lock(int rank, LockType type) {
+  if (type == LockType::Shared && !asked_.empty()) type = LockType::Passing;
+  // Of several none is plainly shared: at the second, the first begins to pass.
+  if (asked_.size() == 1 && asked_.begin()->second == LockType::Shared) {
+    auto& [first, asked] = *asked_.begin();
+    asked = LockType::Passing;
+    if (!granted(first)) {
+      std::vector<std::byte> records;
+      RecordWriter(records).put(Kind::Pass);
+      tell(first, std::move(records));
+    }
+  }
+  asked_[rank] = type;
   Partner& to = towards(rank);
   ++to.locks_asked;
-  RecordWriter(to.batch).put(Kind::Lock).put(static_cast<std::uint8_t>(exclusive ? 1 : 0));
+  RecordWriter(to.batch).put(Kind::Lock).put(static_cast<std::uint8_t>(type));
 }
 
 bool Window::granted(int rank) const {
@@ -324,6 +336,7 @@ bool Window::open(int rank) const {
 }
 
 std::uint64_t Window::unlock(int rank) {
+  asked_.erase(rank);
   Partner& to = towards(rank);
   ask_number(to);
   RecordWriter(to.batch).put(Kind::Unlock).put(to.asked);

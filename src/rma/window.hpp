@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
@@ -71,7 +72,8 @@ class Window final : public core::Service {
                         std::span<const std::byte> swap, std::span<std::byte> before,
                         const Ticket& ticket);
 
-  void lock(int rank, bool exclusive);
+  /// A shared lock beside others of this window passes (LockType), and so do those.
+  void lock(int rank, LockType type);
   bool granted(int rank) const;
   /// Whatever an access to that rank waits for has come: locks and posts.
   bool open(int rank) const;
@@ -175,6 +177,7 @@ class Window final : public core::Service {
   Memory memory_;
   Locks locks_;
   std::unordered_map<int, std::unique_ptr<Partner>> partners_;
+  std::map<int, LockType> asked_;  // locks of others' that have not been given back
   std::deque<int> resumable_;
   bool running_ = false, broken_ = false;
   std::atomic<bool> settled_{true};

@@ -239,10 +239,10 @@ TEST_F(WindowTest, LargeAccumulatesReachElementsOfDatatypes) {
 
 TEST_F(WindowTest, LargeAccumulatesWaitBehindALockAndBeyondTheWindowDoNothing) {
   const std::vector<std::int64_t> large(36'000, 1);
-  window(1).lock(0, true);
+  window(1).lock(0, LockType::Exclusive);
   window(1).send_now(0);
   run();
-  window(2).lock(0, true);
+  window(2).lock(0, LockType::Exclusive);
   window(2).accumulate({.rank = 0}, kSum, std::as_bytes(std::span(large)), nullptr, nullptr);
   window(2).accumulate({.rank = 0}, kSum, std::as_bytes(std::span(large)), nullptr, nullptr);
   const std::uint64_t second = window(2).unlock(0);
@@ -333,7 +333,7 @@ TEST_F(WindowTest, SettledIsOneOfWhomAllIsDoneAndKnown) {
     flush(0, other);
     EXPECT_TRUE(settle());
   }
-  window(0).lock(1, true);
+  window(0).lock(1, LockType::Exclusive);
   EXPECT_FALSE(window(0).settled());
   window(0).put({.rank = 1, .displacement = kSize}, bytes_of(one), nullptr, nullptr);
   window(0).unlock(1);
@@ -363,12 +363,12 @@ TEST_F(WindowTest, CompareAndSwap) {
 TEST_F(WindowTest, WhatComesBehindALockWaitsForIt) {
   const std::int64_t one = 1;
   std::int64_t read = -1;
-  window(1).lock(0, true);
+  window(1).lock(0, LockType::Exclusive);
   window(1).send_now(0);
   run();
   EXPECT_TRUE(window(1).granted(0));
 
-  window(2).lock(0, true);
+  window(2).lock(0, LockType::Exclusive);
   window(2).fetch({.rank = 0}, kSum, bytes_of(one), room_of(read), nullptr);
   const auto large = some_bytes(100'000);
   window(2).put({.rank = 0, .displacement = 8}, large, nullptr, nullptr);
@@ -393,13 +393,69 @@ TEST_F(WindowTest, LocksOfAllOnAllGoRound) {
   std::vector<std::pair<int, std::uint64_t>> asked;
   for (int i = 0; i < 20; ++i) {
     const int rank = i % kRanks;
-    window(rank).lock(0, random() % 2 == 0);
+    window(rank).lock(0, random() % 2 == 0 ? LockType::Exclusive : LockType::Shared);
     window(rank).accumulate({.rank = 0, .displacement = 16}, kSum, bytes_of(one), nullptr, nullptr);
     asked.emplace_back(rank, window(rank).unlock(0));
   }
   run();
   for (const auto& [rank, number] : asked) EXPECT_TRUE(window(rank).done(0, number));
   EXPECT_EQ(number_at(0, 16), 20);
+}
+
+// Two that each hold a shared lock ask for the other's target, where another waits for an exclusive
+// lock: behind those they would wait for each other.
+TEST_F(WindowTest, WhoHoldsALockPassesThoseWhoWaitForAnExclusiveOne) {
+  const std::int64_t one = 1;
+  const auto add = [&](int rank, int target) {
+    window(rank).accumulate({.rank = target}, kSum, bytes_of(one), nullptr, nullptr);
+    window(rank).send_now(target);
+  };
+  // First both kinds of one that asks for two locks at once, and then of those that ask later.
+  for (const LockType first : {LockType::Passing, LockType::Shared}) {
+    window(0).lock(0, first);
+    window(0).send_now(0);
+    run();
+    window(1).lock(1, first);
+    window(1).send_now(1);
+    run();
+    window(2).lock(0, LockType::Exclusive);
+    add(2, 0);
+    window(2).lock(1, LockType::Exclusive);
+    add(2, 1);
+    run();
+    EXPECT_FALSE(window(2).granted(0) || window(2).granted(1));
+    window(0).lock(1, LockType::Shared);
+    add(0, 1);
+    window(1).lock(0, LockType::Shared);
+    add(1, 0);
+    run();
+    EXPECT_TRUE(window(0).granted(1) && window(1).granted(0));
+    for (const int rank : {0, 1, 2}) {
+      for (const int target : {0, 1}) window(rank).unlock(target);
+    }
+    run();
+  }
+  EXPECT_EQ(number_at(0, 0), 4);
+  EXPECT_EQ(number_at(1, 0), 4);
+}
+
+// The first of two waits behind an exclusive one already when the second is asked for.
+TEST_F(WindowTest, TheFirstSharedLockPassesOnceThereIsASecond) {
+  window(1).lock(0, LockType::Shared);
+  window(1).send_now(0);
+  run();
+  window(2).lock(0, LockType::Exclusive);
+  window(2).send_now(0);
+  run();
+  window(0).lock(0, LockType::Shared);
+  window(0).send_now(0);
+  run();
+  EXPECT_FALSE(window(0).granted(0));
+  window(0).lock(1, LockType::Shared);
+  window(0).send_now(1);
+  run();
+  EXPECT_TRUE(window(0).granted(0) && window(0).granted(1));
+  EXPECT_FALSE(window(2).granted(0));
 }
 
 TEST_F(WindowTest, MemoryThatIsNotInTheWindowIsToldAndNotTouched) {
@@ -418,10 +474,10 @@ TEST_F(WindowTest, MemoryThatIsNotInTheWindowIsToldAndNotTouched) {
 }
 
 TEST_F(WindowTest, NeitherSideKeepsMuchBehindALock) {
-  window(1).lock(0, true);
+  window(1).lock(0, LockType::Exclusive);
   window(1).send_now(0);
   run();
-  window(2).lock(0, false);
+  window(2).lock(0, LockType::Shared);
   const auto some = some_bytes(50'000);
   std::size_t put = 0;
   for (; window(2).has_room(0); put += some.size()) {
@@ -460,11 +516,11 @@ TEST_F(WindowTest, FewAnswersAreCopiedAtATime) {
 
 TEST_F(WindowTest, AnswersComeToThoseWhoKeepTheAskerWaiting) {
   const std::int64_t one = 1;
-  window(0).lock(0, true);
-  window(0).lock(1, true);
+  window(0).lock(0, LockType::Exclusive);
+  window(0).lock(1, LockType::Exclusive);
   window(0).send_all();
   run();
-  window(1).lock(0, true);  // waits for 0
+  window(1).lock(0, LockType::Exclusive);  // waits for 0
   window(1).accumulate({.rank = 0}, kSum, bytes_of(one), nullptr, nullptr);
   const std::uint64_t second = window(1).unlock(0);
   run();

@@ -61,7 +61,8 @@ void check_access(GridWindow& window, int rank) {
       epochs.used = true;
     }
   }
-  if (lock) with_part(window, [rank](rma::Window& part) { part.lock(rank, false); });
+  if (!lock) return;
+  with_part(window, [rank](rma::Window& part) { part.lock(rank, rma::LockType::Passing); });
 }
 
 /// The operation's place in the window.

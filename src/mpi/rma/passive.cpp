@@ -18,9 +18,9 @@ void require_no_epoch(const Epochs& epochs) {
 }
 
 /// The program may use its own window as soon as it has that lock; those of others may come late.
-void take_lock(GridWindow& window, int rank, bool exclusive, const char* function) {
+void take_lock(GridWindow& window, int rank, rma::LockType type, const char* function) {
   with_part(window, [&](rma::Window& part) {
-    part.lock(rank, exclusive);
+    part.lock(rank, type);
     part.send_now(rank);
   });
   if (rank != window.comm->rank) return;
@@ -43,7 +43,10 @@ void lock(GridWindow& window, int type, int rank, int assertions) {
     epochs.fenced = false;
     window.change_epochs();
   }
-  if (!unchecked) take_lock(window, rank, type == MPI_LOCK_EXCLUSIVE, "MPI_Win_lock");
+  if (unchecked) return;
+  const bool exclusive = type == MPI_LOCK_EXCLUSIVE;
+  take_lock(window, rank, exclusive ? rma::LockType::Exclusive : rma::LockType::Shared,
+            "MPI_Win_lock");
 }
 
 void unlock_one(GridWindow& window, int rank) {
@@ -77,7 +80,8 @@ void lock_all(GridWindow& window, int assertions) {
     if (!unchecked) epochs.lazy.insert(window.comm->rank);
     window.change_epochs();
   }
-  if (!unchecked) take_lock(window, window.comm->rank, false, "MPI_Win_lock_all");
+  if (unchecked) return;
+  take_lock(window, window.comm->rank, rma::LockType::Passing, "MPI_Win_lock_all");
 }
 
 void unlock_all(GridWindow& window) {
