@@ -8,7 +8,7 @@ from typing import Any
 @dataclass(frozen=True)
 class Wires:
     """`bandwidth` is the TCP goodput of a node's link, in bytes per second, `delay` the seconds
-    that the wide area takes one way."""
+    that the wide area takes one way, to the farthest site."""
 
     bandwidth: float
     delay: float
