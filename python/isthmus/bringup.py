@@ -345,6 +345,15 @@ class BringUp:
                 for said in [link_settings(link)]
                 if said["rate"] or said["rtt"]
             ],
+            "named": [
+                {
+                    "name": link.spec.name,
+                    "between": link.pair,
+                    "direct": link.spec.reach == "direct",
+                    "gateways": link.gateways,
+                }
+                for link in self._plan.named
+            ],
         }
 
     def _gateway(self, gateway: GatewayPlan, spec: AgentPlan) -> dict[str, object]:

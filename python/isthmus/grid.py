@@ -113,9 +113,12 @@ class NetworkSpec(_Table):
 
 class LinkSpec(_Table):
     """Two clusters whose gateways can reach each other; with `reach = "direct"`, whose processes
-    can; with `"ssh"`, that meet at the launcher. Without it processes of one host share memory."""
+    can; with `"ssh"`, that meet at the launcher. Without it processes of one host share memory.
+    By `name` a program can choose it for a communicator; links between other clusters may have the
+    same."""
 
     between: list[str]
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")] | None = None
     reach: Reach | None = None
     rate: Rate | None = None
     rtt: Duration | None = None
@@ -320,9 +323,23 @@ def _check_names(grid: Grid, text: str, name: str) -> None:
             raise _complaint(text, name, ("link", index, "net"), what)
         if len(set(link.between)) == 1:
             raise _complaint(text, name, where, f"joins '{link.between[0]}' to itself")
+        _check_link_name(text, name, index, grid.link)
         if link.reach == "ssh" and "launcher" in grid.cluster:
             what = "makes a relay of this name: call the cluster otherwise"
             raise _complaint(text, name, ("cluster", "launcher"), what)
+
+
+def _check_link_name(text: str, name: str, index: int, links: list[LinkSpec]) -> None:
+    link = links[index]
+    key = ("link", index, "name")
+    if link.name in ("direct", "gateway"):
+        what = f"is '{link.name}', which the info key isthmus_link has for ways without a name"
+        raise _complaint(text, name, key, what)
+    if link.name and link.reach == "ssh":
+        raise _complaint(text, name, key, "is of no use: links by ssh cannot be chosen")
+    for other in links[:index]:
+        if link.name and other.name == link.name and set(other.between) == set(link.between):
+            raise _complaint(text, name, key, "is another link's between the same clusters")
 
 
 def _check_shared(

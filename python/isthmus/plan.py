@@ -84,6 +84,7 @@ class Plan:
     gateways: list[GatewayPlan]
     links: list[routes.GatewayLink]
     pairs: dict[tuple[int, int], LinkSpec]
+    named: list[routes.NamedLink]
     tables: dict[int, routes.Table]
     relays: set[str] = field(default_factory=set)
     """Of `forwarding`, those that are relays: of the grid file, or the launcher's for ssh."""
@@ -217,6 +218,9 @@ def make_plan(
         pairs={
             pair: _both(specs_of) for pair, specs_of in pairs.items() if max(pair) < len(clusters)
         },
+        named=routes.named_links(
+            {pair: specs_of for pair, specs_of in pairs.items() if max(pair) < len(clusters)}, links
+        ),
         tables=routes.tables(len(clusters), nodes, links),
         outward=outward,
     )

@@ -52,7 +52,8 @@ def dry_run(plan: Plan, commands: Sequence[Sequence[str]]) -> Iterable[str]:
         names = " and ".join(plan.places[cluster].name for cluster in gateway.clusters)
         yield f"gateway {plan.gateway_name(gateway.node)} joins {names} by itself"
     for link in plan.links:
-        notes = [f"rate {link.spec.rate}" if link.spec.rate else ""]
+        notes = [f"name {link.spec.name}" if link.spec.name else ""]
+        notes += [f"rate {link.spec.rate}" if link.spec.rate else ""]
         notes += [f"rtt {link.spec.rtt}" if link.spec.rtt else ""]
         notes += [f"{link.spec.streams} streams" if link.spec.streams else ""]
         notes += [f"congestion {link.spec.congestion}" if link.spec.congestion else ""]

@@ -134,6 +134,41 @@ def gateway_links(
 
 
 @dataclass(frozen=True)
+class NamedLink:
+    """What the world has of a link with a name: its clusters and its gateways, of both ends."""
+
+    spec: LinkSpec
+    pair: Pair
+    gateways: list[int]
+
+
+def named_links(
+    pairs: Mapping[Pair, Sequence[LinkSpec]], links: Iterable[GatewayLink]
+) -> list[NamedLink]:
+    """Those of these pairs. UsageError where one shares a gateway with another link of its pair:
+    processes choose a link by its gateways."""
+    made = []
+    known = list(links)
+    for pair, specs in pairs.items():
+        nodes = [
+            {node for link in known if link.spec is spec for node in (link.source, link.target)}
+            for spec in specs
+        ]
+        for i, spec in enumerate(specs):
+            if not spec.name:
+                continue
+            if any(nodes[i] & of for k, of in enumerate(nodes) if k != i):
+                name = " and ".join(f"'{name}'" for name in spec.between)
+                raise UsageError(
+                    f"link '{spec.name}' shares a gateway with another link between {name}",
+                    "A link with a name, which programs choose, has gateways of its own at both "
+                    "ends: add a [[gateway]] to the cluster that has fewer, or take the name out.",
+                )
+            made.append(NamedLink(spec, pair, sorted(nodes[i])))
+    return made
+
+
+@dataclass(frozen=True)
 class Table:
     """Of one gateway, by cluster: the gateways that may be next on a way there, and how many links
     the way has."""

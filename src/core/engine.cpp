@@ -30,7 +30,9 @@ bool Engine::send(SendOp& op) {
                                        op.envelope.size);
   Channel& channel = s.channel(op.peer);
   const std::size_t before = channel.out.gathered();
-  const bool gathered = op.peer != s.self && channel.out.gather(op);
+  op.link = s.link_of(op.envelope.context);
+  // Frames that messages share go by any link.
+  const bool gathered = op.peer != s.self && op.link == kAnyLink && channel.out.gather(op);
   if (gathered) {
     s.gathered += channel.out.gathered() - before;
     s.finish(op);
@@ -114,6 +116,14 @@ void Engine::post(NodeId peer, const Envelope& envelope, std::vector<std::byte> 
   op.peer = peer;
   op.envelope = envelope;
   send(op);
+}
+
+void Engine::choose_link(std::uint64_t context, LinkChoice link) {
+  if (link == kAnyLink) {
+    state_->chosen.erase(context);
+  } else {
+    state_->chosen[context] = link;
+  }
 }
 
 void Engine::serve(std::uint64_t context, Service& service) {

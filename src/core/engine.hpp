@@ -80,6 +80,9 @@ class Engine {
   /// Sends a message of the engine's own bytes, as a service answers.
   void post(NodeId peer, const Envelope& envelope, std::vector<std::byte> bytes);
 
+  /// Sends of a context that begin from now on go by a link; kAnyLink: by whichever.
+  void choose_link(std::uint64_t context, LinkChoice link);
+
   /// From now on the messages of a context with kServiceContext go to `service`, those that have
   /// come before first. Throws std::logic_error when it is served already.
   void serve(std::uint64_t context, Service& service);
@@ -112,8 +115,9 @@ class Engine {
   /// take turns between peers. `out.payload` borrows from the operation until the next call of
   /// next_frame() or payload_copied(); a send whose last bytes it is becomes Done then.
   bool next_frame(OutFrame& out) { return next_frame(out, {}); }
-  /// Says whether the way to a peer takes a frame now: a bulk one, or only an express one.
-  using Room = std::function<bool(NodeId peer, bool bulk)>;
+  /// Says whether the way to a peer by a link takes a frame now: a bulk one, or only an express
+  /// one.
+  using Room = std::function<bool(NodeId peer, bool bulk, LinkChoice link)>;
   /// As above, but only a frame for which there is room; false when there is no such frame.
   bool next_frame(OutFrame& out, const Room& room);
   /// A frame for this process itself is delivered to it; the owner need not know. False: it breaks

@@ -245,11 +245,11 @@ bool Engine::State::next_is_piece() const {
 
 namespace {
 
-// The first of a list of channels whose peer can be sent to.
-template <class List>
-Channel* first_with_room(const List& list, const Engine::Room& room, bool bulk) {
+// The first of a list of channels for which `ready` holds.
+template <class List, class Ready>
+Channel* first(const List& list, Ready&& ready) {
   Channel* channel = list.front();
-  while (channel != nullptr && room && !room(channel->peer, bulk)) channel = List::next(*channel);
+  while (channel != nullptr && !ready(*channel)) channel = List::next(*channel);
   return channel;
 }
 
@@ -258,7 +258,20 @@ Channel* first_with_room(const List& list, const Engine::Room& room, bool bulk) 
 bool Engine::State::next_frame(OutFrame& out, const Room& room) {
   out.source = self;
   out.payload = {};
-  while (Channel* const to = first_with_room(replies, room, false)) {
+  out.link = kAnyLink;
+  const auto takes = [&room](const Channel& to, bool bulk, LinkChoice link) {
+    return !room || room(to.peer, bulk, link);
+  };
+  const auto takes_reply = [&](const Channel& to) { return takes(to, false, kAnyLink); };
+  const auto takes_envelope = [&](const Channel& to) {
+    return takes(to, false, to.out.envelope_link());
+  };
+  SendOp* large = nullptr;  // of the channel that was found
+  const auto takes_piece = [&](const Channel& to) {
+    large = to.out.ready([&](LinkChoice link) { return takes(to, true, link); });
+    return large != nullptr;
+  };
+  while (Channel* const to = first(replies, takes_reply)) {
     replies.erase(*to);
     if (!to->in.has_reply()) continue;
     out.destination = to->peer;
@@ -266,11 +279,11 @@ bool Engine::State::next_frame(OutFrame& out, const Room& room) {
     activate(*to);
     return true;
   }
-  Channel* to = next_is_piece() ? first_with_room(pieces, room, true) : nullptr;
+  Channel* to = next_is_piece() ? first(pieces, takes_piece) : nullptr;
   const bool due = to != nullptr;
-  if (to == nullptr) to = first_with_room(envelopes, room, false);
+  if (to == nullptr) to = first(envelopes, takes_envelope);
   const bool piece = due || to == nullptr;
-  if (to == nullptr) to = first_with_room(pieces, room, true);
+  if (to == nullptr) to = first(pieces, takes_piece);
   if (to == nullptr) return false;
   if (piece) {
     pieces.erase(*to);
@@ -288,9 +301,10 @@ bool Engine::State::next_frame(OutFrame& out, const Room& room) {
     return true;
   }
   to->out.set_fine_head(limits.fine_head);
-  SendOp& op = piece ? to->out.next_piece(out.head, out.head_size, out.payload)
-                     : to->out.next_envelope(!room || room(to->peer, true), out.head, out.head_size,
-                                             out.payload);
+  SendOp& op = piece ? to->out.next_piece(*large, out.head, out.head_size, out.payload)
+                     : to->out.next_envelope(takes(*to, true, to->out.envelope_link()), out.head,
+                                             out.head_size, out.payload);
+  out.link = op.link;
   since_piece = piece ? 0 : since_piece + out.payload.size();
   out.destination = to->peer;
   out.kind = piece ? FrameKind::Piece : FrameKind::Envelope;

@@ -102,6 +102,11 @@ struct Engine::State {
   /// Queues a channel to send what it has.
   void activate(Channel& channel);
 
+  LinkChoice link_of(std::uint64_t context) const {
+    if (chosen.empty()) return kAnyLink;
+    const auto found = chosen.find(context);
+    return found == chosen.end() ? kAnyLink : found->second;
+  }
   void start(RecvOp& op);
   /// Gives a message its receive (null: drops it); completes what is complete.
   void bind(Channel& channel, Incoming& message, RecvOp* op);
@@ -143,6 +148,7 @@ struct Engine::State {
   std::list<Exception> exceptions;
   std::list<Posted> posted;
   std::unordered_map<NodeId, Channel> channels;
+  std::unordered_map<std::uint64_t, LinkChoice> chosen;  // by context
   Matching matching;
   Services services;
   std::vector<Op*> over;  // whose completions are to hear of it

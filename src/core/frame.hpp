@@ -55,6 +55,7 @@ struct OutFrame {
   std::size_t head_size = 0;
   std::span<const std::byte> payload;
   std::uint8_t flags = 0;
+  LinkChoice link = kAnyLink;  ///< not on the wire: the source alone heeds it
 };
 
 /// Of a frame that is passed on: the conduit it came by, where its sender keeps it until it has

@@ -15,4 +15,12 @@ inline constexpr NodeId kNobody = 0xFFFF'FFFFU;
 
 constexpr bool is_gateway(NodeId node) { return node >= kFirstGateway && node != kNobody; }
 
+/// By which link messages go, as the program has chosen for their communicator: a number of
+/// World::choice_of, from `kFirstNamedLink` on, or one of these.
+using LinkChoice = std::uint16_t;
+
+inline constexpr LinkChoice kAnyLink = 0;
+inline constexpr LinkChoice kByGateways = 1;  ///< never from process to process
+inline constexpr LinkChoice kFirstNamedLink = 2;
+
 }  // namespace isthmus::core

@@ -42,6 +42,7 @@ void Outbound::push(SendOp& op) {
   op.sent = 0;
   op.ahead = 0;
   op.granted = false;
+  chosen_ |= op.link != kAnyLink;
   unannounced_.push_back(op);
 }
 
@@ -82,9 +83,8 @@ SendOp& Outbound::next_envelope(bool bulky, BodyHead& head, std::size_t& head_si
   return op;
 }
 
-SendOp& Outbound::next_piece(BodyHead& head, std::size_t& head_size,
+SendOp& Outbound::next_piece(SendOp& op, BodyHead& head, std::size_t& head_size,
                              std::span<const std::byte>& payload) {
-  SendOp& op = *ready_.front();
   head_size = encode(PieceBody{.number = op.number, .offset = op.sent}, head);
   payload = op.data.subspan(op.sent, std::min(cut(op), limit(op) - op.sent));
   op.sent += payload.size();

@@ -41,7 +41,20 @@ class Outbound {
   /// first bytes of a large message to pieces.
   SendOp& next_envelope(bool bulky, BodyHead& head, std::size_t& head_size,
                         std::span<const std::byte>& payload);
-  SendOp& next_piece(BodyHead& head, std::size_t& head_size, std::span<const std::byte>& payload);
+  SendOp& next_piece(SendOp& op, BodyHead& head, std::size_t& head_size,
+                     std::span<const std::byte>& payload);
+  /// The link of the next frame that is an envelope or a batch.
+  LinkChoice envelope_link() const {
+    const SendOp* const op = has_batch() ? nullptr : unannounced_.front();
+    return op == nullptr ? kAnyLink : op->link;
+  }
+  /// The first send that has a piece, of those whose link has room; null: there is none.
+  template <class Room>
+  SendOp* ready(Room&& room) const {
+    SendOp* op = ready_.front();
+    while (op != nullptr && !room(op->link)) op = chosen_ ? ready_.next(*op) : nullptr;
+    return op;
+  }
   static bool finished(const SendOp& op) {
     return op.sent == op.data.size() && (!op.waits || op.granted);
   }
@@ -66,6 +79,7 @@ class Outbound {
   std::size_t left_;
   std::uint64_t credited_ = 0;
   std::uint64_t next_number_ = 0;
+  bool chosen_ = false;  // a send has had a link of its own
   Batches batches_;
   IntrusiveList<SendOp, &SendOp::links> unannounced_;
   IntrusiveList<SendOp, &SendOp::links> ready_;  // announced, with bytes that may go

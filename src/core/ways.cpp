@@ -9,20 +9,37 @@ int Ways::hops(const Gate& gate, std::size_t cluster) const {
   return cluster < gate.hops.size() ? gate.hops[cluster] : 0;
 }
 
-int Ways::fewest_hops(std::size_t cluster, NodeId process) const {
+int Ways::fewest_hops(std::size_t cluster, NodeId process, const Among* among) const {
   int fewest = INT_MAX;
-  for (const Gate& gate : gates_) {
-    if (gate.reaches(cluster, process)) fewest = std::min(fewest, hops(gate, cluster));
+  for (std::size_t i = 0; i < gates_.size(); ++i) {
+    if (among != nullptr && !(*among)[i]) continue;
+    if (gates_[i].reaches(cluster, process)) fewest = std::min(fewest, hops(gates_[i], cluster));
   }
   return fewest;
 }
 
-std::size_t Ways::to(std::size_t cluster, NodeId process, bool bulk) const {
+void Ways::set_link(LinkChoice link, std::size_t cluster, const std::vector<std::size_t>& gates) {
+  Among& among = links_[{link, cluster}];
+  among.resize(gates_.size());
+  for (const std::size_t gate : gates) among[gate] = true;
+}
+
+// Null: all, since the link is not chosen, does not lead there, or is lost.
+const Ways::Among* Ways::of_link(LinkChoice link, std::size_t cluster, NodeId process) const {
+  if (link == kAnyLink) return nullptr;
+  const auto found = links_.find({link, cluster});
+  if (found == links_.end()) return nullptr;
+  return fewest_hops(cluster, process, &found->second) < INT_MAX ? &found->second : nullptr;
+}
+
+std::size_t Ways::to(std::size_t cluster, NodeId process, bool bulk, LinkChoice link) const {
   std::size_t best = kNone;
-  const int fewest = fewest_hops(cluster, process);
+  const Among* const among = of_link(link, cluster, process);
+  const int fewest = fewest_hops(cluster, process, among);
   for (std::size_t i = 0; i < gates_.size(); ++i) {
     const std::size_t index = (process + i) % gates_.size();
     const Gate& gate = gates_[index];
+    if (among != nullptr && !(*among)[index]) continue;
     if (!gate.reaches(cluster, process) || hops(gate, cluster) > fewest) continue;
     if (!gate.conduit->can_accept(bulk)) continue;
     if (best == kNone || gate.conduit->backlog() < gates_[best].conduit->backlog()) best = index;

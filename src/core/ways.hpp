@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -34,11 +35,14 @@ class Ways {
     ++clusters_;
   }
 
+  /// Frames to the cluster that are to go by the link take these gates, while one reaches it.
+  void set_link(LinkChoice link, std::size_t cluster, const std::vector<std::size_t>& gates);
+
   static constexpr std::size_t kNone = SIZE_MAX;
   /// The gate that takes a frame to a process of a cluster now: of those that reach it over the
   /// fewest links and have room, the one with the least to pass on; of equals, the first from
   /// number `process` on. Or kNone.
-  std::size_t to(std::size_t cluster, NodeId process, bool bulk) const;
+  std::size_t to(std::size_t cluster, NodeId process, bool bulk, LinkChoice link = kAnyLink) const;
   /// The first of them, from number `process` on, with room or without. Or kNone.
   std::size_t reaching(std::size_t cluster, NodeId process) const;
 
@@ -89,10 +93,13 @@ class Ways {
   };
 
   int hops(const Gate& gate, std::size_t cluster) const;
-  int fewest_hops(std::size_t cluster, NodeId process) const;
+  using Among = std::vector<bool>;  // by gate
+  int fewest_hops(std::size_t cluster, NodeId process, const Among* among = nullptr) const;
+  const Among* of_link(LinkChoice link, std::size_t cluster, NodeId process) const;
 
   std::vector<Gate> gates_;
   std::size_t clusters_;
+  std::map<std::pair<LinkChoice, std::size_t>, Among> links_;  // to each cluster
   std::deque<Kept> again_;  // no more than gateways hold for this process
   std::uint64_t sent_again_ = 0;
 };

@@ -189,6 +189,25 @@ void read_links(const json& links, World& world) {
   }
 }
 
+void read_named(const json& links, World& world) {
+  constexpr std::size_t kMost = UINT16_MAX - kFirstNamedLink;
+  if (links.size() > kMost) refuse("named", "has too many links");
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const std::string where = element("named", i);
+    const auto [a, b] = read_between(links[i], where, world.clusters.size());
+    NamedLink link{text_or_none(links[i], where, "name"), a, b};
+    if (link.name.empty()) refuse(where + ".name", "is missing");
+    link.direct = links[i].value("direct", json(false)) == true;
+    for (const json& node : list(links[i], where, "gateways")) {
+      if (!node.is_number_unsigned() || world.gateway(node.get<NodeId>()) == nullptr) {
+        refuse(where + ".gateways", "holds " + node.dump() + ", which is no gateway");
+      }
+      link.gateways.push_back(node.get<NodeId>());
+    }
+    world.named.push_back(std::move(link));
+  }
+}
+
 }  // namespace
 
 bool long_double_differs(const Cluster& a, const Cluster& b) {
@@ -231,6 +250,12 @@ Net net_from(const std::string& name) {
   throw std::invalid_argument("is \"" + name + "\"; allowed are tcp, ucx and auto");
 }
 
+LinkChoice World::choice_of(const std::string& link) const {
+  const auto found = std::find_if(named.begin(), named.end(),
+                                  [&](const NamedLink& each) { return each.name == link; });
+  return static_cast<LinkChoice>(kFirstNamedLink + (found - named.begin()));
+}
+
 std::string world_to_json(const World& world) {
   json clusters = json::array();
   for (const Cluster& cluster : world.clusters) {
@@ -271,7 +296,18 @@ std::string world_to_json(const World& world) {
   for (const Link& link : world.links) {
     links.push_back({{"between", {link.a, link.b}}, {"rate", link.rate}, {"rtt", link.rtt}});
   }
-  return json{{"clusters", clusters}, {"gateways", gateways}, {"direct", direct}, {"links", links}}
+  json named = json::array();
+  for (const NamedLink& link : world.named) {
+    named.push_back({{"name", link.name},
+                     {"between", {link.a, link.b}},
+                     {"direct", link.direct},
+                     {"gateways", link.gateways}});
+  }
+  return json{{"clusters", clusters},
+              {"gateways", gateways},
+              {"direct", direct},
+              {"links", links},
+              {"named", named}}
       .dump();
 }
 
@@ -299,6 +335,7 @@ World world_from_json(const std::string& text_) {
   read_gateways(list(root, "the world", "gateways"), world);
   if (root.contains("direct")) read_direct(list(root, "the world", "direct"), world);
   if (root.contains("links")) read_links(list(root, "the world", "links"), world);
+  if (root.contains("named")) read_named(list(root, "the world", "named"), world);
   return world;
 }
 

@@ -75,6 +75,15 @@ struct Link {
   double rtt = 0;   ///< seconds; 0: unknown
 };
 
+/// A link between two clusters that a program may choose for a communicator, by its name. Its
+/// gateways, of both ends, have no other link between these clusters.
+struct NamedLink {
+  std::string name;
+  std::size_t a = 0, b = 0;
+  bool direct = false;  ///< processes reach each other by it
+  std::vector<NodeId> gateways{};
+};
+
 /// A cluster that has been added while the program runs: processes that were spawned, or guests.
 struct Growth {
   std::size_t index = 0;  ///< in World::clusters
@@ -89,6 +98,7 @@ struct World {
   std::vector<Gateway> gateways;
   std::vector<Direct> direct;
   std::vector<Link> links;
+  std::vector<NamedLink> named;
 
   int size() const;
   /// Ranks of the part that was there from the beginning: what does not change as the world grows
@@ -116,6 +126,8 @@ struct World {
   int rank_of(NodeId process) const;
   /// The MPI_COMM_WORLD of a part: world rank -> node.
   Group group_of(int part) const;
+  /// What stands for a name of `named`, which links between several pairs of clusters may share.
+  LinkChoice choice_of(const std::string& link) const;
   /// For messages: `rank 3`.
   std::string rank_name(NodeId process) const;
   /// Throws std::invalid_argument where the ranks of clusters are no permutation of the nodes.

@@ -44,7 +44,12 @@ TEST(World, KnowsWhichClustersNeedNoGateways) {
   EXPECT_FALSE(world.on_one_host());
   world.direct = {{.a = 0, .b = 1, .tcp = false, .shm = true}};
   world.links = {{.a = 1, .b = 0, .rate = 1e9, .rtt = 0.02}};
+  world.named = {{"thin", 0, 1, true, {kFirstGateway, kFirstGateway + 1}}, {"fast", 0, 1}};
   const World again = world_from_json(world_to_json(world));
+  ASSERT_EQ(again.named.size(), 2U);
+  EXPECT_TRUE(again.named[0].direct);
+  EXPECT_EQ(again.named[0].gateways, world.named[0].gateways);
+  EXPECT_NE(again.choice_of("thin"), again.choice_of("fast"));
   ASSERT_EQ(again.links.size(), 1U);
   EXPECT_EQ(again.links[0].rate, 1e9);
   EXPECT_EQ(again.links[0].rtt, 0.02);

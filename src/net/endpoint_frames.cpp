@@ -51,8 +51,9 @@ void Endpoint::Io::cut_finely() {
 // About so many bytes at most. True: there may be more.
 bool Endpoint::Io::pump_some(std::size_t bytes) {
   const auto self = static_cast<core::NodeId>(config.node);
-  const core::Engine::Room room = [this, self](core::NodeId peer, bool bulk) {
-    return peer == self || way_to(peer, bulk) != nullptr;
+  const core::Engine::Room room = [this, self](core::NodeId peer, bool bulk,
+                                               core::LinkChoice link) {
+    return peer == self || way_to(peer, bulk, link) != nullptr;
   };
   bool good = true, looped = false;
   std::array<ConduitDriver*, kBatch> used;
@@ -69,7 +70,7 @@ bool Endpoint::Io::pump_some(std::size_t bytes) {
         looped = true;
         continue;
       }
-      ConduitDriver* const way = way_to(frame.destination, body > core::kExpressBody);
+      ConduitDriver* const way = way_to(frame.destination, body > core::kExpressBody, frame.link);
       way->conduit().submit(frame);
       if (far && body > core::kExpressBody) pause.sent(now());
       used[moved++] = way;

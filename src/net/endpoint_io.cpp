@@ -35,6 +35,7 @@ Endpoint::Io::Io(Endpoint& owner, EndpointConfig settings, FaultHandler handler)
   }
   ways = core::Ways(gates.size(), config.world.clusters.size());
   for (std::size_t i = 0; i < gates.size(); ++i) ways.set_hops(i, gates[i].gateway.hops);
+  name_links(mine);
   for (const core::Cluster& cluster : config.world.clusters) bound(cluster);
   double longest = 0;  // seconds
   for (const core::Link& link : config.world.links) longest = std::max(longest, link.rtt);

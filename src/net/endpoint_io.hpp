@@ -54,7 +54,10 @@ struct Endpoint::Io {
   bool pump_some(std::size_t bytes);
   void cut_finely();
   /// The conduit that takes such a frame to a peer now; null: none does.
-  ConduitDriver* way_to(core::NodeId peer, bool bulk);
+  ConduitDriver* way_to(core::NodeId peer, bool bulk, core::LinkChoice link = core::kAnyLink);
+  bool may_go_directly(std::size_t cluster, core::LinkChoice link) const;
+  /// Tells `ways` which gateways are of which links.
+  void name_links(std::size_t mine);
   /// A gateway does not reach a cluster any more, or a process of it.
   void lose(std::size_t gate, const ControlBody& lost);
   /// A process goes on without one of its gateways, which may have no other way to hear it.

@@ -10,14 +10,41 @@
 namespace isthmus::net {
 
 // The direct conduit where there is one; else that of a gateway.
-ConduitDriver* Endpoint::Io::way_to(core::NodeId peer, bool bulk) {
-  if (ConduitDriver* const driver = direct->to(peer)) {
-    return driver->conduit().can_accept(bulk) ? driver : nullptr;
-  }
+ConduitDriver* Endpoint::Io::way_to(core::NodeId peer, bool bulk, core::LinkChoice link) {
+  const bool chosen = link != core::kAnyLink;
   const std::size_t cluster =
-      gates.size() > 1 ? config.world.cluster_of(static_cast<int>(peer)) : 0;
-  const std::size_t gate = ways.to(cluster, peer, bulk);
+      gates.size() > 1 || chosen ? config.world.cluster_of(static_cast<int>(peer)) : 0;
+  if (!chosen || may_go_directly(cluster, link)) {
+    if (ConduitDriver* const driver = direct->to(peer)) {
+      return driver->conduit().can_accept(bulk) ? driver : nullptr;
+    }
+  }
+  const std::size_t gate = ways.to(cluster, peer, bulk, link);
   return gate == core::Ways::kNone ? nullptr : gates[gate].driver.get();
+}
+
+void Endpoint::Io::name_links(std::size_t mine) {
+  for (const core::NamedLink& link : config.world.named) {
+    if (link.a != mine && link.b != mine) continue;
+    std::vector<std::size_t> own;
+    for (std::size_t i = 0; i < gates.size(); ++i) {
+      const auto& all = link.gateways;
+      if (std::find(all.begin(), all.end(), gates[i].gateway.node) != all.end()) own.push_back(i);
+    }
+    ways.set_link(config.world.choice_of(link.name), link.a + link.b - mine, own);
+  }
+}
+
+// Where a chosen link does not lead, messages go as ever.
+bool Endpoint::Io::may_go_directly(std::size_t cluster, core::LinkChoice link) const {
+  if (link == core::kByGateways) return false;
+  const core::World& all = config.world;
+  const std::size_t mine = all.cluster_of(config.node);
+  const auto found = std::find_if(all.named.begin(), all.named.end(), [&](const auto& each) {
+    return std::minmax(each.a, each.b) == std::minmax(mine, cluster) &&
+           all.choice_of(each.name) == link;
+  });
+  return found == all.named.end() || found->direct;
 }
 
 void Endpoint::Io::lose(std::size_t index, const ControlBody& lost) {

@@ -151,6 +151,22 @@ def test_everything_that_a_file_may_hold():
             ["link[0].net is 'ucx', which does not encrypt", "encrypt = false"],
         ),
         (
+            "[cluster.a]\n[cluster.b]\n[[link]]\nbetween=['a','b']\nname='gateway'",
+            5,
+            ["link[0].name is 'gateway', which the info key isthmus_link has"],
+        ),
+        (
+            "[cluster.a]\n[cluster.b]\n[[link]]\nbetween=['a','b']\nname='x'\n"
+            "[[link]]\nbetween=['b','a']\nname='x'",
+            8,
+            ["link[1].name is another link's between the same clusters"],
+        ),
+        (
+            "[cluster.a]\n[cluster.b]\n[[link]]\nbetween=['a','b']\nname='x'\nreach='ssh'",
+            5,
+            ["link[0].name is of no use"],
+        ),
+        (
             "[cluster.a]\n[[link]]\nbetween=['a','b']\npatience = '10'",
             4,
             ["link[0].patience must be a time such as '12 ms'"],

@@ -7,6 +7,7 @@ from isthmus.grid import LinkSpec
 from isthmus.routes import (
     forwarding,
     gateway_links,
+    named_links,
     neighbours,
     next_clusters,
     tables,
@@ -132,3 +133,22 @@ def test_grid_in_two_pieces():
 def test_a_cluster_without_ranks_forwards_where_it_must():
     assert forwarding("abc", neighbours("abc", links("ab", "bc")), [0, 2]) == [1]
     assert forwarding("abc", neighbours("abc", links("ab", "bc", "ac")), [0, 2]) == []
+
+
+def two_links(left, right):
+    specs = [LinkSpec(between=["a", "b"], name="fast"), LinkSpec(between=["a", "b"])]
+    pairs = {(0, 1): specs}
+    return named_links(pairs, gateway_links(pairs, [left, right]))
+
+
+def test_a_link_with_a_name_has_gateways_of_its_own():
+    (fast,) = two_links([10, 11], [20, 21])
+    assert (fast.spec.name, fast.pair, fast.gateways) == ("fast", (0, 1), [10, 20])
+    with pytest.raises(UsageError, match=r"link 'fast' shares a gateway .* 'a' and 'b'"):
+        two_links([10, 11], [20])
+
+
+def test_alone_it_has_all_of_its_pair():
+    pairs = {(0, 1): [LinkSpec(between=["a", "b"], name="fast")]}
+    (fast,) = named_links(pairs, gateway_links(pairs, [[10, 11], [20]]))
+    assert fast.gateways == [10, 11, 20]

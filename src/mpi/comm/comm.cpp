@@ -97,10 +97,20 @@ GridComm::GridComm(core::Group group_, std::uint64_t context_, MPI_Comm native_)
 
 GridComm::~GridComm() {
   if (!grid()) return;  // MPI_Finalize frees what is left
+  choose_link(core::kAnyLink);
   const Inside inside;
   if (last_handler != MPI_ERRHANDLER_NULL) {
     isthmus::face::native.Errhandler_free(&last_handler);
   }
+}
+
+// What is under way keeps the link that it has begun with.
+void GridComm::choose_link(core::LinkChoice choice) {
+  if (std::exchange(link, choice) == choice) return;
+  grid()->endpoint->locked([this](core::Engine& engine) {
+    engine.choose_link(context, link);
+    engine.choose_link(collective_context(), link);
+  });
 }
 
 int GridComm::search_native_rank(int r) const {

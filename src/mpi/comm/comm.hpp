@@ -14,6 +14,7 @@
 #include "coll/engine/forced.hpp"
 #include "coll/engine/party.hpp"
 #include "core/group.hpp"
+#include "core/ids.hpp"
 #include "mpi/comm/probed.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/comm/topology.hpp"
@@ -50,7 +51,8 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   bool mixes_long_double = false;  ///< members are in clusters whose long double differs
   std::vector<std::string> runs;   ///< the other runs that members are of
   coll::Layout layout;
-  coll::Forced forced;  ///< algorithms of collectives asked for
+  coll::Forced forced;                     ///< algorithms of collectives asked for
+  core::LinkChoice link = core::kAnyLink;  ///< by which its messages go
   TopologyRef topology;
   SessionRef session;  ///< that it comes from; else null
   // Of this communicator alone; shared pointers since those destroy what is not known here.
@@ -84,6 +86,8 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   }
   /// Rank on the shadow of a member of my cluster.
   int shadow_rank_of(int r) const;
+  /// Messages that begin from now on go by this link, its own and those of its collectives.
+  void choose_link(core::LinkChoice choice);
   /// There are other members in my cluster.
   bool has_company() const { return members.size() > 1; }
   int rank_of_native(int n) const { return members[static_cast<std::size_t>(n)]; }

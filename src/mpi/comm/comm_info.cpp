@@ -1,45 +1,104 @@
-// MPI-4.1 section 7.4.4: hints of communicators. The native library keeps them; one is ours.
+// MPI-4.1 section 7.4.4: hints of communicators. The native library keeps them; two are ours.
 #include "mpi/comm/comm_info.hpp"
 
+#include <algorithm>
+#include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "core/world.hpp"
 #include "mpi/comm/inter.hpp"
 #include "mpi/comm/lookup.hpp"
 #include "mpi/native/entry.hpp"
+#include "mpi/process/grid.hpp"
 #include "mpi/process/shield.hpp"
 
 namespace isthmus::face {
 namespace {
 
-constexpr const char* kKey = "isthmus_coll";
+constexpr const char* kAlgorithms = "isthmus_coll";
+constexpr const char* kLink = "isthmus_link";
+
+std::optional<std::string> hint_of(MPI_Info info, const char* hint) {
+  if (info == MPI_INFO_NULL) return std::nullopt;
+  const Inside inside;
+  std::vector<char> value(MPI_MAX_INFO_VAL + 1);
+  int found = 0;
+  if (native.Info_get(info, hint, MPI_MAX_INFO_VAL, value.data(), &found) != MPI_SUCCESS ||
+      found == 0) {
+    return std::nullopt;
+  }
+  return value.data();
+}
+
+std::set<std::size_t> clusters_in(const GridComm& comm) {
+  std::set<std::size_t> all;
+  for (int i = 0; i < comm.layout.clusters(); ++i) {
+    const int first = comm.layout.members(i).front();
+    all.insert(grid()->world().cluster_of_node(static_cast<core::NodeId>(comm.group.node(first))));
+  }
+  return all;
+}
+
+/// The links between clusters of the communicator, which all members find alike.
+core::LinkChoice link_of(const std::string& name, const GridComm& comm) {
+  if (name.empty()) return core::kAnyLink;
+  if (name == "gateway") return core::kByGateways;
+  const core::World& world = grid()->world();
+  const std::set<std::size_t> clusters = clusters_in(comm);
+  const auto joins = [&](const auto& link) {
+    return clusters.contains(link.a) && clusters.contains(link.b);
+  };
+  std::string known;
+  for (const core::NamedLink& link : world.named) {
+    if (!joins(link)) continue;
+    if (link.name == name) return world.choice_of(name);
+    known += link.name + ", ";
+  }
+  const bool direct = std::any_of(world.direct.begin(), world.direct.end(), joins);
+  if (direct && name == "direct") return core::kAnyLink;
+  known += direct ? "direct and gateway" : "and gateway";
+  if (known == "and gateway") known = "gateway alone";
+  throw coll::Failure(MPI_ERR_INFO_VALUE,
+                      std::string("the info key ") + kLink + " is \"" + name +
+                          "\", which is no link between the clusters of the communicator; there "
+                          "is " +
+                          known +
+                          " (a [[link]] of the grid file gets a name by its key "
+                          "'name')");
+}
 
 }  // namespace
 
-coll::Forced forced_by(MPI_Info info, const coll::Forced& base) {
-  if (info == MPI_INFO_NULL) return base;
-  Inside inside;
-  std::vector<char> value(MPI_MAX_INFO_VAL + 1);
-  int found = 0;
-  if (native.Info_get(info, kKey, MPI_MAX_INFO_VAL, value.data(), &found) != MPI_SUCCESS) {
-    return base;
+Hints hints_by(MPI_Info info, const GridCommRef& comm) {
+  Hints hints{comm->forced, comm->link};
+  if (const auto text = hint_of(info, kAlgorithms)) {
+    try {
+      hints.forced = coll::parse_forced(*text, hints.forced);
+    } catch (const std::invalid_argument& wrong) {
+      throw std::invalid_argument(std::string("the info key ") + kAlgorithms +
+                                  " is wrong: " + wrong.what());
+    }
   }
-  if (found == 0) return base;
-  try {
-    return coll::parse_forced(value.data(), base);
-  } catch (const std::invalid_argument& wrong) {
-    throw std::invalid_argument(std::string("the info key ") + kKey + " is wrong: " + wrong.what());
-  }
+  if (const auto name = hint_of(info, kLink)) hints.link = link_of(*name, *everyone(comm));
+  return hints;
 }
 
-// coverage: heeds the key isthmus_coll
+void heed(const GridCommRef& comm, const Hints& hints) {
+  const GridCommRef all = everyone(comm);
+  comm->forced = all->forced = hints.forced;
+  all->choose_link(hints.link);
+  comm->choose_link(hints.link);
+}
+
+// coverage: heeds the keys isthmus_coll and isthmus_link
 ISTHMUS_MPI(Comm_set_info)(MPI_Comm comm, MPI_Info info) {
   const GridCommRef found = shared_grid_comm(comm);
   if (!found) return native.Comm_set_info(comm, info);
   return shielded(comm, "MPI_Comm_set_info", [&] {
-    found->forced = forced_by(info, found->forced);
-    everyone(found)->forced = found->forced;
+    heed(found, hints_by(info, found));
     return native.Comm_set_info(comm, info);
   });
 }

@@ -1,13 +1,25 @@
-// What an info object says of a grid communicator.
+// What an info object says of a grid communicator, and what is so said of one.
 #pragma once
 
 #include "coll/engine/forced.hpp"
+#include "core/ids.hpp"
+#include "mpi/comm/comm.hpp"
 #include "mpi/native/native.hpp"
 
 namespace isthmus::face {
 
-/// `base`, changed by the info's key "isthmus_coll" (the text of ISTHMUS_COLL) where it has one.
-/// Throws std::invalid_argument where that is wrong.
-coll::Forced forced_by(MPI_Info info, const coll::Forced& base);
+struct Hints {
+  coll::Forced forced;
+  core::LinkChoice link = core::kAnyLink;
+};
+
+/// Those of `comm`, changed by the info's keys "isthmus_coll" (the text of ISTHMUS_COLL) and
+/// "isthmus_link" (the name of a link, "direct", "gateway" or "") where it has them. The same on
+/// all members. Throws std::invalid_argument where the first is wrong, and coll::Failure with
+/// MPI_ERR_INFO_VALUE where the second is.
+Hints hints_by(MPI_Info info, const GridCommRef& comm);
+
+/// From now on `comm` goes by them.
+void heed(const GridCommRef& comm, const Hints& hints);
 
 }  // namespace isthmus::face

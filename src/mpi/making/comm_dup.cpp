@@ -21,7 +21,7 @@ template <class Copy>
 int duplicate(const GridCommRef& parent, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm,
               const char* function, Copy&& copy) {
   return shielded(comm, function, [&] {
-    const coll::Forced forced = forced_by(info, parent->forced);
+    const Hints hints = hints_by(info, parent);
     const std::uint64_t context = agree_on_context(parent);
     const auto make = [&](MPI_Comm* made) {
       MPI_Comm result = MPI_COMM_NULL;
@@ -32,8 +32,7 @@ int duplicate(const GridCommRef& parent, MPI_Comm comm, MPI_Info info, MPI_Comm*
     const int code = make_together(
         make, [&](bool mine) { return all_succeeded(parent, mine); }, newcomm);
     if (GridComm* const made = find_comm(*newcomm); code == MPI_SUCCESS && made != nullptr) {
-      made->forced = forced;
-      everyone(made->shared_from_this())->forced = forced;
+      heed(made->shared_from_this(), hints);
     }
     return code;
   });

@@ -82,11 +82,11 @@ int duplicate_later(const GridCommRef& parent, MPI_Comm comm, MPI_Info info, MPI
                     MPI_Request* request, const char* function, Duplication::Begin begin,
                     const void* caller) {
   return shielded(comm, function, [&] {
-    const coll::Forced forced = forced_by(info, parent->forced);
+    const Hints hints = hints_by(info, parent);
     const Duplication::Give give = giving_to(newcomm);
     give(MPI_COMM_NULL);
     auto duplication =
-        std::make_unique<Duplication>(parent, function, std::move(begin), give, forced);
+        std::make_unique<Duplication>(parent, function, std::move(begin), give, hints);
     if (!duplication->begin() && copies_handle_at_once(caller)) {
       wait_until([&] { return duplication->begin(); });
     }

@@ -50,13 +50,13 @@ struct Outcome {
 }  // namespace
 
 Duplication::Duplication(const GridCommRef& parent, const char* function, Begin begin, Give give,
-                         coll::Forced forced)
+                         const Hints& hints)
     : Collective(everyone(parent), function),
       parent_(parent),
       begin_(std::move(begin)),
       give_(std::move(give)),
       context_(grid_comm().rank == 0 ? fresh_context() : 0),
-      forced_(forced) {}
+      hints_(hints) {}
 
 Duplication::~Duplication() {
   if (!registered_ && made_well_ && grid() != nullptr) native.Comm_free(&made_);
@@ -148,8 +148,7 @@ coll::Task Duplication::find_tags(coll::Party& party) {
 void Duplication::finish() {
   const GridCommRef made = register_like(*parent_, context_, made_, std::move(tags_));
   registered_ = true;
-  made->forced = forced_;
-  everyone(made)->forced = forced_;
+  heed(made, hints_);
 }
 
 }  // namespace isthmus::face

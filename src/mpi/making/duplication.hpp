@@ -8,13 +8,14 @@
 
 #include "mpi/coll/collective.hpp"
 #include "mpi/comm/comm.hpp"
+#include "mpi/comm/comm_info.hpp"
 #include "mpi/making/creation.hpp"
 #include "mpi/native/native.hpp"
 
 namespace isthmus::face {
 
 /// Ends when the native duplication of the parent's handle has ended and what it made is a grid
-/// communicator with these choices of algorithms. Nothing in it waits natively: its parts come to
+/// communicator with these hints. Nothing in it waits natively: its parts come to
 /// their ends while the program does other things.
 class Duplication final : public Collective {
  public:
@@ -24,7 +25,7 @@ class Duplication final : public Collective {
   using Give = std::function<void(MPI_Comm made)>;
 
   Duplication(const GridCommRef& parent, const char* function, Begin begin, Give give,
-              coll::Forced forced);
+              const Hints& hints);
   ~Duplication() override;
 
   /// Begins the native duplication, and gives the handle, where that may be: in its turn among the
@@ -49,7 +50,7 @@ class Duplication final : public Collective {
   TagRange tags_;
   int code_ = MPI_SUCCESS;
   bool begun_ = false, made_well_ = false, registered_ = false;
-  coll::Forced forced_;
+  Hints hints_;
   std::optional<NativeIdup> under_way_;
 };
 

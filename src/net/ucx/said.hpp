@@ -1,49 +1,16 @@
-// What Leg frames say: the two ends of a stream about going over to UCX, or to shared memory.
+// Leg frames on a stream: its two ends speak about going over to UCX, or to shared memory.
 #pragma once
 
-#include <array>
 #include <asio/awaitable.hpp>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "core/ids.hpp"
 #include "net/stream.hpp"
+#include "net/ucx/said_body.hpp"
 
 namespace isthmus::net::ucx {
-
-/// By which a pipe's messages are known.
-using Key = std::array<std::uint64_t, 2>;
-
-/// What the other end must know of this one, told where both have proved who they are.
-struct Card {
-  Key key{};
-  std::uint32_t window = 0;   ///< bytes that may have come here unread
-  std::uint32_t version = 0;  ///< of UCX: 65536 major + minor
-  std::vector<std::byte> address{};
-};
-
-/// Bytes cannot go by another leg, and why; here is where UCX can send them to; they can go by it;
-/// the next byte brings shared memory (shm/leg.hpp).
-enum class Says : std::uint8_t { No = 0, Here = 1, Good = 2, Memory = 3 };
-
-struct Said {
-  Says says = Says::No;
-  std::string why{};  ///< No
-  Card card{};        ///< Here
-};
-
-/// The body of a Leg frame; nothing when it is malformed.
-std::optional<Said> read_said(std::span<const std::byte> body);
 
 /// Both throw std::runtime_error with a sentence, or std::system_error; `hear` Refusal, too.
 asio::awaitable<void> say(Stream& stream, core::NodeId self, const Said& said);
 asio::awaitable<Said> hear(Stream& stream);
-
-/// The largest body of a Leg frame.
-inline constexpr std::size_t kMostSaid = std::size_t{16} << 10;
 
 }  // namespace isthmus::net::ucx

@@ -1,8 +1,8 @@
-#include "net/ucx/said.hpp"
-
 #include <gtest/gtest.h>
 
 #include <string_view>
+
+#include "net/ucx/said_body.hpp"
 
 namespace isthmus::net::ucx {
 namespace {
