@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
+#include <utility>
 
 namespace isthmus::net {
 
@@ -14,11 +15,17 @@ void IoTurn::look() {
     return;
   }
   watch_.stay_awake();
-  watch_.look();
-  // The kernel's answer takes longer than all rings': it is asked often only while it has news.
+  memory_has_news_ |= watch_.look();
+  // The kernel's answer takes longer than all rings': it is asked seldom while news come by these.
+  // Where none come, either may be what is waited for.
   if (++looks_ < pause_) return;
   looks_ = 0;
-  pause_ = io_.poll() > 0 ? 1 : std::min(2 * pause_, kLooksAtMemory);
+  const bool ran = io_.poll() > 0;  // also what news of rings have led to
+  if (std::exchange(memory_has_news_, false)) {
+    pause_ = std::min(2 * pause_, kLooksAtMemory);
+  } else if (ran) {
+    pause_ = 1;
+  }
 }
 
 void IoTurn::run_one() {

@@ -53,6 +53,7 @@ class IoTurn {
   asio::io_context& io_;
   Watch& watch_;
   unsigned looks_ = 0, pause_ = 1;  // looks since the last at the sockets; between two of them
+  bool memory_has_news_ = false;    // since then
   std::mutex turn_;
   std::atomic<std::thread::id> owner_{};
   std::atomic<bool> wanted_{false};

@@ -124,3 +124,13 @@ def test_an_unknown_name_is_an_error_that_has_the_known(run, more) -> None:
     done = run(GRID + more, UNKNOWN)
     assert done.stdout.count('isthmus_link is "thick"') == 2, done.stdout
     assert done.stdout.count("fast, thin, ") == 2, done.stdout
+
+
+def test_a_direct_link_is_left_for_one_by_gateways(run) -> None:
+    text = GRID.replace('name = "fast"', 'name = "fast"\nreach = "direct"')
+    *by_links, without = crossed(run(text, PROGRAM, "fast").stderr)
+    assert without >= 50 << 20, "the first messages go by the link's gateways"
+    assert by_links[1] < 1 << 20
+    by_fast, by_thin, without = crossed(run(text, PROGRAM, "thin").stderr)
+    assert by_thin >= 60 << 20
+    assert by_fast + without < 1 << 20
