@@ -10,6 +10,7 @@
 #include "mpi/process/require.hpp"
 #include "mpi/rma/elements.hpp"
 #include "mpi/rma/quick.hpp"
+#include "rma/combining.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -226,6 +227,34 @@ bool fetched_directly(GridWindow& window, const rma::Place& from, std::span<std:
   return peer != nullptr && done_directly(*peer, read_from(*peer, from, into));
 }
 
+/// The turn in which an accumulate to that rank is done here; null: it goes as a record. One
+/// origin's accumulates are executed in order, so none may be on its way there.
+rma::Turn* turn_here(GridWindow& window, int rank, std::uint64_t epochs) {
+  rma::Turn* const turn = window.near.turn(rank);
+  if (turn == nullptr) return nullptr;
+  const bool now = with_part(
+      window, [rank](const rma::Window& part) { return part.open(rank) && part.caught_up(rank); });
+  if (!now) return nullptr;
+  window.near.allow(rank, epochs);
+  return turn;
+}
+
+/// False: nothing has been done.
+bool combined_here(GridWindow& window, const Where& where, const rma::Combination& how,
+                   std::span<const std::byte> data, std::span<std::byte> before,
+                   std::uint64_t epochs) {
+  rma::Turn* const turn = turn_here(window, where.place.rank, epochs);
+  if (turn == nullptr) return false;
+  const rma::Elements there{
+      .memory = window.near.memory(where.place.rank) + where.place.displacement,
+      .map = where.place.map,
+      .count = where.place.count,
+      .size = where.bytes};
+  require(rma::combine_there(there, how, data, before, turn), MPI_ERR_TYPE,
+          "the target's datatype does not consist of whole elements");
+  return true;
+}
+
 Rest rest_of(GridWindow& window, int rank, rma::Ticket ticket, Incoming incoming, bool in_place,
              bool as_request) {
   if (as_request) {
@@ -294,6 +323,7 @@ Rest get(GridWindow& window, const Destination& into, const Remote& from, bool a
 
 Rest accumulate(GridWindow& window, const Source& from, const Remote& to, MPI_Op op,
                 bool as_request) {
+  const std::uint64_t epochs = window.near.epochs();
   check_rank(window, to.rank);
   check_access(window, to.rank);
   const rma::Combination how = combination_of(op, to.count, to.type);
@@ -302,6 +332,10 @@ Rest accumulate(GridWindow& window, const Source& from, const Remote& to, MPI_Op
   const Where where = locate(window, to, &how.element);
   check_sizes(outgoing->bytes().size(), where.bytes);
   rma::Ticket ticket = as_request ? new_ticket() : nullptr;
+  if (combined_here(window, where, how, outgoing->bytes(), {}, epochs)) {
+    if (to.count > 0) quick_from_now_on(op, to.type, how);
+    return rest_of(window, to.rank, std::move(ticket), {}, true, as_request);
+  }
   begin_with_room(window, to.rank, as_request, [&](rma::Window& part) {
     part.accumulate(where.place, how, outgoing->bytes(), outgoing, ticket);
   });
@@ -310,6 +344,7 @@ Rest accumulate(GridWindow& window, const Source& from, const Remote& to, MPI_Op
 
 Rest get_accumulate(GridWindow& window, const Source& from, const Destination& before,
                     const Remote& to, MPI_Op op, bool as_request) {
+  const std::uint64_t epochs = window.near.epochs();
   check_rank(window, to.rank);
   check_access(window, to.rank);
   const rma::Combination how = combination_of(op, to.count, to.type);
@@ -321,6 +356,12 @@ Rest get_accumulate(GridWindow& window, const Source& from, const Destination& b
   const Where where = locate(window, to, &how.element);
   if (!reads) check_sizes(outgoing.bytes().size(), where.bytes);
   check_sizes(incoming.bytes().size(), where.bytes);
+  if (combined_here(window, where, how, outgoing.bytes(), incoming.bytes(), epochs)) {
+    if (to.count > 0) quick_from_now_on(op, to.type, how);
+    if (as_request) return rest_of(window, to.rank, new_ticket(), std::move(incoming), true, true);
+    unpack(incoming);
+    return nullptr;
+  }
   rma::Ticket ticket = new_ticket();
   begin_with_room(window, to.rank, as_request, [&](rma::Window& part) {
     part.fetch(where.place, how, outgoing.bytes(), incoming.bytes(), ticket);
@@ -331,6 +372,7 @@ Rest get_accumulate(GridWindow& window, const Source& from, const Destination& b
 
 void compare_and_swap(GridWindow& window, const void* swap, const void* compare, void* before,
                       const Remote& to) {
+  const std::uint64_t epochs = window.near.epochs();
   check_rank(window, to.rank);
   check_access(window, to.rank);
   const Outgoing expected(compare, 1, to.type), wanted(swap, 1, to.type);
@@ -338,6 +380,13 @@ void compare_and_swap(GridWindow& window, const void* swap, const void* compare,
   const Where where = locate(window, to, nullptr);
   require(where.place.map == nullptr && is_predefined(to.type), MPI_ERR_TYPE,
           "compare and swap takes one element of a predefined datatype without gaps");
+  if (rma::Turn* const turn = turn_here(window, to.rank, epochs)) {
+    quick_swaps_from_now_on(to.type);
+    rma::swap_there(window.near.memory(to.rank) + where.place.displacement, expected.bytes(),
+                    wanted.bytes(), incoming.bytes(), turn);
+    unpack(incoming);
+    return;
+  }
   begin_with_room(window, to.rank, false, [&](rma::Window& part) {
     part.compare_and_swap(where.place, expected.bytes(), wanted.bytes(), incoming.bytes(), nullptr);
   });

@@ -1,4 +1,4 @@
-// Memory of a window's ranks that is mapped into this process: what a put or get there is, and
+// Memory of a window's ranks that is mapped into this process: what an access there is, and
 // whether the program may do one now, told without a lock.
 #pragma once
 
@@ -40,14 +40,24 @@ class NearMemory {
     place.size = size;
     place.unit = unit;
   }
+  /// Accumulates to that rank may be done here, in its turns.
+  void combine_in(int rank, rma::Turn* turn) {
+    places_[static_cast<std::size_t>(rank)].turn = turn;
+  }
   /// As that, and keeps the mapping.
   void add(int rank, HostMemory memory, std::uint64_t size, std::int64_t unit) {
     add(rank, memory.base(), size, unit);
+    combine_in(rank, memory.turn());
     mapped_.push_back(std::move(memory));
   }
   /// Null: not mapped here.
   [[nodiscard]] std::byte* memory(int rank) const {
     return places_[static_cast<std::size_t>(rank)].memory;
+  }
+
+  /// Null: accumulates are the target's to do.
+  [[nodiscard]] rma::Turn* turn(int rank) const {
+    return places_[static_cast<std::size_t>(rank)].turn;
   }
 
   /// The epochs that the program is in. Grows with every change, so what was allowed before is to
@@ -87,6 +97,7 @@ class NearMemory {
     std::byte* memory = nullptr;
     std::uint64_t size = 0;
     std::int64_t unit = 1;
+    rma::Turn* turn = nullptr;
     std::atomic<std::uint64_t> allowed{0};
   };
 
