@@ -9,6 +9,7 @@
 #include "mpi/datatype/map_of.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/rma/elements.hpp"
+#include "mpi/rma/moving.hpp"
 #include "mpi/rma/quick.hpp"
 #include "rma/combining.hpp"
 
@@ -18,12 +19,6 @@ namespace {
 /// Operations that have been gathered for so long are sent although nobody has asked: a round trip
 /// in a machine room (2026-11). Longer, and data waits while the program computes.
 constexpr std::chrono::microseconds kGather{50};
-
-/// Small puts of so many bytes to a process of this host go alone at first, a call of the system
-/// each (2.4 us, 2026-11), and gathered when there are many before the program synchronizes: then
-/// each takes 0.5 us, and all together a round trip (60 us).
-constexpr std::size_t kSmall = 4096;
-constexpr int kAlone = 16;
 
 /// Ends when its data has left, or come.
 class AccessOperation final : public Operation {
@@ -144,55 +139,18 @@ void begin_with_room(GridWindow& window, int rank, bool urgent, Begin&& begin) {
   });
 }
 
-/// How this process gets at the target's memory now without the target; null: not at all, or what
-/// the access waits for has not come.
-const rma::PeerMemory* direct(GridWindow& window, int rank, bool may_be_gathered) {
-  const auto at = static_cast<std::size_t>(rank);
-  const auto& peer = window.peers[at];
-  if (!peer) return nullptr;
-  if (may_be_gathered) {
-    const std::lock_guard guard(window.mutex);
-    if (window.alone.size() <= at) window.alone.resize(at + 1);
-    GridWindow::Alone& alone = window.alone[at];
-    if (alone.synchronized != window.synchronized) alone = {window.synchronized, 0};
-    if (alone.puts >= kAlone) return nullptr;
-    ++alone.puts;
+/// How this process gets at the target's memory now without the target, and so for the rest of the
+/// epoch that began with `epochs`; null: not at all, or what the access waits for has not come.
+const rma::PeerMemory* direct(GridWindow& window, int rank, bool may_be_gathered,
+                              std::uint64_t epochs, MPI_Datatype type) {
+  const rma::PeerMemory* const peer = window.near.peer(rank);
+  if (peer == nullptr || (may_be_gathered && !window.near.goes_alone(rank))) return nullptr;
+  if (!with_part(window, [rank](const rma::Window& part) { return part.open(rank); })) {
+    return nullptr;
   }
-  const bool open = with_part(window, [rank](const rma::Window& part) { return part.open(rank); });
-  return open ? &*peer : nullptr;
-}
-
-core::TypeCursor cursor_of(const rma::Place& place) { return {*place.map, place.count}; }
-
-bool write_to(const rma::PeerMemory& peer, const rma::Place& place,
-              std::span<const std::byte> data) {
-  if (place.map == nullptr) return peer.write(place.displacement, data);
-  return peer.write(place.displacement, cursor_of(place), data);
-}
-
-bool read_from(const rma::PeerMemory& peer, const rma::Place& place, std::span<std::byte> into) {
-  if (place.map == nullptr) return peer.read(place.displacement, into);
-  return peer.read(place.displacement, cursor_of(place), into);
-}
-
-void write_to(std::byte* memory, const rma::Place& place, std::span<const std::byte> data) {
-  memory += place.displacement;
-  if (place.map == nullptr) {
-    copy_there(memory, data.data(), data.size());
-  } else {
-    core::TypeCursor cursor = cursor_of(place);
-    core::unpack(cursor, memory, data);
-  }
-}
-
-void read_from(const std::byte* memory, const rma::Place& place, std::span<std::byte> into) {
-  memory += place.displacement;
-  if (place.map == nullptr) {
-    std::memmove(into.data(), memory, into.size());
-  } else {
-    core::TypeCursor cursor = cursor_of(place);
-    core::pack(cursor, memory, into);
-  }
+  window.near.allow(rank, epochs);
+  quick_from_now_on(type);
+  return peer;
 }
 
 void unpack(Incoming& incoming) {
@@ -223,7 +181,7 @@ bool fetched_directly(GridWindow& window, const rma::Place& from, std::span<std:
     read_from(window.near.memory(from.rank), from, into);
     return true;
   }
-  const rma::PeerMemory* const peer = direct(window, from.rank, false);
+  const rma::PeerMemory* const peer = direct(window, from.rank, false, epochs, type);
   return peer != nullptr && done_directly(*peer, read_from(*peer, from, into));
 }
 
@@ -291,7 +249,8 @@ Rest put(GridWindow& window, const Source& from, const Remote& to, bool as_reque
     write_to(window.near.memory(to.rank), where.place, outgoing->bytes());
     return rest_of(window, to.rank, std::move(ticket), {}, true, as_request);
   }
-  const rma::PeerMemory* const peer = direct(window, to.rank, where.bytes < kSmall);
+  const rma::PeerMemory* const peer =
+      direct(window, to.rank, where.bytes < kSmallPut, epochs, to.type);
   if (peer != nullptr && done_directly(*peer, write_to(*peer, where.place, outgoing->bytes()))) {
     return rest_of(window, to.rank, std::move(ticket), {}, true, as_request);
   }

@@ -31,9 +31,12 @@ std::size_t quick_size(MPI_Datatype type) {
   return reinterpret_cast<std::size_t>(quick_types().table.find(key(type)));
 }
 
-/// Where the data is in the target's memory; null: not to be done here.
+/// Where the data is in the target's memory: mapped here, or by calls of the system. Neither: not
+/// to be done here.
 struct Quick {
   std::byte* there = nullptr;
+  const rma::PeerMemory* peer = nullptr;
+  std::int64_t offset = 0;  // of what the peer has
   std::size_t bytes = 0;
 };
 inline Quick quick_access(const void* here, MPI_Count here_count, MPI_Datatype here_type, int rank,
@@ -43,9 +46,13 @@ inline Quick quick_access(const void* here, MPI_Count here_count, MPI_Datatype h
   if (here == nullptr || here_count != count || here_type != type || count <= 0) return {};
   const std::size_t element = quick_size(type);
   if (element == 0 || !in_reach_of_cpu(here)) return {};
-  std::byte* const there = window->near.at(rank, displacement, count, element);
-  if (there == nullptr) return {};
-  return {there, static_cast<std::size_t>(count) * element};
+  const auto offset = window->near.offset(rank, displacement, count, element);
+  if (!offset) return {};
+  std::byte* const memory = window->near.memory(rank);
+  return {.there = memory == nullptr ? nullptr : memory + *offset,
+          .peer = window->near.peer(rank),
+          .offset = static_cast<std::int64_t>(*offset),
+          .bytes = static_cast<std::size_t>(count) * element};
 }
 
 /// What the thread's last accumulate and compare-and-swap that went the full way were: another one
@@ -104,18 +111,25 @@ bool quick_put(const void* from, MPI_Count from_count, MPI_Datatype from_type, i
                MPI_Aint displacement, MPI_Count count, MPI_Datatype type, MPI_Win win) {
   const Quick copy =
       quick_access(from, from_count, from_type, rank, displacement, count, type, win);
-  if (copy.there == nullptr) return false;
-  copy_there(copy.there, from, copy.bytes);
-  return true;
+  if (copy.there != nullptr) {
+    copy_there(copy.there, from, copy.bytes);
+    return true;
+  }
+  if (copy.peer == nullptr) return false;
+  if (copy.bytes < kSmallPut && !find_window(win)->near.goes_alone(rank)) return false;
+  return copy.peer->write(copy.offset, {static_cast<const std::byte*>(from), copy.bytes});
 }
 
 bool quick_get(void* into, MPI_Count into_count, MPI_Datatype into_type, int rank,
                MPI_Aint displacement, MPI_Count count, MPI_Datatype type, MPI_Win win) {
   const Quick copy =
       quick_access(into, into_count, into_type, rank, displacement, count, type, win);
-  if (copy.there == nullptr) return false;
-  std::memmove(into, copy.there, copy.bytes);
-  return true;
+  if (copy.there != nullptr) {
+    std::memmove(into, copy.there, copy.bytes);
+    return true;
+  }
+  return copy.peer != nullptr &&
+         copy.peer->read(copy.offset, {static_cast<std::byte*>(into), copy.bytes});
 }
 
 void quick_from_now_on(MPI_Op op, MPI_Datatype type, const rma::Combination& how) {
@@ -166,7 +180,9 @@ bool quick_flush(int rank, MPI_Win win) {
 bool quick_flush_all(MPI_Win win) {
   GridWindow* const window = find_window(win);
   if (window == nullptr || window->near.epochs() % 2 == 0) return false;
-  return window->part->settled() && idle() && seen_by_all();
+  if (!window->part->settled() || !idle()) return false;
+  window->near.synchronize();
+  return seen_by_all();
 }
 
 bool quick_sync(MPI_Win win) {
