@@ -3,43 +3,11 @@
 #include <optional>
 #include <utility>
 
+#include "rma/combining.hpp"
 #include "rma/partner.hpp"
 #include "rma/window.hpp"
 
 namespace isthmus::rma {
-namespace {
-
-// Calls `use(memory, packed, count)` for elements that lie in a row, from `position` of a map on.
-// False: the map does not consist of such elements.
-template <class Use>
-bool each_run(const core::TypeMap& map, std::int64_t count, std::int64_t position, std::size_t size,
-              std::byte* memory, const Element& element, Use&& use) {
-  core::TypeCursor cursor(map, count, position);
-  const auto packed = static_cast<std::int64_t>(element.packed());
-  const auto next_of = [&](std::int64_t most) -> std::optional<std::byte*> {
-    const core::Piece piece = cursor.next(most);
-    if (piece.length != most) return std::nullopt;
-    return memory + piece.offset;
-  };
-  for (std::size_t at = 0; at < size;) {
-    if (element.gapless() && !element.pair) {
-      const auto most = static_cast<std::int64_t>(size - at);
-      const core::Piece piece = cursor.next(most);
-      if (piece.length <= 0 || piece.length % packed != 0) return false;
-      use(memory + piece.offset, at, static_cast<std::size_t>(piece.length / packed));
-      at += static_cast<std::size_t>(piece.length);
-    } else {
-      const auto value = next_of(element.value_size);
-      const auto index = next_of(element.index_size);
-      if (!value || !index || *index != *value + element.index_offset) return false;
-      use(*value, at, 1);
-      at += element.packed();
-    }
-  }
-  return true;
-}
-
-}  // namespace
 
 // False: the origin breaks the protocol. No data: nothing is changed. `before` gets what was there
 // where it has the area's size.
@@ -51,18 +19,12 @@ bool Window::compute(Partner& from, const Area& area, const Combination& how,
     before.clear();
     return true;
   }
-  const auto size = static_cast<std::size_t>(area.size);
-  const auto use = [&](std::byte* memory, std::size_t at, std::size_t count) {
-    if (!before.empty()) pack(how.element, memory, before.data() + at, count);
-    const std::byte* const operand = data.empty() ? nullptr : data.data() + at;
-    combine(how.op, how.element, memory, operand, count);
-  };
-  if (target.map != nullptr) {
-    return each_run(*target.map, area.count, static_cast<std::int64_t>(area.position), size,
-                    target.memory, how.element, use);
-  }
-  use(target.memory, 0, size / how.element.packed());
-  return true;
+  const Elements there{.memory = target.memory,
+                       .map = target.map,
+                       .count = area.count,
+                       .position = static_cast<std::int64_t>(area.position),
+                       .size = static_cast<std::size_t>(area.size)};
+  return combine_there(there, how, data, before, config_.turn);
 }
 
 Window::Step Window::accumulate(int rank, Partner& from, RecordReader& in) {

@@ -64,6 +64,10 @@ struct Window::Partner {
   bool failed = false;
   std::unordered_map<std::string, std::uint32_t> map_numbers;
   std::uint64_t posts = 0;
+  bool caught_up() const {
+    return batch.empty() && held.empty() && apart == 0 && fetches == 0 && !unflushed &&
+           answered == asked;
+  }
 
   // As my origin.
   std::vector<core::TypeMap> maps;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "rma/combining.hpp"
 #include "rma/partner.hpp"
 #include "rma/window.hpp"
 
@@ -285,10 +286,8 @@ Window::Step Window::compare(int rank, Partner& from, RecordReader& in) {
   }
   std::vector<std::byte> before;
   if (target.memory != nullptr) {
-    before.assign(target.memory, target.memory + size);
-    if (std::equal(before.begin(), before.end(), expected.begin())) {
-      std::copy(swap.begin(), swap.end(), target.memory);
-    }
+    before.resize(size);
+    swap_there(target.memory, expected, swap, before, config_.turn);
   }
   answer(rank, tag, std::move(before));
   return Step::Done;

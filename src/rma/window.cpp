@@ -36,9 +36,7 @@ bool Window::quiet() const {
 
 void Window::settle() {
   const bool all = std::all_of(partners_.begin(), partners_.end(), [](const auto& entry) {
-    const Partner& one = *entry.second;
-    return one.batch.empty() && one.held.empty() && one.apart == 0 && one.fetches == 0 &&
-           !one.unflushed && one.answered == one.asked && !one.failed;
+    return entry.second->caught_up() && !entry.second->failed;
   });
   settled_.store(all, std::memory_order_release);
 }
@@ -333,6 +331,11 @@ void Window::ask_number(Partner& to) {
 bool Window::open(int rank) const {
   const Partner* const to = find(rank);
   return to == nullptr || (to->locks_granted >= to->locks_asked && to->posts >= to->starts);
+}
+
+bool Window::caught_up(int rank) const {
+  const Partner* const to = find(rank);
+  return to == nullptr || to->caught_up();
 }
 
 std::uint64_t Window::unlock(int rank) {

@@ -23,6 +23,7 @@
 #include "rma/locks.hpp"
 #include "rma/memory.hpp"
 #include "rma/record.hpp"
+#include "rma/turn.hpp"
 
 namespace isthmus::rma {
 
@@ -30,6 +31,7 @@ struct WindowConfig {
   std::uint64_t context = 0;        ///< of the window's own: without core::kServiceContext
   int rank = 0;                     ///< mine
   std::vector<core::NodeId> nodes;  ///< by rank
+  Turn* turn = nullptr;             ///< of my memory, where origins combine in it themselves
 };
 
 /// Where an operation goes.
@@ -77,6 +79,8 @@ class Window final : public core::Service {
   bool granted(int rank) const;
   /// Whatever an access to that rank waits for has come: locks and posts.
   bool open(int rank) const;
+  /// All operations to that rank that have gone as records are done, and known to be.
+  bool caught_up(int rank) const;
   /// Both return a number: when done(rank, number) all operations up to there have been done at the
   /// target, and what they fetched is here.
   std::uint64_t unlock(int rank);

@@ -124,6 +124,20 @@ TEST_F(WindowTest, DataOfAllSizesGoesThereAndBack) {
   for (int rank = 0; rank < kRanks; ++rank) EXPECT_TRUE(window(rank).quiet());
 }
 
+TEST_F(WindowTest, AnOriginHasCaughtUpWhenItKnowsThatAllIsDone) {
+  const std::int64_t one = 1;
+  EXPECT_TRUE(window(0).caught_up(1));
+  window(0).accumulate({.rank = 1}, kSum, bytes_of(one), nullptr, nullptr);
+  EXPECT_FALSE(window(0).caught_up(1));
+  EXPECT_TRUE(window(0).caught_up(2));
+  window(0).send_now(1);
+  run();
+  EXPECT_EQ(number_at(1, 0), 1);
+  EXPECT_FALSE(window(0).caught_up(1)) << "nobody has asked";
+  flush(0, 1);
+  EXPECT_TRUE(window(0).caught_up(1));
+}
+
 TEST_F(WindowTest, DatatypesOfTheTargetTravel) {
   core::TypeMapBuilder builder;
   builder.add(core::TypeMap::basic(8, 8, 8), 1, 0, 4000, 24);

@@ -9,7 +9,9 @@
 #include "mpi/datatype/map_of.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/rma/elements.hpp"
+#include "mpi/rma/moving.hpp"
 #include "mpi/rma/quick.hpp"
+#include "rma/combining.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -17,12 +19,6 @@ namespace {
 /// Operations that have been gathered for so long are sent although nobody has asked: a round trip
 /// in a machine room (2026-11). Longer, and data waits while the program computes.
 constexpr std::chrono::microseconds kGather{50};
-
-/// Small puts of so many bytes to a process of this host go alone at first, a call of the system
-/// each (2.4 us, 2026-11), and gathered when there are many before the program synchronizes: then
-/// each takes 0.5 us, and all together a round trip (60 us).
-constexpr std::size_t kSmall = 4096;
-constexpr int kAlone = 16;
 
 /// Ends when its data has left, or come.
 class AccessOperation final : public Operation {
@@ -144,55 +140,18 @@ void begin_with_room(GridWindow& window, int rank, bool urgent, Begin&& begin) {
   });
 }
 
-/// How this process gets at the target's memory now without the target; null: not at all, or what
-/// the access waits for has not come.
-const rma::PeerMemory* direct(GridWindow& window, int rank, bool may_be_gathered) {
-  const auto at = static_cast<std::size_t>(rank);
-  const auto& peer = window.peers[at];
-  if (!peer) return nullptr;
-  if (may_be_gathered) {
-    const std::lock_guard guard(window.mutex);
-    if (window.alone.size() <= at) window.alone.resize(at + 1);
-    GridWindow::Alone& alone = window.alone[at];
-    if (alone.synchronized != window.synchronized) alone = {window.synchronized, 0};
-    if (alone.puts >= kAlone) return nullptr;
-    ++alone.puts;
+/// How this process gets at the target's memory now without the target, and so for the rest of the
+/// epoch that began with `epochs`; null: not at all, or what the access waits for has not come.
+const rma::PeerMemory* direct(GridWindow& window, int rank, bool may_be_gathered,
+                              std::uint64_t epochs, MPI_Datatype type) {
+  const rma::PeerMemory* const peer = window.near.peer(rank);
+  if (peer == nullptr || (may_be_gathered && !window.near.goes_alone(rank))) return nullptr;
+  if (!with_part(window, [rank](const rma::Window& part) { return part.open(rank); })) {
+    return nullptr;
   }
-  const bool open = with_part(window, [rank](const rma::Window& part) { return part.open(rank); });
-  return open ? &*peer : nullptr;
-}
-
-core::TypeCursor cursor_of(const rma::Place& place) { return {*place.map, place.count}; }
-
-bool write_to(const rma::PeerMemory& peer, const rma::Place& place,
-              std::span<const std::byte> data) {
-  if (place.map == nullptr) return peer.write(place.displacement, data);
-  return peer.write(place.displacement, cursor_of(place), data);
-}
-
-bool read_from(const rma::PeerMemory& peer, const rma::Place& place, std::span<std::byte> into) {
-  if (place.map == nullptr) return peer.read(place.displacement, into);
-  return peer.read(place.displacement, cursor_of(place), into);
-}
-
-void write_to(std::byte* memory, const rma::Place& place, std::span<const std::byte> data) {
-  memory += place.displacement;
-  if (place.map == nullptr) {
-    copy_there(memory, data.data(), data.size());
-  } else {
-    core::TypeCursor cursor = cursor_of(place);
-    core::unpack(cursor, memory, data);
-  }
-}
-
-void read_from(const std::byte* memory, const rma::Place& place, std::span<std::byte> into) {
-  memory += place.displacement;
-  if (place.map == nullptr) {
-    std::memmove(into.data(), memory, into.size());
-  } else {
-    core::TypeCursor cursor = cursor_of(place);
-    core::pack(cursor, memory, into);
-  }
+  window.near.allow(rank, epochs);
+  quick_from_now_on(type);
+  return peer;
 }
 
 void unpack(Incoming& incoming) {
@@ -223,8 +182,36 @@ bool fetched_directly(GridWindow& window, const rma::Place& from, std::span<std:
     read_from(window.near.memory(from.rank), from, into);
     return true;
   }
-  const rma::PeerMemory* const peer = direct(window, from.rank, false);
+  const rma::PeerMemory* const peer = direct(window, from.rank, false, epochs, type);
   return peer != nullptr && done_directly(*peer, read_from(*peer, from, into));
+}
+
+/// The turn in which an accumulate to that rank is done here; null: it goes as a record. One
+/// origin's accumulates are executed in order, so none may be on its way there.
+rma::Turn* turn_here(GridWindow& window, int rank, std::uint64_t epochs) {
+  rma::Turn* const turn = window.near.turn(rank);
+  if (turn == nullptr) return nullptr;
+  const bool now = with_part(
+      window, [rank](const rma::Window& part) { return part.open(rank) && part.caught_up(rank); });
+  if (!now) return nullptr;
+  window.near.allow(rank, epochs);
+  return turn;
+}
+
+/// False: nothing has been done.
+bool combined_here(GridWindow& window, const Where& where, const rma::Combination& how,
+                   std::span<const std::byte> data, std::span<std::byte> before,
+                   std::uint64_t epochs) {
+  rma::Turn* const turn = turn_here(window, where.place.rank, epochs);
+  if (turn == nullptr) return false;
+  const rma::Elements there{
+      .memory = window.near.memory(where.place.rank) + where.place.displacement,
+      .map = where.place.map,
+      .count = where.place.count,
+      .size = where.bytes};
+  require(rma::combine_there(there, how, data, before, turn), MPI_ERR_TYPE,
+          "the target's datatype does not consist of whole elements");
+  return true;
 }
 
 Rest rest_of(GridWindow& window, int rank, rma::Ticket ticket, Incoming incoming, bool in_place,
@@ -263,7 +250,8 @@ Rest put(GridWindow& window, const Source& from, const Remote& to, bool as_reque
     write_to(window.near.memory(to.rank), where.place, outgoing->bytes());
     return rest_of(window, to.rank, std::move(ticket), {}, true, as_request);
   }
-  const rma::PeerMemory* const peer = direct(window, to.rank, where.bytes < kSmall);
+  const rma::PeerMemory* const peer =
+      direct(window, to.rank, where.bytes < kSmallPut, epochs, to.type);
   if (peer != nullptr && done_directly(*peer, write_to(*peer, where.place, outgoing->bytes()))) {
     return rest_of(window, to.rank, std::move(ticket), {}, true, as_request);
   }
@@ -295,6 +283,7 @@ Rest get(GridWindow& window, const Destination& into, const Remote& from, bool a
 
 Rest accumulate(GridWindow& window, const Source& from, const Remote& to, MPI_Op op,
                 bool as_request) {
+  const std::uint64_t epochs = window.near.epochs();
   check_rank(window, to.rank);
   check_access(window, to.rank);
   const rma::Combination how = combination_of(op, to.count, to.type);
@@ -303,6 +292,10 @@ Rest accumulate(GridWindow& window, const Source& from, const Remote& to, MPI_Op
   const Where where = locate(window, to, &how.element);
   check_sizes(outgoing->bytes().size(), where.bytes);
   rma::Ticket ticket = as_request ? new_ticket() : nullptr;
+  if (combined_here(window, where, how, outgoing->bytes(), {}, epochs)) {
+    if (to.count > 0) quick_from_now_on(op, to.type, how);
+    return rest_of(window, to.rank, std::move(ticket), {}, true, as_request);
+  }
   begin_with_room(window, to.rank, as_request, [&](rma::Window& part) {
     part.accumulate(where.place, how, outgoing->bytes(), outgoing, ticket);
   });
@@ -311,6 +304,7 @@ Rest accumulate(GridWindow& window, const Source& from, const Remote& to, MPI_Op
 
 Rest get_accumulate(GridWindow& window, const Source& from, const Destination& before,
                     const Remote& to, MPI_Op op, bool as_request) {
+  const std::uint64_t epochs = window.near.epochs();
   check_rank(window, to.rank);
   check_access(window, to.rank);
   const rma::Combination how = combination_of(op, to.count, to.type);
@@ -322,6 +316,12 @@ Rest get_accumulate(GridWindow& window, const Source& from, const Destination& b
   const Where where = locate(window, to, &how.element);
   if (!reads) check_sizes(outgoing.bytes().size(), where.bytes);
   check_sizes(incoming.bytes().size(), where.bytes);
+  if (combined_here(window, where, how, outgoing.bytes(), incoming.bytes(), epochs)) {
+    if (to.count > 0) quick_from_now_on(op, to.type, how);
+    if (as_request) return rest_of(window, to.rank, new_ticket(), std::move(incoming), true, true);
+    unpack(incoming);
+    return nullptr;
+  }
   rma::Ticket ticket = new_ticket();
   begin_with_room(window, to.rank, as_request, [&](rma::Window& part) {
     part.fetch(where.place, how, outgoing.bytes(), incoming.bytes(), ticket);
@@ -332,6 +332,7 @@ Rest get_accumulate(GridWindow& window, const Source& from, const Destination& b
 
 void compare_and_swap(GridWindow& window, const void* swap, const void* compare, void* before,
                       const Remote& to) {
+  const std::uint64_t epochs = window.near.epochs();
   check_rank(window, to.rank);
   check_access(window, to.rank);
   const Outgoing expected(compare, 1, to.type), wanted(swap, 1, to.type);
@@ -339,6 +340,13 @@ void compare_and_swap(GridWindow& window, const void* swap, const void* compare,
   const Where where = locate(window, to, nullptr);
   require(where.place.map == nullptr && is_predefined(to.type), MPI_ERR_TYPE,
           "compare and swap takes one element of a predefined datatype without gaps");
+  if (rma::Turn* const turn = turn_here(window, to.rank, epochs)) {
+    quick_swaps_from_now_on(to.type);
+    rma::swap_there(window.near.memory(to.rank) + where.place.displacement, expected.bytes(),
+                    wanted.bytes(), incoming.bytes(), turn);
+    unpack(incoming);
+    return;
+  }
   begin_with_room(window, to.rank, false, [&](rma::Window& part) {
     part.compare_and_swap(where.place, expected.bytes(), wanted.bytes(), incoming.bytes(), nullptr);
   });

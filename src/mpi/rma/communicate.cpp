@@ -94,6 +94,10 @@ template <class Count>
 int accumulate(const void* origin, Count origin_count, MPI_Datatype origin_type, int rank,
                MPI_Aint disp, Count count, MPI_Datatype type, MPI_Op op, MPI_Win win,
                const char* function) {
+  if (origin_count == count && origin_type == type &&
+      quick_combine(origin, nullptr, count, rank, disp, type, op, win)) {
+    return MPI_SUCCESS;
+  }
   return access(
       win, rank, function, nullptr,
       [&](int target) {
@@ -126,6 +130,11 @@ template <class Count>
 int get_accumulate(const void* origin, Count origin_count, MPI_Datatype origin_type, void* result,
                    Count result_count, MPI_Datatype result_type, int rank, MPI_Aint disp,
                    Count count, MPI_Datatype type, MPI_Op op, MPI_Win win, const char* function) {
+  if (origin_count == count && origin_type == type && result_count == count &&
+      result_type == type && result != nullptr &&
+      quick_combine(origin, result, count, rank, disp, type, op, win)) {
+    return MPI_SUCCESS;
+  }
   return access(
       win, rank, function, nullptr,
       [&](int target) {
@@ -262,6 +271,9 @@ ISTHMUS_MPI(Rget_accumulate_c)
 ISTHMUS_MPI(Fetch_and_op)
 (const void* origin, void* result, MPI_Datatype type, int rank, MPI_Aint disp, MPI_Op op,
  MPI_Win win) {
+  if (result != nullptr && quick_combine(origin, result, 1, rank, disp, type, op, win)) {
+    return MPI_SUCCESS;
+  }
   return access(
       win, rank, "MPI_Fetch_and_op", nullptr,
       [&](int target) { return native.Fetch_and_op(origin, result, type, target, disp, op, win); },
@@ -274,6 +286,7 @@ ISTHMUS_MPI(Fetch_and_op)
 ISTHMUS_MPI(Compare_and_swap)
 (const void* origin, const void* compare, void* result, MPI_Datatype type, int rank, MPI_Aint disp,
  MPI_Win win) {
+  if (quick_swap(origin, compare, result, type, rank, disp, win)) return MPI_SUCCESS;
   return access(
       win, rank, "MPI_Compare_and_swap", nullptr,
       [&](int target) {

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <random>
 #include <string>
 #include <string_view>
@@ -24,16 +26,24 @@ Mark new_mark() {
   return {half(), half()};
 }
 
-// The mark stands behind the window, in a page that no operation reaches.
-std::size_t mark_at(std::size_t size) {
+// Stands behind the window, in a page that no operation reaches.
+struct Behind {
+  Mark mark;
+  rma::Turn turn;
+};
+std::size_t behind_at(std::size_t size) {
   static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return (size + page - 1) / page * page;
 }
-std::size_t size_with_mark(std::size_t size) { return mark_at(size) + sizeof(Mark); }
+std::size_t size_with_behind(std::size_t size) { return behind_at(size) + sizeof(Behind); }
+
+std::byte* behind(const net::SharedMemory& memory, std::size_t size) {
+  return memory.bytes().data() + behind_at(size);
+}
 
 Mark mark_of(const net::SharedMemory& memory, std::size_t size) {
   Mark mark{};
-  std::memcpy(mark.data(), memory.bytes().data() + mark_at(size), sizeof mark);
+  std::memcpy(mark.data(), behind(memory, size) + offsetof(Behind, mark), sizeof mark);
   return mark;
 }
 
@@ -59,9 +69,8 @@ bool is_memory(const std::string& path) {
 std::optional<HostMemory> HostMemory::make(std::size_t size) {
   if (!system_has(size)) return std::nullopt;
   try {
-    net::SharedMemory memory = net::SharedMemory::make(size_with_mark(size));
-    const Mark mark = new_mark();
-    std::memcpy(memory.bytes().data() + mark_at(size), mark.data(), sizeof mark);
+    net::SharedMemory memory = net::SharedMemory::make(size_with_behind(size));
+    new (behind(memory, size)) Behind{.mark = new_mark(), .turn = {}};
     return HostMemory(std::move(memory), size);
   } catch (const std::exception&) {
     return std::nullopt;
@@ -74,12 +83,16 @@ HostMemory::Address HostMemory::address() const {
       .pid = getpid(), .file = memory_.file().number(), .size = size_, .mark = {mark[0], mark[1]}};
 }
 
+rma::Turn* HostMemory::turn() const {
+  return &std::launder(reinterpret_cast<Behind*>(behind(memory_, size_)))->turn;
+}
+
 std::optional<HostMemory> HostMemory::reach(const Address& address) {
   if (address.pid <= 0 || !system_has(address.size)) return std::nullopt;
   const std::string path =
       "/proc/" + std::to_string(address.pid) + "/fd/" + std::to_string(address.file);
   if (!is_memory(path)) return std::nullopt;
-  const std::size_t size = size_with_mark(address.size);
+  const std::size_t size = size_with_behind(address.size);
   try {
     net::Descriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (file.number() < 0) return std::nullopt;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "net/shm/shared_memory.hpp"
+#include "rma/turn.hpp"
 
 namespace isthmus::face {
 
@@ -27,6 +28,8 @@ class HostMemory {
 
   [[nodiscard]] Address address() const;
   [[nodiscard]] std::byte* base() const { return memory_.bytes().data(); }
+  /// Of whoever combines in it: this process for others, and those that have reached it.
+  [[nodiscard]] rma::Turn* turn() const;
   /// All have it who are to: no file is kept open for others.
   void close() { memory_.close_file(); }
 

@@ -38,8 +38,12 @@ MPI_Comm private_comm(const GridCommRef& parent) {
   return made;
 }
 
-rma::WindowConfig config_of(const GridComm& comm) {
-  rma::WindowConfig config{.context = comm.context, .rank = comm.rank, .nodes = {}};
+rma::WindowConfig config_of(const GridWindow& window) {
+  const GridComm& comm = *window.comm;
+  rma::WindowConfig config{.context = comm.context,
+                           .rank = comm.rank,
+                           .nodes = {},
+                           .turn = window.host ? window.host->turn() : nullptr};
   for (int rank = 0; rank < comm.size; ++rank) {
     config.nodes.push_back(static_cast<core::NodeId>(comm.group.node(rank)));
   }
@@ -96,10 +100,11 @@ void find_peers(GridWindow& window) {
     given = given || there.memory.pid != 0;
     if (rank == window.comm->rank) {
       window.near.add(rank, static_cast<std::byte*>(window.base), there.size, there.disp_unit);
+      if (window.host) window.near.combine_in(rank, window.host->turn());
     } else if (auto mapped = HostMemory::reach(there.memory)) {
       window.near.add(rank, std::move(*mapped), there.size, there.disp_unit);
-    } else {
-      window.peers[at] = rma::PeerMemory::reach(there.address);
+    } else if (auto& peer = window.peers[at]; (peer = rma::PeerMemory::reach(there.address))) {
+      window.near.add(rank, *peer, there.size, there.disp_unit);
     }
   }
   if (!given) return;
@@ -152,7 +157,7 @@ int make_window(const GridCommRef& parent, Part& part, MPI_Info info, MPI_Win* w
   find_peers(*window);
   grid()->endpoint->locked([&](core::Engine& engine) {
     window->part = std::make_unique<rma::Window>(
-        engine, config_of(*window->comm),
+        engine, config_of(*window),
         window->dynamic() ? rma::Memory::dynamic() : rma::Memory::fixed(part.base, size));
   });
   enter_window(window);
@@ -228,11 +233,11 @@ int shared_query(MPI_Win win, int rank, MPI_Aint* size, Unit* disp_unit, void* b
     }
     require(rank >= 0 && rank < window->comm->size, MPI_ERR_RANK,
             "there is no such rank in the window");
-    const bool mine = rank == window->comm->rank;
+    std::byte* const memory = window->near.memory(rank);
     const Exposed& there = window->exposed[static_cast<std::size_t>(rank)];
-    *size = mine ? static_cast<MPI_Aint>(there.size) : 0;
+    *size = memory != nullptr ? static_cast<MPI_Aint>(there.size) : 0;
     *disp_unit = static_cast<Unit>(there.disp_unit);
-    *static_cast<void**>(baseptr) = mine ? window->base : nullptr;
+    *static_cast<void**>(baseptr) = memory;
     return MPI_SUCCESS;
   });
 }
@@ -259,7 +264,7 @@ ISTHMUS_MPI(Win_allocate_shared)
 (MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
   return allocate_shared(size, disp_unit, info, comm, baseptr, win, "MPI_Win_allocate_shared");
 }
-// coverage: of others than this process: size 0, since members in several clusters share no memory
+// coverage: where this process has no memory of that one's mapped, as in another cluster: size 0
 ISTHMUS_MPI(Win_shared_query)
 (MPI_Win win, int rank, MPI_Aint* size, int* disp_unit, void* baseptr) {
   return shared_query(win, rank, size, disp_unit, baseptr, "MPI_Win_shared_query");
@@ -278,7 +283,7 @@ ISTHMUS_MPI(Win_allocate_shared_c)
 (MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr, MPI_Win* win) {
   return allocate_shared(size, disp_unit, info, comm, baseptr, win, "MPI_Win_allocate_shared_c");
 }
-// coverage: of others than this process: size 0, since members in several clusters share no memory
+// coverage: where this process has no memory of that one's mapped, as in another cluster: size 0
 ISTHMUS_MPI(Win_shared_query_c)
 (MPI_Win win, int rank, MPI_Aint* size, MPI_Aint* disp_unit, void* baseptr) {
   return shared_query(win, rank, size, disp_unit, baseptr, "MPI_Win_shared_query_c");

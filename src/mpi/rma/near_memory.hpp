@@ -1,5 +1,5 @@
-// Memory of a window's ranks that is mapped into this process: what a put or get there is, and
-// whether the program may do one now, told without a lock.
+// Memory of a window's ranks that this process gets at by itself, mapped or by calls of the system:
+// what an access there is, and whether the program may do one now, told without a lock.
 #pragma once
 
 #include <atomic>
@@ -7,12 +7,15 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "core/type_map.hpp"
 #include "mpi/rma/host_memory.hpp"
+#include "rma/peer_memory.hpp"
+#include "rma/turn.hpp"
 
 namespace isthmus::face {
 
@@ -27,6 +30,12 @@ inline void copy_there(std::byte* there, const void* from, std::size_t bytes) {
   std::memmove(there, here, bytes);
 }
 
+/// Small puts of so many bytes that are a call of the system each (2.4 us, 2026-11) go alone at
+/// first, and gathered when there are many before the program synchronizes: then each takes 0.5 us,
+/// and all together a round trip (60 us).
+inline constexpr std::size_t kSmallPut = 4096;
+inline constexpr int kAlone = 16;
+
 class NearMemory {
  public:
   /// For so many ranks, of which none is near yet.
@@ -40,14 +49,49 @@ class NearMemory {
     place.size = size;
     place.unit = unit;
   }
+  /// Not mapped: calls of the system are to do. `peer` stays.
+  void add(int rank, const rma::PeerMemory& peer, std::uint64_t size, std::int64_t unit) {
+    add(rank, nullptr, size, unit);
+    places_[static_cast<std::size_t>(rank)].peer = &peer;
+  }
+  /// Accumulates to that rank may be done here, in its turns.
+  void combine_in(int rank, rma::Turn* turn) {
+    places_[static_cast<std::size_t>(rank)].turn = turn;
+  }
   /// As that, and keeps the mapping.
   void add(int rank, HostMemory memory, std::uint64_t size, std::int64_t unit) {
     add(rank, memory.base(), size, unit);
+    combine_in(rank, memory.turn());
     mapped_.push_back(std::move(memory));
   }
   /// Null: not mapped here.
   [[nodiscard]] std::byte* memory(int rank) const {
     return places_[static_cast<std::size_t>(rank)].memory;
+  }
+
+  /// Null: mapped, or out of reach.
+  [[nodiscard]] const rma::PeerMemory* peer(int rank) const {
+    return places_[static_cast<std::size_t>(rank)].peer;
+  }
+  /// Counts small puts since the program last synchronized. False: there are so many that the next
+  /// ones are to be gathered.
+  [[nodiscard]] bool goes_alone(int rank) {
+    Place& place = places_[static_cast<std::size_t>(rank)];
+    const std::uint64_t now = synchronized_.load(std::memory_order_relaxed);
+    int before = place.alone.load(std::memory_order_relaxed);
+    if (place.counts.exchange(now, std::memory_order_relaxed) != now) before = 0;
+    if (before >= kAlone) return false;
+    place.alone.store(before + 1, std::memory_order_relaxed);
+    return true;
+  }
+  /// The program has synchronized with some rank.
+  void synchronize() {  // threads that lose one another's count have counted
+    synchronized_.store(synchronized_.load(std::memory_order_relaxed) + 1,
+                        std::memory_order_relaxed);
+  }
+  /// Null: accumulates are the target's to do.
+  [[nodiscard]] rma::Turn* turn(int rank) const {
+    return places_[static_cast<std::size_t>(rank)].turn;
   }
 
   /// The epochs that the program is in. Grows with every change, so what was allowed before is to
@@ -66,10 +110,10 @@ class NearMemory {
                epochs();
   }
 
-  /// Where `count` elements of `element` bytes lie in the memory of a rank that is allowed. Null:
-  /// some do not.
-  [[nodiscard]] std::byte* at(int rank, std::int64_t displacement, std::int64_t count,
-                              std::size_t element) const {
+  /// Where `count` elements of `element` bytes begin in the memory of a rank that is allowed.
+  /// Nothing: some are not in it.
+  [[nodiscard]] std::optional<std::uint64_t> offset(int rank, std::int64_t displacement,
+                                                    std::int64_t count, std::size_t element) const {
     const Place& place = places_[static_cast<std::size_t>(rank)];
     std::uint64_t offset = 0, bytes = 0;
     if (displacement < 0 || count < 0 ||
@@ -77,9 +121,15 @@ class NearMemory {
                                static_cast<std::uint64_t>(place.unit), &offset) ||
         __builtin_mul_overflow(static_cast<std::uint64_t>(count), element, &bytes) ||
         offset > place.size || bytes > place.size - offset) {
-      return nullptr;
+      return std::nullopt;
     }
-    return place.memory + offset;
+    return offset;
+  }
+  /// The same of memory that is mapped; null: there is none, or some are not in it.
+  [[nodiscard]] std::byte* at(int rank, std::int64_t displacement, std::int64_t count,
+                              std::size_t element) const {
+    const auto begin = offset(rank, displacement, count, element);
+    return memory(rank) == nullptr || !begin ? nullptr : memory(rank) + *begin;
   }
 
  private:
@@ -87,6 +137,10 @@ class NearMemory {
     std::byte* memory = nullptr;
     std::uint64_t size = 0;
     std::int64_t unit = 1;
+    rma::Turn* turn = nullptr;
+    const rma::PeerMemory* peer = nullptr;
+    std::atomic<std::uint64_t> counts{0};  // since when `alone` does: as synchronized_
+    std::atomic<int> alone{0};
     std::atomic<std::uint64_t> allowed{0};
   };
 
@@ -94,6 +148,7 @@ class NearMemory {
   int ranks_ = 0;
   std::vector<HostMemory> mapped_;
   std::atomic<std::uint64_t> epochs_{2};
+  std::atomic<std::uint64_t> synchronized_{1};
 };
 
 }  // namespace isthmus::face

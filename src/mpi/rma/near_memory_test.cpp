@@ -42,6 +42,29 @@ TEST_F(NearMemoryTest, NumbersThatOverflowAreNowhere) {
   EXPECT_EQ(near.at(1, 1, kMost, 1), nullptr);
 }
 
+TEST_F(NearMemoryTest, WhatIsReachedByCallsHasPlacesButNoMemory) {
+  const auto peer = rma::PeerMemory::reach(rma::PeerMemory::of_this_process(bytes));
+  ASSERT_TRUE(peer);
+  near.add(2, *peer, sizeof bytes, 8);
+  EXPECT_EQ(near.peer(1), nullptr);
+  EXPECT_EQ(near.peer(2), &*peer);
+  EXPECT_EQ(near.memory(2), nullptr);
+  EXPECT_EQ(near.turn(2), nullptr);
+  EXPECT_EQ(near.at(2, 0, 1, 1), nullptr);
+  EXPECT_EQ(near.offset(2, 12, 1, 4), 96U);
+  EXPECT_FALSE(near.offset(2, 12, 1, 8));
+}
+
+TEST_F(NearMemoryTest, FewPutsGoAloneBetweenSynchronizations) {
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < kAlone; ++i) ASSERT_TRUE(near.goes_alone(1));
+    EXPECT_FALSE(near.goes_alone(1));
+    EXPECT_FALSE(near.goes_alone(1));
+    EXPECT_TRUE(near.goes_alone(2)) << "each rank has its own count";
+    near.synchronize();
+  }
+}
+
 TEST_F(NearMemoryTest, DataOfAllSizesIsCopied) {
   for (const std::size_t size : {0, 1, 262'143, 262'144, 262'145, 1'000'000}) {
     std::vector<std::byte> from(size), there(size + 1, std::byte{9});

@@ -15,10 +15,7 @@ void await(GridWindow& window, const std::vector<int>& ranks, const Numbers& num
   wait_for_each(window, function, ranks, [&](const rma::Window& part, std::size_t i) {
     return part.done(ranks[i], numbers[i]);
   });
-  {
-    const std::lock_guard guard(window.mutex);
-    ++window.synchronized;
-  }
+  window.near.synchronize();
   bool failed = false;
   for (const int rank : ranks) {
     failed =

@@ -76,13 +76,6 @@ struct GridWindow {
   /// To be called when they have begun, or are about to end.
   void change_epochs() { near.change_epochs(epochs.any_lock()); }
   std::list<PendingGet> gets;
-  /// Small puts that have gone alone since the program last synchronized, by rank.
-  struct Alone {
-    std::uint64_t synchronized = 0;
-    int puts = 0;
-  };
-  std::vector<Alone> alone;
-  std::uint64_t synchronized = 0;                ///< how often the program has
   std::chrono::steady_clock::time_point sent{};  ///< when operations were last sent on
 
   ~GridWindow();

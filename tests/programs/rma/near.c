@@ -164,6 +164,37 @@ static void attributes(MPI_Aint bytes) {
   CHECK(flag && *(int*)found == MPI_WIN_FLAVOR_ALLOCATE, "the flavour");
 }
 
+/* Neighbours' memory is there to be looked at, that of others is not. */
+static void shared(void) {
+  if (!spans_clusters(MPI_COMM_WORLD)) return;
+  MPI_Win_lock_all(0, win);
+  base[1] = 17 + world_rank;
+  MPI_Win_sync(win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Win_sync(win);
+  int found = 0, all = 0;
+  for (int rank = 0; rank < world_size; ++rank) {
+    MPI_Aint size = -1;
+    int unit = -1;
+    long* there = base;
+    MPI_Win_shared_query(win, rank, &size, &unit, &there);
+    CHECK(unit == (int)unit_of(rank), "the unit of %d is %d", rank, unit);
+    CHECK(rank != world_rank || there == base, "this process's own memory is not where it was");
+    if (there == NULL) {
+      CHECK(size == 0, "no memory of %d has %ld bytes", rank, (long)size);
+      continue;
+    }
+    ++found;
+    CHECK(size == (MPI_Aint)sizeof(long) * SLOTS * world_size + rank, "%ld bytes", (long)size);
+    CHECK(there[1] == 17 + rank, "rank %d has %ld", rank, there[1]);
+  }
+  MPI_Allreduce(&found, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  CHECK(all < world_size * world_size, "memory of another cluster");
+  CHECK(world_size < 4 || all > world_size, "no memory of a neighbour");
+  MPI_Win_unlock_all(win);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* More than a process may have files open, one after the other; and some at once. */
 static void many(void) {
   enum { AT_ONCE = 40 };
@@ -207,6 +238,7 @@ int main(int argc, char** argv) {
     MPI_Win_unlock(world_rank, win);
     MPI_Barrier(MPI_COMM_WORLD);
     exclusive(20);
+    shared();
     MPI_Win_free(&win);
   }
   many();
