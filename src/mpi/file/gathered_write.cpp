@@ -34,6 +34,7 @@ std::vector<file::Part> told_parts(const GridFile& file, const Gathering& gather
   const auto told =
       tell_all(file, std::pair(position, position + static_cast<std::int64_t>(length)));
   std::vector<file::Part> parts;
+  parts.reserve(told.size());
   for (std::size_t r = 0; r < told.size(); ++r) {
     parts.push_back({&gathering.views[r], told[r].first, told[r].second});
   }
