@@ -48,6 +48,8 @@ class OpenFile {
   virtual void unlock() = 0;
   virtual std::int64_t add_shared(std::int64_t value) = 0;
   virtual void set_shared(std::int64_t value) = 0;
+  /// The file itself; null: it is not in this process's own file system.
+  virtual Storage* storage() { return nullptr; }
   virtual void close() = 0;
 };
 

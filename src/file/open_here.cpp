@@ -45,6 +45,7 @@ class Here final : public OpenFile {
   }
   std::int64_t add_shared(std::int64_t value) override { return shared_.add(value); }
   void set_shared(std::int64_t value) override { shared_.set(value); }
+  Storage* storage() override { return storage_.get(); }
   void close() override { storage_.reset(); }
 
  private:

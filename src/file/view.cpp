@@ -29,10 +29,22 @@ std::int64_t View::seen_before(std::int64_t offset) const {
   }
 }
 
+std::int64_t View::first_at(std::int64_t offset, std::int64_t from, std::int64_t to) const {
+  while (from < to) {
+    const std::int64_t middle = from + (to - from) / 2;
+    if (offset_of(middle) >= offset) {
+      to = middle;
+    } else {
+      from = middle + 1;
+    }
+  }
+  return from;
+}
+
 core::TypeMap::Bounds View::range(std::int64_t position, std::int64_t length) const {
   if (length <= 0 || filetype.size() == 0) return {};
   const std::int64_t tiles = filetype.extent();
-  if (tiles >= filetype.true_upper() - filetype.true_lower()) {
+  if (ascends()) {
     // Monotonic: the first byte is the lowest, the last the highest.
     return {offset_of(position), offset_of(position + length - 1) + 1};
   }

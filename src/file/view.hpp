@@ -18,6 +18,13 @@ struct View {
   std::int64_t offset_of(std::int64_t position) const;
   /// How many bytes are seen before `offset`, an offset in the file.
   std::int64_t seen_before(std::int64_t offset) const;
+  /// The first byte in [from, to) of what is seen that lies at `offset` in the file or behind it;
+  /// `to`: there is none. Of a view that ascends.
+  std::int64_t first_at(std::int64_t offset, std::int64_t from, std::int64_t to) const;
+  /// Each byte lies behind those before it, as filetypes grow: no tile begins within another.
+  bool ascends() const {
+    return filetype.extent() >= filetype.true_upper() - filetype.true_lower();
+  }
   /// The bytes of the file that `length` seen bytes lie between.
   core::TypeMap::Bounds range(std::int64_t position, std::int64_t length) const;
 };

@@ -13,6 +13,8 @@ inline constexpr const char* kHomeHint = "isthmus_home";  ///< a cluster's name
 inline constexpr const char* kShareHint = "isthmus_share";
 /// "false": accesses of a far file that follow each other do not look ahead.
 inline constexpr const char* kAheadHint = "isthmus_ahead";
+/// "false": collective writes of small pieces are not gathered.
+inline constexpr const char* kGatherHint = "isthmus_gather";
 
 /// The value of a hint; empty where there is none. Short of MPI_MAX_INFO_VAL.
 std::string hint_of(MPI_Info info, const char* key);

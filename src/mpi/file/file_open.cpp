@@ -341,6 +341,7 @@ void open_for(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI
   file->members = shared_grid_comm(file->comm);
   file->amode = amode;
   file->name = filename;
+  file->refuses_gathering = refuses_gathering(info);
   file->paths.ahead = hint_of(info, kAheadHint) != "false";
   try {
     open(*file);
@@ -361,6 +362,7 @@ int open_within(MPI_Comm comm, const char* filename, int amode, MPI_Info info, M
       fh == nullptr) {
     return parked(native.File_open, comm, filename, amode, info, fh);
   }
+  *fh = MPI_FILE_NULL;  // whoever opens it, and where that fails
   std::string name = filename;
   std::optional<Plan> where;
   const int code = shielded_file(MPI_FILE_NULL, kOpen, [&]() -> int {

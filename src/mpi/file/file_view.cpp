@@ -41,16 +41,18 @@ ViewOfFile view_by(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype fil
           .filetype = copy_of(filetype),
           .representation = representation,
           .etype_size = elementary.size(),
-          .seen = {displacement, tile}};
+          .seen = {displacement, tile},
+          .gathering = nullptr};
 }
 
 /// The view that `make` gives. Where a process's is wrong, all throw: it says why.
 template <class Make>
-ViewOfFile view_by_all(const GridFile& file, Make&& make) {
+ViewOfFile view_by_all(const GridFile& file, MPI_Info info, Make&& make) {
   constexpr std::int64_t kWrong = -1;
   struct Told {
     std::int64_t etype_size = kWrong;
     std::array<char, 128> representation{};
+    GatherTerms gathering;
   } mine;
   ViewOfFile view;
   try {
@@ -61,7 +63,10 @@ ViewOfFile view_by_all(const GridFile& file, Make&& make) {
   }
   mine.etype_size = view.etype_size;
   view.representation->name().copy(mine.representation.data(), mine.representation.size());
+  mine.gathering = gather_terms(file, view.seen, info);
+  std::vector<GatherTerms> gathering;
   for (const Told& each : tell_all(file, mine)) {
+    gathering.push_back(each.gathering);
     const bool same_size = each.etype_size == mine.etype_size;
     if (same_size && each.representation == mine.representation) continue;
     release_view(view);
@@ -71,6 +76,7 @@ ViewOfFile view_by_all(const GridFile& file, Make&& make) {
                         same_size ? "the processes give different representations"
                                   : "the elementary datatypes of the processes differ in size");
   }
+  view.gathering = agree_on_gathering(file, view.seen, gathering);
   return view;
 }
 
@@ -100,7 +106,7 @@ ISTHMUS_MPI(File_set_view)
       disp = file->view.seen.offset_of(etypes * file->view.etype_size);
     }
     ViewOfFile view = view_by_all(
-        *file, [&] { return view_by(disp, etype, filetype, representation_named(datarep)); });
+        *file, info, [&] { return view_by(disp, etype, filetype, representation_named(datarep)); });
     run_together(*file, kSetView, [&] { file->file->set_view(view.seen); });
     {
       const std::lock_guard lock(file->mutex);

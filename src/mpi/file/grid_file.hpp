@@ -13,6 +13,7 @@
 #include "coll/engine/party.hpp"
 #include "file/open_file.hpp"
 #include "mpi/comm/comm.hpp"
+#include "mpi/file/gathered_write.hpp"
 #include "mpi/file/representation.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/native/native.hpp"
@@ -29,6 +30,7 @@ struct ViewOfFile {
   RepresentationRef representation = native_representation();
   std::int64_t etype_size = 1;  ///< bytes in the file
   file::View seen;
+  GatheringRef gathering;  ///< null: collective writes are not gathered
 };
 
 struct GridFile {
@@ -46,6 +48,7 @@ struct GridFile {
   std::shared_ptr<file::Caller> service;  ///< which this process asks, unless it is near
   std::shared_ptr<file::OpenFile> file;
   bool atomic = false;
+  bool refuses_gathering = false;  ///< a hint of this process's says so
 
   std::mutex mutex;  ///< guards what follows, which several threads may use
   ViewOfFile view;

@@ -13,6 +13,12 @@
 namespace isthmus::face {
 namespace {
 
+/// What gathers such an access, if anything does; the same in all processes.
+GatheringRef gathering_of(const GridFile& file, const Way& way, const ViewOfFile& view) {
+  const bool write = way.direction == Direction::Write && way.collective && !file.atomic;
+  return write && view.gathering && !view.gathering->ended ? view.gathering : nullptr;
+}
+
 /// One access: its data, and the work that moves them.
 class Access final : public Operation {
  public:
@@ -21,7 +27,8 @@ class Access final : public Operation {
         way_(way),
         data_(memory, way.direction, view.representation),
         etype_size_(view.etype_size),
-        seen_(view.seen) {
+        seen_(view.seen),
+        gathering_(gathering_of(*file_, way, view)) {
     comm = file_->comm;
     passive = true;
     if (!file_->near) far_.emplace();
@@ -34,6 +41,7 @@ class Access final : public Operation {
 
   /// `position`: in etypes; nothing: the shared pointer's.
   void start(std::optional<std::int64_t> position, bool at_once) {
+    if (position && !at_once && gathering_ && gather(*position * etype_size_)) return;
     if (position && !file_->atomic) under_way_ = begin(*position * etype_size_);
     if (under_way_) return;
     const auto work = [this, position] { move(position); };
@@ -70,6 +78,18 @@ class Access final : public Operation {
     return file_->file->begin_write(byte, data_.bytes());
   }
 
+  bool gather(std::int64_t byte) {
+    bool gathered = false;
+    auto job = std::make_shared<Job>([&] {
+      gathered = true;
+      gathered = write_gathered(*file_, *gathering_, way_.function, byte, data_.bytes());
+      if (gathered) moved_ = data_.bytes().size();
+    });
+    job->run();
+    if (gathered) job_ = std::move(job);
+    return gathered;
+  }
+
   // On the worker, or here.
   void move(std::optional<std::int64_t> position) {
     if (data_.bytes().empty() && position) return;
@@ -102,6 +122,7 @@ class Access final : public Operation {
   FileData data_;
   std::int64_t etype_size_;
   file::View seen_;
+  GatheringRef gathering_;
   std::unique_ptr<file::UnderWay> under_way_;
   JobRef job_;  // what would block
   std::size_t moved_ = 0;
@@ -156,14 +177,27 @@ std::int64_t place_in_order(const GridFile& file, const Way& way, std::int64_t e
   return answers[0].first + before;
 }
 
+/// The others wait to be told of this process's part, which is wrong, so that it has none.
+void take_no_part(const GridFile& file, const Way& way, const ViewOfFile& view, bool at_once) {
+  if (way.place == Place::Ordered) {
+    tell_all(file, kWrong);
+  } else if (const auto gathering = gathering_of(file, way, view); gathering && !at_once) {
+    try {
+      write_gathered(file, *gathering, way.function, 0, {});
+    } catch (const file::Error&) {
+      return;  // the own error is the first
+    }
+  }
+}
+
 std::unique_ptr<Access> prepare(const GridFileRef& file, const Way& way, MPI_Offset offset,
-                                const Memory& memory) {
+                                const Memory& memory, bool at_once) {
+  const ViewOfFile view = view_of(*file);
   try {
     check(*file, way, offset, memory);
-    return std::make_unique<Access>(file, way, memory, view_of(*file));
+    return std::make_unique<Access>(file, way, memory, view);
   } catch (const coll::Failure&) {
-    // The others wait to be told of this one's part.
-    if (way.place == Place::Ordered) tell_all(*file, kWrong);
+    take_no_part(*file, way, view, at_once);
     throw;
   }
 }
@@ -171,7 +205,7 @@ std::unique_ptr<Access> prepare(const GridFileRef& file, const Way& way, MPI_Off
 /// An access that has begun; the pointer has moved, unless what was read decides how far.
 std::unique_ptr<Access> begin(const GridFileRef& file, const Way& way, MPI_Offset offset,
                               const Memory& memory, bool at_once) {
-  auto access = prepare(file, way, offset, memory);
+  auto access = prepare(file, way, offset, memory, at_once);
   std::optional<std::int64_t> position = offset;
   switch (way.place) {
     case Place::Explicit:

@@ -77,11 +77,14 @@ int main(int argc, char** argv) {
   MPI_Barrier(MPI_COMM_WORLD);
 
   at = "what goes";
+  const int spans = spans_clusters(MPI_COMM_WORLD);
   if (rank == size - 1) {
     const int modes = MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_RDWR;
+    memset(&mine, 1, sizeof mine);
     CHECK(class_of(MPI_File_open(MPI_COMM_SELF, there, modes, MPI_INFO_NULL, &mine)) ==
               MPI_ERR_FILE_EXISTS,
           "it is there");
+    if (spans) CHECK(mine == MPI_FILE_NULL, "a handle of no file");
     OK(MPI_File_delete(there, MPI_INFO_NULL));
     CHECK(class_of(MPI_File_delete(there, MPI_INFO_NULL)) == MPI_ERR_NO_SUCH_FILE, "it was there");
     OK(MPI_File_open(MPI_COMM_SELF, there, modes | MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_APPEND,

@@ -1,0 +1,80 @@
+// Collective writes of small pieces in two phases: the members of a file send what they write to
+// some of them, the aggregators, each of which has chunks of the file to itself and writes them
+// with few large calls. Every member knows every view, so that nothing but the data has to travel.
+// Here is what needs no messages. Pure but for Chunk::write.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "file/storage.hpp"
+#include "file/view.hpp"
+
+namespace isthmus::file {
+
+/// Larger pieces are not gathered: a call of the system costs about what it costs to send and place
+/// so many bytes (2026-11).
+inline constexpr std::int64_t kSmallPiece = 1024;
+
+/// Bytes of one of the first pieces of a view, on the average; 0: it sees nothing. Pieces without a
+/// gap between them are one.
+std::int64_t typical_piece(const View& view);
+
+/// What a member writes: bytes [position, end) of what its view sees. The view ascends.
+struct Part {
+  const View* view = nullptr;
+  std::int64_t position = 0, end = 0;
+};
+
+/// Whether two phases are worth their messages. `pieces`: the typical ones of the parts' views.
+bool worth_gathering(std::span<const Part> parts, std::span<const std::int64_t> pieces);
+
+/// Bytes [from, to) of what a member's view sees, which are an aggregator's.
+struct Slice {
+  int aggregator = 0, member = 0;
+  std::int64_t from = 0, to = 0;
+};
+
+/// Deals out the file to aggregators, round by round, where there is something to write. All
+/// members that are given the same get the same.
+class Rounds {
+ public:
+  Rounds(std::vector<Part> parts, int aggregators);
+  /// The slices of the next round, by aggregator, then by member; none: all is written.
+  std::vector<Slice> next();
+  /// Of the round that was the last: where in the file the aggregator's chunk begins.
+  std::int64_t chunk_of(int aggregator) const { return low_ + aggregator * chunk_; }
+  /// Bytes of a chunk.
+  std::int64_t chunk() const { return chunk_; }
+  const View& view_of(int member) const { return *parts_[static_cast<std::size_t>(member)].view; }
+
+ private:
+  std::vector<Part> parts_;  // what is left of them
+  int aggregators_;
+  std::int64_t low_ = 0, chunk_ = 0;
+};
+
+/// A chunk of a file that is being put together.
+class Chunk {
+ public:
+  explicit Chunk(std::int64_t size);
+  /// From now on it is the one that begins there, and has nothing.
+  void begin(std::int64_t low);
+  /// `data` are what the view sees from byte `position` on, all of it within the chunk.
+  void add(const View& view, std::int64_t position, std::span<const std::byte> data);
+  /// Writes what was added, and nothing between.
+  void write(Storage& file) const;
+
+ private:
+  void mark(std::size_t from, std::size_t to);
+  /// The first byte from `from` on that has come, or has not.
+  std::size_t find(std::size_t from, bool come) const;
+
+  std::int64_t low_ = 0;
+  std::vector<std::byte> bytes_;
+  std::vector<std::uint64_t> come_;  // a bit for each byte
+};
+
+}  // namespace isthmus::file

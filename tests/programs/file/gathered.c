@@ -1,0 +1,122 @@
+/* Collective writes of many small pieces in turn: the file is what views say, the home's processes
+   need few calls of the system for it, and what goes wrong with one is all processes' error.
+   ranks: 2 3 4 */
+#include "file.h"
+
+enum { kPiece = 64, kPieces = 10000, kMine = kPiece * kPieces };
+
+/* Calls that write, of this process; -1: the system does not tell. */
+static long calls(void) {
+  FILE* about = fopen("/proc/self/io", "r");
+  char line[128];
+  long found = -1;
+  while (about && fgets(line, sizeof line, about)) sscanf(line, "syscw: %ld", &found);
+  if (about) fclose(about);
+  return found;
+}
+
+/* Of `ranks` pieces each `mine`th. */
+static void see(MPI_File file, int mine, int ranks) {
+  MPI_Datatype piece, tile;
+  MPI_Type_contiguous(kPiece, MPI_BYTE, &piece);
+  MPI_Type_create_resized(piece, 0, (MPI_Aint)kPiece * ranks, &tile);
+  MPI_Type_commit(&tile);
+  OK(MPI_File_set_view(file, 8 + (MPI_Offset)kPiece * mine, MPI_BYTE, tile, "native",
+                       MPI_INFO_NULL));
+  MPI_Type_free(&tile);
+  MPI_Type_free(&piece);
+}
+
+static char of(int piece, int ranks) { return (char)(1 + piece % ranks * 31 + piece % 7); }
+
+static void check_file(MPI_File file, int ranks) {
+  OK(MPI_File_sync(file));
+  MPI_Barrier(MPI_COMM_WORLD);
+  OK(MPI_File_sync(file));
+  OK(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+  const int all = 8 + kMine * ranks;
+  char* const found = malloc((size_t)all + 1);
+  MPI_Status status;
+  OK(MPI_File_read_at(file, 0, found, all + 1, MPI_BYTE, &status));
+  int count;
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  /* The last piece is nobody's where there is a hole. */
+  CHECK(count == (ranks == size ? all : all - kPiece), "%d bytes of %d", count, all);
+  for (int k = 0; k < count; ++k) {
+    const int piece = (k - 8) / kPiece;
+    const char expected = k < 8 || piece % ranks == size ? 0 : of(piece, ranks);
+    CHECK(found[k] == expected, "byte %d is %d, not %d", k, found[k], expected);
+  }
+  free(found);
+}
+
+static void once(int share, int hole) {
+  const char* name = fresh_name("gathered");
+  MPI_Info info = hints(share);
+  MPI_File file;
+  OK(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file));
+  MPI_Info_free(&info);
+  const int ranks = size + hole;
+  see(file, rank, ranks);
+  char* const mine = malloc(kMine);
+  for (int k = 0; k < kMine; ++k) mine[k] = of(k / kPiece * ranks + rank, ranks);
+
+  const long before = calls();
+  MPI_Status status;
+  OK(MPI_File_write_all(file, mine, kMine / 2, MPI_BYTE, &status));
+  check_count(&status, MPI_BYTE, kMine / 2, "written");
+  const long made = calls() - before;
+  if (!hole && before >= 0 && spans_clusters(MPI_COMM_WORLD))
+    CHECK(made < kPieces / 4, "%ld calls", made);
+  MPI_Offset position;
+  OK(MPI_File_get_position(file, &position));
+  CHECK(position == kMine / 2, "at %lld", (long long)position);
+  OK(MPI_File_write_at_all(file, kMine / 2, mine + kMine / 2, kMine / 2, MPI_BYTE, &status));
+  check_count(&status, MPI_BYTE, kMine / 2, "written");
+  check_file(file, ranks);
+
+  /* One has nothing, and few have little: each writes its own. */
+  see(file, rank, ranks);
+  OK(MPI_File_write_all(file, mine, rank == 0 ? 0 : kPiece, MPI_BYTE, &status));
+  OK(MPI_File_write_at_all(file, 0, mine, kMine, MPI_BYTE, &status));
+  check_file(file, ranks);
+
+  /* The last one's part is wrong: the others' are written. */
+  see(file, rank, ranks);
+  const int wrong = rank == size - 1;
+  const int code = MPI_File_write_at_all(file, wrong ? -1 : 0, mine, kMine, MPI_BYTE, &status);
+  CHECK(class_of(code) == (wrong ? MPI_ERR_ARG : MPI_SUCCESS), "class %d", class_of(code));
+  check_file(file, ranks);
+  free(mine);
+  OK(MPI_File_close(&file));
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) MPI_File_delete(name, MPI_INFO_NULL);
+}
+
+static void full(void) {
+  MPI_Info info = hints(0);
+  MPI_File file;
+  OK(MPI_File_open(MPI_COMM_WORLD, "/dev/full", MPI_MODE_WRONLY, info, &file));
+  MPI_Info_free(&info);
+  see(file, rank, size);
+  char* const mine = calloc(kMine, 1);
+  const int code = MPI_File_write_all(file, mine, kMine, MPI_BYTE, MPI_STATUS_IGNORE);
+  CHECK(class_of(code) == MPI_ERR_NO_SPACE, "class %d", class_of(code));
+  MPI_Offset position;
+  OK(MPI_File_get_position(file, &position));
+  CHECK(position == 0, "at %lld", (long long)position);
+  free(mine);
+  OK(MPI_File_close(&file));
+}
+
+int main(int argc, char** argv) {
+  begin(&argc, &argv);
+  at = "gathered";
+  for (int share = 0; share < 2; ++share) {
+    once(share, 0);
+    once(share, 1);
+  }
+  at = "gathered, full";
+  if (spans_clusters(MPI_COMM_WORLD)) full();
+  return finish("gathered");
+}
