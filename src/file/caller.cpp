@@ -68,7 +68,7 @@ bool Caller::ask(const Send& send) {
   const ExchangeRef first = waiting_.front();
   Exchange& exchange = *first;
   const std::size_t length = std::min(kMostData, exchange.size_ - exchange.asked_);
-  if (under_way_ > 0 && under_way_ + length > kMostUnderWay) return false;
+  if (under_way_ > 0 && under_way_ + length > window_) return false;
   Request request;
   request.number = ++last_;
   request.op = exchange.op_;

@@ -2,6 +2,7 @@
 // accesses, whose pieces are under way together, within a window that all accesses share.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -21,6 +22,12 @@ namespace isthmus::file {
 /// So much have the requests under way to read or write at most. 16 MiB are what 10 Gbit/s carry in
 /// 13 ms, and what a service may have to keep for each far process.
 inline constexpr std::size_t kMostUnderWay = std::size_t{1} << 24;
+/// What a service may have to keep for all far processes together, but for a request of each.
+inline constexpr std::size_t kMostServed = std::size_t{1} << 28;
+/// What each of so many may have under way at one service.
+constexpr std::size_t window_among(std::size_t processes) {
+  return std::min(kMostUnderWay, kMostServed / std::max(processes, std::size_t{1}));
+}
 inline constexpr std::size_t kMostRequests = 1024;
 
 /// An access under way. Its memory belongs to it until it is done; what is written, until it is
@@ -54,7 +61,8 @@ class Caller {
   using Send = std::function<void(std::vector<std::byte> message)>;
   /// Runs its argument where messages can be sent, and none is taken meanwhile.
   using Enter = std::function<void(const std::function<void(const Send&)>& body)>;
-  explicit Caller(Enter enter) : enter_(std::move(enter)) {}
+  explicit Caller(Enter enter, std::size_t window = kMostUnderWay)
+      : enter_(std::move(enter)), window_(window) {}
 
   /// Any thread. Waits for the reply; throws what it says went wrong. Does not wait for accesses
   /// that were begun before.
@@ -87,6 +95,7 @@ class Caller {
   void end(Exchange& exchange);
 
   const Enter enter_;
+  const std::size_t window_;
   // Within Enter.
   std::uint64_t last_ = 0;
   std::size_t under_way_ = 0;

@@ -139,5 +139,24 @@ TEST(RunningAhead, AccessesAreUnderWayTogetherWithinAWindow) {
   }
 }
 
+TEST(RunningAhead, ManyProcessesShareWhatAServiceKeeps) {
+  constexpr std::size_t kProcesses = 40, kEach = 8'000'000;
+  EXPECT_EQ(window_among(0), kMostUnderWay);
+  EXPECT_EQ(window_among(1), kMostUnderWay);
+  EXPECT_LE(window_among(10'000) * 10'000, kMostServed);
+  Service service;
+  service.bytes->bytes = some_bytes(kEach, 6);
+  std::vector<std::byte> all(kEach);  // the service's thread alone writes there
+  std::vector<std::unique_ptr<OpenFile>> files;
+  std::vector<std::unique_ptr<UnderWay>> accesses;
+  for (std::size_t p = 0; p < kProcesses; ++p) {
+    files.push_back(open_there(service.caller(window_among(kProcesses)), some_file()));
+  }
+  for (const auto& file : files) accesses.push_back(file->begin_read(0, all));
+  for (const auto& access : accesses) EXPECT_EQ(finished(*access), kEach);
+  EXPECT_EQ(all, service.bytes->bytes);
+  EXPECT_LE(service.most_waiting, kMostServed / kMostData + kProcesses);
+}
+
 }  // namespace
 }  // namespace isthmus::file

@@ -36,12 +36,13 @@ class Service {
     come_.notify_all();
     thread_.join();
   }
-  std::shared_ptr<Caller> caller() {
+  std::shared_ptr<Caller> caller(std::size_t window = kMostUnderWay) {
     const std::uint32_t client = ++clients_;
-    auto made = std::make_shared<Caller>([this, client](const auto& body) {
+    const auto enter = [this, client](const auto& body) {
       const std::lock_guard lock(mutex_);
       body(sending(client));
-    });
+    };
+    auto made = std::make_shared<Caller>(enter, window);
     const std::lock_guard lock(mutex_);
     callers_[client] = made;
     return made;

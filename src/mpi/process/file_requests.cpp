@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "file/caller.hpp"
 #include "file/server.hpp"
 #include "mpi/process/file_worker.hpp"
 #include "mpi/process/grid.hpp"
@@ -14,9 +15,9 @@
 namespace isthmus::face {
 namespace {
 
-// A process has at most 1024 requests of accesses under way, and its threads a call each: more is
-// no program's doing.
-constexpr std::size_t kMostWaiting = 4096;
+// A process has at most 1024 requests of accesses under way, of 16 MiB, and its threads a call
+// each: more is no program's doing.
+constexpr std::size_t kMostWaiting = 4096, kMostBytes = 4 * file::kMostUnderWay;
 // Who holds a range does so while it reads or writes once.
 constexpr std::chrono::microseconds kRetry{200};
 
@@ -25,8 +26,10 @@ class Answers {
  public:
   bool add(std::shared_ptr<FileRequests> by, core::NodeId from, std::span<const std::byte> bytes) {
     const std::lock_guard lock(mutex_);
-    if (waiting_[from] >= kMostWaiting) return false;
-    ++waiting_[from];
+    Waiting& waiting = waiting_[from];
+    if (waiting.messages >= kMostWaiting || waiting.bytes + bytes.size() > kMostBytes) return false;
+    ++waiting.messages;
+    waiting.bytes += bytes.size();
     queue_.push_back({std::move(by), from, {bytes.begin(), bytes.end()}});
     if (!std::exchange(started_, true)) {
       start_helper([this] { run(); });
@@ -78,14 +81,18 @@ class Answers {
       });
     }
     const std::lock_guard lock(mutex_);
-    --waiting_[message.from];
+    --waiting_[message.from].messages;
+    waiting_[message.from].bytes -= message.bytes.size();
     return true;
   }
 
   std::mutex mutex_;
   std::condition_variable come_;
   std::deque<Message> queue_;
-  std::map<core::NodeId, std::size_t> waiting_;
+  struct Waiting {
+    std::size_t messages = 0, bytes = 0;
+  };
+  std::map<core::NodeId, Waiting> waiting_;
   bool started_ = false;
   file::Server server_;  // of the thread
 };

@@ -1,5 +1,6 @@
 #include "mpi/process/file_service.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -14,14 +15,23 @@
 namespace isthmus::face {
 namespace {
 
+/// Processes of other clusters, which share the services of the node's cluster evenly.
+std::size_t askers_of(core::NodeId node) {
+  const core::World& world = grid()->world();
+  const core::Cluster& home = world.clusters[world.cluster_of(static_cast<int>(node))];
+  const int services = std::max(home.size, 1);
+  return static_cast<std::size_t>((world.size() - home.size + services - 1) / services);
+}
+
 std::shared_ptr<file::Caller> make_caller(core::NodeId node, std::uint64_t requests) {
-  return std::make_shared<file::Caller>([node, requests](const auto& body) {
+  const auto enter = [node, requests](const auto& body) {
     grid()->endpoint->locked([&](core::Engine& engine) {
       body([&](std::vector<std::byte> message) {
         post_file_message(engine, node, requests, std::move(message));
       });
     });
-  });
+  };
+  return std::make_shared<file::Caller>(enter, file::window_among(askers_of(node)));
 }
 
 bool take_reply(file::Caller& caller, core::NodeId from, std::uint64_t requests,
