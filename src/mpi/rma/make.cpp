@@ -103,8 +103,10 @@ void find_peers(GridWindow& window) {
       if (window.host) window.near.combine_in(rank, window.host->turn());
     } else if (auto mapped = HostMemory::reach(there.memory)) {
       window.near.add(rank, std::move(*mapped), there.size, there.disp_unit);
-    } else if (auto& peer = window.peers[at]; (peer = rma::PeerMemory::reach(there.address))) {
-      window.near.add(rank, *peer, there.size, there.disp_unit);
+    } else {
+      auto& peer = window.peers[at];
+      peer = rma::PeerMemory::reach(there.address);
+      if (peer) window.near.add(rank, *peer, there.size, there.disp_unit);
     }
   }
   if (!given) return;
