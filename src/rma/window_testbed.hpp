@@ -1,0 +1,108 @@
+// Windows of several processes over engines joined by a network that delays, reorders and repeats
+// frames, in virtual time.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "rma/window.hpp"
+
+namespace isthmus::rma {
+
+inline constexpr std::uint64_t kContext = 6;
+inline constexpr std::size_t kSize = 300'000;
+
+struct Process {
+  Process(int rank, const std::vector<core::NodeId>& nodes)
+      : engine(nodes[static_cast<std::size_t>(rank)], {.window = 20'000, .piece = 1000}),
+        memory(kSize),
+        window(engine, {kContext, rank, nodes}, Memory::fixed(memory.data(), kSize)) {}
+  core::Engine engine;
+  std::vector<std::byte> memory;
+  Window window;
+};
+
+class WindowTest : public testing::Test {
+ protected:
+  static constexpr int kRanks = 3;
+  WindowTest() {
+    std::vector<core::NodeId> nodes;
+    for (int i = 0; i < kRanks; ++i) nodes.push_back(static_cast<core::NodeId>(10 + i));
+    for (int i = 0; i < kRanks; ++i) processes.push_back(std::make_unique<Process>(i, nodes));
+  }
+  Process& at(int rank) { return *processes[static_cast<std::size_t>(rank)]; }
+  Window& window(int rank) { return at(rank).window; }
+
+  void collect(Process& process) {
+    core::OutFrame out;
+    while (process.engine.next_frame(out)) {
+      if (out.destination == out.source) {
+        ASSERT_TRUE(process.engine.loop_back(out));
+        continue;
+      }
+      Frame frame{out, {out.head.begin(), out.head.begin() + static_cast<int>(out.head_size)}};
+      frame.body.insert(frame.body.end(), out.payload.begin(), out.payload.end());
+      frames.push_back(std::move(frame));
+    }
+  }
+  bool step() {
+    for (auto& process : processes) collect(*process);
+    if (frames.empty()) return false;
+    std::swap(frames[random() % frames.size()], frames.back());
+    const Frame frame = std::move(frames.back());
+    frames.pop_back();
+    core::InFrame in{frame.out.kind, frame.out.source, frame.out.destination, frame.body};
+    if (repeats) in.flags = core::kRepeated;
+    Process& to = at(static_cast<int>(frame.out.destination) - 10);
+    arrived_at[frame.out.destination - 10] += frame.body.size();
+    EXPECT_TRUE(to.engine.deliver(in));
+    if (repeats) {
+      EXPECT_TRUE(to.engine.deliver(in));
+    }
+    return true;
+  }
+  void run() {
+    while (step()) {
+    }
+  }
+  void flush(int origin, int target) {
+    const std::uint64_t number = window(origin).flush(target);
+    run();
+    EXPECT_TRUE(window(origin).done(target, number));
+  }
+  std::vector<std::byte> some_bytes(std::size_t size) {
+    std::vector<std::byte> bytes(size);
+    for (std::byte& b : bytes) b = static_cast<std::byte>(random());
+    return bytes;
+  }
+  std::int64_t number_at(int rank, std::size_t displacement) {
+    std::int64_t value = 0;
+    std::memcpy(&value, at(rank).memory.data() + displacement, sizeof value);
+    return value;
+  }
+
+  struct Frame {
+    core::OutFrame out;
+    std::vector<std::byte> body;
+  };
+  std::vector<std::unique_ptr<Process>> processes;
+  std::vector<Frame> frames;
+  std::size_t arrived_at[kRanks] = {};
+  std::mt19937 random{1};
+  bool repeats = false;
+};
+
+inline const Combination kSum{Op::Sum, plain(Number::I64)};
+inline std::span<const std::byte> number_bytes(const std::int64_t& value) {
+  return std::as_bytes(std::span(&value, 1));
+}
+inline std::span<std::byte> number_room(std::int64_t& value) {
+  return std::as_writable_bytes(std::span(&value, 1));
+}
+
+}  // namespace isthmus::rma
