@@ -385,7 +385,7 @@ def test_options_go_into_the_lab():
         (["--program", "x {y}"], "this is no command"),
         (["--program", "a=x", "--program", "a=y"], "there is another for a"),
         (["--site", "north"], "the grid has no such cluster"),
-        (["--only", "nobody"], "nobody is called so"),
+        (["--only", "nobody"], "no contestant is called so; there are '"),
     ],
 )
 def test_wrong_words_end_in_a_sentence(words, said, capsys):

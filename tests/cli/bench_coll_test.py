@@ -326,7 +326,7 @@ def test_figures(tmp_path: Path):
         (["--size", "12 B"], "multiples of 8"),
         (["-n", "1"], "-n"),
         (["--variant", "plain"], "--variant is for --testbed"),
-        (["--only", "nobody"], "nothing is left to measure"),
+        (["--only", "nobody"], "no contestant is called so; there are '"),
         (["--collective", "bkast"], "no collective is called so"),
     ],
 )

@@ -30,7 +30,7 @@ from isthmus.measuring.tasks import FIGURES, LATENCY_BYTES, Task
         (["--rounds", "0"], "--rounds"),
         (["--passes", "none"], "--passes"),
         (["--mpi", "/no/such/prefix"], "--mpi /no/such/prefix"),
-        (["--only", "nobody"], "no contestant"),
+        (["--only", "nobody"], "no contestant is called so; there are '"),
         (["--size", "0 B"], "messages have 1 B to 64 MiB"),
         (["--size", "8"], "--size 8: must be a size such as"),
         (["--figure", "pingpnog"], "did you mean 'pingpong'?"),

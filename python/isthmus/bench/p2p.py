@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from pathlib import Path
 
 from isthmus.bench import gridfile, mpis
@@ -18,6 +17,7 @@ from isthmus.bench.contestants import (
 from isthmus.bench.limits import DIRECT, MEMORY, OURS, UNTUNED
 from isthmus.bench.mpis import Mpi
 from isthmus.bench.session import Entry
+from isthmus.bench.wanted import Wanted
 from isthmus.errors import IsthmusError, UsageError
 from isthmus.grid import Grid
 from isthmus.measuring import tasks
@@ -63,7 +63,7 @@ def entries(
         for contestant in contestants(place, options, folder, say)
     ]
     if not found:
-        raise UsageError(f"--only {' '.join(options.only)}: no contestant is called so")
+        raise UsageError(f"--only {' '.join(options.only)}: none of these can run here")
     if not any(tasks_ for entry in found for tasks_ in entry.tasks):
         raise UsageError(
             "nothing is left to measure",
@@ -79,9 +79,7 @@ def contestants(
     place: Place, options: Options, folder: Path, say: Callable[[str], None]
 ) -> list[Contestant]:
     """Those that can run at this place. What cannot is said."""
-
-    def wanted(key: str) -> bool:
-        return not options.only or any(fnmatch(key, pattern) for pattern in options.only)
+    wanted = Wanted(options.only)
 
     found: list[Contestant] = []
     if place.open:
@@ -101,6 +99,7 @@ def contestants(
     found += _ours(place, natives, folder, wanted)
     if place.lab and place.open:
         found += _natives(place, natives, wanted, say)
+    wanted.check()
     return found
 
 

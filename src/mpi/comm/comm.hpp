@@ -47,7 +47,7 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   /// Where members are first_member + i, so that translation is an addition, their number; else 0.
   unsigned contiguous = 0;
   int first_member = 0;
-  mutable Probed probed;
+  mutable Probed probed;           ///< by the last probe for any source
   bool mixes_long_double = false;  ///< members are in clusters whose long double differs
   std::vector<std::string> runs;   ///< the other runs that members are of
   coll::Layout layout;

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from pathlib import Path
 
 from isthmus.bench import gridfile, mpis
@@ -11,7 +10,7 @@ from isthmus.bench.app.options import Options
 from isthmus.bench.coll.tuning import tune
 from isthmus.bench.contestants import tunings
 from isthmus.bench.mpis import Mpi
-from isthmus.errors import UsageError, listing
+from isthmus.bench.wanted import Wanted
 from isthmus.grid import Grid
 from isthmus.install import find_nospin
 from isthmus.measuring.place import LOOPBACK, End, Place, end_of
@@ -40,11 +39,9 @@ def contestants(
                 )
                 for name, values in tunings(mpi).items()
             ]  # fmt: skip
-    wanted = options.only or (QUICK if options.quick else ())
-    chosen = [one for one in found if not wanted or any(fnmatch(one.key, p) for p in wanted)]
-    if not chosen:
-        keys = [one.key for one in found]
-        raise UsageError(f"--only {' '.join(options.only)}: nobody is called so; {listing(keys)}")
+    wanted = Wanted(options.only or (QUICK if options.quick else ()))
+    chosen = [one for one in found if wanted(one.key)]
+    wanted.check()
     _write_grids(kinds, chosen, natives, options, say)
     return chosen
 

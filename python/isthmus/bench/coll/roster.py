@@ -1,7 +1,6 @@
 """Who takes part in `isthmus bench coll`."""
 
 from collections.abc import Callable, Sequence
-from fnmatch import fnmatch
 from pathlib import Path
 
 from isthmus.bench import gridfile, mpis
@@ -10,6 +9,7 @@ from isthmus.bench.coll.contestants import Block, IsthmusWorld, NativeWorld
 from isthmus.bench.coll.options import Options
 from isthmus.bench.coll.tuning import tune
 from isthmus.bench.mpis import Mpi
+from isthmus.bench.wanted import Wanted
 from isthmus.errors import IsthmusError, UsageError
 from isthmus.grid import GatewaySpec, Grid
 from isthmus.measuring.place import LOOPBACK, Place, end_of
@@ -49,15 +49,13 @@ def contestants(
 ) -> list[Contestant]:
     """Those that can run at this place. What cannot is said. `folder` is for grid files, and lives
     as long as the contestants."""
-
-    def wanted(key: str) -> bool:
-        return not options.only or any(fnmatch(key, pattern) for pattern in options.only)
-
+    wanted = Wanted(options.only)
     natives = mpis.find(options.mpis)
     ours = _ours(place, natives, options, folder, wanted, say)
     found: list[Contestant] = [one for one in ours if not one.choices]
     if place.lab and place.open:
         found += _natives(place, natives, options, wanted, say)
+    wanted.check()
     return [*found, *(one for one in ours if one.choices)]
 
 

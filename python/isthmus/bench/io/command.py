@@ -136,7 +136,7 @@ def _measure(place: Place, options: Options) -> IoResults:
     with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
         found = contestants(place, options.mpis, options.only, options.files, Path(folder))
         if not found:
-            raise UsageError(f"--only {' '.join(options.only)}: no contestant is called so")
+            raise UsageError(f"--only {' '.join(options.only)}: none of these can run here")
         entries: list[Entry[IoTask, TimedRun]] = [
             Entry(
                 one,

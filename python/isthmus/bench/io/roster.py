@@ -1,12 +1,12 @@
 """Who is measured by `isthmus bench io`."""
 
 from collections.abc import Sequence
-from fnmatch import fnmatch
 from pathlib import Path
 
 from isthmus.bench import mpis
 from isthmus.bench.io.results import run_from_json
 from isthmus.bench.timed_program import Contestant, Program, natively_inside, ours
+from isthmus.bench.wanted import Wanted
 from isthmus.measuring.place import LOOPBACK, Place
 
 SOURCE = Path(__file__).with_name("io.c")
@@ -18,11 +18,10 @@ def contestants(
     """Those that can run at this place; `files` is where the file is, in the first cluster."""
     natives = mpis.find(named)
     program = Program(SOURCE, run_from_json, (files,))
-
-    def wanted(key: str) -> bool:
-        return not only or any(fnmatch(key, pattern) for pattern in only)
+    wanted = Wanted(only)
 
     found = ours(place, natives, folder, wanted, program)
     if place.name == LOOPBACK:
         found += natively_inside(natives[:1], wanted, program)
+    wanted.check()
     return found

@@ -96,7 +96,7 @@ def _measure(place: Place, options: Options) -> RmaResults:
     with tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder:
         found = contestants(place, options.mpis, options.only, Path(folder), common.say)
         if not found:
-            raise UsageError(f"--only {' '.join(options.only)}: no contestant is called so")
+            raise UsageError(f"--only {' '.join(options.only)}: none of these can run here")
         entries: list[Entry[RmaTask, RmaRun]] = [
             Entry(one, [tasks(options.rounds, inside=one.inside)] * options.passes) for one in found
         ]

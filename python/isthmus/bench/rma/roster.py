@@ -1,7 +1,6 @@
 """Who is measured by `isthmus bench rma`."""
 
 from collections.abc import Callable, Sequence
-from fnmatch import fnmatch
 from pathlib import Path
 
 from isthmus.bench import mpis
@@ -9,6 +8,7 @@ from isthmus.bench.contestants import tunings
 from isthmus.bench.mpis import Mpi
 from isthmus.bench.rma.results import run_from_json
 from isthmus.bench.timed_program import ISTHMUS, Contestant, Program, natively_inside, ours
+from isthmus.bench.wanted import Wanted
 from isthmus.errors import IsthmusError
 from isthmus.measuring.place import LOOPBACK, Place
 
@@ -24,15 +24,14 @@ def contestants(
 ) -> list[Contestant]:
     """Those that can run at this place. What cannot is said."""
     natives = mpis.find(named)
-
-    def wanted(key: str) -> bool:
-        return not only or any(fnmatch(key, pattern) for pattern in only)
+    wanted = Wanted(only)
 
     found = ours(place, natives, folder, wanted, PROGRAM)
     if place.lab and place.open:
         found += _over_both(natives, wanted, say)
     if place.name == LOOPBACK:
         found += natively_inside(natives[:1], wanted, PROGRAM)
+    wanted.check()
     return found
 
 

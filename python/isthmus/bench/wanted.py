@@ -1,0 +1,27 @@
+"""Whom `--only` leaves in."""
+
+from collections.abc import Sequence
+from fnmatch import fnmatch
+
+from isthmus.errors import UsageError, listing
+
+
+class Wanted:
+    """Asked about each contestant that there could be, by its key."""
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        self._patterns = tuple(patterns)
+        self._asked: dict[str, bool] = {}
+
+    def __call__(self, key: str) -> bool:
+        fits = not self._patterns or any(fnmatch(key, pattern) for pattern in self._patterns)
+        self._asked[key] = fits
+        return fits
+
+    def check(self) -> None:
+        """After all were asked about. UsageError, with those there are, where no pattern fits."""
+        if self._asked and not any(self._asked.values()):
+            raise UsageError(
+                f"--only {' '.join(self._patterns)}: no contestant is called so; "
+                f"there are {listing(self._asked)}"
+            )
