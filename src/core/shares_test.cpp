@@ -20,9 +20,9 @@ constexpr double kRate = 125e6;
 constexpr Time kRoundTrip = 20ms, kToGateway = 100us, kStep = 50us;
 
 // Members of a cluster, their gateway, and the queue before the wide area, step by step.
-class Cluster {
+class SharingCluster {
  public:
-  explicit Cluster(std::size_t size) {
+  explicit SharingCluster(std::size_t size) {
     for (std::size_t i = 0; i < size; ++i) members_.emplace_back(size);
   }
 
@@ -113,16 +113,16 @@ double sum(const std::vector<double>& all) { return std::accumulate(all.begin(),
 double carried(Time length) { return kRate * std::chrono::duration<double>(length).count(); }
 
 TEST(Shares, ALoneSenderHasTheWholeRateAtOnce) {
-  Cluster cluster(8);
-  cluster.wish(3, Cluster::kAll);
+  SharingCluster cluster(8);
+  cluster.wish(3, SharingCluster::kAll);
   EXPECT_GT(cluster.run(20ms)[3], 0.95 * carried(20ms));
   EXPECT_GT(cluster.run(1s)[3], 0.99 * carried(1s));
 }
 
 TEST(Shares, ThoseThatBeginTogetherOverflowNothingAndHaveAlikeWithinARoundTrip) {
   for (const std::size_t n : {2U, 8U, 64U}) {
-    Cluster cluster(n);
-    for (std::size_t i = 0; i < n; ++i) cluster.wish(i, Cluster::kAll);
+    SharingCluster cluster(n);
+    for (std::size_t i = 0; i < n; ++i) cluster.wish(i, SharingCluster::kAll);
     cluster.run(2 * kRoundTrip);
     const auto each = cluster.run(500ms);
     EXPECT_GT(sum(each), 0.95 * carried(500ms)) << n;
@@ -135,10 +135,10 @@ TEST(Shares, ThoseThatBeginTogetherOverflowNothingAndHaveAlikeWithinARoundTrip) 
 }
 
 TEST(Shares, OneThatComesHasItsShareAndOneThatGoesLeavesIt) {
-  Cluster cluster(8);
-  cluster.wish(0, Cluster::kAll);
+  SharingCluster cluster(8);
+  cluster.wish(0, SharingCluster::kAll);
   cluster.run(1s);
-  cluster.wish(1, Cluster::kAll);
+  cluster.wish(1, SharingCluster::kAll);
   cluster.run(2 * kRoundTrip);
   auto each = cluster.run(200ms);
   EXPECT_NEAR(each[0], each[1], 0.1 * each[0]);
@@ -150,15 +150,15 @@ TEST(Shares, OneThatComesHasItsShareAndOneThatGoesLeavesIt) {
 }
 
 TEST(Shares, WhatOneDoesNotUseIsTheOthers) {
-  Cluster cluster(4);
+  SharingCluster cluster(4);
   cluster.wish(0, 0.05 * kRate);
-  for (const std::size_t i : {1U, 2U, 3U}) cluster.wish(i, Cluster::kAll);
+  for (const std::size_t i : {1U, 2U, 3U}) cluster.wish(i, SharingCluster::kAll);
   cluster.run(300ms);
   const auto each = cluster.run(1s);
   EXPECT_NEAR(each[0], 0.05 * carried(1s), 0.01 * carried(1s));
   EXPECT_GT(sum(each), 0.93 * carried(1s));
   // It comes to want more, and has as much as the others soon.
-  cluster.wish(0, Cluster::kAll);
+  cluster.wish(0, SharingCluster::kAll);
   cluster.forget_most();
   cluster.run(2 * kRoundTrip);
   const auto alike = cluster.run(200ms);
@@ -167,9 +167,9 @@ TEST(Shares, WhatOneDoesNotUseIsTheOthers) {
 }
 
 TEST(Shares, ThoseThatBeginAgainAndAgainTogetherOverflowNothing) {
-  Cluster cluster(8);
+  SharingCluster cluster(8);
   for (int turn = 0; turn < 20; ++turn) {
-    for (std::size_t i = 0; i < 8; ++i) cluster.wish(i, Cluster::kAll);
+    for (std::size_t i = 0; i < 8; ++i) cluster.wish(i, SharingCluster::kAll);
     cluster.run(30ms);
     for (std::size_t i = 0; i < 8; ++i) cluster.wish(i, 0);
     cluster.run(turn % 2 == 0 ? 5ms : 300ms);
