@@ -104,9 +104,10 @@ class Gatherer {
       }
     }
     if (out.empty() && in.empty()) return;
-    agree(file_.members, [&](coll::Party& party) {
-      return coll::neighbors(party, std::move(out), std::move(in));
-    });
+    agree(file_.members,
+          [&](coll::Party& party) { return coll::neighbors(party, std::move(out), std::move(in)); },
+          {.what = "gathered write",
+           .failed = "what the members write could not be sent to those that gather it"});
   }
 
   void write(const std::vector<file::Slice>& slices) {

@@ -22,8 +22,8 @@ namespace {
 class Agreement final : public Collective {
  public:
   using Start = std::function<coll::Task(coll::Party&)>;
-  Agreement(const GridCommRef& parent, Start how)
-      : Collective(parent, "agreement on a communicator"), how_(std::move(how)) {}
+  Agreement(const GridCommRef& parent, Start how, const char* what)
+      : Collective(parent, what), how_(std::move(how)) {}
 
  private:
   coll::Task start(coll::Party& party) override { return how_(party); }
@@ -76,14 +76,15 @@ std::vector<int> gather_natively(MPI_Comm comm, int mine) {
 
 }  // namespace
 
-void agree(const GridCommRef& comm, std::function<coll::Task(coll::Party&)> how) {
-  Agreement agreement(everyone(comm), std::move(how));
+void agree(const GridCommRef& comm, std::function<coll::Task(coll::Party&)> how,
+           const Purpose& purpose) {
+  Agreement agreement(everyone(comm), std::move(how), purpose.what);
   wait_until([&] {
     const std::lock_guard lock(progress_mutex);
     return agreement.advance();
   });
   if (agreement.result.error != MPI_SUCCESS) {
-    throw coll::Failure(MPI_ERR_OTHER, "the members could not agree on the communicator");
+    throw coll::Failure(MPI_ERR_OTHER, purpose.failed);
   }
 }
 

@@ -19,8 +19,15 @@
 
 namespace isthmus::face {
 
+/// What members do together, for messages; string literals.
+struct Purpose {
+  const char* what = "agreement on a communicator";
+  const char* failed = "the members could not agree on the communicator";
+};
+
 /// Drives what all members begin alike to its end.
-void agree(const GridCommRef& comm, std::function<coll::Task(coll::Party&)> how);
+void agree(const GridCommRef& comm, std::function<coll::Task(coll::Party&)> how,
+           const Purpose& purpose = {});
 
 /// The item of every member, by rank; all are of one size.
 void tell_all(const GridCommRef& comm, coll::ConstBytes mine, coll::Bytes all);
