@@ -5,6 +5,8 @@
 #pragma once
 
 #include <asio/execution_context.hpp>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace isthmus::net {
@@ -35,6 +37,7 @@ class Watch : public asio::execution_context::service {
   explicit Watch(asio::execution_context& context) : service(context) {}
 
   bool any() const { return !watched_.empty(); }
+  std::size_t size() const { return watched_.size(); }
   /// From now on the caller looks, until it asks whether it may sleep.
   void stay_awake();
   bool awake() const { return awake_; }
@@ -43,6 +46,10 @@ class Watch : public asio::execution_context::service {
   /// True: whatever comes from now on wakes the io_context. False: look first.
   bool may_sleep();
 
+  /// Arrivals that have woken the io_context, ever.
+  std::uint64_t wakings() const { return wakings_; }
+  void woken() { ++wakings_; }
+
   void add(Watched& watched) { watched_.push_back(&watched); }
   void remove(Watched& watched);
 
@@ -50,6 +57,7 @@ class Watch : public asio::execution_context::service {
   void shutdown() override;
 
   std::vector<Watched*> watched_;  // null: gone during a look
+  std::uint64_t wakings_ = 0;
   bool awake_ = false;
   bool looking_ = false;
 };

@@ -23,6 +23,7 @@
 #include "daemon/launch/ranks_here.hpp"
 #include "daemon/launch/spawn_plan.hpp"
 #include "daemon/log/log.hpp"
+#include "net/looking_loop.hpp"
 
 namespace isthmus::daemon {
 namespace {
@@ -125,7 +126,7 @@ int Agent::run() {
                  {"user", user_name()},
                  {"pid", getpid()},
                  {"machine", machine()}});
-  context_.run();
+  net::run_looking(context_);
   core::trace::dump("the end", false);
   return status_;
 }

@@ -206,7 +206,7 @@ void RingStream::hear() {
     }
     break;
   }
-  look();
+  if (look() && !watch_.awake()) watch_.woken();
   if (closed_ || ended_ || (!readable_ && !writable_)) return;
   listen();
   if (watch_.awake()) return;

@@ -1,0 +1,54 @@
+#include "net/looking_loop.hpp"
+
+#include <sched.h>
+
+#include <chrono>
+
+#include "net/looking.hpp"
+#include "net/watch.hpp"
+
+namespace isthmus::net {
+namespace {
+
+Looking::Time clock_now() { return std::chrono::steady_clock::now().time_since_epoch(); }
+
+// The kernel's news are asked for at every so many looks: that takes as long as many rings.
+constexpr unsigned kLooksForOneAtSockets = 8;
+// Above, one look at all of them takes longer than it can save.
+constexpr std::size_t kMostRings = 64;
+
+void look_for_a_moment(asio::io_context& io, Watch& watch, Looking& looking) {
+  watch.stay_awake();
+  for (unsigned looks = 1; !io.stopped(); ++looks) {
+    const bool news = watch.look();
+    const bool asked = news || looks % kLooksForOneAtSockets == 0;
+    const bool ran = asked && io.poll() > 0;  // also what news of rings have led to
+    const Looking::Time before = clock_now();
+    if (news || ran) {
+      looking.found(before);
+      continue;
+    }
+    sched_yield();
+    if (!looking.goes_on(before, clock_now())) break;
+  }
+  // What has come in the last moment wakes nobody.
+  while (!watch.may_sleep()) {
+    watch.look();
+    watch.stay_awake();
+  }
+}
+
+}  // namespace
+
+void run_looking(asio::io_context& io) {
+  Watch& watch = asio::use_service<Watch>(io);
+  Looking looking;
+  std::uint64_t seen = watch.wakings();
+  while (io.run_one() > 0) {
+    if (watch.wakings() == seen || watch.size() > kMostRings) continue;
+    seen = watch.wakings();
+    if (looking.woken(clock_now())) look_for_a_moment(io, watch, looking);
+  }
+}
+
+}  // namespace isthmus::net

@@ -1,0 +1,86 @@
+#include "net/looking.hpp"
+
+#include <gtest/gtest.h>
+
+namespace isthmus::net {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Looks once a microsecond, in vain, until it is to sleep; the time when that is.
+Looking::Time looks_in_vain(Looking& looking, Looking::Time now) {
+  while (looking.goes_on(now, now + 1us)) now += 1us;
+  return now + 1us;
+}
+
+TEST(LookingTest, LooksForAMomentAfterAnArrival) {
+  Looking looking;
+  ASSERT_TRUE(looking.woken(1s));
+  EXPECT_EQ(looks_in_vain(looking, 1s), 1s + Looking::kPatience);
+}
+
+TEST(LookingTest, WhatIsFoundProlongsIt) {
+  Looking looking;
+  ASSERT_TRUE(looking.woken(1s));
+  looking.found(1s + 20us);
+  EXPECT_EQ(looks_in_vain(looking, 1s + 20us), 1s + 20us + Looking::kPatience);
+}
+
+TEST(LookingTest, WhereNothingComesItIsTriedEverMoreSeldom) {
+  Looking looking;
+  Looking::Time now = 1s;
+  int looked = 0;
+  for (int arrival = 0; arrival < 10'000; ++arrival, now += 1ms) {
+    if (!looking.woken(now)) continue;
+    ++looked;
+    looks_in_vain(looking, now);
+  }
+  EXPECT_GE(looked, 10'000 / 257);
+  EXPECT_LE(looked, 10'000 / 257 + 9);
+}
+
+TEST(LookingTest, WhatIsFoundMakesUpForMissesBefore) {
+  Looking looking;
+  Looking::Time now = 1s;
+  for (int arrival = 0; arrival < 1000; ++arrival, now += 1ms) {
+    if (looking.woken(now)) looks_in_vain(looking, now);
+  }
+  while (!looking.woken(now)) now += 1ms;
+  looking.found(now);
+  now = looks_in_vain(looking, now);
+  EXPECT_FALSE(looking.woken(now)) << "once";
+  EXPECT_TRUE(looking.woken(now));
+}
+
+/// How many arrivals pass before one is looked for.
+unsigned passed_over(Looking& looking) {
+  unsigned passed = 0;
+  while (!looking.woken(2s)) ++passed;
+  return passed;
+}
+
+TEST(LookingTest, WhereOthersComputeItIsGivenUpForLong) {
+  Looking looking;
+  ASSERT_TRUE(looking.woken(1s));
+  for (unsigned skipped = Looking::kSkippedForOthers; skipped <= Looking::kMostSkippedForOthers;
+       skipped *= 2) {
+    looking.found(2s);
+    EXPECT_FALSE(looking.goes_on(2s, 2s + Looking::kOthersTurn));
+    EXPECT_EQ(passed_over(looking), skipped);
+  }
+  EXPECT_FALSE(looking.goes_on(2s, 2s + Looking::kOthersTurn));
+  EXPECT_EQ(passed_over(looking), Looking::kMostSkippedForOthers);
+}
+
+TEST(LookingTest, ManyFindsInOneGoShowThatOthersAreGone) {
+  Looking looking;
+  ASSERT_TRUE(looking.woken(1s));
+  EXPECT_FALSE(looking.goes_on(1s, 1s + Looking::kOthersTurn));
+  EXPECT_EQ(passed_over(looking), Looking::kSkippedForOthers);
+  for (unsigned i = 0; i < Looking::kProof; ++i) looking.found(2s);
+  EXPECT_FALSE(looking.goes_on(2s, 2s + Looking::kOthersTurn));
+  EXPECT_EQ(passed_over(looking), Looking::kSkippedForOthers);
+}
+
+}  // namespace
+}  // namespace isthmus::net
