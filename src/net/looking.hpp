@@ -53,8 +53,8 @@ class Looking {
   }
 
  private:
-  Time last_{};        // when something came
-  unsigned skip_ = 0;  // arrivals without looking that are still to come
+  Time last_{};                     // when something came
+  unsigned skip_ = 0;               // arrivals without looking that are still to come
   unsigned vain_ = 0, others_ = 0;  // how many they were last, for either reason
   unsigned finds_ = 0;              // since it was woken
 };

@@ -31,10 +31,12 @@ void look_for_a_moment(asio::io_context& io, Watch& watch, Looking& looking) {
     sched_yield();
     if (!looking.goes_on(before, clock_now())) break;
   }
-  // What has come in the last moment wakes nobody.
-  while (!watch.may_sleep()) {
+  // What has come in the last moment wakes nobody. Rings that never rest do not keep sockets
+  // waiting.
+  while (!watch.may_sleep() && !io.stopped()) {
     watch.look();
     watch.stay_awake();
+    io.poll();
   }
 }
 
