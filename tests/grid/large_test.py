@@ -1,4 +1,5 @@
-"""Messages over 2 GiB across clusters. About 13 GB of memory traffic: with --all-libraries only."""
+"""Messages, files and windows over 2 GiB across clusters. About 13 GB of memory traffic and 5 GB
+of files: with --all-libraries only."""
 
 from __future__ import annotations
 
@@ -31,3 +32,12 @@ def test_rooted_over_2gib_by_leaders(request, isthmus, programs, library):
     done = isthmus("run", "-x", f"ISTHMUS_COLL={coll}", "-n", 4, program, timeout=600)
     assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
     assert "passed on 4 ranks" in done.stdout
+
+
+@pytest.mark.timeout(700)
+@pytest.mark.parametrize("program", ["files.c", "windows.c"])
+def test_large_counts(request, isthmus, programs, program):
+    if not request.config.getoption("--all-libraries"):
+        pytest.skip("takes long: with --all-libraries only")
+    done = isthmus("run", "-n", 2, mpis.ALL["mpich5"].build(LARGE / program, programs), timeout=600)
+    assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"

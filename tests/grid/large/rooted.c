@@ -1,5 +1,5 @@
-/* A gather and a scatter in which one cluster's part is over 2 GiB, beside a short block that begins
-   beyond what an int can count. Counts fit an int. Meant for ISTHMUS_COLL=gather=magpie,
+/* A gather and a scatter in which one cluster's part is over 2 GiB, beside a short block that
+   begins beyond what an int can count. Counts fit an int. Meant for ISTHMUS_COLL=gather=magpie,
    scatter=magpie, where the leader collects its cluster's blocks. */
 #include "../../programs/p2p/p2p.h"
 
