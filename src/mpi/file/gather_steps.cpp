@@ -42,8 +42,7 @@ GatherSteps::GatherSteps(Gathering& gathering, int rank, std::int64_t position,
       position_(position),
       data_(data),
       means_(std::move(means)) {
-  const auto found =
-      std::find(gathering_.aggregators.begin(), gathering_.aggregators.end(), rank_);
+  const auto found = std::find(gathering_.aggregators.begin(), gathering_.aggregators.end(), rank_);
   if (found == gathering_.aggregators.end()) return;
   mine_ = static_cast<int>(found - gathering_.aggregators.begin());
 }
@@ -54,8 +53,8 @@ std::span<const std::byte> GatherSteps::own(const file::Slice& slice) const {
 
 coll::Task GatherSteps::run(coll::Party& party) {
   if (gathering_.ended) co_return;
-  coll::Task places = saying("the processes could not tell each other what they write",
-                             tell_places(party));
+  coll::Task places =
+      saying("the processes could not tell each other what they write", tell_places(party));
   co_await places;
   if (!file::worth_gathering(parts_, gathering_.pieces)) {
     gathering_.ended = true;

@@ -1,5 +1,5 @@
-// One member's part in a gathered write: what it sends and what it does in between. Over coll::Party
-// and file::Storage alone, so that tests have both in memory.
+// One member's part in a gathered write: what it sends and what it does in between. Over
+// coll::Party and file::Storage alone, so that tests have both in memory.
 #pragma once
 
 #include <cstddef>

@@ -59,8 +59,8 @@ GatherMeans means_of(const GridFile& file) {
 /// In its place among what the processes do together on their file.
 class GatheredWrite final : public Collective {
  public:
-  GatheredWrite(const std::shared_ptr<GridFile>& file, GatheringRef gathering,
-                const char* function, std::int64_t position, KeptBytes data)
+  GatheredWrite(const std::shared_ptr<GridFile>& file, GatheringRef gathering, const char* function,
+                std::int64_t position, KeptBytes data)
       : Collective(file->members, function),
         file_(file),
         gathering_(std::move(gathering)),
@@ -119,10 +119,10 @@ GatheringRef agree_on_gathering(const GridFile& file, const file::View& view,
   if (!small || total > kMostMaps || made->aggregators.empty()) return nullptr;
   std::vector<std::byte> mine, maps(total);
   view.filetype.encode(mine);
-  tell_all(file.members, mine, maps, sizes,
-           Purpose{
-               .what = "agreement on gathered writes",
-               .failed = "the processes could not tell each other the filetypes of their views"});
+  tell_all(
+      file.members, mine, maps, sizes,
+      Purpose{.what = "agreement on gathered writes",
+              .failed = "the processes could not tell each other the filetypes of their views"});
   std::size_t at = 0;
   for (std::size_t r = 0; r < all.size(); ++r) {
     auto map = core::TypeMap::decode(std::span(maps).subspan(at, sizes[r]));
@@ -136,7 +136,8 @@ GatheringRef agree_on_gathering(const GridFile& file, const file::View& view,
 GatherOutcomeRef write_gathered(const std::shared_ptr<GridFile>& file,
                                 const GatheringRef& gathering, const char* function,
                                 std::int64_t position, KeptBytes data, bool at_once) {
-  auto write = std::make_unique<GatheredWrite>(file, gathering, function, position, std::move(data));
+  auto write =
+      std::make_unique<GatheredWrite>(file, gathering, function, position, std::move(data));
   GatherOutcomeRef outcome = write->outcome();
   const auto has_ended = [&write] {
     const std::lock_guard lock(progress_mutex);

@@ -192,9 +192,9 @@ std::int64_t place_in_order(const GridFile& file, const Way& way, std::int64_t e
       failed = error.number;
     }
   }
-  const auto answers = tell_all(
-      file, std::pair(first, failed),
-      "the file's processes could not be told where the shared file pointer is");
+  const auto answers =
+      tell_all(file, std::pair(first, failed),
+               "the file's processes could not be told where the shared file pointer is");
   if (answers[0].second != 0) {
     file::fail("the shared file pointer cannot be used", answers[0].second);
   }

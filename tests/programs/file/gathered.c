@@ -1,5 +1,5 @@
-/* Collective writes of many small pieces in turn, in all their forms: the file is what views say, the
-   home's processes need few calls of the system for it, and what goes wrong with one is all
+/* Collective writes of many small pieces in turn, in all their forms: the file is what views say,
+   the home's processes need few calls of the system for it, and what goes wrong with one is all
    processes' error.
    ranks: 2 3 4 */
 #include "file.h"
@@ -31,7 +31,8 @@ static void see(MPI_File file, int mine, int ranks) {
 static char of(int piece, int ranks) { return (char)(1 + piece % ranks * 31 + piece % 7); }
 
 /* Each looks at its share of the file, which has pieces of all; the last one looks behind its end.
-   What nobody wrote is zero on a grid; native libraries may leave there what was in their buffers. */
+   What nobody wrote is zero on a grid; native libraries may leave there what was in their buffers.
+ */
 static void check_file(MPI_File file, int ranks) {
   OK(MPI_File_sync(file));
   MPI_Barrier(MPI_COMM_WORLD);
@@ -75,16 +76,16 @@ static int put_at(MPI_File file, int form, MPI_Offset place, const char* data, i
                   MPI_Status* status) {
   if (form == kBlocking) return MPI_File_write_at_all(file, place, data, bytes, MPI_BYTE, status);
   MPI_Request request;
-  const int code =
-      form == kSplit ? MPI_File_write_at_all_begin(file, place, data, bytes, MPI_BYTE)
-                     : MPI_File_iwrite_at_all(file, place, data, bytes, MPI_BYTE, &request);
+  const int code = form == kSplit
+                       ? MPI_File_write_at_all_begin(file, place, data, bytes, MPI_BYTE)
+                       : MPI_File_iwrite_at_all(file, place, data, bytes, MPI_BYTE, &request);
   if (code != MPI_SUCCESS) return code;
   return form == kSplit ? MPI_File_write_at_all_end(file, data, status)
                         : MPI_Wait(&request, status);
 }
 
-/* The whole in several writes that are under way together. Where the first is not worth gathering the
-   others are not either, which nobody knows when they begin. */
+/* The whole in several writes that are under way together. Where the first is not worth gathering
+   the others are not either, which nobody knows when they begin. */
 static void together(MPI_File file, const char* mine, int first) {
   enum { kParts = 4 };
   MPI_Request requests[kParts + 1];
@@ -144,8 +145,8 @@ static void once(int share, int hole, int form) {
   }
 
   if (spans_clusters(MPI_COMM_WORLD)) {
-    /* The last one's part is wrong: the others' are written. Of native libraries some do not look at
-       it, and some wait for the one that failed. */
+    /* The last one's part is wrong: the others' are written. Of native libraries some do not look
+       at it, and some wait for the one that failed. */
     see(file, rank, ranks);
     const int wrong = rank == size - 1;
     const int code = put_at(file, form, wrong ? -1 : 0, mine, kMine, &status);
