@@ -51,7 +51,8 @@ int creation_flags(int amode) {
 
 void check_access_mode(const GridFile& file) {
   const char* const wrong = wrong_with(file.amode);
-  const auto all = tell_all(file, std::pair(common(file.amode), wrong != nullptr));
+  const auto all = tell_all(file, std::pair(common(file.amode), wrong != nullptr),
+                            "the file's processes could not tell each other their access modes");
   for (const auto& [amode, bad] : all) {
     require(amode == all[0].first, MPI_ERR_NOT_SAME, "the processes give different access modes");
     if (bad) throw coll::Failure(MPI_ERR_AMODE, wrong != nullptr ? wrong : "a bad access mode");

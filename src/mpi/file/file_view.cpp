@@ -49,6 +49,7 @@ ViewOfFile view_by(MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype fil
 template <class Make>
 ViewOfFile view_by_all(const GridFile& file, MPI_Info info, Make&& make) {
   constexpr std::int64_t kWrong = -1;
+  constexpr const char* kUntold = "the file's processes could not tell each other their views";
   struct Told {
     std::int64_t etype_size = kWrong;
     std::array<char, 128> representation{};
@@ -58,14 +59,14 @@ ViewOfFile view_by_all(const GridFile& file, MPI_Info info, Make&& make) {
   try {
     view = make();
   } catch (const coll::Failure&) {
-    tell_all(file, mine);
+    tell_all(file, mine, kUntold);
     throw;
   }
   mine.etype_size = view.etype_size;
   view.representation->name().copy(mine.representation.data(), mine.representation.size());
   mine.gathering = gather_terms(file, view.seen, info);
   std::vector<GatherTerms> gathering;
-  for (const Told& each : tell_all(file, mine)) {
+  for (const Told& each : tell_all(file, mine, kUntold)) {
     gathering.push_back(each.gathering);
     const bool same_size = each.etype_size == mine.etype_size;
     if (same_size && each.representation == mine.representation) continue;

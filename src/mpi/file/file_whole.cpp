@@ -23,21 +23,9 @@ int change_size(const GridFileRef& file, const char* function, MPI_Offset size, 
     require(size >= 0, MPI_ERR_ARG, "the size is negative");
     // What was written before comes before.
     run_together(*file, function, [&] { file->file->settle(); });
-    int failed = 0;
-    std::string why;
-    if (file->keeper) {
-      try {
-        change();
-      } catch (const file::Error& error) {
-        failed = error.number;
-        why = error.what();
-      }
-    }
-    const auto all = errors_of_all(*file, failed);
-    if (all != 0) {
-      if (!why.empty()) throw file::Error(all, why);
-      file::fail("the size of " + file->paths.file.path + " could not be changed", all);
-    }
+    together(*file, [&] {
+      if (file->keeper) change();
+    });
     return MPI_SUCCESS;
   });
 }

@@ -1,15 +1,16 @@
 #include "mpi/file/gathered_write.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <functional>
+#include <mutex>
 #include <utility>
 
-#include "coll/engine/collectives.hpp"
-#include "file/error.hpp"
-#include "file/gather.hpp"
+#include "mpi/coll/collective.hpp"
 #include "mpi/file/file_info.hpp"
 #include "mpi/file/grid_file.hpp"
 #include "mpi/making/agreement.hpp"
+#include "mpi/process/file_worker.hpp"
+#include "mpi/request/progress.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -29,115 +30,59 @@ std::vector<int> aggregators_of(const std::vector<GatherTerms>& all) {
   return chosen;
 }
 
-std::vector<file::Part> told_parts(const GridFile& file, const Gathering& gathering,
-                                   std::int64_t position, std::size_t length) {
-  const auto told =
-      tell_all(file, std::pair(position, position + static_cast<std::int64_t>(length)));
-  std::vector<file::Part> parts;
-  parts.reserve(told.size());
-  for (std::size_t r = 0; r < told.size(); ++r) {
-    parts.push_back({&gathering.views[r], told[r].first, told[r].second});
-  }
-  return parts;
-}
-
-/// Calls `work`; what goes wrong with the file is kept, the first of all.
-template <class Work>
-void attempt(std::optional<file::Error>& failure, Work&& work) {
-  try {
-    if (!failure) work();
-  } catch (const file::Error& error) {
-    failure = error;
-  }
-}
-
-/// One member's part in a gathered write.
-class Gatherer {
+/// A piece of the worker's work.
+class Worked final : public coll::Operation {
  public:
-  Gatherer(const GridFile& file, const Gathering& gathering, std::vector<file::Part> parts,
-           std::span<const std::byte> data)
-      : file_(file),
-        aggregators_(gathering.aggregators),
-        position_(parts[static_cast<std::size_t>(file.rank)].position),
-        data_(data),
-        rounds_(std::move(parts), static_cast<int>(aggregators_.size())) {
-    const auto found = std::find(aggregators_.begin(), aggregators_.end(), file.rank);
-    if (found == aggregators_.end()) return;
-    mine_ = static_cast<int>(found - aggregators_.begin());
-    chunk_.emplace(rounds_.chunk());
-  }
-
-  void run(std::optional<file::Error>& failure) {
-    for (auto slices = rounds_.next(); !slices.empty(); slices = rounds_.next()) {
-      exchange(slices);
-      if (chunk_) attempt(failure, [&] { write(slices); });
-    }
+  explicit Worked(std::function<void()> work) : job_(do_later(std::move(work))) {}
+  bool poll() override {
+    if (!job_->done()) return false;
+    job_->check();
+    return true;
   }
 
  private:
-  bool is_mine(const file::Slice& slice) const { return slice.aggregator == mine_; }
-  static std::size_t length_of(const file::Slice& slice) {
-    return static_cast<std::size_t>(slice.to - slice.from);
-  }
-  std::span<const std::byte> own(const file::Slice& slice) const {
-    return data_.subspan(static_cast<std::size_t>(slice.from - position_), length_of(slice));
-  }
-  bool comes(const file::Slice& slice) const {
-    return is_mine(slice) && slice.member != file_.rank;
-  }
-
-  /// What others have for this one's chunk is in `received_`, in the order of the slices.
-  void exchange(const std::vector<file::Slice>& slices) {
-    std::size_t size = 0;
-    for (const file::Slice& slice : slices) size += comes(slice) ? length_of(slice) : 0;
-    if (size > received_.size()) received_.resize(size);
-    std::vector<coll::OutEdge> out;
-    std::vector<coll::InEdge> in;
-    std::size_t at = 0;
-    for (const file::Slice& slice : slices) {
-      if (comes(slice)) {
-        in.push_back({slice.member, std::span(received_).subspan(at, length_of(slice))});
-        at += length_of(slice);
-      } else if (slice.member == file_.rank && !is_mine(slice)) {
-        const auto to = static_cast<std::size_t>(slice.aggregator);
-        out.push_back({aggregators_[to], own(slice)});
-      }
-    }
-    if (out.empty() && in.empty()) return;
-    agree(file_.members,
-          [&](coll::Party& party) { return coll::neighbors(party, std::move(out), std::move(in)); },
-          {.what = "gathered write",
-           .failed = "what the members write could not be sent to those that gather it"});
-  }
-
-  void write(const std::vector<file::Slice>& slices) {
-    chunk_->begin(rounds_.chunk_of(mine_));
-    std::size_t at = 0;
-    for (const file::Slice& slice : slices) {
-      if (!is_mine(slice)) continue;
-      std::span<const std::byte> bytes;
-      if (comes(slice)) {
-        bytes = std::span(received_).subspan(at, length_of(slice));
-        at += length_of(slice);
-      } else {
-        bytes = own(slice);
-      }
-      chunk_->add(rounds_.view_of(slice.member), slice.from, bytes);
-    }
-    chunk_->write(*file_.file->storage());
-  }
-
-  const GridFile& file_;
-  const std::vector<int>& aggregators_;
-  const std::int64_t position_;
-  const std::span<const std::byte> data_;
-  file::Rounds rounds_;
-  int mine_ = -1;  // among the aggregators
-  std::optional<file::Chunk> chunk_;
-  std::vector<std::byte> received_;
+  JobRef job_;
 };
 
+coll::Pending work_later(std::function<void()> work) {
+  return coll::Pending(std::make_unique<Worked>(std::move(work)));
+}
+
+GatherMeans means_of(const GridFile& file) {
+  GatherMeans means{.work = work_later, .settle = {}, .storage = file.file->storage()};
+  if (!file.near) means.settle = [&file] { file.file->settle(); };
+  return means;
+}
+
 }  // namespace
+
+/// In its place among what the processes do together on their file.
+class GatheredWrite final : public Collective {
+ public:
+  GatheredWrite(const std::shared_ptr<GridFile>& file, GatheringRef gathering, const char* function,
+                std::int64_t position, KeptBytes data)
+      : Collective(file->members, function),
+        file_(file),
+        gathering_(std::move(gathering)),
+        data_(std::move(data)),
+        steps_(*gathering_, file->rank, position, data_.bytes, means_of(*file)) {}
+  ~GatheredWrite() override {
+    outcome_->in_vain_ = result.error == MPI_SUCCESS && !steps_.gathered();
+    outcome_->failure_ = steps_.failure();
+    outcome_->code_ = result.error;
+    outcome_->ended_.store(true, std::memory_order_release);
+  }
+  GatherOutcomeRef outcome() const { return outcome_; }
+
+ private:
+  coll::Task start(coll::Party& party) override { return steps_.run(party); }
+
+  const std::shared_ptr<GridFile> file_;
+  const GatheringRef gathering_;
+  const KeptBytes data_;
+  GatherSteps steps_;
+  const std::shared_ptr<GatherOutcome> outcome_ = std::make_shared<GatherOutcome>();
+};
 
 bool refuses_gathering(MPI_Info info) {
   return hint_of(info, kGatherHint) == "false" || hint_of(info, "romio_cb_write") == "disable";
@@ -174,7 +119,10 @@ GatheringRef agree_on_gathering(const GridFile& file, const file::View& view,
   if (!small || total > kMostMaps || made->aggregators.empty()) return nullptr;
   std::vector<std::byte> mine, maps(total);
   view.filetype.encode(mine);
-  tell_all(file.members, mine, maps, sizes);
+  tell_all(
+      file.members, mine, maps, sizes,
+      Purpose{.what = "agreement on gathered writes",
+              .failed = "the processes could not tell each other the filetypes of their views"});
   std::size_t at = 0;
   for (std::size_t r = 0; r < all.size(); ++r) {
     auto map = core::TypeMap::decode(std::span(maps).subspan(at, sizes[r]));
@@ -185,21 +133,22 @@ GatheringRef agree_on_gathering(const GridFile& file, const file::View& view,
   return made;
 }
 
-bool write_gathered(const GridFile& file, Gathering& gathering, const char* function,
-                    std::int64_t position, std::span<const std::byte> data) {
-  auto parts = told_parts(file, gathering, position, data.size());
-  if (!file::worth_gathering(parts, gathering.pieces)) {
-    gathering.ended = true;
-    return false;
+GatherOutcomeRef write_gathered(const std::shared_ptr<GridFile>& file,
+                                const GatheringRef& gathering, const char* function,
+                                std::int64_t position, KeptBytes data, bool at_once) {
+  auto write =
+      std::make_unique<GatheredWrite>(file, gathering, function, position, std::move(data));
+  GatherOutcomeRef outcome = write->outcome();
+  const auto has_ended = [&write] {
+    const std::lock_guard lock(progress_mutex);
+    return write->advance();
+  };
+  if (!at_once) {
+    wait_until(has_ended);
+  } else if (!has_ended()) {
+    keep(std::move(write));
   }
-  std::optional<file::Error> failure;
-  // What this process wrote before comes before.
-  attempt(failure, [&] { file.run(function, [&] { file.file->settle(); }); });
-  Gatherer(file, gathering, std::move(parts), data).run(failure);
-  together(file, [&] {
-    if (failure) throw *failure;
-  });
-  return true;
+  return outcome;
 }
 
 }  // namespace isthmus::face

@@ -2,12 +2,15 @@
 // processes of the home cluster, which write it with few large calls (file/gather.hpp).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "file/view.hpp"
+#include "mpi/file/gather_steps.hpp"
 #include "mpi/native/native.hpp"
 
 namespace isthmus::face {
@@ -22,13 +25,6 @@ struct GatherTerms {
   bool aggregates = false;      ///< it can write for others
 };
 
-/// What all members know of the views of all, by rank.
-struct Gathering {
-  std::vector<file::View> views;
-  std::vector<std::int64_t> pieces;
-  std::vector<int> aggregators;  ///< ranks
-  bool ended = false;            ///< it was not worth it once, as all know; so until the next view
-};
 using GatheringRef = std::shared_ptr<Gathering>;
 
 /// Whether hints say that nothing is to be gathered.
@@ -39,9 +35,39 @@ GatherTerms gather_terms(const GridFile& file, const file::View& view, MPI_Info 
 GatheringRef agree_on_gathering(const GridFile& file, const file::View& view,
                                 const std::vector<GatherTerms>& all);
 
-/// Collective: writes `data` from byte `position` of the view on. False: nothing was done, as it is
-/// not worth it; each writes its own. Where one member fails all throw its error.
-bool write_gathered(const GridFile& file, Gathering& gathering, const char* function,
-                    std::int64_t position, std::span<const std::byte> data);
+/// What a gathered write has come to. The rest is for who has seen it ended.
+class GatherOutcome {
+ public:
+  bool ended() const { return ended_.load(std::memory_order_acquire); }
+  /// Nothing was done, as it is not worth it: each writes its own.
+  bool in_vain() const { return in_vain_; }
+  /// Throws file::Error where that of one member was the first, in all.
+  void check() const {
+    if (failure_) throw file::Error(*failure_);
+  }
+  /// Another error's code, which nobody has raised; or MPI_SUCCESS.
+  int code() const { return code_; }
+
+ private:
+  friend class GatheredWrite;
+  std::atomic<bool> ended_{false};
+  bool in_vain_ = false;
+  std::optional<file::Error> failure_;
+  int code_ = MPI_SUCCESS;
+};
+using GatherOutcomeRef = std::shared_ptr<const GatherOutcome>;
+
+/// Bytes of a write, and what keeps them.
+struct KeptBytes {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;
+};
+
+/// Collective: writes from byte `position` of the view on, after what was begun before on the file.
+/// It has ended when this returns, unless `at_once`: then every wait and test helps it along.
+/// `function` is a string literal.
+GatherOutcomeRef write_gathered(const std::shared_ptr<GridFile>& file,
+                                const GatheringRef& gathering, const char* function,
+                                std::int64_t position, KeptBytes data, bool at_once);
 
 }  // namespace isthmus::face

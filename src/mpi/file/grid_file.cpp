@@ -1,10 +1,9 @@
 #include "mpi/file/grid_file.hpp"
 
-#include <array>
-#include <cstring>
 #include <unordered_map>
 
 #include "file/error.hpp"
+#include "mpi/file/told_error.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/request/progress.hpp"
@@ -83,37 +82,30 @@ void remove_shared_number(const GridFile& file, const char* function) {
   }
 }
 
-void tell_all(const GridFile& file, coll::ConstBytes mine, coll::Bytes all) {
-  if (file.members) return tell_all(file.members, mine, all);
+void tell_all(const GridFile& file, coll::ConstBytes mine, coll::Bytes all, const char* failed) {
+  if (file.members) {
+    return tell_all(file.members, mine, all,
+                    Purpose{.what = "agreement on a file", .failed = failed});
+  }
   const auto size = static_cast<int>(mine.size());
   const int code =
       isthmus_Allgather(mine.data(), size, MPI_BYTE, all.data(), size, MPI_BYTE, file.comm);
-  require_success(code, "the members could not tell each other");
+  require_success(code, failed);
 }
 
-void meet_all(const GridFile& file) { tell_all(file, 0); }
-
-int errors_of_all(const GridFile& file, int mine) {
-  for (const int each : tell_all(file, mine)) {
-    if (each != 0) return each;
-  }
-  return 0;
+void meet_all(const GridFile& file) {
+  tell_all(file, 0, "the file's processes could not wait for each other");
 }
 
 void together(const GridFile& file, const std::function<void()>& work) {
-  struct Outcome {
-    int error = 0;
-    std::array<char, 512> text{};
-  } mine;
+  ToldError mine;
   try {
     work();
   } catch (const file::Error& error) {
-    mine.error = error.number;
-    std::strncpy(mine.text.data(), error.what(), mine.text.size() - 1);
+    mine = ToldError(error);
   }
-  for (const Outcome& each : tell_all(file, mine)) {
-    if (each.error != 0) throw file::Error(each.error, each.text.data());
-  }
+  throw_first(tell_all(file, mine,
+                       "the file's processes could not tell each other whether all has gone well"));
 }
 
 void run_together(const GridFile& file, const char* function, const std::function<void()>& work) {
@@ -121,7 +113,8 @@ void run_together(const GridFile& file, const char* function, const std::functio
 }
 
 void require_same(const GridFile& file, std::int64_t value, const char* what) {
-  const auto all = tell_all(file, value);
+  const auto all =
+      tell_all(file, value, "the file's processes could not tell each other their arguments");
   for (const std::int64_t each : all) {
     require(each == all.front(), MPI_ERR_NOT_SAME, what);
   }

@@ -81,18 +81,18 @@ void remove_beside(const GridFile& file, const char* function, const std::string
 void remove_shared_number(const GridFile& file, const char* function);
 
 /// The item of every process that has opened the file, by rank. The item holds no pointers.
-void tell_all(const GridFile& file, coll::ConstBytes mine, coll::Bytes all);
+/// `failed`, a string literal, says what they could not tell each other.
+void tell_all(const GridFile& file, coll::ConstBytes mine, coll::Bytes all, const char* failed);
 template <class Item>
-std::vector<Item> tell_all(const GridFile& file, const Item& mine) {
+std::vector<Item> tell_all(const GridFile& file, const Item& mine, const char* failed) {
   std::vector<Item> all(static_cast<std::size_t>(file.size));
-  tell_all(file, std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+  tell_all(file, std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)),
+           failed);
   return all;
 }
 
 /// The processes at large: collective over those that opened the file.
 void meet_all(const GridFile& file);
-/// The first of the members' error numbers that is not 0; 0: all went well.
-int errors_of_all(const GridFile& file, int mine);
 /// Collective: `work` succeeds in every process, or all throw: the first that failed says why.
 void together(const GridFile& file, const std::function<void()>& work);
 /// The same of what GridFile::run runs.

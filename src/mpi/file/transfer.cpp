@@ -16,7 +16,7 @@ namespace {
 /// What gathers such an access, if anything does; the same in all processes.
 GatheringRef gathering_of(const GridFile& file, const Way& way, const ViewOfFile& view) {
   const bool write = way.direction == Direction::Write && way.collective && !file.atomic;
-  return write && view.gathering && !view.gathering->ended ? view.gathering : nullptr;
+  return write ? view.gathering : nullptr;
 }
 
 /// One access: its data, and the work that moves them.
@@ -25,43 +25,49 @@ class Access final : public Operation {
   Access(GridFileRef file, const Way& way, const Memory& memory, const ViewOfFile& view)
       : file_(std::move(file)),
         way_(way),
-        data_(memory, way.direction, view.representation),
+        data_(std::make_shared<FileData>(memory, way.direction, view.representation)),
         etype_size_(view.etype_size),
         seen_(view.seen),
         gathering_(gathering_of(*file_, way, view)) {
     comm = file_->comm;
     passive = true;
     if (!file_->near) far_.emplace();
-    require(data_.bytes().size() % static_cast<std::size_t>(etype_size_) == 0, MPI_ERR_IO,
+    require(data_->bytes().size() % static_cast<std::size_t>(etype_size_) == 0, MPI_ERR_IO,
             "the data are not a whole number of the view's elementary datatypes");
-    require(data_.bytes().empty() || seen_.filetype.size() > 0, MPI_ERR_ARG,
+    require(data_->bytes().empty() || seen_.filetype.size() > 0, MPI_ERR_ARG,
             "the view has no data, as its filetype is empty");
-    etypes = static_cast<std::int64_t>(data_.bytes().size()) / etype_size_;
+    etypes = static_cast<std::int64_t>(data_->bytes().size()) / etype_size_;
   }
 
   /// `position`: in etypes; nothing: the shared pointer's.
   void start(std::optional<std::int64_t> position, bool at_once) {
-    if (position && !at_once && gathering_ && gather(*position * etype_size_)) return;
-    if (position && !file_->atomic) under_way_ = begin(*position * etype_size_);
-    if (under_way_) return;
-    const auto work = [this, position] { move(position); };
-    if (file_->near && !at_once) {
-      job_ = std::make_shared<Job>(work);
-      job_->run();
-    } else {
-      job_ = do_later(work);
+    if (position && gathering_) {
+      position_ = *position;
+      gathered_ = write_gathered(file_, gathering_, way_.function, *position * etype_size_,
+                                 {data_->bytes(), data_}, at_once);
+      if (!gathered_->ended() || !gathered_->in_vain()) return;
+      gathered_.reset();
     }
+    start_alone(position, at_once);
   }
 
   bool advance() override {
-    if (under_way_ ? !under_way_->done() : !job_->done()) return false;
+    if (gathered_ && !gathered_->ended()) return false;
+    if (gathered_ && gathered_->in_vain()) start_late();
+    if (under_way_ ? !under_way_->done() : job_ && !job_->done()) return false;
     result.error = shielded_file(file_->handle, way_.function, [&]() -> int {
-      if (under_way_) {
+      if (gathered_) {
+        gathered_->check();
+        if (gathered_->code() != MPI_SUCCESS) {
+          return raise_file(file_->handle, gathered_->code(), way_.function);
+        }
+        moved_ = data_->bytes().size();
+      } else if (under_way_) {
         moved_ = under_way_->finish();
       } else {
         job_->check();
       }
-      result.bytes = data_.finish(moved_);
+      result.bytes = data_->finish(moved_);
       return MPI_SUCCESS;
     });
     result.raised = true;
@@ -74,28 +80,40 @@ class Access final : public Operation {
 
  private:
   std::unique_ptr<file::UnderWay> begin(std::int64_t byte) {
-    if (way_.direction == Direction::Read) return file_->file->begin_read(byte, data_.bytes());
-    return file_->file->begin_write(byte, data_.bytes());
+    if (way_.direction == Direction::Read) return file_->file->begin_read(byte, data_->bytes());
+    return file_->file->begin_write(byte, data_->bytes());
   }
 
-  bool gather(std::int64_t byte) {
-    bool gathered = false;
-    auto job = std::make_shared<Job>([&] {
-      gathered = true;
-      gathered = write_gathered(*file_, *gathering_, way_.function, byte, data_.bytes());
-      if (gathered) moved_ = data_.bytes().size();
-    });
-    job->run();
-    if (gathered) job_ = std::move(job);
-    return gathered;
+  void start_alone(std::optional<std::int64_t> position, bool at_once) {
+    if (position && !file_->atomic) under_way_ = begin(*position * etype_size_);
+    if (under_way_) return;
+    const auto work = [this, position] { move(position); };
+    if (file_->near && !at_once) {
+      job_ = std::make_shared<Job>(work);
+      job_->run();
+    } else {
+      job_ = do_later(work);
+    }
+  }
+
+  /// Nothing is gathered. What goes wrong is for who waits.
+  void start_late() {
+    gathered_.reset();
+    try {
+      start_alone(position_, true);
+    } catch (...) {
+      const auto thrown = std::current_exception();
+      job_ = std::make_shared<Job>([thrown] { std::rethrow_exception(thrown); });
+      job_->run();
+    }
   }
 
   // On the worker, or here.
   void move(std::optional<std::int64_t> position) {
-    if (data_.bytes().empty() && position) return;
+    if (data_->bytes().empty() && position) return;
     if (!position) position = file_->file->add_shared(etypes);
     const std::int64_t byte = *position * etype_size_;
-    const auto length = static_cast<std::int64_t>(data_.bytes().size());
+    const auto length = static_cast<std::int64_t>(data_->bytes().size());
     if (!file_->atomic) return move_bytes(byte);
     const auto range = seen_.range(byte, length);
     file_->file->lock(range.low, range.high);
@@ -110,19 +128,21 @@ class Access final : public Operation {
 
   void move_bytes(std::int64_t byte) {
     if (way_.direction == Direction::Read) {
-      moved_ = file_->file->read(byte, data_.bytes());
+      moved_ = file_->file->read(byte, data_->bytes());
     } else {
-      file_->file->write(byte, data_.bytes());
-      moved_ = data_.bytes().size();
+      file_->file->write(byte, data_->bytes());
+      moved_ = data_->bytes().size();
     }
   }
 
   GridFileRef file_;
   Way way_;
-  FileData data_;
+  std::shared_ptr<FileData> data_;
   std::int64_t etype_size_;
   file::View seen_;
   GatheringRef gathering_;
+  GatherOutcomeRef gathered_;  // null: nothing is gathered
+  std::int64_t position_ = 0;  // where it is, in etypes
   std::unique_ptr<file::UnderWay> under_way_;
   JobRef job_;  // what would block
   std::size_t moved_ = 0;
@@ -150,11 +170,13 @@ ViewOfFile view_of(GridFile& file) {
 
 /// What a member says instead of its etypes when its part of an ordered access is wrong.
 constexpr std::int64_t kWrong = -1;
+constexpr const char* kUntold =
+    "the file's processes could not tell each other how much they access in order";
 
 /// The shared pointer moves by all that the members ask for; each begins behind those before it.
 /// Where a member's part is wrong, all throw.
 std::int64_t place_in_order(const GridFile& file, const Way& way, std::int64_t etypes) {
-  const auto all = tell_all(file, etypes);
+  const auto all = tell_all(file, etypes, kUntold);
   std::int64_t before = 0, sum = 0;
   for (std::size_t r = 0; r < all.size(); ++r) {
     require(all[r] != kWrong, MPI_ERR_OTHER, "another process's part of the access is wrong");
@@ -170,7 +192,9 @@ std::int64_t place_in_order(const GridFile& file, const Way& way, std::int64_t e
       failed = error.number;
     }
   }
-  const auto answers = tell_all(file, std::pair(first, failed));
+  const auto answers =
+      tell_all(file, std::pair(first, failed),
+               "the file's processes could not be told where the shared file pointer is");
   if (answers[0].second != 0) {
     file::fail("the shared file pointer cannot be used", answers[0].second);
   }
@@ -178,15 +202,11 @@ std::int64_t place_in_order(const GridFile& file, const Way& way, std::int64_t e
 }
 
 /// The others wait to be told of this process's part, which is wrong, so that it has none.
-void take_no_part(const GridFile& file, const Way& way, const ViewOfFile& view, bool at_once) {
+void take_no_part(const GridFileRef& file, const Way& way, const ViewOfFile& view, bool at_once) {
   if (way.place == Place::Ordered) {
-    tell_all(file, kWrong);
-  } else if (const auto gathering = gathering_of(file, way, view); gathering && !at_once) {
-    try {
-      write_gathered(file, *gathering, way.function, 0, {});
-    } catch (const file::Error&) {
-      return;  // the own error is the first
-    }
+    tell_all(*file, kWrong, kUntold);
+  } else if (const auto gathering = gathering_of(*file, way, view)) {
+    write_gathered(file, gathering, way.function, 0, {}, at_once);  // the own error is the first
   }
 }
 
@@ -197,7 +217,7 @@ std::unique_ptr<Access> prepare(const GridFileRef& file, const Way& way, MPI_Off
     check(*file, way, offset, memory);
     return std::make_unique<Access>(file, way, memory, view);
   } catch (const coll::Failure&) {
-    take_no_part(*file, way, view, at_once);
+    take_no_part(file, way, view, at_once);
     throw;
   }
 }

@@ -88,14 +88,16 @@ void agree(const GridCommRef& comm, std::function<coll::Task(coll::Party&)> how,
   }
 }
 
-void tell_all(const GridCommRef& comm, coll::ConstBytes mine, coll::Bytes all) {
+void tell_all(const GridCommRef& comm, coll::ConstBytes mine, coll::Bytes all,
+              const Purpose& purpose) {
   tell_all(comm, mine, all,
-           coll::Sizes(static_cast<std::size_t>(everyone(comm)->size), mine.size()));
+           coll::Sizes(static_cast<std::size_t>(everyone(comm)->size), mine.size()), purpose);
 }
 
 void tell_all(const GridCommRef& comm, coll::ConstBytes mine, coll::Bytes all,
-              const std::vector<std::size_t>& sizes) {
-  agree(comm, [&](coll::Party& party) { return coll::allgather(party, mine, all, sizes); });
+              const std::vector<std::size_t>& sizes, const Purpose& purpose) {
+  agree(
+      comm, [&](coll::Party& party) { return coll::allgather(party, mine, all, sizes); }, purpose);
 }
 
 std::vector<SplitChoice> exchange_choices(const GridCommRef& comm, SplitChoice mine) {

@@ -30,10 +30,11 @@ void agree(const GridCommRef& comm, std::function<coll::Task(coll::Party&)> how,
            const Purpose& purpose = {});
 
 /// The item of every member, by rank; all are of one size.
-void tell_all(const GridCommRef& comm, coll::ConstBytes mine, coll::Bytes all);
+void tell_all(const GridCommRef& comm, coll::ConstBytes mine, coll::Bytes all,
+              const Purpose& purpose = {});
 /// The same of items of different `sizes`, by rank, which all know.
 void tell_all(const GridCommRef& comm, coll::ConstBytes mine, coll::Bytes all,
-              const std::vector<std::size_t>& sizes);
+              const std::vector<std::size_t>& sizes, const Purpose& purpose = {});
 template <class Item>
 std::vector<Item> tell_all(const GridCommRef& comm, const Item& mine) {
   std::vector<Item> all(static_cast<std::size_t>(everyone(comm)->size));

@@ -200,6 +200,11 @@ int make_request(std::unique_ptr<Operation> operation, MPI_Request* request) {
 void abandon(std::unique_ptr<Operation> operation) {
   const std::lock_guard lock(progress_mutex);
   operation->cancel();
+  keep(std::move(operation));
+}
+
+void keep(std::unique_ptr<Operation> operation) {
+  const std::lock_guard lock(progress_mutex);
   auto record = std::make_unique<GridRequest>();
   record->op = std::move(operation);
   record->orphan = true;

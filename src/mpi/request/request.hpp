@@ -55,7 +55,10 @@ int complete(Operation& operation, MPI_Status* status, const char* function);
 /// (and other blocking call), and is destroyed when the request is freed.
 int make_request(std::unique_ptr<Operation> operation, MPI_Request* request);
 
-/// Cancels an operation that was begun in vain, and keeps it until it has ended.
+/// Keeps an operation that is behind no request until it has ended. It advances as those that are.
+void keep(std::unique_ptr<Operation> operation);
+
+/// Cancels an operation that was begun in vain, and keeps it.
 void abandon(std::unique_ptr<Operation> operation);
 
 /// Makes an inactive persistent request; each MPI_Start calls `start` and drives what it returns.

@@ -1,5 +1,6 @@
-/* Collective writes of many small pieces in turn: the file is what views say, the home's processes
-   need few calls of the system for it, and what goes wrong with one is all processes' error.
+/* Collective writes of many small pieces in turn, in all their forms: the file is what views say,
+   the home's processes need few calls of the system for it, and what goes wrong with one is all
+   processes' error.
    ranks: 2 3 4 */
 #include "file.h"
 
@@ -30,7 +31,8 @@ static void see(MPI_File file, int mine, int ranks) {
 static char of(int piece, int ranks) { return (char)(1 + piece % ranks * 31 + piece % 7); }
 
 /* Each looks at its share of the file, which has pieces of all; the last one looks behind its end.
-   What nobody wrote is zero on a grid; native libraries may leave there what was in their buffers. */
+   What nobody wrote is zero on a grid; native libraries may leave there what was in their buffers.
+ */
 static void check_file(MPI_File file, int ranks) {
   OK(MPI_File_sync(file));
   MPI_Barrier(MPI_COMM_WORLD);
@@ -58,7 +60,51 @@ static void check_file(MPI_File file, int ranks) {
   free(found);
 }
 
-static void once(int share, int hole) {
+enum { kBlocking, kNonBlocking, kSplit, kForms };
+
+/* By the pointer. */
+static int put(MPI_File file, int form, const char* data, int bytes, MPI_Status* status) {
+  if (form == kBlocking) return MPI_File_write_all(file, data, bytes, MPI_BYTE, status);
+  MPI_Request request;
+  const int code = form == kSplit ? MPI_File_write_all_begin(file, data, bytes, MPI_BYTE)
+                                  : MPI_File_iwrite_all(file, data, bytes, MPI_BYTE, &request);
+  if (code != MPI_SUCCESS) return code;
+  return form == kSplit ? MPI_File_write_all_end(file, data, status) : MPI_Wait(&request, status);
+}
+
+static int put_at(MPI_File file, int form, MPI_Offset place, const char* data, int bytes,
+                  MPI_Status* status) {
+  if (form == kBlocking) return MPI_File_write_at_all(file, place, data, bytes, MPI_BYTE, status);
+  MPI_Request request;
+  const int code = form == kSplit
+                       ? MPI_File_write_at_all_begin(file, place, data, bytes, MPI_BYTE)
+                       : MPI_File_iwrite_at_all(file, place, data, bytes, MPI_BYTE, &request);
+  if (code != MPI_SUCCESS) return code;
+  return form == kSplit ? MPI_File_write_at_all_end(file, data, status)
+                        : MPI_Wait(&request, status);
+}
+
+/* The whole in several writes that are under way together. Where the first is not worth gathering
+   the others are not either, which nobody knows when they begin. */
+static void together(MPI_File file, const char* mine, int first) {
+  enum { kParts = 4 };
+  MPI_Request requests[kParts + 1];
+  MPI_Status statuses[kParts + 1];
+  OK(MPI_File_iwrite_at_all(file, 0, mine, first, MPI_BYTE, &requests[kParts]));
+  for (int part = 0; part < kParts; ++part) {
+    const int from = kMine / kParts * part;
+    OK(MPI_File_iwrite_at_all(file, from, mine + from, kMine / kParts, MPI_BYTE, &requests[part]));
+  }
+  int number = -1;
+  MPI_Allreduce(&rank, &number, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  CHECK(number == size - 1, "rank %d is the last", number);
+  OK(MPI_Waitall(kParts + 1, requests, statuses));
+  check_count(&statuses[kParts], MPI_BYTE, first, "written first");
+  for (int part = 0; part < kParts; ++part)
+    check_count(&statuses[part], MPI_BYTE, kMine / kParts, "written together");
+}
+
+static void once(int share, int hole, int form) {
   const char* name = fresh_name("gathered");
   MPI_Info info = hints(share);
   MPI_File file;
@@ -71,7 +117,7 @@ static void once(int share, int hole) {
 
   const long before = calls();
   MPI_Status status;
-  OK(MPI_File_write_all(file, mine, kMine / 2, MPI_BYTE, &status));
+  OK(put(file, form, mine, kMine / 2, &status));
   check_count(&status, MPI_BYTE, kMine / 2, "written");
   const long made = calls() - before;
   if (!hole && before >= 0 && spans_clusters(MPI_COMM_WORLD))
@@ -79,22 +125,31 @@ static void once(int share, int hole) {
   MPI_Offset position;
   OK(MPI_File_get_position(file, &position));
   CHECK(position == kMine / 2, "at %lld", (long long)position);
-  OK(MPI_File_write_at_all(file, kMine / 2, mine + kMine / 2, kMine / 2, MPI_BYTE, &status));
+  OK(put_at(file, form, kMine / 2, mine + kMine / 2, kMine / 2, &status));
   check_count(&status, MPI_BYTE, kMine / 2, "written");
   check_file(file, ranks);
 
   /* One has nothing, and few have little: each writes its own. */
   see(file, rank, ranks);
-  OK(MPI_File_write_all(file, mine, rank == 0 ? 0 : kPiece, MPI_BYTE, &status));
-  OK(MPI_File_write_at_all(file, 0, mine, kMine, MPI_BYTE, &status));
+  OK(put(file, form, mine, rank == 0 ? 0 : kPiece, &status));
+  OK(put_at(file, form, 0, mine, kMine, &status));
   check_file(file, ranks);
 
+  if (form == kNonBlocking) {
+    see(file, rank, ranks);
+    together(file, mine, kMine);
+    check_file(file, ranks);
+    see(file, rank, ranks);
+    together(file, mine, kPiece);
+    check_file(file, ranks);
+  }
+
   if (spans_clusters(MPI_COMM_WORLD)) {
-    /* The last one's part is wrong: the others' are written. Of native libraries some do not look at
-       it, and some wait for the one that failed. */
+    /* The last one's part is wrong: the others' are written. Of native libraries some do not look
+       at it, and some wait for the one that failed. */
     see(file, rank, ranks);
     const int wrong = rank == size - 1;
-    const int code = MPI_File_write_at_all(file, wrong ? -1 : 0, mine, kMine, MPI_BYTE, &status);
+    const int code = put_at(file, form, wrong ? -1 : 0, mine, kMine, &status);
     CHECK(class_of(code) == (wrong ? MPI_ERR_ARG : MPI_SUCCESS), "class %d", class_of(code));
     check_file(file, ranks);
   }
@@ -104,30 +159,33 @@ static void once(int share, int hole) {
   if (rank == 0) MPI_File_delete(name, MPI_INFO_NULL);
 }
 
-static void full(void) {
+static void full(int form) {
   MPI_Info info = hints(0);
   MPI_File file;
   OK(MPI_File_open(MPI_COMM_WORLD, "/dev/full", MPI_MODE_WRONLY, info, &file));
   MPI_Info_free(&info);
   see(file, rank, size);
   char* const mine = calloc(kMine, 1);
-  const int code = MPI_File_write_all(file, mine, kMine, MPI_BYTE, MPI_STATUS_IGNORE);
+  const int code = put(file, form, mine, kMine, MPI_STATUS_IGNORE);
   CHECK(class_of(code) == MPI_ERR_NO_SPACE, "class %d", class_of(code));
   MPI_Offset position;
   OK(MPI_File_get_position(file, &position));
-  CHECK(position == 0, "at %lld", (long long)position);
+  /* Others than blocking ones have moved it when they began. */
+  CHECK(position == (form == kBlocking ? 0 : kMine), "at %lld", (long long)position);
   free(mine);
   OK(MPI_File_close(&file));
 }
 
 int main(int argc, char** argv) {
   begin(&argc, &argv);
-  at = "gathered";
-  for (int share = 0; share < 2; ++share) {
-    once(share, 0);
-    once(share, 1);
+  static const char* const names[kForms] = {"blocking", "non-blocking", "split"};
+  for (int form = 0; form < kForms; ++form) {
+    at = names[form];
+    for (int share = 0; share < 2; ++share) {
+      once(share, 0, form);
+      once(share, 1, form);
+    }
+    if (spans_clusters(MPI_COMM_WORLD)) full(form);
   }
-  at = "gathered, full";
-  if (spans_clusters(MPI_COMM_WORLD)) full();
   return finish("gathered");
 }

@@ -1,0 +1,76 @@
+// One member's part in a gathered write: what it sends and what it does in between. Over
+// coll::Party and file::Storage alone, so that tests have both in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "coll/engine/party.hpp"
+#include "file/error.hpp"
+#include "file/gather.hpp"
+#include "file/storage.hpp"
+
+namespace isthmus::face {
+
+/// What all members know of the views of all, by rank.
+struct Gathering {
+  std::vector<file::View> views;
+  std::vector<std::int64_t> pieces;
+  std::vector<int> aggregators;  ///< ranks
+  /// It was not worth it once, as all know; so until the next view. Of the writes, in their order.
+  bool ended = false;
+};
+
+/// What a member has to work with.
+struct GatherMeans {
+  /// Does what may block, in the order in which it is given; what it throws poll() throws.
+  std::function<coll::Pending(std::function<void()>)> work;
+  /// Waits for what this process wrote before, which comes before; empty: it has come.
+  std::function<void()> settle;
+  file::Storage* storage = nullptr;  ///< of an aggregator
+};
+
+/// Outlives its task.
+class GatherSteps {
+ public:
+  /// Of bytes from `position` of this member's view on.
+  GatherSteps(Gathering& gathering, int rank, std::int64_t position,
+              std::span<const std::byte> data, GatherMeans means);
+
+  /// Collective. Throws coll::Failure where members do not hear of each other.
+  coll::Task run(coll::Party& party);
+
+  /// After run(): false: nothing was done, as it is not worth it; each writes its own.
+  bool gathered() const { return rounds_.has_value(); }
+  /// After run(): the first member's error, the same in all.
+  const std::optional<file::Error>& failure() const { return failure_; }
+
+ private:
+  coll::Task tell_places(coll::Party& party);
+  coll::Task exchange(coll::Party& party, const std::vector<file::Slice>& slices);
+  coll::Task tell_failures(coll::Party& party);
+  void write(const std::vector<file::Slice>& slices);
+  coll::Pending attempt(std::function<void()> work);
+
+  bool is_mine(const file::Slice& slice) const { return slice.aggregator == mine_; }
+  bool comes(const file::Slice& slice) const { return is_mine(slice) && slice.member != rank_; }
+  std::span<const std::byte> own(const file::Slice& slice) const;
+
+  Gathering& gathering_;
+  const int rank_;
+  const std::int64_t position_;
+  const std::span<const std::byte> data_;
+  const GatherMeans means_;
+  int mine_ = -1;  // among the aggregators
+  std::vector<file::Part> parts_;
+  std::optional<file::Rounds> rounds_;
+  std::optional<file::Chunk> chunk_;
+  std::vector<std::byte> received_;  // for the own chunk, in the order of the slices
+  std::optional<file::Error> failure_;
+};
+
+}  // namespace isthmus::face
