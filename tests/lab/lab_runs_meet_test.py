@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import grids
 import mpis
@@ -37,6 +38,7 @@ class Runs:
         self.lab = lab
         self.folder = folder
         self.patience = "60 s"
+        self.apart: dict[str, Path] = {}  # where runs of a site are found, by launchers of it alone
         self.port, self.up, self.bell = (folder / name for name in ("port", "up", "bell"))
 
     def start(
@@ -48,8 +50,12 @@ class Runs:
             f'[cluster.{site}]\nhost = "{site}0"\nhosts = "{site}1"\n{relay}'
         )
         built = mpis.ALL[mpi].build(MEETING / program, grids.BUILT)
+        where: list[object] = ["--"]
+        if site in self.apart:
+            where = ["--on", f"{site}0", "--", "env", f"ISTHMUS_RUNS={self.apart[site]}"]
+        guests = ["--guests-at", AT] if site == "a" and self.apart else ["--guests"]
         return self.lab.labs.start(
-            "exec", "--lab", self.lab.id, "--", *ISTHMUS, "run", "--guests", "--timeout", 90,
+            "exec", "--lab", self.lab.id, *where, *ISTHMUS, "run", *guests, "--timeout", 90,
             "-g", grid, "-n", 2, built, *words,
         )  # fmt: skip
 
@@ -79,13 +85,13 @@ def runs(lab: StandingLab, tmp_path: Path) -> Runs:
     return Runs(lab, tmp_path)
 
 
-def kill(lab: StandingLab, command: str) -> None:
+def kill(lab: StandingLab, command: str, by: signal.Signals = signal.SIGKILL) -> None:
     """All processes of the lab with such a command line."""
     for line in lab.labs.left:
         number, _, words = line.partition(": ")
         if re.search(command, words):
             with suppress(ProcessLookupError):
-                os.kill(int(number), signal.SIGKILL)
+                os.kill(int(number), by)
 
 
 def passed(run: subprocess.Popen[str], what: str) -> None:
@@ -102,15 +108,42 @@ def test_they_meet_at_a_relay_of_a_grid_file(runs: Runs, whose: str):
     passed(both[0], "accept")
 
 
+@pytest.fixture
+def apart(runs: Runs) -> Iterator[Runs]:
+    """Launchers stand on hosts of their sites, and do not see each other."""
+    with TemporaryDirectory(prefix="i-") as a, TemporaryDirectory(prefix="i-") as c:
+        runs.apart = {"a": Path(a), "c": Path(c)}
+        yield runs
+
+
+@pytest.mark.parametrize("how", ["relay", "service"])
+def test_launchers_that_only_dial_out_meet_there_too(
+    apart: Runs, how: str, request: pytest.FixtureRequest
+):
+    relay = RELAY.format(port=7500)
+    if how == "service":
+        relay = SERVICE.format(key=request.getfixturevalue("service").user("alice"))
+    both = apart.opener(relay), apart.client()
+    passed(both[1], "connect")
+    passed(both[0], "accept")
+
+
+def test_guests_that_come_by_a_service_that_is_not_there(apart: Runs, service: Service):
+    relay = SERVICE.format(key=service.user("alice"))
+    service.kill()
+    _, errors = apart.opener(relay).communicate(timeout=90)
+    assert f"guests cannot come by {AT}:7500: the service {AT}:7500 cannot be reached" in errors
+
+
 def test_without_a_relay_a_sentence_says_what_is_missing(runs: Runs):
     opener = runs.opener()
     client = runs.client()
     _, errors = client.communicate(timeout=120)
     assert client.returncode != 0
-    assert "could be reached within 10 s" in errors
-    assert "or both a [[relay]] that they reach" in errors
-    opener.terminate()
-    opener.communicate(timeout=60)
+    assert "cannot be dialled" in errors
+    assert "neither grid file has a [[relay]] where both could meet" in errors
+    kill(runs.lab, r"^\S+ -m isthmus run .* accept ", signal.SIGTERM)
+    assert opener.wait(timeout=60) == 128 + signal.SIGTERM
 
 
 class Service:
@@ -198,8 +231,8 @@ def test_a_key_that_is_not_taken_is_told(runs: Runs, service: Service):
     assert client.returncode != 0
     assert f"the service {AT}:7500 says: the key alice-" in errors
     assert "of user alice was revoked on" in errors
-    opener.terminate()
-    opener.communicate(timeout=60)
+    kill(runs.lab, r"^\S+ -m isthmus run .* accept ", signal.SIGTERM)
+    assert opener.wait(timeout=60) == 128 + signal.SIGTERM
 
 
 def test_a_relay_that_dies_ends_both(runs: Runs):

@@ -25,10 +25,7 @@ PATIENCE = 180.0  # seconds that a side waits for one of another run to accept, 
 # What a run has sent last is there before it is said to be gone.
 _GRACE = 1.0
 _GREETING = 10.0
-_NO_WAY = (
-    "A gateway of the run that has the port needs an address that the other's can dial, or both a "
-    "[[relay]] that they reach (docs/joining.md)."
-)
+_NO_RELAY = "neither grid file has a [[relay]] where both could meet (docs/joining.md)"
 
 
 @dataclass
@@ -95,15 +92,15 @@ class Meetings:
         made = await other.wire.ask("join", gateways=here, port=str(port), services=own.services)
         junctions = made.get("junctions")
         far = ways.read(made.get("services"), made.get("troubles"))
+        by = own.services + far.services
         try:
-            await other.guests.connect(
-                home,
-                junctions if isinstance(junctions, list) else [],
-                own.services + far.services,
-            )
+            await other.guests.connect(home, junctions if isinstance(junctions, list) else [], by)
         except RunError as error:
-            troubles = "; ".join(dict.fromkeys([error.sentence, *own.troubles, *far.troubles]))
-            raise RunError(troubles, error.remedy or _NO_WAY) from None
+            # What matters first: MPI libraries cut what their errors say.
+            why = [*own.troubles, *far.troubles, error.sentence]
+            if len(why) == 1 and not by:
+                why.insert(0, f"the run {other.run} cannot be dialled, and {_NO_RELAY}")
+            raise RunError("; ".join(dict.fromkeys(why))) from None
 
     async def _meet(self, port: PortName) -> _Other:
         """The run that has the port: the one that is met already, or one that is found now."""
