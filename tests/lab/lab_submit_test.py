@@ -128,7 +128,9 @@ def test_one_that_waits_briefly_is_given_back_again_and_again(queues, hello):
 
     eventually(lambda: given_back(3), "a part that has gone back three times", 90)
     queues.resume("b")
-    eventually(lambda: given_back(0) and state(job).get("state") == "ended", f"the end of {job}", 90)
+    eventually(
+        lambda: given_back(0) and state(job).get("state") == "ended", f"the end of {job}", 90
+    )
     assert state(job)["status"] == 0, said.read_text()
     assert sorted((job / "out").read_text().splitlines()) == WORLD
 
