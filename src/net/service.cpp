@@ -134,8 +134,7 @@ asio::awaitable<std::shared_ptr<Stream>> call(std::vector<Service> services, cor
   bool refused = true;
   for (const Service& service : services) {
     try {
-      Socket socket =
-          co_await ask_service(service, {ServiceRequest::Verb::Call, peer, 0}, limit);
+      Socket socket = co_await ask_service(service, {ServiceRequest::Verb::Call, peer, 0}, limit);
       co_return co_await authenticate_as_client(std::move(socket), credentials, protection,
                                                 "the service " + service.at, limit);
     } catch (const std::exception& error) {

@@ -323,8 +323,7 @@ void Agent::serve(const ControlMessage& message) {
   if (!gateways_) throw Failure("The control message \"serve\" came before \"configure\".");
   if (guest_door_) throw Failure("The control message \"serve\" came twice.");
   const ServeRequest request = read_serve(message.body);
-  guest_door_ =
-      std::make_unique<GuestDoor>(context_, options_.self, request.key, request.secret);
+  guest_door_ = std::make_unique<GuestDoor>(context_, options_.self, request.key, request.secret);
   json at = json::array();
   for (const std::string& place : gateways_->places_beside(request.node)) {
     at.push_back(guest_door_->listen(place));

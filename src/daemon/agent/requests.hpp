@@ -92,8 +92,8 @@ struct JunctionRequest {
   core::NodeId node = core::kNobody;  ///< the gateway
   std::string run;
   core::NodeId self = core::kNobody, peer = core::kNobody;
-  std::string name, secret;          ///< the secret in raw bytes
-  bool listens = false;              ///< else it connects
+  std::string name, secret;  ///< the secret in raw bytes
+  bool listens = false;      ///< else it connects
   std::vector<std::string> connect;
   std::vector<net::Service> services;
   double patience = 0;  ///< seconds; 0: the gateway's
