@@ -183,7 +183,9 @@ class BringUp:
             "job": self._plan.job,
             "secret": self._secret,
             "cluster": cluster.name,
-            "env": dict(cluster.spec.env),
+            "env": {"ISTHMUS_PORTS": cluster.spec.ports} | cluster.spec.env
+            if cluster.spec.ports
+            else dict(cluster.spec.env),
             "mpi": cluster.spec.mpi,
             "launch": cluster.spec.launch,
             "hosts": expand_hosts(cluster.spec.hosts) if cluster.spec.hosts else None,

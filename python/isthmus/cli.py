@@ -233,7 +233,7 @@ def run(
             "--guests-at",
             metavar="HOST[:PORT]",
             help="Let runs of other hosts, too, connect to ports of this one: HOST is how they "
-            "reach this host.",
+            "reach this host, or that of a [[relay]] of the grid file, by which they come.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,

@@ -25,9 +25,11 @@ def run(options: RunOptions) -> int:
     profile = None
     if options.profile:
         profile = ProfileFile.of_command_line(options.profile, options.parts)
-    outward = profile is not None or options.guests
+    outward = profile is not None
     far = options.guests_at is not None or allocation.inside(os.environ)
-    plan = make_plan(grid, options.parts, options.map, outward=outward, far=far)
+    plan = make_plan(
+        grid, options.parts, options.map, outward=outward, guests=options.guests, far=far
+    )
     commands = []
     for agent in plan.agents:
         command = agent_command(

@@ -56,6 +56,7 @@ class ClusterSpec(_Table):
     prefix: PathThere | None = None
     env: Env = {}
     net: Net = "tcp"
+    ports: Ports | None = None
     wait: Wait | None = None
     scheduler: Scheduler | None = None
     batch: list[str] = []

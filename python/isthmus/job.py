@@ -22,6 +22,7 @@ from isthmus.meeting import finding
 from isthmus.meeting.door import Door
 from isthmus.meeting.meetings import Meetings
 from isthmus.meeting.portname import PortName
+from isthmus.meeting.ways import OwnWays
 from isthmus.meeting.wire import RefusedError
 from isthmus.members import Member, Members
 from isthmus.outcome import Ending, Weight
@@ -55,6 +56,7 @@ _ANSWERS = [
     "spawned",
     "grown",
     "junction",
+    "serve",
     "stats",
     "clock",
     "traces",
@@ -177,7 +179,6 @@ class Job:
         outcome = self._ending.outcome
         status = outcome.status if outcome else 0
         return Result(status, stats, self._told, self._ending.sentence, self._traces)
-        return Result(status, stats, self._ending.sentence, self._traces)
 
     async def _life(self, stats: Stats) -> None:
         try:
@@ -264,13 +265,17 @@ class Job:
             self._members.later(self._watch_latecomers())
 
     async def _open_to_guests(self, growing: Growing) -> None:
-        host = ""
-        if self._options.guests_at:
-            host, port = self._options.guests_at
+        host, port = self._options.guests_at or ("", 0)
+        ways = OwnWays(growing, self._members, self._options.limits, host)
+        if host:
             self._door = Door(self._welcome)
-            self._questions.ports.at = await self._door.open(host, port)
+            if relay := await ways.at(host, port):
+                self._questions.ports.at = await self._door.open_at(relay)
+                host = ""
+            else:
+                self._questions.ports.at = await self._door.open(host, port)
         self._meetings = Meetings(
-            growing, self._members, self._questions.ports, self._options.limits, host
+            growing, self._members, self._questions.ports, self._options.limits, ways, host
         )
 
     async def _send_stdin(self, data: bytes | None) -> None:

@@ -98,6 +98,10 @@ class Plan:
     """Pairs of clusters whose processes share memory; known once programs have been inspected."""
     by_memory: set[tuple[int, int]] = field(default_factory=set)
     """Nodes of linked gateways that share memory where they can; known once they have joined."""
+    patience: float = 600.0
+    """Of links that have none of their own, and of those to other runs; seconds."""
+    guest_services: dict[str, str] = field(default_factory=dict)
+    """As `services`: all that clusters of this run reach, where other runs may meet it."""
     outward: bool = False
     """What ranks tell in the end, or other runs, goes by gateways: one cluster needs one, too."""
 
@@ -148,17 +152,20 @@ def make_plan(
     *,
     joining: bool = False,
     outward: bool = False,
+    guests: bool = False,
     far: bool = False,
 ) -> Plan:
     """UsageError when ranks do not fit or clusters are not joined. With `joining` the agents of
     ranks dial in from batch jobs, on hosts that nobody knows yet; a gateway whose address is given
-    still stands where the grid file has it, and is started there. `far`: runs or ranks of other
-    hosts may come."""
+    still stands where the grid file has it, and is started there. `guests`: other runs may come,
+    also to one cluster, and by relays. `far`: runs or ranks of other hosts may."""
     blocks = place(grid.cluster, parts, ranks)
     used = {block.cluster for block in blocks}
     if joining:
         sshlinks.refuse_batch_jobs(grid, used)
-    relayed = relays.meeting(grid, used) | sshlinks.meeting(grid, used)
+    outward = outward or guests
+    guest_services = services.of_guests(grid, used)
+    relayed = relays.meeting(grid, used, least=1 if guests else 2) | sshlinks.meeting(grid, used)
     keys = {relay.service: relay.key for relay in grid.relay if relay.service and relay.key}
     grid = relays.expanded(grid)
     by_ssh = any(link.reach == "ssh" for link in grid.link)
@@ -223,6 +230,8 @@ def make_plan(
         ),
         tables=routes.tables(len(clusters), nodes, links),
         outward=outward,
+        patience=grid.patience.seconds,
+        guest_services=guest_services,
     )
 
 

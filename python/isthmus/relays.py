@@ -51,10 +51,10 @@ def expanded(grid: Grid) -> Grid:
     )
 
 
-def meeting(grid: Grid, used: set[str]) -> set[str]:
-    """The relays at which several of these clusters meet."""
+def meeting(grid: Grid, used: set[str], *, least: int = 2) -> set[str]:
+    """The relays at which so many of these clusters meet, or one of them meets other runs."""
     known = zip(names(grid), _started(grid), strict=True)
-    return {name for name, relay in known if len(used & set(members(grid, relay))) > 1}
+    return {name for name, relay in known if len(used & set(members(grid, relay))) >= least}
 
 
 def _started(grid: Grid) -> list[RelaySpec]:

@@ -72,14 +72,26 @@ class Keys:
     def for_agent(self, services: Iterable[str]) -> list[dict[str, str]]:
         """As `configure` has it."""
         return [
-            {"at": at, "name": f"{name}/{self._job}", "secret": self._derived(secret).hex()}
+            {"at": at, **proof(name, secret, self._job)}
             for at in sorted(set(services))
             for name, secret in [self._keys[at]]
         ]
 
-    def _derived(self, secret: bytes) -> bytes:
-        text = f"isthmus/1 service {self._job}".encode()
-        return hmac.new(secret, text, hashlib.sha256).digest()
+
+def proof(key: str, secret: bytes, job: str) -> dict[str, str]:
+    """What shows that a connection to a service is of the job of whoever has the key."""
+    derived = hmac.new(secret, f"isthmus/1 service {job}".encode(), hashlib.sha256)
+    return {"name": f"{key}/{job}", "secret": derived.hexdigest()}
+
+
+def of_guests(grid: Grid, used: set[str]) -> dict[str, str]:
+    """By service: the file of the key, of those that clusters of a run reach, whether or not they
+    meet there: other runs may."""
+    return {
+        str(relay.service): relay.key
+        for relay in grid.relay
+        if relay.service and relay.key and used & set(members(grid, relay))
+    }
 
 
 def _load(at: str, file: Path) -> tuple[str, bytes]:

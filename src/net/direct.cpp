@@ -49,7 +49,7 @@ Direct::Direct(asio::io_context& io, const core::World& world, core::NodeId self
                      [mine](const core::Direct& link) { return link.a == mine || link.b == mine; });
 }
 
-void Direct::listen() {
+void Direct::listen(const std::string& ports) {
   ListenerConfig config;
   config.self = self_;
   config.software = software();
@@ -75,11 +75,17 @@ void Direct::listen() {
     }
   }
   if (!tcp) return;
+  const std::string port = ports.empty() ? "0" : ports;
   std::string bound;
   try {
-    bound = listener_->listen("tcp:[::]:0");  // for both kinds of addresses
+    bound = listener_->listen("tcp:[::]:" + port);  // for both kinds of addresses
   } catch (const std::exception&) {
-    bound = listener_->listen("tcp:0.0.0.0:0");  // a host without the newer kind
+    try {
+      bound = listener_->listen("tcp:0.0.0.0:" + port);  // a host without the newer kind
+    } catch (const ListenError&) {
+      if (ports.empty()) throw;
+      return;
+    }
   }
   tcp_addresses_ = host_addresses(parse_address(bound).port);
 }
@@ -162,7 +168,8 @@ void Direct::take_invite(core::NodeId from, const Invite& invite) {
             : core::streams_for(link.rate, link.rtt, static_cast<double>(tcp_window_ceiling()));
     for (int i = 0; i < known->streams; ++i) dial(known);
   } else if (!known->invited) {
-    this->invite(*known, false);
+    // A lower rank that says nothing of where it listens has found no port.
+    this->invite(*known, self_ > from);
   }
 }
 

@@ -55,8 +55,9 @@ class Direct : public std::enable_shared_from_this<Direct> {
 
   /// Some pair of clusters of this process is direct. If not, nothing else need be called.
   bool any() const { return any_; }
-  /// Opens the port. Throws std::runtime_error.
-  void listen();
+  /// Opens the port: any, or one of "FIRST-LAST". Where all of those are taken it has none, and
+  /// others are connected to. Throws std::runtime_error.
+  void listen(const std::string& ports = {});
 
   /// The conduit to a peer that can be used; null: by the gateways. Asks for one the first time.
   ConduitDriver* to(core::NodeId peer);

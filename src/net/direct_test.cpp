@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <asio/ip/tcp.hpp>
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 
@@ -36,7 +37,7 @@ class DirectTest : public testing::TestWithParam<core::NodeId> {
     for (End& end : ends_) end.direct->close();
   }
 
-  void make(core::NodeId node) {
+  void make(core::NodeId node, const std::string& ports = {}) {
     Direct::Hooks hooks;
     End& mine = ends_[node];
     End& other = ends_[1 - node];
@@ -74,7 +75,7 @@ class DirectTest : public testing::TestWithParam<core::NodeId> {
     };
     mine.direct =
         std::make_shared<Direct>(io_, world_, node, Credentials{"job", "secret"}, std::move(hooks));
-    mine.direct->listen();
+    mine.direct->listen(ports);
   }
 
   // Until `done` or for ten seconds.
@@ -117,6 +118,18 @@ TEST_P(DirectTest, WhoeverSpeaksFirstTheConduitStands) {
 TEST_P(DirectTest, WhereTheFirstCannotBeReachedTheOtherIs) {
   ends_[0].replaced = {"tcp:127.0.0.1:1"};  // nothing listens there
   EXPECT_FALSE(stands(GetParam()));
+  ASSERT_TRUE(run_until([&] { return stands(0) && stands(1); }));
+  send(0, 10);
+  EXPECT_TRUE(run_until([&] { return ends_[1].arrived == 10; }));
+}
+
+TEST_P(DirectTest, WhoFindsNoPortConnectsToTheOther) {
+  const asio::ip::tcp::acceptor taken(io_, {asio::ip::tcp::v6(), 0});
+  const std::string port = std::to_string(taken.local_endpoint().port());
+  for (End& end : ends_) end.direct->close();
+  make(GetParam(), port + '-' + port);
+  make(1 - GetParam());
+  EXPECT_FALSE(stands(0));
   ASSERT_TRUE(run_until([&] { return stands(0) && stands(1); }));
   send(0, 10);
   EXPECT_TRUE(run_until([&] { return ends_[1].arrived == 10; }));

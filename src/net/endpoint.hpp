@@ -33,10 +33,11 @@ struct Sight {
 /// All a process needs to join. The face reads it from what the agent set in the environment.
 struct EndpointConfig {
   core::World world;
-  int node = -1;       ///< of this process
-  std::string job;     ///< identifies the job in messages and handshakes
-  std::string secret;  ///< the job's secret, raw bytes
-  bool memory = true;  ///< shared with gateways on this host, where it can be had
+  int node = -1;        ///< of this process
+  std::string job;      ///< identifies the job in messages and handshakes
+  std::string secret;   ///< the job's secret, raw bytes
+  std::string ports{};  ///< "FIRST-LAST", at which it may listen for others; empty: any
+  bool memory = true;   ///< shared with gateways on this host, where it can be had
   /// Says, as JSON of at most 4000 bytes, where this process is in the program and what it waits
   /// for. On whichever thread has the I/O's turn: never calls MPI or this endpoint. May be empty.
   std::function<std::string(const Sight&)> whereabouts{};

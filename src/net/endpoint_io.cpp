@@ -74,7 +74,7 @@ void Endpoint::Io::make_direct() {
   hooks.share = [this](std::size_t cluster, double part) { tell_share(cluster, part); };
   direct = std::make_shared<Direct>(io, config.world, static_cast<core::NodeId>(config.node),
                                     Credentials{config.job, config.secret}, std::move(hooks));
-  if (direct->any()) direct->listen();
+  if (direct->any()) direct->listen(config.ports);
 }
 
 void Endpoint::Io::start() {

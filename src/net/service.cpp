@@ -127,6 +127,25 @@ asio::awaitable<Socket> ask_service(Service service, ServiceRequest request,
   co_return std::move(stream->socket());
 }
 
+asio::awaitable<std::shared_ptr<Stream>> call(std::vector<Service> services, core::NodeId peer,
+                                              Credentials credentials, Protection protection,
+                                              std::chrono::milliseconds limit) {
+  std::string failures;
+  bool refused = true;
+  for (const Service& service : services) {
+    try {
+      Socket socket = co_await ask_service(service, {ServiceRequest::Verb::Call, peer, 0}, limit);
+      co_return co_await authenticate_as_client(std::move(socket), credentials, protection,
+                                                "the service " + service.at, limit);
+    } catch (const std::exception& error) {
+      refused = refused && dynamic_cast<const Refusal*>(&error) != nullptr;
+      failures += (failures.empty() ? "" : "; ") + std::string(error.what());
+    }
+  }
+  if (refused) throw Refusal(failures);
+  throw std::runtime_error(failures);
+}
+
 struct ServiceDoor::State : std::enable_shared_from_this<State> {
   State(asio::io_context& context, Service where, core::NodeId own, Called c, Trouble t)
       : io(context),

@@ -13,9 +13,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/ids.hpp"
 #include "net/credentials.hpp"
+#include "net/handshake.hpp"
 #include "net/stream.hpp"
 
 namespace isthmus::net {
@@ -56,6 +58,12 @@ constexpr std::chrono::seconds kServiceBeat{10};
 /// where asking again is of no use, else std::runtime_error; the sentence names the service.
 asio::awaitable<Socket> ask_service(Service service, ServiceRequest request,
                                     std::chrono::milliseconds limit);
+
+/// A stream to a gateway that awaits calls, by the first of the services that has it. Throws as
+/// ask_service does; the sentence has one part for each service.
+asio::awaitable<std::shared_ptr<Stream>> call(std::vector<Service> services, core::NodeId peer,
+                                              Credentials credentials, Protection protection,
+                                              std::chrono::milliseconds limit);
 
 /// Awaits calls at a service, again whenever the connection is lost, until it is destroyed.
 class ServiceDoor {

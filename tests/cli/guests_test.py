@@ -2,6 +2,9 @@
 
 import asyncio
 import contextlib
+import hashlib
+import hmac
+import struct
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +12,7 @@ import pytest
 from isthmus.errors import RunError, UsageError
 from isthmus.grid import ClusterSpec
 from isthmus.growing import Growing
-from isthmus.meeting import portname
+from isthmus.meeting import calls, door, portname, ways
 from isthmus.meeting.guests import Guests
 from isthmus.meeting.wire import RefusedError, Wire
 from isthmus.placement import Block, Part
@@ -132,3 +135,101 @@ def test_what_is_no_cluster_is_not_admitted(entry):
     with pytest.raises(RunError):
         asyncio.run(guests.admit([entry], like=0))
     assert growing.growths == []
+
+
+# -- services and relays by which runs reach each other --------------------------------------------
+
+
+def test_the_name_of_a_port_by_a_service_is_short_too_and_shows_no_secret():
+    at = "service:" + "h" * 40 + ":65535/" + "k" * 20 + "/" + 64 * "e" + "/" + 32 * "f"
+    port = portname.fresh("isthmus-0123abcd", 999999999, at)
+    assert portname.parse(str(port)) == port
+    assert len(str(port)) < 256
+    assert port.place == "service:" + "h" * 40 + ":65535"
+
+
+def test_services_of_another_run_that_are_none_are_left_out():
+    good = {"at": "r:7500", "name": "k/j.guests", "secret": "00ff"}
+    wrong = [None, {}, good | {"secret": "0x"}, good | {"name": 256 * "n"}, good | {"at": ""}]
+    told = ways.read([*wrong, good | {"more": 1}] + 40 * [good], [1, "why"])
+    assert told.services == 27 * [good]  # of the first 32
+    assert told.troubles == ["1", "why"]
+    assert ways.read("nonsense").services == []
+
+
+class Relay:
+    """What a service does, for one job, with a word for whom it does not take."""
+
+    def __init__(self, secret: bytes) -> None:
+        self.secret = secret
+        self.said: list[tuple[int, int, int]] = []
+        self.awaiting: asyncio.StreamWriter | None = None
+        self.caller: asyncio.StreamWriter | None = None
+        self.refuses = ""
+
+    async def serve(self, reader, writer):
+        head = await reader.readexactly(10)
+        assert head[:9] == b"ISTHMUS\n\1"
+        name = await reader.readexactly(head[9])
+        nonce, own = await reader.readexactly(32), 32 * b"n"
+        writer.write(b"\0" + own)
+
+        def proof(role):
+            text = b"isthmus/1 " + role + b"\0" + head[9:] + name + nonce + own
+            return hmac.new(self.secret, text, hashlib.sha256).digest()
+
+        if await reader.readexactly(32) != proof(b"client"):
+            writer.write(b"\2" + 32 * b"\0")
+            writer.close()
+            return
+        writer.write(b"\0" + proof(b"server"))
+        verb, node, number = struct.unpack("<B3xIQ", await reader.readexactly(16))
+        self.said.append((verb, node, number))
+        if self.refuses:
+            writer.write(bytes([1, len(self.refuses)]) + self.refuses.encode())
+        elif verb == 1:
+            writer.write(b"\0\0")
+            self.awaiting = writer
+        elif verb == 2:
+            self.caller = writer
+            self.awaiting.write(struct.pack("<QQ", 0, 7))  # that it lives; a call
+        else:
+            for side in (self.caller, writer):
+                side.write(b"\0\0")
+            self.caller.write(b"hello")
+
+
+def test_a_launcher_is_called_by_a_service():
+    async def go():
+        relay = Relay(b"secret")
+        server = await asyncio.start_server(relay.serve, "127.0.0.1", 0)
+        at = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        known = calls.Service(at, "alice-1/job.guests", b"secret")
+        ready, came = asyncio.Queue(), asyncio.Queue()
+        waiting = asyncio.create_task(calls.wait_for_calls(known, 0, came.put, ready.put_nowait))
+        assert await ready.get() == ""
+        with await calls.call(known, 0) as line:
+            assert await asyncio.get_running_loop().sock_recv(line, 5) == b"hello"
+        (await came.get()).close()
+        assert relay.said == [(1, 0, 0), (2, 0, 0), (3, 0, 7)]
+        relay.refuses = "the key was revoked"
+        with pytest.raises(RunError, match=f"the service {at} says: the key was revoked"):
+            await calls.call(known, 0)
+        with pytest.raises(RunError, match="does not take the key alice-1"):
+            await calls.call(calls.Service(at, "alice-1/job.guests", b"other"), 0)
+        relay.awaiting.close()  # it is lost, and asked again
+        assert "closed the connection" in await ready.get()
+        assert "was revoked" in await ready.get()
+        waiting.cancel()
+        server.close()
+        await server.wait_closed()
+        with pytest.raises(RunError, match="cannot be reached"):
+            await calls.call(known, 0)
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize("at", ["service:r:1/k/0g/" + 32 * "f", "service:r:1/k/" + 32 * "f"])
+def test_a_damaged_name_is_told(at):
+    with pytest.raises(OSError, match="damaged"):
+        asyncio.run(door.dial(portname.fresh("job", 1, at)))

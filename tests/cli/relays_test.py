@@ -42,6 +42,19 @@ def test_two_relays():
     assert ("a", "b") not in links(plan)
 
 
+def test_guests_come_to_one_cluster_by_a_relay():
+    text = '[cluster.a]\nhost = "a0"\n[[relay]]\nhost = "r"\n'
+    assert planned(text).agents == planned('[cluster.a]\nhost = "a0"\n').agents
+    assert planned(text, outward=True).relays == set()
+    plan = planned(text, guests=True)
+    assert links(plan) == [("a", "relay")]
+    assert [plan.where(agent) for agent in plan.agents] == ["cluster a on a0", "relay on r"]
+    plan = planned(
+        text + '[cluster.b]\n[[relay]]\nservice = "s"\nkey = "/k"\nbetween = ["a", "b"]\n'
+    )
+    assert plan.guest_services == {"s:7500": "/k"}
+
+
 @pytest.mark.parametrize(
     ("text", "what"),
     [

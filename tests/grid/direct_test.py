@@ -94,6 +94,43 @@ def two_free_ports() -> int:
     raise AssertionError("no free ports")
 
 
+PORTS = """
+import os, sys
+from mpi4py import MPI
+own = {os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd")
+       if os.path.exists(f"/proc/self/fd/{fd}") or os.path.islink(f"/proc/self/fd/{fd}")}
+at = [int(row[1].rsplit(":", 1)[1], 16)
+      for name in ("tcp", "tcp6")
+      for row in (line.split() for line in open(f"/proc/self/net/{name}"))
+      if row[3] == "0A" and f"socket:[{row[9]}]" in own]
+print(MPI.COMM_WORLD.rank, *at, flush=True)
+data = bytearray(1 << 20)
+for _ in range(20):
+    MPI.COMM_WORLD.Bcast(data, 0)
+"""
+
+
+def test_ranks_listen_in_the_range_of_their_cluster(isthmus, tmp_path: Path) -> None:
+    """One of three finds no port, and connects to the others."""
+    program = tmp_path / "ports.py"
+    program.write_text(PORTS)
+    first = two_free_ports()
+    grid = tmp_path / "grid.toml"
+    ports = f'ports = "{first}-{first + 1}"\n'
+    grid.write_text(
+        GRID.format(encrypt="true").replace("[cluster.east]\n", f"[cluster.east]\n{ports}")
+    )
+    python = mpis.ALL["mpich5"].python
+    words = [*("--on", "east", "-n", 3, python, program), ":"]
+    words += ["--on", "west", "-n", 1, python, program]
+    done = isthmus("run", "--stats", "-g", grid, *words, timeout=90)
+    assert done.returncode == 0, done.stderr
+    own = {first, first + 1}  # beside those of the native MPI
+    taken = [port for word in done.stdout.split() for port in own & {int(word)}]
+    assert sorted(taken) == sorted(own), done.stdout
+    assert "east -> west, direct (3)" in done.stderr
+
+
 def test_metrics_while_the_program_runs(isthmus, tmp_path: Path) -> None:
     program = tmp_path / "scrape.py"
     program.write_text(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import slurms
 from conftest import eventually
-from slurms import M4, O4, WORLD, on, queue
+from slurms import M4, M5, O4, O5, WORLD, on, queue
 
 ISTHMUS = [sys.executable, "-m", "isthmus"]
 
@@ -39,7 +39,9 @@ def wait_for_ranks(run: subprocess.Popen[str]) -> None:
     assert sorted(run.stdout.readline().strip() for _ in WORLD) == WORLD
 
 
-@pytest.mark.parametrize("libraries", [(O4, O4), (M4, M4), (O4, M4)], ids="+".join)
+@pytest.mark.parametrize(
+    "libraries", [(O4, O4), (M4, M4), (O4, M4), (O5, M5), (M5, O5)], ids="+".join
+)
 def test_ranks_under_srun(queues, hello, libraries):
     a, b = libraries
     parts = ["--on", "a", "-n", 2, hello(a), ":", "--on", "b", "-n", 2, hello(b)]

@@ -115,6 +115,26 @@ def test_one_waits_and_is_given_back(queues, hello):
     assert sorted((job / "out").read_text().splitlines()) == WORLD
 
 
+def test_one_that_waits_briefly_is_given_back_again_and_again(queues, hello):
+    """It is begun anew at once, each time, and is there when the other comes."""
+    queues.drain("b")
+    job = queues.submit("--hold", "1s", *mixed(hello))
+    said = job / "err"
+    now = "scontrol update jobid=$(squeue -h -o %i) starttime=now"
+
+    def given_back(times: int) -> bool:
+        queues.on("a", "sh", "-c", now)
+        return said.read_text().count("goes back into its queue: after 1 s") >= times
+
+    eventually(lambda: given_back(3), "a part that has gone back three times", 90)
+    queues.resume("b")
+    eventually(
+        lambda: given_back(0) and state(job).get("state") == "ended", f"the end of {job}", 90
+    )
+    assert state(job)["status"] == 0, said.read_text()
+    assert sorted((job / "out").read_text().splitlines()) == WORLD
+
+
 def test_one_never_comes(queues, hello):
     queues.drain("b")
     job = queues.submit("--wait", "5s", *mixed(hello))

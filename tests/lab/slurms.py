@@ -7,7 +7,7 @@ from pathlib import Path
 import mpis
 import pytest
 
-O4, M4 = "openmpi4", "mpich4"
+O4, O5, M4, M5 = "openmpi4", "openmpi5", "mpich4", "mpich5"
 HELLO = """
 #include <mpi.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ INSTALLED = pytest.mark.skipif(
 def built(folder: Path) -> Path:
     """HELLO of each library, by its name in the folder."""
     (folder / "hello.c").write_text(HELLO)
-    for mpi in (O4, M4):
+    for mpi in (O4, O5, M4, M5):
         subprocess.run([mpis.ALL[mpi].cc, folder / "hello.c", "-o", folder / mpi], check=True)
     return folder
 

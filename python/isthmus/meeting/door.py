@@ -1,22 +1,26 @@
-"""Where launchers on other hosts find this run's: a port of TCP, where TLS shows a certificate that
-the name of each MPI port vouches for."""
+"""Where launchers on other hosts find this run's: a port of TCP, or calls by a service or a relay.
+TLS shows a certificate that the name of each MPI port vouches for."""
 
 import asyncio
 import contextlib
 import hashlib
 import json
+import socket
 import ssl
 import tempfile
 from pathlib import Path
 
 from isthmus.errors import RunError
-from isthmus.meeting.portname import place_of
+from isthmus.meeting import calls
+from isthmus.meeting.calls import LAUNCHER, Service
+from isthmus.meeting.portname import PortName, place_of
 from isthmus.meeting.wire import MOST_LINE
 from isthmus.queues.keys import make_key
 from isthmus.seeing.lookout import Welcome
 
 _HELLO_LIMIT = 10.0  # seconds that a connection has for TLS, and again to say who it is
 _MOST_WAITING = 64
+_BY_SERVICE = "service:"
 _MARK = 32  # hexadecimal digits of a certificate's hash, 128 bits
 
 
@@ -31,6 +35,7 @@ class Door:
         """`welcome` is given who has said `meet`."""
         self._welcome = welcome
         self._server: asyncio.Server | None = None
+        self._called: asyncio.Task[None] | None = None
         self._waiting = 0
 
     async def open(self, host: str, port: int) -> str:
@@ -54,9 +59,36 @@ class Door:
         real = self._server.sockets[0].getsockname()[1]
         return f"[{host}]:{real}/{mark}" if family else f"{host}:{real}/{mark}"
 
+    async def open_at(self, service: Service) -> str:
+        """As `open`, for calls by that service. RunError where it does not take them."""
+        context, mark = _credentials()
+        loop = asyncio.get_running_loop()
+        first: asyncio.Future[str] = loop.create_future()
+
+        def told(trouble: str) -> None:
+            if not first.done():
+                first.set_result(trouble)
+
+        async def welcome(connection: socket.socket) -> None:
+            reader = asyncio.StreamReader(limit=MOST_LINE)
+            await loop.connect_accepted_socket(
+                lambda: asyncio.StreamReaderProtocol(reader, self._serve),
+                connection,
+                ssl=context,
+                ssl_handshake_timeout=_HELLO_LIMIT,
+            )
+
+        self._called = asyncio.create_task(calls.wait_for_calls(service, LAUNCHER, welcome, told))
+        if trouble := await first:
+            raise RunError(f"guests cannot come by {service.at}: {trouble}")
+        key = service.name.partition("/")[0]
+        return f"{_BY_SERVICE}{service.at}/{key}/{service.secret.hex()}/{mark}"
+
     def close(self) -> None:
         if self._server:
             self._server.close()
+        if self._called:
+            self._called.cancel()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         kept = False
@@ -75,20 +107,42 @@ class Door:
                 writer.close()
 
 
-async def dial(at: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """To what `open` has told. OSError, also where somebody else has the port now."""
-    place, _, mark = at.rpartition("/")
-    host, port = place_of(place)
+async def dial(port: PortName) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """To what `open` or `open_at` has told. OSError, also where somebody else has the port now;
+    RunError of a service."""
+    place, _, mark = port.at.rpartition("/")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE  # the mark is what it is known by
-    reader, writer = await asyncio.open_connection(host, port, ssl=context, limit=MOST_LINE)
+    if place.startswith(_BY_SERVICE):
+        service = _service(place, port.job)
+        connection = await calls.call(service, LAUNCHER)
+        reader, writer = await asyncio.open_connection(
+            sock=connection, ssl=context, server_hostname="", limit=MOST_LINE
+        )
+    else:
+        host, number = place_of(place)
+        reader, writer = await asyncio.open_connection(host, number, ssl=context, limit=MOST_LINE)
     shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
     if not shown or mark_of(shown) != mark:
         writer.transport.abort()
         raise OSError("another run or program has that port")
     return reader, writer
+
+
+def guests_of(job: str) -> str:
+    """As what the guests of a run are known to services and relays."""
+    return f"{job}.guests"
+
+
+def _service(place: str, job: str) -> Service:
+    """OSError where the text is none."""
+    parts = place.removeprefix(_BY_SERVICE).split("/")
+    with contextlib.suppress(ValueError):
+        at, key, secret = parts
+        return Service(at, f"{key}/{guests_of(job)}", bytes.fromhex(secret))
+    raise OSError("the name of the port is damaged")
 
 
 def _credentials() -> tuple[ssl.SSLContext, str]:

@@ -25,7 +25,7 @@ async def launcher(port: PortName) -> tuple[asyncio.StreamReader, asyncio.Stream
             return await _open(path)
     if port.at:
         try:
-            return await asyncio.wait_for(door.dial(port.at), _LIMIT)
+            return await asyncio.wait_for(door.dial(port), _LIMIT)
         except asyncio.TimeoutError:
             why = f"no answer within {_LIMIT:g} s"
         except (OSError, IsthmusError) as error:
@@ -33,7 +33,7 @@ async def launcher(port: PortName) -> tuple[asyncio.StreamReader, asyncio.Stream
         raise RefusedError(
             "port",
             f"the run {port.job}, whose port {port.shown} is, cannot be reached at "
-            f"{port.at.rpartition('/')[0]}: {why}",
+            f"{port.place}: {why}",
         )
     raise RefusedError(
         "port",

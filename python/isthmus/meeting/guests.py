@@ -11,9 +11,10 @@ from isthmus.bringup import Limits
 from isthmus.errors import RunError
 from isthmus.grid import ClusterSpec
 from isthmus.growing import Growing
+from isthmus.meeting.ways import reachable_beside
 from isthmus.members import Member, Members
 from isthmus.placement import Block, Part
-from isthmus.plan import ANY_HOST, ClusterPlan, GatewayPlan, split_address
+from isthmus.plan import ClusterPlan, GatewayPlan
 from isthmus.spawnplan import Growth
 
 # Numbers of the ends of junctions; gateways of a grid never come so far.
@@ -97,8 +98,10 @@ class Guests:
             if cluster in gateway.clusters and not member.lost
         ]
 
-    async def listen(self, cluster: int, others: int) -> list[Junction]:
-        """So many that each gateway of either end has one."""
+    async def listen(
+        self, cluster: int, others: int, services: Sequence[Message] = ()
+    ) -> list[Junction]:
+        """So many that each gateway of either end has one; called by the services as well."""
         here = self.gateways(cluster)
         if not here:
             raise RunError("the cluster has no gateway")
@@ -119,13 +122,18 @@ class Guests:
                     peer=end + 1,
                     name=name,
                     secret=secret,
+                    services=list(services),
+                    patience=self._growing.plan.patience,
                 )
                 at = self._addresses(answer.get("addresses"), member, gateway, cluster)
                 made.append(Junction(end + 1, end, name, secret, at))
         return made
 
-    async def connect(self, cluster: int, junctions: Sequence[Message]) -> None:
-        """To all that the other end has told. RunError where one cannot be reached."""
+    async def connect(
+        self, cluster: int, junctions: Sequence[Message], services: Sequence[Message] = ()
+    ) -> None:
+        """To all that the other end has told. RunError where one cannot be reached, by no service
+        either."""
         here = self.gateways(cluster)
         if not here:
             raise RunError("the cluster has no gateway")
@@ -140,6 +148,8 @@ class Guests:
                     node=gateway.node,
                     run=self.run,
                     connect=junction.get("connect"),
+                    services=list(services),
+                    patience=self._growing.plan.patience,
                     **keys,
                 )
 
@@ -147,20 +157,11 @@ class Guests:
         self, told: object, member: Member, gateway: GatewayPlan, cluster: int
     ) -> list[str]:
         """By which a gateway of any host may reach the junction, the best first."""
-        listening = [a for a in told if isinstance(a, str)] if isinstance(told, list) else []
         remote = member.plan.host
         hosts = [remote.rpartition("@")[2] if remote else self._host, member.agent.host]
-        place = gateway.place(cluster)
-        if place.address is not None:
-            hosts.insert(0, split_address(place.address)[0])
-        found = [address for address in listening if address.startswith("unix:")]
-        for address in listening:
-            if not address.startswith("tcp:"):
-                continue
-            host, port = split_address(address)
-            names = hosts if host in ANY_HOST or place.address is not None else [host]
-            found += [f"tcp:{name}:{port}" for name in names if name]
-        return list(dict.fromkeys(found))
+        local = told if isinstance(told, list) else []
+        found = [a for a in local if isinstance(a, str) and a.startswith("unix:")]
+        return [*found, *reachable_beside(gateway.place(cluster), told, hosts)]
 
     async def part(self, sentence: str) -> None:
         """The other run is not there any more."""

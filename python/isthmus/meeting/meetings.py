@@ -10,9 +10,10 @@ from isthmus.agent import Message
 from isthmus.bringup import Limits
 from isthmus.errors import RunError
 from isthmus.growing import Growing
-from isthmus.meeting import finding
+from isthmus.meeting import finding, ways
 from isthmus.meeting.guests import Guests
 from isthmus.meeting.portname import PortName, shown
+from isthmus.meeting.ways import OwnWays
 from isthmus.meeting.wire import RefusedError, Wire
 from isthmus.members import Members
 from isthmus.ports import Caller, Ports
@@ -24,6 +25,7 @@ PATIENCE = 180.0  # seconds that a side waits for one of another run to accept, 
 # What a run has sent last is there before it is said to be gone.
 _GRACE = 1.0
 _GREETING = 10.0
+_NO_RELAY = "neither grid file has a [[relay]] where both could meet (docs/joining.md)"
 
 
 @dataclass
@@ -46,6 +48,7 @@ class Meetings:
         members: Members,
         ports: Ports,
         limits: Limits,
+        own_ways: OwnWays,
         host: str = "",
     ) -> None:
         """`host`: by which other hosts reach this one, where they may."""
@@ -55,6 +58,7 @@ class Meetings:
         self._members = members
         self._ports = ports
         self._limits = limits
+        self._ways = own_ways
         self._others: dict[str, _Other] = {}
         self._gone: set[str] = set()
         self._dialling: dict[str, asyncio.Lock] = {}
@@ -69,10 +73,7 @@ class Meetings:
         other = await self._meet(port)
         async with other.joining:
             if other.home is None:
-                here = len(other.guests.gateways(home))
-                made = await other.wire.ask("join", gateways=here, port=str(port))
-                junctions = made.get("junctions")
-                await other.guests.connect(home, junctions if isinstance(junctions, list) else [])
+                await self._join(other, port, home)
                 other.home = home
             told = await other.wire.ask("know", clusters=self._growing.own())
             await other.guests.admit(told.get("clusters"), other.home)
@@ -84,6 +85,22 @@ class Meetings:
         if type(peer) is not int:
             raise RunError(f"the run {other.run} names no peer")
         return {"peer": other.guests.node(peer), "context": said.get("context")}
+
+    async def _join(self, other: _Other, port: PortName, home: int) -> None:
+        """By junctions from the cluster `home`. RunError says why none leads there."""
+        here, own = len(other.guests.gateways(home)), await self._ways.find()
+        made = await other.wire.ask("join", gateways=here, port=str(port), services=own.services)
+        junctions = made.get("junctions")
+        far = ways.read(made.get("services"), made.get("troubles"))
+        by = own.services + far.services
+        try:
+            await other.guests.connect(home, junctions if isinstance(junctions, list) else [], by)
+        except RunError as error:
+            # What matters first: MPI libraries cut what their errors say.
+            why = [*own.troubles, *far.troubles, error.sentence]
+            if len(why) == 1 and not by:
+                why.insert(0, f"the run {other.run} cannot be dialled, and {_NO_RELAY}")
+            raise RunError("; ".join(dict.fromkeys(why))) from None
 
     async def _meet(self, port: PortName) -> _Other:
         """The run that has the port: the one that is met already, or one that is found now."""
@@ -186,9 +203,12 @@ class Meetings:
                     raise RefusedError("port", f"the port {shown(port)} is not open")
                 count = message.get("gateways")
                 home = self._growing.home(opener)
-                made = await other.guests.listen(home, count if type(count) is int else 1)
+                own, far = await self._ways.find(), ways.read(message.get("services"))
+                made = await other.guests.listen(
+                    home, count if type(count) is int else 1, own.services + far.services
+                )
                 other.home = home
-                return {"junctions": [junction.json() for junction in made]}
+                return {"junctions": [junction.json() for junction in made], **own.json()}
             case "know":
                 if other.home is None:
                     raise RunError("nothing joins the two runs")

@@ -9,7 +9,7 @@ from isthmus.errors import UsageError
 PREFIX = "isthmus:"
 _SECRET = 16  # bytes
 _FORM = re.compile(
-    r"isthmus:([A-Za-z0-9_.-]{1,40})/([0-9]{1,9})/([0-9a-f]{32})(?:@([!-~]{1,160}))?"
+    r"isthmus:([A-Za-z0-9_.-]{1,40})/([0-9]{1,9})/([0-9a-f]{32})(?:@([!-~]{1,185}))?"
 )
 
 
@@ -25,6 +25,11 @@ class PortName:
     def __str__(self) -> str:
         name = f"{PREFIX}{self.job}/{self.number}/{self.secret}"
         return f"{name}@{self.at}" if self.at else name
+
+    @property
+    def place(self) -> str:
+        """Where the launcher is found, for messages."""
+        return self.at.partition("/")[0]
 
     @property
     def shown(self) -> str:

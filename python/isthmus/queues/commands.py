@@ -50,8 +50,8 @@ def submit(run: RunOptions, options: SubmitOptions) -> int:
     tell_files(grid, run)
     if run.guests_at:
         raise UsageError("--guests-at is of runs that are not submitted")
-    outward = run.profile is not None or run.guests
-    plan = make_plan(grid, run.parts, run.map, joining=True, outward=outward)
+    outward = run.profile is not None
+    plan = make_plan(grid, run.parts, run.map, joining=True, outward=outward, guests=run.guests)
     _check_schedulers(plan)
     profile = ProfileFile.of_command_line(run.profile, run.parts) if run.profile else None
     plan = replace(plan, job=f"isthmus-{secrets.token_hex(4)}")

@@ -5,8 +5,9 @@ import contextlib
 import socket
 import ssl
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from isthmus.agent import MAX_LINE
 from isthmus.errors import RunError
@@ -16,6 +17,7 @@ from isthmus.units import format_time
 _HELLO_LIMIT = 20.0  # seconds that a connection has to say who it is
 _HEARTBEAT = 60.0  # so often, at least, those who wait are told, and schedulers asked
 _FIRST_LOOK = 3.0  # seconds; each look comes later than the one before, up to a heartbeat
+_REQUEUE_LIMIT = 60.0  # seconds that a scheduler has to take a part back
 _UNEQUAL = 0.9  # of times left, from which on the difference is not worth a word
 
 
@@ -48,7 +50,8 @@ class Guest:
 
 class Door:
     """Of one job. `say` is given what is worth telling; `over(cluster)` asks the cluster's
-    scheduler whether its part will never come, and says why, or returns an empty text."""
+    scheduler whether its part will never come, and says why, or returns an empty text;
+    `moved(cluster, printed)` is told what giving a part back to its queue has printed."""
 
     def __init__(
         self,
@@ -57,15 +60,18 @@ class Door:
         policy: Policy,
         say: Callable[[str], None],
         over: Callable[[str], Awaitable[str]],
+        moved: Callable[[str, str], None] = lambda cluster, printed: None,
     ) -> None:
         self._clusters = list(clusters)
         self._context = context
         self._policy = policy
         self._say = say
         self._over = over
+        self._moved = moved
         self.guests: dict[str, Guest] = {}
         self._news = asyncio.Event()
         self._left: set[str] = set()  # have gone again; their schedulers know why
+        self._returning: set[str] = set()  # are being given back: nobody knows as which job
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 
@@ -82,7 +88,10 @@ class Door:
             task.cancel()
 
     def _met(self, arrival: Arrival) -> None:
-        task = asyncio.create_task(self._greet(arrival))
+        self._do(self._greet(arrival))
+
+    def _do(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -167,7 +176,24 @@ class Door:
             del self.guests[cluster]
             said = f"after {format_time(hold)}, {self._awaited_but(cluster)}"
             self._say(f"cluster {cluster} goes back into its queue: {said}")
+            self._returning.add(cluster)
             await guest.arrival.tell(op="requeue", message=said)
+            self._do(self._hear_of(cluster, guest))
+
+    async def _hear_of(self, cluster: str, guest: Guest) -> None:
+        """How one was given back; nothing where its scheduler was quicker, and has ended it."""
+        try:
+            said = await asyncio.wait_for(guest.arrival.read(), _REQUEUE_LIMIT)
+        except (RunError, asyncio.TimeoutError):
+            said = {}
+        if said.get("op") == "requeued" and said.get("status"):
+            why = f"cluster {cluster} could not be given back to its queue: {said.get('said')}"
+            self._say(why.strip())
+        elif said.get("op") == "requeued":
+            self._moved(cluster, str(said.get("said")))
+        guest.arrival.close()
+        self._returning.discard(cluster)
+        self._news.set()
 
     def _awaited_but(self, cluster: str) -> str:
         missing = [name for name in self._clusters if name not in self.guests and name != cluster]
@@ -176,7 +202,7 @@ class Door:
     async def _ask(self) -> None:
         """Schedulers, of those who are not there; and tells the others who that is."""
         for cluster in self._clusters:
-            if cluster in self.guests:
+            if cluster in self.guests or cluster in self._returning:
                 continue
             if why := await self._over(cluster):
                 raise GatheringError(f"cluster {cluster}: {why}")

@@ -132,7 +132,15 @@ def wait_for_go(stream: ssl.SSLSocket, requeue: str) -> bool:
             if not requeue:
                 return False
             say("goes back into the queue: " + requeue)
-            subprocess.call(requeue, shell=True)
+            done = subprocess.run(
+                requeue, shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+            )
+            said = done.stdout.decode(errors="replace").strip()[:2000]
+            if said:
+                say(said)
+            report = {"op": "requeued", "status": done.returncode, "said": said}
+            with contextlib.suppress(OSError):
+                stream.sendall(json.dumps(report).encode() + b"\n")
             return False
         if message.get("message"):
             say(str(message["message"]))

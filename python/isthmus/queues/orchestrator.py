@@ -15,6 +15,7 @@ from isthmus import report
 from isthmus.errors import RunError
 from isthmus.job import Job, Options, Result
 from isthmus.plan import Plan
+from isthmus.queues import schedulers
 from isthmus.queues.door import Door, GatheringError, Policy
 from isthmus.queues.keys import server_context
 from isthmus.queues.place import Place
@@ -49,6 +50,18 @@ class Orchestrator:
     async def _why_over(self, cluster: str) -> str:
         return await self._parts[cluster].why_over()
 
+    def _moved(self, cluster: str, printed: str) -> None:
+        """It was given back to its queue, mostly as another job."""
+        part = self._parts[cluster]
+        found = schedulers.found_identifier(part.scheduler, printed)
+        if not part.scheduler.submits_anew or not found:
+            return
+        self._parts[cluster] = replace(part, identifier=found)
+        self._voice.say(f"cluster {cluster}: {part.scheduler.title} job {found} from now on")
+        known = self._place.facts("job.json")
+        known["parts"] = [part.facts() for part in self._parts.values()]
+        self._place.note("job.json", known)
+
     async def run(self, listening: socket.socket) -> None:
         """To the end, which is noted in the folder."""
         self._note("waiting")
@@ -58,6 +71,7 @@ class Orchestrator:
             self._policy,
             self._voice.say,
             self._why_over,
+            self._moved,
         )
         await door.open(listening)
         loop = asyncio.get_running_loop()

@@ -1,6 +1,7 @@
 """What is to be known of a batch system: how its scripts begin, and by which commands jobs are
 submitted, asked for, cancelled and given back. Slurm is tried on a real one (tests/lab); PBS
-(OpenPBS 23), LSF (10.1) and Flux (0.60) are written by their manuals of 2026-11."""
+(OpenPBS 23; faked in tests/grid/pbs), LSF (10.1) and Flux (0.60) are written by their manuals of
+2026-11."""
 
 import re
 import shlex
@@ -29,6 +30,11 @@ class Scheduler:
     requeue: str
     left: str = ""
 
+    @property
+    def submits_anew(self) -> bool:
+        """What gives a job back makes another one in its place, and prints as `submit` does."""
+        return "$ISTHMUS_SCRIPT" in self.requeue or "${ISTHMUS_SCRIPT" in self.requeue
+
 
 KNOWN = {
     "slurm": Scheduler(
@@ -56,11 +62,15 @@ KNOWN = {
         "qsub {script}",
         r"^(\S+)",
         "qdel {id}",
-        "qstat -f {id} | sed -n 's/^ *job_state = //p'",
+        # Of one that has ended it says so, or that there is none, by what it calls an error.
+        "said=$(qstat -f {id} 2>&1); case $said in *'Unknown Job'*|*'has finished'*) echo F;; *) "
+        "echo \"$said\" | sed -n 's/^ *job_state = //p';; esac",
         ("Q", "H", "W", "T", "S"),
         ("R", "E"),
         "$PBS_JOBID",
-        "qrerun $PBS_JOBID",
+        # Which is for operators, mostly; the same script makes a new job.
+        'qrerun "$PBS_JOBID" 2>/dev/null || '
+        '{ cd "${ISTHMUS_SCRIPT%/*}" && qsub "${ISTHMUS_SCRIPT##*/}"; }',
     ),
     "lsf": Scheduler(
         "LSF",

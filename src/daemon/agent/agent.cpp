@@ -23,6 +23,7 @@
 #include "daemon/launch/ranks_here.hpp"
 #include "daemon/launch/spawn_plan.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/service/guest_door.hpp"
 #include "net/looking_loop.hpp"
 
 namespace isthmus::daemon {
@@ -51,6 +52,7 @@ class Agent {
   void link(const ControlMessage& message);
   void grow(const ControlMessage& message);
   void join(const ControlMessage& message);
+  void serve(const ControlMessage& message);
   void part(const ControlMessage& message);
   void spawn(const ControlMessage& message);
   void take_stdin(const ControlMessage& message);
@@ -91,6 +93,7 @@ class Agent {
   std::unique_ptr<StagedFile> staged_;      // what is coming
   std::unique_ptr<TraceGathering> traces_;  // null: not gathered
   std::unique_ptr<GatewaySet> gateways_;
+  std::unique_ptr<GuestDoor> guest_door_;
   core::World world_;
   std::unique_ptr<MetricsServer> metrics_;
   Surroundings around_;  // from `link`
@@ -153,6 +156,7 @@ void Agent::handle(const ControlMessage& message) {
                                                        {"answer", &Agent::answer},
                                                        {"grow", &Agent::grow},
                                                        {"junction", &Agent::join},
+                                                       {"serve", &Agent::serve},
                                                        {"part", &Agent::part},
                                                        {"stats", &Agent::stats},
                                                        {"pause", &Agent::pause},
@@ -313,6 +317,18 @@ void Agent::join(const ControlMessage& message) {
                     if (!trouble.empty()) return send_error(trouble, "");
                     channel_.send({{"op", "junction"}, {"addresses", at}});
                   });
+}
+
+void Agent::serve(const ControlMessage& message) {
+  if (!gateways_) throw Failure("The control message \"serve\" came before \"configure\".");
+  if (guest_door_) throw Failure("The control message \"serve\" came twice.");
+  const ServeRequest request = read_serve(message.body);
+  guest_door_ = std::make_unique<GuestDoor>(context_, options_.self, request.key, request.secret);
+  json at = json::array();
+  for (const std::string& place : gateways_->places_beside(request.node)) {
+    at.push_back(guest_door_->listen(place));
+  }
+  channel_.send({{"op", "serve"}, {"addresses", at}});
 }
 
 void Agent::part(const ControlMessage& message) {

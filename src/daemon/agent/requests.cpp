@@ -126,6 +126,23 @@ core::Net read_net(const Keys& link) {
   }
 }
 
+// Seconds; 0 where it is left open.
+double read_patience(const Keys& keys) {
+  const double patience = keys.get_or("patience", 0.0);
+  if (!(patience >= 0 && patience < 1e6)) keys.wrong("patience", "is out of range");
+  return patience;
+}
+
+std::vector<net::Service> read_services(const Keys& keys) {
+  std::vector<net::Service> services;
+  for (const Keys& service : keys.list("services")) {
+    services.push_back({service.get<std::string>("at"),
+                        {service.get<std::string>("name"), from_hex(service, "secret")}});
+    if (services.back().credentials.job.size() > 255) service.wrong("name", "is too long");
+  }
+  return services;
+}
+
 }  // namespace
 
 ConfigureRequest read_configure(const json& body) {
@@ -146,11 +163,7 @@ ConfigureRequest read_configure(const json& body) {
                                 gateway.get_or<std::vector<std::string>>("listen", {}),
                                 gateway.get_or<std::vector<std::string>>("awaits", {})});
   }
-  for (const Keys& service : keys.list("services")) {
-    request.services.push_back({service.get<std::string>("at"),
-                                {service.get<std::string>("name"), from_hex(service, "secret")}});
-    if (request.services.back().credentials.job.size() > 255) service.wrong("name", "is too long");
-  }
+  request.services = read_services(keys);
   request.settings = keys.get_or<json>("settings", json::object());
   if (!request.settings.is_object()) keys.wrong("settings", "must be an object");
   return request;
@@ -181,10 +194,9 @@ LinkRequest read_link(const json& body) {
     link.congestion = item.get_or("congestion", std::string());
     link.net = read_net(item);
     link.compress = item.get_or("compress", false);
-    link.patience = item.get_or("patience", 0.0);
+    link.patience = read_patience(item);
     if (!(link.rate >= 0 && link.rate < 1e15)) item.wrong("rate", "is out of range");
     if (!(link.rtt >= 0 && link.rtt < 1e3)) item.wrong("rtt", "is out of range");
-    if (!(link.patience >= 0 && link.patience < 1e6)) item.wrong("patience", "is out of range");
     if (link.streams < 0 || link.streams > 256) item.wrong("streams", "is out of range");
     request.links.push_back(std::move(link));
   }
@@ -261,8 +273,16 @@ JunctionRequest read_junction(const json& body) {
   request.peer = keys.node("peer");
   request.name = keys.get<std::string>("name");
   request.secret = from_hex(keys, "secret");
+  request.listens = !body.contains("connect");
   request.connect = keys.get_or<std::vector<std::string>>("connect", {});
+  request.services = read_services(keys);
+  request.patience = read_patience(keys);
   return request;
+}
+
+ServeRequest read_serve(const json& body) {
+  const Keys keys(body, "serve");
+  return {keys.node("node"), keys.get<std::string>("key"), from_hex(keys, "secret")};
 }
 
 PartRequest read_part(const json& body) {

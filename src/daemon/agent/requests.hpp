@@ -92,8 +92,17 @@ struct JunctionRequest {
   core::NodeId node = core::kNobody;  ///< the gateway
   std::string run;
   core::NodeId self = core::kNobody, peer = core::kNobody;
-  std::string name, secret;          ///< the secret in raw bytes
-  std::vector<std::string> connect;  ///< none: listen
+  std::string name, secret;  ///< the secret in raw bytes
+  bool listens = false;      ///< else it connects
+  std::vector<std::string> connect;
+  std::vector<net::Service> services;
+  double patience = 0;  ///< seconds; 0: the gateway's
+};
+
+/// To join connections of guests as a service does, beside a gateway of this agent's.
+struct ServeRequest {
+  core::NodeId node = core::kNobody;
+  std::string key, secret;  ///< by which those who come prove that they may; the secret raw
 };
 
 struct PartRequest {
@@ -113,6 +122,7 @@ StageRequest read_stage(const nlohmann::json& body);
 SpawnRequest read_spawn(const nlohmann::json& body);
 core::Growth read_grow(const nlohmann::json& body);
 JunctionRequest read_junction(const nlohmann::json& body);
+ServeRequest read_serve(const nlohmann::json& body);
 PartRequest read_part(const nlohmann::json& body);
 AnswerRequest read_answer(const nlohmann::json& body);
 TraceRequest read_trace(const nlohmann::json& body);

@@ -59,13 +59,16 @@ struct GatewayLink {
 };
 
 /// A conduit to a gateway of another run, of which guests come. One end has addresses to listen at,
-/// the other those to connect to. Both show credentials that are of this junction alone.
+/// the other those to connect to. Both show credentials that are of this junction alone. At the
+/// services the one that listens is called by the number of its end, where no address leads to it.
 struct JunctionPlan {
   std::string run;                                          ///< the other run's job
   core::NodeId self = core::kNobody, peer = core::kNobody;  ///< numbers of the ends, on it alone
   std::string name, secret;         ///< in the handshake; the secret in raw bytes
   std::vector<std::string> listen;  ///< "tcp:host:0", "unix:/path"
   std::vector<std::string> connect;
+  std::vector<net::Service> services{};
+  std::chrono::milliseconds patience{};  ///< 0: the gateway's
 };
 
 /// What this gateway has sent over its conduit to another gateway.

@@ -19,6 +19,8 @@ namespace isthmus::daemon {
 namespace {
 
 constexpr std::chrono::milliseconds kFirstPause{200}, kLongestPause{2000};
+// For an address that may be behind a firewall, where services lead there as well.
+constexpr std::chrono::milliseconds kDirectLimit{2000};
 
 }  // namespace
 
@@ -26,9 +28,12 @@ struct Gateway::State::Junction {
   JunctionPlan plan;
   PeerPtr peer;
   std::unique_ptr<net::Listener> listener;
-  std::function<void(const std::string&)> done;  // until it stands
+  std::vector<std::unique_ptr<net::ServiceDoor>> doors;  // of the end that listens
+  std::function<void(const std::string&)> done;          // until it stands
   std::string last_failure;
+  bool by_service = false;  // the way that has led there last, and goes first
 
+  bool listens() const { return !plan.listen.empty(); }
   void settle(const std::string& trouble) {
     if (auto tell = std::exchange(done, nullptr)) tell(trouble);
   }
@@ -40,7 +45,7 @@ std::vector<std::string> Gateway::State::join(JunctionPlan plan,
   junction->plan = std::move(plan);
   junction->done = std::move(done);
   std::vector<std::string> listening;
-  if (!junction->plan.listen.empty()) {
+  if (junction->listens()) {
     net::ListenerConfig settings;
     settings.self = junction->plan.self;
     settings.software = net::software();
@@ -58,28 +63,46 @@ std::vector<std::string> Gateway::State::join(JunctionPlan plan,
     for (const auto& address : junction->plan.listen) {
       listening.push_back(junction->listener->listen(address));
     }
+    await_guests(junction);
   }
   junctions[junction->plan.peer] = junction;
   add_junction_peer(junction);
-  if (!junction->plan.connect.empty()) {
+  if (!junction->listens()) {
     asio::co_spawn(io, dial_junction(shared_from_this(), junction), asio::detached);
   }
   return listening;
 }
 
+void Gateway::State::await_guests(const std::shared_ptr<Junction>& junction) {
+  for (const net::Service& service : junction->plan.services) {
+    junction->doors.push_back(std::make_unique<net::ServiceDoor>(
+        io, service, junction->plan.self,
+        [weak = std::weak_ptr(junction)](net::Socket socket, const std::string& where) {
+          const auto called = weak.lock();
+          if (called && called->listener) called->listener->adopt(std::move(socket), where);
+        },
+        [weak = weak_from_this(), run = junction->plan.run](const std::string& sentence) {
+          const auto self = weak.lock();
+          if (self && self->events.rejected) {
+            self->events.rejected("no guests of the run " + run + " are awaited: " + sentence);
+          }
+        }));
+  }
+}
+
 void Gateway::State::add_junction_peer(const std::shared_ptr<Junction>& junction) {
   auto peer = std::make_shared<Peer>();
-  peer->node = junction->plan.peer;
+  Peer* p = peer.get();
+  Junction* j = junction.get();
+  peer->node = j->plan.peer;
   core::ConduitConfig settings;
   settings.self = junction->plan.self;
   settings.peer = junction->plan.peer;
   settings.session = net::random_session();
   settings.software = net::software();
-  settings.patience = config.patience;
+  settings.patience = j->plan.patience.count() > 0 ? j->plan.patience : config.patience;
   settings.buffer = settings.window = config.link_bytes;
   net::ConduitDriver::Hooks hooks;
-  Peer* p = peer.get();
-  Junction* j = junction.get();
   hooks.frame = [this, p](const core::InFrame& frame, std::uint16_t hops) {
     return !core::is_routed(frame.kind) || router.take(*p->neighbour, frame, hops);
   };
@@ -88,7 +111,7 @@ void Gateway::State::add_junction_peer(const std::shared_ptr<Junction>& junction
   hooks.lost = [this, j](const net::Loss& loss) {
     j->last_failure = loss.reason;
     if (closing) return check_closed();
-    if (j->plan.connect.empty()) return;  // the other end connects again, within the patience
+    if (j->listens()) return;  // the other end connects again, within the patience
     asio::co_spawn(io, dial_junction(shared_from_this(), junctions.at(j->plan.peer)),
                    asio::detached);
   };
@@ -118,17 +141,43 @@ void Gateway::State::welcome_guests(Junction& junction, net::Listener::Newcomer 
   peer.driver->attach(std::move(newcomer.stream), newcomer.read);
 }
 
+// By the addresses, or by a service: first the way that has led there before.
+asio::awaitable<std::shared_ptr<net::Stream>> Gateway::State::reach_junction(
+    std::shared_ptr<Junction> junction, net::ConnectOptions options) {
+  const JunctionPlan& plan = junction->plan;
+  const net::Credentials credentials{plan.name, plan.secret};
+  if (plan.services.empty()) co_return co_await net::connect(plan.connect, credentials, options);
+  net::ConnectOptions direct = options;
+  direct.limit = std::min(options.limit, kDirectLimit);
+  std::string failures;
+  for (int i = 0; i < 2; ++i) {
+    try {
+      std::shared_ptr<net::Stream> stream;
+      if (junction->by_service) {
+        stream = co_await net::call(plan.services, plan.peer, credentials,
+                                    net::Protection::Encrypted, options.limit);
+      } else {
+        stream = co_await net::connect(plan.connect, credentials, direct);
+      }
+      co_return stream;
+    } catch (const std::exception& error) {
+      failures += (failures.empty() ? "" : "; ") + std::string(error.what());
+    }
+    junction->by_service = !junction->by_service;
+  }
+  throw std::runtime_error(failures);
+}
+
 asio::awaitable<void> Gateway::State::dial_junction(std::shared_ptr<State> self,
                                                     std::shared_ptr<Junction> junction) {
   net::ConnectOptions options;
   options.limit = std::min(options.limit, self->config.connect_timeout / 2);
-  const net::Credentials credentials{junction->plan.name, junction->plan.secret};
   const asio::steady_timer limit(self->io, self->config.connect_timeout);
   std::chrono::milliseconds pause = kFirstPause;
   // Ends with success, with the conduit (its patience), or before the first with connect_timeout.
   while (!self->closing && !self->closed && !junction->peer->driver->closed()) {
     try {
-      auto stream = co_await net::connect(junction->plan.connect, credentials, options);
+      auto stream = co_await reach_junction(junction, options);
       if (self->closing || self->closed || junction->peer->driver->closed()) co_return;
       junction->peer->where = stream->where();
       junction->peer->driver->attach(std::move(stream));
@@ -160,6 +209,7 @@ void Gateway::State::junction_lost(Junction& junction, const std::string& why) {
 void Gateway::State::part(const std::string& run) {
   router.part(run);
   for (const auto& [node, junction] : junctions) {
+    if (junction->plan.run == run) junction->doors.clear();
     if (junction->plan.run != run || junction->peer->driver->closed()) continue;
     if (junction->listener) junction->listener->close();
     junction->peer->driver->close();
@@ -170,6 +220,7 @@ void Gateway::State::part(const std::string& run) {
 
 void Gateway::State::close_junctions() {
   for (const auto& [node, junction] : junctions) {
+    junction->doors.clear();
     if (junction->listener) junction->listener->close();
   }
 }

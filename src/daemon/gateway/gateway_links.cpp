@@ -88,25 +88,15 @@ asio::awaitable<std::shared_ptr<net::Stream>> Gateway::State::connected(std::sha
   if (link.addresses.empty() || !link.addresses.front().starts_with(scheme)) {
     co_return co_await net::connect(link.addresses, credentials, options);
   }
-  std::string failures;
-  bool refused = true;
+  std::vector<net::Service> services;
   for (const std::string& address : link.addresses) {
     const net::Service* const service = self->service_at(address.substr(scheme.size()));
     if (service == nullptr) throw net::Refusal("no key is known for " + address);
-    try {
-      net::Socket socket = co_await net::ask_service(
-          *service, {net::ServiceRequest::Verb::Call, link.to, 0}, options.limit);
-      co_return co_await net::authenticate_as_client(
-          std::move(socket), credentials,
-          link.encrypt ? net::Protection::Encrypted : net::Protection::Plain,
-          "the service " + service->at, options.limit);
-    } catch (const std::exception& error) {
-      refused = refused && dynamic_cast<const net::Refusal*>(&error) != nullptr;
-      failures += (failures.empty() ? "" : "; ") + std::string(error.what());
-    }
+    services.push_back(*service);
   }
-  if (refused) throw net::Refusal(failures);
-  throw std::runtime_error(failures);
+  co_return co_await net::call(std::move(services), link.to, credentials,
+                               link.encrypt ? net::Protection::Encrypted : net::Protection::Plain,
+                               options.limit);
 }
 
 asio::awaitable<void> Gateway::State::dialling(std::shared_ptr<State> self, core::NodeId to) {

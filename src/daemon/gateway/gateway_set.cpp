@@ -35,7 +35,7 @@ struct Member {
   std::unique_ptr<Gateway> gateway;
 };
 
-/// Where a junction may listen beside what listens at a place: a range has another port for it.
+/// Where something may listen beside what listens at a place: a range has another port for it.
 std::string beside(const std::string& place) {
   const std::size_t colon = place.rfind(':');
   const bool range = place.find('-', colon) != std::string::npos;
@@ -74,6 +74,13 @@ struct GatewaySet::State {
     }
     events.abort = nullptr;
     if (const auto tell = std::exchange(events.fault, nullptr)) tell(message, code);
+  }
+  const Member& member(core::NodeId node, const char* op) const {
+    const auto found = std::find_if(members.begin(), members.end(),
+                                    [node](const Member& each) { return each.node == node; });
+    if (found != members.end()) return *found;
+    throw Failure(std::string("In the control message ") + op + " the gateway " +
+                  std::to_string(node) + " is not one of this agent's.");
   }
   // Whoever scans ports must not fill anybody's log.
   void once_rejected(const std::string& message) {
@@ -215,29 +222,31 @@ void GatewaySet::grow(const core::Growth& growth) {
 }
 
 void GatewaySet::join(const JunctionRequest& request, const Joined& done) {
-  const auto member = std::find_if(state_->members.begin(), state_->members.end(),
-                                   [&](const Member& each) { return each.node == request.node; });
-  if (member == state_->members.end()) {
-    throw Failure("In the control message junction the gateway " + std::to_string(request.node) +
-                  " is not one of this agent's.");
-  }
-  JunctionPlan plan{request.run,    request.self, request.peer,   request.name,
-                    request.secret, {},           request.connect};
-  const bool connects = !plan.connect.empty();
+  const Member& member = state_->member(request.node, "junction");
+  JunctionPlan plan{request.run,    request.self, request.peer,    request.name,
+                    request.secret, {},           request.connect, request.services};
+  plan.patience = std::chrono::milliseconds(std::llround(1000 * request.patience));
+  const bool connects = !request.listens;
   if (!connects) {
     plan.listen.push_back("unix:" + state_->folder + "/junction" + std::to_string(request.peer));
-    for (const std::string& place : member->listen) {
-      plan.listen.push_back(net::at_own_address(beside(place)));
-    }
+    for (const std::string& place : places_beside(request.node)) plan.listen.push_back(place);
   }
   try {
-    const auto at = member->gateway->join(
+    const auto at = member.gateway->join(
         std::move(plan), connects ? [done](const std::string& trouble) { done({}, trouble); }
                                   : std::function<void(const std::string&)>());
     if (!connects) done(at, {});
   } catch (const net::ListenError& error) {
     throw Failure("The gateway of cluster " + state_->cluster + " " + error.what(), error.remedy());
   }
+}
+
+std::vector<std::string> GatewaySet::places_beside(core::NodeId node) const {
+  std::vector<std::string> places;
+  for (const std::string& place : state_->member(node, "junction").listen) {
+    places.push_back(net::at_own_address(beside(place)));
+  }
+  return places;
 }
 
 void GatewaySet::part(const PartRequest& request) {

@@ -54,6 +54,9 @@ class GatewaySet {
   using Joined =
       std::function<void(const std::vector<std::string>& at, const std::string& trouble)>;
   void join(const JunctionRequest& request, const Joined& done);
+  /// Where something more may listen beside one of the gateways: "tcp:host:0", or a range. Throws
+  /// Failure.
+  std::vector<std::string> places_beside(core::NodeId node) const;
   /// As Gateway::part, for all gateways.
   void part(const PartRequest& request);
 

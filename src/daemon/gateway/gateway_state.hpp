@@ -15,6 +15,7 @@
 #include "core/stream_count.hpp"
 #include "daemon/gateway/gateway.hpp"
 #include "net/conduit_driver.hpp"
+#include "net/connect.hpp"
 #include "net/control_body.hpp"
 #include "net/listener.hpp"
 #include "net/share_body.hpp"
@@ -113,7 +114,10 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   struct Junction;
   std::vector<std::string> join(JunctionPlan plan, std::function<void(const std::string&)> done);
   void add_junction_peer(const std::shared_ptr<Junction>& junction);
+  void await_guests(const std::shared_ptr<Junction>& junction);
   void welcome_guests(Junction& junction, net::Listener::Newcomer newcomer);
+  static asio::awaitable<std::shared_ptr<net::Stream>> reach_junction(
+      std::shared_ptr<Junction> junction, net::ConnectOptions options);
   static asio::awaitable<void> dial_junction(std::shared_ptr<State> self,
                                              std::shared_ptr<Junction> junction);
   void junction_lost(Junction& junction, const std::string& why);

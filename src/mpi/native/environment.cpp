@@ -66,6 +66,7 @@ Environment read_environment() {
     throw std::runtime_error("ISTHMUS_LEG is '" + leg + "', not 'memory' or 'socket'");
   }
   e.sockets = leg == "socket";
+  e.ports = optional("ISTHMUS_PORTS");
   e.stats = !optional("ISTHMUS_STATS").empty();
   const std::string first = required("ISTHMUS_FIRST");
   const auto parsed = std::from_chars(first.data(), first.data() + first.size(), e.first);

@@ -11,6 +11,7 @@ struct Environment {
   std::string trace, trace_directory;       ///< ISTHMUS_TRACE, ISTHMUS_TRACE_DIR; mostly empty
   std::string trace_records;                ///< ISTHMUS_TRACE_RECORDS; mostly empty
   bool trace_gathered = false;              ///< ISTHMUS_TRACE_GATHERED: the launcher fetches it
+  std::string ports;                        ///< ISTHMUS_PORTS; mostly empty
   bool sockets = false;                     ///< ISTHMUS_LEG is "socket": no memory with gateways
   bool stats = false;                       ///< ISTHMUS_STATS: tell in the end what was done
   int first = 0;                            ///< world rank of the cluster's native rank 0

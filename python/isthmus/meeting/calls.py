@@ -1,0 +1,152 @@
+"""Calls by way of a service or a relay, as launchers make and await them (docs/protocol.md, "By way
+of a service"); gateways have their own (src/net/service.hpp)."""
+
+import asyncio
+import contextlib
+import hashlib
+import hmac
+import secrets
+import socket
+import struct
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from isthmus.errors import RunError
+
+LAUNCHER = 0  # the node by which a launcher is called; gateways have higher ones
+_AWAIT, _CALL, _TAKE = 1, 2, 3
+_BEAT = 10.0  # seconds after which a service has given a sign of life
+_LIMIT = 5.0
+_AGAIN, _MOST_AGAIN = 0.2, 2.0
+_NONCE = 32
+
+
+@dataclass(frozen=True)
+class Service:
+    """Where it is, and what proves there whose guests these are."""
+
+    at: str
+    name: str
+    secret: bytes
+
+
+async def call(service: Service, node: int) -> socket.socket:
+    """A connection to whoever awaits calls there as `node`. RunError."""
+    return await _ask(service, _CALL, node, 0, 3 * _LIMIT)
+
+
+async def wait_for_calls(
+    service: Service,
+    node: int,
+    called: Callable[[socket.socket], Awaitable[None]],
+    ready: Callable[[str], None],
+) -> None:
+    """Until it is cancelled, and again whenever the service is lost. `ready` is told each time that
+    it waits, with nothing, or why it cannot for now."""
+    taking: set[asyncio.Task[None]] = set()
+    pause = _AGAIN
+
+    async def take(number: int) -> None:
+        with contextlib.suppress(RunError, OSError):  # whoever calls tries again
+            await called(await _ask(service, _TAKE, node, number, _LIMIT))
+
+    while True:
+        try:
+            line = await _ask(service, _AWAIT, node, 0, _LIMIT)
+            with line:
+                ready("")
+                pause = _AGAIN
+                while True:
+                    (number,) = struct.unpack("<Q", await _read(line, 8, 3 * _BEAT))
+                    if number:
+                        task = asyncio.create_task(take(number))
+                        taking.add(task)
+                        task.add_done_callback(taking.discard)
+        except (RunError, OSError, asyncio.TimeoutError) as error:
+            ready(str(error) or f"the service {service.at} is not heard any more")
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, _MOST_AGAIN)
+
+
+async def _ask(service: Service, verb: int, node: int, number: int, limit: float) -> socket.socket:
+    try:
+        connection = await _connected(service.at)
+    except (OSError, ValueError, asyncio.TimeoutError) as error:
+        raise RunError(
+            f"the service {service.at} cannot be reached: {error or 'no answer in time'}"
+        ) from None
+    try:
+        await _prove(connection, service)
+        loop = asyncio.get_running_loop()
+        await loop.sock_sendall(connection, struct.pack("<B3xIQ", verb, node, number))
+        verdict, size = await _read(connection, 2, limit)
+        sentence = (await _read(connection, size, _LIMIT)).decode(errors="replace")
+        if verdict:
+            raise RunError(f"the service {service.at} says: {sentence}")
+    except BaseException as error:
+        connection.close()
+        if isinstance(error, OSError | asyncio.TimeoutError):
+            said = str(error) or "no answer in time"
+            raise RunError(f"the service {service.at} does not answer: {said}") from None
+        raise
+    return connection
+
+
+async def _connected(at: str) -> socket.socket:
+    host, _, port = at.rpartition(":")
+    loop = asyncio.get_running_loop()
+    failure: Exception = OSError("its host has no address")
+    for family, kind, number, _, address in await asyncio.wait_for(
+        loop.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM), _LIMIT
+    ):
+        connection = socket.socket(family, kind, number)
+        connection.setblocking(False)
+        try:
+            await asyncio.wait_for(loop.sock_connect(connection, address), _LIMIT)
+        except (OSError, asyncio.TimeoutError) as error:
+            connection.close()
+            failure = error
+            continue
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connection
+    raise failure
+
+
+async def _prove(connection: socket.socket, service: Service) -> None:
+    """By challenge and response, as docs/protocol.md has it. RunError."""
+    name = service.name.encode()
+    opening = b"ISTHMUS\n\1" + bytes([len(name)]) + name
+    nonce = secrets.token_bytes(_NONCE)
+
+    def proof(role: bytes, theirs: bytes) -> bytes:
+        text = b"isthmus/1 " + role + b"\0" + bytes([len(name)]) + name + nonce + theirs
+        return hmac.new(service.secret, text, hashlib.sha256).digest()
+
+    loop = asyncio.get_running_loop()
+    await loop.sock_sendall(connection, opening + nonce)
+    challenge = await _read(connection, 1 + _NONCE, _LIMIT)
+    if not challenge[0]:
+        await loop.sock_sendall(connection, proof(b"client", challenge[1:]))
+        shown = await _read(connection, 1 + _NONCE, _LIMIT)
+        if not shown[0] and hmac.compare_digest(shown[1:], proof(b"server", challenge[1:])):
+            return
+    key = service.name.partition("/")[0]
+    raise RunError(
+        f"the service {service.at} does not take the key {key}: it is none of its keys, or has "
+        "another secret (ask whoever runs it for a new one)"
+    )
+
+
+async def _read(connection: socket.socket, size: int, limit: float) -> bytes:
+    """So many. OSError at the end, TimeoutError."""
+
+    async def all_of_it() -> bytes:
+        got = b""
+        while len(got) < size:
+            piece = await asyncio.get_running_loop().sock_recv(connection, size - len(got))
+            if not piece:
+                raise OSError("it has closed the connection")
+            got += piece
+        return got
+
+    return await asyncio.wait_for(all_of_it(), limit)

@@ -1,0 +1,139 @@
+"""By what gateways of two runs reach each other where no address leads there: services of the grid
+file, and relays of it that the run has started, which join connections as services do."""
+
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from isthmus import services
+from isthmus.bringup import Limits
+from isthmus.errors import IsthmusError, RunError
+from isthmus.growing import Growing
+from isthmus.meeting.calls import Service
+from isthmus.meeting.door import guests_of
+from isthmus.members import Member, Members
+from isthmus.plan import ANY_HOST, GatewayPlan, Place, split_address
+
+_KEY = "relay"  # what the key of a run's own relay is called
+_MOST = 32  # of another run
+_FORMS = {"at": r"[!-~]{1,200}", "name": r"[!-~]{3,255}", "secret": r"(?:[0-9a-f]{2}){1,64}"}
+
+
+@dataclass
+class Ways:
+    """`services` as a `junction` has them, `troubles` what keeps others from being there."""
+
+    services: list[dict[str, str]] = field(default_factory=list)
+    troubles: list[str] = field(default_factory=list)
+
+    def json(self) -> dict[str, object]:
+        return {"services": self.services, "troubles": self.troubles}
+
+
+def read(services_told: object, troubles: object = None) -> Ways:
+    """What another run tells; what is none is left out."""
+    ways = Ways()
+    for entry in services_told[:_MOST] if isinstance(services_told, list) else []:
+        keys = _FORMS if isinstance(entry, dict) else ()
+        texts = {key: str(entry.get(key) or "") for key in keys}
+        if texts and all(re.fullmatch(_FORMS[key], text) for key, text in texts.items()):
+            ways.services.append(texts)
+    if isinstance(troubles, list):
+        ways.troubles = [str(text)[:500] for text in troubles[:_MOST]]
+    return ways
+
+
+class OwnWays:
+    """Of one run, found out when it first meets another. All that it meets are told the same: what
+    proves at a relay that they may come is of the guests of this run, not of its own processes."""
+
+    def __init__(self, growing: Growing, members: Members, limits: Limits, host: str) -> None:
+        """`host`: how others reach this host; may be empty."""
+        self._growing = growing
+        self._members = members
+        self._limits = limits
+        self._host = host
+        self._job = guests_of(growing.plan.job)
+        self._found: Ways | None = None
+
+    async def find(self) -> Ways:
+        async with self._growing.turn:
+            if self._found is None:
+                found = Ways()
+                for at, file in self._growing.plan.guest_services.items():
+                    try:
+                        found.services += services.Keys({at: file}, self._job).for_agent([at])
+                    except IsthmusError as error:
+                        found.troubles.append(error.sentence)
+                for member, gateway in self._relays():
+                    await self._open(member, gateway, found)
+                self._found = found
+            return self._found
+
+    async def at(self, host: str, port: int) -> Service | None:
+        """The service or relay of that host, and of that port unless it is 0. Nothing where there
+        is none in the grid file; RunError where it cannot be had."""
+        hosts = {_host_of(at) for at in self._growing.plan.guest_services}
+        for member, gateway in self._relays():
+            hosts |= {_host_of(place.address) for place in gateway.places if place.address}
+            hosts |= {member.plan.host.rpartition("@")[2]} if member.plan.host else set()
+        if host not in hosts:
+            return None
+        found = await self.find()
+        for entry in found.services:
+            if _host_of(entry["at"]) == host and str(port) in ("0", split_address(entry["at"])[1]):
+                return Service(entry["at"], entry["name"], bytes.fromhex(entry["secret"]))
+        raise RunError("; ".join([f"guests cannot come by {host}", *found.troubles]))
+
+    def _relays(self) -> list[tuple[Member, GatewayPlan]]:
+        return [
+            (member, gateway)
+            for member in self._members
+            for gateway in member.plan.gateways
+            if member.cluster.name in self._growing.plan.relays
+            and not member.lost
+            and not any(place.listen.startswith("unix:") for place in gateway.places)
+        ]
+
+    async def _open(self, member: Member, gateway: GatewayPlan, found: Ways) -> None:
+        """At a relay of this run, a port for guests."""
+        secret = secrets.token_bytes(32)
+        try:
+            answer = await member.agent.request(
+                "serve",
+                "serve",
+                self._limits.configure,
+                node=gateway.node,
+                key=_KEY,
+                secret=secret.hex(),
+            )
+        except IsthmusError as error:
+            found.troubles.append(f"{member.agent.label}: {error.sentence}")
+            return
+        remote = member.plan.host
+        hosts = [remote.rpartition("@")[2] if remote else self._host, member.agent.host]
+        proof = services.proof(_KEY, secret, self._job)
+        found.services += [
+            {"at": address.removeprefix("tcp:"), **proof}
+            for address in reachable_beside(gateway.places[0], answer.get("addresses"), hosts)
+        ]
+
+
+def _host_of(address: str) -> str:
+    return split_address(address)[0].strip("[]")
+
+
+def reachable_beside(place: Place, told: object, hosts: Sequence[str]) -> list[str]:
+    """By which TCP addresses a gateway of any host may reach what an agent has opened beside a
+    gateway of its own, the best first. `told` is what the agent says of it; `hosts` are names of
+    its host."""
+    listening = [a for a in told if isinstance(a, str)] if isinstance(told, list) else []
+    named = [] if place.address is None else [split_address(place.address)[0]]
+    found = []
+    for address in listening:
+        if address.startswith("tcp:"):
+            host, port = split_address(address)
+            names = [*named, *hosts] if host in ANY_HOST or named else [host]
+            found += [f"tcp:{name}:{port}" for name in names if name]
+    return list(dict.fromkeys(found))

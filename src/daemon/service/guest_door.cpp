@@ -1,0 +1,65 @@
+#include "daemon/service/guest_door.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/launch/failure.hpp"
+#include "daemon/log/log.hpp"
+#include "net/address.hpp"
+
+namespace isthmus::daemon {
+namespace {
+
+constexpr int kMostMeetings = 256;  // as many other runs as one meets
+constexpr const char* kUser = "guests";
+
+}  // namespace
+
+GuestDoor::GuestDoor(asio::io_context& io, const std::string& self, const std::string& key,
+                     const std::string& secret)
+    : key_(key),
+      doorway_(io, {[](const std::string&) { return true; },
+                    [this](asio::ip::tcp::socket socket, const std::string& from,
+                           const Opening& opening) { named(std::move(socket), from, opening); },
+                    [](const std::string& from, const std::string& why) {
+                      log::debug("a guest from {} is turned away: {}", from, why);
+                    }}) {
+  worker_ = std::make_unique<UserWorker>(
+      io, kUser, self,
+      UserWorker::Events{
+          [](const nlohmann::json& event) { log::debug("of guests: {}", event.dump()); },
+          [] { log::warn("the process that joins guests' connections is lost"); }});
+  ServiceKey own;
+  own.id = key;
+  own.user = kUser;
+  own.secret = secret;
+  UserLimits limits;
+  limits.jobs = kMostMeetings;
+  worker_->tell({own}, limits);
+}
+
+std::string GuestDoor::listen(const std::string& text) {
+  net::Address address = net::parse_address(text);
+  const int last = std::max(address.port, std::exchange(address.last_port, 0));
+  for (int port = address.port;; ++port) {
+    address.port = static_cast<std::uint16_t>(port);
+    try {
+      return doorway_.listen(net::to_string(address));
+    } catch (const Failure&) {
+      if (port >= last) throw;
+    }
+  }
+}
+
+// The socket is closed here; the process that serves it has a copy.
+void GuestDoor::named(asio::ip::tcp::socket socket, const std::string& from,
+                      const Opening& opening) {
+  if (opening.key != key_) return log::debug("{} has not the key of this run's guests", from);
+  std::error_code error;
+  const bool v6 = socket.local_endpoint(error).address().is_v6();
+  if (!worker_->serve(socket.native_handle(), v6, from, opening)) {
+    log::debug("too many guests at once");
+  }
+}
+
+}  // namespace isthmus::daemon

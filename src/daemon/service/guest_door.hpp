@@ -1,0 +1,34 @@
+// What a relay of a run has beside its gateway: it joins connections of this run's gateways and of
+// those of other runs, as a service does for its users (docs/joining.md). On the thread of the
+// io_context.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <memory>
+#include <string>
+
+#include "daemon/service/doorway.hpp"
+#include "daemon/service/user_worker.hpp"
+
+namespace isthmus::daemon {
+
+class GuestDoor {
+ public:
+  /// `self` is the path of this program, which it starts once more to serve the connections. Those
+  /// who come have the key, whose secret is of raw bytes. Throws Failure.
+  GuestDoor(asio::io_context& io, const std::string& self, const std::string& key,
+            const std::string& secret);
+
+  /// As Doorway::listen; of "tcp:HOST:FIRST-LAST" at the first port that is free.
+  std::string listen(const std::string& address);
+
+ private:
+  void named(asio::ip::tcp::socket socket, const std::string& from, const Opening& opening);
+
+  std::string key_;
+  std::unique_ptr<UserWorker> worker_;
+  Doorway doorway_;
+};
+
+}  // namespace isthmus::daemon
