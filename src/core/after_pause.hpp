@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 
 namespace isthmus::core {
 
@@ -26,14 +27,18 @@ class AfterPause {
   }
   bool holds(Time now) const { return !begun_ || now - last_ > pause_ || now < grown_; }
   /// Something large is sent.
-  void sent(Time now) {
+  void sent(Time now, std::size_t bytes = 0) {
     if (!begun_ || now - last_ > pause_) grown_ = now + growth_;
+    burst_ = burst(now) + bytes;
     begun_ = true;
     last_ = now;
   }
+  /// Bytes sent in a row: since half a pause without any.
+  std::size_t burst(Time now) const { return now - last_ > pause_ / 2 ? 0 : burst_; }
 
  private:
   bool begun_ = false;
+  std::size_t burst_ = 0;
   Time pause_ = kPause, growth_{}, last_{}, grown_{};
 };
 

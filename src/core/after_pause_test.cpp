@@ -38,4 +38,17 @@ TEST(AfterPause, NeedsNoLongerSilenceWhereTheRoundTripIsLong) {
 }
 
 }  // namespace
+TEST(AfterPause, CountsWhatIsSentInARow) {
+  AfterPause pause;
+  pause.set_round_trip(12ms);
+  EXPECT_EQ(pause.burst(0ms), 0U);
+  pause.sent(0ms, 1000);
+  pause.sent(5ms);
+  pause.sent(6ms, 500);
+  EXPECT_EQ(pause.burst(12ms), 1500U);
+  EXPECT_EQ(pause.burst(13ms), 0U) << "half a round trip without any";
+  pause.sent(13ms, 10);
+  EXPECT_EQ(pause.burst(13ms), 10U);
+}
+
 }  // namespace isthmus::core

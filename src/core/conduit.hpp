@@ -144,6 +144,10 @@ class Conduit {
   bool has_output() const;
   /// Some of it is more than express frames.
   bool bulk_waits() const { return !bulk_.empty() || !again_.empty(); }
+  /// Bytes of what is more than express frames and was not sent yet.
+  std::size_t unsent_bulk() const { return bulk_.bytes; }
+  /// Of the next frame of these; 0: there is none.
+  std::size_t next_bulk() const { return bulk_.empty() ? 0 : bulk_.packets.front()->size; }
 
   enum class Outcome : std::uint8_t {
     Good,     ///< go on

@@ -88,6 +88,9 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   void write_in_turns();
   bool beginning_anew();
   void write_where_room();
+  void write_few();
+  void fill(const LinePtr& line);
+  bool write_counted(const LinePtr& line, std::size_t limit, std::int64_t& room);
   void write_packets(const LinePtr& line);
   void write_some(const LinePtr& line, std::span<const iovec> parts);
   iovec landing(const LinePtr& line);
