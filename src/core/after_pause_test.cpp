@@ -37,7 +37,6 @@ TEST(AfterPause, NeedsNoLongerSilenceWhereTheRoundTripIsLong) {
   EXPECT_TRUE(pause.holds(10s + 350ms));
 }
 
-}  // namespace
 TEST(AfterPause, CountsWhatIsSentInARow) {
   AfterPause pause;
   pause.set_round_trip(12ms);
@@ -51,4 +50,5 @@ TEST(AfterPause, CountsWhatIsSentInARow) {
   EXPECT_EQ(pause.burst(13ms), 10U);
 }
 
+}  // namespace
 }  // namespace isthmus::core
