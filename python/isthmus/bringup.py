@@ -10,7 +10,7 @@ from typing import Any
 from isthmus import ranklist, services
 from isthmus.agent import Agent, Message
 from isthmus.errors import IsthmusError, JointError, RunError, UsageError
-from isthmus.grid import LinkSpec
+from isthmus.grid import ClusterSpec, LinkSpec
 from isthmus.gridkeys import expand_hosts
 from isthmus.placement import Block
 from isthmus.plan import (
@@ -183,9 +183,7 @@ class BringUp:
             "job": self._plan.job,
             "secret": self._secret,
             "cluster": cluster.name,
-            "env": {"ISTHMUS_PORTS": cluster.spec.ports} | cluster.spec.env
-            if cluster.spec.ports
-            else dict(cluster.spec.env),
+            "env": _ports_of(cluster.spec) | cluster.spec.env,
             "mpi": cluster.spec.mpi,
             "launch": cluster.spec.launch,
             "hosts": expand_hosts(cluster.spec.hosts) if cluster.spec.hosts else None,
@@ -460,6 +458,11 @@ class BringUp:
             and other.cluster in self._here
             and peer.host == agent.host
         )
+
+
+def _ports_of(cluster: ClusterSpec) -> dict[str, str]:
+    """Where its ranks may listen for others."""
+    return {"ISTHMUS_PORTS": cluster.ports} if cluster.ports else {}
 
 
 def _ranks(block: Block) -> dict[str, str]:

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import mpis
 import pytest
 from marks import MARK, marked_processes
+from waiting import eventually
 
 FAKE = Path(__file__).parent / "pbs" / "fake_pbs.py"
 SOURCE = """
@@ -35,14 +35,6 @@ int main(int argc, char** argv) {
 }
 """
 WORLD = [f"{rank} of 4: 6" for rank in range(4)]
-
-
-def eventually(condition: Callable[[], object], what: str, limit: float = 60) -> None:
-    deadline = time.monotonic() + limit
-    while not condition():
-        if time.monotonic() > deadline:
-            pytest.fail(f"not within {limit:g} s: {what}")
-        time.sleep(0.05)
 
 
 class Pbs:

@@ -19,6 +19,7 @@ _BEAT = 10.0  # seconds after which a service has given a sign of life
 _LIMIT = 5.0
 _AGAIN, _MOST_AGAIN = 0.2, 2.0
 _NONCE = 32
+_MOST_TAKING = 64  # calls being taken; who calls beyond that tries again
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ async def wait_for_calls(
                 pause = _AGAIN
                 while True:
                     (number,) = struct.unpack("<Q", await _read(line, 8, 3 * _BEAT))
-                    if number:
+                    if number and len(taking) < _MOST_TAKING:
                         task = asyncio.create_task(take(number))
                         taking.add(task)
                         task.add_done_callback(taking.discard)
