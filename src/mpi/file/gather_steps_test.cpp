@@ -24,8 +24,11 @@ class Slow final : public coll::Operation {
  public:
   explicit Slow(std::function<void()> work) : work_(std::move(work)) {}
   bool poll() override {
-    if (asked_ < 3 && ++asked_ == 3) work_();
-    return asked_ == 3;
+    if (asked_ == 3) return true;
+    ++asked_;
+    if (asked_ < 3) return false;
+    work_();
+    return true;
   }
 
  private:
