@@ -37,22 +37,25 @@ def _many(results: RmaResults) -> tuple[float, str]:
     return ours / allowed, f"{1e3 * ours:.2f} of {1e3 * allowed:.2f} ms"
 
 
-def _against(ours: str, prefix: str, names: tuple[str, ...], size: int) -> Figure[RmaResults]:
+def _against(
+    ours: str, prefix: str, names: tuple[str, ...], size: int, *, medians: bool = False
+) -> Figure[RmaResults]:
     """The worst operation: our time over the best native MPI's."""
 
     def figure(results: RmaResults) -> tuple[float, str]:
+        time_of = results.median if medians else results.least
         worst: tuple[float, str] | None = None
         for name in names:
             times: dict[str, float] = {}
             for key in (key for key in results.labels if key.startswith(prefix)):
                 try:
-                    times[key] = results.least(key, name, size)
+                    times[key] = time_of(key, name, size)
                 except NotMeasuredError:
                     continue
             if not times:
                 continue
             best = min(times, key=lambda key: times[key])
-            ratio = results.least(ours, name, size) / times[best]
+            ratio = time_of(ours, name, size) / times[best]
             if worst is None or ratio > worst[0]:
                 worst = ratio, f"worst: {name}, {results.labels[best]}"
         if worst is None:
@@ -87,8 +90,9 @@ LIMITS = (
           _against(DIRECT, "native-", LARGE_ONES[1:], LARGE)),
     Limit("loopback", "put and get of 8 B inside a cluster over native", "at most", 1.1,
           _against(INSIDE, NATIVE_INSIDE, ("put", "get"), SMALL)),
-    Limit("loopback", "put and get of 64 MiB inside a cluster over native", "at most", 1.1,
-          _against(INSIDE, NATIVE_INSIDE, ("put", "get"), LARGE)),
+    # Copies within a host: now and then one takes 7.7 ms of 9.5, of either library (2026-11).
+    Limit("loopback", "put and get of 64 MiB inside a cluster over native, medians", "at most", 1.1,
+          _against(INSIDE, NATIVE_INSIDE, ("put", "get"), LARGE, medians=True)),
 )  # fmt: skip
 
 
