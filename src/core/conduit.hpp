@@ -2,10 +2,11 @@
 // and go. A pure state machine: bytes, frames and time in; bytes, frames and deadlines out. Each
 // end of a conduit has one of these. docs/protocol.md tells what they say to each other.
 //
-// Sending: submit() copies a frame; output() gives a stream the next bytes to write. Any stream
-// may take the next frame, so the fast ones carry more. Frames stay buffered until acknowledged
-// and go again over another stream when theirs is lost. Small frames overtake large ones, and
-// several streams reorder, so frames arrive in no particular order.
+// Sending: submit() copies a frame, and forward() takes the memory that it arrived in; output()
+// gives a stream the next bytes to write. Any stream may take the next frame, so the fast ones
+// carry more. Frames stay buffered until acknowledged and go again over another stream when theirs
+// is lost. Small frames overtake large ones, and several streams reorder, so frames arrive in no
+// particular order.
 //
 // Receiving: input() is given what a stream has read and hands on each frame once. The window is
 // what holds a sender back: the owner says with consume() when a frame takes no more room here.
@@ -53,8 +54,12 @@ struct Packet {
   std::unique_ptr<std::byte[]> data;
   Receipt receipt{};
   std::span<const std::byte> bytes() const { return {data.get(), size}; }
+  std::span<std::byte> body() { return {data.get() + kHeaderSize, size - kHeaderSize}; }
 };
 using PacketPtr = std::shared_ptr<const Packet>;
+
+/// With room for a body of so many bytes, and for the header before it.
+std::shared_ptr<Packet> packet_for(std::size_t body);
 
 struct ConduitConfig {
   NodeId self = kNobody;
@@ -162,9 +167,10 @@ class Conduit {
   /// True: consumed. False: the sink has kept a copy and somebody calls consume() later.
   using Sink = std::function<bool(const InFrame& frame, std::uint16_t hops)>;
   /// `bytes` begins where the last call's `used` ended. The sink may call submit() and consume().
-  /// The last `placed` bytes of the first frame have come and are elsewhere (see arriving).
+  /// The last `placed` bytes of the first frame have come and are elsewhere (see arriving). With
+  /// `memory` they are its whole body, and there.
   Input input(StreamId id, std::span<const std::byte> bytes, Time now, const Sink& sink,
-              std::size_t placed = 0);
+              std::size_t placed = 0, std::shared_ptr<Packet> memory = nullptr);
   /// The frame whose first `bytes` have come, so that the rest can be read to where it belongs:
   /// `body` is what there is of it, `placed` what is still to come. Nothing: not known yet, not a
   /// routed frame, or one that has come before.
@@ -245,8 +251,7 @@ class Conduit {
   void look_after(const Stream& stream);
   Time beat() const;
   Time stream_timeout() const;
-  void enqueue(const FrameHeader& header, std::span<const std::byte> head,
-               std::span<const std::byte> payload, const Receipt& receipt = {});
+  void enqueue(std::shared_ptr<Packet> packet);
   PacketPtr unsequenced(FrameKind kind, std::span<const std::byte> body) const;
   Queue* next_queue(bool bulk);
   bool may_send_new(bool bulk) const;
@@ -273,7 +278,7 @@ class Conduit {
   std::string take_hello(Stream& stream, const Decoded& frame);
   std::string take_ack(const Ack& ack);
   std::string take(Stream& stream, const Decoded& frame, Time now, const Sink& sink,
-                   Outcome& outcome);
+                   Outcome& outcome, std::shared_ptr<Packet> memory = nullptr);
   std::string take_compressed(Stream& stream, std::span<const std::byte> body, Time now,
                               const Sink& sink, Outcome& outcome);
 

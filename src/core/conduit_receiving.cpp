@@ -83,7 +83,7 @@ std::string Conduit::take_hello(Stream& stream, const Decoded& frame) {
 }
 
 std::string Conduit::take(Stream& stream, const Decoded& frame, Time now, const Sink& sink,
-                          Outcome& outcome) {
+                          Outcome& outcome, std::shared_ptr<Packet> memory) {
   const FrameHeader& header = frame.header;
   outcome = Outcome::Broken;
   if (header.kind == FrameKind::Refuse) {
@@ -143,10 +143,11 @@ std::string Conduit::take(Stream& stream, const Decoded& frame, Time now, const 
   const InFrame in{.kind = header.kind,
                    .source = header.source,
                    .destination = header.destination,
-                   .body = frame.body,
+                   .body = memory ? memory->body() : frame.body,
                    .flags = header.flags,
-                   .placed = header.body_size - frame.body.size(),
-                   .receipt = kept ? Receipt{config_.peer, header.sequence} : Receipt{}};
+                   .placed = memory ? 0 : header.body_size - frame.body.size(),
+                   .receipt = kept ? Receipt{config_.peer, header.sequence} : Receipt{},
+                   .memory = std::move(memory)};
   if (sink(in, header.hops)) consume(header.body_size);
   if (received_bytes_ - acked_bytes_ >= kAckBytes) ack_due_ = true;
   return {};
@@ -165,7 +166,8 @@ std::string Conduit::take_compressed(Stream& stream, std::span<const std::byte> 
 }
 
 Conduit::Input Conduit::input(StreamId id, std::span<const std::byte> bytes, Time now,
-                              const Sink& sink, std::size_t placed) {
+                              const Sink& sink, std::size_t placed,
+                              std::shared_ptr<Packet> memory) {
   Input result;
   const auto found = streams_.find(id);
   if (found == streams_.end() || !dead_.empty()) {
@@ -184,7 +186,8 @@ Conduit::Input Conduit::input(StreamId id, std::span<const std::byte> bytes, Tim
       result.outcome = Outcome::Broken;
       result.reason = "sent " + frame.reason;
     } else {
-      result.reason = take(stream, frame, now_, sink, result.outcome);
+      result.reason =
+          take(stream, frame, now_, sink, result.outcome, std::exchange(memory, nullptr));
       result.used += frame.size;
       if (result.reason.empty()) {
         result.outcome = Outcome::Good;

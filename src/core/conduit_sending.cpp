@@ -17,14 +17,16 @@ constexpr std::uint64_t kExpressWindow = 64 * 1024;
 constexpr std::size_t kLeastCompressed = 2048;
 constexpr int kExpressRun = 16;  // express frames in a row before bulk has its turn
 
+void set_header(Packet& packet, const FrameHeader& header) {
+  packet.kind = header.kind;
+  encode_header(header, packet.data.get());
+}
+
 std::shared_ptr<Packet> make_packet(const FrameHeader& header, std::span<const std::byte> head,
                                     std::span<const std::byte> payload) {
-  auto packet = std::make_shared<Packet>();
-  packet->kind = header.kind;
-  packet->size = kHeaderSize + head.size() + payload.size();
-  packet->data = std::make_unique_for_overwrite<std::byte[]>(packet->size);
-  encode_header(header, packet->data.get());
-  std::byte* body = packet->data.get() + kHeaderSize;
+  auto packet = packet_for(head.size() + payload.size());
+  set_header(*packet, header);
+  std::byte* const body = packet->body().data();
   if (!head.empty()) std::memcpy(body, head.data(), head.size());
   if (!payload.empty()) std::memcpy(body + head.size(), payload.data(), payload.size());
   return packet;
@@ -36,16 +38,16 @@ void set_sequence(Packet& packet, std::uint64_t sequence) {
 
 }  // namespace
 
-void Conduit::enqueue(const FrameHeader& header, std::span<const std::byte> head,
-                      std::span<const std::byte> payload, const Receipt& receipt) {
-  if (bye_wanted_) {
-    if (receipt.from != kNobody) settled_.push_back(receipt);
-    return;
-  }
-  auto packet = make_packet(header, head, payload);
-  packet->receipt = receipt;
+std::shared_ptr<Packet> packet_for(std::size_t body) {
+  auto packet = std::make_shared<Packet>();
+  packet->size = kHeaderSize + body;
+  packet->data = std::make_unique_for_overwrite<std::byte[]>(packet->size);
+  return packet;
+}
+
+void Conduit::enqueue(std::shared_ptr<Packet> packet) {
   buffered_ += packet->size;
-  (header.body_size <= kExpressBody ? express_ : bulk_).push(std::move(packet));
+  (packet->size <= kHeaderSize + kExpressBody ? express_ : bulk_).push(std::move(packet));
 }
 
 void Conduit::submit(const OutFrame& frame, std::uint16_t hops) {
@@ -65,10 +67,15 @@ void Conduit::submit(const OutFrame& frame, std::uint16_t hops) {
     if (begins) ++counts_.messages;
     if (begins || frame.kind == FrameKind::Piece) counts_.bytes += frame.payload.size();
   }
-  enqueue(header, std::span(frame.head).first(frame.head_size), frame.payload);
+  if (bye_wanted_) return;
+  enqueue(make_packet(header, std::span(frame.head).first(frame.head_size), frame.payload));
 }
 
 void Conduit::forward(const InFrame& frame, std::uint16_t hops) {
+  if (bye_wanted_) {
+    if (frame.receipt.from != kNobody) settled_.push_back(frame.receipt);
+    return;
+  }
   FrameHeader header;
   header.kind = frame.kind;
   header.flags = frame.flags;
@@ -76,7 +83,10 @@ void Conduit::forward(const InFrame& frame, std::uint16_t hops) {
   header.source = frame.source;
   header.destination = frame.destination;
   header.body_size = static_cast<std::uint32_t>(frame.body.size());
-  enqueue(header, {}, frame.body, frame.receipt);
+  auto packet = frame.memory ? frame.memory : make_packet(header, {}, frame.body);
+  if (frame.memory) set_header(*packet, header);
+  packet->receipt = frame.receipt;
+  enqueue(std::move(packet));
 }
 
 void Conduit::bye() {
@@ -85,7 +95,7 @@ void Conduit::bye() {
   header.kind = FrameKind::Bye;
   header.source = config_.self;
   header.destination = config_.peer;
-  enqueue(header, {}, {});
+  enqueue(make_packet(header, {}, {}));
   // It is sequenced last: out of the express queue, behind everything.
   auto packet = std::move(express_.packets.back());
   express_.packets.pop_back();

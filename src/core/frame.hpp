@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "core/ids.hpp"
@@ -65,7 +66,10 @@ struct Receipt {
   std::uint64_t sequence = 0;
 };
 
-/// One frame received. `body` is only valid during the call that hands it over.
+struct Packet;
+
+/// One frame received. `body` is only valid during the call that hands it over, or as long as
+/// `memory` is kept.
 struct InFrame {
   FrameKind kind{};
   NodeId source = kNobody;
@@ -74,6 +78,9 @@ struct InFrame {
   std::uint8_t flags = 0;
   std::size_t placed = 0;  ///< bytes after `body`, which are where Engine::place said
   Receipt receipt{};       ///< nobody's where it need not be settled
+  /// What has the frame alone, `body` being the body there: it can be passed on as it is. Null:
+  /// the body is borrowed.
+  std::shared_ptr<Packet> memory{};
 };
 
 }  // namespace isthmus::core

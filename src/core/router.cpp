@@ -9,22 +9,34 @@
 #include "core/trace/trace.hpp"
 
 namespace isthmus::core {
+namespace {
+
+std::shared_ptr<Packet> kept(const InFrame& frame) {
+  if (frame.memory) return frame.memory;
+  auto memory = packet_for(frame.body.size());
+  std::copy(frame.body.begin(), frame.body.end(), memory->body().begin());
+  return memory;
+}
+
+}  // namespace
+
 Router::Held::Held(const InFrame& frame, std::uint16_t hops_left)
     : kind(frame.kind),
       source(frame.source),
       destination(frame.destination),
       hops(hops_left),
       flags(frame.flags),
-      body(frame.body.begin(), frame.body.end()),
+      memory(kept(frame)),
       receipt(frame.receipt) {}
 
 InFrame Router::Held::frame() const {
   return {.kind = kind,
           .source = source,
           .destination = destination,
-          .body = body,
+          .body = memory->body(),
           .flags = flags,
-          .receipt = receipt};
+          .receipt = receipt,
+          .memory = memory};
 }
 
 Router::Router(RouterConfig config) : config_(config) {}
@@ -235,7 +247,7 @@ void Router::release(Neighbour& to) {
     trace::note<trace::Event::FramePassedOn>(node, to.node, held.source, held.destination,
                                              held.kind);
     forward(to, held.frame(), held.hops);
-    consume(node, held.body.size());
+    consume(node, held.body());
   }
   if (several_ways_ && to.turns.empty() && is_gateway(to.node) && to.conduit->can_accept()) {
     relieve(to);
@@ -262,7 +274,7 @@ void Router::take_over(Neighbour& busy, Neighbour& to) {
       const std::size_t index = world_->cluster_of(static_cast<int>(held.destination));
       if ((held.flags & kReturned) != 0 || !is_way(to, index, held.destination)) break;
       forward(to, held.frame(), held.hops);
-      consume(from, held.body.size());
+      consume(from, held.body());
       frames.pop_front();
     }
     if (frames.empty()) {
@@ -301,7 +313,7 @@ void Router::left(Neighbour& neighbour) {
   neighbour.turns.clear();
   for (const auto& [node, queue] : held) {
     for (const Held& frame : queue) {
-      consume(node, frame.body.size());
+      consume(node, frame.body());
       settle(frame.receipt);
     }
   }
@@ -354,7 +366,7 @@ std::pair<std::size_t, std::size_t> Router::held() const {
   for (const auto& [node, neighbour] : neighbours_) {
     for (const auto& [from, queue] : neighbour->held) {
       sum.first += queue.size();
-      for (const Held& frame : queue) sum.second += frame.body.size();
+      for (const Held& frame : queue) sum.second += frame.body();
     }
   }
   return sum;

@@ -44,11 +44,12 @@ class Router {
     NodeId destination = kNobody;
     std::uint16_t hops = 0;
     std::uint8_t flags = 0;
-    std::vector<std::byte> body;
+    std::shared_ptr<Packet> memory;
     Receipt receipt{};
 
     Held(const InFrame& frame, std::uint16_t hops);
     InFrame frame() const;
+    std::size_t body() const { return memory->body().size(); }  ///< bytes
   };
 
   /// Of a way that is not heard.

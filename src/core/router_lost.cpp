@@ -161,7 +161,7 @@ void Router::salvage(Neighbour& neighbour) {
       std::uint16_t hops = kMaxHops;
       ++redirected_;
       Neighbour* const to = redirect(node, again, hops, trouble);
-      if (to == nullptr || pass_on(*to, node, again, hops)) consume(node, frame.body.size());
+      if (to == nullptr || pass_on(*to, node, again, hops)) consume(node, frame.body());
     }
   }
   if (!trouble.empty()) fail(trouble);

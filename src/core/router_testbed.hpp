@@ -230,6 +230,7 @@ class Grid {
   void drop(Wire& wire);
   void drop(Wire& wire, Stream& stream);
   void write(Wire& wire, Stream& stream, int end, std::size_t& left);
+  static std::shared_ptr<Packet> apart(const End& at, StreamId id, std::vector<std::byte>& unread);
   void read(Wire& wire, Stream& stream, int end);
 
   // What happens in router_testbed_nodes.cpp.

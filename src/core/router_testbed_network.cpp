@@ -117,6 +117,19 @@ void Grid::write(Wire& wire, Stream& stream, int end, std::size_t& left) {
   unsent.erase(unsent.begin(), stop);
 }
 
+// The body of the first frame in memory of its own, as gateways read it, if it has come.
+std::shared_ptr<Packet> Grid::apart(const End& at, StreamId id, std::vector<std::byte>& unread) {
+  if (at.gate == nullptr || unread.size() < kHeaderSize) return nullptr;
+  const auto frame = at.conduit->arriving(id, std::span(unread).first(kHeaderSize));
+  if (!frame || frame->placed == 0 || unread.size() < kHeaderSize + frame->placed) return nullptr;
+  auto memory = packet_for(frame->placed);
+  const auto begin = unread.begin() + kHeaderSize;
+  const auto stop = begin + static_cast<std::ptrdiff_t>(frame->placed);
+  std::copy(begin, stop, memory->body().begin());
+  unread.erase(begin, stop);
+  return memory;
+}
+
 void Grid::read(Wire& wire, Stream& stream, int end) {
   auto& line = stream.wire[end];
   auto& unread = stream.unread[end];
@@ -126,17 +139,17 @@ void Grid::read(Wire& wire, Stream& stream, int end) {
   }
   if (unread.empty()) return;
   End& at = wire.end[end];
-  const auto result = at.conduit->input(stream.id[end], unread, now_,
-                                        [&](const InFrame& frame, std::uint16_t hops) {
-                                          if (is_routed(frame.kind)) note(wire, at, frame);
-                                          if (at.process != nullptr)
-                                            return take(*at.process, at, frame);
-                                          if (frame.kind == FrameKind::Control) {
-                                            hear(*at.gate, *at.neighbour, frame);
-                                            return true;
-                                          }
-                                          return at.gate->router.take(*at.neighbour, frame, hops);
-                                        });
+  auto memory = apart(at, stream.id[end], unread);
+  const std::size_t placed = memory ? memory->body().size() : 0;
+  const auto sink = [&](const InFrame& frame, std::uint16_t hops) {
+    if (is_routed(frame.kind)) note(wire, at, frame);
+    if (at.process != nullptr) return take(*at.process, at, frame);
+    if (frame.kind != FrameKind::Control) return at.gate->router.take(*at.neighbour, frame, hops);
+    hear(*at.gate, *at.neighbour, frame);
+    return true;
+  };
+  const auto result =
+      at.conduit->input(stream.id[end], unread, now_, sink, placed, std::move(memory));
   EXPECT_EQ(result.outcome, Conduit::Outcome::Good) << result.reason;
   unread.erase(unread.begin(), unread.begin() + static_cast<std::ptrdiff_t>(result.used));
 }

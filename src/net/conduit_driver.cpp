@@ -116,6 +116,9 @@ void ConduitDriver::read(const LinePtr& line) {
 // Where what is missing of the landing frame is to be read to. When it is not wanted any more, its
 // message having been completed by another frame, that is a part of the buffer that nothing needs.
 iovec ConduitDriver::landing(const LinePtr& line) {
+  if (line->memory) {
+    return {line->memory->body().data() + line->landed, line->landing - line->landed};
+  }
   const std::span<const std::byte> head(line->buffer.get() + line->begin, line->end - line->begin);
   const auto frame = conduit_.arriving(line->id, head);
   std::byte* place = line->buffer.get() + Line::kBuffer - line->landing;
@@ -131,7 +134,8 @@ void ConduitDriver::land(const LinePtr& line) {
   const std::span<const std::byte> bytes(line->buffer.get() + line->begin, line->end - line->begin);
   const auto frame = conduit_.arriving(line->id, bytes);
   if (!frame || frame->placed < kLeastLanded) return;
-  const auto place = hooks_.place(*frame);
+  if (hooks_.passes_on) line->memory = core::packet_for(frame->body.size() + frame->placed);
+  const auto place = line->memory ? line->memory->body() : hooks_.place(*frame);
   if (place.size() < frame->placed) return;
   line->landing = place.size();
   line->landed = place.size() - frame->placed;
@@ -148,13 +152,14 @@ void ConduitDriver::took(const LinePtr& line, std::size_t bytes) {
   const std::size_t placed = whole ? std::exchange(line->landing, line->landed = 0) : 0;
   const std::span<const std::byte> unread(line->buffer.get() + line->begin,
                                           line->end - line->begin);
-  const auto result = conduit_.input(line->id, unread, now(), hooks_.frame, placed);
+  auto memory = whole ? std::exchange(line->memory, nullptr) : nullptr;
+  const auto result =
+      conduit_.input(line->id, unread, now(), hooks_.frame, placed, std::move(memory));
   line->begin += result.used;
   if (closed_) return;
   line->landing_next = whole;
-  if (line->landing == 0 && hooks_.place && result.outcome == core::Conduit::Outcome::Good) {
-    land(line);
-  }
+  const bool lands = hooks_.place || hooks_.passes_on;
+  if (line->landing == 0 && lands && result.outcome == core::Conduit::Outcome::Good) land(line);
   if (result.outcome == core::Conduit::Outcome::Broken) {
     // Tell the other end, then go.
     line->up = false;

@@ -36,6 +36,8 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
     core::Conduit::Sink frame;  ///< as core::Conduit::Sink
     /// As core::Engine::place. None: all frames are read whole.
     std::function<std::span<std::byte>(const core::InFrame& beginning)> place;
+    /// Without `place`: large frames come in memory of their own, since they are passed on.
+    bool passes_on = false;
     std::function<void()> progress;   ///< after every read: there may be room to submit
     std::function<void()> room;       ///< a stream took more after it had been full
     std::function<void()> connected;  ///< a stream has heard the peer's Hello

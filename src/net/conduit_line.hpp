@@ -22,7 +22,8 @@ struct ConduitDriver::Line {
   std::size_t begin = 0, end = 0;  // unread bytes in buffer
   // Of the frame at `begin` the last `landing` bytes are in place; `landed` of them have come.
   std::size_t landing = 0, landed = 0;
-  bool landing_next = false;  // a frame has just landed, so the next may
+  std::shared_ptr<core::Packet> memory;  // it lands there; null: where Hooks::place says
+  bool landing_next = false;             // a frame has just landed, so the next may
   bool up = true;
   bool greeted = false;
   bool far = false;                     // a round trip is core::kFarRoundTrip or longer

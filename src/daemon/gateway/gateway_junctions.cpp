@@ -103,6 +103,7 @@ void Gateway::State::add_junction_peer(const std::shared_ptr<Junction>& junction
   settings.patience = j->plan.patience.count() > 0 ? j->plan.patience : config.patience;
   settings.buffer = settings.window = config.link_bytes;
   net::ConduitDriver::Hooks hooks;
+  hooks.passes_on = true;
   hooks.frame = [this, p](const core::InFrame& frame, std::uint16_t hops) {
     return !core::is_routed(frame.kind) || router.take(*p->neighbour, frame, hops);
   };

@@ -98,6 +98,7 @@ Gateway::State::PeerPtr Gateway::State::add_peer(core::NodeId node, bool is_unix
   net::ConduitDriver::Hooks hooks;
   // The driver is the peer's and calls nothing once closed, which happens before the state ends.
   Peer* p = peer.get();
+  hooks.passes_on = true;
   hooks.frame = [this, p](const core::InFrame& frame, std::uint16_t hops) {
     return take(*p, frame, hops);
   };
