@@ -45,6 +45,7 @@ void Conduit::enqueue(const FrameHeader& header, std::span<const std::byte> head
   auto packet = make_packet(header, head, payload);
   packet->receipt = receipt;
   buffered_ += packet->size;
+  if (header.body_size > kExpressBody) counts_.bulk_bytes += packet->size;
   (header.body_size <= kExpressBody ? express_ : bulk_).push(std::move(packet));
 }
 
