@@ -21,8 +21,9 @@ RUN = """Run an MPI program as one world over the clusters of a grid.
 Options end at the first word that is not an option; the rest belongs to the program."""
 
 RUN_END = """[bold]Placement.[/bold] Parts are placed one after the other. A part without --on \
-fills the clusters in the order of the grid file, each up to its 'slots'; where no cluster has \
-slots, the ranks are shared out equally, the first clusters taking one more. Each cluster holds \
+fills the clusters, the fastest by 'speed' first, else in the order of the grid file, each up to \
+its 'slots'; where no cluster has slots, the ranks are shared out by 'speed', the first clusters \
+taking one more. Each cluster holds \
 one block of world ranks, in the order in which clusters first got a rank. A run whose ranks all \
 come to one cluster is a native job there: nothing of the grid is in its way, unless it is \
 profiled or has --guests.

@@ -118,7 +118,7 @@ class Job:
         )
         self._silences = Silences(plan)
         self._whereabouts = Whereabouts(self._members)
-        self._told = Told()
+        self._told = Told([rank for one in plan.clusters for rank in one.block.world_ranks])
         self._questions = Questions(
             plan.job, self._reply, self._spawn, self._told.hear, self._connect, self._look_up
         )

@@ -1,10 +1,11 @@
 """Which ranks go to which cluster.
 
 The rule: parts are placed one after the other. A part with --on goes to that cluster whole. A part
-without fills the clusters in the order of the grid file: where every cluster has `slots`, each
-takes what it has left; where none has, the ranks are shared out equally, the first clusters taking
-one more where it does not divide. The clusters of the world stand in the order in which they first
-got a rank, and each holds one block of world ranks, its parts in the order of the command line.
+without fills the clusters: where every cluster has `slots`, each takes what it has left, the
+fastest by `speed` first, else in the order of the grid file; where none has, the ranks are shared
+out by `speed`, the first clusters taking one more where it does not divide. The clusters of the
+world stand in the order in which they first got a rank, and each holds one block of world ranks,
+its parts in the order of the command line.
 
 A rank map says it of each world rank instead. Parts then have ranks in the order of the command
 line, clusters stand in the order of their first ranks, and native ranks ascend as world ranks do.
@@ -161,10 +162,21 @@ def _shares(
             "Give 'slots' to every cluster or to none, or say where with --on CLUSTER.",
         )
     if free:
-        return _fill(free, part)
+        fastest = sorted(free, key=lambda name: -clusters[name].speed)
+        return _fill({name: free[name] for name in fastest}, part)
     n = part.n if part.n is not None else len(clusters)
-    share, rest = divmod(n, len(clusters))
-    return [(name, share + (i < rest)) for i, name in enumerate(clusters)]
+    return _by_speed({name: spec.speed for name, spec in clusters.items()}, n)
+
+
+def _by_speed(speeds: Mapping[str, float], n: int) -> list[tuple[str, int]]:
+    """By largest remainders."""
+    all_speeds = sum(speeds.values())
+    exact = {name: n * speed / all_speeds for name, speed in speeds.items()}
+    counts = {name: int(share) for name, share in exact.items()}
+    rest = sorted(speeds, key=lambda name: counts[name] - exact[name])
+    for name in rest[: n - sum(counts.values())]:
+        counts[name] += 1
+    return list(counts.items())
 
 
 def _fill(free: Mapping[str, int], part: Part) -> list[tuple[str, int]]:

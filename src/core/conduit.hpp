@@ -90,6 +90,7 @@ struct ConduitCounts {
   std::uint64_t messages = 0;    ///< those that began with submit()
   std::uint64_t bytes = 0;       ///< of their payload, submitted so far
   std::uint64_t frames = 0;      ///< routed frames sent, each once
+  std::uint64_t bulk_bytes = 0;  ///< of frames larger than express ones, submitted or received
   std::uint64_t wire_bytes = 0;  ///< all bytes given to streams
   std::uint64_t repeated = 0;    ///< frames sent again
   std::uint64_t late_bytes = 0;  ///< of them, bytes of those whose stream stands

@@ -133,6 +133,7 @@ std::string Conduit::take(Stream& stream, const Decoded& frame, Time now, const 
     fresh_.add(header.sequence);
   }
   received_bytes_ += kHeaderSize + header.body_size;
+  if (header.body_size > kExpressBody) counts_.bulk_bytes += kHeaderSize + header.body_size;
   if (received_bytes_ - consumed_ > config_.window) return "sent more than the window allows";
   if (header.kind == FrameKind::Bye) {
     peer_bye_ = header.sequence;

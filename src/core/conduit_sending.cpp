@@ -47,7 +47,9 @@ std::shared_ptr<Packet> packet_for(std::size_t body) {
 
 void Conduit::enqueue(std::shared_ptr<Packet> packet) {
   buffered_ += packet->size;
-  (packet->size <= kHeaderSize + kExpressBody ? express_ : bulk_).push(std::move(packet));
+  const bool express = packet->size <= kHeaderSize + kExpressBody;
+  if (!express) counts_.bulk_bytes += packet->size;
+  (express ? express_ : bulk_).push(std::move(packet));
 }
 
 void Conduit::submit(const OutFrame& frame, std::uint16_t hops) {

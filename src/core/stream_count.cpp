@@ -17,8 +17,6 @@ constexpr double kWorthIt = 1.1;
 // Too short a burst says nothing: less than this share of a period, or so few seconds.
 constexpr double kBusyEnough = 0.2;
 constexpr double kLongEnough = 0.5;
-// Bytes that a stream may have under way when it begins (RFC 6928: 10 segments).
-constexpr double kInitialWindow = 10 * 1448;
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 // keep it below what the network carries. Pure; fed with what has been measured.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace isthmus::core {
@@ -11,6 +12,8 @@ inline constexpr int kMostStreams = 64;
 /// More compete with each other: 4 MiB after a pause took 107 to 112 ms a round trip with 48, 122
 /// with 32 and 130 with 64 (2026-11: 1 Gbit/s at 11.6 ms).
 inline constexpr int kMostHeld = 48;
+/// Bytes that a stream may have under way when it begins (RFC 6928: 10 segments).
+inline constexpr std::size_t kInitialWindow = std::size_t{10} * 1448;
 /// Round trips below this, in seconds, are waited for several times before anybody notices.
 inline constexpr double kFarRoundTrip = 2e-3;
 

@@ -28,11 +28,6 @@ constexpr std::chrono::milliseconds kRedialDirect{200};
 // with these).
 constexpr std::size_t kAllRings = std::size_t{64} << 20, kLargestRing = std::size_t{512} << 10;
 
-// Streams of one process that stand by for what follows a pause, all conduits together: a process
-// may have 1024 files open, as systems come.
-constexpr int kAllHeld = 256;
-constexpr double kUnknownRate = 125e6;  // bytes a second, of a link of which the grid says none
-
 std::string unused_name() { return "shm:isthmus-" + std::to_string(random_session()); }
 
 }  // namespace
@@ -116,7 +111,11 @@ ConduitDriver* Direct::to(core::NodeId node) {
     found = peers_.emplace(node, peer(node)).first;
   }
   Peer& peer = *found->second;
-  if (peer.connected) return peer.ended ? nullptr : peer.driver.get();
+  if (peer.connected) {
+    if (peer.ended) return nullptr;
+    if (peer.streams < peer.held) count(peer);
+    return peer.driver.get();
+  }
   if (!std::exchange(peer.asked, true)) invite(peer, false);
   return nullptr;
 }
@@ -214,6 +213,7 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
     // The driver is this object's and calls nothing once closed, which happens before it ends.
     Peer* const p = peer.get();
     hooks.frame = [this, p](const core::InFrame& frame, std::uint16_t) {
+      if (p->streams < p->held) count(*p);
       return hooks_.frame(p->node, frame);
     };
     if (hooks_.place) {
@@ -245,7 +245,7 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
   }
   peer->by_ucx = stream->leg() == Stream::Leg::Ucx;
   peer->driver->attach(std::move(stream), read);
-  hold_streams(peer, link);
+  hold_streams(*peer, link);
   if (!leaving_ || peer->driver->closed()) return;
   // It has come to stand while this process leaves: the other end is to hear so.
   peer->driver->conduit().bye();
@@ -271,29 +271,6 @@ std::shared_ptr<Pacer> Direct::pacer_to(std::size_t cluster, const core::Direct&
 void Direct::take_share(std::size_t cluster, double part) {
   const auto pacer = pacers_.find(cluster);
   if (pacer != pacers_.end() && part > 0) pacer->second->share(part);
-}
-
-// The first stream tells whether its kernel lets it begin anew after a pause; then others stand by.
-void Direct::hold_streams(const PeerPtr& peer, const core::Direct& link) {
-  if (peer->streams == 0 || link.streams > 0 || link.shm) return;
-  if (peer->driver->goes_by(Stream::Leg::Ucx)) return;
-  const auto figures = peer->driver->figures();
-  if (figures.size() != 1 || !peer->driver->begins_anew()) return;
-  const double rtt = std::chrono::duration<double>(figures.begin()->second.rtt).count();
-  const double rate = link.rate > 0 ? link.rate : kUnknownRate;
-  const int most = std::min(core::kMostHeld, kAllHeld / std::max(1, far_peers()));
-  const int wanted = core::streams_held(rate, rtt, most);
-  for (; peer->streams < wanted; ++peer->streams) dial(peer);
-}
-
-int Direct::far_peers() const {
-  int peers = 0;
-  const std::size_t mine = world_.cluster_of_node(self_);
-  for (const core::Direct& link : world_.direct) {
-    if (link.shm || (link.a != mine && link.b != mine)) continue;
-    peers += world_.clusters[link.a == mine ? link.b : link.a].size;
-  }
-  return peers;
 }
 
 // Whoever waits for flushed() may go on.

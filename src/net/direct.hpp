@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "core/bursts.hpp"
 #include "core/world.hpp"
 #include "net/conduit_driver.hpp"
 #include "net/control_body.hpp"
@@ -82,6 +83,9 @@ class Direct : public std::enable_shared_from_this<Direct> {
     bool by_ucx = false;  // its streams go by UCX, or went
     std::vector<std::string> addresses;
     int streams = 0;  // to be opened, and opened again when lost, from this side
+    int held = 0;     // at most, of these; as many as the first one: none stand by
+    core::Bursts bursts;
+    std::uint64_t bulk = 0;  // bytes of them that have been counted
     std::string last_failure;
   };
   using PeerPtr = std::shared_ptr<Peer>;
@@ -95,7 +99,10 @@ class Direct : public std::enable_shared_from_this<Direct> {
   void welcome(Listener::Newcomer newcomer);
   void attach(const PeerPtr& peer, std::shared_ptr<Stream> stream, std::span<const std::byte> read);
   std::shared_ptr<Pacer> pacer_to(std::size_t cluster, const core::Direct& link);
-  void hold_streams(const PeerPtr& peer, const core::Direct& link);
+  void hold_streams(Peer& peer, const core::Direct& link);
+  void count(Peer& peer);
+  void stand_by();
+  static asio::awaitable<void> standing_by(std::shared_ptr<Direct> self, PeerPtr peer);
   int far_peers() const;
   void look_again();
   void dial(const PeerPtr& peer);
@@ -108,6 +115,7 @@ class Direct : public std::enable_shared_from_this<Direct> {
   Hooks hooks_;
   bool any_ = false;
   bool leaving_ = false, closed_ = false;
+  int dials_ = 0;  // under way, of streams that are to stand by
   std::unique_ptr<Listener> listener_;
   std::string shm_address_;  // for processes of this host
   std::vector<std::string> tcp_addresses_;

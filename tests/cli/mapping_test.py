@@ -205,7 +205,7 @@ def test_what_was_measured_goes_before_what_the_grid_file_says(tmp_path: Path, c
 
 def test_fast_clusters_are_filled_first():
     text = GRID.format(4, 4).replace("[cluster.b]", "[cluster.b]\nspeed = 1.5")
-    assert sizes.given(parsed(text), 6) == [0, 0, 1, 1, 1, 1]
+    assert sizes.given(parsed(text), 6) == [1, 1, 1, 1, 0, 0]
 
 
 def test_without_slots_clusters_have_shares_by_speed():

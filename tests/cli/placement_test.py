@@ -38,6 +38,19 @@ def test_slots_are_filled_in_order():
     assert blocks(grid, part()) == [("a", 0, 4), ("b", 4, 2), ("c", 6, 8)]
 
 
+def test_the_fastest_are_filled_first():
+    grid = {name: ClusterSpec(slots=4, speed=speed) for name, speed in (("a", 1), ("b", 2))}
+    assert blocks(grid, part(5)) == [("b", 0, 4), ("a", 4, 1)]
+    assert blocks(grid, part(1), part(4)) == [("b", 0, 4), ("a", 4, 1)]
+
+
+def test_without_slots_clusters_have_shares_by_speed():
+    grid = {name: ClusterSpec(speed=speed) for name, speed in (("a", 1), ("b", 3), ("c", 1))}
+    assert blocks(grid, part(5)) == [("a", 0, 1), ("b", 1, 3), ("c", 4, 1)]
+    assert blocks(grid, part(7)) == [("a", 0, 2), ("b", 2, 4), ("c", 6, 1)]
+    assert blocks(grid, part(1, "c")) == [("c", 0, 1)]
+
+
 def test_later_parts_take_what_is_left():
     placed = place(clusters(a=3, b=3), [Part(["x"], 2), Part(["y"], 3)])
     assert [(b.cluster, [(n, p.argv) for n, p in b.parts]) for b in placed] == [

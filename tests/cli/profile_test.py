@@ -112,6 +112,15 @@ def test_who_has_not_told_is_missing(tmp_path) -> None:
     assert [rank.rank for rank in found.ranks] == [0, 1, 2]
 
 
+def test_processes_tell_of_the_ranks_that_a_map_gives_them() -> None:
+    told = Told([0, 2, 1, 3])
+    for node, rank in enumerate([*told.world, 4]):  # the last one was spawned
+        told.hear(node, {"text": json.dumps(of_rank(rank, "east", 0)), "last": True})
+    assert sorted(told.ranks) == [0, 1, 2, 3, 4]
+    told.hear(1, {"text": json.dumps(of_rank(1, "west", 0)), "last": True})  # which it is not
+    assert told.ranks[1].cluster == "east"
+
+
 def test_nonsense_of_a_rank_is_no_profile() -> None:
     told = Told()
     assert told.hear(0, {"text": "{", "last": True}) == {}

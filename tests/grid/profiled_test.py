@@ -103,6 +103,17 @@ def test_a_pattern_over_two_clusters(profiled, programs, tmp_path, library) -> N
     assert world == {"size": 4, "ranks": [[0, 3, 1]], "clusters": 2}
 
 
+def test_a_pattern_over_an_interleaved_map(profiled, programs, tmp_path) -> None:
+    program = mpis.ALL["mpich4"].build(PROGRAMS / "pattern.c", programs)
+    ranks = tmp_path / "ranks.map"
+    ranks.write_text("0-3:2 west\n1-3:2 east\n")
+    profile = profiled("--map", ranks, "-n", 4, program, tmp_path / "out")
+    check_pattern(profile, 4)
+    names = [each["name"] for each in profile["grid"]["clusters"]]
+    homes = [names[rank["cluster"]] for rank in profile["ranks"]]
+    assert homes == ["west", "east", "west", "east"]
+
+
 def test_a_pattern_over_two_libraries(profiled, programs, tmp_path) -> None:
     one = mpis.ALL["openmpi4"].build(PROGRAMS / "pattern.c", programs)
     other = mpis.ALL["mpich4"].build(PROGRAMS / "pattern.c", programs)

@@ -27,6 +27,9 @@ def environment(lab: Lab) -> dict[str, str]:
         "OMPI_MCA_plm_rsh_no_tree_spawn": "1",
         "PRTE_MCA_plm_ssh_agent": ssh,
         "PRTE_MCA_plm_ssh_no_tree_spawn": "1",
+        # Nodes share the host's cores, and the launcher of each would bind to the first.
+        "OMPI_MCA_hwloc_base_binding_policy": "none",
+        "PRTE_MCA_hwloc_default_binding_policy": "none",
         "HYDRA_LAUNCHER": "ssh",
         "HYDRA_LAUNCHER_EXEC": ssh,
         "HYDRA_RSH": ssh,

@@ -17,7 +17,6 @@ from isthmus.mapping.assign import assign
 from isthmus.mapping.refine import Assignment
 from isthmus.mapping.traffic import Pair, Traffic, Volume
 from isthmus.mapping.wires import Wires
-from isthmus.placement import Part, place
 from isthmus.tune import store
 from isthmus.tune.figures import PairFigures
 from isthmus.units import format_bytes
@@ -106,20 +105,16 @@ class Mapped:
     ) -> "Mapped":
         names = list(grid.cluster)
         between = wires.of_grid(grid, measured)
-        before = _without_map(grid, found.size)
-        given = sizes.given(grid, found.size)
-        capacity = sizes.capacity(grid, given)
+        before = sizes.given(grid, found.size)
+        capacity = sizes.capacity(grid, before)
         pairs = found.with_collectives(max(capacity))
-        # What `speed` and --need ask for goes before what crosses.
-        starts = [given] if needs or sorted(given) != sorted(before) else [given, before]
         try:
-            tried = [assign(pairs, start, capacity, between, needs) for start in starts]
+            after = assign(pairs, before, capacity, between, needs)
         except ValueError as error:
             raise UsageError(
                 f"{error}: {', '.join(names)}", "Lessen --need, or give more clusters the tag."
             ) from None
-        costs = [Assignment(part, pairs, between).cost for part in tried]
-        return Mapped(grid, pairs, between, before, tried[costs.index(min(costs))])
+        return Mapped(grid, pairs, between, before, after)
 
     def names(self, part: Sequence[int]) -> list[str]:
         clusters = list(self.grid.cluster)
@@ -150,12 +145,6 @@ class Mapped:
         total = sum(crossing, Volume())
         seconds = Assignment(part, self.pairs, self.wires).cost
         return what, f"{total.messages:.0f}", format_bytes(round(total.bytes)), f"{seconds:.3g} s"
-
-
-def _without_map(grid: grids.Grid, size: int) -> list[int]:
-    names = list(grid.cluster)
-    blocks = place(grid.cluster, [Part(["program"], size)])
-    return [names.index(block.cluster) for block in blocks for _ in range(block.size)]
 
 
 def _needs(texts: Sequence[str], grid: grids.Grid, size: int) -> Sequence[frozenset[int]] | None:

@@ -1,7 +1,7 @@
 """What ranks tell of themselves when they leave: each one text, in pieces (docs/control.md)."""
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -57,13 +57,16 @@ class RankTold(BaseModel):
 
 @dataclass
 class Told:
-    """Of all ranks, those that have told all."""
+    """Of all ranks, those that have told all. `world` are the ranks of the run's processes, by the
+    numbers of these; processes that joined later have their numbers as ranks."""
 
+    world: Sequence[int] = ()
     ranks: dict[int, RankTold] = field(default_factory=dict)
     _pieces: dict[int, list[str]] = field(default_factory=dict)
 
-    def hear(self, rank: int, request: Mapping[str, Any]) -> dict[str, Any]:
-        """A piece; what the rank is answered."""
+    def hear(self, node: int, request: Mapping[str, Any]) -> dict[str, Any]:
+        """A piece of a process; what it is answered."""
+        rank = self.world[node] if 0 <= node < len(self.world) else node
         text = request.get("text")
         pieces = self._pieces.setdefault(rank, [])
         pieces.append(text if isinstance(text, str) else "")

@@ -1,0 +1,77 @@
+// The streams of direct conduits that stand by for what follows a pause (docs/decisions/0019).
+#include <algorithm>
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <utility>
+
+#include "core/stream_count.hpp"
+#include "net/direct.hpp"
+
+namespace isthmus::net {
+namespace {
+
+// Streams of one process that stand by for what follows a pause, all conduits together: a process
+// may have 1024 files open, as systems come.
+constexpr int kAllHeld = 256;
+// Of these so few are dialled at a time: each takes both ends some 1 ms of a core, and messages
+// wait behind it. With all at once the first alltoalls of 4 KiB among 4 + 4 processes on two cores
+// took 500 to 1200 ms instead of 13 (November 2026).
+constexpr int kDialsAtOnce = 4;
+constexpr double kUnknownRate = 125e6;  // bytes a second, of a link of which the grid says none
+
+}  // namespace
+
+// The first stream tells whether its kernel lets it begin anew after a pause; then others stand by,
+// once what the conduit carries shows that they are needed.
+void Direct::hold_streams(Peer& peer, const core::Direct& link) {
+  if (peer.streams == 0 || link.streams > 0 || link.shm) return;
+  if (peer.driver->goes_by(Stream::Leg::Ucx)) return;
+  const auto figures = peer.driver->figures();
+  if (figures.size() != 1 || !peer.driver->begins_anew()) return;
+  const core::Time round_trip = figures.begin()->second.rtt;
+  const double rtt = std::chrono::duration<double>(round_trip).count();
+  const double rate = link.rate > 0 ? link.rate : kUnknownRate;
+  const int most = std::min(core::kMostHeld, kAllHeld / std::max(1, far_peers()));
+  peer.held = core::streams_held(rate, rtt, most);
+  peer.bursts.begin(now(), round_trip, peer.held);
+}
+
+void Direct::count(Peer& peer) {
+  const std::uint64_t bulk = peer.driver->conduit().counts().bulk_bytes;
+  if (bulk != peer.bulk) peer.bursts.moved(now(), bulk - std::exchange(peer.bulk, bulk));
+  if (dials_ < kDialsAtOnce && peer.streams < peer.bursts.streams(now())) stand_by();
+}
+
+// One more for each peer in turn.
+void Direct::stand_by() {
+  const core::Time time = now();
+  for (bool more = true; std::exchange(more, false);) {
+    for (const auto& [node, peer] : peers_) {
+      if (dials_ >= kDialsAtOnce) return;
+      const bool dials = peer->streams > 0 && !peer->ended;
+      if (!dials || peer->streams >= peer->bursts.streams(time)) continue;
+      ++peer->streams;
+      ++dials_;
+      asio::co_spawn(io_, standing_by(shared_from_this(), peer), asio::detached);
+      more = true;
+    }
+  }
+}
+
+asio::awaitable<void> Direct::standing_by(std::shared_ptr<Direct> self, PeerPtr peer) {
+  co_await dialling(self, std::move(peer));
+  --self->dials_;
+  if (!self->closed_ && !self->leaving_) self->stand_by();
+}
+
+int Direct::far_peers() const {
+  int peers = 0;
+  const std::size_t mine = world_.cluster_of_node(self_);
+  for (const core::Direct& link : world_.direct) {
+    if (link.shm || (link.a != mine && link.b != mine)) continue;
+    peers += world_.clusters[link.a == mine ? link.b : link.a].size;
+  }
+  return peers;
+}
+
+}  // namespace isthmus::net
