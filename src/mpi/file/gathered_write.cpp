@@ -60,11 +60,12 @@ GatherMeans means_of(const GridFile& file) {
 class GatheredWrite final : public Collective {
  public:
   GatheredWrite(const std::shared_ptr<GridFile>& file, GatheringRef gathering, const char* function,
-                std::int64_t position, KeptBytes data)
+                std::int64_t position, KeptBytes data, std::function<void()> otherwise)
       : Collective(file->members, function),
         file_(file),
         gathering_(std::move(gathering)),
         data_(std::move(data)),
+        otherwise_(std::move(otherwise)),
         steps_(*gathering_, file->rank, position, data_.bytes, means_of(*file)) {}
   ~GatheredWrite() override {
     outcome_->in_vain_ = result.error == MPI_SUCCESS && !steps_.gathered();
@@ -76,10 +77,14 @@ class GatheredWrite final : public Collective {
 
  private:
   coll::Task start(coll::Party& party) override { return steps_.run(party); }
+  void finish() override {
+    if (otherwise_ && !steps_.gathered()) otherwise_();
+  }
 
   const std::shared_ptr<GridFile> file_;
   const GatheringRef gathering_;
   const KeptBytes data_;
+  const std::function<void()> otherwise_;
   GatherSteps steps_;
   const std::shared_ptr<GatherOutcome> outcome_ = std::make_shared<GatherOutcome>();
 };
@@ -129,9 +134,10 @@ GatheringRef agree_on_gathering(const GridFile& file, const file::View& view,
 
 GatherOutcomeRef write_gathered(const std::shared_ptr<GridFile>& file,
                                 const GatheringRef& gathering, const char* function,
-                                std::int64_t position, KeptBytes data, bool at_once) {
-  auto write =
-      std::make_unique<GatheredWrite>(file, gathering, function, position, std::move(data));
+                                std::int64_t position, KeptBytes data, bool at_once,
+                                std::function<void()> otherwise) {
+  auto write = std::make_unique<GatheredWrite>(file, gathering, function, position, std::move(data),
+                                               std::move(otherwise));
   GatherOutcomeRef outcome = write->outcome();
   const auto has_ended = [&write] {
     const std::lock_guard lock(progress_mutex);
