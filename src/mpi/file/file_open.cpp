@@ -1,5 +1,6 @@
 // Opening and closing grid files.
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <cstring>
 #include <optional>
 #include <random>
+#include <string_view>
 #include <utility>
 
 #include "mpi/comm/inter.hpp"
@@ -104,9 +106,13 @@ std::pair<std::string, std::string> split(const std::string& path) {
   return {path.substr(0, slash + 1), path.substr(slash + 1)};
 }
 
+/// Beside the file; of its name as much as the system leaves room for.
 std::string new_shared_number(const std::string& path) {
+  constexpr std::string_view kMark = ".isthmus-pointer-";
+  const std::string random = random_name();
   const auto [folder, name] = split(path);
-  return folder + "." + name + ".isthmus-pointer-" + random_name();
+  return folder + "." + name.substr(0, NAME_MAX - 1 - kMark.size() - random.size()) +
+         std::string(kMark) + random;
 }
 
 /// Removes a nonce when all have looked, or something failed.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "coll/engine/collectives.hpp"
+#include "coll/engine/portion.hpp"
 #include "mpi/file/told_error.hpp"
 
 namespace isthmus::face {
@@ -34,6 +35,25 @@ coll::Task tell(coll::Party& party, const Item& mine, std::vector<Item>& all) {
 }
 
 }  // namespace
+
+coll::Task tell_views(coll::Party& party, const file::View& mine, std::vector<ViewTerms> all,
+                      std::optional<std::vector<file::View>>& views) {
+  coll::Sizes sizes;
+  for (const ViewTerms& each : all) sizes.push_back(each.map_bytes);
+  std::vector<std::byte> map, maps(coll::total(sizes));
+  mine.filetype.encode(map);
+  coll::Task told = coll::allgather(party, map, maps, sizes);
+  co_await told;
+  std::vector<file::View> found;
+  std::size_t at = 0;
+  for (const ViewTerms& each : all) {
+    auto filetype = core::TypeMap::decode(std::span(maps).subspan(at, each.map_bytes));
+    if (!filetype) co_return;
+    found.push_back({each.displacement, std::move(*filetype)});
+    at += each.map_bytes;
+  }
+  views = std::move(found);
+}
 
 GatherSteps::GatherSteps(Gathering& gathering, int rank, std::int64_t position,
                          std::span<const std::byte> data, GatherMeans means)

@@ -25,6 +25,17 @@ struct Gathering {
   bool ended = false;
 };
 
+/// What all know of a member's view before they have its map.
+struct ViewTerms {
+  std::int64_t displacement = 0;
+  std::size_t map_bytes = 0;  ///< of the filetype's map, encoded
+};
+
+/// Collective: the views of all members, by rank; nothing, in all of them, where one cannot be
+/// read. Throws coll::Failure.
+coll::Task tell_views(coll::Party& party, const file::View& mine, std::vector<ViewTerms> all,
+                      std::optional<std::vector<file::View>>& views);
+
 /// What a member has to work with.
 struct GatherMeans {
   /// Does what may block, in the order in which it is given; what it throws poll() throws.

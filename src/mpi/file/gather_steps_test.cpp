@@ -211,5 +211,55 @@ TEST(GatherSteps, WhatCouldNotBeSentIsSaid) {
   EXPECT_EQ(said(coll::kTagAllgather, 2), "nothing");
 }
 
+/// A member whose messages are garbage when they arrive.
+class Garbling final : public coll::MemoryParty {
+ public:
+  using MemoryParty::MemoryParty;
+  coll::Pending send(int rank, int tag, coll::ConstBytes data) override {
+    garbage_.assign(data.size(), std::byte{0xff});
+    return MemoryParty::send(rank, tag, garbage_);
+  }
+
+ private:
+  std::vector<std::byte> garbage_;
+};
+
+using ToldViews = std::vector<std::optional<std::vector<file::View>>>;
+
+/// What each of two members hears; `Far` is the far one.
+template <class Far, class... Arguments>
+ToldViews views_told(Arguments... arguments) {
+  const Members members({0, 1}, {0});
+  std::vector<ViewTerms> terms;
+  for (const file::View& view : members.gathering.views) {
+    std::vector<std::byte> map;
+    view.filetype.encode(map);
+    terms.push_back({view.displacement, map.size()});
+  }
+  coll::MemoryGrid grid(members.shape, 1);
+  Far far(grid, 1, arguments...);
+  ToldViews told(members.shape.size());
+  grid.run([&](coll::Party& party) {
+    const std::size_t r = coll::as_index(party.rank());
+    coll::Party& member = r == 1 ? far : party;
+    return tell_views(member, members.gathering.views[r], terms, told[r]);
+  });
+  return told;
+}
+
+TEST(GatherSteps, ViewsAreToldToAll) {
+  for (const auto& views : views_told<coll::MemoryParty>()) {
+    ASSERT_TRUE(views);
+    ASSERT_EQ(views->size(), 2U);
+    EXPECT_EQ((*views)[0].offset_of(kPiece), 2 * kPiece);
+    EXPECT_EQ((*views)[1].offset_of(kPiece), 3 * kPiece);
+  }
+}
+
+TEST(GatherSteps, ViewsThatCannotBeToldOrReadAreNone) {
+  EXPECT_THROW(views_told<Mute>(int{coll::kTagAllgather}, 0), coll::Failure);
+  EXPECT_FALSE(views_told<Garbling>()[0]);
+}
+
 }  // namespace
 }  // namespace isthmus::face

@@ -60,11 +60,12 @@ GatherMeans means_of(const GridFile& file) {
 class GatheredWrite final : public Collective {
  public:
   GatheredWrite(const std::shared_ptr<GridFile>& file, GatheringRef gathering, const char* function,
-                std::int64_t position, KeptBytes data)
+                std::int64_t position, KeptBytes data, std::function<void()> otherwise)
       : Collective(file->members, function),
         file_(file),
         gathering_(std::move(gathering)),
         data_(std::move(data)),
+        otherwise_(std::move(otherwise)),
         steps_(*gathering_, file->rank, position, data_.bytes, means_of(*file)) {}
   ~GatheredWrite() override {
     outcome_->in_vain_ = result.error == MPI_SUCCESS && !steps_.gathered();
@@ -76,10 +77,14 @@ class GatheredWrite final : public Collective {
 
  private:
   coll::Task start(coll::Party& party) override { return steps_.run(party); }
+  void finish() override {
+    if (otherwise_ && !steps_.gathered()) otherwise_();
+  }
 
   const std::shared_ptr<GridFile> file_;
   const GatheringRef gathering_;
   const KeptBytes data_;
+  const std::function<void()> otherwise_;
   GatherSteps steps_;
   const std::shared_ptr<GatherOutcome> outcome_ = std::make_shared<GatherOutcome>();
 };
@@ -106,38 +111,33 @@ GatheringRef agree_on_gathering(const GridFile& file, const file::View& view,
   if (!file.members || !file.members->runs.empty()) return nullptr;
   auto made = std::make_shared<Gathering>();
   made->aggregators = aggregators_of(all);
-  std::vector<std::size_t> sizes;
   std::uint64_t total = 0;
   bool small = false;
   for (const GatherTerms& each : all) {
     if (each.map_bytes == 0) return nullptr;
     small = small || (each.piece > 0 && each.piece <= file::kSmallPiece);
-    sizes.push_back(each.map_bytes);
     total += each.map_bytes;
     made->pieces.push_back(each.piece);
   }
   if (!small || total > kMostMaps || made->aggregators.empty()) return nullptr;
-  std::vector<std::byte> mine, maps(total);
-  view.filetype.encode(mine);
-  tell_all(
-      file.members, mine, maps, sizes,
+  std::vector<ViewTerms> told;
+  std::optional<std::vector<file::View>> views;
+  for (const GatherTerms& each : all) told.push_back({each.displacement, each.map_bytes});
+  agree(
+      file.members, [&](coll::Party& party) { return tell_views(party, view, told, views); },
       Purpose{.what = "agreement on gathered writes",
               .failed = "the processes could not tell each other the filetypes of their views"});
-  std::size_t at = 0;
-  for (std::size_t r = 0; r < all.size(); ++r) {
-    auto map = core::TypeMap::decode(std::span(maps).subspan(at, sizes[r]));
-    if (!map) throw coll::Failure(MPI_ERR_OTHER, "another process's view cannot be read");
-    made->views.push_back({all[r].displacement, std::move(*map)});
-    at += sizes[r];
-  }
+  if (!views) throw coll::Failure(MPI_ERR_OTHER, "another process's view cannot be read");
+  made->views = std::move(*views);
   return made;
 }
 
 GatherOutcomeRef write_gathered(const std::shared_ptr<GridFile>& file,
                                 const GatheringRef& gathering, const char* function,
-                                std::int64_t position, KeptBytes data, bool at_once) {
-  auto write =
-      std::make_unique<GatheredWrite>(file, gathering, function, position, std::move(data));
+                                std::int64_t position, KeptBytes data, bool at_once,
+                                std::function<void()> otherwise) {
+  auto write = std::make_unique<GatheredWrite>(file, gathering, function, position, std::move(data),
+                                               std::move(otherwise));
   GatherOutcomeRef outcome = write->outcome();
   const auto has_ended = [&write] {
     const std::lock_guard lock(progress_mutex);

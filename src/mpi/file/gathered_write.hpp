@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -65,9 +66,12 @@ struct KeptBytes {
 
 /// Collective: writes from byte `position` of the view on, after what was begun before on the file.
 /// It has ended when this returns, unless `at_once`: then every wait and test helps it along.
-/// `function` is a string literal.
+/// `function` is a string literal. `otherwise` is called once where it ends in vain, before anybody
+/// sees that, by the thread that helps it along, under the progress lock: it neither waits nor
+/// throws.
 GatherOutcomeRef write_gathered(const std::shared_ptr<GridFile>& file,
                                 const GatheringRef& gathering, const char* function,
-                                std::int64_t position, KeptBytes data, bool at_once);
+                                std::int64_t position, KeptBytes data, bool at_once,
+                                std::function<void()> otherwise = {});
 
 }  // namespace isthmus::face

@@ -1,10 +1,12 @@
 #include "mpi/file/transfer.hpp"
 
+#include <functional>
 #include <optional>
 #include <utility>
 
 #include "mpi/file/file_data.hpp"
 #include "mpi/file/file_error.hpp"
+#include "mpi/file/own_access.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/request/request.hpp"
@@ -19,7 +21,7 @@ GatheringRef gathering_of(const GridFile& file, const Way& way, const ViewOfFile
   return write ? view.gathering : nullptr;
 }
 
-/// One access: its data, and the work that moves them.
+/// One access: gathered, or each process's own.
 class Access final : public Operation {
  public:
   Access(GridFileRef file, const Way& way, const Memory& memory, const ViewOfFile& view)
@@ -27,45 +29,41 @@ class Access final : public Operation {
         way_(way),
         data_(std::make_shared<FileData>(memory, way.direction, view.representation)),
         etype_size_(view.etype_size),
-        seen_(view.seen),
-        gathering_(gathering_of(*file_, way, view)) {
+        gathering_(gathering_of(*file_, way, view)),
+        own_(std::make_shared<OwnAccess>(file_, way.direction, data_, view)) {
     comm = file_->comm;
     passive = true;
     if (!file_->near) far_.emplace();
     require(data_->bytes().size() % static_cast<std::size_t>(etype_size_) == 0, MPI_ERR_IO,
             "the data are not a whole number of the view's elementary datatypes");
-    require(data_->bytes().empty() || seen_.filetype.size() > 0, MPI_ERR_ARG,
+    require(data_->bytes().empty() || view.seen.filetype.size() > 0, MPI_ERR_ARG,
             "the view has no data, as its filetype is empty");
     etypes = static_cast<std::int64_t>(data_->bytes().size()) / etype_size_;
   }
 
   /// `position`: in etypes; nothing: the shared pointer's.
   void start(std::optional<std::int64_t> position, bool at_once) {
-    if (position && gathering_) {
-      position_ = *position;
-      gathered_ = write_gathered(file_, gathering_, way_.function, *position * etype_size_,
-                                 {data_->bytes(), data_}, at_once);
-      if (!gathered_->ended() || !gathered_->in_vain()) return;
-      gathered_.reset();
-    }
-    start_alone(position, at_once);
+    if (!position || !gathering_) return own_->start(position, at_once);
+    std::function<void()> otherwise;
+    if (at_once) otherwise = [own = own_, position] { own->start_late(position); };
+    gathered_ = write_gathered(file_, gathering_, way_.function, *position * etype_size_,
+                               {data_->bytes(), data_}, at_once, std::move(otherwise));
+    if (!at_once && gathered_->in_vain()) own_->start(position, false);
   }
 
   bool advance() override {
     if (gathered_ && !gathered_->ended()) return false;
-    if (gathered_ && gathered_->in_vain()) start_late();
-    if (under_way_ ? !under_way_->done() : job_ && !job_->done()) return false;
+    const bool own = !gathered_ || gathered_->in_vain();
+    if (own && !own_->done()) return false;
     result.error = shielded_file(file_->handle, way_.function, [&]() -> int {
-      if (gathered_) {
+      if (own) {
+        moved_ = own_->finish();
+      } else {
         gathered_->check();
         if (gathered_->code() != MPI_SUCCESS) {
           return raise_file(file_->handle, gathered_->code(), way_.function);
         }
         moved_ = data_->bytes().size();
-      } else if (under_way_) {
-        moved_ = under_way_->finish();
-      } else {
-        job_->check();
       }
       result.bytes = data_->finish(moved_);
       return MPI_SUCCESS;
@@ -79,72 +77,13 @@ class Access final : public Operation {
   std::int64_t moved() const { return static_cast<std::int64_t>(moved_) / etype_size_; }
 
  private:
-  std::unique_ptr<file::UnderWay> begin(std::int64_t byte) {
-    if (way_.direction == Direction::Read) return file_->file->begin_read(byte, data_->bytes());
-    return file_->file->begin_write(byte, data_->bytes());
-  }
-
-  void start_alone(std::optional<std::int64_t> position, bool at_once) {
-    if (position && !file_->atomic) under_way_ = begin(*position * etype_size_);
-    if (under_way_) return;
-    const auto work = [this, position] { move(position); };
-    if (file_->near && !at_once) {
-      job_ = std::make_shared<Job>(work);
-      job_->run();
-    } else {
-      job_ = do_later(work);
-    }
-  }
-
-  /// Nothing is gathered. What goes wrong is for who waits.
-  void start_late() {
-    gathered_.reset();
-    try {
-      start_alone(position_, true);
-    } catch (...) {
-      const auto thrown = std::current_exception();
-      job_ = std::make_shared<Job>([thrown] { std::rethrow_exception(thrown); });
-      job_->run();
-    }
-  }
-
-  // On the worker, or here.
-  void move(std::optional<std::int64_t> position) {
-    if (data_->bytes().empty() && position) return;
-    if (!position) position = file_->file->add_shared(etypes);
-    const std::int64_t byte = *position * etype_size_;
-    const auto length = static_cast<std::int64_t>(data_->bytes().size());
-    if (!file_->atomic) return move_bytes(byte);
-    const auto range = seen_.range(byte, length);
-    file_->file->lock(range.low, range.high);
-    try {
-      move_bytes(byte);
-    } catch (...) {
-      file_->file->unlock();
-      throw;
-    }
-    file_->file->unlock();
-  }
-
-  void move_bytes(std::int64_t byte) {
-    if (way_.direction == Direction::Read) {
-      moved_ = file_->file->read(byte, data_->bytes());
-    } else {
-      file_->file->write(byte, data_->bytes());
-      moved_ = data_->bytes().size();
-    }
-  }
-
   GridFileRef file_;
   Way way_;
   std::shared_ptr<FileData> data_;
   std::int64_t etype_size_;
-  file::View seen_;
   GatheringRef gathering_;
   GatherOutcomeRef gathered_;  // null: nothing is gathered
-  std::int64_t position_ = 0;  // where it is, in etypes
-  std::unique_ptr<file::UnderWay> under_way_;
-  JobRef job_;  // what would block
+  std::shared_ptr<OwnAccess> own_;
   std::size_t moved_ = 0;
   std::optional<FarAccess> far_;  // until it has ended
 };

@@ -5,6 +5,7 @@
 #include <limits>
 #include <mutex>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "coll/engine/collectives.hpp"
@@ -24,10 +25,21 @@ class Agreement final : public Collective {
   using Start = std::function<coll::Task(coll::Party&)>;
   Agreement(const GridCommRef& parent, Start how, const char* what)
       : Collective(parent, what), how_(std::move(how)) {}
+  /// `failed`, and why where that is known.
+  std::string said(const char* failed) const { return why_.empty() ? failed : failed + why_; }
 
  private:
-  coll::Task start(coll::Party& party) override { return how_(party); }
+  coll::Task start(coll::Party& party) override { return noting(how_(party)); }
+  coll::Task noting(coll::Task task) {
+    try {
+      co_await task;
+    } catch (const coll::Failure& failure) {
+      why_ = std::string(": ") + failure.what();
+      throw;
+    }
+  }
   Start how_;
+  std::string why_;
 };
 
 coll::Task spread_then_meet(coll::Party& party, coll::Bytes data) {
@@ -84,7 +96,7 @@ void agree(const GridCommRef& comm, std::function<coll::Task(coll::Party&)> how,
     return agreement.advance();
   });
   if (agreement.result.error != MPI_SUCCESS) {
-    throw coll::Failure(MPI_ERR_OTHER, purpose.failed);
+    throw coll::Failure(MPI_ERR_OTHER, agreement.said(purpose.failed));
   }
 }
 

@@ -159,6 +159,40 @@ static void once(int share, int hole, int form) {
   if (rank == 0) MPI_File_delete(name, MPI_INFO_NULL);
 }
 
+/* A non-blocking one that is not worth gathering is written while nobody waits for it: the home's
+   process sees it in the file. */
+static void at_once(int share) {
+  const char* name = fresh_name("at-once");
+  MPI_Info info = hints(share);
+  MPI_File file;
+  OK(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file));
+  MPI_Info_free(&info);
+  see(file, rank, size);
+  char mine[kPiece];
+  memset(mine, 'a' + rank, sizeof mine);
+  MPI_Request request;
+  MPI_Status status;
+  OK(MPI_File_iwrite_at_all(file, 0, mine, kPiece, MPI_BYTE, &request));
+  enum { kNotYet, kWritten, kNever } seen = kNotYet;
+  const double begun = MPI_Wtime();
+  while (seen == kNotYet) {
+    if (rank == 0) {
+      FILE* found = fopen(name, "r");
+      int of_all = 0;
+      for (int r = 0; r < size && fseek(found, 8 + kPiece * r, SEEK_SET) == 0; ++r)
+        of_all += fgetc(found) == 'a' + r;
+      fclose(found);
+      seen = of_all == size ? kWritten : MPI_Wtime() - begun > 60 ? kNever : kNotYet;
+    }
+    MPI_Bcast(&seen, sizeof seen, MPI_BYTE, 0, MPI_COMM_WORLD);
+  }
+  CHECK(seen == kWritten, "nothing is written before somebody waits");
+  OK(MPI_Wait(&request, &status));
+  check_count(&status, MPI_BYTE, kPiece, "written");
+  OK(MPI_File_close(&file));
+  if (rank == 0) MPI_File_delete(name, MPI_INFO_NULL);
+}
+
 static void full(int form) {
   MPI_Info info = hints(0);
   MPI_File file;
@@ -184,6 +218,7 @@ int main(int argc, char** argv) {
     for (int share = 0; share < 2; ++share) {
       once(share, 0, form);
       once(share, 1, form);
+      if (form == kNonBlocking && spans_clusters(MPI_COMM_WORLD)) at_once(share);
     }
     if (spans_clusters(MPI_COMM_WORLD)) full(form);
   }

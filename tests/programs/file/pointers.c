@@ -117,6 +117,21 @@ static void individual(MPI_File file) {
 #endif
 }
 
+/* As long as the system allows: the file beside it that has the pointer must not be longer. */
+static void long_name(int share) {
+  enum { kMost = 255 };
+  const char* const name = fresh_name("pointers-");
+  const size_t folder = (size_t)(strrchr(name, '/') + 1 - name);
+  char longest[256 + kMost + 1];
+  snprintf(longest, sizeof longest, "%s", name);
+  memset(longest + strlen(name), 'x', folder + kMost - strlen(name));
+  longest[folder + kMost] = 0;
+  MPI_File file =
+      opened(longest, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, share);
+  shared(file);
+  OK(MPI_File_close(&file));
+}
+
 int main(int argc, char** argv) {
   begin(&argc, &argv);
   if (spans_clusters(MPI_COMM_WORLD)) {
@@ -137,6 +152,7 @@ int main(int argc, char** argv) {
       OK(MPI_File_get_position(file, &position));
       CHECK(position == 100 + size * 4, "appends at %lld", (long long)position);
       OK(MPI_File_close(&file));
+      long_name(share);
     }
   }
   return finish("pointers");

@@ -1,0 +1,47 @@
+// What a process itself does of an access of a grid file: moves its own data.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "file/open_file.hpp"
+#include "mpi/file/file_data.hpp"
+#include "mpi/file/grid_file.hpp"
+#include "mpi/process/file_worker.hpp"
+
+namespace isthmus::face {
+
+/// Shared by who waits and those who begin it or do it: another thread may.
+class OwnAccess : public std::enable_shared_from_this<OwnAccess> {
+ public:
+  OwnAccess(GridFileRef file, Direction direction, std::shared_ptr<FileData> data,
+            const ViewOfFile& view);
+
+  /// `position`: in etypes; nothing: the shared pointer's. `at_once`: it may not block. Throws
+  /// file::Error of what was written before.
+  void start(std::optional<std::int64_t> position, bool at_once);
+  /// The same at once; what it throws, finish() throws.
+  void start_late(std::optional<std::int64_t> position) noexcept;
+  /// After start().
+  bool done() const { return under_way_ ? under_way_->done() : job_->done(); }
+  /// After done(), once: bytes that were moved. Throws file::Error.
+  std::size_t finish();
+
+ private:
+  std::unique_ptr<file::UnderWay> begin(std::int64_t byte);
+  void move(std::optional<std::int64_t> position);
+  void move_bytes(std::int64_t byte);
+
+  const GridFileRef file_;
+  const Direction direction_;
+  const std::shared_ptr<FileData> data_;
+  const std::int64_t etype_size_;
+  const file::View seen_;
+  const bool atomic_;
+  std::unique_ptr<file::UnderWay> under_way_;
+  JobRef job_;  // what would block
+  std::size_t moved_ = 0;
+};
+
+}  // namespace isthmus::face
