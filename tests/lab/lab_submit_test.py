@@ -43,10 +43,32 @@ class Queues:
     def resume(self, site: str) -> None:
         self.on(site, "scontrol", "update", f"nodename={site}2", "state=resume")
 
+    def start_now(self, site: str) -> None:
+        """What rests there: Slurm lets a job do so for two minutes before it starts again. Not
+        while nodes are busy with its end (they are asked after the queue, since they are idle
+        before a run as well), and a second later: slurmd of Slurm 22.05 takes a job that begins in
+        the second in which it was killed for that one, and it is FAILED ("credential revoked")."""
+        rests = "jobs=$(squeue -h -t PD -o '%i %r %S' | grep BeginTime)"
+        busy = "sinfo -h -N -o %T | grep -qv -e idle -e drained"
+        far = '[ $(date -d "$start" +%s) -gt $(($(date +%s) + 10)) ]'
+        each = f"{far} && scontrol update jobid=$job starttime=now+2seconds"
+        loop = f'echo "$jobs" | while read -r job why start; do {each}; done'
+        self.on(site, "sh", "-c", f'{rests}; [ -z "$jobs" ] || {busy} || {loop}')
+
+    def show(self, job: Path) -> None:
+        print(*(f"{p.name}: {p.read_text()}" for p in job.iterdir() if p.is_file()), sep="\n")
+        print(*(f"{p.name}: {p.read_text()}" for p in (self.folder / "home").rglob("*.out")))
+        for site in "ab":
+            print(self.on(site, "scontrol", "show", "job").stdout)
+            print(self.on(site, "sinfo", "-N", "--long").stdout)
+        for log in sorted((self.lab.labs.home / self.lab.id).glob("slurm/*/slurm*.log")):
+            print(f"{log.name}:", *log.read_text().splitlines()[-40:], sep="\n")
+
     def rests_in_a(self) -> bool:
         """Its job is pending, and nothing of it is left on the nodes."""
-        nodes = self.on("a", "sinfo", "-h", "-N", "-o", "%T").stdout.split()
-        return queue(self.lab, "a") == ["PENDING"] and set(nodes) == {"idle"}
+        if queue(self.lab, "a") != ["PENDING"]:
+            return False
+        return set(self.on("a", "sinfo", "-h", "-N", "-o", "%T").stdout.split()) == {"idle"}
 
 
 def state(job: Path) -> dict:
@@ -60,14 +82,15 @@ def until_running(queues: Queues, job: Path) -> None:
     try:
         eventually(lambda: len((job / "out").read_text().splitlines()) == 4, "all ranks", 90)
     finally:  # shown where it fails
-        print(*(f"{p.name}: {p.read_text()}" for p in job.iterdir() if p.is_file()), sep="\n")
-        for site in "ab":
-            print(queues.on(site, "scontrol", "show", "job").stdout)
-            print(queues.on(site, "sinfo", "-N", "--long").stdout)
+        queues.show(job)
 
 
-def until_ended(job: Path, limit: float = 60) -> dict:
-    eventually(lambda: state(job).get("state") == "ended", f"the end of {job}", limit)
+def until_ended(queues: Queues, job: Path, limit: float = 120) -> dict:
+    try:
+        eventually(lambda: state(job).get("state") == "ended", f"the end of {job}", limit)
+    except pytest.fail.Exception:
+        queues.show(job)
+        raise
     return state(job)
 
 
@@ -104,41 +127,45 @@ def test_one_waits_and_is_given_back(queues, hello):
     job = queues.submit("--hold", "10s", *mixed(hello))
     said = job / "err"
     eventually(lambda: "goes back into its queue: after 10 s" in said.read_text(), "a requeue", 90)
-    # Begun anew at once it was FAILED once, on a busy host (Slurm 22.05; not explained).
     eventually(queues.rests_in_a, "a part that has gone back", 90)
-    # Slurm lets a job rest for two minutes before it starts again.
-    queues.on("a", "sh", "-c", "scontrol update jobid=$(squeue -h -o %i) starttime=now")
+    queues.start_now("a")
     queues.resume("b")
-    ended = until_ended(job, 180)
+    ended = until_ended(queues, job, 180)
     parts = (queues.folder / "home").rglob("*.out")
     assert ended["status"] == 0, said.read_text() + "".join(p.read_text() for p in parts)
     assert sorted((job / "out").read_text().splitlines()) == WORLD
 
 
 def test_one_that_waits_briefly_is_given_back_again_and_again(queues, hello):
-    """It is begun anew at once, each time, and is there when the other comes."""
+    """It is begun anew at once, each time, and so is the other, until both are there."""
     queues.drain("b")
-    job = queues.submit("--hold", "1s", *mixed(hello))
+    job = queues.submit("--hold", "3s", *mixed(hello))
     said = job / "err"
-    now = "scontrol update jobid=$(squeue -h -o %i) starttime=now"
 
     def given_back(times: int) -> bool:
-        queues.on("a", "sh", "-c", now)
-        return said.read_text().count("goes back into its queue: after 1 s") >= times
+        queues.start_now("a")
+        assert state(job).get("state") != "ended", state(job)
+        return said.read_text().count("goes back into its queue: after 3 s") >= times
 
-    eventually(lambda: given_back(3), "a part that has gone back three times", 90)
-    queues.resume("b")
-    eventually(
-        lambda: given_back(0) and state(job).get("state") == "ended", f"the end of {job}", 90
-    )
-    assert state(job)["status"] == 0, said.read_text()
+    def met() -> bool:
+        for site in "ab":
+            queues.start_now(site)
+        return state(job).get("state") == "ended"
+
+    try:
+        eventually(lambda: given_back(3), "a part that has gone back three times", 180)
+        queues.resume("b")
+        eventually(met, f"the end of {job}", 180)
+        assert state(job)["status"] == 0, said.read_text()
+    finally:  # shown where it fails
+        queues.show(job)
     assert sorted((job / "out").read_text().splitlines()) == WORLD
 
 
 def test_one_never_comes(queues, hello):
     queues.drain("b")
     job = queues.submit("--wait", "5s", *mixed(hello))
-    ended = until_ended(job)
+    ended = until_ended(queues, job)
     assert ended["status"] == 1
     assert ended["sentence"] == "after 5 s, cluster b not there yet, and --wait allows no more"
     eventually(lambda: not queue(queues.lab, "a") and not queue(queues.lab, "b"), "empty queues")
@@ -150,7 +177,7 @@ def test_one_part_is_cancelled(queues, hello, site):
     until_running(queues, job)
     queues.on(site, "scancel", "--user=root")
     began = time.monotonic()
-    ended = until_ended(job)
+    ended = until_ended(queues, job)
     print(f"ended {time.monotonic() - began:.1f} s after scancel returned")
     assert ended["status"] != 0
     assert f"cluster {site}" in ended["sentence"]
@@ -162,7 +189,7 @@ def test_a_queued_part_is_cancelled(queues, hello):
     queues.drain("b")
     job = queues.submit(*mixed(hello))
     queues.on("b", "scancel", "--user=root")
-    ended = until_ended(job)
+    ended = until_ended(queues, job)
     assert ended["sentence"].startswith("cluster b: Slurm says that its job ")
     assert " is CANCELLED" in ended["sentence"]
 
@@ -199,7 +226,7 @@ def test_the_time_is_up(queues, hello):
     """Slurm gives a minute at least, and looks each half."""
     job = queues.submit("--time", "1min", *mixed(hello, 1000))
     until_running(queues, job)
-    ended = until_ended(job, 200)
+    ended = until_ended(queues, job, 200)
     assert ended["status"] != 0
     assert "time limit" in ended["sentence"] or "TIMEOUT" in ended["sentence"]
 
@@ -210,7 +237,7 @@ def test_gateways_on_compute_nodes(queues, hello):
     grid = queues.folder / "grid.toml"
     grid.write_text("\n\n".join(t for t in tables if not t.lstrip().startswith("[[gateway]]")))
     job = queues.submit("-g", grid, "--tag-output", *mixed(hello))
-    assert until_ended(job)["status"] == 0, (job / "err").read_text()
+    assert until_ended(queues, job)["status"] == 0, (job / "err").read_text()
     assert sorted((job / "out").read_text().splitlines()) == [
         f"[{rank}] {line}" for rank, line in enumerate(WORLD)
     ]
@@ -221,7 +248,7 @@ def test_ranks_are_where_a_map_has_them(queues, hello):
     where = queues.folder / "app.map"
     where.write_text("0,2 a\n1,3 b\n")
     job = queues.submit("--map", where, hello(O4))
-    assert until_ended(job)["status"] == 0, (job / "err").read_text()
+    assert until_ended(queues, job)["status"] == 0, (job / "err").read_text()
     said = sorted((job / "out").read_text().splitlines())
     assert said == ["0/4 a1 6", "1/4 b1 6", "2/4 a2 6", "3/4 b2 6"]
 
@@ -233,7 +260,7 @@ def test_a_profile_of_a_submitted_job(queues, hello):
     done = queues.on("a", "sh", "-c", 'cd "$0" && exec "$@"', queues.folder / "work", *words)
     assert done.returncode == 0, done.stderr
     (job,) = (queues.folder / "jobs").glob("*")
-    assert until_ended(job)["status"] == 0, (job / "err").read_text()
+    assert until_ended(queues, job)["status"] == 0, (job / "err").read_text()
     profile = json.loads((queues.folder / "work" / "app.json").read_text())
     assert (profile["size"], profile["missing"], profile["status"]) == (4, [], 0)
     assert [rank["host"] for rank in profile["ranks"]] == ["a1", "a2", "b1", "b2"]
@@ -262,7 +289,7 @@ def test_a_profile_that_cannot_be_written_in_the_end_is_told(queues, hello):
     job = queues.submit("--profile", gone / "app.json", *mixed(hello))
     gone.rmdir()
     queues.resume("b")
-    ended = until_ended(job, 120)
+    ended = until_ended(queues, job, 120)
     assert ended["status"] == 1
     assert f"cannot write the profile to {gone}/app.json: No such file" in ended["sentence"]
     assert sorted((job / "out").read_text().splitlines()) == WORLD
