@@ -109,27 +109,31 @@ class BringUp:
 
     async def greet(self) -> None:
         """Waits for every agent's hello, and sees that all are of one version and one machine."""
-        hellos = await _all(a.hello(self._limits.start) for _, a in self._agents)
-        for (_, agent), hello in zip(self._agents, hellos, strict=True):
-            agent.host = str(hello.get("host") or "")
-            agent.memory = str(hello.get("memory") or "")
-            self._voice.narrate(
-                f"{agent.label}: agent {hello.get('version')} on {agent.host}, "
-                f"process {hello.get('pid')}"
-            )
-            if hello.get("version") != VERSION:
-                raise RunError(
-                    f"{agent.label}: Isthmus there is version {hello.get('version')}, here it is "
-                    f"{VERSION}",
-                    "Install the same version on both, or name another one by 'prefix' in the "
-                    "grid file.",
-                )
+        hellos = await _all(self.hear(agent) for _, agent in self._agents)
         self._same_machine([h.get("machine") or {} for h in hellos])
         self._memory = {
             spec.cluster: hello.get("memory")
             for (spec, _), hello in zip(self._agents, hellos, strict=True)
             if spec.has_ranks
         }
+
+    async def hear(self, agent: Agent) -> Message:
+        """Its hello, which must be of this version."""
+        hello = await agent.hello(self._limits.start)
+        agent.host = str(hello.get("host") or "")
+        agent.memory = str(hello.get("memory") or "")
+        self._voice.narrate(
+            f"{agent.label}: agent {hello.get('version')} on {agent.host}, "
+            f"process {hello.get('pid')}"
+        )
+        if hello.get("version") != VERSION:
+            raise RunError(
+                f"{agent.label}: Isthmus there is version {hello.get('version')}, here it is "
+                f"{VERSION}",
+                "Install the same version on both, or name another one by 'prefix' in the "
+                "grid file.",
+            )
+        return hello
 
     def machine(self, cluster: int) -> Message:
         """What the agent of the cluster's ranks has said of its host."""
@@ -415,6 +419,19 @@ class BringUp:
             by_memory or home is seen_by or (both_here and self._same_place(home.cluster, cluster))
         )
         return [*(local if beside else []), *reachable(place, listening, hosts)]
+
+    async def again(self, spec: AgentPlan, agent: Agent) -> None:
+        """Brings up an agent that has been heard, in the place of one whose gateways served nobody:
+        its own listen where those did, and others connect to them."""
+        configuration = self.configuration(spec)
+        configuration["gateways"] = [
+            {"node": g.node, "listen": [a for a in self._listening[g.node] if a.startswith("tcp:")]}
+            for g in spec.gateways
+        ]
+        configuration["settings"] = {**self._settings(spec), "anew": True}
+        await agent.request("configure", "configured", self._limits.configure, **configuration)
+        await agent.request("link", "linked", self._limits.link, **self._links(spec))
+        self._agents = [(s, agent if s is spec else a) for s, a in self._agents]
 
     async def spawn(self, *, stdin: bool, tag_output: bool) -> None:
         """Starts the ranks. Standard input goes to the cluster of world rank 0, when at all."""

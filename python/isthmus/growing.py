@@ -4,10 +4,10 @@ growth comes after the other, since each continues the world where the last has 
 import asyncio
 from collections.abc import Iterable
 
-from isthmus.agent import Message
+from isthmus.agent import Agent, Message
 from isthmus.bringup import BringUp, Limits
 from isthmus.errors import RunError
-from isthmus.members import Members
+from isthmus.members import Member, Members
 from isthmus.plan import AgentPlan, Plan
 from isthmus.spawnplan import Growth
 
@@ -56,6 +56,13 @@ class Growing:
                         "grow", "grown", self._limits.configure, growth=self._json(growth)
                     )
         self.parts += 1
+
+    async def again(self, member: Member, agent: Agent) -> None:
+        """Brings up an agent that has been heard, in a member's place, and tells it what the world
+        has grown by. For whoever has the turn."""
+        await self._steps.again(member.plan, agent)
+        for growth in self.growths:
+            await agent.request("grow", "grown", self._limits.configure, growth=self._json(growth))
 
     def world(self, seen_by: AgentPlan) -> Message:
         """As the ranks of a new agent see it: with all that it has grown by."""

@@ -34,6 +34,7 @@ from isthmus.questions import Questions
 from isthmus.rankoutput import RankOutput
 from isthmus.reasons import Reasons, WhyGone, how_exited
 from isthmus.relay import InputRelay, Voice, stdin_is_ours
+from isthmus.revival import Revival
 from isthmus.seeing.gathering import Gathered, Gathering
 from isthmus.seeing.lookout import Lookout
 from isthmus.seeing.traceoptions import TraceOptions
@@ -130,6 +131,7 @@ class Job:
             plan, self._members, self._whereabouts, self._welcome, self._questions.ports.lookup
         )
         self._spawning: Spawning | None = None
+        self._revival: Revival | None = None
         self._ending = Ending()
         self._reasons = Reasons(plan, self._members, self._ending)
         self._interrupts = 0
@@ -161,6 +163,8 @@ class Job:
                 body.cancel()
                 for member in self._members:
                     member.agent.hang_up()
+                if self._revival:
+                    self._revival.hang_up()
                 await asyncio.wait({body})
             elif error := body.exception():
                 raise error
@@ -198,6 +202,8 @@ class Job:
         finally:
             if self._input:
                 self._input.stop()
+            if self._revival:
+                await self._revival.stop()
         await asyncio.gather(*(m.agent.close(self._options.limits.close) for m in self._members))
         assert self._output
         await self._output.drain()
@@ -257,14 +263,24 @@ class Job:
         self._spawning = Spawning(
             growing, self._members, steps, self._options.limits, str(Path.cwd())
         )
-        await self._open_to_guests(growing)
+        ways = await self._open_to_guests(growing)
+        self._revival = Revival(
+            steps,
+            growing,
+            ways,
+            self._members,
+            self._ending,
+            self._voice,
+            self._heard,
+            self._agent_lost,
+        )
         await steps.spawn(stdin=ours, tag_output=self._options.tag_output)
         if ours:
             self._input = InputRelay(self._send_stdin)
         if not self._plan.alone:
             self._members.later(self._watch_latecomers())
 
-    async def _open_to_guests(self, growing: Growing) -> None:
+    async def _open_to_guests(self, growing: Growing) -> OwnWays:
         host, port = self._options.guests_at or ("", 0)
         ways = OwnWays(growing, self._members, self._options.limits, host)
         if host:
@@ -277,6 +293,7 @@ class Job:
         self._meetings = Meetings(
             growing, self._members, self._questions.ports, self._options.limits, ways, host
         )
+        return ways
 
     async def _send_stdin(self, data: bytes | None) -> None:
         """To the agent of world rank 0, which is the first with ranks."""
@@ -439,6 +456,8 @@ class Job:
             pass
         elif self._reasons.is_spare(member):
             self._voice.warn(f"{sentence}; the other gateways of the cluster go on")
+        elif self._revival and self._revival.takes(member, sentence):
+            pass
         elif member.spawned or not agent.told:  # else the step of the bring-up fails
             self._ending.end(1, sentence, Weight.FAULT)
         self._members.changed()

@@ -68,6 +68,18 @@ class Members:
         self._by_agent[id(agent)] = member
         return member
 
+    def another(self, member: Member) -> Agent:
+        """To take the place of a member's that is lost, started as that was."""
+        lost = member.agent
+        return _agent(lost.label, lost.command, lost.target, self._show, None)
+
+    def replace(self, member: Member, agent: Agent) -> None:
+        """That is the member's from now on."""
+        del self._by_agent[id(member.agent)]
+        member.agent, member.lost = agent, False
+        self._by_agent[id(agent)] = member
+        self.changed()
+
     def drop(self, member: Member) -> None:
         """It is none of the run any more; what its agent still says is not for anybody."""
         member.dropped = True

@@ -200,6 +200,8 @@ class Conduit {
   /// Why the conduit is dead; empty while it is alive.
   const std::string& dead() const { return dead_; }
   void fail(std::string reason);
+  /// It is dead because the peer has been started anew, and knows nothing of it.
+  bool peer_anew() const { return peer_anew_; }
   /// For a dead conduit: the routed frames that were submitted and not acknowledged. Those that
   /// were sent may have arrived.
   void salvage(const std::function<void(const InFrame& frame)>& take) const;
@@ -310,6 +312,7 @@ class Conduit {
 
   // Receiving.
   std::uint64_t peer_session_ = 0;
+  bool peer_anew_ = false;
   std::uint64_t received_ = 0;
   std::map<std::uint64_t, std::uint64_t> beyond_;  // first to last, not touching received_
   std::uint64_t received_bytes_ = 0;

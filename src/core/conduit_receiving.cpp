@@ -66,6 +66,7 @@ std::string Conduit::take_hello(Stream& stream, const Decoded& frame) {
     return "said Hello in the name of another node";
   }
   if (peer_session_ != 0 && hello->session != peer_session_) {
+    peer_anew_ = true;
     return "has been started anew and has lost what was under way";
   }
   if (hello->peer_session != 0 && hello->peer_session != config_.session) {
@@ -141,14 +142,15 @@ std::string Conduit::take(Stream& stream, const Decoded& frame, Time now, const 
     consume(header.body_size);
     return {};
   }
-  const InFrame in{.kind = header.kind,
-                   .source = header.source,
-                   .destination = header.destination,
-                   .body = memory ? memory->body() : frame.body,
-                   .flags = header.flags,
-                   .placed = memory ? 0 : header.body_size - frame.body.size(),
-                   .receipt = kept ? Receipt{config_.peer, header.sequence} : Receipt{},
-                   .memory = std::move(memory)};
+  const InFrame in{
+      .kind = header.kind,
+      .source = header.source,
+      .destination = header.destination,
+      .body = memory ? memory->body() : frame.body,
+      .flags = header.flags,
+      .placed = memory ? 0 : header.body_size - frame.body.size(),
+      .receipt = kept ? Receipt{config_.peer, header.sequence, config_.session} : Receipt{},
+      .memory = std::move(memory)};
   if (sink(in, header.hops)) consume(header.body_size);
   if (received_bytes_ - acked_bytes_ >= kAckBytes) ack_due_ = true;
   return {};

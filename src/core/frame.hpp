@@ -60,10 +60,11 @@ struct OutFrame {
 };
 
 /// Of a frame that is passed on: the conduit it came by, where its sender keeps it until it has
-/// arrived.
+/// arrived. `session` is the near end's: a neighbour that was started anew has another conduit.
 struct Receipt {
   NodeId from = kNobody;
   std::uint64_t sequence = 0;
+  std::uint64_t session = 0;
 };
 
 struct Packet;

@@ -298,7 +298,7 @@ void Router::consume(NodeId from, std::size_t body) {
 void Router::settle(const Receipt& receipt) {
   if (receipt.from == kNobody) return;
   Neighbour* const from = find(receipt.from);
-  if (from == nullptr || from->gone) return;
+  if (from == nullptr || from->gone || from->conduit->config().session != receipt.session) return;
   from->conduit->settle(receipt.sequence);
   submitted(*from);
 }

@@ -89,6 +89,9 @@ class Router {
   /// As `add`: a gateway of another run, of which guests come. What they send and are sent crosses
   /// it with the numbers that the receiving run has for its own processes and the sending for its.
   Neighbour& add_junction(NodeId node, Conduit& conduit, const std::string& run);
+  /// A neighbour that serves nobody was started anew, and `conduit` takes the place of the dead
+  /// one, which may go: what that had not brought there goes again.
+  void renew(Neighbour& neighbour, Conduit& conduit);
   /// That run is not there any more: what is for its guests is dropped.
   void part(const std::string& run);
   /// The grid is known. `next`: destination cluster index to the neighbouring gateways by which a
@@ -188,6 +191,7 @@ class Router {
   bool is_way(const Neighbour& neighbour, std::size_t cluster, NodeId process = kNobody) const;
   bool lose_process(NodeId process, const std::string& sentence);
   bool lose_way(std::size_t cluster, const std::string& sentence, bool elsewhere);
+  void disown(NodeId node);
   bool has_fellows() const;
   std::vector<std::size_t> carried(const Neighbour& neighbour) const;
   void salvage(Neighbour& neighbour);

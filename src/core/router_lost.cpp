@@ -8,6 +8,7 @@
 // Where a cluster has several gateways, all keep what they pass on, and so do its sources, until
 // the destination has it (core/conduit.hpp, "Custody"): a gateway that dies takes nothing with it.
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -165,6 +166,37 @@ void Router::salvage(Neighbour& neighbour) {
     }
   }
   if (!trouble.empty()) fail(trouble);
+}
+
+// Whoever kept frames in custody for it, and for those behind it, has them here: on that account
+// nothing is lost, and what comes twice is dropped by its destination.
+void Router::renew(Neighbour& neighbour, Conduit& conduit) {
+  settle_passed_on(neighbour);
+  disown(neighbour.node);
+  const Conduit& before = *std::exchange(neighbour.conduit, &conduit);
+  if (world_ && world_->has_spare_gateways()) conduit.keep_custody();
+  std::erase_if(lost_there_, [&](const auto& lost) { return lost.first == neighbour.node; });
+  std::erase_if(cut_off_there_, [&](const auto& lost) { return lost.first == neighbour.node; });
+  before.salvage([&](const InFrame& frame) {
+    InFrame again = frame;
+    if (again.flags == 0) again.flags = kRepeated;
+    ++redirected_;
+    conduit.forward(again, kMaxHops);
+  });
+  submitted(neighbour);
+}
+
+// What came from there and waits for room is charged to nobody's window any more.
+void Router::disown(NodeId node) {
+  for (const auto& [to, neighbour] : neighbours_) {
+    const auto queue = neighbour->held.find(node);
+    if (queue == neighbour->held.end()) continue;
+    auto& nobodys = neighbour->held[kNobody];
+    if (nobodys.empty()) neighbour->turns.push_back(kNobody);
+    std::move(queue->second.begin(), queue->second.end(), std::back_inserter(nobodys));
+    neighbour->held.erase(queue);
+    std::erase(neighbour->turns, node);
+  }
 }
 
 // The next hop of a frame where ways have been lost; sets its flags by what becomes of it.

@@ -16,11 +16,13 @@
 #include <stdexcept>
 
 #include "net/address.hpp"
+#include "net/conduit_driver.hpp"
 #include "net/connect.hpp"
 #include "net/handshake.hpp"
 #include "net/plain_stream.hpp"
 #include "net/shm/leg.hpp"
 #include "net/shm/ring_stream.hpp"
+#include "net/software.hpp"
 #include "net/stream_io.hpp"
 #include "net/ucx/leg.hpp"
 #include "net/ucx/said.hpp"
@@ -176,6 +178,7 @@ struct Listener::State : std::enable_shared_from_this<State> {
     if (!said) throw std::runtime_error(where + " sent " + reason);
     newcomer.read = std::move(frame.read);
     newcomer.session = said->session;
+    newcomer.resumes = said->peer_session;
     if (said->version != core::kProtocolVersion) {
       const std::string sentence =
           "this side speaks version " + std::to_string(core::kProtocolVersion) +
@@ -312,16 +315,15 @@ void Listener::close() {
   state_->doors.clear();
 }
 
-void refuse(const std::shared_ptr<Stream>& stream, core::NodeId self, core::NodeId peer,
-            const std::string& sentence) {
-  core::FrameHeader header;
-  header.kind = core::FrameKind::Refuse;
-  header.source = self;
-  header.destination = peer;
-  header.body_size = static_cast<std::uint32_t>(std::min<std::size_t>(sentence.size(), 1000));
-  std::vector<std::byte> bytes(core::kHeaderSize + header.body_size);
+namespace {
+
+// Writes one frame, as far as the stream takes it at once, and closes.
+void last_word(const std::shared_ptr<Stream>& stream, core::FrameHeader header,
+               std::span<const std::byte> body) {
+  header.body_size = static_cast<std::uint32_t>(body.size());
+  std::vector<std::byte> bytes(core::kHeaderSize + body.size());
   core::encode_header(header, bytes.data());
-  std::memcpy(bytes.data() + core::kHeaderSize, sentence.data(), header.body_size);
+  std::memcpy(bytes.data() + core::kHeaderSize, body.data(), body.size());
   const iovec all{bytes.data(), bytes.size()};
   const auto moved = stream->write({&all, 1});
   if (moved.error || moved.wait == Stream::Wait::None) {
@@ -332,6 +334,30 @@ void refuse(const std::shared_ptr<Stream>& stream, core::NodeId self, core::Node
     (void)stream->write({});  // what TLS still holds
     stream->close();
   });
+}
+
+}  // namespace
+
+void refuse(const std::shared_ptr<Stream>& stream, core::NodeId self, core::NodeId peer,
+            const std::string& sentence) {
+  core::FrameHeader header;
+  header.kind = core::FrameKind::Refuse;
+  header.source = self;
+  header.destination = peer;
+  const std::string_view told = std::string_view(sentence).substr(0, 1000);
+  last_word(stream, header, std::as_bytes(std::span(told)));
+}
+
+void tell_anew(const std::shared_ptr<Stream>& stream, core::NodeId self, core::NodeId peer) {
+  core::FrameHeader header;
+  header.kind = core::FrameKind::Hello;
+  header.source = self;
+  header.destination = peer;
+  core::Hello hello;
+  hello.session = random_session();
+  hello.window = core::kHeaderSize + core::kMaxBody;
+  hello.software = software();
+  last_word(stream, header, core::encode_hello(hello));
 }
 
 }  // namespace isthmus::net

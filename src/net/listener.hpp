@@ -45,6 +45,7 @@ class Listener {
     std::shared_ptr<Stream> stream;
     core::NodeId node = core::kNobody;  ///< as it says of itself
     std::uint64_t session = 0;          ///< of its conduit
+    std::uint64_t resumes = 0;          ///< the session here that it knows; 0: it begins
     bool is_unix = false;
     bool exposed = false;         ///< unencrypted, and from another host or by UCX
     std::vector<std::byte> read;  ///< all read so far: its Hello, and what followed
@@ -74,5 +75,8 @@ class Listener {
 /// Tells the other end why it is not served, then closes the stream.
 void refuse(const std::shared_ptr<Stream>& stream, core::NodeId self, core::NodeId peer,
             const std::string& sentence);
+/// Tells the other end, by a Hello of another session, that the conduit which it resumes is gone,
+/// then closes the stream.
+void tell_anew(const std::shared_ptr<Stream>& stream, core::NodeId self, core::NodeId peer);
 
 }  // namespace isthmus::net

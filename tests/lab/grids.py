@@ -17,6 +17,22 @@ SIZES = {
 BUILT = mpis.ROOT / "build" / "tests"
 
 
+# Two sites that only dial out, and a relay between them.
+WALLED_IN = [
+    "chain", "--nodes", "2",
+    "--set", "site.a.firewall=outgoing", "--set", "site.c.firewall=outgoing",
+]  # fmt: skip
+RELAYED = """
+[cluster.a]
+host = "a0"
+hosts = "a[1-2]"
+[cluster.c]
+host = "c0"
+hosts = "c[1-2]"
+"""
+RELAY = '[[relay]]\nhost = "b0"\naddress = "10.2.255.1:7500"\n'
+
+
 def sites(testbed: str) -> str:
     return "abc" if testbed == "chain" else "ab"
 
@@ -37,15 +53,25 @@ def command(mpi: str, program: Path) -> list[object]:
 
 def run(lab, testbed: str, libraries: Sequence[str], program: Path, seconds: float = 120) -> str:
     """One program over all sites, each under its own library; what it printed. Ends in time."""
+    return run_on(lab, sites(testbed), nodes(testbed), libraries, program, seconds)
+
+
+def run_on(
+    lab, clusters: str, each: int, libraries: Sequence[str], program: Path, seconds: float, *options
+) -> str:
+    """As `run`, with options of `isthmus run`, and so many ranks of each cluster."""
     words: list[object] = []
     if len(set(libraries)) == 1:
         words = command(libraries[0], program)
     else:
-        for site, mpi in zip(sites(testbed), libraries, strict=True):
+        for site, mpi in zip(clusters, libraries, strict=True):
             words += [":"] if words else []
-            words += ["--on", site, "-n", nodes(testbed), *command(mpi, program)]
+            words += ["--on", site, "-n", each, *command(mpi, program)]
+    if options:
+        options = (*options, "-n", each * len(clusters)) if words[0] != "--on" else options
     done = lab.exec(
-        sys.executable, "-m", "isthmus", "run", "--timeout", seconds, *words, timeout=seconds + 60
-    )
+        sys.executable, "-m", "isthmus", "run", "--timeout", seconds, *options, *words,
+        timeout=seconds + 60,
+    )  # fmt: skip
     assert done.returncode == 0, f"{done.stdout[-4000:]}\n--- stderr\n{done.stderr[-4000:]}"
     return done.stdout

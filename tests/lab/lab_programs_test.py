@@ -1,5 +1,6 @@
-"""Every program over every wide-area network that tells the ways between clusters apart. Many
-minutes: `make lab-grid`. lab_grid_test.py has a choice of them."""
+"""Every program over every wide-area network that tells the ways between clusters apart, and where
+sites only dial out. Many minutes: `make lab-grid`, `make lab-grid-relay`. lab_grid_test.py has a
+choice of them."""
 
 import grids
 import mpis
@@ -12,6 +13,24 @@ PROGRAMS = [path for path in sorted(mpis.PROGRAMS.rglob("*.c")) if not mpis.need
 # MPICH 4.0's MPI_Comm_idup blocks inside of MPI_Test: several at once deadlock between hosts, with
 # or without Isthmus.
 NOT_FOR_MPICH4 = {"idup"}
+
+
+@pytest.fixture(scope="module")
+def relayed(tmp_path_factory):
+    """A grid file."""
+    file = tmp_path_factory.mktemp("relayed") / "grid.toml"
+    file.write_text(grids.RELAYED + grids.RELAY)
+    return file
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_programs_by_a_relay(standing, relayed, program):
+    """Neither site can be dialled: what crosses takes the relay."""
+    turn = PROGRAMS.index(program)
+    libraries = LIBRARIES[0 if program.stem in NOT_FOR_MPICH4 else turn % 3]
+    lab = standing(*grids.WALLED_IN)
+    grids.run_on(lab, "ac", 2, libraries, program, 600, "-g", relayed)
 
 
 @pytest.mark.timeout(900)

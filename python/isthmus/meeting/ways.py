@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from isthmus import services
+from isthmus.agent import Agent, Message
 from isthmus.bringup import Limits
 from isthmus.errors import IsthmusError, RunError
 from isthmus.growing import Growing
@@ -18,6 +19,16 @@ from isthmus.plan import ANY_HOST, GatewayPlan, Place, split_address
 _KEY = "relay"  # what the key of a run's own relay is called
 _MOST = 32  # of another run
 _FORMS = {"at": r"[!-~]{1,200}", "name": r"[!-~]{3,255}", "secret": r"(?:[0-9a-f]{2}){1,64}"}
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """At a relay of this run: where guests come."""
+
+    member: Member
+    node: int
+    secret: bytes
+    addresses: list[str]
 
 
 @dataclass
@@ -56,6 +67,13 @@ class OwnWays:
         self._host = host
         self._job = guests_of(growing.plan.job)
         self._found: Ways | None = None
+        self._opened: list[_Opened] = []
+
+    async def again(self, member: Member, agent: Agent) -> None:
+        """An agent has taken the place of a relay's: guests come where they came."""
+        for opened in self._opened:
+            if opened.member is member:
+                await self._serve(agent, opened.node, opened.secret, listen=opened.addresses)
 
     async def find(self) -> Ways:
         async with self._growing.turn:
@@ -100,17 +118,12 @@ class OwnWays:
         """At a relay of this run, a port for guests."""
         secret = secrets.token_bytes(32)
         try:
-            answer = await member.agent.request(
-                "serve",
-                "serve",
-                self._limits.configure,
-                node=gateway.node,
-                key=_KEY,
-                secret=secret.hex(),
-            )
+            answer = await self._serve(member.agent, gateway.node, secret)
         except IsthmusError as error:
             found.troubles.append(f"{member.agent.label}: {error.sentence}")
             return
+        addresses = [str(address) for address in answer.get("addresses") or []]
+        self._opened.append(_Opened(member, gateway.node, secret, addresses))
         remote = member.plan.host
         hosts = [remote.rpartition("@")[2] if remote else self._host, member.agent.host]
         proof = services.proof(_KEY, secret, self._job)
@@ -118,6 +131,17 @@ class OwnWays:
             {"at": address.removeprefix("tcp:"), **proof}
             for address in reachable_beside(gateway.places[0], answer.get("addresses"), hosts)
         ]
+
+    async def _serve(self, agent: Agent, node: int, secret: bytes, **more: list[str]) -> Message:
+        return await agent.request(
+            "serve",
+            "serve",
+            self._limits.configure,
+            node=node,
+            key=_KEY,
+            secret=secret.hex(),
+            **more,
+        )
 
 
 def _host_of(address: str) -> str:

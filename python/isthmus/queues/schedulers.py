@@ -1,7 +1,7 @@
 """What is to be known of a batch system: how its scripts begin, and by which commands jobs are
-submitted, asked for, cancelled and given back. Slurm is tried on a real one (tests/lab); PBS
-(OpenPBS 23; faked in tests/grid/pbs), LSF (10.1) and Flux (0.60) are written by their manuals of
-2026-11."""
+submitted, asked for, cancelled and given back. Slurm is tried on a real one (tests/lab); PBS is
+written by OpenPBS' manual pages qsub(1B), qstat(1B), qdel(1B) and qrerun(1B), and faked in
+tests/grid/pbs; LSF (10.1) and Flux (0.60) are written by their manuals of 2026-11."""
 
 import re
 import shlex
@@ -56,7 +56,7 @@ KNOWN = {
     "pbs": Scheduler(
         "PBS",
         ("#PBS -N {name}", "#PBS -l select={n}:ncpus=1:mpiprocs=1", "#PBS -j oe",
-         "#PBS -o {output}", "#PBS -r y"),
+         "#PBS -o {output}", "#PBS -r y", "#PBS -S /bin/bash"),
         "#PBS -l walltime={clock}",
         "#PBS ",
         "qsub {script}",
@@ -65,7 +65,7 @@ KNOWN = {
         # Of one that has ended it says so, or that there is none, by what it calls an error.
         "said=$(qstat -f {id} 2>&1); case $said in *'Unknown Job'*|*'has finished'*) echo F;; *) "
         "echo \"$said\" | sed -n 's/^ *job_state = //p';; esac",
-        ("Q", "H", "W", "T", "S"),
+        ("Q", "H", "W", "T", "M", "S", "U"),
         ("R", "E"),
         "$PBS_JOBID",
         # Which is for operators, mostly; the same script makes a new job.

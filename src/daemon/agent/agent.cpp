@@ -325,9 +325,9 @@ void Agent::serve(const ControlMessage& message) {
   const ServeRequest request = read_serve(message.body);
   guest_door_ = std::make_unique<GuestDoor>(context_, options_.self, request.key, request.secret);
   json at = json::array();
-  for (const std::string& place : gateways_->places_beside(request.node)) {
-    at.push_back(guest_door_->listen(place));
-  }
+  const auto places =
+      request.listen.empty() ? gateways_->places_beside(request.node) : request.listen;
+  for (const std::string& place : places) at.push_back(guest_door_->listen(place));
   channel_.send({{"op", "serve"}, {"addresses", at}});
 }
 

@@ -282,7 +282,8 @@ JunctionRequest read_junction(const json& body) {
 
 ServeRequest read_serve(const json& body) {
   const Keys keys(body, "serve");
-  return {keys.node("node"), keys.get<std::string>("key"), from_hex(keys, "secret")};
+  return {keys.node("node"), keys.get<std::string>("key"), from_hex(keys, "secret"),
+          keys.get_or<std::vector<std::string>>("listen", {})};
 }
 
 PartRequest read_part(const json& body) {

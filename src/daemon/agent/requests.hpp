@@ -102,7 +102,8 @@ struct JunctionRequest {
 /// To join connections of guests as a service does, beside a gateway of this agent's.
 struct ServeRequest {
   core::NodeId node = core::kNobody;
-  std::string key, secret;  ///< by which those who come prove that they may; the secret raw
+  std::string key, secret;          ///< by which those who come prove that they may; the secret raw
+  std::vector<std::string> listen;  ///< empty: beside the gateway
 };
 
 struct PartRequest {

@@ -88,7 +88,9 @@ const net::Service* Gateway::State::service_at(const std::string& at) const {
 
 void Gateway::link(core::World world, std::vector<GatewayLink> links, core::Routes next,
                    std::function<void(const std::string& error)> done) {
+  if (state_->config.anew) state_->expect_neighbours(next);
   state_->router.learn_world(std::move(world), std::move(next));
+  state_->welcome_early();
   state_->open_links(std::move(links), std::move(done));
   state_->start_tuning();
   state_->check_ready();
@@ -193,6 +195,7 @@ void Gateway::State::close_now() {
   close_timer.cancel();
   link_timer.cancel();
   tune_timer.cancel();
+  for (const auto& newcomer : std::exchange(early, {})) newcomer.stream->close();
   doors.clear();
   if (listener) listener->close();
   close_junctions();

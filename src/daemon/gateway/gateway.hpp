@@ -40,6 +40,9 @@ struct GatewayConfig {
   /// Serve unencrypted (still authenticated) TCP conduits from other hosts. Needed when a link
   /// of the grid has encryption turned off. Unix sockets and loopback never need it.
   bool accept_plain = false;
+  /// It takes the place of one that has died, and serves nobody itself. Its neighbours connect to
+  /// it when they like, and send at once.
+  bool anew = false;
   /// By which links may go: those whose address is "service:" and its `at`.
   std::vector<net::Service> services{};
 };

@@ -41,13 +41,7 @@ void Gateway::State::open_links(std::vector<GatewayLink> links,
       dialled[to].up = true;  // it was quicker and has opened the conduit to us
       continue;
     }
-    const GatewayLink& made = dialled[to].link;
-    const int streams = made.net == core::Net::Ucx ? 1
-                        : made.streams > 0
-                            ? made.streams
-                            : core::streams_for(static_cast<double>(made.rate), made.rtt,
-                                                static_cast<double>(net::tcp_window_ceiling()));
-    for (int i = 0; i < streams; ++i) dial(to);
+    dial_all(to);
   }
   link_timer.expires_after(config.connect_timeout);
   link_timer.async_wait([weak = weak_from_this()](const std::error_code& error) {
@@ -64,6 +58,17 @@ void Gateway::State::open_links(std::vector<GatewayLink> links,
     }
   });
   links_settled({});
+}
+
+// As many streams as the link begins with.
+void Gateway::State::dial_all(core::NodeId to) {
+  const GatewayLink& made = dialled[to].link;
+  const int streams = made.net == core::Net::Ucx ? 1
+                      : made.streams > 0
+                          ? made.streams
+                          : core::streams_for(static_cast<double>(made.rate), made.rtt,
+                                              static_cast<double>(net::tcp_window_ceiling()));
+  for (int i = dialled[to].dialling; i < streams; ++i) dial(to);
 }
 
 void Gateway::State::dial(core::NodeId to) {
@@ -141,8 +146,8 @@ void Gateway::State::link_up(core::NodeId to) {
   if (mine == dialled.end()) return;
   mine->second.last_failure.clear();
   log::debug("a stream of the link {} stands", link_name(to));
-  if (const auto& link = mine->second.link; !mine->second.up) {
-    Peer& peer = *peers.at(to);
+  Peer& peer = *peers.at(to);
+  if (const auto& link = mine->second.link; !std::exchange(peer.told_link, true)) {
     set_rate(peer, link.rate);
     set_congestion(peer, link.congestion);
     set_compress(peer, link.compress);

@@ -56,6 +56,14 @@ std::string Gateway::State::objection(const net::Listener::Newcomer& newcomer) c
 
 void Gateway::State::welcome(net::Listener::Newcomer newcomer) {
   if (closed) return;
+  if (config.anew && !router.world()) {
+    early.push_back(std::move(newcomer));
+    return;
+  }
+  if (stale(newcomer)) {
+    net::tell_anew(newcomer.stream, config.node, newcomer.node);
+    return;
+  }
   if (const auto reason = objection(newcomer); !reason.empty()) {
     net::refuse(newcomer.stream, config.node, newcomer.node, reason);
     if (events.rejected) events.rejected(newcomer.stream->where() + ": " + reason);
@@ -78,6 +86,24 @@ void Gateway::State::welcome(net::Listener::Newcomer newcomer) {
 Gateway::State::PeerPtr Gateway::State::add_peer(core::NodeId node, bool is_unix) {
   auto peer = std::make_shared<Peer>();
   peer->node = node;
+  peer->driver = make_driver(*peer, is_unix);
+  peer->neighbour = &router.add(node, peer->driver->conduit());
+  peers[node] = peer;
+  if (core::is_gateway(node)) tell_what_is_known(*peer);
+  return peer;
+}
+
+// What a fellow gateway should know already.
+void Gateway::State::tell_what_is_known(Peer& peer) {
+  for (const auto& [gateway, part] : full) {
+    tell(peer, core::FrameKind::Control,
+         net::encode_control(
+             {.what = net::ControlBody::What::Joined, .node = gateway, .part = part}));
+  }
+}
+
+std::shared_ptr<net::ConduitDriver> Gateway::State::make_driver(Peer& peer, bool is_unix) {
+  const core::NodeId node = peer.node;
   core::ConduitConfig settings;
   settings.self = config.node;
   settings.peer = node;
@@ -90,14 +116,14 @@ Gateway::State::PeerPtr Gateway::State::add_peer(core::NodeId node, bool is_unix
       settings.patience = mine->second.link.patience;
     }
     settings.buffer = settings.window = config.link_bytes;
-    settings.compressor = peer->compressor = std::make_shared<compress::FrameCompressor>();
+    settings.compressor = peer.compressor = std::make_shared<compress::FrameCompressor>();
   } else {
     settings.patience = is_unix ? core::Time::zero() : core::Time(net::kProcessPatience);
     settings.stream_timeout = net::kProcessPatience;
   }
   net::ConduitDriver::Hooks hooks;
   // The driver is the peer's and calls nothing once closed, which happens before the state ends.
-  Peer* p = peer.get();
+  Peer* p = &peer;
   hooks.passes_on = true;
   hooks.frame = [this, p](const core::InFrame& frame, std::uint16_t hops) {
     return take(*p, frame, hops);
@@ -107,18 +133,7 @@ Gateway::State::PeerPtr Gateway::State::add_peer(core::NodeId node, bool is_unix
   hooks.lost = [this, p](const net::Loss& loss) { lost(*p, loss); };
   hooks.ended = [this, p] { ended(*p); };
   hooks.dead = [this, p](const std::string& reason) { dead(*p, reason); };
-  peer->driver = std::make_shared<net::ConduitDriver>(io, std::move(settings), std::move(hooks));
-  peer->neighbour = &router.add(node, peer->driver->conduit());
-  peers[node] = peer;
-  // What a fellow gateway should know already.
-  if (core::is_gateway(node)) {
-    for (const auto& [gateway, part] : full) {
-      tell(*peer, core::FrameKind::Control,
-           net::encode_control(
-               {.what = net::ControlBody::What::Joined, .node = gateway, .part = part}));
-    }
-  }
-  return peer;
+  return std::make_shared<net::ConduitDriver>(io, std::move(settings), std::move(hooks));
 }
 
 bool Gateway::State::all_joined(int part) const {
@@ -221,6 +236,7 @@ void Gateway::State::dead(Peer& peer, const std::string& reason) {
   }
   leaves_shares(peer.node);
   if (peer.neighbour->left || faulted) return;
+  if (peer.driver->conduit().peer_anew() && only_forwards(peer.node)) return renew(peer);
   std::string sentence;
   if (core::is_gateway(peer.node)) {
     const auto mine = dialled.find(peer.node);

@@ -110,6 +110,7 @@ GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& reques
     config.connect_timeout =
         seconds_or(request.settings, "connect_timeout", config.connect_timeout);
     config.services = request.services;
+    config.anew = request.settings.value("anew", json(false)) == true;
     config.accept_plain = request.settings.value("accept_plain", json(false)) == true;
 
     State* state = state_.get();

@@ -41,6 +41,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   struct Peer {
     core::NodeId node = core::kNobody;
     std::shared_ptr<net::ConduitDriver> driver;
+    bool told_link = false;  // a gateway: how the link is to be used, where this end has opened it
     bool joined = false;     // a process: said that it is connected to all gateways here
     net::Stream::Leg leg{};  // likewise: by what its connection goes, or went
     core::Router::Neighbour* neighbour = nullptr;
@@ -70,6 +71,8 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void welcome(net::Listener::Newcomer newcomer);
   std::string objection(const net::Listener::Newcomer& newcomer) const;
   PeerPtr add_peer(core::NodeId node, bool is_unix);
+  std::shared_ptr<net::ConduitDriver> make_driver(Peer& peer, bool is_unix);
+  void tell_what_is_known(Peer& peer);
   void process_joined(Peer& peer);
   void lost(Peer& peer, const net::Loss& loss);
   void await_reconnect(Peer& peer, const std::string& sentence);
@@ -82,6 +85,13 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   bool any_inside() const;
   Present& present_of(const Peer& process);
   std::string name(core::NodeId node) const;
+
+  // gateway_anew.cpp: gateways that were started anew
+  bool only_forwards(core::NodeId node) const;
+  bool stale(const net::Listener::Newcomer& newcomer) const;
+  void renew(Peer& peer);
+  void expect_neighbours(const core::Routes& next);
+  void welcome_early();
 
   // gateway_control.cpp: what is told to all
   void control(Peer& from, const core::InFrame& frame);
@@ -101,6 +111,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
 
   // gateway_links.cpp: conduits opened from this side
   void open_links(std::vector<GatewayLink> links, std::function<void(const std::string&)> done);
+  void dial_all(core::NodeId to);
   void dial(core::NodeId to);
   static asio::awaitable<std::shared_ptr<net::Stream>> connected(std::shared_ptr<State> self,
                                                                  GatewayLink link);
@@ -156,6 +167,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   std::map<std::pair<std::size_t, std::size_t>, core::Shares> shares;
 
   std::map<core::NodeId, PeerPtr> peers;
+  std::vector<net::Listener::Newcomer> early;      // before the world is known, where it matters
   std::map<std::size_t, Present> present;          // processes, by cluster
   std::set<std::pair<int, core::NodeId>> without;  // processes, and the gateways they do without
   // Gateways that know all their processes of a part of the world to have joined.

@@ -51,6 +51,7 @@ struct BedOptions {
   std::vector<int> sizes{1, 1};  ///< ranks per cluster; clusters are linked in a chain
   std::vector<int> gateways{};   ///< per cluster; empty: one in each
   int bridges = 0;               ///< gateways after those, of all clusters
+  bool relay = false;            ///< the clusters are linked with a last gateway, of none, instead
   bool encrypt = true;
   bool ranks_by_tcp = false;
   int streams = 1;
@@ -96,6 +97,7 @@ class Testbed {
     }
     first_bridge_ = cluster_.size();
     cluster_.resize(first_bridge_ + static_cast<std::size_t>(options_.bridges), 0);
+    if (options_.relay) cluster_.push_back(0);
     for (std::size_t i = 0; i < cluster_.size(); ++i) {
       addresses_.push_back(on_io([&] { return make_gateway(i); }));
     }
@@ -116,40 +118,44 @@ class Testbed {
   /// Links the gateways; returns their errors, joined.
   std::string link() {
     std::vector<std::unique_ptr<Awaited<std::string>>> done;
-    for (std::size_t i = 0; i < gateways_.size(); ++i) {
-      auto answer = std::make_unique<Awaited<std::string>>();
-      auto* result = answer.get();
-      done.push_back(std::move(answer));
-      on_io([&] {
-        const std::size_t mine = cluster_[i];
-        std::vector<GatewayLink> links;
-        for (const std::size_t other : linked(i, mine + 1)) {
-          GatewayLink link;
-          link.to = node(other);
-          const auto instead = link_addresses_.find(other);
-          link.addresses = {instead == link_addresses_.end() ? addresses_[other][0]
-                                                             : instead->second};
-          link.encrypt = options_.encrypt;
-          link.streams = options_.streams;
-          link.patience = link_patience_;
-          links.push_back(link);
-        }
-        core::Routes next;
-        for (std::size_t c = 0; c < of_cluster_.size(); ++c) {
-          if (serves(i, c)) continue;
-          for (const std::size_t other : linked(i, c > mine ? mine + 1 : mine - 1)) {
-            next[c].push_back(node(other));
-          }
-        }
-        if (i < wrong_routes_.size()) next = wrong_routes_[i];
-        gateways_[i]->link(world_of(mine), links, next,
-                           [result](const std::string& error) { result->set(error); });
-        return 0;
-      });
-    }
+    for (std::size_t i = 0; i < gateways_.size(); ++i) done.push_back(link(i));
     std::string errors;
     for (auto& answer : done) errors += answer->get();
     return errors;
+  }
+  /// One of them; brings its error.
+  std::unique_ptr<Awaited<std::string>> link(std::size_t i) {
+    auto answer = std::make_unique<Awaited<std::string>>();
+    on_io([&, result = answer.get()] {
+      const std::size_t mine = cluster_[i];
+      std::vector<GatewayLink> links;
+      for (const std::size_t other :
+           is_relay(i) ? std::vector<std::size_t>{} : linked(i, mine + 1)) {
+        GatewayLink link;
+        link.to = node(other);
+        const auto instead = link_addresses_.find(other);
+        link.addresses = {instead == link_addresses_.end() ? addresses_[other][0]
+                                                           : instead->second};
+        link.encrypt = options_.encrypt;
+        link.streams = options_.streams;
+        link.patience = link_patience_;
+        links.push_back(link);
+      }
+      core::Routes next;
+      for (std::size_t c = 0; c < of_cluster_.size(); ++c) {
+        if (serves(i, c)) continue;
+        for (const std::size_t other : linked(i, is_relay(i) ? c
+                                                 : c > mine  ? mine + 1
+                                                             : mine - 1)) {
+          next[c].push_back(node(other));
+        }
+      }
+      if (i < wrong_routes_.size()) next = wrong_routes_[i];
+      gateways_[i]->link(world_of(mine), links, next,
+                         [result](const std::string& error) { result->set(error); });
+      return 0;
+    });
+    return answer;
   }
 
   net::EndpointConfig config(int rank) {
@@ -203,6 +209,11 @@ class Testbed {
       gateways_[i].reset();
       return 0;
     });
+  }
+  /// Another takes the place of one that has died, where that listened.
+  std::string gateway_comes_anew(std::size_t i) {
+    on_io([&] { return make_gateway(i, true); });
+    return link(i)->get();
   }
   /// On the testbed's thread.
   void gateway_dies(std::size_t i) { gateways_[i].reset(); }
@@ -271,7 +282,7 @@ class Testbed {
   }
 
  private:
-  std::vector<std::string> make_gateway(std::size_t i) {
+  std::vector<std::string> make_gateway(std::size_t i, bool anew = false) {
     if (gateways_.size() <= i) {
       gateways_.resize(i + 1);
       gateway_faults_.push_back(std::make_unique<Awaited<std::string>>());
@@ -290,6 +301,7 @@ class Testbed {
     config.failover = options_.failover;
     config.connect_timeout = options_.connect_timeout;
     config.handshake_timeout = options_.handshake_timeout;
+    config.anew = anew;
     Gateway::Events events;
     events.fault = [this, i](const std::string& message, int) { gateway_faults_[i]->set(message); };
     events.abort = [this, i](int rank, int code, const std::string& message) {
@@ -305,12 +317,16 @@ class Testbed {
     };
     events.rejected = [this, i](const std::string& sentence) { rejected_[i]->set(sentence); };
     gateways_[i] = std::make_unique<Gateway>(io_, config, events);
+    if (anew) return gateways_[i]->listen(addresses_[i]);
     return gateways_[i]->listen({"tcp:127.0.0.1:0", "unix:" + folder_ + "/g" + std::to_string(i)});
   }
 
   // The gateways of the neighbouring cluster `there` that gateway `i` is linked with: the k-th of
   // one with the k-th of the other, the shorter list wrapping around.
   std::vector<std::size_t> linked(std::size_t i, std::size_t there) const {
+    if (options_.relay) {
+      return is_relay(i) ? of_cluster_[there] : std::vector<std::size_t>{cluster_.size() - 1};
+    }
     if (there >= of_cluster_.size() || i >= first_bridge_) return {};
     const auto& ours = of_cluster_[cluster_[i]];
     const auto& theirs = of_cluster_[there];
@@ -322,8 +338,10 @@ class Testbed {
     return found;
   }
 
+  bool is_relay(std::size_t i) const { return options_.relay && i + 1 == cluster_.size(); }
+
   bool serves(std::size_t i, std::size_t cluster) const {
-    return cluster_[i] == cluster || i >= first_bridge_;
+    return !is_relay(i) && (cluster_[i] == cluster || i >= first_bridge_);
   }
 
   core::World world_of(std::size_t cluster) {

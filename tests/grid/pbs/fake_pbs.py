@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The commands of PBS that scripts of `isthmus submit` need, on one host, as the manual of OpenPBS
-23 has them: what they print, how they end, what a job finds in its environment. In the folder
-$FAKE_PBS a file `queue.NAME` is a queue, and `blocked.NAME` keeps its jobs from starting. Linked as
-qsub, qstat, qdel, qrerun."""
+"""The commands of PBS that scripts of `isthmus submit` need, on one host, as OpenPBS' manual pages
+(section 1B) have them: what they take and print, what a job finds in its environment. The pages say
+no more of a status than that it is above 0: here it is the number of pbs_error.h modulo 256. In the
+folder $FAKE_PBS a file `queue.NAME` is a queue, and `blocked.NAME` keeps its jobs from starting.
+Linked as qsub, qstat, qdel, qrerun."""
 
 import json
 import os
@@ -16,7 +17,7 @@ from pathlib import Path
 
 HERE = Path(os.environ["FAKE_PBS"])
 SERVER = "pbs1"
-DIRECTIVES = {"-N", "-l", "-j", "-o", "-r", "-q"}
+DIRECTIVES = {"-N", "-l", "-j", "-o", "-r", "-q", "-S"}
 KILL_DELAY = 1.0  # from SIGTERM to SIGKILL
 
 
@@ -45,6 +46,7 @@ def known_job(command: str, job: str) -> dict:
 def qsub(script: str) -> None:
     text = Path(script).read_text()
     said = {"queue": "workq", "name": Path(script).name, "walltime": 3600, "output": ""}
+    said["shell"] = "/bin/sh"  # the user's
     for line in re.findall(r"^#PBS (.*)$", text, re.MULTILINE):
         option, _, value = line.partition(" ")
         if option not in DIRECTIVES:
@@ -53,13 +55,15 @@ def qsub(script: str) -> None:
             said["queue"] = value
         elif option == "-o":
             said["output"] = value
+        elif option == "-S":
+            said["shell"] = value
         elif option == "-N":
             said["name"] = value
         elif value.startswith("walltime="):
             hours, minutes, seconds = map(int, value.partition("=")[2].split(":"))
             said["walltime"] = 3600 * hours + 60 * minutes + seconds
         elif option == "-l" and not re.fullmatch(r"select=\d+:ncpus=1:mpiprocs=1", value):
-            fail(188, f"qsub: Illegal attribute or resource value {value}")
+            fail(166, f"qsub: Illegal attribute or resource value {value}")
     if not (HERE / f"queue.{said['queue']}").exists():
         fail(170, "qsub: Unknown queue")
     job = f"{933 + len(list(HERE.glob('*.script')))}.{SERVER}"
@@ -94,8 +98,7 @@ def mom(job: str) -> None:
     }  # fmt: skip
     with (HERE / f"{job}.OU").open("wb") as output:
         running = subprocess.Popen(
-            [HERE / f"{job}.script"] if os.access(HERE / f"{job}.script", os.X_OK)
-            else ["/bin/bash", "-l", HERE / f"{job}.script"],
+            [said["shell"], "-l", HERE / f"{job}.script"],
             env=os.environ | own, cwd=Path.home(), start_new_session=True,
             stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
         )  # fmt: skip

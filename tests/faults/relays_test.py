@@ -1,0 +1,86 @@
+"""A relay of the grid file that dies: it is started again, and nothing is lost."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from faulty import Grid, check, free_port, says
+
+TWO = "[cluster.east]\n[cluster.west]\n"
+
+
+def relay(**keys: object) -> str:
+    lines = [f"{key} = '{value}'\n" for key, value in keys.items()]
+    return TWO + "[[relay]]\n" + "".join(lines)
+
+
+def hears(running, words: str) -> None:
+    """The launcher says so."""
+    while words not in (line := running.stderr.readline()):
+        assert line, f"the launcher has ended without '{words}'"
+
+
+def kill_relay(grid: Grid, number: int) -> None:
+    (victim,) = grid.gateways()
+    os.kill(victim, number)
+
+
+@pytest.mark.parametrize("mpi", ["ompi", "mpich"])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_it_is_started_again(grid: Grid, program, tmp_path, mpi, number):
+    """Also where its port is any, twice, and while ranks wait in a collective."""
+    grid.write(relay())
+    bell = tmp_path / "bell"
+    with grid.start("-g", "grid.toml", "-n", 4, program(mpi), "fine", 0, bell) as running:
+        says(running, "up 4\n")
+        for _ in range(2):
+            kill_relay(grid, number)
+            hears(running, "it is started again, and what it carried is kept meanwhile")
+            hears(running, "isthmus: relay: is there again")
+        bell.touch()
+        _, err = running.communicate(timeout=90)
+    assert running.returncode == 0, err
+
+
+def test_on_another_host(remote: Grid, prefix: Path, program, tmp_path):
+    address = f"127.0.0.1:{free_port()}"
+    remote.write(relay(host="site", prefix=prefix, address=address))
+    bell = tmp_path / "bell"
+    with remote.start("-g", "grid.toml", "-n", 4, program("ompi"), "fine", 0, bell) as running:
+        says(running, "up 4\n")
+        kill_relay(remote, signal.SIGKILL)
+        hears(running, "isthmus: relay on site: is there again")
+        bell.touch()
+        _, err = running.communicate(timeout=90)
+    assert running.returncode == 0, err
+
+
+def test_it_cannot_be_started_again(remote: Grid, prefix: Path, program, tmp_path):
+    """The patience of its links ends, and the run with it: a sentence says what it tried."""
+    script = tmp_path / "there" / "bin" / "isthmusd"
+    script.parent.mkdir(parents=True)
+    script.write_text((prefix / "bin" / "isthmusd").read_text())
+    script.chmod(0o755)
+    remote.write("patience = '2 s'\n" + relay(host="site", prefix=script.parents[1]))
+    words = ("-g", "grid.toml", "-n", 4, program("ompi"), "fine", 0, tmp_path / "never")
+    with remote.start(*words) as running:
+        says(running, "up 4\n")
+        script.unlink()
+        kill_relay(remote, signal.SIGKILL)
+        _, err = running.communicate(timeout=90)
+    running.stderr = err  # as of a run that was waited for
+    check(running, 1, "relay on site", "started again")
+
+
+def test_an_end_while_it_is_away(grid: Grid, program, tmp_path):
+    """Whatever is being started then is ended with the rest."""
+    grid.write(relay())
+    words = ("-g", "grid.toml", "-n", 4, program("ompi"), "fine", 0, tmp_path / "never")
+    with grid.start(*words) as running:
+        says(running, "up 4\n")
+        kill_relay(grid, signal.SIGKILL)
+        hears(running, "it is started again")
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=90)
+    assert running.returncode == 128 + signal.SIGINT, err
