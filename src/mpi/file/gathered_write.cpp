@@ -122,6 +122,7 @@ GatheringRef agree_on_gathering(const GridFile& file, const file::View& view,
   if (!small || total > kMostMaps || made->aggregators.empty()) return nullptr;
   std::vector<ViewTerms> told;
   std::optional<std::vector<file::View>> views;
+  told.reserve(all.size());
   for (const GatherTerms& each : all) told.push_back({each.displacement, each.map_bytes});
   agree(
       file.members, [&](coll::Party& party) { return tell_views(party, view, told, views); },

@@ -1,10 +1,13 @@
 #include "mpi/file/grid_file.hpp"
 
+#include <unistd.h>
+
 #include <unordered_map>
 
 #include "file/error.hpp"
 #include "mpi/file/told_error.hpp"
 #include "mpi/making/agreement.hpp"
+#include "mpi/process/files_left_open.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/request/progress.hpp"
 #include "mpi/request/whence.hpp"
@@ -22,6 +25,44 @@ Table& table() {
 }
 std::atomic<int> open_files{0};
 
+constexpr const char* kFinalize = "MPI_Finalize";
+
+std::vector<GridFileRef> all_open() {
+  const std::lock_guard lock(table().mutex);
+  std::vector<GridFileRef> all;
+  for (const auto& [handle, file] : table().files) all.push_back(file);
+  return all;
+}
+
+/// Programs are to close their files, but where they do not, none is to lack what was written.
+class LeftOpen final : public FilesLeftOpen {
+ public:
+  void settle() override {
+    for (const GridFileRef& file : all_open()) {
+      // Another run may have ended, and answers no more.
+      if (file->members && !file->members->runs.empty()) continue;
+      try {
+        file->run(kFinalize, [&] { file->file->settle(); });
+      } catch (const file::Error& error) {
+        tell(*file, error.what());
+      }
+    }
+  }
+  void tidy() override {
+    for (const GridFileRef& file : all_open()) {
+      if (file->keeper && file->near) remove_shared_number(*file, kFinalize);
+    }
+  }
+
+ private:
+  static void tell(const GridFile& file, const std::string& why) {
+    const std::string line = "isthmus: rank " + std::to_string(grid()->world_rank) + ": " +
+                             file.name + " lacks data, and the program has not closed it: " + why +
+                             ". MPI_File_close raises such errors.\n";
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+  }
+};
+
 }  // namespace
 
 GridFileRef find_file(MPI_File handle) {
@@ -33,6 +74,8 @@ GridFileRef find_file(MPI_File handle) {
 
 void enter_file(const GridFileRef& file) {
   const std::lock_guard lock(table().mutex);
+  static LeftOpen left_open;
+  files_left_open.store(&left_open, std::memory_order_release);
   table().files[key(file->handle)] = file;
   open_files.fetch_add(1, std::memory_order_release);
 }

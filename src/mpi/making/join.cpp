@@ -21,6 +21,7 @@
 #include "mpi/native/face.hpp"
 #include "mpi/native/thread_level.hpp"
 #include "mpi/process/file_service.hpp"
+#include "mpi/process/files_left_open.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/tracing.hpp"
 #include "mpi/process/traffic.hpp"
@@ -216,9 +217,12 @@ void leave_grid() {
     const std::string table = leaving->choices.table();
     [[maybe_unused]] const auto written = write(STDERR_FILENO, table.data(), table.size());
   }
+  FilesLeftOpen* const files = files_left_open.load(std::memory_order_acquire);
   try {
+    if (files != nullptr) files->settle();
     const KnownWait here({.call = "MPI_Finalize"});
     grid_barrier(*leaving);
+    if (files != nullptr) files->tidy();
     stop_native_progress();
     leaving->world_comm.reset();
     unregister_comm(MPI_COMM_WORLD);
