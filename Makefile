@@ -109,24 +109,30 @@ grid-programs: build packages-programs
 grid-faults: build packages-programs
 	$(GROUPED) $(BIN)/pytest -q tests/faults
 
-.PHONY: lab lab-queues lab-networks lab-grid $(addprefix lab-grid-,hablot zipper chain)
+.PHONY: lab lab-queues lab-networks lab-waiting lab-grid $(addprefix lab-grid-,hablot zipper chain relay)
 lab: lab-networks lab-queues  ## the lab itself, and Isthmus over its emulated networks and schedulers
 
 QUEUES := tests/lab/lab_submit_test.py tests/lab/lab_slurm_test.py
 lab-networks: build
 	$(GROUPED) $(BIN)/pytest -q -n 2 --dist loadfile tests/lab \
-	  --ignore tests/lab/lab_programs_test.py $(addprefix --ignore ,$(QUEUES))
+	  $(addprefix --ignore ,tests/lab/lab_programs_test.py tests/lab/lab_waiting_test.py $(QUEUES))
 
 # Real schedulers, which take their time and little of the processors'.
 lab-queues: build packages-programs
 	$(GROUPED) $(BIN)/pytest -q $(QUEUES)
+
+lab-waiting: build packages-programs  ## a queue that is blocked for 90 s, and how quickly parts end: minutes
+	$(GROUPED) $(BIN)/pytest -q -s tests/lab/lab_waiting_test.py
 
 lab-grid: build  ## every program over emulated wide-area networks: many minutes
 	$(MAKE) -k -j 3 -O lab-grid-hablot lab-grid-zipper lab-grid-chain
 
 # Side by side: they wait for the networks most of the time.
 lab-grid-hablot lab-grid-zipper lab-grid-chain: lab-grid-%: build
-	$(GROUPED) $(BIN)/pytest -q tests/lab/lab_programs_test.py -k $*
+	$(GROUPED) $(BIN)/pytest -q tests/lab/lab_programs_test.py -k "test_programs and not relay and $*"
+
+lab-grid-relay: build  ## the same where sites only dial out, and meet at a relay
+	$(GROUPED) $(BIN)/pytest -q tests/lab/lab_programs_test.py -k test_programs_by_a_relay
 
 grid-all: build packages-programs  ## every program with every MPI library and pair of libraries
 	$(GROUPED) $(BIN)/pytest -q tests/grid/programs_test.py tests/grid/stress_test.py tests/grid/large_test.py \

@@ -452,12 +452,13 @@ class Job:
         if member.dropped:
             return
         member.lost = True
-        if self._spawning and self._spawning.failed(member, sentence):
+        spare = self._reasons.is_spare(member)
+        if (self._spawning and self._spawning.failed(member, sentence)) or (
+            self._revival and self._revival.takes(member, sentence, spare=spare)
+        ):
             pass
-        elif self._reasons.is_spare(member):
+        elif spare:
             self._voice.warn(f"{sentence}; the other gateways of the cluster go on")
-        elif self._revival and self._revival.takes(member, sentence):
-            pass
         elif member.spawned or not agent.told:  # else the step of the bring-up fails
             self._ending.end(1, sentence, Weight.FAULT)
         self._members.changed()

@@ -43,9 +43,11 @@ class Revival:
         self._lost = lost
         self._under_way: dict[asyncio.Task[None], Agent | None] = {}
 
-    def takes(self, member: Member, sentence: str) -> bool:
-        """Whether it is started again, which is told."""
+    def takes(self, member: Member, sentence: str, *, spare: bool) -> bool:
+        """Whether it is started again, which is told; one that is `spare` where guests come."""
         if not self._is_relay(member) or self._ending.begun.is_set():
+            return False
+        if spare and not self._ways.opened_at(member):
             return False
         self._voice.warn(f"{sentence}; it is started again, and what it carried is kept meanwhile")
         task = asyncio.create_task(self._again(member, sentence))

@@ -56,7 +56,8 @@ class Queues:
         self.on(site, "sh", "-c", f'{rests}; [ -z "$jobs" ] || {busy} || {loop}')
 
     def show(self, job: Path) -> None:
-        print(*(f"{p.name}: {p.read_text()}" for p in job.iterdir() if p.is_file()), sep="\n")
+        files = (p for p in job.iterdir() if p.is_file() and p.name != "key.pem")
+        print(*(f"{p.name}: {p.read_text()}" for p in files), sep="\n")
         print(*(f"{p.name}: {p.read_text()}" for p in (self.folder / "home").rglob("*.out")))
         for site in "ab":
             print(self.on(site, "scontrol", "show", "job").stdout)
@@ -81,8 +82,9 @@ def state(job: Path) -> dict:
 def until_running(queues: Queues, job: Path) -> None:
     try:
         eventually(lambda: len((job / "out").read_text().splitlines()) == 4, "all ranks", 90)
-    finally:  # shown where it fails
+    except pytest.fail.Exception:
         queues.show(job)
+        raise
 
 
 def until_ended(queues: Queues, job: Path, limit: float = 120) -> dict:

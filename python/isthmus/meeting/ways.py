@@ -69,6 +69,10 @@ class OwnWays:
         self._found: Ways | None = None
         self._opened: list[_Opened] = []
 
+    def opened_at(self, member: Member) -> bool:
+        """Guests may come there."""
+        return any(opened.member is member for opened in self._opened)
+
     async def again(self, member: Member, agent: Agent) -> None:
         """An agent has taken the place of a relay's: guests come where they came."""
         for opened in self._opened:
