@@ -311,8 +311,8 @@ class Conduit {
   bool compressing_ = false;
 
   // Receiving.
-  std::uint64_t peer_session_ = 0;
   bool peer_anew_ = false;
+  std::uint64_t peer_session_ = 0;
   std::uint64_t received_ = 0;
   std::map<std::uint64_t, std::uint64_t> beyond_;  // first to last, not touching received_
   std::uint64_t received_bytes_ = 0;

@@ -90,14 +90,14 @@ int collectively(const Call& call, Body&& body) noexcept {
 }
 
 /// The grid communicator that an entry is to work on; null: the call is the native library's.
-/// Collectives of native communicators go there even while operations of the grid are under way
-/// (those get a push first): MPI does not match a blocking collective on one rank with a
-/// non-blocking one on another, and the other members cannot know what is under way here.
+/// Collectives of native communicators go there even while operations of the grid are under way:
+/// MPI does not match a blocking collective on one rank with a non-blocking one on another, and the
+/// other members cannot know what is under way here. These get a push first, also from those that
+/// end without waiting, such as a root's broadcast.
 inline GridCommRef spanning(MPI_Comm comm) {
   if (inner_call()) return nullptr;
-  if (find_comm(comm) != nullptr) return share_comm(comm);
   if (!idle()) pump();
-  return nullptr;
+  return find_comm(comm) == nullptr ? nullptr : share_comm(comm);
 }
 
 }  // namespace isthmus::face
