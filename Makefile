@@ -22,7 +22,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test unit grid grid-all sanitize fuzz aarch64 aarch64-some check tidy \
-        tidy-changed format bench papers suite clean
+        tidy-changed format bench papers suite debian clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -139,13 +139,15 @@ grid-all: build packages-programs  ## every program with every MPI library and p
 	  tests/grid/applications_test.py tests/grid/shapes_test.py \
 	  --all-libraries
 
-.PHONY: packages-programs packages-check packages-aarch64
+.PHONY: packages-programs packages-check packages-aarch64 packages-debian
 packages-programs:
 	@tools/setup/system_packages tools/setup/packages-programs.txt tools/setup/packages-slurm.txt
 packages-check:
 	@tools/setup/system_packages tools/setup/packages-check.txt
 packages-aarch64:
 	@tools/setup/system_packages tools/setup/packages-aarch64.txt
+packages-debian:
+	@tools/setup/system_packages tools/setup/packages-debian.txt
 
 .PHONY: sanitizers
 sanitizers: setup packages-check
@@ -164,6 +166,9 @@ aarch64: build packages-aarch64  ## build for aarch64; its unit tests, and a gri
 
 aarch64-some: build packages-aarch64  ## of that what depends on the architecture: a minute or two
 	tools/aarch64 --some
+
+debian: build packages-debian  ## Debian packages, and a grid with what is in them: six minutes
+	tools/debian
 
 suite: build  ## mpi4py's own test suite over a grid, against the native run
 	tools/mpi4py_suite

@@ -13,8 +13,6 @@
 #include "mpi/request/grid_request.hpp"
 #include "mpi/request/tracked.hpp"
 
-#ifdef ISTHMUS_HAS_Psend_init
-
 namespace isthmus::face {
 
 Partitions::Partitions(void* buffer_, int number_, MPI_Count count_, MPI_Datatype type_)
@@ -35,6 +33,7 @@ void Partitions::check(int partition) const {
                                        std::to_string(number - 1));
 }
 
+#ifdef ISTHMUS_HAS_Psend_init
 namespace {
 
 /// What the native library says of a plain message of these; a count beyond int is checked as the
@@ -192,6 +191,6 @@ ISTHMUS_MPI(Parrived)(MPI_Request request, int partition, int* flag) {
   return code;
 }
 
-}  // namespace isthmus::face
-
 #endif
+
+}  // namespace isthmus::face
