@@ -5,11 +5,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import uuid
 from pathlib import Path
 
 import pytest
+from waiting import eventually
 
 from isthmus.bench.contestants import IsthmusRun, PlainTcp
 from isthmus.bench.gridfile import write
@@ -146,13 +146,6 @@ def marked(mark: str) -> list[str]:
         except OSError:
             continue
     return [line for line in found if line]
-
-
-def eventually(condition, what: str) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.05)
 
 
 def test_sigterm_leaves_nothing_behind():

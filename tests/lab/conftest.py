@@ -6,26 +6,17 @@ import json
 import os
 import subprocess
 import sys
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from marks import MARK, marked_processes
+from waiting import eventually
 
 sys.path.append(str(Path(__file__).parents[1] / "grid"))
 
 import slurms
-
-
-def eventually(condition: Callable[[], object], what: str, limit: float = 30) -> None:
-    """Waits until it is true; fails, saying what was awaited, when it never is."""
-    deadline = time.monotonic() + limit
-    while not condition():
-        if time.monotonic() > deadline:
-            pytest.fail(f"not within {limit:g} s: {what}")
-        time.sleep(0.02)
 
 
 class Labs:

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from conftest import eventually
+from waiting import eventually
 
 SMALL = ("run", "hablot", "--nodes", "1")
 WAITING = ("--", "sh", "-c", "sleep 3600 & echo up; wait")

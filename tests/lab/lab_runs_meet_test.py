@@ -16,7 +16,8 @@ from tempfile import TemporaryDirectory
 import grids
 import mpis
 import pytest
-from conftest import StandingLab, eventually
+from conftest import StandingLab
+from waiting import eventually
 
 WALLS = [*("--set", "site.a.firewall=outgoing"), *("--set", "site.c.firewall=outgoing")]
 MEETING = mpis.ROOT / "tests" / "grid" / "meeting"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 import slurms
-from conftest import eventually
 from slurms import M4, M5, O4, O5, WORLD, on, queue
+from waiting import eventually
 
 ISTHMUS = [sys.executable, "-m", "isthmus"]
 

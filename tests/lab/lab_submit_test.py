@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 import slurms
-from conftest import eventually
 from slurms import M4, O4, WORLD, queue
+from waiting import eventually
 
 pytestmark = slurms.INSTALLED
 
@@ -44,10 +44,10 @@ class Queues:
         self.on(site, "scontrol", "update", f"nodename={site}2", "state=resume")
 
     def start_now(self, site: str) -> None:
-        """What rests there: Slurm lets a job do so for two minutes before it starts again. Not
-        while nodes are busy with its end (they are asked after the queue, since they are idle
-        before a run as well), and a second later: slurmd of Slurm 22.05 takes a job that begins in
-        the second in which it was killed for that one, and it is FAILED ("credential revoked")."""
+        """Ends the rest of two minutes that Slurm gives a job before it starts again: two seconds
+        later, once its nodes are idle. slurmd 22.05 refuses a job that begins in the second in
+        which it was killed ("credential revoked"), and it is FAILED."""
+        # Nodes are asked after the queue: they are idle before a run, too.
         rests = "jobs=$(squeue -h -t PD -o '%i %r %S' | grep BeginTime)"
         busy = "sinfo -h -N -o %T | grep -qv -e idle -e drained"
         far = '[ $(date -d "$start" +%s) -gt $(($(date +%s) + 10)) ]'

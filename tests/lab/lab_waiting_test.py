@@ -5,9 +5,9 @@ import time
 
 import pytest
 import slurms
-from conftest import eventually
 from lab_submit_test import mixed, queues, state, until_ended, until_running  # noqa: F401
 from slurms import WORLD, queue
+from waiting import eventually
 
 pytestmark = slurms.INSTALLED
 

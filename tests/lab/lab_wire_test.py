@@ -9,7 +9,7 @@ from pathlib import Path
 
 import mpis
 import pytest
-from conftest import eventually
+from waiting import eventually
 
 # Both directions at once, so many rounds of so many megabytes, each with a content of its own.
 EXCHANGE = """
