@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 
+#include "core/after_pause.hpp"
 #include "core/stream_count.hpp"
 
 namespace isthmus::core {
@@ -14,11 +15,10 @@ class Bursts {
  public:
   using Time = std::chrono::nanoseconds;
 
-  /// Linux halves the window of a stream that was silent for longer: its shortest retransmission
-  /// timeout.
-  static constexpr Time kPause = std::chrono::milliseconds(200);
+  /// Windows shrink in it.
+  static constexpr Time kPause = AfterPause::kPause;
   /// Windows have grown after so many round trips; until then a burst comes in parts.
-  static constexpr int kGrowth = 8;
+  static constexpr int kGrowth = AfterPause::kRoundTrips;
   /// After so long a second stream stands by for what the first one loses.
   static constexpr Time kSettled = std::chrono::seconds(1);
 

@@ -165,7 +165,7 @@ class Conduit {
     Outcome outcome = Outcome::Good;
     std::string reason;
   };
-  /// True: consumed. False: the sink has kept a copy and somebody calls consume() later.
+  /// True: consumed. False: the sink has kept the frame and somebody calls consume() later.
   using Sink = std::function<bool(const InFrame& frame, std::uint16_t hops)>;
   /// `bytes` begins where the last call's `used` ended. The sink may call submit() and consume().
   /// The last `placed` bytes of the first frame have come and are elsewhere (see arriving). With

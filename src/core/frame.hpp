@@ -79,8 +79,8 @@ struct InFrame {
   std::uint8_t flags = 0;
   std::size_t placed = 0;  ///< bytes after `body`, which are where Engine::place said
   Receipt receipt{};       ///< nobody's where it need not be settled
-  /// What has the frame alone, `body` being the body there: it can be passed on as it is. Null:
-  /// the body is borrowed.
+  /// Holds this frame and nothing else, and `body` points into it: whoever keeps it may send it on
+  /// as it is. Null: `body` is borrowed.
   std::shared_ptr<Packet> memory{};
 };
 

@@ -83,9 +83,9 @@ class Direct : public std::enable_shared_from_this<Direct> {
     bool by_ucx = false;  // its streams go by UCX, or went
     std::vector<std::string> addresses;
     int streams = 0;  // to be opened, and opened again when lost, from this side
-    int held = 0;     // at most, of these; as many as the first one: none stand by
+    int held = 0;     // the most that `streams` may become; no more than it: none stand by
     core::Bursts bursts;
-    std::uint64_t bulk = 0;  // bytes of them that have been counted
+    std::uint64_t bulk = 0;  // bytes that `bursts` has been told of
     std::string last_failure;
   };
   using PeerPtr = std::shared_ptr<Peer>;

@@ -92,8 +92,8 @@ int collectively(const Call& call, Body&& body) noexcept {
 /// The grid communicator that an entry is to work on; null: the call is the native library's.
 /// Collectives of native communicators go there even while operations of the grid are under way:
 /// MPI does not match a blocking collective on one rank with a non-blocking one on another, and the
-/// other members cannot know what is under way here. These get a push first, also from those that
-/// end without waiting, such as a root's broadcast.
+/// other members cannot know what is under way here. What is gets a push first, since not every
+/// collective waits: a root's broadcast may end at once.
 inline GridCommRef spanning(MPI_Comm comm) {
   if (inner_call()) return nullptr;
   if (!idle()) pump();

@@ -12,7 +12,7 @@
 
 namespace isthmus::face {
 
-/// Shared by who waits and those who begin it or do it: another thread may.
+/// Shared: the thread that waits, the one that begins it late and the worker may be three.
 class OwnAccess : public std::enable_shared_from_this<OwnAccess> {
  public:
   OwnAccess(GridFileRef file, Direction direction, std::shared_ptr<FileData> data,

@@ -1,5 +1,5 @@
-// What becomes of files that the program has open when it leaves MPI. The room of files knows them,
-// and comes after that of who leaves.
+// What becomes of files that the program has open when it leaves MPI. An interface, since the room
+// of files may not be included where MPI is left.
 #pragma once
 
 #include <atomic>

@@ -122,7 +122,7 @@ int main(int argc, char** argv) {
   memset(base, 0, WINDOW);
   data = malloc(WINDOW);
   if (!data) fail("memory", "there is not enough");
-  memset(data, 0, WINDOW);  // pages never written are one page, which is quick to read
+  memset(data, 0, WINDOW); /* pages never written are one page, which is quick to read */
   for (int i = 1; i < argc; ++i) run(argv[i]);
   MPI_Win_free(&win);
   free(data);
