@@ -66,6 +66,10 @@ _ANSWERS = [
     "staged",
 ]
 _UNJOINED_GRACE = 1.0  # seconds
+_NOBODY_SAYS = (
+    "no rank can say where it is: they are stopped, have not called MPI_Init, or are at the end of "
+    "MPI_Finalize, in the native library"
+)
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -478,15 +482,16 @@ class Job:
     def _tell_where(self) -> None:
         async def tell() -> None:
             if not await self._whereabouts.say(self._voice):
-                self._voice.say("no rank can say where it is")
+                self._voice.say(_NOBODY_SAYS)
 
         self._members.later(tell())
 
     def _out_of_time(self) -> None:
         async def end() -> None:
             with contextlib.suppress(Exception):  # the limit holds whatever else goes wrong
-                if any(member.joined for member in self._members.running):
-                    await self._whereabouts.say(self._voice)
+                joined = any(member.joined for member in self._members.running)
+                if joined and not await self._whereabouts.say(self._voice):
+                    self._voice.say(_NOBODY_SAYS)
             limit = self._options.timeout
             self._ending.end(EXIT_TIMEOUT, f"the time limit of {limit:g} s has passed", Weight.USER)
 

@@ -16,6 +16,12 @@ def test_timeout(pair):
     assert "kill" in [m["op"] for m in grid.installs["west"].heard]
 
 
+def test_timeout_of_ranks_that_say_nothing(pair):
+    joined = spawned({"say": {"op": "joined", "ranks": 1}})
+    done = pair(joined, joined).run("-n", "2", "--timeout", "1", "x")
+    check(done, 124, "no rank can say where it is", "the time limit of 1 s has passed")
+
+
 def test_timeout_holds_while_agents_start(pair):
     grid = pair(None, {"on": {"hello": [{"sleep": 30}]}})
     check(grid.run("-n", "2", "--timeout", "1", "x"), 124, "the time limit of 1 s has passed")

@@ -36,6 +36,8 @@ TOPOLOGY = tuple(
 FORTRAN = ("isthmus_fortran_comm_idup", "isthmus_fortran_comm_idup_with_info")
 # What stubs ask on behalf of every Fortran layer: src/mpi/rma/attributes.cpp.
 ASKED_FOR_FORTRAN = ("isthmus_fortran_win_attribute",)
+# What MPICH's stub asks when UCX is to close its connections: src/mpi/making/join.cpp.
+OF_UCX = ("isthmus_has_left",)
 # What the processes of a call have in common where it may wait for others; and calls that only look
 # at the handle, or at what hangs on it.
 SHARED = ("MPI_Comm", "MPI_Win", "MPI_File", "MPI_Message", "MPI_Session")
@@ -159,7 +161,7 @@ def table(face: Face) -> str:
         declarations.append(f'extern "C" void {name}();')
         rows.append(f'    {{"{name}", reinterpret_cast<void*>(&{name})}},')
     rows.append("#endif")
-    for name in (*ASKED_FOR_FORTRAN, *TOPOLOGY):
+    for name in (*ASKED_FOR_FORTRAN, *OF_UCX, *TOPOLOGY):
         declarations.append(f'extern "C" void {name}();')
         rows.append(f'    {{"{name}", reinterpret_cast<void*>(&{name})}},')
     return f"""{BANNER}

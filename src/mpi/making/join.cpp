@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <span>
 #include <stdexcept>
@@ -167,6 +168,8 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
   return made;
 }
 
+std::atomic<bool> has_left = false;
+
 // MPI_Finalize deletes the attributes of MPI_COMM_SELF before all else, the last set first; those
 // of the program may still communicate (MPI-4.1 section 11.2.4). So ours, set first, is the moment
 // to leave.
@@ -236,6 +239,9 @@ void leave_grid() {
   native.Comm_free(&leaving->self);
   if (leaving->shadow->comm != MPI_COMM_NULL) native.Comm_free(&leaving->shadow->comm);
   core::trace::dump("MPI_Finalize");
+  has_left = true;
 }
 
 }  // namespace isthmus::face
+
+int isthmus_has_left() { return isthmus::face::has_left ? 1 : 0; }

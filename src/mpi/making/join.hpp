@@ -12,3 +12,7 @@ void join_grid(ProgressBy by);
 void leave_grid();
 
 }  // namespace isthmus::face
+
+/// Whether it has left, so that nobody awaits anything of it, natively either (MPI-4.1 section
+/// 11.2.4); asked by src/preload/ucx_finalize.c.
+extern "C" int isthmus_has_left();
