@@ -1,6 +1,7 @@
-/* MPICH before 4.2 over UCX (pmodels/mpich 6596): MPI_Finalize closes each endpoint, for which UCX's
- * TCP wants an answer from the peer, and then waits in the process manager's barrier, where it
- * answers nobody. The slower rank waits for ever: now and then, the more often the longer the way.
+/* MPICH before 4.2 over UCX (pmodels/mpich 6596): MPI_Finalize closes each endpoint, for which
+ * UCX's TCP wants an answer from the peer, and then waits in the process manager's barrier, where
+ * it answers nobody. The slower rank waits for ever: now and then, the more often the longer the
+ * way.
  *
  * A rank that has left the grid leaves its endpoints open instead: since the grid's barrier nobody
  * awaits anything of it, and UCX closes them with their worker, which asks no peer. */

@@ -16,12 +16,6 @@ def test_timeout(pair):
     assert "kill" in [m["op"] for m in grid.installs["west"].heard]
 
 
-def test_timeout_of_ranks_that_say_nothing(pair):
-    joined = spawned({"say": {"op": "joined", "ranks": 1}})
-    done = pair(joined, joined).run("-n", "2", "--timeout", "1", "x")
-    check(done, 124, "no rank can say where it is", "the time limit of 1 s has passed")
-
-
 def test_timeout_holds_while_agents_start(pair):
     grid = pair(None, {"on": {"hello": [{"sleep": 30}]}})
     check(grid.run("-n", "2", "--timeout", "1", "x"), 124, "the time limit of 1 s has passed")
@@ -54,6 +48,14 @@ def test_signals_end_everything(pair, number):
     assert err == f"isthmus: {number.name}: ended everything\n"
     for install in grid.installs.values():
         assert "kill" in [m["op"] for m in install.heard]
+
+
+def test_nobody_says_where_it_is(pair):
+    with started(pair(UP, RUNNING)) as running:
+        running.send_signal(signal.SIGQUIT)
+        assert running.stderr.readline().startswith("isthmus: no rank can say where it is: ")
+        running.send_signal(signal.SIGTERM)
+        running.communicate(timeout=60)
 
 
 def test_second_interrupt_does_not_wait(pair):

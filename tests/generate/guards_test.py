@@ -81,11 +81,16 @@ def test_the_stub_gets_every_known_function_sorted() -> None:
         '{"MPI_Type_commit", nullptr},',
         *(
             f'{{"{name}", reinterpret_cast<void*>(&{name})}},'
-            for name in (*guards.FORTRAN, *guards.ASKED_FOR_FORTRAN, *guards.TOPOLOGY)
+            for name in (
+                *guards.FORTRAN,
+                *guards.ASKED_FOR_FORTRAN,
+                *guards.OF_UCX,
+                *guards.TOPOLOGY,
+            )
         ),
         "{nullptr, nullptr},",
     ]
-    others = [*guards.FORTRAN, *guards.TOPOLOGY]
+    others = [*guards.FORTRAN, *guards.ASKED_FOR_FORTRAN, *guards.OF_UCX, *guards.TOPOLOGY]
     assert others == sorted(others)
 
 
