@@ -321,11 +321,11 @@ class Agent:
             if not pipe.is_closing() or pipe.get_write_buffer_size():
                 pipe.abort()
 
-    async def order(self, op: str) -> bool:
+    async def order(self, op: str, **keys: Any) -> bool:
         """Sends a message that ends ranks. An agent that is still held up by standard input which
         its ranks do not read will not hear it: it is hung up on, and False returned."""
         try:
-            await asyncio.wait_for(self.send(op), 1)
+            await asyncio.wait_for(self.send(op, **keys), 1)
         except asyncio.TimeoutError:
             self.hang_up()
             return False
