@@ -417,12 +417,11 @@ class Job:
 
         self._members.later(connect())
 
-    def _look_up(self, service: str, answer: Answer) -> None:
+    def _look_up(self, service: str, limit: float, answer: Answer) -> None:
         """A name that is not published in this run."""
 
         async def look() -> None:
-            port = await finding.published(service, self._plan.job)
-            answer({"port": port} if port else self._questions.ports.lookup(service))
+            answer(await finding.waited_for(service, self._plan.job, limit, self._questions.ports))
 
         self._members.later(look())
 
