@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from isthmus import grid as grids
-from isthmus.errors import UsageError
-from isthmus.queues import commands, joiner, keys, schedulers, scripts
+from isthmus.errors import RunError, UsageError
+from isthmus.queues import commands, joiner, keys, place, schedulers, scripts
 from isthmus.queues.door import Door, GatheringError, Guest, Policy
 
 
@@ -366,3 +366,15 @@ def test_where_a_user_says_that_jobs_come_to(said, place):
 def test_a_place_that_is_none(said):
     with pytest.raises(UsageError, match="no place where jobs can come to"):
         commands._meeting_point(said)
+
+
+def test_who_looks_at_a_job_whose_process_is_gone_is_told(monkeypatch, tmp_path, capfd):
+    monkeypatch.setenv("ISTHMUS_JOBS", str(tmp_path))
+    job = place.create("isthmus-1")
+    job.file("out").write_text("so far\n")
+    job.file("err").touch()
+    job.note("state.json", {"state": "running"})
+    with pytest.raises(RunError, match="isthmus-1 is lost: its process is gone") as raised:
+        commands.attach("isthmus-1")
+    assert "isthmus cancel isthmus-1" in str(raised.value)
+    assert capfd.readouterr().out == "so far\n"

@@ -19,7 +19,7 @@ import typer
 
 from isthmus.argv import RunOptions, seconds_of
 from isthmus.command import agent_command
-from isthmus.errors import UsageError, listing
+from isthmus.errors import RunError, UsageError, listing
 from isthmus.execution import tell_files, tell_networks
 from isthmus.grid import ClusterSpec
 from isthmus.grid import load as load_grid
@@ -282,7 +282,12 @@ def attach(name: JobName) -> int:
                 break
             time.sleep(_FOLLOW_PAUSE)
     said = job.facts("state.json")
-    return int(said.get("status", 1)) if said.get("state") == "ended" else 1
+    if said.get("state") != "ended":
+        raise RunError(
+            f"{job.name} is {_state(job)}",
+            f"`isthmus cancel {job.name}` ends what may be left of it in queues.",
+        )
+    return int(said.get("status", 1))
 
 
 def cancel(name: JobName) -> None:
