@@ -22,7 +22,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test unit grid grid-all sanitize fuzz aarch64 aarch64-some check tidy \
-        tidy-changed format bench papers suite debian clean
+        tidy-changed format bench papers suite debian debian-some clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -77,6 +77,7 @@ check-and-packages:
 	$(MAKE) check
 	$(MAKE) packages-programs
 	$(MAKE) packages-aarch64
+	$(MAKE) packages-debian
 grid-and-lab:
 	$(MAKE) grid-programs
 	$(MAKE) lab-networks
@@ -86,6 +87,7 @@ waiting:
 beside:
 	nice -n 19 $(MAKE) sanitizers
 	nice -n 19 $(MAKE) aarch64-some
+	nice -n 19 $(MAKE) debian-some
 	nice -n 19 $(MAKE) tidy-changed
 
 unit: build  ## unit tests, in C++ and Python
@@ -169,6 +171,9 @@ aarch64-some: build packages-aarch64  ## of that what depends on the architectur
 
 debian: build packages-debian  ## Debian packages, and a grid with what is in them: six minutes
 	tools/debian
+
+debian-some: build packages-debian  ## of that all but the compilation: half a minute
+	tools/debian --some
 
 suite: build  ## mpi4py's own test suite over a grid, against the native run
 	tools/mpi4py_suite

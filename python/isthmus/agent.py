@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from isthmus.command import try_ssh
+from isthmus.command import SETUP_ENDED, SETUP_REMEDY, try_ssh
 from isthmus.endings import signal_name
 from isthmus.errors import RunError
 from isthmus.sshlinks import Forwarding
@@ -277,6 +277,8 @@ class Agent:
             return "the connection was lost", ""
         if status is None:
             return "the agent closed its output", ""
+        if said := self._end_of_setup():
+            return f"its setup ended with status {said}", SETUP_REMEDY
         if self.target and status == 255 and self.said_hello:
             return "the connection was lost", ""
         if self.target and status == 255:
@@ -287,6 +289,14 @@ class Agent:
         if status < 0:
             return f"the agent was killed by {signal_name(-status)}", ""
         return f"the agent ended by itself with status {status}", ""
+
+    def _end_of_setup(self) -> str:
+        """The status and the line, where the agent was never reached; they are quoted no more."""
+        for said in [*self._stderr] if not self.said_hello else ():
+            if said.startswith(SETUP_ENDED):
+                self._stderr.remove(said)
+                return said.removeprefix(SETUP_ENDED).strip()
+        return ""
 
     def _quote(self) -> str:
         """The last lines that the agent or ssh wrote for itself, below the sentence."""
@@ -321,11 +331,11 @@ class Agent:
             if not pipe.is_closing() or pipe.get_write_buffer_size():
                 pipe.abort()
 
-    async def order(self, op: str) -> bool:
+    async def order(self, op: str, **keys: Any) -> bool:
         """Sends a message that ends ranks. An agent that is still held up by standard input which
         its ranks do not read will not hear it: it is hung up on, and False returned."""
         try:
-            await asyncio.wait_for(self.send(op), 1)
+            await asyncio.wait_for(self.send(op, **keys), 1)
         except asyncio.TimeoutError:
             self.hang_up()
             return False
@@ -368,9 +378,10 @@ class Agent:
         if self._process.returncode is not None:
             return
         with contextlib.suppress(ProcessLookupError):
-            if self.target or self._arrival or number != signal.SIGKILL:
+            mine = not (self.target or self._arrival)
+            if not mine or (self.said_hello and number != signal.SIGKILL):
                 self._process.send_signal(number)
-            else:  # what the agent started and could not end any more
+            else:  # what a setup started, or the agent, and could not end any more
                 os.killpg(self._process.pid, number)
 
 

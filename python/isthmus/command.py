@@ -13,6 +13,9 @@ from isthmus import sshlinks
 from isthmus.errors import UsageError
 from isthmus.install import find_isthmusd
 
+SETUP_ENDED = "isthmus: setup ended with status"  # then the status, and mostly the command
+SETUP_REMEDY = "Try the lines of its 'setup' in the grid file there, in a login shell (bash -l)."
+
 
 def isthmusd_of(prefix: str | None, local: bool) -> str:
     """What to call isthmusd by: below `prefix` where one is given, else this installation's for
@@ -38,8 +41,11 @@ def agent_command(
     else stay in the home directory, as ranks do under mpirun."""
     isthmusd = isthmusd_of(prefix, host is None)
     if setup:
-        # What they print is nothing of the agent's; a setup that fails ends here.
-        lines = ["set -e", "exec 3>&1 1>&2", *setup, "set +e", "exec 1>&3 3>&-"]
+        # What they print, and read, is nothing of the agent's; a setup that fails ends here.
+        told = ["trap 'isthmus_at=\": $BASH_COMMAND\"' ERR"]
+        told.append(f"trap 'echo \"{SETUP_ENDED} $?$isthmus_at\" >&2' EXIT")
+        lines = ["set -e", "exec 3>&1 4<&0 1>&2 </dev/null", *told, *setup]
+        lines += ["trap - EXIT ERR", "set +e", "exec 1>&3 3>&- <&4 4<&-"]
         lines.append(f"cd {shlex.quote(cwd)} 2>/dev/null || :")
         lines += ['set -- "${isthmusd:-isthmusd}"', "unset isthmusd", f'exec "$1" {role}']
         # A login shell may set another PATH, and a setup too; the one that ssh finds goes first.

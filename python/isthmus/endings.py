@@ -1,7 +1,9 @@
 """How programs end, in words."""
 
+import re
 import signal
 
+_OF_A_RANK = re.compile(r'rank \d+ \(cluster "([^"]+)"\)')
 _WITHOUT = "ended without MPI_Finalize or was killed"  # as gateways say it of a rank that is gone
 
 
@@ -36,3 +38,14 @@ def of_the_rank(sentence: str, cluster: str, status: int, number: int | None) ->
     if number is not None:
         return sentence.replace(_WITHOUT, _killed(number))
     return sentence.replace(_WITHOUT, f"ended without MPI_Finalize, with status {status}")
+
+
+def cluster_named(sentence: str) -> str:
+    """That of the rank with which the sentence begins, or nothing."""
+    found = _OF_A_RANK.match(sentence)
+    return found[1] if found else ""
+
+
+def cluster_of_the_rank(sentence: str) -> str:
+    """Where somebody may yet say how the rank went with which the sentence begins; else nothing."""
+    return cluster_named(sentence) if _WITHOUT in sentence else ""

@@ -63,7 +63,8 @@ ISTHMUS_RUNS: the folder where 'isthmus ps' and 'isthmus top' find runs. \
 ISTHMUS_LOG: 'warn', 'info' or 'debug': show, on standard error, what agents and gateways do. \
 ISTHMUS_PREFIX: where Isthmus is installed, with isthmusd in its bin. \
 ISTHMUS_SSH: the ssh command. ISTHMUS_START_TIMEOUT: seconds that agents have to start (60). \
-ISTHMUS_GRACE: seconds that clusters have to end by themselves when one has failed (3)."""
+ISTHMUS_GRACE: seconds that clusters have to end by themselves when one has failed (0.5 to 10, \
+by what is still to be heard)."""
 
 SUBMIT = """Put a job into the queues of its clusters; it runs, as one world, when all are there.
 

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 from isthmus import latecomers
 from isthmus.agent import Agent, Message
 from isthmus.bringup import BringUp, Limits
+from isthmus.closing import Closing
 from isthmus.errors import EXIT_TIMEOUT, IsthmusError
+from isthmus.grace import Grace
 from isthmus.growing import Growing
 from isthmus.meeting import finding
 from isthmus.meeting.door import Door
@@ -65,7 +67,6 @@ _ANSWERS = [
     "stage",
     "staged",
 ]
-_UNJOINED_GRACE = 1.0  # seconds
 _NOBODY_SAYS = (
     "no rank can say where it is: they are stopped, have not called MPI_Init, or are at the end of "
     "MPI_Finalize, in the native library"
@@ -138,6 +139,8 @@ class Job:
         self._revival: Revival | None = None
         self._ending = Ending()
         self._reasons = Reasons(plan, self._members, self._ending)
+        limits = options.limits
+        self._closing = Closing(self._members, self._ending, Grace(limits.grace), limits.kill)
         self._interrupts = 0
         self._hurry = asyncio.Event()
         self._output: RankOutput | None = None
@@ -198,7 +201,7 @@ class Job:
                     self._meetings.close()
                 if self._gathering and any(member.joined for member in self._members.running):
                     await self._whereabouts.gather(traces=True)
-                await self._end_ranks()
+                await self._closing.end_ranks()
             if self._options.stats or self._options.profile or self._gathering:
                 await stats.collect(self._members, self._options.limits.close)
             if self._gathering:
@@ -333,7 +336,7 @@ class Job:
             case "output":
                 fd = 2 if message.get("fd") == 2 else 1
                 await self._output.show(member, fd, payload, self._ending.sentence)
-                if not self._ending.killing:
+                if not member.killing:
                     member.verdict = member.chatter.slurm.verdict
             case "joined":
                 # A gateway that is not beside the ranks' agent knows it alone.
@@ -358,6 +361,7 @@ class Job:
                 self._exited(member, message)
             case "abort":
                 self._reasons.abort(message)
+                self._closing.heard()
             case "silence":
                 if said := self._silences.sentence(message):
                     self._voice.say(said)
@@ -369,6 +373,7 @@ class Job:
                 (self._voice.warn if message.get("warning") else self._voice.narrate)(said)
             case "fault":
                 self._reasons.fault(message)
+                self._closing.heard()
             case "error":
                 why = str(message.get("message") or "its agent gave no reason")
                 if not (self._spawning and self._spawning.failed(member, why)):
@@ -416,12 +421,11 @@ class Job:
 
         self._members.later(connect())
 
-    def _look_up(self, service: str, answer: Answer) -> None:
+    def _look_up(self, service: str, limit: float, answer: Answer) -> None:
         """A name that is not published in this run."""
 
         async def look() -> None:
-            port = await finding.published(service, self._plan.job)
-            answer({"port": port} if port else self._questions.ports.lookup(service))
+            answer(await finding.waited_for(service, self._plan.job, limit, self._questions.ports))
 
         self._members.later(look())
 
@@ -502,31 +506,6 @@ class Job:
 
     async def _until_exited(self) -> None:
         await self._members.until(lambda: all(member.exited for member in self._members.ranked))
-
-    async def _end_ranks(self) -> None:
-        """Ends all ranks and waits, within bounds, for what is still to be heard of them."""
-        limits = self._options.limits
-        if self._ending.outcome and self._ending.outcome.weight != Weight.USER:
-            # What ended one part ends the others as well; killing in the middle of that makes
-            # native launchers stumble, and hides the reason. Where no cluster has joined, hardly
-            # a rank has heard of it.
-            heard_of = any(member.joined for member in self._members.ranked)
-            await self._gone(limits.grace if heard_of else min(limits.grace, _UNJOINED_GRACE))
-        self._ending.killing = True
-        running = self._members.running
-        heard = await asyncio.gather(*(member.agent.order("kill") for member in running))
-        for member, well in zip(running, heard, strict=True):
-            member.lost = member.lost or not well
-        await self._gone(limits.kill)
-
-    async def _gone(self, limit: float) -> None:
-        """Waits for the end of all that was spawned, at most `limit` seconds."""
-
-        def gone() -> bool:
-            return all(m.exited or m.lost for m in self._members.ranked if m.spawned)
-
-        with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._members.until(gone), limit)
 
 
 def run_job(

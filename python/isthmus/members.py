@@ -26,6 +26,7 @@ class Member:
     paused: bool = False
     exited: Message | None = None
     lost: bool = False
+    killing: bool = False  # its ranks are being ended by this launcher
     verdict: str = ""  # why a scheduler has ended its ranks, unless they are being ended here
     dropped: bool = False  # it is none of the run any more
     chatter: Chatter = field(default_factory=Chatter)
@@ -108,8 +109,12 @@ class Members:
     async def until(self, so: Callable[[], bool]) -> None:
         """Waits for news until `so()`."""
         while not so():
-            self._news.clear()
-            await self._news.wait()
+            await self.news()
+
+    async def news(self) -> None:
+        """Waits for the next."""
+        self._news.clear()
+        await self._news.wait()
 
     def later(self, work: Coroutine[Any, Any, None]) -> None:
         """Does it in the background."""

@@ -11,7 +11,7 @@ Reply = Callable[[Agent, int, int, Message], None]
 Spawn = Callable[[int, object, str, Callable[[str], None]], None]
 Told = Callable[[int, Message], Message]
 Connect = Callable[[PortName, int, float | None, Answer], None]
-Lookup = Callable[[str, Answer], None]
+Lookup = Callable[[str, float, Answer], None]
 
 
 class Questions:
@@ -31,7 +31,8 @@ class Questions:
         rank, what it wants to have started, the port where that is to connect, and what to call
         with the reason when it cannot be, else with nothing; `told` a rank and a piece of its
         profile, and gives the answer; `abroad` a port of another run, the rank that connects there
-        and the seconds it waits; `elsewhere` a name that nobody here has published."""
+        and the seconds it waits; `elsewhere` a name that nobody here has published, and the
+        seconds to wait for it."""
         self._job = job
         self.ports = Ports(job)
         self._abroad = abroad
@@ -67,6 +68,8 @@ class Questions:
             value = request.get(key)
             return value if isinstance(value, str) else ""
 
+        said = request.get("limit")
+        limit = float(said) if isinstance(said, int | float) else None
         context = request.get("context")
         caller = Caller(rank, answer, context if type(context) is int else 0)
         match request.get("do"):
@@ -79,9 +82,7 @@ class Questions:
             case "connect":
                 port = portname.parse(text("port"))
                 if port and port.job != self._job:
-                    limit = request.get("limit")
-                    seconds = float(limit) if isinstance(limit, int | float) else None
-                    self._abroad(port, rank, seconds, answer)
+                    self._abroad(port, rank, limit, answer)
                 else:
                     self.ports.connect(text("port"), caller)
             case "publish":
@@ -93,7 +94,7 @@ class Questions:
                 if "port" in found:
                     answer(found)
                 else:
-                    self._elsewhere(text("service"), answer)
+                    self._elsewhere(text("service"), limit or 0, answer)
             case "spawn":
                 self._start(rank, request, answer)
             case "profile":

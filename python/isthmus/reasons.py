@@ -52,12 +52,9 @@ class Reasons:
         label = member.agent.label
         status, number = how_exited(member, message)
         before = self._ending.outcome
-        if (
-            before
-            and before.weight == Weight.FAULT
-            and before.status == 1
-            and not self._ending.killing
-        ):
+        if member.killing:
+            pass
+        elif before and before.weight == Weight.FAULT and before.status == 1:
             # What broke was a rank, and here is how it ended.
             sentence = of_the_rank(before.sentence, member.cluster.name, status, number)
             self._ending.replace(status & 0xFF or 1, sentence)

@@ -87,6 +87,22 @@ def test_fault_because_of_a_rank_has_the_status_of_the_rank(pair):
     check(pair(east, west).run("-n", "2", "x", env=PATIENT), 137, "rank 1 was killed")
 
 
+@pytest.mark.parametrize("first", ["exit", "fault"])
+def test_others_are_ended_while_a_launcher_has_yet_to_say_how_its_rank_died(pair, first):
+    """By a grace of their own; its word is waited for until they have been, and longer."""
+    said = 'rank 1 (cluster "west") ended without MPI_Finalize or was killed'
+    fault = {"say": {"op": "fault", "message": said, "code": 1}}
+    killed = exits(status=137, signal=9)
+    told = {"kill": [{"usual": True}, {"mark": "ended"}]}
+    spoken = [killed] if first == "exit" else [fault, {"wait_for": "east/ended"}, killed]
+    west = spawned({"say": {"op": "joined", "cluster": "west", "ranks": 1}}, *spoken)
+    grid = pair({**RUNNING, "on": told}, west)
+    done = grid.run("-n", "2", "x", env={"ISTHMUS_GRACE": ""})
+    who = 'rank 1 (cluster "west")' if first == "fault" else "cluster west: the program"
+    check(done, 137, f"{who} was killed by signal 9 (SIGKILL)")
+    assert ("grace" in grid.installs["east"].told("kill")) == (first == "fault")
+
+
 def test_exit_without_finalize(pair):
     done = pair(spawned(exits(finalized=False)), RUNNING).run("-n", "2", "x")
     check(done, 1, "cluster east: a rank ended without MPI_Finalize")

@@ -18,7 +18,8 @@ class Run:
         self.abroad.append((port.job, rank, limit))
         answer({"peer": 9, "context": 2})
 
-    def look_up(self, service, answer):
+    def look_up(self, service, limit, answer):
+        self.waits = limit
         answer({"port": "far"} if service == "there" else {"error": "name", "message": "unknown"})
 
     def reply(self, agent, rank, number, answer):
@@ -112,3 +113,6 @@ def test_a_name_may_be_another_runs(run):
     run.ask("east", 3, 0, do="lookup", service="there")
     run.ask("east", 3, 1, do="lookup", service="nowhere")
     assert [answer[3].get("port") for answer in run.answers] == ["far", None]
+    assert run.waits == 0
+    run.ask("east", 3, 2, do="lookup", service="there", limit=20)
+    assert run.waits == 20

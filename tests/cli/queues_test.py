@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from isthmus import grid as grids
-from isthmus.errors import UsageError
-from isthmus.queues import commands, joiner, keys, schedulers, scripts
-from isthmus.queues.door import Door, GatheringError, Policy
+from isthmus.errors import RunError, UsageError
+from isthmus.queues import commands, joiner, keys, place, schedulers, scripts
+from isthmus.queues.door import Door, GatheringError, Guest, Policy
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +105,23 @@ def test_all_come(meet, key, tmp_path):
         assert part.communicate(timeout=60)[1].count("\n") <= 1
         assert part.returncode == 0
     assert len(meeting.said) == 2
+
+
+def test_nobody_is_told_to_wait_for_nobody(key):
+    """All have come while schedulers were asked."""
+    told = []
+
+    class Told:
+        async def tell(self, **message):
+            told.append(message)
+
+    async def runs(cluster: str) -> str:
+        return ""
+
+    door = Door(["east"], keys.server_context(key), Policy(None, None), told.append, runs)
+    door.guests["east"] = Guest(Told(), {}, 0.0)
+    asyncio.run(door._ask())
+    assert told == []
 
 
 def test_another_key_is_refused(meet, key, tmp_path):
@@ -225,6 +242,20 @@ def test_scripts(name):
 
 
 @pytest.mark.parametrize(
+    ("shell", "line", "said"), [("bash", "false", 1), ("sh", "exit 3", 3), ("sh", "true", None)]
+)
+def test_a_setup_that_fails_is_the_end_of_a_script(tmp_path, shell, line, said):
+    """None: it goes on, here to a joiner that is not there."""
+    words = part(setup=["true", line], folder=str(tmp_path), wdir="/")
+    script = scripts.text(words, schedulers.KNOWN["slurm"])
+    done = subprocess.run([shell], input=script, text=True, capture_output=True, check=False)
+    assert ("join.py" in done.stderr) == (said is None)
+    told = f"isthmus: setup ended with status {said}\n"
+    assert (done.stderr == told) == (said is not None), done.stderr
+    assert done.returncode == (said or done.returncode)
+
+
+@pytest.mark.parametrize(
     ("name", "printed", "identifier"),
     [
         ("slurm", "4711;cluster\n", "4711"),
@@ -315,3 +346,35 @@ def test_where_jobs_come_to(full, short, named, monkeypatch, capsys):
     monkeypatch.setattr("socket.gethostname", lambda: short)
     assert commands._meeting_point(None) == (named, 0)
     assert ("--meet HOST[:PORT]" in capsys.readouterr().err) == (named == "localhost")
+
+
+@pytest.mark.parametrize(
+    ("said", "place"),
+    [
+        ("login1", ("login1", 0)),
+        ("login1:7410", ("login1", 7410)),
+        ("::1", ("::1", 0)),
+        ("[::1]", ("[::1]", 0)),
+        ("[::1]:7410", ("[::1]", 7410)),
+    ],
+)
+def test_where_a_user_says_that_jobs_come_to(said, place):
+    assert commands._meeting_point(said) == place
+
+
+@pytest.mark.parametrize("said", ["login1:", "login1:port", ":7410", "login1:70000"])
+def test_a_place_that_is_none(said):
+    with pytest.raises(UsageError, match="no place where jobs can come to"):
+        commands._meeting_point(said)
+
+
+def test_who_looks_at_a_job_whose_process_is_gone_is_told(monkeypatch, tmp_path, capfd):
+    monkeypatch.setenv("ISTHMUS_JOBS", str(tmp_path))
+    job = place.create("isthmus-1")
+    job.file("out").write_text("so far\n")
+    job.file("err").touch()
+    job.note("state.json", {"state": "running"})
+    with pytest.raises(RunError, match="isthmus-1 is lost: its process is gone") as raised:
+        commands.attach("isthmus-1")
+    assert "isthmus cancel isthmus-1" in str(raised.value)
+    assert capfd.readouterr().out == "so far\n"

@@ -5,14 +5,17 @@ import contextlib
 import json
 from pathlib import Path
 
+from isthmus.agent import Message
 from isthmus.errors import IsthmusError
 from isthmus.meeting import door
 from isthmus.meeting.portname import PortName
 from isthmus.meeting.wire import MOST_LINE, RefusedError
+from isthmus.ports import Ports, refusal
 from isthmus.seeing import runs
 
 _LIMIT = 5.0  # seconds to connect
 _LOOKUP = 2.0  # seconds that another run has to tell a name
+_AGAIN = 0.25  # seconds between looks
 
 
 async def launcher(port: PortName) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -44,6 +47,29 @@ async def launcher(port: PortName) -> tuple[asyncio.StreamReader, asyncio.Stream
 
 async def _open(path: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     return await asyncio.wait_for(asyncio.open_unix_connection(path, limit=MOST_LINE), _LIMIT)
+
+
+async def waited_for(service: str, own: str, limit: float, ports: Ports) -> Message:
+    """The answer to a rank of the run `own`, whose names `ports` has, within `limit` seconds."""
+    clock = asyncio.get_running_loop().time
+    deadline = clock() + limit
+    while True:
+        answer = ports.lookup(service)
+        if "port" in answer:
+            return answer
+        if port := await published(service, own):
+            return {"port": port}
+        if clock() >= deadline:
+            return _unknown(service, limit)
+        await asyncio.sleep(min(_AGAIN, max(0, deadline - clock())))
+
+
+def _unknown(service: str, limit: float) -> Message:
+    """A refusal with the remedy."""
+    when = f" within {limit:g} s" if limit else ""
+    remedy = "" if limit else "; the info key timeout of MPI_Lookup_name waits for it"
+    said = f"the name '{service}' is not published{when} in this run, nor in others of this user"
+    return refusal("name", f"{said} on the host of its launcher{remedy}")
 
 
 async def published(service: str, own: str) -> str | None:

@@ -19,7 +19,7 @@ import typer
 
 from isthmus.argv import RunOptions, seconds_of
 from isthmus.command import agent_command
-from isthmus.errors import UsageError, listing
+from isthmus.errors import RunError, UsageError, listing
 from isthmus.execution import tell_files, tell_networks
 from isthmus.grid import ClusterSpec
 from isthmus.grid import load as load_grid
@@ -160,8 +160,16 @@ def _meeting_point(text: str | None) -> tuple[str, int]:
     """Where agents dial in: a name of this host, and a port; 0 is any."""
     if not text:
         return _name_of_this_host(), 0
-    host, _, port = text.rpartition(":")
-    return (host, int(port)) if host and port.isdecimal() else (text, 0)
+    host, colon, port = text.rpartition(":")
+    ipv6 = text.count(":") > 1 and not text.startswith("[")
+    if not colon or ipv6 or text.endswith("]"):
+        return text, 0
+    if not (host and port.isdecimal() and int(port) < 1 << 16):
+        raise UsageError(
+            f"'{text}' is no place where jobs can come to",
+            "Write HOST or HOST:PORT, in --meet or as meet in the grid file.",
+        )
+    return host, int(port)
 
 
 def _name_of_this_host() -> str:
@@ -274,7 +282,12 @@ def attach(name: JobName) -> int:
                 break
             time.sleep(_FOLLOW_PAUSE)
     said = job.facts("state.json")
-    return int(said.get("status", 1)) if said.get("state") == "ended" else 1
+    if said.get("state") != "ended":
+        raise RunError(
+            f"{job.name} is {_state(job)}",
+            f"`isthmus cancel {job.name}` ends what may be left of it in queues.",
+        )
+    return int(said.get("status", 1))
 
 
 def cancel(name: JobName) -> None:

@@ -209,6 +209,8 @@ class Door:
             if cluster in self._left:
                 self._left.discard(cluster)
                 self._say(f"cluster {cluster} has gone, and is awaited again")
+        if all(cluster in self.guests for cluster in self._clusters):
+            return  # the last came meanwhile
         for guest in list(self.guests.values()):
             await guest.arrival.tell(op="wait", message=f"waits: {self._awaited()}")
 

@@ -56,7 +56,10 @@ def check_key(path: str) -> None:
         mode = Path(path).stat().st_mode
         Path(path).read_bytes()
     except OSError as error:
-        raise JoinError(f"cannot read the job's key {path}: {error.strerror}") from None
+        raise JoinError(
+            f"cannot read the job's key {path}: {error.strerror}\n"
+            "  It is key.pem in the job's folder, where the job was submitted."
+        ) from None
     if mode & 0o077:
         raise JoinError(f"others may read the job's key {path}\n  chmod 600 {path}")
 

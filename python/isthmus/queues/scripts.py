@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from isthmus.command import SETUP_ENDED
 from isthmus.queues.schedulers import Scheduler
 
 
@@ -76,6 +77,9 @@ def _body(part: PartScript, scheduler: Scheduler) -> str:
         command.append(f'--left "{scheduler.left}"')
     if scheduler.requeue:
         command.append(f"--requeue {shlex.quote(scheduler.requeue)}")
-    lines = [f"export ISTHMUS_SCRIPT={folder}/{part.path}", *part.setup]
+    lines = [f"export ISTHMUS_SCRIPT={folder}/{part.path}"]
+    if part.setup:  # in sh, which templates may name
+        lines.append(f"trap 'echo \"{SETUP_ENDED} $?\" >&2' EXIT; set -e")
+        lines += [*part.setup, "set +e; trap - EXIT"]
     lines.append(f'cd {shlex.quote(part.wdir)} 2>/dev/null || cd "$HOME"')
     return "\n".join(lines) + "\n" + " \\\n  ".join(command) + "\n"

@@ -61,6 +61,7 @@ class Agent {
   void pause(const ControlMessage& message);
   void resume(const ControlMessage& message);
   void kill(const ControlMessage& message);
+  std::chrono::milliseconds launcher_grace() const;
   void count(const ControlMessage& message);
   void answer(const ControlMessage& message);
   void where(const ControlMessage& message);
@@ -389,8 +390,14 @@ void Agent::resume(const ControlMessage&) {
   if (job_ && job_running_) job_->resume();
 }
 
-void Agent::kill(const ControlMessage&) {
-  if (job_ && job_running_) job_->kill(ending_.broken && gateways_->joined());
+void Agent::kill(const ControlMessage& message) {
+  const auto grace = read_grace(message.body).value_or(launcher_grace());
+  if (job_ && job_running_) job_->kill(grace);
+}
+
+// Open MPI's mpirun crashes, with a long trace, when a signal comes while it aborts a job.
+std::chrono::milliseconds Agent::launcher_grace() const {
+  return std::chrono::seconds(ending_.broken && gateways_ && gateways_->joined() ? 2 : 0);
 }
 
 void Agent::count(const ControlMessage&) {
@@ -482,7 +489,7 @@ void Agent::stop(int status) {
   ending_.stopping = true;
   status_ = status;
   if (job_ && job_running_) {
-    job_->kill(ending_.broken && gateways_->joined());
+    job_->kill(launcher_grace());
   } else {
     close_gateways();
   }

@@ -13,6 +13,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr double kMostGrace = 60;  // seconds
+
 // An object of a message, with its place in the message for error sentences.
 class Keys {
  public:
@@ -31,6 +33,10 @@ class Keys {
   T get_or(const std::string& key, const T& fallback) const {
     auto value = find<T>(key);
     return value ? *value : fallback;
+  }
+  template <class T>
+  std::optional<T> maybe(const std::string& key) const {
+    return find<T>(key);
   }
   int count(const std::string& key, int least) const {
     const auto value = get<std::int64_t>(key);
@@ -300,6 +306,14 @@ AnswerRequest read_answer(const json& body) {
   if (reply == body.end() || !reply->is_object()) keys.wrong("reply", "must be an object");
   request.reply = reply->dump(-1, ' ', true, json::error_handler_t::replace);
   return request;
+}
+
+std::optional<std::chrono::milliseconds> read_grace(const json& body) {
+  const Keys keys(body, "kill");
+  const auto seconds = keys.maybe<double>("grace");
+  if (!seconds) return {};
+  if (!(*seconds >= 0 && *seconds <= kMostGrace)) keys.wrong("grace", "must be from 0 to 60");
+  return std::chrono::milliseconds(static_cast<std::int64_t>(*seconds * 1000));
 }
 
 TraceRequest read_trace(const json& body) {

@@ -2,9 +2,11 @@
 // that names the message and the key that is wrong.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -126,6 +128,8 @@ JunctionRequest read_junction(const nlohmann::json& body);
 ServeRequest read_serve(const nlohmann::json& body);
 PartRequest read_part(const nlohmann::json& body);
 AnswerRequest read_answer(const nlohmann::json& body);
+/// What a native launcher has to end by itself before it is told to; empty: as the agent knows.
+std::optional<std::chrono::milliseconds> read_grace(const nlohmann::json& body);
 TraceRequest read_trace(const nlohmann::json& body);
 
 }  // namespace isthmus::daemon

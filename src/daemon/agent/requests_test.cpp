@@ -64,6 +64,17 @@ TEST(Requests, Answer) {
   EXPECT_THAT(failure(read_answer, without), HasSubstr("answer.reply must be an object"));
 }
 
+TEST(Requests, KillMaySayWhatTheLauncherHas) {
+  EXPECT_EQ(read_grace(json::parse(R"({"op":"kill"})")), std::nullopt);
+  EXPECT_EQ(read_grace(json::parse(R"({"op":"kill","grace":0})")), std::chrono::milliseconds(0));
+  EXPECT_EQ(read_grace(json::parse(R"({"op":"kill","grace":2.5})")),
+            std::chrono::milliseconds(2500));
+  EXPECT_THAT(failure(read_grace, json::parse(R"({"op":"kill","grace":-1})")),
+              HasSubstr("kill.grace must be from 0 to 60"));
+  EXPECT_THAT(failure(read_grace, json::parse(R"({"op":"kill","grace":"2"})")),
+              HasSubstr("kill.grace"));
+}
+
 TEST(Requests, ATraceIsAskedForByNameAndOffset) {
   const TraceRequest request = read_trace(json::parse(R"({"name":"rank-3.trace","offset":64})"));
   EXPECT_EQ(request.name, "rank-3.trace");

@@ -127,13 +127,12 @@ void NativeJob::resume() {
   }
 }
 
-void NativeJob::kill(bool ending) {
+void NativeJob::kill(std::chrono::milliseconds grace) {
   if (std::exchange(killing_, true)) return;
   resume();  // what is stopped cannot end in good order
   hold_output(false);
-  if (!ending) return terminate();
-  // Open MPI's mpirun crashes, with a long trace, when a signal comes while it aborts a job.
-  kill_timer_.expires_after(kGrace);
+  if (grace.count() == 0) return terminate();
+  kill_timer_.expires_after(grace);
   kill_timer_.async_wait([this](std::error_code error) {
     if (!error) terminate();
   });

@@ -6,6 +6,7 @@
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -45,9 +46,9 @@ class NativeJob {
   /// Stops the launcher and the ranks; where ranks run elsewhere, asks the launcher to stop them.
   void pause();
   void resume();
-  /// SIGTERM to the launcher; two seconds later SIGKILL to all that is left. `ending`: the ranks
-  /// are known to be ending by themselves, so the launcher first gets two seconds to notice.
-  void kill(bool ending = false);
+  /// SIGTERM to the launcher after `grace`; two seconds later SIGKILL to all that is left. A grace
+  /// is for ranks that are known to be ending by themselves, so that the launcher notices.
+  void kill(std::chrono::milliseconds grace = {});
 
  private:
   struct Stream {

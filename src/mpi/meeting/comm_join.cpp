@@ -1,5 +1,6 @@
 // MPI_Comm_join: two processes that share a socket. They tell each other there who they are, and
 // all that leaders tell (mpi/making/sides.hpp); those of two runs a port.
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,7 +36,7 @@ void fail(const char* what) {
 
 void write_all(int fd, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    const ssize_t written = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail("written");
     bytes = bytes.subspan(static_cast<std::size_t>(written));

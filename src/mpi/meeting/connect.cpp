@@ -1,6 +1,4 @@
 // MPI_Comm_accept and MPI_Comm_connect (MPI-4.1 sections 11.9.2 and 11.9.3).
-#include <cstdlib>
-#include <optional>
 #include <string>
 
 #include "mpi/comm/inter.hpp"
@@ -29,17 +27,6 @@ bool agree_on_kind(MPI_Comm comm, int root, const char* port_name) {
          }).front() != 0;
 }
 
-/// What the info key says that MPICH has for it, too.
-std::optional<double> limit_of(MPI_Info info) {
-  const auto said = info == MPI_INFO_NULL ? std::nullopt : value_of(info, "timeout");
-  if (!said) return std::nullopt;
-  char* end = nullptr;
-  const double seconds = std::strtod(said->c_str(), &end);
-  require(end != said->c_str() && *end == 0 && seconds >= 0 && seconds < 1e9, MPI_ERR_INFO,
-          "the info key timeout says no number of seconds");
-  return seconds;
-}
-
 template <class Native>
 int meet(At what, Native natively, const char* function, const char* port_name, MPI_Info info,
          int root, MPI_Comm comm, MPI_Comm* newcomm) {
@@ -58,7 +45,7 @@ int meet(At what, Native natively, const char* function, const char* port_name, 
     if (found) require_intracomm(*found);
     require(sound, MPI_ERR_ROOT, "the root is not a rank of the communicator");
     if (agree_on_kind(comm, root, port_name)) {
-      const auto port = [&] { return PortCall{port_name, limit_of(info)}; };
+      const auto port = [&] { return PortCall{port_name, timeout_of(info)}; };
       return meet_at_port(what, port, root, comm, newcomm);
     }
     require(!found, MPI_ERR_PORT,

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 
 #include "mpi/native/entry.hpp"
+#include "mpi/process/require.hpp"
 
 namespace isthmus::face {
 
@@ -25,6 +27,16 @@ std::optional<std::string> value_of(MPI_Info info, const char* key) {
   value.resize(static_cast<std::size_t>(length));
 #endif
   return value;
+}
+
+std::optional<double> timeout_of(MPI_Info info) {
+  const auto said = info == MPI_INFO_NULL ? std::nullopt : value_of(info, "timeout");
+  if (!said) return std::nullopt;
+  char* end = nullptr;
+  const double seconds = std::strtod(said->c_str(), &end);
+  require(end != said->c_str() && *end == 0 && seconds >= 0 && seconds < 1e9, MPI_ERR_INFO,
+          "the info key timeout says no number of seconds");
+  return seconds;
 }
 
 }  // namespace isthmus::face

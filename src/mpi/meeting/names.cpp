@@ -1,8 +1,10 @@
 // MPI-4.1 sections 11.9.2 and 11.9.4: ports, and names of them. The launcher has them, as it
 // outlives every process.
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <string>
 
+#include "mpi/meeting/info.hpp"
 #include "mpi/meeting/launcher.hpp"
 #include "mpi/meeting/port.hpp"
 #include "mpi/native/entry.hpp"
@@ -74,13 +76,14 @@ ISTHMUS_MPI(Unpublish_name)(const char* service_name, MPI_Info info, const char*
   });
 }
 
+// coverage: waits until the name is published, with the info key timeout
 ISTHMUS_MPI(Lookup_name)(const char* service_name, MPI_Info info, char* port_name) {
   if (native_call()) return native.Lookup_name(service_name, info, port_name);
   return about_names("MPI_Lookup_name", [&] {
     require(port_name != nullptr, MPI_ERR_ARG, "the port's name is a null pointer");
-    const auto found =
-        ask_launcher({{"do", "lookup"}, {"service", given(service_name, MPI_ERR_NAME)}});
-    give_port(text_of(found, "port"), port_name);
+    nlohmann::json request{{"do", "lookup"}, {"service", given(service_name, MPI_ERR_NAME)}};
+    if (const auto limit = timeout_of(info)) request["limit"] = *limit;
+    give_port(text_of(ask_launcher(request), "port"), port_name);
   });
 }
 

@@ -3,6 +3,8 @@
    `runs_fail wait FILE` accepts and waits for what never comes, from `runs_fail die FILE`;
    `runs_fail leave FILE` fails after it has disconnected. */
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "../../programs/comm/check.h"
 #include "port_file.h"
@@ -27,6 +29,22 @@ static void expect_port(const char* port, MPI_Info info, const char* what) {
   if (world_rank == 0) printf("%s: %s\n", what, said);
 }
 
+/* A socket whose other end is closed, and what is no socket. */
+static void expect_dead(void) {
+  MPI_Comm inter;
+  char said[MPI_MAX_ERROR_STRING];
+  int ends[2], length;
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0 && close(ends[1]) == 0, "a dead socket");
+  const int fds[] = {ends[0], 987};
+  for (int i = 0; i < 2; ++i) {
+    const int code = MPI_Comm_join(fds[i], &inter);
+    CHECK(code != MPI_SUCCESS, "joined over descriptor %d", fds[i]);
+    MPI_Error_string(code, said, &length);
+    printf("%s: %s\n", i == 0 ? "dead" : "unknown", said);
+  }
+}
+
 static void wrong(const char* file) {
   char port[kName] = "";
   MPI_Info info;
@@ -41,6 +59,7 @@ static void wrong(const char* file) {
   if (last > 0) port[last - 1] = port[last - 1] == '0' ? '1' : '0';
   expect_port(port, MPI_INFO_NULL, "secret");
   expect_port("isthmus:isthmus-0/1/0123456789abcdef0123456789abcdef", MPI_INFO_NULL, "gone");
+  if (world_rank == 0) expect_dead();
 }
 
 static MPI_Comm meet(const char* file, int accepts) {

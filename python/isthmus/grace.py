@@ -1,0 +1,58 @@
+"""How long ranks have to end by themselves once a run has to end.
+
+What ends one cluster mostly ends the others as well: ranks that hear of it end within a second, and
+a launcher that is killed in the middle of that stumbles, and hides the reason. Those who hear of
+nothing, as when a scheduler has cancelled another cluster's part, would stay for ever.
+"""
+
+from dataclasses import dataclass
+
+from isthmus.endings import cluster_named, cluster_of_the_rank
+from isthmus.outcome import Outcome, Weight
+
+_UNJOINED = 1.0  # seconds, where hardly a rank has heard of it
+# A reason that outweighs the first may still come. Within the second for which ranks wait, so that
+# their launcher can be told to end them before it stumbles over their end (2026-11: mpirun 4.1
+# takes 2.0 s for either, prterun 0.5 s, mpiexec of MPICH and srun less than 0.1 s).
+_SETTLING = 0.5
+_HEEDED = 0.7
+# Ranks wait for a second, and mpirun 4.1 takes two more.
+_BY_ITSELF = 3.0
+# Of a launcher whose rank has died, which it has yet to say: on a loaded host it is slow (2026-11).
+_TELLING = 10.0
+_ABORTING = 2.0
+
+
+@dataclass(frozen=True)
+class Grace:
+    """`fixed` is what the user says, for all that is not asked for by the user."""
+
+    fixed: float | None = None
+
+    def of(self, outcome: Outcome, cluster: str, *, joined: bool, orderly: bool) -> float:
+        """Seconds from the first outcome to the moment in which the cluster's ranks are ended.
+        `joined`: some cluster has. `orderly`: the ranks whose end it is had called MPI_Finalize."""
+        if outcome.weight == Weight.USER:
+            return 0
+        if self.fixed is not None:
+            return self.fixed if joined else min(self.fixed, _UNJOINED)
+        if not joined:
+            return _UNJOINED
+        if cluster_of_the_rank(outcome.sentence) == cluster:
+            return _TELLING
+        if outcome.weight == Weight.ABORT or orderly or _is_of(outcome, cluster):
+            return _BY_ITSELF
+        return _SETTLING
+
+    def of_launcher(self, outcome: Outcome, cluster: str, heard: float | None) -> float | None:
+        """Seconds that the native launcher then has before SIGTERM. `heard`: so long ago ranks were
+        told, if it is known; None: the cluster's agent knows best."""
+        if heard is None or outcome.weight == Weight.USER:
+            return None
+        own = outcome.weight == Weight.ABORT or _is_of(outcome, cluster)
+        return _ABORTING if own or heard > _HEEDED else 0
+
+
+def _is_of(outcome: Outcome, cluster: str) -> bool:
+    """A rank of the cluster has failed, so that its launcher is ending the others by itself."""
+    return cluster_named(outcome.sentence) == cluster
