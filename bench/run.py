@@ -71,7 +71,7 @@ def profiled(ours: list[str], program: str, without: int) -> tuple[float, float]
     """Medians with a profile and without; the pair `without` has none."""
     over = OUT / "over"
     over.unlink(missing_ok=True)
-    play = [program, "8", "100000", "20", str(over)]
+    play = [program, "8", "50000", "10", str(over)]
     ranks = ("[01]", "[23]")[without]
     at = len(ISTHMUS)
     command = [*ours[:at], "--profile", str(OUT / "profile.json"), *ours[at:]]

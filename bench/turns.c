@@ -2,8 +2,10 @@
  * usage: turns BYTES ROUNDS TURNS FILE; ranks 0 and 1, and 2 and 3, are on one host. Each pair
  * prints, for each of its turns but the first, its number and the mean. Who has no turn sleeps
  * outside MPI, and looks at FILE, which holds how many turns are over. */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <mpi.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,19 @@
 #include <unistd.h>
 
 enum { NAP = 200 }; /* microseconds */
+
+/* The two of a pair have the host's first two cores, as those of the other have. */
+static void bind(int second) {
+  cpu_set_t mine, all;
+  CPU_ZERO(&mine);
+  sched_getaffinity(0, sizeof all, &all);
+  for (int core = 0, left = second; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &all) || left-- > 0) continue;
+    CPU_SET(core, &mine);
+    sched_setaffinity(0, sizeof mine, &mine);
+    return;
+  }
+}
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
@@ -23,6 +38,7 @@ int main(int argc, char** argv) {
   const int bytes = atoi(argv[1]), rounds = atoi(argv[2]), turns = 2 * atoi(argv[3]);
   char* buffer = calloc((size_t)bytes + 1, 1);
   const int pair = rank / 2, peer = rank ^ 1;
+  if (pair < 2) bind(rank % 2);
   for (int turn = pair; pair < 2 && turn < turns; turn += 2) {
     while (*over < turn) usleep(NAP);
     const double start = MPI_Wtime();
