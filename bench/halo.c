@@ -1,5 +1,5 @@
 /* A 2-D halo exchange: each step a face to each of four neighbours and one from each, all at once;
- * every tenth step a sum over all ranks. usage: halo STEPS BYTES */
+ * every tenth step a sum over all ranks. usage: halo STEPS BYTES [REORDER] */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Dims_create(size, 2, dims);
   MPI_Comm mesh;
-  MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 1, &mesh);
+  MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, argc > 3 ? atoi(argv[3]) : 1, &mesh);
   MPI_Comm_rank(mesh, &rank);
   for (int i = 0; i < 2; ++i)
     MPI_Cart_shift(mesh, i, 1, &neighbours[2 * i], &neighbours[2 * i + 1]);

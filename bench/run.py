@@ -7,8 +7,10 @@ were measured side by side. Inside a cluster: 8 bytes between ranks 0 and 1 of M
 a native job of two and as a grid of 2 + 1 (so that both players are in one cluster and
 MPI_COMM_WORLD is a grid communicator). The players' cluster is launched by the same command line as
 the native job: three ranks are more than two cores, so Isthmus on its own would have had them yield
-and left them unbound. The third rank sleeps outside of MPI while the others play. With --profile
-the contestants are the grid with `isthmus run --profile` and without.
+and left them unbound. The third rank sleeps outside of MPI while the others play.
+
+With --profile two pairs of one cluster play in turns within one run, one of them with what
+`isthmus run --profile` does and one without: which, changes from run to run.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import os
 import statistics
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -55,6 +58,37 @@ def samples(command: list[str], over: Path) -> list[float]:
     return [float(line) for line in done.stdout.split()]
 
 
+def beside(ours: list[str], theirs: list[str], over: Path) -> tuple[float, float]:
+    return statistics.median(samples(ours, over)), statistics.median(samples(theirs, over))
+
+
+# The pair of ranks that is not profiled is named first.
+UNPROFILED = """case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in $1) unset ISTHMUS_PROFILE;; esac
+shift; exec "$@\""""
+
+
+def profiled(ours: list[str], program: str, without: int) -> tuple[float, float]:
+    """Medians with a profile and without; the pair `without` has none."""
+    over = OUT / "over"
+    over.unlink(missing_ok=True)
+    play = [program, "8", "50000", "10", str(over)]
+    ranks = ("[01]", "[23]")[without]
+    at = len(ISTHMUS)
+    command = [*ours[:at], "--profile", str(OUT / "profile.json"), *ours[at:]]
+    command += ["--on", "east", "-n", "4", "sh", "-c", UNPROFILED, "sh", ranks, *play]
+    command += [":", "--on", "west", "-n", "1", *play]
+    done = subprocess.run(
+        command, env=ENV, capture_output=True, text=True, timeout=300, check=False
+    )
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}\nexit status {done.returncode}: {done.stderr}")
+    times: tuple[list[float], list[float]] = ([], [])
+    for line in done.stdout.splitlines():
+        pair, _, time = line.partition(" ")
+        times[int(pair)].append(float(time))
+    return statistics.median(times[1 - without]), statistics.median(times[without])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -65,32 +99,31 @@ def main() -> None:
     options = parser.parse_args()
 
     over = OUT / "over"
-    contests: list[tuple[str, list[str], list[str]]] = []
+    contests: list[tuple[str, Callable[[int], tuple[float, float]]]] = []
     for library, (compiler, mpirun) in LIBRARIES.items():
-        program = build(compiler, "pingpong.c", "pingpong." + compiler.rpartition(".")[2])
-        inside = [program, "1", "8", "100000", str(over)]
+        family = compiler.rpartition(".")[2]
         grid = OUT / f"{compiler}.toml"
-        grid.write_text(GRID.format(mpirun=" ".join(mpirun)))
-        ours = [*ISTHMUS, "-g", str(grid), "--on", "east", "-n", "2", *inside]
-        ours += [":", "--on", "west", "-n", "1", *inside]
-        title = f"8 B inside a cluster, {library}: grid / native"
-        theirs = [*mpirun, "-n", "2", *inside]
+        ours = [*ISTHMUS, "-g", str(grid)]
         if options.profile:
+            turns = build(compiler, "turns.c", f"turns.{family}")
             title = f"8 B inside a cluster, {library}: grid with --profile / grid"
-            at = len(ISTHMUS)
-            ours, theirs = [*ours[:at], "--profile", str(OUT / "profile.json"), *ours[at:]], ours
-        contests.append((title, ours, theirs))
+            contests.append((title, lambda i, o=ours, p=turns: profiled(o, p, i % 2)))
+        else:
+            program = build(compiler, "pingpong.c", f"pingpong.{family}")
+            inside = [program, "1", "8", "100000", str(over)]
+            ours += ["--on", "east", "-n", "2", *inside, ":", "--on", "west", "-n", "1", *inside]
+            theirs = [*mpirun, "-n", "2", *inside]
+            title = f"8 B inside a cluster, {library}: grid / native"
+            contests.append((title, lambda _, o=ours, t=theirs: beside(o, t, over)))
+        grid.write_text(GRID.format(mpirun=" ".join(mpirun)))
 
     results = []
-    for title, ours, theirs in contests:
-        pairs = [
-            (statistics.median(samples(ours, over)), statistics.median(samples(theirs, over)))
-            for _ in range(options.repeat)
-        ]
+    for title, contest in contests:
+        pairs = [contest(i) for i in range(options.repeat)]
         our, their = (statistics.median(side) for side in zip(*pairs, strict=True))
         ratio = statistics.median(a / b for a, b in pairs)
         print(
-            f"{title}: {our:.3f} us / {their:.3f} us, median of {options.repeat} ratios "
+            f"{title}: {our:.4f} us / {their:.4f} us, median of {options.repeat} ratios "
             f"{ratio:.3f}",
             flush=True,
         )

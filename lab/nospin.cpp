@@ -4,6 +4,7 @@
 //
 // A thread that waits for Isthmus is let be: it looks at the native library and at the grid in
 // turn, naps by itself, and while it slept at the one it would be late for what comes to the other.
+// It says so (isthmus_nospin_withhold); one that only tests is known by Isthmus's own polls.
 //
 // ISTHMUS_NOSPIN_EMPTY: how many polls in a row must find nothing (4; 0 switches it off).
 #include <dlfcn.h>
@@ -25,6 +26,7 @@ constexpr int kPause = 1;              // milliseconds
 constexpr std::size_t kSignalSet = 8;  // bytes of the kernel's sigset_t
 
 thread_local int empty = 0;
+thread_local int withheld = 0;
 
 int patience() {
   static const int count = [] {
@@ -53,7 +55,7 @@ bool of_isthmus(const void* caller) {
 
 int pause_time(const void* caller) {
   if (patience() <= 0) return 0;
-  if (of_isthmus(caller)) empty = 0;
+  if (withheld > 0 || of_isthmus(caller)) empty = 0;
   return empty >= patience() ? kPause : 0;
 }
 
@@ -81,6 +83,9 @@ int any_poll(pollfd* fds, nfds_t count, int timeout, const void* caller) {
 }  // namespace
 
 extern "C" {
+
+// Of Isthmus's MPI part: polls of this thread do not wait until as many -1 as 1 have been given.
+__attribute__((visibility("default"))) void isthmus_nospin_withhold(int more) { withheld += more; }
 
 __attribute__((visibility("default"))) int epoll_pwait(int fd, epoll_event* events, int count,
                                                        int timeout, const sigset_t* mask) {

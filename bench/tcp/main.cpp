@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <iostream>
+#include <utility>
 
 #include "tcp/play.hpp"
 
@@ -24,30 +25,43 @@ std::string read_token() {
   return token;
 }
 
-Connection accept_friend(const Listener& listener, const std::string& token) {
+// What a connection says after the token: relays may swap connections that were made one after the
+// other.
+constexpr char kTalk = 't', kBulk = 'b';
+
+std::pair<char, Connection> accept_friend(const Listener& listener, const std::string& token) {
   while (true) {
     Connection connection = listener.accept(kPatience, 0);
-    std::string said(kMostToken, '\0');
+    std::string said(kMostToken + 1, '\0');
     try {
       connection.receive(said.data(), said.size());
     } catch (const std::runtime_error&) {
       continue;
     }
-    if (said == token) return connection;
+    const char use = said.back();
+    said.pop_back();
+    if (said == token) return {use, std::move(connection)};
   }
 }
 
 Pair accept_pair(const Listener& listener, const std::string& token) {
-  Connection talk = accept_friend(listener, token);
-  return {std::move(talk), accept_friend(listener, token)};
+  auto [use, first] = accept_friend(listener, token);
+  Connection second = accept_friend(listener, token).second;
+  if (use == kBulk) return {std::move(second), std::move(first)};
+  return {std::move(first), std::move(second)};
+}
+
+Connection join_for(char use, const std::string& host, const std::string& port,
+                    const std::string& token) {
+  Connection connection = connect_to(host, port, kPatience);
+  const std::string said = token + use;
+  connection.send(said.data(), said.size());
+  return connection;
 }
 
 Pair join(const std::string& host, const std::string& port, const std::string& token) {
-  Connection talk = connect_to(host, port, kPatience);
-  talk.send(token.data(), token.size());
-  Connection bulk = connect_to(host, port, kPatience);
-  bulk.send(token.data(), token.size());
-  return {std::move(talk), std::move(bulk)};
+  Connection talk = join_for(kTalk, host, port, token);
+  return {std::move(talk), join_for(kBulk, host, port, token)};
 }
 
 template <class Numbers>

@@ -137,6 +137,35 @@ def test_in_a_lab(tmp_path: Path):
     assert rates["tcp-untuned"] < 200e6  # 208 KiB, of which half can be under way, each 11.6 ms
 
 
+OVER_A_BRIDGE = """
+import json
+from isthmus.bench import relays
+from isthmus.measuring.place import inside_lab
+from isthmus.measuring.tasks import Task, MIB
+tasks = [Task("pingpong", 8, 3), Task("stream", MIB, 1, 0.1), Task("loaded", 8, total=1_000_000)]
+found, missing = relays.relays(inside_lab())
+runs = [run.as_json() for one in found for run in one.measure(tasks, 0)]
+print(json.dumps({"keys": [one.key for one in found], "missing": missing, "runs": runs}))
+"""
+
+
+def test_relays_over_a_bridge(tmp_path: Path):
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        pytest.skip("/dev/net/tun may not be opened here, so there are no labs")
+    lab = ["lab", "run", "zipper", "--zippers", "1", "--", sys.executable, "-c", OVER_A_BRIDGE]
+    done = subprocess.run(
+        [sys.executable, "-m", "isthmus", *lab],
+        env={**os.environ, "PYTHONPATH": PYTHON, "ISTHMUS_LAB_HOME": str(tmp_path / "labs")},
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=200, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert len(said["keys"]) + len(said["missing"]) == 3
+    assert "relay-ssh" in said["keys"]  # tests of other hosts need an sshd, too
+    runs = [run_from_json(run) for run in said["runs"]]
+    assert [run.contestant for run in runs] == [key for key in said["keys"] for _ in range(3)]
+
+
 def marked(mark: str) -> list[str]:
     found = []
     for entry in Path("/proc").glob("[0-9]*"):

@@ -131,6 +131,44 @@ def test_kernels_of_figure_5_beside_native_ones():
     assert found["time over the best native MPI's, geometric mean"] == pytest.approx(2)
 
 
+def test_an_application_is_compared_where_it_is_split():
+    runs = [
+        AppRun(key, 0, "lammps.melt", layout, 8, 8, seconds, seconds)
+        for key, layout, seconds in (
+            ("isthmus-direct", SPLIT, 6),
+            ("isthmus-direct", ONE, 3),
+            ("native-x-default", SPLIT, 4),
+            ("native-x-default", ONE, 1),
+        )
+    ]
+    labels = {"isthmus-direct": "Isthmus", "native-x-default": "x"}
+    found = values("hablot-applications", "app", AppResults(labels, runs))
+    assert found["time over the best native MPI's, split"] == pytest.approx(1.5)
+    assert found["split over one site (as Figure 6)"] == pytest.approx(0.5)
+    assert found["split over a quarter (as Figure 7)"] is None
+
+
+def test_other_ways_over_the_bridge_count_by_one_node():
+    def runs(key: str, variant: str, microseconds: float, messages: float) -> list[Run]:
+        trip = Run(key, 0, Task("pingpong", 8, 1), 1, (2e-6 * microseconds,), variant=variant)
+        return [trip, Run(key, 0, Task("stream", MIB, 1, 1.0), 1, (1.0,), (messages,), variant)]
+
+    measured = [
+        *runs("isthmus", "1 zipper node", 100, 11),
+        *runs("isthmus", "2 zipper nodes", 50, 22),
+        *runs("relay-haproxy", "1 zipper node", 90, 10),
+        *runs("relay-ssh", "1 zipper node", 200, 9),
+        *runs("relay-ssh", "2 zipper nodes", 20, 90),
+    ]
+    labels = {one.contestant: one.contestant for one in measured}
+    found = values("treurniet-others", "p2p", Results(labels, measured))
+    assert found["latency of 8 B, Isthmus"] == pytest.approx(100)
+    assert found["latency of 8 B, the best other way"] == pytest.approx(90)
+    assert found["one way, Isthmus"] == pytest.approx(8e-6 * 11 * MIB)
+    assert found["one way, the best other way"] == pytest.approx(8e-6 * 10 * MIB)
+    assert found["both ways, Isthmus"] is None
+
+
 def test_gains_of_matsudas_figure_6_are_of_the_largest_message():
     def run(key: str, collective: str, size: int, seconds: float) -> CollRun:
         return CollRun(key, 0, CollTask(collective, size, 1), 16, (seconds,), (seconds,))

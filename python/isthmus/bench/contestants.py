@@ -1,10 +1,11 @@
 """Who is measured. Each runs the same tasks between the same two hosts, and gives samples."""
 
+import contextlib
 import json
 import secrets
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -12,7 +13,7 @@ from typing import Protocol
 from isthmus.bench import session
 from isthmus.bench.mpis import Mpi
 from isthmus.errors import RunError
-from isthmus.measuring.place import Place
+from isthmus.measuring.place import End, Place
 from isthmus.measuring.process import lines, measure, started
 from isthmus.measuring.results import Run, run_from_json
 from isthmus.measuring.tasks import ONE_WAY, Task
@@ -31,8 +32,8 @@ class Contestant(session.Contestant[Task, Run], Protocol):
     def figures(self) -> frozenset[str]: ...
 
 
-_BOTH = frozenset({"pingpong", "stream", "bidirectional", "rate", "loaded"})
-MPI_FIGURES = _BOTH | {"paused", *ONE_WAY}
+PLAIN_FIGURES = frozenset({"pingpong", "stream", "bidirectional", "rate", "loaded"})
+MPI_FIGURES = PLAIN_FIGURES | {"paused", *ONE_WAY}
 
 
 @dataclass(frozen=True)
@@ -43,24 +44,31 @@ class PlainTcp:
     key: str = "tcp"
     label: str = "plain TCP"
     ceiling: int | None = None
-    figures: frozenset[str] = _BOTH
+    figures: frozenset[str] = PLAIN_FIGURES
 
     def measure(self, tasks: Sequence[Task], number: int) -> list[Run]:
         near, far = self.place.ends
         token = secrets.token_hex(16) + "\n"
         texts = [task.text for task in tasks]
-        listen = "127.0.0.1" if far.host is None else "0.0.0.0"
-        serve = [far.tcpbench(), "serve", listen, str(far.port), *texts]
-        with started(far.command(serve), None, token) as (server, said):
-            try:
-                first = next(lines(server, iter([_SERVER_LIMIT, 1.0])), "")
-            except TimeoutError:
-                first = ""
-            word, _, port = first.partition(" ")
-            if word != "listening" or not port.isdigit():
-                raise RunError(f"the listening end did not come up{said.tail()}")
-            play = [near.tcpbench(), "play", far.address, port, *texts]
+        with serving(far, texts, token) as port:
+            play = [near.tcpbench(), "play", far.address, str(port), *texts]
             return measure(near.command(play), tasks, self.key, number, run_from_json, stdin=token)
+
+
+@contextlib.contextmanager
+def serving(far: End, texts: Sequence[str], token: str) -> Iterator[int]:
+    """While isthmus-tcpbench listens there for these tasks; its port."""
+    listen = "127.0.0.1" if far.host is None else "0.0.0.0"
+    serve = [far.tcpbench(), "serve", listen, str(far.port), *texts]
+    with started(far.command(serve), None, token) as (server, said):
+        try:
+            first = next(lines(server, iter([_SERVER_LIMIT, 1.0])), "")
+        except TimeoutError:
+            first = ""
+        word, _, port = first.partition(" ")
+        if word != "listening" or not port.isdigit():
+            raise RunError(f"the listening end did not come up{said.tail()}")
+        yield int(port)
 
 
 def has_iperf(place: Place) -> bool:

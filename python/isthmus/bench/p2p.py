@@ -16,6 +16,7 @@ from isthmus.bench.contestants import (
 )
 from isthmus.bench.limits import DIRECT, MEMORY, OURS, UNTUNED
 from isthmus.bench.mpis import Mpi
+from isthmus.bench.relays import relays
 from isthmus.bench.session import Entry
 from isthmus.bench.wanted import Wanted
 from isthmus.errors import IsthmusError, UsageError
@@ -94,6 +95,10 @@ def contestants(
             say("iperf3 is not installed at both ends, and is left out")
     else:
         say("plain TCP and native MPIs cannot get from one cluster to the other here")
+        ways, missing = relays(place)
+        found += ways
+        for kind in missing:
+            say(f"relay-{kind} is not installed, and is left out")
     found = [contestant for contestant in found if wanted(contestant.key)]
     natives = mpis.find(options.mpis)
     found += _ours(place, natives, folder, wanted)
@@ -213,6 +218,8 @@ def _full(place: Place, contestant: Contestant, options: Options) -> list[list[T
 
 def _quick(place: Place, contestant: Contestant) -> list[list[Task]]:
     """What the limits need, within five minutes in all."""
+    if _is(contestant, "relay"):
+        return []
     if not place.open:
         return [tasks.flows(1, 3.0)[:1]] * 2
     if place.name == LOOPBACK:

@@ -5,6 +5,7 @@
 
 #include "mpi/native/face.hpp"
 #include "mpi/native/native.hpp"
+#include "mpi/request/native_pause.hpp"
 #include "mpi/request/native_yield.hpp"
 #include "mpi/request/progress_helper.hpp"
 #include "mpi/request/progress_hook.hpp"
@@ -40,6 +41,7 @@ ProgressBy choose_progress(bool multiple) {
 
 void start_native_progress(ProgressBy by, bool multiple) {
   native_yield::learn();
+  native_pause::learn();
   progress_by.store(by);
   if (by == ProgressBy::Thread) progress_helper::start(multiple);
 }

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 
+#include "mpi/request/native_pause.hpp"
 #include "mpi/request/native_progress.hpp"
 #include "mpi/request/outstanding.hpp"
 #include "mpi/request/request.hpp"
@@ -82,6 +83,7 @@ class Backoff {
   bool looks_on();
 
   const Attending attending_;
+  const native_pause::Withheld pauses_withheld_;
   const Describe describe_;
   std::optional<KnownWait> known_;
   unsigned rounds_ = 0;

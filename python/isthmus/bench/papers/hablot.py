@@ -1,11 +1,17 @@
 """Hablot et al., Comparison and tuning of MPI implementations in a grid context, CLUSTER 2007."""
 
-import statistics
 from collections.abc import Callable
 
 from isthmus.bench.app.layouts import ONE, QUARTER
 from isthmus.bench.limits import DIRECT, OURS, TCP
-from isthmus.bench.papers.readings import gain, natives, only, repeated
+from isthmus.bench.papers.readings import (
+    as_fast,
+    gain,
+    mean_over_native,
+    natives,
+    only,
+    repeated,
+)
 from isthmus.bench.papers.recipe import Claim, Measured, Measurement, Paper, Recipe
 from isthmus.measuring.results import half_bandwidth_size
 from isthmus.measuring.samples import NotMeasuredError
@@ -175,29 +181,6 @@ def _finished(measured: Measured) -> float:
     return float(len(done & set(_KERNELS)))
 
 
-def _over_native(measured: Measured) -> list[float]:
-    """For each kernel Isthmus's time over that of the best native MPI, both split; never empty."""
-    results = measured.app()
-    others = [key for key in results.measured() if key.startswith("native-")]
-    found = []
-    for cell in results.cells(""):
-        try:
-            found.append(results.best(DIRECT, cell) / results.best_of(others, cell)[0])
-        except NotMeasuredError:
-            continue
-    if not found:
-        raise NotMeasuredError("no kernel was measured with Isthmus and with a native MPI")
-    return found
-
-
-def _as_fast(measured: Measured) -> float:
-    return float(sum(ratio <= 1.02 for ratio in _over_native(measured)))
-
-
-def _mean_over_native(measured: Measured) -> float:
-    return statistics.geometric_mean(_over_native(measured))
-
-
 _APPS = ("--testbed", "hablot16")
 _MPIS = ("--mpi=openmpi", "--mpi=mpich")
 _COMPARED = Measurement(
@@ -290,8 +273,8 @@ RECIPES = (
         (
             Claim("kernels that end (BT and SP did not with Madeleine)", 8, _finished,
                   sense="at least"),
-            Claim("kernels at most 1.02 times the best native MPI's time", None, _as_fast),
-            Claim("time over the best native MPI's, geometric mean", None, _mean_over_native),
+            Claim("kernels at most 1.02 times the best native MPI's time", None, as_fast),
+            Claim("time over the best native MPI's, geometric mean", None, mean_over_native),
         ),
         "Classes are W (quick: S, and A of EP, on 4 + 4 nodes). The paper shows bars without "
         "numbers.",

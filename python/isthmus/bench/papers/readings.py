@@ -1,8 +1,11 @@
 """What recipes of several papers have in common: words of command lines, and what is read off
 results."""
 
+import statistics
 from collections.abc import Callable, Iterable
 
+from isthmus.bench.app.layouts import SPLIT
+from isthmus.bench.limits import DIRECT
 from isthmus.bench.papers.recipe import Measured
 from isthmus.measuring.results import Results
 from isthmus.measuring.samples import NotMeasuredError
@@ -24,14 +27,41 @@ def natives(results: Results) -> list[str]:
     return found
 
 
-def gain(contestant: str, kernel: str, layout: str) -> Callable[[Measured], float]:
+def gain(contestant: str, kernel: str, layout: str, where: str = "") -> Callable[[Measured], float]:
     """Times as fast, split over the wide area, as in the layout; with the most ranks."""
 
     def here(measured: Measured) -> float:
-        results = measured.app()
+        results = measured.app(where)
         for program in results.programs():
             if program.startswith(f"{kernel}."):
                 return results.gain(contestant, program, max(results.numbers()), layout)
         raise NotMeasuredError(f"{kernel} was not measured")
 
     return here
+
+
+def over_native(measured: Measured, where: str = "") -> list[float]:
+    """For each program Isthmus's time, direct, over that of the best native MPI, both split; never
+    empty."""
+    results = measured.app(where)
+    others = [key for key in results.measured() if key.startswith("native-")]
+    found = []
+    for cell in results.cells(""):
+        if cell.layout != SPLIT:
+            continue
+        try:
+            found.append(results.best(DIRECT, cell) / results.best_of(others, cell)[0])
+        except NotMeasuredError:
+            continue
+    if not found:
+        raise NotMeasuredError("no program was measured with Isthmus and with a native MPI")
+    return found
+
+
+def mean_over_native(measured: Measured) -> float:
+    return statistics.geometric_mean(over_native(measured))
+
+
+def as_fast(measured: Measured) -> float:
+    """How many programs take at most 1.02 times the best native MPI's time."""
+    return float(sum(ratio <= 1.02 for ratio in over_native(measured)))

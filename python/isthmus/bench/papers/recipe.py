@@ -68,7 +68,8 @@ class Measured:
 class Claim:
     """A number of the paper, in `unit` (empty for ratios), and what it is here. `sense` says on
     which side of the paper's number it is well; "" where that says nothing, since the paper's
-    machines were others. `paper` None: the paper shows it as a curve only."""
+    machines were others. `paper` None: the paper shows it as a curve only, or as work to be
+    done."""
 
     what: str
     paper: float | None

@@ -26,7 +26,7 @@ def markdown(outcome: Outcome, quick: bool) -> str:
     for measurement in recipe.measurements.values():
         lines += ["", f"    isthmus bench {' '.join(_quoted(measurement.command(quick)))}"]
     lines += ["", "| | paper | here | |", "|---|---|---|---|"]
-    lines += [_row(found) for found in outcome.findings]
+    lines += [_row(found, recipe.figure) for found in outcome.findings]
     lines += [f"\nNot measured: {failure}" for failure in outcome.failures]
     return "\n".join([*lines, *(["", recipe.remark] if recipe.remark else [])])
 
@@ -35,9 +35,11 @@ def _quoted(words: Sequence[str]) -> list[str]:
     return [f"'{word}'" if set(word) & set(" *%") else word for word in words]
 
 
-def _row(found: Finding) -> str:
+def _row(found: Finding, figure: str) -> str:
     claim = found.claim
-    paper = "a curve" if claim.paper is None else _number(claim.paper, claim.unit)
+    paper = "a curve" if figure.startswith("Figure") else "-"  # sections name what is to be done
+    if claim.paper is not None:
+        paper = _number(claim.paper, claim.unit)
     if found.value is None:
         return f"| {claim.what} | {paper} | - | {found.why} |"
     word = {True: "reached", False: "not reached", None: ""}[found.well]

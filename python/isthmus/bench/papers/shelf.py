@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fnmatch import fnmatch
 
-from isthmus.bench.papers import hablot, madeleine, matsuda, treurniet
+from isthmus.bench.papers import applications, hablot, madeleine, matsuda, treurniet
 from isthmus.bench.papers.recipe import Recipe
 from isthmus.errors import UsageError, did_you_mean, listing
 
@@ -11,6 +11,7 @@ RECIPES: tuple[Recipe, ...] = (
     *madeleine.RECIPES,
     *matsuda.RECIPES,
     *hablot.RECIPES,
+    *applications.RECIPES,
     *treurniet.RECIPES,
 )
 

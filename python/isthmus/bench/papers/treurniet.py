@@ -1,5 +1,6 @@
 """Treurniet, The Leiden Zipper, a bridging architecture, Leiden University."""
 
+import contextlib
 from collections.abc import Callable
 
 from isthmus.bench.app.layouts import ONE
@@ -27,17 +28,23 @@ def _more_nodes(measured: Measured) -> float:
     return results.rate(OURS, "stream", "2 zipper nodes") / one
 
 
-def _latency(measured: Measured) -> float:
-    """Of the least round trip, by however many zipper nodes."""
-    times = [
-        seconds
-        for run in measured.p2p().runs
-        if (run.contestant, run.task.figure) == (OURS, "pingpong")
-        for seconds in run.seconds
-    ]
-    if not times:
-        raise NotMeasuredError("the pingpong was not measured")
-    return 1e6 * min(times) / 2
+def _latency(contestant: str, variant: str = "") -> Callable[[Measured], float]:
+    """Of the least round trip, in microseconds; by however many zipper nodes where no variant is
+    given."""
+
+    def here(measured: Measured) -> float:
+        times = [
+            seconds
+            for run in measured.p2p().runs
+            if (run.contestant, run.task.figure) == (contestant, "pingpong")
+            and variant in ("", run.variant)
+            for seconds in run.seconds
+        ]
+        if not times:
+            raise NotMeasuredError("the pingpong was not measured")
+        return 1e6 * min(times) / 2
+
+    return here
 
 
 def _over_slower(measured: Measured) -> float:
@@ -66,11 +73,35 @@ def _alltoalls(measured: Measured) -> float:
     return _milliseconds("alltoallv")(measured) / _milliseconds("alltoall")(measured)
 
 
+def _by(contestant: str, figure: str) -> Callable[[Measured], float]:
+    """Microseconds one way, or Mbit/s; by one zipper node."""
+    if figure == "pingpong":
+        return _latency(contestant, _ONE_NODE)
+    return lambda measured: 8e-6 * measured.p2p().rate(contestant, figure, _ONE_NODE)
+
+
+def _by_others(figure: str) -> Callable[[Measured], float]:
+    best = min if figure == "pingpong" else max
+
+    def here(measured: Measured) -> float:
+        found = []
+        for key in measured.p2p().measured():
+            if key.startswith("relay-"):
+                with contextlib.suppress(NotMeasuredError):
+                    found.append(_by(key, figure)(measured))
+        if not found:
+            raise NotMeasuredError("no relay was measured")
+        return best(found)
+
+    return here
+
+
 _OWN = "own"  # the measurement inside one of the clusters
 _FLOWS = (
     *("--testbed", "zipper", "--size", "8 B"),
     *repeated("--figure", ("pingpong", "stream", "bidirectional")),
 )
+_OTHERS = (*_FLOWS, *only(OURS, "relay-*"))
 _INSIDE = (
     *("--testbed=zipper", "--within=a", "--figure=stream"),
     *only(OURS, "native-*-default"),
@@ -94,10 +125,29 @@ RECIPES = (
         (
             Claim("both ways over one way (its forwarder is half duplex)", 1, _both_ways, "",
                   "at least"),
-            Claim("latency of 8 B over the bridge", None, _latency, "us"),
+            Claim("latency of 8 B over the bridge", None, _latency(OURS), "us"),
             Claim("two zipper nodes over one (future work there)", None, _more_nodes),
             Claim("one zipper node over a cluster's own MPI", None, _over_slower),
         ),
+    ),
+    Recipe(
+        "treurniet-others",
+        PAPER,
+        "Future work",
+        "other ways over the same bridge beside Isthmus: TCP by HAProxy, socat, an ssh tunnel",
+        {
+            "": Measurement("p2p", _OTHERS, (*_OTHERS, "--passes=1", "--seconds=1", "--rounds=60"))
+        },
+        (
+            Claim("latency of 8 B, Isthmus", None, _by(OURS, "pingpong"), "us"),
+            Claim("latency of 8 B, the best other way", None, _by_others("pingpong"), "us"),
+            Claim("one way, Isthmus", None, _by(OURS, "stream"), "Mbit/s"),
+            Claim("one way, the best other way", None, _by_others("stream"), "Mbit/s"),
+            Claim("both ways, Isthmus", None, _by(OURS, "bidirectional"), "Mbit/s"),
+            Claim("both ways, the best other way", None, _by_others("bidirectional"), "Mbit/s"),
+        ),
+        "By one zipper node. The relays that are installed take part, each with one TCP "
+        "connection; Isthmus has a rank on each node.",
     ),
     Recipe(
         "treurniet-fig7-17",

@@ -1,0 +1,58 @@
+/* Pingpongs of two pairs of ranks in turns: half round trips, in microseconds.
+ * usage: turns BYTES ROUNDS TURNS FILE; ranks 0 and 1, and 2 and 3, are on one host. Each pair
+ * prints, for each of its turns but the first, its number and the mean. Who has no turn sleeps
+ * outside MPI, and looks at FILE, which holds how many turns are over. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <mpi.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { NAP = 200 }; /* microseconds */
+
+/* The two of a pair have the host's first two cores, as those of the other have. */
+static void bind(int second) {
+  cpu_set_t mine, all;
+  CPU_ZERO(&mine);
+  sched_getaffinity(0, sizeof all, &all);
+  for (int core = 0, left = second; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &all) || left-- > 0) continue;
+    CPU_SET(core, &mine);
+    sched_setaffinity(0, sizeof mine, &mine);
+    return;
+  }
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const int file = argc == 5 ? open(argv[4], O_RDWR | O_CREAT, 0600) : -1;
+  if (file < 0 || ftruncate(file, sizeof(int)) != 0) MPI_Abort(MPI_COMM_WORLD, 2);
+  volatile int* over = mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (over == MAP_FAILED) MPI_Abort(MPI_COMM_WORLD, 2);
+  const int bytes = atoi(argv[1]), rounds = atoi(argv[2]), turns = 2 * atoi(argv[3]);
+  char* buffer = calloc((size_t)bytes + 1, 1);
+  const int pair = rank / 2, peer = rank ^ 1;
+  if (pair < 2) bind(rank % 2);
+  for (int turn = pair; pair < 2 && turn < turns; turn += 2) {
+    while (*over < turn) usleep(NAP);
+    const double start = MPI_Wtime();
+    for (int i = 0; i < rounds; ++i) {
+      if (rank < peer) MPI_Send(buffer, bytes, MPI_BYTE, peer, 1, MPI_COMM_WORLD);
+      MPI_Recv(buffer, bytes, MPI_BYTE, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      if (rank > peer) MPI_Send(buffer, bytes, MPI_BYTE, peer, 1, MPI_COMM_WORLD);
+    }
+    if (rank > peer) continue;
+    if (turn > 1) printf("%d %.5f\n", pair, (MPI_Wtime() - start) / rounds / 2 * 1e6);
+    *over = turn + 1;
+  }
+  while (*over < turns) usleep(NAP);
+  free(buffer);
+  MPI_Finalize();
+  return 0;
+}
