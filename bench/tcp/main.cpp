@@ -24,30 +24,51 @@ std::string read_token() {
   return token;
 }
 
-Connection accept_friend(const Listener& listener, const std::string& token) {
+// What a connection is for follows the token: over proxies the second may come first.
+constexpr char kTalk = 't', kBulk = 'b';
+
+struct Friend {
+  Connection connection;
+  char role;
+};
+
+Friend accept_friend(const Listener& listener, const std::string& token) {
   while (true) {
     Connection connection = listener.accept(kPatience, 0);
-    std::string said(kMostToken, '\0');
+    std::string said(kMostToken + 1, '\0');
     try {
       connection.receive(said.data(), said.size());
     } catch (const std::runtime_error&) {
       continue;
     }
-    if (said == token) return connection;
+    const char role = said.back();
+    said.pop_back();
+    if (said == token) return {std::move(connection), role};
   }
 }
 
 Pair accept_pair(const Listener& listener, const std::string& token) {
-  Connection talk = accept_friend(listener, token);
-  return {std::move(talk), accept_friend(listener, token)};
+  Friend first = accept_friend(listener, token);
+  Friend second = accept_friend(listener, token);
+  Friend& talk = first.role == kTalk ? first : second;
+  Friend& bulk = first.role == kTalk ? second : first;
+  if (talk.role != kTalk || bulk.role != kBulk) {
+    throw std::runtime_error("the other end did not open one connection of each kind");
+  }
+  return {std::move(talk.connection), std::move(bulk.connection)};
+}
+
+Connection join_as(char role, const std::string& host, const std::string& port,
+                   const std::string& token) {
+  Connection connection = connect_to(host, port, kPatience);
+  const std::string said = token + role;
+  connection.send(said.data(), said.size());
+  return connection;
 }
 
 Pair join(const std::string& host, const std::string& port, const std::string& token) {
-  Connection talk = connect_to(host, port, kPatience);
-  talk.send(token.data(), token.size());
-  Connection bulk = connect_to(host, port, kPatience);
-  bulk.send(token.data(), token.size());
-  return {std::move(talk), std::move(bulk)};
+  Connection talk = join_as(kTalk, host, port, token);
+  return {std::move(talk), join_as(kBulk, host, port, token)};
 }
 
 template <class Numbers>

@@ -1,5 +1,6 @@
 """Who is measured. Each runs the same tasks between the same two hosts, and gives samples."""
 
+import contextlib
 import json
 import secrets
 import subprocess
@@ -11,6 +12,7 @@ from typing import Protocol
 
 from isthmus.bench import session
 from isthmus.bench.mpis import Mpi
+from isthmus.bench.proxies import Chain
 from isthmus.errors import RunError
 from isthmus.measuring.place import Place
 from isthmus.measuring.process import lines, measure, started
@@ -37,13 +39,15 @@ MPI_FIGURES = _BOTH | {"paused", *ONE_WAY}
 
 @dataclass(frozen=True)
 class PlainTcp:
-    """isthmus-tcpbench: one connection with the kernel's own settings."""
+    """isthmus-tcpbench: one connection with the kernel's own settings; over a chain of proxies, if
+    there is one."""
 
     place: Place
     key: str = "tcp"
     label: str = "plain TCP"
     ceiling: int | None = None
     figures: frozenset[str] = _BOTH
+    chain: Chain | None = None
 
     def measure(self, tasks: Sequence[Task], number: int) -> list[Run]:
         near, far = self.place.ends
@@ -59,8 +63,12 @@ class PlainTcp:
             word, _, port = first.partition(" ")
             if word != "listening" or not port.isdigit():
                 raise RunError(f"the listening end did not come up{said.tail()}")
-            play = [near.tcpbench(), "play", far.address, port, *texts]
-            return measure(near.command(play), tasks, self.key, number, run_from_json, stdin=token)
+            straight = contextlib.nullcontext((far.address, int(port)))
+            with self.chain.opened(int(port)) if self.chain else straight as (at, entry):
+                play = [near.tcpbench(), "play", at, str(entry), *texts]
+                return measure(
+                    near.command(play), tasks, self.key, number, run_from_json, stdin=token
+                )
 
 
 def has_iperf(place: Place) -> bool:
