@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <iostream>
-#include <utility>
 
 #include "tcp/play.hpp"
 
@@ -25,11 +24,15 @@ std::string read_token() {
   return token;
 }
 
-// What a connection says after the token: relays may swap connections that were made one after the
-// other.
+// What a connection is for follows the token: over proxies the second may come first.
 constexpr char kTalk = 't', kBulk = 'b';
 
-std::pair<char, Connection> accept_friend(const Listener& listener, const std::string& token) {
+struct Friend {
+  Connection connection;
+  char role;
+};
+
+Friend accept_friend(const Listener& listener, const std::string& token) {
   while (true) {
     Connection connection = listener.accept(kPatience, 0);
     std::string said(kMostToken + 1, '\0');
@@ -38,30 +41,34 @@ std::pair<char, Connection> accept_friend(const Listener& listener, const std::s
     } catch (const std::runtime_error&) {
       continue;
     }
-    const char use = said.back();
+    const char role = said.back();
     said.pop_back();
-    if (said == token) return {use, std::move(connection)};
+    if (said == token) return {std::move(connection), role};
   }
 }
 
 Pair accept_pair(const Listener& listener, const std::string& token) {
-  auto [use, first] = accept_friend(listener, token);
-  Connection second = accept_friend(listener, token).second;
-  if (use == kBulk) return {std::move(second), std::move(first)};
-  return {std::move(first), std::move(second)};
+  Friend first = accept_friend(listener, token);
+  Friend second = accept_friend(listener, token);
+  Friend& talk = first.role == kTalk ? first : second;
+  Friend& bulk = first.role == kTalk ? second : first;
+  if (talk.role != kTalk || bulk.role != kBulk) {
+    throw std::runtime_error("the other end did not open one connection of each kind");
+  }
+  return {std::move(talk.connection), std::move(bulk.connection)};
 }
 
-Connection join_for(char use, const std::string& host, const std::string& port,
-                    const std::string& token) {
+Connection join_as(char role, const std::string& host, const std::string& port,
+                   const std::string& token) {
   Connection connection = connect_to(host, port, kPatience);
-  const std::string said = token + use;
+  const std::string said = token + role;
   connection.send(said.data(), said.size());
   return connection;
 }
 
 Pair join(const std::string& host, const std::string& port, const std::string& token) {
-  Connection talk = join_for(kTalk, host, port, token);
-  return {std::move(talk), join_for(kBulk, host, port, token)};
+  Connection talk = join_as(kTalk, host, port, token);
+  return {std::move(talk), join_as(kBulk, host, port, token)};
 }
 
 template <class Numbers>

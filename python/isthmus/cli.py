@@ -203,8 +203,9 @@ def run(
         bool,
         typer.Option(
             "--stats",
-            help="At the end, show how much crossed each link, and what went without gateways, and "
-            "the algorithms of collectives that were chosen (on standard error).",
+            help="At the end, show how much crossed each link, and what went without gateways, "
+            "what gateways took of their processors, and the algorithms of collectives that were "
+            "chosen (on standard error).",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = False,

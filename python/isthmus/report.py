@@ -80,6 +80,9 @@ def _of_tcp(count: Mapping[str, float]) -> tuple[str, str]:
     return format_bytes(int(count.get("lost_bytes", 0))), f"{count.get('streams', 0):.0f}"
 
 
+_MUCH = 100e6  # bytes, beside which what else a gateway does takes little time
+
+
 def stats_table(plan: Plan, stats: Stats) -> None:
     """What crossed, a row per direction of each link, on standard error; then what went from
     process to process, by clusters."""
@@ -138,3 +141,8 @@ def stats_table(plan: Plan, stats: Stats) -> None:
                 format_bytes(near["wire_bytes"]),
             )
     console.print(table)
+    for gateways, seconds in sorted(stats.cpu.items()):
+        names = " and ".join(plan.gateway_name(node) for node in gateways)
+        forwarded = stats.forwarded(gateways)
+        each = f", {1e9 * seconds / forwarded:.2g} s for each GB" if forwarded >= _MUCH else ""
+        console.print(f"gateway {names}: {seconds:.2f} s of processor time{each}", highlight=False)

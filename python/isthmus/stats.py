@@ -1,7 +1,7 @@
 """What crossed, as agents count it."""
 
 import contextlib
-from collections.abc import Set
+from collections.abc import Collection, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,12 +15,13 @@ _DIRECT = ("conduits", "ucx", "messages", "bytes", "wire_bytes", "streams", "los
 class Stats:
     """What crossed: by pair of gateways; by pair of clusters, from process to process; by gateway
     and pair of clusters that it serves, from one to the other; and what each gateway has sent to
-    the processes of a cluster of its own."""
+    the processes of a cluster of its own. `cpu` is by the gateways of one process, in seconds."""
 
     links: dict[tuple[int, int], dict[str, float]] = field(default_factory=dict)
     direct: dict[tuple[int, int], dict[str, float]] = field(default_factory=dict)
     crossings: dict[tuple[int, int, int], dict[str, float]] = field(default_factory=dict)
     near: dict[tuple[int, int], dict[str, int]] = field(default_factory=dict)
+    cpu: dict[tuple[int, ...], float] = field(default_factory=dict)
 
     async def collect(self, members: Members, limit: float) -> None:
         """Of all gateways that are left; each has `limit` seconds to answer."""
@@ -54,9 +55,18 @@ class Stats:
                     k: int(count[k])
                     for k in ("processes", "ucx", "memory", "messages", "bytes", "wire_bytes")
                 }
+        with contextlib.suppress(KeyError, TypeError, ValueError):
+            self.cpu[tuple(sorted(gateways))] = float(answer["cpu"])
         for count in answer.get("crossings") or []:
             with contextlib.suppress(KeyError, TypeError, ValueError):
                 key3 = int(count["node"]), int(count["from"]), int(count["to"])
                 self.crossings[key3] = {
                     k: int(count[k]) for k in ("messages", "bytes", "wire_bytes")
                 }
+
+    def forwarded(self, gateways: Collection[int]) -> float:
+        """Bytes of the program that these gateways have sent on, to others and to processes."""
+        links = sum(
+            count.get("bytes", 0) for key, count in self.links.items() if key[0] in gateways
+        )
+        return links + sum(count["bytes"] for key, count in self.near.items() if key[0] in gateways)

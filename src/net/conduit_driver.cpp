@@ -21,6 +21,9 @@ constexpr int kReadTurns = 8;  // before others on this thread have their turn
 // Of a frame that lacks so many bytes they are read to where they belong, and with them a little of
 // what follows: enough to know where that belongs in turn.
 constexpr std::size_t kLeastLanded = 4096, kBehindLanded = 1024;
+// Of those that are passed on; smaller ones come many at a time, to be copied. That takes a gateway
+// a sixth less CPU time where messages of 1 MiB come in frames of 8 and 64 KiB (November 2026).
+constexpr std::size_t kLeastPassedOn = std::size_t{16} * 1024;
 
 }  // namespace
 
@@ -133,7 +136,7 @@ iovec ConduitDriver::landing(const LinePtr& line) {
 void ConduitDriver::land(const LinePtr& line) {
   const std::span<const std::byte> bytes(line->buffer.get() + line->begin, line->end - line->begin);
   const auto frame = conduit_.arriving(line->id, bytes);
-  if (!frame || frame->placed < kLeastLanded) return;
+  if (!frame || frame->placed < (hooks_.passes_on ? kLeastPassedOn : kLeastLanded)) return;
   if (hooks_.passes_on) line->memory = core::packet_for(frame->body.size() + frame->placed);
   const auto place = line->memory ? line->memory->body() : hooks_.place(*frame);
   if (place.size() < frame->placed) return;

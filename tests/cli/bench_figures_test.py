@@ -246,7 +246,19 @@ def test_best_iperf3_is_the_yardstick():
         flow("iperf3-1", "stream", 1.0, 500),
         flow("iperf3-4", "stream", 1.0, 1000),
     )
-    assert verdicts(found, "fatpipe") == {"one-way bandwidth over iperf3's": False}
+    assert verdicts(found, "fatpipe")["one-way bandwidth over iperf3's"] is False
+
+
+@pytest.mark.parametrize(("ours", "well"), [(700, True), (590, False)])
+def test_best_pair_of_proxies_is_the_yardstick(ours, well):
+    found = results(
+        flow("isthmus", "stream", 1.0, ours),
+        flow("haproxy", "stream", 1.0, 400),
+        flow("stunnel", "stream", 1.0, 500),
+        flow("haproxy-throughout", "stream", 1.0, 1000),
+    )
+    limit = "one-way bandwidth over that of the best proxies in the gateways' places"
+    assert verdicts(found, "fatpipe")[limit] is well
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from waiting import eventually
 
+from isthmus.bench import proxies
 from isthmus.bench.contestants import IsthmusRun, PlainTcp
 from isthmus.bench.gridfile import write
 from isthmus.errors import RunError
@@ -48,6 +49,22 @@ def check(runs, tasks=TASKS) -> None:
 
 def test_plain_tcp_on_this_host():
     check(PlainTcp(loopback()).measure(TASKS, 0))
+
+
+@pytest.mark.parametrize(
+    ("tool", "throughout", "port"),
+    [
+        (proxies.HAPROXY, False, 17443),
+        (proxies.HAPROXY, True, 17453),
+        (proxies.STUNNEL, False, 17463),
+    ],
+)
+def test_plain_tcp_over_proxies(tool, throughout, port):
+    place = loopback()
+    if not tool.installed(place.ends):
+        pytest.skip(f"{tool.command[0]} is not installed")
+    chain = proxies.Chain(place, tool, throughout, port)
+    check(PlainTcp(place, chain=chain).measure(TASKS, 0))
 
 
 def test_plain_tcp_to_an_alias_of_the_ssh_configuration(tmp_path: Path, monkeypatch):

@@ -77,7 +77,7 @@ def usual(op, message):
             }
             for link in told["link"]["links"]
         ]
-        say(op="stats", links=links)
+        say(op="stats", links=links, **SCENARIO.get("stats", {}))
 
 
 def act(op, message):

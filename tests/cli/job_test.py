@@ -3,6 +3,8 @@
 import pytest
 from scenarios import spawned
 
+from isthmus import routes
+
 
 def test_normal_run(pair):
     grid = pair()
@@ -90,6 +92,18 @@ def test_stats(pair):
     assert "east -> west" in done.stderr
     assert "2.048 kB" in done.stderr
     assert "east -> west" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [(5 * 10**8 - 24, "1.50 s of processor time, 3 s for each GB"), (9, "1.50 s of")],
+)
+def test_stats_of_a_gateways_processors(pair, sent, said):
+    near = {"node": routes.FIRST_GATEWAY, "cluster": 0, "processes": 1, "ucx": 0, "memory": 0}
+    near |= {"messages": 1, "bytes": sent, "wire_bytes": sent}
+    done = pair({"stats": {"cpu": 1.5, "near": [near]}}).run("-n", "2", "--stats", "x")
+    assert f"gateway east: {said}" in done.stderr
+    assert ("for each GB" in done.stderr) is ("for each GB" in said)
 
 
 def test_verbose_tells_the_steps(pair):

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from isthmus.bench import session
 from isthmus.bench.mpis import Mpi
+from isthmus.bench.proxies import Chain
 from isthmus.errors import RunError
 from isthmus.measuring.place import End, Place
 from isthmus.measuring.process import lines, measure, started
@@ -38,20 +39,26 @@ MPI_FIGURES = PLAIN_FIGURES | {"paused", *ONE_WAY}
 
 @dataclass(frozen=True)
 class PlainTcp:
-    """isthmus-tcpbench: one connection with the kernel's own settings."""
+    """isthmus-tcpbench: one connection with the kernel's own settings; over a chain of proxies, if
+    there is one."""
 
     place: Place
     key: str = "tcp"
     label: str = "plain TCP"
     ceiling: int | None = None
     figures: frozenset[str] = PLAIN_FIGURES
+    chain: Chain | None = None
 
     def measure(self, tasks: Sequence[Task], number: int) -> list[Run]:
         near, far = self.place.ends
         token = secrets.token_hex(16) + "\n"
         texts = [task.text for task in tasks]
-        with serving(far, texts, token) as port:
-            play = [near.tcpbench(), "play", far.address, str(port), *texts]
+        with contextlib.ExitStack() as up:
+            port = up.enter_context(serving(far, texts, token))
+            at, entry = (far.address, port)
+            if self.chain:
+                at, entry = up.enter_context(self.chain.opened(port))
+            play = [near.tcpbench(), "play", at, str(entry), *texts]
             return measure(near.command(play), tasks, self.key, number, run_from_json, stdin=token)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from isthmus.bench import gridfile, mpis
+from isthmus.bench import gridfile, mpis, proxies
 from isthmus.bench.contestants import (
     Contestant,
     Iperf,
@@ -14,7 +14,7 @@ from isthmus.bench.contestants import (
     has_iperf,
     tunings,
 )
-from isthmus.bench.limits import DIRECT, MEMORY, OURS, UNTUNED
+from isthmus.bench.limits import DIRECT, MEMORY, OURS, PROXIES, UNTUNED
 from isthmus.bench.mpis import Mpi
 from isthmus.bench.relays import relays
 from isthmus.bench.session import Entry
@@ -29,7 +29,7 @@ from isthmus.measuring.results import Run
 from isthmus.measuring.tasks import KIB, LARGEST, LATENCY_BYTES, MIB, Task
 
 QUICK_LIMIT = 255.0  # seconds; what has begun then still ends
-_TOOLS = ("tcp", "iperf3")
+_TOOLS = ("tcp", "iperf3", *PROXIES)
 _STREAMS = (1, 4)
 _ROOM_SIZES = [LATENCY_BYTES, KIB, 16 * KIB, 64 * KIB, MIB]
 _BANDWIDTH_ALONE = ("fatpipe", "lossy")  # testbeds whose limits are of that
@@ -93,6 +93,7 @@ def contestants(
             found += iperfs
         else:
             say("iperf3 is not installed at both ends, and is left out")
+        found += _proxied(place, wanted, say)
     else:
         say("plain TCP and native MPIs cannot get from one cluster to the other here")
         ways, missing = relays(place)
@@ -106,6 +107,37 @@ def contestants(
         found += _natives(place, natives, wanted, say)
     wanted.check()
     return found
+
+
+def _proxied(
+    place: Place, wanted: Callable[[str], bool], say: Callable[[str], None]
+) -> list[Contestant]:
+    """Plain TCP over others in the gateways' places, where that is a limit."""
+    if place.name != "fatpipe" or not place.lab:
+        return []
+    haproxy, stunnel = proxies.HAPROXY, proxies.STUNNEL
+    chains = [
+        ("haproxy", "plain TCP over two HAProxy", proxies.Chain(place, haproxy)),
+        ("stunnel", "plain TCP over two stunnel", proxies.Chain(place, stunnel)),
+        (
+            "haproxy-throughout",
+            "plain TCP over four HAProxy, three TLS legs",
+            proxies.Chain(place, haproxy, throughout=True),
+        ),
+    ]
+    made: list[Contestant] = []
+    absent = set()
+    for key, label, chain in chains:
+        if not wanted(key):
+            continue
+        if chain.tool.installed(proxies.gateways(place)):
+            stream = frozenset({"stream"})
+            made.append(PlainTcp(place, key, label, figures=stream, chain=chain))
+        else:
+            absent.add(chain.tool.command[0])
+    for name in sorted(absent):
+        say(f"{name} is not installed on both gateways' hosts, and is left out")
+    return made
 
 
 def _ours(

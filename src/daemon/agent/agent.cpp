@@ -1,5 +1,7 @@
 #include "daemon/agent/agent.hpp"
 
+#include <sys/resource.h>
+
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
 #include <asio/signal_set.hpp>
@@ -416,12 +418,23 @@ void Agent::where(const ControlMessage& message) {
   if (gateways_) gateways_->ask_where(traces);
 }
 
+// Seconds of processors' time that this process has taken.
+double cpu_seconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
 json Agent::crossed(const char* op) const {
   return {{"op", op},
           {"links", gateways_ ? gateways_->stats() : json::array()},
           {"direct", gateways_ ? gateways_->direct_stats() : json::array()},
           {"crossings", gateways_ ? gateways_->crossing_stats() : json::array()},
-          {"near", gateways_ ? gateways_->near_stats() : json::array()}};
+          {"near", gateways_ ? gateways_->near_stats() : json::array()},
+          {"cpu", cpu_seconds()}};
 }
 
 void Agent::stats(const ControlMessage&) { channel_.send(crossed("stats")); }

@@ -84,7 +84,9 @@ class GatewayTest(AgentCase):
             self.assertIn(self.addresses[0][0].encode(), output[1])
         for agent, node in zip(self.agents, self.NODES, strict=True):
             agent.send("stats")
-            for link in agent.expect("stats")["links"]:
+            stats = agent.expect("stats")
+            self.assertGreater(stats["cpu"], 0)
+            for link in stats["links"]:
                 self.assertEqual(link["from"], node)
                 self.assertEqual(link["messages"], 0)
         for agent in self.agents:
