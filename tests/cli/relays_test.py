@@ -96,7 +96,7 @@ def test_a_setup_that_fails(grid):
     grid.cluster("east", 'setup = ["echo no such module >&2; false"]')
     done = grid.run("-n", "1", "x")
     assert done.returncode == 1
-    assert "the agent ended by itself with status 1\n  | no such module" in done.stderr
+    assert "its setup ended with status 1: false\n  | no such module" in done.stderr
 
 
 @pytest.mark.parametrize(("relays", "joined"), [(1, False), (2, True)])
