@@ -35,7 +35,8 @@ void* ucp_disconnect_nb(void* endpoint) {
   if (has_left()) return 0;
   void* (*real)(void*);
   void* const found = real_for(__builtin_return_address(0));
-  if (!found) isthmus_die("the MPI library has come without its UCX", 0);
+  if (!found)
+    isthmus_die("the MPI library finds no ucp_disconnect_nb: install the UCX that it is for", 0);
   memcpy(&real, &found, sizeof real);
   return real(endpoint);
 }

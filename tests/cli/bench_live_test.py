@@ -64,7 +64,7 @@ def test_plain_tcp_over_proxies(tool, throughout, port):
     if not tool.installed(place.ends):
         pytest.skip(f"{tool.command[0]} is not installed")
     chain = proxies.Chain(place, tool, throughout, port)
-    check(PlainTcp(place, chain=chain).measure(TASKS, 0))
+    check(PlainTcp(place, way=chain).measure(TASKS, 0))
 
 
 def test_plain_tcp_to_an_alias_of_the_ssh_configuration(tmp_path: Path, monkeypatch):

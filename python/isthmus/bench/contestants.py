@@ -12,7 +12,6 @@ from typing import Protocol
 
 from isthmus.bench import session
 from isthmus.bench.mpis import Mpi
-from isthmus.bench.proxies import Chain
 from isthmus.errors import RunError
 from isthmus.measuring.place import End, Place
 from isthmus.measuring.process import lines, measure, started
@@ -37,33 +36,41 @@ PLAIN_FIGURES = frozenset({"pingpong", "stream", "bidirectional", "rate", "loade
 MPI_FIGURES = PLAIN_FIGURES | {"paused", *ONE_WAY}
 
 
+class Way(Protocol):
+    """By which plain TCP gets from one end of a place to the other."""
+
+    def opened(self, port: int) -> contextlib.AbstractContextManager[tuple[str, int]]:
+        """To a program that listens at `port` of the far end. Where its partner connects."""
+        ...
+
+
 @dataclass(frozen=True)
 class PlainTcp:
-    """isthmus-tcpbench: one connection with the kernel's own settings; over a chain of proxies, if
-    there is one."""
+    """isthmus-tcpbench: one connection with the kernel's own settings, straight or by another
+    way."""
 
     place: Place
     key: str = "tcp"
     label: str = "plain TCP"
     ceiling: int | None = None
     figures: frozenset[str] = PLAIN_FIGURES
-    chain: Chain | None = None
+    way: Way | None = None
 
     def measure(self, tasks: Sequence[Task], number: int) -> list[Run]:
         near, far = self.place.ends
         token = secrets.token_hex(16) + "\n"
         texts = [task.text for task in tasks]
         with contextlib.ExitStack() as up:
-            port = up.enter_context(serving(far, texts, token))
-            at, entry = (far.address, port)
-            if self.chain:
-                at, entry = up.enter_context(self.chain.opened(port))
+            port = up.enter_context(_serving(far, texts, token))
+            at, entry = far.address, port
+            if self.way:
+                at, entry = up.enter_context(self.way.opened(port))
             play = [near.tcpbench(), "play", at, str(entry), *texts]
             return measure(near.command(play), tasks, self.key, number, run_from_json, stdin=token)
 
 
 @contextlib.contextmanager
-def serving(far: End, texts: Sequence[str], token: str) -> Iterator[int]:
+def _serving(far: End, texts: Sequence[str], token: str) -> Iterator[int]:
     """While isthmus-tcpbench listens there for these tasks; its port."""
     listen = "127.0.0.1" if far.host is None else "0.0.0.0"
     serve = [far.tcpbench(), "serve", listen, str(far.port), *texts]

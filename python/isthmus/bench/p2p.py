@@ -136,7 +136,7 @@ def _proxied(
             continue
         if chain.tool.installed(proxies.gateways(place)):
             stream = frozenset({"stream"})
-            made.append(PlainTcp(place, key, label, figures=stream, chain=chain))
+            made.append(PlainTcp(place, key, label, figures=stream, way=chain))
         else:
             absent.add(chain.tool.command[0])
     for name in sorted(absent):

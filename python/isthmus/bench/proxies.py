@@ -7,13 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from isthmus.bench.listening import listening
 from isthmus.errors import RunError
 from isthmus.measuring.place import End, Place
-from isthmus.measuring.process import started
 
 _SUITE = "TLS_AES_128_GCM_SHA256"  # as gateways have it
-_UP_LIMIT = 30  # seconds
-_LIFETIME = "300"
 
 
 @dataclass(frozen=True)
@@ -22,12 +20,12 @@ class Hop:
 
     port: int
     to: str
-    decrypts: bool
-    encrypts: bool
-    certificate: Path  # and its key
+    decrypts: bool = False
+    encrypts: bool = False
+    certificate: Path = Path()  # and its key, where it does either
 
 
-def _haproxy(hop: Hop) -> str:
+def haproxy(hop: Hop) -> str:
     taken = f" ssl crt {hop.certificate} ciphersuites {_SUITE}" if hop.decrypts else ""
     made = f" ssl verify required ca-file {hop.certificate}" if hop.encrypts else ""
     return (
@@ -73,7 +71,7 @@ class Tool:
         )
 
 
-HAPROXY = Tool(("haproxy", "-db", "-f"), _haproxy)
+HAPROXY = Tool(("haproxy", "-db", "-f"), haproxy)
 STUNNEL = Tool(("stunnel",), _stunnel)
 
 
@@ -115,29 +113,8 @@ class Chain:
                 hop = Hop(self.port + i, to, i > 0, i < len(hosts) - 1, certificate)
                 file = Path(folder) / f"hop{i}.conf"
                 file.write_text(self.tool.configuration(hop))
-                up.enter_context(self._proxy(host, hop.port, file))
+                up.enter_context(listening(host, [*self.tool.command, str(file)], hop.port))
             yield ("127.0.0.1" if self.throughout else hosts[0].address), self.port
-
-    @contextlib.contextmanager
-    def _proxy(self, host: End, port: int, file: Path) -> Iterator[None]:
-        script = f'PATH=$PATH:/usr/sbin; exec timeout {_LIFETIME} "$@"'
-        command = ["sh", "-c", script, "sh", *self.tool.command, str(file)]
-        waiting = f"until ss -Hltn 'sport = :{port}' | grep -q .; do sleep 0.05; done"
-        with started(host.command(command), None) as (process, said):
-            try:
-                subprocess.run(
-                    host.command(["timeout", str(_UP_LIMIT), "sh", "-c", waiting]),
-                    stdin=subprocess.DEVNULL,
-                    check=True,
-                    timeout=4 * _UP_LIMIT,
-                )
-            except subprocess.SubprocessError:
-                status = process.poll()
-                ended = "" if status is None else f" (it ended with status {status})"
-                raise RunError(
-                    f"{self.tool.command[0]} on {host.address} does not listen{ended}{said.tail()}"
-                ) from None
-            yield
 
 
 def _certificate(folder: Path) -> Path:
