@@ -59,7 +59,7 @@ def podman() -> Iterator[tuple[str, str]]:
     hidden = f"--mount type=tmpfs,destination={PROJECT},notmpcopyup"
     image = f"--ulimit nofile={limit}:{limit} --ulimit nproc=4096:4096 {hidden} --rootfs /:O"
     tried = subprocess.run(
-        f"{command} run --rm --pid=host {image} true",
+        f"{command} run --rm --net=host --pid=host {image} true",
         shell=True, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     if tried.returncode:

@@ -351,6 +351,24 @@ class AgentTest(AgentCase):
             self.assertFalse(alive(int(pid)))
         self.assertEqual(exit_message["status"], 0)
 
+    def test_what_tidies_up_after_a_rank_may_finish(self):
+        mark = os.path.join(self.folder, "tidied")
+        self.ready(SINGLE)
+        tidying = f"env -i sh -c 'echo begun > {mark}; sleep 0.3; echo done > {mark}'"
+        rank = f"{tidying} > /dev/null 2>&1 & until [ -s {mark} ]; do sleep 0.01; done"
+        self.spawn((1, ["sh", "-c", rank], {}))
+        self.agent.until("exit")
+        with open(mark) as file:
+            self.assertEqual(file.read(), "done\n")
+
+    def test_a_rank_that_its_launcher_forgets_is_asked_to_end(self):
+        self.ready("sh -c 'trap : TERM; PMI_RANK=0 {command} & wait; wait; wait'")
+        asked = "trap 'echo asked; exit 0' TERM; echo here; while :; do sleep 0.05; done"
+        self.spawn((1, ["sh", "-c", asked], {}))
+        self.assertEqual(self.agent.expect("output")["bytes"], b"here\n")
+        self.agent.send("kill")
+        self.assertEqual(self.agent.until("exit")[1][1], b"asked\n")
+
     def test_unread_standard_input_does_not_keep_the_agent(self):
         self.ready()
         self.spawn((1, ["sleep", "600"], {}), stdin=True)

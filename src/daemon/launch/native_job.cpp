@@ -9,6 +9,7 @@
 #include <csignal>
 #include <utility>
 
+#include "daemon/launch/environment.hpp"
 #include "daemon/launch/failure.hpp"
 #include "daemon/launch/inherited_pipe.hpp"
 #include "daemon/launch/input_door.hpp"
@@ -18,10 +19,21 @@
 namespace isthmus::daemon {
 namespace {
 
-constexpr std::chrono::seconds kGrace{2};  // between SIGTERM and SIGKILL
+constexpr std::chrono::seconds kGrace{2};           // between SIGTERM and SIGKILL
+constexpr std::chrono::seconds kLaunchersShare{1};  // of it, in which the launcher ends its ranks
 constexpr std::chrono::milliseconds kSweepInterval{50};
 constexpr int kSweepsBeforeKill = 2000 / 50;      // what the launcher left gets kGrace, too
 constexpr int kSweepsBeforeGivingUp = 5000 / 50;  // processes that even SIGKILL cannot end
+
+// SIGTERM to those of our descendants that have `variable`. What has another environment than
+// launcher and ranks tidies up after a rank and ends by itself, as `podman container cleanup`,
+// without which podman takes the container for running.
+void ask_to_end(const char* variable) {
+  signal_descendants(getpid(), SIGTERM, [variable](pid_t pid) {
+    const auto environment = Environment::of_process(pid);
+    return environment && environment->get(variable);
+  });
+}
 
 }  // namespace
 
@@ -140,7 +152,16 @@ void NativeJob::kill(std::chrono::milliseconds grace) {
 
 void NativeJob::terminate() {
   signal(SIGTERM);
-  kill_timer_.expires_after(kGrace);
+  kill_timer_.expires_after(kLaunchersShare);
+  kill_timer_.async_wait([this](std::error_code error) {
+    if (!error) insist();
+  });
+}
+
+// A launcher may have killed what stands between it and a rank, as `podman run`, and not the rank.
+void NativeJob::insist() {
+  ask_to_end("ISTHMUS_RANK");
+  kill_timer_.expires_after(kGrace - kLaunchersShare);
   kill_timer_.async_wait([this](std::error_code error) {
     if (!error) signal_descendants(getpid(), SIGKILL);
   });
@@ -165,9 +186,10 @@ void NativeJob::reap() {
 
 // The launcher is gone: whatever it left behind goes as well, politely first.
 void NativeJob::sweep() {
-  const std::size_t left = sweeps_ == 0                  ? signal_descendants(getpid(), SIGTERM)
-                           : sweeps_ < kSweepsBeforeKill ? descendants(getpid()).size()
-                                                         : signal_descendants(getpid(), SIGKILL);
+  kill_timer_.cancel();
+  if (sweeps_ == 0) ask_to_end("ISTHMUS_JOB");
+  const std::size_t left = sweeps_ < kSweepsBeforeKill ? descendants(getpid()).size()
+                                                       : signal_descendants(getpid(), SIGKILL);
   if (left == 0 || ++sweeps_ > kSweepsBeforeGivingUp) {
     swept_ = true;
     limit_drain();

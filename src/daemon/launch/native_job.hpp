@@ -64,6 +64,7 @@ class NativeJob {
   void watch_children();
   void reap();
   void terminate();
+  void insist();
   void sweep();
   void limit_drain();
   void finish_if_done();

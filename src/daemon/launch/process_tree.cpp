@@ -92,18 +92,22 @@ std::vector<pid_t> named(const std::string& name) {
   return found;
 }
 
-std::size_t signal_descendants(pid_t root, int number) {
+std::size_t signal_descendants(pid_t root, int number, const std::function<bool(pid_t)>& whom) {
   std::set<pid_t> signalled;
   for (int round = 0; round < 4; ++round) {
     bool fresh = false;
     for (const pid_t pid : descendants(root)) {
       if (!signalled.insert(pid).second) continue;
       fresh = true;
-      kill(pid, number);
+      if (whom(pid)) kill(pid, number);
     }
     if (!fresh) break;
   }
   return signalled.size();
+}
+
+std::size_t signal_descendants(pid_t root, int number) {
+  return signal_descendants(root, number, [](pid_t) { return true; });
 }
 
 }  // namespace isthmus::daemon

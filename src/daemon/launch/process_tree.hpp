@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,7 @@ std::vector<pid_t> named(const std::string& name);
 /// Sends `number` to each of descendants(root), again while new ones appear (a bounded number of
 /// times), and says how many there were.
 std::size_t signal_descendants(pid_t root, int number);
+/// The same, with a signal for those of which `whom` is true; all are counted.
+std::size_t signal_descendants(pid_t root, int number, const std::function<bool(pid_t)>& whom);
 
 }  // namespace isthmus::daemon
