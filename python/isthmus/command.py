@@ -41,12 +41,7 @@ def agent_command(
     else stay in the home directory, as ranks do under mpirun."""
     isthmusd = isthmusd_of(prefix, host is None)
     if setup:
-        # What they print, and read, is nothing of the agent's; a setup that fails ends here.
-        told = ["trap 'isthmus_at=\": $BASH_COMMAND\"' ERR"]
-        told.append(f"trap 'echo \"{SETUP_ENDED} $?$isthmus_at\" >&2' EXIT")
-        lines = ["set -e", "exec 3>&1 4<&0 1>&2 </dev/null", *told, *setup]
-        lines += ["trap - EXIT ERR", "set +e", "exec 1>&3 3>&- <&4 4<&-"]
-        lines.append(f"cd {shlex.quote(cwd)} 2>/dev/null || :")
+        lines = [*_setting_up(setup), f"cd {shlex.quote(cwd)} 2>/dev/null || :"]
         lines += ['set -- "${isthmusd:-isthmusd}"', "unset isthmusd", f'exec "$1" {role}']
         # A login shell may set another PATH, and a setup too; the one that ssh finds goes first.
         found = f"isthmusd=$(command -v {remote_path(isthmusd)})"
@@ -58,6 +53,28 @@ def agent_command(
         return [isthmusd, role]
     enter = f"cd {shlex.quote(cwd)} 2>/dev/null; exec {remote_path(isthmusd)} {role}"
     return [*ssh_command(door), host, f"exec sh -c {shlex.quote(enter)}"]
+
+
+def _setting_up(setup: Sequence[str]) -> list[str]:
+    """What they print, and read, is nothing of the agent's; a setup that fails ends the shell.
+
+    Nothing is sent to an agent that has not said hello, so what can be read before is the end: the
+    launcher, or ssh, is gone, and a setup that hangs ends with all that it has started."""
+    stop = "kill $isthmus_watch 2>/dev/null"
+    at_the_end = "while ! read -r -t 0 -u 4; do sleep 1 4<&-; done; kill -HUP -- -$$"
+    return [
+        "set -e",
+        "exec 3>&1 4<&0 1>&2 </dev/null",
+        f"( {at_the_end} ) 3>&- & isthmus_watch=$!",
+        "disown",  # for a setup that waits
+        "trap 'isthmus_at=\": $BASH_COMMAND\"' ERR",
+        f"trap 'echo \"{SETUP_ENDED} $?$isthmus_at\" >&2; {stop} || :' EXIT",
+        *setup,
+        "trap - EXIT ERR",
+        "set +e",
+        stop,
+        "exec 1>&3 3>&- <&4 4<&-",
+    ]
 
 
 def remote_path(path: str) -> str:

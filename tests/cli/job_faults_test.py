@@ -226,7 +226,7 @@ def test_an_mpi_is_named_in_one_line(pair):
     assert "configure" not in done.stderr
 
 
-@pytest.mark.parametrize("ending", ["sleep 600", "exit 0", "exit 255"])
+@pytest.mark.parametrize("ending", ["exec sleep 600", "exit 0", "exit 255"])
 def test_ssh_that_never_answers_and_leaves_children(grid, tmp_path, ending):
     """The child holds the pipes; it outlives its parent, which may be gone or may not be."""
     ssh = tmp_path / "ssh"

@@ -4,9 +4,11 @@ import os
 import re
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 from faulty import Grid, check, says
+from waiting import eventually
 
 HERE_AND_THERE = "[cluster.here]\n[cluster.there]\nhost = 'site'\nprefix = '{prefix}'\n"
 
@@ -89,3 +91,16 @@ def test_interrupt_over_ssh(remote: Grid, prefix, program):
         running.send_signal(signal.SIGINT)
         _, err = running.communicate(timeout=90)
     assert (running.returncode, err) == (130, "isthmus: SIGINT: ended everything\n")
+
+
+def test_a_setup_that_hangs_ends_with_the_run(remote: Grid, prefix):
+    child = remote.folder / "child"
+    hanging = f"sleep 600 & echo $! > {child}; wait"
+    remote.write(HERE_AND_THERE.format(prefix=prefix) + f"setup = ['{hanging}']\n")
+    with remote.start("-g", "grid.toml", "-n", 4, "/bin/true") as running:
+        eventually(lambda: child.exists() and child.read_text().endswith("\n"), "its child")
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=90)
+    assert (running.returncode, err) == (130, "isthmus: SIGINT: ended everything\n")
+    number = child.read_text().strip()
+    eventually(lambda: not Path("/proc", number).exists(), "the end of what the setup has started")
