@@ -73,7 +73,9 @@ asio::awaitable<void> plain_client(PlainStream& stream, const Credentials& crede
   co_await asio::async_read(stream.socket(), asio::buffer(answer),
                             asio::redirect_error(asio::use_awaitable, error));
   if (error) broke(deadline, limit, where, error);
-  if (answer[0] == kOtherJob) fail(where + " serves another job than \"" + credentials.job + "\"");
+  if (answer[0] == kOtherJob) {
+    throw WrongKey(where + " serves another job than \"" + credentials.job + "\"");
+  }
   if (answer[0] == kMustEncrypt) {
     fail(where +
          " serves only encrypted connections from other hosts; turn on `encrypt` for "
@@ -84,7 +86,9 @@ asio::awaitable<void> plain_client(PlainStream& stream, const Credentials& crede
          " speaks another version of the handshake: install the same release of Isthmus "
          "on both");
   }
-  if (answer[0] != kGood) fail(where + " does not answer as an Isthmus gateway does");
+  if (answer[0] != kGood) {
+    fail(where + " does not answer as Isthmus does: something else listens there");
+  }
   Digest server_nonce{};
   std::copy_n(answer.begin() + 1, 32, server_nonce.begin());
 
@@ -98,11 +102,11 @@ asio::awaitable<void> plain_client(PlainStream& stream, const Credentials& crede
   Digest theirs{};
   std::copy_n(answer.begin() + 1, 32, theirs.begin());
   if (answer[0] == kWrongSecret) {
-    fail(where + " turned this process down: it does not know the secret of job \"" +
-         credentials.job + "\"");
+    throw WrongKey(where + " turned this process down: it does not know the secret of job \"" +
+                   credentials.job + "\"");
   }
   if (answer[0] != kGood || !equal(theirs, proof(credentials, "server", nonce, server_nonce))) {
-    fail(where + " does not know the secret of job \"" + credentials.job + "\"");
+    throw WrongKey(where + " does not know the secret of job \"" + credentials.job + "\"");
   }
 }
 

@@ -20,6 +20,12 @@ class Refusal : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Of a handshake: the other end knows another secret, or none of that name.
+class WrongKey : public Refusal {
+ public:
+  using Refusal::Refusal;
+};
+
 enum class Protection { Plain, Encrypted };
 
 /// Both throw Refusal, or std::runtime_error for what may pass, with a sentence; when `limit`

@@ -109,7 +109,7 @@ asio::awaitable<Socket> ask_service(Service service, ServiceRequest request,
   try {
     stream = co_await authenticate_as_client(std::move(raw), service.credentials, Protection::Plain,
                                              where, limit);
-  } catch (const Refusal&) {
+  } catch (const WrongKey&) {
     const std::string key = service.credentials.job.substr(0, service.credentials.job.find('/'));
     throw Refusal(where + " does not take the key " + key +
                   ": it is none of its keys, or has another secret (ask whoever runs it for a "

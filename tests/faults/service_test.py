@@ -1,11 +1,13 @@
 """A relay that is a service: the jobs of several users at once, and what it refuses."""
 
+import asyncio
 import os
 import re
 import shutil
 import signal
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,6 +17,9 @@ import pytest
 from callers import Flood, during, pairs
 from faulty import MARK, Grid, check, says
 from services import Service, found_isthmusd
+
+from isthmus.errors import RunError
+from isthmus.meeting import calls
 
 
 @pytest.fixture
@@ -66,6 +71,27 @@ def test_keys_that_are_not_taken(grid: Grid, service: Service):
     assert service.said("refused", key=name, why="was revoked")
     key.chmod(0o644)
     check(grid.run("-g", "grid.toml", "-n", 2, "hostname"), None, "others may read the key")
+
+
+def test_something_else_listens_there(grid: Grid, service: Service):
+    key = service.user("alice")
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        at = f"127.0.0.1:{door.getsockname()[1]}"
+
+        def greet() -> None:
+            greeted = []  # a connection that is closed might lose what it was sent
+            with suppress(OSError):
+                while True:
+                    greeted.append(door.accept()[0])
+                    greeted[-1].sendall(b"SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n")
+
+        threading.Thread(target=greet, daemon=True).start()
+        words = f"the service {at} does not answer as Isthmus does: something else listens there"
+        grid.write(service.grid(key).replace(service.at, at))
+        check(grid.run("-g", "grid.toml", "-n", 2, "hostname"), 1, words)
+        called = calls.call(calls.Service(at, "alice/job", b"secret"), calls.LAUNCHER)
+        with pytest.raises(RunError, match=words):
+            asyncio.run(called)
 
 
 def test_it_is_killed_and_comes_back(grid: Grid, service: Service, program):

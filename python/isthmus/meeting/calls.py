@@ -19,6 +19,7 @@ _BEAT = 10.0  # seconds after which a service has given a sign of life
 _LIMIT = 5.0
 _AGAIN, _MOST_AGAIN = 0.2, 2.0
 _NONCE = 32
+_LAST_VERDICT = 4  # docs/protocol.md
 _MOST_TAKING = 64  # calls being taken; who calls beyond that tries again
 
 
@@ -126,6 +127,11 @@ async def _prove(connection: socket.socket, service: Service) -> None:
     loop = asyncio.get_running_loop()
     await loop.sock_sendall(connection, opening + nonce)
     challenge = await _read(connection, 1 + _NONCE, _LIMIT)
+    if challenge[0] > _LAST_VERDICT:
+        raise RunError(
+            f"the service {service.at} does not answer as Isthmus does: something else listens "
+            "there"
+        )
     if not challenge[0]:
         await loop.sock_sendall(connection, proof(b"client", challenge[1:]))
         shown = await _read(connection, 1 + _NONCE, _LIMIT)
