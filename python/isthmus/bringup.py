@@ -1,29 +1,20 @@
 """The steps that bring a run up, each on all agents at once."""
 
 import asyncio
-import math
 import os
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from isthmus import ranklist, services
 from isthmus.agent import Agent, Message
-from isthmus.errors import IsthmusError, JointError, RunError, UsageError
-from isthmus.grid import ClusterSpec, LinkSpec
+from isthmus.errors import IsthmusError, JointError, RunError
+from isthmus.grid import ClusterSpec
 from isthmus.gridkeys import expand_hosts
+from isthmus.limits import Limits
+from isthmus.nearness import Nearness
 from isthmus.placement import Block
-from isthmus.plan import (
-    AgentPlan,
-    GatewayPlan,
-    Plan,
-    link_json,
-    link_settings,
-    memory_wanted,
-    reachable,
-)
+from isthmus.plan import AgentPlan, GatewayPlan, Plan, link_json, link_settings
 from isthmus.relay import Voice
-from isthmus.routes import GatewayLink
 from isthmus.seeing.traceoptions import TraceOptions
 from isthmus.staging import StagedFile
 from isthmus.units import version_line
@@ -40,46 +31,6 @@ OF_AGENTS = {
 }
 OF_AGENTS_TRACED = "link"  # what they note for --trace
 _BESIDE = 3.0
-_MAX_SECONDS = 1e9
-
-
-def _from_environment(name: str, default: float) -> float:
-    seconds = _said(name, f"{default:g}")
-    return default if seconds is None else seconds
-
-
-def _said(name: str, such_as: str) -> float | None:
-    text = os.environ.get(name)
-    if not text:
-        return None
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not 0 <= seconds <= _MAX_SECONDS:
-        raise UsageError(
-            f"{name} must be a number of seconds; it is '{text}'",
-            f"Take it out of the environment, or set it as in {name}={such_as}.",
-        )
-    return seconds
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Seconds. `start` includes ssh, and the time that somebody may need to type a passphrase;
-    `late` is when the user first hears whose ranks are missing; `grace` is what clusters have to
-    end by themselves when one has failed, where the user says so."""
-
-    start: float = field(default_factory=lambda: _from_environment("ISTHMUS_START_TIMEOUT", 60))
-    configure: float = 20
-    stage: float = 600
-    inspect: float = 60
-    link: float = 20
-    spawn: float = 60
-    late: float = 10
-    grace: float | None = field(default_factory=lambda: _said("ISTHMUS_GRACE", "3"))
-    kill: float = 8
-    close: float = 5
 
 
 class BringUp:
@@ -104,10 +55,7 @@ class BringUp:
         self._metrics = metrics
         self._traced = traced
         self._keys = services.Keys(plan.services, plan.job)
-        self._here: set[int] = set()  # clusters whose ranks all run beside their agent
-        self._listening: dict[int, list[str]] = {}  # gateway -> addresses as the agent said them
-        self._doors: dict[str | None, str] = {}  # by host: how the launcher's relay is reached
-        self._memory: dict[int, object] = {}  # cluster -> `memory` of the agent of its ranks
+        self._near = Nearness(plan, self._agents)
         self._machines: dict[int, Message] = {}  # cluster -> `machine` of the agent of its ranks
 
     # -- hello -------------------------------------------------------------------------------
@@ -116,7 +64,7 @@ class BringUp:
         """Waits for every agent's hello, and sees that all are of one version and one machine."""
         hellos = await _all(self.hear(agent) for _, agent in self._agents)
         self._same_machine([h.get("machine") or {} for h in hellos])
-        self._memory = {
+        self._near.memory = {
             spec.cluster: hello.get("memory")
             for (spec, _), hello in zip(self._agents, hellos, strict=True)
             if spec.has_ranks
@@ -172,13 +120,15 @@ class BringUp:
         for (spec, agent), answer in zip(self._agents, answers, strict=True):
             for entry in answer.get("gateways") or []:
                 if isinstance(entry, dict) and isinstance(entry.get("node"), int):
-                    self._listening[entry["node"]] = [str(a) for a in entry.get("addresses") or []]
+                    self._near.listening[entry["node"]] = [
+                        str(a) for a in entry.get("addresses") or []
+                    ]
             for gateway in spec.gateways:
-                if not self._listening.get(gateway.node):
+                if not self._near.listening.get(gateway.node):
                     raise RunError(
                         f"{agent.label}: the agent did not say where its gateway listens"
                     )
-                where = ", ".join(self._listening[gateway.node])
+                where = ", ".join(self._near.listening[gateway.node])
                 self._voice.narrate(f"{agent.label}: gateway listens on {where}")
             if answer.get("trace"):
                 self._voice.say(f"{agent.label}: its trace is {answer['trace']}")
@@ -269,7 +219,7 @@ class BringUp:
                     mpi=part.mpi,
                 )
                 if found.get("here"):
-                    self._here.add(spec.cluster)
+                    self._near.here.add(spec.cluster)
                 self._voice.narrate(
                     f"{agent.label}: {found.get('path')} uses "
                     f"{version_line(found.get('mpi_version')) or 'no MPI of its own'}, "
@@ -278,7 +228,7 @@ class BringUp:
 
         await _all(programs(spec, agent) for spec, agent in self._agents if spec.has_ranks)
         self._plan.shared = {
-            pair for pair, link in self._plan.pairs.items() if self._share_memory(*pair, link)
+            pair for pair, link in self._plan.pairs.items() if self._near.share_memory(*pair, link)
         }
 
     # -- link and spawn ----------------------------------------------------------------------
@@ -287,13 +237,13 @@ class BringUp:
         """Joins the gateways. All agents at once: one listens while another connects."""
         for spec, agent in self._agents:
             if spec.door:
-                self._doors[spec.host] = await agent.forwarding.address(agent.label)
+                self._near.doors[spec.host] = await agent.forwarding.address(agent.label)
         for spec, _ in self._agents:
             own = {gateway.node for gateway in spec.gateways}
             self._plan.by_memory |= {
                 (link.source, link.target)
                 for link in self._plan.links
-                if link.source in own and self._by_memory(link, spec)
+                if link.source in own and self._near.by_memory(link, spec)
             }
         await _all(
             agent.request("link", "linked", self._limits.link, **self._links(spec))
@@ -308,7 +258,7 @@ class BringUp:
                 link_json(
                     link,
                     [f"service:{at}" for at in services.of_link(link)]
-                    or self._addresses(
+                    or self._near.addresses(
                         link.target,
                         spec,
                         link.at,
@@ -372,71 +322,26 @@ class BringUp:
         return {
             "node": gateway.node,
             "clusters": [cluster for cluster in gateway.clusters if cluster in of_world],
-            "addresses": self._addresses(gateway.node, spec, spec.cluster) if own else [],
+            "addresses": self._near.addresses(gateway.node, spec, spec.cluster) if own else [],
             "hops": [hops[cluster] for cluster in of_world],
             "name": self._plan.places[gateway.clusters[0]].name,
         }
-
-    def _share_memory(self, a: int, b: int, link: LinkSpec) -> bool:
-        """All ranks of both clusters are on one host, and need no gateway."""
-        return link.reach is None and {a, b} <= self._here and self._same_place(a, b)
-
-    def _same_place(self, a: int, b: int) -> bool:
-        """The agents of both clusters are on one host, and share its memory."""
-        return bool(self._memory.get(a)) and self._memory.get(a) == self._memory.get(b)
-
-    def _by_memory(self, link: GatewayLink, spec: AgentPlan) -> bool:
-        """The gateways of a link are on one host, and may share its memory. Not where the grid file
-        says something of a network: then that is wanted."""
-        said = link.spec
-        home, _ = self._agents[next(g.agent for g in self._plan.gateways if g.node == link.target)]
-        return (
-            memory_wanted()
-            and said.net != "ucx"
-            and not (said.rate or said.rtt or said.streams or said.congestion or said.compress)
-            and home.has_ranks
-            and spec.has_ranks
-            and self._same_place(home.cluster, spec.cluster)
-        )
-
-    def _addresses(
-        self, node: int, seen_by: AgentPlan, cluster: int, by_memory: bool = False
-    ) -> list[str]:
-        """Of a gateway, as one of that cluster; best first."""
-        gateway = next(g for g in self._plan.gateways if g.node == node)
-        home, agent = self._agents[gateway.agent]
-        local = [a for a in self._listening[node] if a.startswith("unix:")]
-        tcp = [a for a in self._listening[node] if not a.startswith("unix:")]
-        place = gateway.place(cluster)
-        if place.listen.startswith("unix:"):  # the launcher's relay
-            return [self._doors.get(seen_by.host, place.listen)]
-        hosts = [agent.host]
-        if home.host is not None and seen_by.cluster not in gateway.clusters:
-            hosts.insert(0, home.host.rpartition("@")[2])
-        elif home.host is not None and len(gateway.clusters) > 1:
-            hosts.append(home.host.rpartition("@")[2])
-        # The agent tells them in the order in which they were asked for.
-        at = gateway.listen.index(place.listen)
-        listening = tcp[at : at + 1]
-        # Of links only the agent's own: they are measured and paced as TCP is.
-        both_here = home.has_ranks and seen_by.has_ranks and cluster == seen_by.cluster
-        beside = (
-            by_memory or home is seen_by or (both_here and self._same_place(home.cluster, cluster))
-        )
-        return [*(local if beside else []), *reachable(place, listening, hosts)]
 
     async def again(self, spec: AgentPlan, agent: Agent) -> None:
         """Brings up an agent that has been heard, in the place of one whose gateways served nobody:
         its own listen where those did, and others connect to them."""
         configuration = self.configuration(spec)
         configuration["gateways"] = [
-            {"node": g.node, "listen": [a for a in self._listening[g.node] if a.startswith("tcp:")]}
+            {
+                "node": g.node,
+                "listen": [a for a in self._near.listening[g.node] if a.startswith("tcp:")],
+            }
             for g in spec.gateways
         ]
         configuration["settings"] = {**self._settings(spec), "anew": True}
         await agent.request("configure", "configured", self._limits.configure, **configuration)
         await agent.request("link", "linked", self._limits.link, **self._links(spec))
-        self._agents = [(s, agent if s is spec else a) for s, a in self._agents]
+        self._agents[:] = [(s, agent if s is spec else a) for s, a in self._agents]
 
     async def spawn(self, *, stdin: bool, tag_output: bool) -> None:
         """Starts the ranks. Standard input goes to the cluster of world rank 0, when at all."""
@@ -470,14 +375,14 @@ class BringUp:
     def _local_first(self, spec: AgentPlan, agent: Agent) -> int:
         """How many ranks of clusters before this one share its host: where all ranks of both run
         beside their agents."""
-        if spec.cluster not in self._here:
+        if spec.cluster not in self._near.here:
             return 0
         return sum(
             self._plan.clusters[other.cluster].block.size
             for other, peer in self._agents
             if other.has_ranks
             and other.cluster < spec.cluster
-            and other.cluster in self._here
+            and other.cluster in self._near.here
             and peer.host == agent.host
         )
 

@@ -5,8 +5,9 @@ import asyncio
 from collections.abc import Iterable
 
 from isthmus.agent import Agent, Message
-from isthmus.bringup import BringUp, Limits
+from isthmus.bringup import BringUp
 from isthmus.errors import RunError
+from isthmus.limits import Limits
 from isthmus.members import Member, Members
 from isthmus.plan import AgentPlan, Plan
 from isthmus.spawnplan import Growth

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from isthmus import latecomers
 from isthmus.agent import Agent, Message
-from isthmus.bringup import BringUp, Limits
+from isthmus.bringup import BringUp
 from isthmus.closing import Closing
 from isthmus.errors import EXIT_TIMEOUT, IsthmusError
 from isthmus.grace import Grace
 from isthmus.growing import Growing
+from isthmus.limits import Limits
 from isthmus.meeting import finding
 from isthmus.meeting.door import Door
 from isthmus.meeting.meetings import Meetings

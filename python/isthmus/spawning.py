@@ -9,11 +9,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from isthmus.agent import Agent, Message
-from isthmus.bringup import BringUp, Limits
+from isthmus.bringup import BringUp
 from isthmus.command import agent_command, shielded
 from isthmus.endings import how_ended
 from isthmus.errors import IsthmusError, RunError
 from isthmus.growing import Growing
+from isthmus.limits import Limits
 from isthmus.members import Member, Members
 from isthmus.placement import Part
 from isthmus.plan import AgentPlan

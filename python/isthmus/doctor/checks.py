@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from isthmus import services, sshlinks
 from isthmus.agent import Agent, Message
-from isthmus.bringup import MUST_AGREE, BringUp, Limits
+from isthmus.bringup import MUST_AGREE, BringUp
 from isthmus.command import agent_command, shielded, users_ssh
 from isthmus.doctor import cores, filesystems, tcp
 from isthmus.doctor import links as probes
@@ -18,6 +18,7 @@ from isthmus.doctor.hosts import HostFacts, NotExaminedError, examine
 from isthmus.doctor.links import Measured, UnreachableError
 from isthmus.errors import IsthmusError, RunError
 from isthmus.grid import Grid, LinkSpec
+from isthmus.limits import Limits
 from isthmus.measuring.place import End
 from isthmus.placement import Part
 from isthmus.plan import AgentPlan, GatewayPlan, Place, Plan, make_plan, split_address

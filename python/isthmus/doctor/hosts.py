@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from isthmus.bringup import Limits
 from isthmus.command import agent_command, isthmusd_of, try_ssh
 from isthmus.errors import IsthmusError
+from isthmus.limits import Limits
 from isthmus.measuring.process import lines, started
 
 _CLOCK_READINGS = 5

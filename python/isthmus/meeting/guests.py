@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from isthmus.agent import Message
-from isthmus.bringup import Limits
 from isthmus.errors import RunError
 from isthmus.grid import ClusterSpec
 from isthmus.growing import Growing
+from isthmus.limits import Limits
 from isthmus.meeting.ways import reachable_beside
 from isthmus.members import Member, Members
 from isthmus.placement import Block, Part

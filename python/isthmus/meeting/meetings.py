@@ -7,9 +7,9 @@ import json
 from dataclasses import dataclass, field
 
 from isthmus.agent import Message
-from isthmus.bringup import Limits
 from isthmus.errors import RunError
 from isthmus.growing import Growing
+from isthmus.limits import Limits
 from isthmus.meeting import finding, ways
 from isthmus.meeting.guests import Guests
 from isthmus.meeting.portname import PortName, shown

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from isthmus import services
 from isthmus.agent import Agent, Message
-from isthmus.bringup import Limits
 from isthmus.errors import IsthmusError, RunError
 from isthmus.growing import Growing
+from isthmus.limits import Limits
 from isthmus.meeting.calls import Service
 from isthmus.meeting.door import guests_of
 from isthmus.members import Member, Members

@@ -1,0 +1,68 @@
+"""Who is where, as agents have said, and so how one reaches another."""
+
+from collections.abc import Sequence
+
+from isthmus.agent import Agent
+from isthmus.grid import LinkSpec
+from isthmus.plan import AgentPlan, Plan, memory_wanted, reachable
+from isthmus.routes import GatewayLink
+
+
+class Nearness:
+    """Of the agents of one run; what they say is put in as they say it."""
+
+    def __init__(self, plan: Plan, agents: Sequence[tuple[AgentPlan, Agent]]) -> None:
+        self._plan = plan
+        self._agents = agents
+        self.here: set[int] = set()  # clusters whose ranks all run beside their agent
+        self.listening: dict[int, list[str]] = {}  # gateway -> addresses as the agent said them
+        self.doors: dict[str | None, str] = {}  # by host: how the launcher's relay is reached
+        self.memory: dict[int, object] = {}  # cluster -> `memory` of the agent of its ranks
+
+    def share_memory(self, a: int, b: int, link: LinkSpec) -> bool:
+        """All ranks of both clusters are on one host, and need no gateway."""
+        return link.reach is None and {a, b} <= self.here and self._same_place(a, b)
+
+    def _same_place(self, a: int, b: int) -> bool:
+        """The agents of both clusters are on one host, and share its memory."""
+        return bool(self.memory.get(a)) and self.memory.get(a) == self.memory.get(b)
+
+    def by_memory(self, link: GatewayLink, spec: AgentPlan) -> bool:
+        """The gateways of a link are on one host, and may share its memory. Not where the grid file
+        says something of a network: then that is wanted."""
+        said = link.spec
+        home, _ = self._agents[next(g.agent for g in self._plan.gateways if g.node == link.target)]
+        return (
+            memory_wanted()
+            and said.net != "ucx"
+            and not (said.rate or said.rtt or said.streams or said.congestion or said.compress)
+            and home.has_ranks
+            and spec.has_ranks
+            and self._same_place(home.cluster, spec.cluster)
+        )
+
+    def addresses(
+        self, node: int, seen_by: AgentPlan, cluster: int, by_memory: bool = False
+    ) -> list[str]:
+        """Of a gateway, as one of that cluster; best first."""
+        gateway = next(g for g in self._plan.gateways if g.node == node)
+        home, agent = self._agents[gateway.agent]
+        local = [a for a in self.listening[node] if a.startswith("unix:")]
+        tcp = [a for a in self.listening[node] if not a.startswith("unix:")]
+        place = gateway.place(cluster)
+        if place.listen.startswith("unix:"):  # the launcher's relay
+            return [self.doors.get(seen_by.host, place.listen)]
+        hosts = [agent.host]
+        if home.host is not None and seen_by.cluster not in gateway.clusters:
+            hosts.insert(0, home.host.rpartition("@")[2])
+        elif home.host is not None and len(gateway.clusters) > 1:
+            hosts.append(home.host.rpartition("@")[2])
+        # The agent tells them in the order in which they were asked for.
+        at = gateway.listen.index(place.listen)
+        listening = tcp[at : at + 1]
+        # Of links only the agent's own: they are measured and paced as TCP is.
+        both_here = home.has_ranks and seen_by.has_ranks and cluster == seen_by.cluster
+        beside = (
+            by_memory or home is seen_by or (both_here and self._same_place(home.cluster, cluster))
+        )
+        return [*(local if beside else []), *reachable(place, listening, hosts)]

@@ -1,0 +1,66 @@
+"""Who reaches whom how, by what agents have said of where they are."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from isthmus import grid as grids
+from isthmus.nearness import Nearness
+from isthmus.placement import Part
+from isthmus.plan import make_plan
+
+
+def near(text: str, memory: tuple[str, str]) -> Nearness:
+    """Of two clusters whose hosts' memories are these."""
+    plan = make_plan(grids.parse(text, "grid.toml"), [Part(["x"], 2)])
+    agents = [(spec, SimpleNamespace(host=f"node{i}")) for i, spec in enumerate(plan.agents)]
+    made = Nearness(plan, agents)
+    made.here = {0, 1}
+    made.memory = dict(enumerate(memory))
+    for gateway in plan.gateways:
+        at = 9000 + gateway.agent
+        made.listening[gateway.node] = [f"unix:/run/{at}", f"tcp:0.0.0.0:{at}"]
+    return made
+
+
+ONE_HOST = '[cluster.a]\n[cluster.b]\n[[link]]\nbetween = ["a", "b"]\n'
+
+
+def test_ranks_of_one_host_share_its_memory_unless_a_link_says_otherwise():
+    one = near(ONE_HOST, ("m", "m"))
+    link = one._plan.pairs[(0, 1)]
+    assert one.share_memory(0, 1, link)
+    assert not one.share_memory(0, 1, link.model_copy(update={"reach": "gateway"}))
+    one.here = {0}
+    assert not one.share_memory(0, 1, link)
+    assert not near(ONE_HOST, ("m", "n")).share_memory(0, 1, link)
+    assert not near(ONE_HOST, ("", "")).share_memory(0, 1, link)
+
+
+@pytest.mark.parametrize(
+    ("more", "memory", "shared"),
+    [
+        ("", "mm", True),
+        ("", "mn", False),
+        ("rate = '1 Gbit/s'\n", "mm", False),
+        ("rtt = '10ms'\n", "mm", False),
+        ("net = 'ucx'\nencrypt = false\n", "mm", False),
+    ],
+)
+def test_gateways_of_one_host_share_it_unless_a_network_is_meant(more, memory, shared):
+    made = near(ONE_HOST + more, tuple(memory))
+    link = made._plan.links[0]
+    seen_by = next(s for s, _ in made._agents if link.source in [g.node for g in s.gateways])
+    assert made.by_memory(link, seen_by) == shared
+
+
+def test_a_gateways_own_socket_is_for_who_shares_the_host():
+    made = near(ONE_HOST, ("m", "n"))
+    link = made._plan.links[0]
+    (target,) = [g for g in made._plan.gateways if g.node == link.target]
+    home, _ = made._agents[target.agent]
+    other = next(spec for spec, _ in made._agents if spec is not home)
+    unix = f"unix:/run/{9000 + target.agent}"
+    assert made.addresses(target.node, home, home.cluster)[0] == unix
+    assert unix not in made.addresses(target.node, other, link.at)
+    assert made.addresses(target.node, other, link.at, by_memory=True)[0] == unix
