@@ -2,18 +2,19 @@
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from isthmus import gridtext
+from isthmus import gridtext, innergrids
 from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.gridtables import (
     ClusterSpec,
     GatewaySpec,
     Grid,
+    InnerSpec,
     LinkSpec,
     NetworkSpec,
     RelaySpec,
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 _TABLES: dict[str, type[Table]] = {
+    "grid": InnerSpec,
     "cluster": ClusterSpec,
     "network": NetworkSpec,
     "gateway": GatewaySpec,
@@ -55,24 +57,44 @@ def two_halves() -> Grid:
 
 
 def load(path: Path) -> Grid:
-    """Reads and checks a grid file. UsageError names the file, the line and the key."""
+    """Reads and checks a grid file, with those that it takes in. UsageError names the file, the
+    line and the key."""
+    return _load(path, ())
+
+
+def parse(text: str, name: str) -> Grid:
+    """As `load`, of text; `name` stands for the file in messages, and its folder is where the files
+    of inner grids are sought."""
+    return _parse(text, name, (Path(name),))
+
+
+def texts(path: Path) -> Iterator[str]:
+    """Of a grid file that can be read: its own, and those of the files that it takes in."""
+    text = path.read_text(encoding="utf-8")
+    yield text
+    for spec in tomllib.loads(text).get("grid", {}).values():
+        yield from texts(innergrids.path_of(path, spec["file"]))
+
+
+def _load(path: Path, above: tuple[Path, ...]) -> Grid:
+    """`above` are the files that take this one in, the outermost first."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot read the grid file {path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise UsageError(f"{path}: the grid file is not UTF-8 text") from None
-    return parse(text, str(path))
+    return _parse(text, str(path), (*above, path))
 
 
-def parse(text: str, name: str) -> Grid:
-    """As `load`, of text; `name` stands for the file in messages."""
+def _parse(text: str, name: str, files: tuple[Path, ...]) -> Grid:
+    """`files` are those that are being read, this one the last."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{name}: not valid TOML: {error}") from None
     try:
-        grid = Grid.model_validate(data)
+        own = Grid.model_validate(data)
     except ValidationError as error:
         # The first of the file; but a misspelt key tells more than that the right one is missing.
         first = min(
@@ -81,8 +103,68 @@ def parse(text: str, name: str) -> Grid:
         )
         loc = _key_path(data, first["loc"])
         raise _complaint(text, name, loc, _explain(dict(first), loc)) from None
-    _check_names(grid, text, name)
-    return grid
+    if not own.cluster and not own.grid:
+        needed = "a grid needs at least one [cluster.NAME]"
+        what = f"has none: {needed}" if "cluster" in data else f"is missing: {needed}"
+        raise _complaint(text, name, ("cluster",), what)
+    inner = _inner(own, text, name, files)
+    if not inner:
+        _check_names(own, text, name)
+        return own
+    whole = innergrids.joined(own, inner)
+    _check_inner(own, inner, text, name)
+    _check_names(own.model_copy(update={"cluster": whole.cluster}), text, name)
+    return whole
+
+
+def _inner(own: Grid, text: str, name: str, files: tuple[Path, ...]) -> dict[str, Grid]:
+    """The grids that the file takes in, their clusters called as here."""
+    found = {}
+    for inner, spec in own.grid.items():
+        key = ("grid", inner)
+        _check_name(inner, key, text, name)
+        if inner in own.cluster:
+            raise _complaint(text, name, key, "is how a cluster is called, too")
+        path = innergrids.path_of(files[-1], spec.file)
+        ring = [file for file in files if file.resolve() == path.resolve()]
+        if ring:
+            way = " -> ".join(map(str, [*files[files.index(ring[0]) :], path]))
+            what = f"is a file that takes in this one: {way}; a grid cannot hold itself"
+            raise _complaint(text, name, (*key, "file"), what)
+        if not path.is_file():
+            what = f"is '{spec.file}', and there is no file {path}; it is sought from this file's "
+            raise _complaint(text, name, (*key, "file"), f"{what}folder")
+        found[inner] = innergrids.prefixed(inner, _load(path, files))
+    return found
+
+
+def _check_inner(own: Grid, inner: Mapping[str, Grid], text: str, name: str) -> None:
+    """Where names of several files meet."""
+    for table, one, source in innergrids.twice(own, inner):
+        what = f"brings a {table} '{one}', and there is another one; rename one of them"
+        raise _complaint(text, name, ("grid", source), what)
+    for source, part in inner.items():
+        for cluster in part.cluster:
+            _check_name(cluster, ("grid", source), text, name)
+    links = [link for part in inner.values() for link in part.link]
+    for index in range(len(own.link)):
+        _check_link_name(text, name, index, own.link, links)
+    taken = [r"relay\d*"] if any(part.relay for part in inner.values()) else []
+    taken += ["launcher"] if any(link.reach == "ssh" for link in links) else []
+    for cluster in own.cluster:
+        if any(re.fullmatch(pattern, cluster) for pattern in taken):
+            what = "is how a relay of an inner grid is called: call the cluster otherwise"
+            raise _complaint(text, name, ("cluster", cluster), what)
+
+
+def _check_name(one: str, key: gridtext.Path, text: str, name: str) -> None:
+    """Of a cluster or an inner grid."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", one):
+        made = "" if one == key[-1] else f"makes '{one}', which "
+        what = f"{made}is no name: a cluster's"
+        allowed = "may hold letters, digits, '_', '.' and '-', and begins with none of the last"
+        more = ", and has at most 64 characters" if len(one) > 64 else ""
+        raise _complaint(text, name, key, f"{what} {allowed}{more}")
 
 
 def _key_path(data: Any, loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
@@ -112,8 +194,6 @@ def _explain(error: dict[str, Any], loc: tuple[int | str, ...]) -> str:
         near = did_you_mean(str(loc[-1]), known)
         return f"is not a key of a grid file{near}; allowed here: {listing(known)}"
     if kind == "missing":
-        if loc == ("cluster",):
-            return "is missing: a grid needs at least one [cluster.NAME]"
         return "is missing"
     if kind == "value_error":
         return str(error["ctx"]["error"])
@@ -150,17 +230,15 @@ def _toml_type(value: Any) -> str:
 
 def _check_names(grid: Grid, text: str, name: str) -> None:
     """What a model alone cannot see: names that refer to each other."""
-    if not grid.cluster:
-        raise _complaint(text, name, ("cluster",), "needs at least one [cluster.NAME]")
 
     def unknown(cluster: str) -> str:
+        if cluster in grid.grid:
+            return f"names '{cluster}', a grid, where one of its clusters is wanted"
         near = did_you_mean(cluster, grid.cluster)
         return f"names a cluster '{cluster}' that is not in the file{near}"
 
     for cluster in grid.cluster:
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", cluster):
-            allowed = "may hold letters, digits, '_', '.' and '-', and begins with none of the last"
-            raise _complaint(text, name, ("cluster", cluster), f"is no name: a cluster's {allowed}")
+        _check_name(cluster, ("cluster", cluster), text, name)
     if grid.files is not None and grid.files not in grid.cluster:
         allowed = f"; its clusters: {listing(grid.cluster)}"
         raise _complaint(text, name, ("files",), unknown(grid.files) + allowed)
@@ -215,7 +293,9 @@ def _check_names(grid: Grid, text: str, name: str) -> None:
             raise _complaint(text, name, ("cluster", "launcher"), what)
 
 
-def _check_link_name(text: str, name: str, index: int, links: list[LinkSpec]) -> None:
+def _check_link_name(
+    text: str, name: str, index: int, links: list[LinkSpec], others: Sequence[LinkSpec] = ()
+) -> None:
     link = links[index]
     key = ("link", index, "name")
     if link.name in ("direct", "gateway"):
@@ -223,7 +303,7 @@ def _check_link_name(text: str, name: str, index: int, links: list[LinkSpec]) ->
         raise _complaint(text, name, key, what)
     if link.name and link.reach == "ssh":
         raise _complaint(text, name, key, "is of no use: links by ssh cannot be chosen")
-    for other in links[:index]:
+    for other in [*others, *links[:index]]:
         if link.name and other.name == link.name and set(other.between) == set(link.between):
             raise _complaint(text, name, key, "is another link's between the same clusters")
 

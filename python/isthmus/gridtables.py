@@ -128,14 +128,23 @@ class SharedSpec(Table):
     rate: Rate
 
 
+class InnerSpec(Table):
+    """A grid of another file, whose clusters are clusters of this one: `file` is relative to the
+    file that names it."""
+
+    file: Annotated[str, Field(min_length=1)]
+
+
 class Grid(Table):
     """A whole grid file; clusters in the order of the file. `patience` is that of links without
-    their own, `files` the cluster that has the files of processes of several."""
+    their own, `files` the cluster that has the files of processes of several. What is read has no
+    `grid` left: clusters of inner grids are among the others."""
 
     patience: Patience = Duration.parse("10 min")
     meet: Meet | None = None
     files: str | None = None
-    cluster: dict[str, ClusterSpec]
+    grid: dict[str, InnerSpec] = {}
+    cluster: dict[str, ClusterSpec] = {}
     network: dict[str, NetworkSpec] = {}
     gateway: list[GatewaySpec] = []
     link: list[LinkSpec] = []
