@@ -41,6 +41,36 @@ int main(int argc, char **argv) {
 }
 """
 
+SETS = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(void) {
+    MPI_Session session;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    int sets = 0;
+    MPI_Session_get_num_psets(session, MPI_INFO_NULL, &sets);
+    for (int i = 0; i < sets; ++i) {
+        char name[MPI_MAX_PSET_NAME_LEN];
+        int length = sizeof name, size = 0, rank = 0;
+        MPI_Group members;
+        MPI_Session_get_nth_pset(session, MPI_INFO_NULL, i, &length, name);
+        if (strncmp(name, "isthmus://grid/", 15) != 0) continue;
+        MPI_Group_from_session_pset(session, name, &members);
+        MPI_Group_size(members, &size);
+        MPI_Group_rank(members, &rank);
+        printf("%s: %d, %s\n", name, size, rank == MPI_UNDEFINED ? "others" : "mine");
+        MPI_Group_free(&members);
+    }
+    MPI_Group none;
+    if (MPI_Group_from_session_pset(session, "isthmus://grid/on", &none) == MPI_SUCCESS)
+        printf("there is a set of no grid\n");
+    MPI_Session_finalize(&session);
+    return 0;
+}
+"""
+
 
 def test_ranks_of_inner_grids_are_one_world(isthmus, tmp_path: Path) -> None:
     (tmp_path / "inner.toml").write_text(INNER)
@@ -53,3 +83,19 @@ def test_ranks_of_inner_grids_are_one_world(isthmus, tmp_path: Path) -> None:
     assert sorted(done.stdout.splitlines()) == [
         f"rank {rank} of {name}: 24" for rank, name in enumerate(clusters)
     ]
+
+
+def test_process_sets_of_inner_grids(isthmus, tmp_path: Path) -> None:
+    (tmp_path / "inner.toml").write_text(INNER)
+    (tmp_path / "two.toml").write_text(OUTER)
+    grid = tmp_path / "grid.toml"
+    grid.write_text("[grid.nl]\nfile = 'two.toml'\n[cluster.x]\nslots = 1\n")
+    program = mpis.ALL["mpich5"].build_text(SETS, tmp_path / "sets")
+    done = isthmus("run", "-g", grid, "-n", "5", program, timeout=120)
+    assert done.returncode == 0, done.stderr
+    sets = {"nl": 4, "nl.one": 2, "nl.two": 2}
+    assert sorted(done.stdout.splitlines()) == sorted(
+        f"isthmus://grid/{name}: {size}, {whose}"
+        for name, size in sets.items()
+        for whose in ["mine"] * size + ["others"] * (5 - size)
+    )
