@@ -2,159 +2,46 @@
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
-from isthmus import gridtext
+from isthmus import gridtext, innergrids
 from isthmus.errors import UsageError, did_you_mean, listing
-from isthmus.gridkeys import (
-    Absolute,
-    Addresses,
-    Env,
-    Host,
-    Hosts,
-    Interface,
-    Launch,
-    Meet,
-    Mpi,
-    Net,
-    PathThere,
-    Patience,
-    Ports,
-    Reach,
-    Scheduler,
-    Service,
-    Subnet,
-    Tag,
-    Wait,
+from isthmus.gridtables import (
+    ClusterSpec,
+    GatewaySpec,
+    Grid,
+    InnerSpec,
+    LinkSpec,
+    NetworkSpec,
+    RelaySpec,
+    SharedSpec,
+    Table,
 )
-from isthmus.quantities import Duration, Rate
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
+__all__ = [
+    "ClusterSpec",
+    "GatewaySpec",
+    "Grid",
+    "LinkSpec",
+    "NetworkSpec",
+    "RelaySpec",
+    "SharedSpec",
+    "load",
+    "parse",
+    "two_halves",
+]
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class ClusterSpec(_Table):
-    """One native MPI and its hosts."""
-
-    host: Host | None = None
-    mpi: Mpi | None = None
-    launch: Launch | None = None
-    slots: Annotated[int, Field(ge=1)] | None = None
-    speed: Annotated[float, Field(gt=0, le=1e6, strict=False)] = 1.0
-    tags: list[Tag] = []
-    hosts: Hosts | None = None
-    prefix: PathThere | None = None
-    env: Env = {}
-    net: Net = "tcp"
-    ports: Ports | None = None
-    wait: Wait | None = None
-    scheduler: Scheduler | None = None
-    batch: list[str] = []
-    setup: list[str] = []
-    wdir: Absolute | None = None
-    program: PathThere | None = None
-
-    @property
-    def launcher(self) -> str:
-        """The name of the one that `launch` names, such as "srun"; empty where it names none."""
-        words = (self.launch or "").split(None, 1)
-        return words[0].rpartition("/")[2] if words else ""
-
-
-class _Door(_Table):
-    """Where connections come in. `listen` is for addresses that are translated; both have one
-    entry, or one for each of the clusters that come. `port` is theirs where they have none."""
-
-    host: Host | None = None
-    address: Addresses | None = None
-    port: Ports | None = None
-    listen: Addresses | None = None
-
-
-class GatewaySpec(_Door):
-    """A place where a cluster can be reached, or several, in the network of each."""
-
-    cluster: str | None = None
-    clusters: list[str] = []
-
-    @property
-    def serves(self) -> list[str]:
-        """The clusters whose gateway it is."""
-        return self.clusters or ([self.cluster] if self.cluster else [])
-
-
-class RelaySpec(_Door):
-    """A host without ranks to which all clusters in `between` can connect; without it, all. With
-    `service` it is there for many jobs, and nothing is started on it."""
-
-    between: list[str] = []
-    prefix: PathThere | None = None
-    service: Service | None = None
-    key: PathThere | None = None
-
-
-class NetworkSpec(_Table):
-    """Hosts that reach each other. One that is named in several is the gateway of the clusters in
-    them, and has an address in the subnet, or at the interface, of each."""
-
-    hosts: Hosts
-    subnet: Subnet | None = None
-    interface: Interface | None = None
-
-
-class LinkSpec(_Table):
-    """Two clusters whose gateways can reach each other; with `reach = "direct"`, whose processes
-    can; with `"ssh"`, that meet at the launcher. Without it processes of one host share memory.
-    By `name` a program can choose it for a communicator; links between other clusters may have the
-    same."""
-
-    between: list[str]
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")] | None = None
-    reach: Reach | None = None
-    rate: Rate | None = None
-    rtt: Duration | None = None
-    streams: Annotated[int, Field(ge=1, le=256)] | None = None
-    encrypt: bool = True
-    patience: Patience | None = None
-    congestion: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,15}$")] | None = None
-    compress: bool = False
-    net: Net = "tcp"
-
-
-class SharedSpec(_Table):
-    """A stretch that the ways between several pairs of clusters lead over, and what they carry
-    there together, each way."""
-
-    between: list[list[str]]
-    rate: Rate
-
-
-class Grid(_Table):
-    """A whole grid file; clusters in the order of the file. `patience` is that of links without
-    their own, `files` the cluster that has the files of processes of several."""
-
-    patience: Patience = Duration.parse("10 min")
-    meet: Meet | None = None
-    files: str | None = None
-    cluster: dict[str, ClusterSpec]
-    network: dict[str, NetworkSpec] = {}
-    gateway: list[GatewaySpec] = []
-    link: list[LinkSpec] = []
-    relay: list[RelaySpec] = []
-    shared: list[SharedSpec] = []
-
-
-_TABLES: dict[str, type[_Table]] = {
+_TABLES: dict[str, type[Table]] = {
+    "grid": InnerSpec,
     "cluster": ClusterSpec,
     "network": NetworkSpec,
     "gateway": GatewaySpec,
@@ -170,24 +57,44 @@ def two_halves() -> Grid:
 
 
 def load(path: Path) -> Grid:
-    """Reads and checks a grid file. UsageError names the file, the line and the key."""
+    """Reads and checks a grid file, with those that it takes in. UsageError names the file, the
+    line and the key."""
+    return _load(path, ())
+
+
+def parse(text: str, name: str) -> Grid:
+    """As `load`, of text; `name` stands for the file in messages, and its folder is where the files
+    of inner grids are sought."""
+    return _parse(text, name, (Path(name),))
+
+
+def texts(path: Path) -> Iterator[str]:
+    """Of a grid file that can be read: its own, and those of the files that it takes in."""
+    text = path.read_text(encoding="utf-8")
+    yield text
+    for spec in tomllib.loads(text).get("grid", {}).values():
+        yield from texts(innergrids.path_of(path, spec["file"]))
+
+
+def _load(path: Path, above: tuple[Path, ...]) -> Grid:
+    """`above` are the files that take this one in, the outermost first."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot read the grid file {path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise UsageError(f"{path}: the grid file is not UTF-8 text") from None
-    return parse(text, str(path))
+    return _parse(text, str(path), (*above, path))
 
 
-def parse(text: str, name: str) -> Grid:
-    """As `load`, of text; `name` stands for the file in messages."""
+def _parse(text: str, name: str, files: tuple[Path, ...]) -> Grid:
+    """`files` are those that are being read, this one the last."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{name}: not valid TOML: {error}") from None
     try:
-        grid = Grid.model_validate(data)
+        own = Grid.model_validate(data)
     except ValidationError as error:
         # The first of the file; but a misspelt key tells more than that the right one is missing.
         first = min(
@@ -196,8 +103,68 @@ def parse(text: str, name: str) -> Grid:
         )
         loc = _key_path(data, first["loc"])
         raise _complaint(text, name, loc, _explain(dict(first), loc)) from None
-    _check_names(grid, text, name)
-    return grid
+    if not own.cluster and not own.grid:
+        needed = "a grid needs at least one [cluster.NAME]"
+        what = f"has none: {needed}" if "cluster" in data else f"is missing: {needed}"
+        raise _complaint(text, name, ("cluster",), what)
+    inner = _inner(own, text, name, files)
+    if not inner:
+        _check_names(own, text, name)
+        return own
+    whole = innergrids.joined(own, inner)
+    _check_inner(own, inner, text, name)
+    _check_names(own.model_copy(update={"cluster": whole.cluster}), text, name)
+    return whole
+
+
+def _inner(own: Grid, text: str, name: str, files: tuple[Path, ...]) -> dict[str, Grid]:
+    """The grids that the file takes in, their clusters called as here."""
+    found = {}
+    for inner, spec in own.grid.items():
+        key = ("grid", inner)
+        _check_name(inner, key, text, name)
+        if inner in own.cluster:
+            raise _complaint(text, name, key, "is how a cluster is called, too")
+        path = innergrids.path_of(files[-1], spec.file)
+        ring = [file for file in files if file.resolve() == path.resolve()]
+        if ring:
+            way = " -> ".join(map(str, [*files[files.index(ring[0]) :], path]))
+            what = f"is a file that takes in this one: {way}; a grid cannot hold itself"
+            raise _complaint(text, name, (*key, "file"), what)
+        if not path.is_file():
+            what = f"is '{spec.file}', and there is no file {path}; it is sought from this file's "
+            raise _complaint(text, name, (*key, "file"), f"{what}folder")
+        found[inner] = innergrids.prefixed(inner, _load(path, files))
+    return found
+
+
+def _check_inner(own: Grid, inner: Mapping[str, Grid], text: str, name: str) -> None:
+    """Where names of several files meet."""
+    for table, one, source in innergrids.twice(own, inner):
+        what = f"brings a {table} '{one}', and there is another one; rename one of them"
+        raise _complaint(text, name, ("grid", source), what)
+    for source, part in inner.items():
+        for cluster in part.cluster:
+            _check_name(cluster, ("grid", source), text, name)
+    links = [link for part in inner.values() for link in part.link]
+    for index in range(len(own.link)):
+        _check_link_name(text, name, index, own.link, links)
+    taken = [r"relay\d*"] if any(part.relay for part in inner.values()) else []
+    taken += ["launcher"] if any(link.reach == "ssh" for link in links) else []
+    for cluster in own.cluster:
+        if any(re.fullmatch(pattern, cluster) for pattern in taken):
+            what = "is how a relay of an inner grid is called: call the cluster otherwise"
+            raise _complaint(text, name, ("cluster", cluster), what)
+
+
+def _check_name(one: str, key: gridtext.Path, text: str, name: str) -> None:
+    """Of a cluster or an inner grid."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", one):
+        made = "" if one == key[-1] else f"makes '{one}', which "
+        what = f"{made}is no name: a cluster's"
+        allowed = "may hold letters, digits, '_', '.' and '-', and begins with none of the last"
+        more = ", and has at most 64 characters" if len(one) > 64 else ""
+        raise _complaint(text, name, key, f"{what} {allowed}{more}")
 
 
 def _key_path(data: Any, loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
@@ -227,8 +194,6 @@ def _explain(error: dict[str, Any], loc: tuple[int | str, ...]) -> str:
         near = did_you_mean(str(loc[-1]), known)
         return f"is not a key of a grid file{near}; allowed here: {listing(known)}"
     if kind == "missing":
-        if loc == ("cluster",):
-            return "is missing: a grid needs at least one [cluster.NAME]"
         return "is missing"
     if kind == "value_error":
         return str(error["ctx"]["error"])
@@ -265,17 +230,15 @@ def _toml_type(value: Any) -> str:
 
 def _check_names(grid: Grid, text: str, name: str) -> None:
     """What a model alone cannot see: names that refer to each other."""
-    if not grid.cluster:
-        raise _complaint(text, name, ("cluster",), "needs at least one [cluster.NAME]")
 
     def unknown(cluster: str) -> str:
+        if cluster in grid.grid:
+            return f"names '{cluster}', a grid, where one of its clusters is wanted"
         near = did_you_mean(cluster, grid.cluster)
         return f"names a cluster '{cluster}' that is not in the file{near}"
 
     for cluster in grid.cluster:
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", cluster):
-            allowed = "may hold letters, digits, '_', '.' and '-', and begins with none of the last"
-            raise _complaint(text, name, ("cluster", cluster), f"is no name: a cluster's {allowed}")
+        _check_name(cluster, ("cluster", cluster), text, name)
     if grid.files is not None and grid.files not in grid.cluster:
         allowed = f"; its clusters: {listing(grid.cluster)}"
         raise _complaint(text, name, ("files",), unknown(grid.files) + allowed)
@@ -330,7 +293,9 @@ def _check_names(grid: Grid, text: str, name: str) -> None:
             raise _complaint(text, name, ("cluster", "launcher"), what)
 
 
-def _check_link_name(text: str, name: str, index: int, links: list[LinkSpec]) -> None:
+def _check_link_name(
+    text: str, name: str, index: int, links: list[LinkSpec], others: Sequence[LinkSpec] = ()
+) -> None:
     link = links[index]
     key = ("link", index, "name")
     if link.name in ("direct", "gateway"):
@@ -338,7 +303,7 @@ def _check_link_name(text: str, name: str, index: int, links: list[LinkSpec]) ->
         raise _complaint(text, name, key, what)
     if link.name and link.reach == "ssh":
         raise _complaint(text, name, key, "is of no use: links by ssh cannot be chosen")
-    for other in links[:index]:
+    for other in [*others, *links[:index]]:
         if link.name and other.name == link.name and set(other.between) == set(link.between):
             raise _complaint(text, name, key, "is another link's between the same clusters")
 

@@ -59,6 +59,7 @@ def test_patterns_choose_each_once():
         "hablot-fig4",
         "hablot-fig5",
         "hablot-fig6-7",
+        "hablot-fig7",
     ]
     with pytest.raises(UsageError, match="'hablot-fig9'; did you mean 'hablot-fig"):
         shelf.chosen(["hablot-fig9"])

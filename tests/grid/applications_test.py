@@ -95,6 +95,26 @@ def test_hpcc_passes_its_own_checks(isthmus, tmp_path):
     assert set(failed) == {"0"}
 
 
+NETPIPE = {"openmpi": "NPopenmpi", "mpich": "NPmpich2"}  # one source, a package for each MPI
+
+
+@pytest.mark.parametrize("how", ["-i", "-i -a", "-i -S"])  # plain, receives posted before, Ssend
+@pytest.mark.parametrize(
+    ("east", "west"),
+    [("openmpi", "openmpi"), ("mpich", "mpich"), ("openmpi", "mpich"), ("mpich", "openmpi")],
+)
+def test_netpipe_finds_what_it_sent(isthmus, tmp_path, east, west, how):
+    words = [*how.split(), "-n", "3", "-u", str(4 << 20), "-o", tmp_path / "np.out"]
+    command = ["--on", "east", "-n", "1", NETPIPE[east], *words, ":"]
+    command += ["--on", "west", "-n", "1", NETPIPE[west], *words]
+    done = isthmus("run", *command, timeout=300, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = done.stdout + done.stderr
+    sizes = re.findall(r"^ *\d+: +(\d+) bytes +3 times --> +(.+)$", said, re.MULTILINE)
+    assert {outcome.strip() for _, outcome in sizes} == {"Integrity check passed"}
+    assert max(int(size) for size, _ in sizes) > 3 << 20
+
+
 @pytest.fixture
 def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Linear algebra takes all cores of the host in every rank otherwise."""

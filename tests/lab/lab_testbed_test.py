@@ -13,7 +13,7 @@ from isthmus.units import format_rate, parse_rate, parse_size
 
 SHIPPED = {
     "hablot", "matsuda", "zipper", "chain", "fatpipe", "lossy", "room", "trio", "walled",
-    "hablot16", "matsuda16", "leiden", "queues", "distant",
+    "hablot16", "matsuda16", "leiden", "queues", "distant", "slow16",
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from isthmus.errors import RunError
-from isthmus.lab import kernel
+from isthmus.lab import cpus, kernel
 from isthmus.lab.network import Link, Network, Node, Port
 from isthmus.lab.registry import Lab
 
@@ -41,6 +41,7 @@ def build(network: Network, lab: Lab) -> None:
         for node in network.nodes.values():
             (lab.folder / "shm" / node.name).mkdir(mode=0o1777)
             (lab.folder / "hosts" / node.name).write_text(_hosts(network, node))
+            _limit_cores(network, lab, node)
     except OSError as error:
         raise RunError(f"cannot make the lab's namespaces: {error.strerror}") from None
     _ip("link set lo up")
@@ -71,6 +72,16 @@ def attach_wans(network: Network, lab: Lab) -> None:
                 ]
             with kernel.inside(lab.namespace(switch_name(here))):
                 _ip(*commands)
+
+
+def _limit_cores(network: Network, lab: Lab, node: Node) -> None:
+    """Its group is seen in the lab's folder, since nodes have a /sys of their own."""
+    cores = network.testbed.site[node.sites[0]].cores if node.kind == "node" else None
+    if cores is None:
+        return
+    there = lab.folder / "cpus" / node.name
+    there.mkdir(parents=True)
+    kernel.bind(cpus.limited(f"{lab.cpus}-{node.name}", cores), there)
 
 
 def _check_congestion(network: Network) -> None:

@@ -11,11 +11,17 @@ import os
 import time
 from pathlib import Path
 
+from isthmus.errors import RunError
+
+LABS = "isthmus-lab-"  # begins the names of all groups
+_LEAST = 1000  # microseconds: the shortest turn that the kernel deals out
+_PERIOD = 10_000  # microseconds, where turns are longer
 _PATIENCE = 1.0  # seconds, until the kernel has cleared processes up that have ended
 
 
 def group(name: str) -> Path | None:
-    """The folder of a group of that name; None where this process cannot leave for one."""
+    """The folder of a group of that name; None where this process cannot leave for one: it is in
+    somebody else's."""
     try:
         own = Path("/proc/self/cgroup").read_text().splitlines()
     except OSError:
@@ -23,7 +29,7 @@ def group(name: str) -> Path | None:
     first, second = Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup")
     for line in own:
         _, controllers, path = line.split(":", 2)
-        if path != "/":
+        if path != "/" and not path.startswith(f"/{LABS}"):
             continue
         if "cpu" in controllers.split(",") and first.is_dir():
             return first / name
@@ -48,14 +54,41 @@ def join(name: str) -> None:
             (folder / "cgroup.procs").write_text("0")
 
 
-def remove(name: str) -> None:
-    """Of a group whose processes have ended."""
+def limited(name: str, cores: float) -> Path:
+    """A group whose processes get so many cores together, in turns that are as short as can be: who
+    has used up his own waits for the next. RunError where that cannot be."""
+    period = round(_LEAST / cores) if cores < 1 else _PERIOD
+    quota = max(_LEAST, round(period * cores))
     folder = group(name)
+    try:
+        if folder is None:
+            raise PermissionError(0, "this process cannot leave the one that it is in")
+        folder.mkdir()
+        if (folder / "cpu.max").exists():
+            (folder / "cpu.max").write_text(f"{quota} {period}")
+        else:
+            (folder / "cpu.cfs_period_us").write_text(str(period))
+            (folder / "cpu.cfs_quota_us").write_text(str(quota))
+    except OSError as error:
+        raise RunError(
+            f"the lab cannot make a group of the CPU controller: {error.strerror}",
+            "Nodes with 'cores' want root, outside of other groups, and a kernel with "
+            "CONFIG_CFS_BANDWIDTH; or take 'cores' out: --set 'site.*.cores=none'.",
+        ) from None
+    return folder
+
+
+def remove(name: str) -> None:
+    """Of a group whose processes have ended, and of those of its nodes."""
+    folder = group(name)
+    if folder is None:
+        return
     deadline = time.monotonic() + _PATIENCE
-    while folder and folder.is_dir():
-        try:
-            folder.rmdir()
-        except OSError:
-            if time.monotonic() > deadline or not os.access(folder, os.W_OK):
-                return
-            time.sleep(0.01)
+    for one in [*folder.parent.glob(f"{name}-*"), folder]:
+        while one.is_dir():
+            try:
+                one.rmdir()
+            except OSError:
+                if time.monotonic() > deadline or not os.access(one, os.W_OK):
+                    return
+                time.sleep(0.01)

@@ -60,7 +60,7 @@ class Lab:
     @property
     def cpus(self) -> str:
         """The name of its group of the CPU controller."""
-        return f"isthmus-lab-{self.id}"
+        return f"{cpus.LABS}{self.id}"
 
     def init(self) -> int:
         """The process that all others of the lab descend from, as numbered where it was started."""

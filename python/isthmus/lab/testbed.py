@@ -42,11 +42,14 @@ class _Table(BaseModel):
 
 
 class Site(_Table):
-    """A cluster: nodes at a switch, and a frontend that stands at the same switch, unshaped."""
+    """A cluster: nodes at a switch, and a frontend that stands at the same switch, unshaped.
+    `cores` is how much of the machine's processors each node gets at most, all its processes
+    together."""
 
     nodes: Annotated[int, Field(ge=1, le=MOST_NODES)] = 2
     link: Rate | None = None
     slots: Annotated[int, Field(ge=1)] = 1
+    cores: Annotated[float, Field(ge=0.01, le=1024, strict=False)] | None = None
     gateways: Annotated[int, Field(ge=0, le=MOST_NODES)] = 0
     firewall: Literal["open", "gateway", "outgoing"] = "open"
     private: bool = False

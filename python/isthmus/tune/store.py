@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from isthmus import grid as grids
 from isthmus.errors import RunError
 from isthmus.tune.figures import Figures, PairFigures
 from isthmus.version import VERSION
@@ -76,7 +77,8 @@ def _trusted(pair: PairFigures, network: str) -> PairFigures:
 
 
 def _mark(grid: Path) -> str:
-    """Changes with what the grid file says, comments and blank lines aside."""
-    lines = (line.strip() for line in grid.read_text().splitlines())
+    """Changes with what the grid file says and those that it takes in, comments and blank lines
+    aside."""
+    lines = (line.strip() for text in grids.texts(grid) for line in text.splitlines())
     text = "\n".join(line for line in lines if line and not line.startswith("#"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,11 +1,14 @@
 // MPI-4.1 section 11.3.2: the process sets of a session. mpi://WORLD is the grid; to the native
-// library's sets, isthmus://cluster/NAME of each cluster is added.
+// library's sets, isthmus://cluster/NAME of each cluster is added, and isthmus://grid/NAME of each
+// inner grid.
 #include <strings.h>
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "mpi/comm/group.hpp"
 #include "mpi/comm/session.hpp"
@@ -20,6 +23,38 @@ namespace isthmus::face {
 namespace {
 
 constexpr const char* kClusters = "isthmus://cluster/";
+constexpr const char* kGrids = "isthmus://grid/";
+
+/// Whether the cluster is of this inner grid: is called NAME.CLUSTER.
+bool is_in(const core::Cluster& cluster, std::string_view grid) {
+  const std::string_view name = cluster.name;
+  return !grid.empty() && name.starts_with(grid) && name.substr(grid.size()).starts_with('.');
+}
+
+/// The sets that are ours, by name: of clusters, then of inner grids, outer ones first.
+std::vector<std::string> our_sets() {
+  std::vector<std::string> names;
+  if (native_call()) return names;
+  for (const core::Cluster& cluster : grid()->part()) names.push_back(kClusters + cluster.name);
+  for (const core::Cluster& cluster : grid()->part()) {
+    for (auto dot = cluster.name.find('.'); dot != std::string::npos;
+         dot = cluster.name.find('.', dot + 1)) {
+      std::string name = kGrids + cluster.name.substr(0, dot);
+      if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    }
+  }
+  return names;
+}
+
+std::optional<core::Group> members_of_grid(std::string_view name) {
+  std::optional<core::Group> found;
+  for (const core::Cluster& cluster : grid()->part()) {
+    if (!is_in(cluster, name)) continue;
+    const auto members = core::Group::range(cluster.first, cluster.size);
+    found = found ? found->unite(members) : members;
+  }
+  return found;
+}
 
 /// The members of a set of ours; nothing for a native one.
 std::optional<core::Group> members_of(const char* name) {
@@ -30,10 +65,10 @@ std::optional<core::Group> members_of(const char* name) {
   for (const core::Cluster& cluster : here.part()) {
     if (name == kClusters + cluster.name) return core::Group::range(cluster.first, cluster.size);
   }
+  const std::string_view text = name;
+  if (text.starts_with(kGrids)) return members_of_grid(text.substr(std::strlen(kGrids)));
   return std::nullopt;
 }
-
-int clusters() { return native_call() ? 0 : static_cast<int>(grid()->part().size()); }
 
 /// Has the native library judge the session; its error has been raised.
 int check_session(MPI_Session session) {
@@ -41,13 +76,14 @@ int check_session(MPI_Session session) {
   return native.Session_get_num_psets(session, MPI_INFO_NULL, &number);
 }
 
-/// A cluster that there is not. The native library's errors about sets pass by the session's
-/// handler (MPICH 4.0), so this one does not ask it.
-bool is_unknown_cluster(const char* name) {
-  return !native_call() && name != nullptr &&
-         std::strncmp(name, kClusters, std::strlen(kClusters)) == 0 && !members_of(name);
+/// A cluster or a grid that there is not. The native library's errors about sets pass by the
+/// session's handler (MPICH 4.0), so this one does not ask it.
+bool is_unknown(const char* name) {
+  if (native_call() || name == nullptr) return false;
+  const std::string_view text = name;
+  return (text.starts_with(kClusters) || text.starts_with(kGrids)) && !members_of(name);
 }
-int refuse_cluster(MPI_Session session, const char* function, const char* name) {
+int refuse(MPI_Session session, const char* function, const char* name) {
   const int code =
       error_code(MPI_ERR_ARG, function, std::string("the grid has no process set '") + name + "'");
   const Outside outside;  // the handler may be the program's own
@@ -68,25 +104,25 @@ void write_name(const std::string& name, int* length, char* out) {
 
 }  // namespace
 
-// coverage: the native library's, and one for each cluster
+// coverage: the native library's, and one for each cluster and each inner grid
 ISTHMUS_MPI(Session_get_num_psets)(MPI_Session session, MPI_Info info, int* npset_names) {
   const int code = native.Session_get_num_psets(session, info, npset_names);
-  if (code == MPI_SUCCESS) *npset_names += clusters();
+  if (code == MPI_SUCCESS) *npset_names += static_cast<int>(our_sets().size());
   return code;
 }
 
-// coverage: isthmus://cluster/NAME of each cluster follow the native library's
+// coverage: isthmus://cluster/NAME and isthmus://grid/NAME follow the native library's
 ISTHMUS_MPI(Session_get_nth_pset)
 (MPI_Session session, MPI_Info info, int n, int* pset_len, char* pset_name) {
   int natives = 0;
   if (const int code = native.Session_get_num_psets(session, info, &natives); code != MPI_SUCCESS) {
     return code;
   }
-  if (n < natives || n >= natives + clusters()) {
+  const std::vector<std::string> ours = our_sets();
+  if (n < natives || n >= natives + static_cast<int>(ours.size())) {
     return native.Session_get_nth_pset(session, info, n, pset_len, pset_name);
   }
-  const auto& cluster = grid()->part()[static_cast<std::size_t>(n - natives)];
-  write_name(kClusters + cluster.name, pset_len, pset_name);
+  write_name(ours[static_cast<std::size_t>(n - natives)], pset_len, pset_name);
   return MPI_SUCCESS;
 }
 
@@ -94,8 +130,8 @@ ISTHMUS_MPI(Session_get_nth_pset)
 ISTHMUS_MPI(Session_get_pset_info)
 (MPI_Session session, const char* pset_name, MPI_Info* info) {
   const auto members = members_of(pset_name);
-  if (is_unknown_cluster(pset_name)) {
-    return refuse_cluster(session, "MPI_Session_get_pset_info", pset_name);
+  if (is_unknown(pset_name)) {
+    return refuse(session, "MPI_Session_get_pset_info", pset_name);
   }
   if (!members) return native.Session_get_pset_info(session, pset_name, info);
   if (const int code = check_session(session); code != MPI_SUCCESS) return code;
@@ -104,12 +140,12 @@ ISTHMUS_MPI(Session_get_pset_info)
   return native.Info_set(*info, "mpi_size", std::to_string(members->size()).c_str());
 }
 
-// coverage: mpi://WORLD is the grid, isthmus://cluster/NAME one of its clusters
+// coverage: mpi://WORLD is the grid; isthmus://cluster/NAME and isthmus://grid/NAME its parts
 ISTHMUS_MPI(Group_from_session_pset)
 (MPI_Session session, const char* pset_name, MPI_Group* newgroup) {
   const auto members = members_of(pset_name);
-  if (is_unknown_cluster(pset_name)) {
-    return refuse_cluster(session, "MPI_Group_from_session_pset", pset_name);
+  if (is_unknown(pset_name)) {
+    return refuse(session, "MPI_Group_from_session_pset", pset_name);
   }
   if (!members || newgroup == nullptr) {
     return native.Group_from_session_pset(session, pset_name, newgroup);

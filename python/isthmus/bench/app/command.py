@@ -157,7 +157,8 @@ def app(
     begin = time.monotonic()
     if testbed is not None and common.in_labs(testbed):
         place_name, results = _in_labs(testbed, options, delays)
-        here = True
+        _, model = testbeds.load(testbed)
+        here = not all(site.cores for site in model.site.values())
     else:
         place = common.place(testbed, grid)
         place_name, results = place.name, _measure(place, options)

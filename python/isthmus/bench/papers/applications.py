@@ -25,6 +25,13 @@ _MELT = (
     *only(DIRECT, "native-*-default"),
 )
 
+# Each node has a tenth of a core, so that sixteen are as many times as fast as four as real ones.
+_SLOW = (
+    *("--testbed=slow16", "-n", "16", "--mpi=mpich", *only(DIRECT)),
+    *("--layout=split", "--layout=quarter-site", "--repetitions=1", "--no-tune"),
+    *repeated("--kernel", ("ep", "mg", "ft", "lu")),
+)
+
 RECIPES = (
     Recipe(
         "hablot-class-a",
@@ -50,6 +57,26 @@ RECIPES = (
                     gain(DIRECT, kernel, ONE, _BELOW)) for kernel in ("is", "mg", "cg")),
         ),
         "The paper has class B. One execution each.",
+    ),
+    Recipe(
+        "hablot-fig7",
+        PAPER,
+        "Figure 7",
+        "8 + 8 nodes against 4 of one site, each with processors of its own, in slow motion",
+        {
+            "": Measurement(
+                "app", (*_SLOW, "--class=A", "--timeout=1800"), (*_SLOW, "--class=W")
+            )
+        },
+        (
+            Claim("EP, split over a quarter", 4, gain(DIRECT, "ep", QUARTER)),
+            Claim("LU, split over a quarter", 4, gain(DIRECT, "lu", QUARTER)),
+            Claim("FT, split over a quarter", 3, gain(DIRECT, "ft", QUARTER)),
+            Claim("MG, split over a quarter", None, gain(DIRECT, "mg", QUARTER)),
+        ),
+        "Nodes have a tenth of a core, links and the wide area a tenth of the rate and ten times "
+        "the delay. The paper has class B and processors of 2007: there is less to compute here "
+        "for each byte that crosses.",
     ),
     Recipe(
         "hablot-applications",

@@ -110,7 +110,10 @@ _ZIPPER = (
     *("--testbed", "zipper", "--equally", *only(OURS)),
     *repeated("--collective", _COLLECTIVES),
 )
-_LEIDEN = ("--testbed", "leiden", *repeated("--kernel", _KERNELS), *only(OURS))
+_LEIDEN = ("--testbed", "leiden", *only(OURS))
+_BRIDGED = repeated("--layout", ("split", "one-site"))
+_FIVE = (*_LEIDEN, *_BRIDGED, *repeated("--kernel", _KERNELS))
+_LARGE = "large"  # the measurement of larger problems
 
 RECIPES = (
     Recipe(
@@ -176,17 +179,24 @@ RECIPES = (
         {
             "": Measurement(
                 "app",
-                (*_LEIDEN, "-n", "2,4,8", "--class=W", "--layout=split", "--layout=one-site"),
-                (*_LEIDEN, "-n", "4", "--class=S", "--layout=split", "--layout=one-site",
+                (*_FIVE, "-n", "2,4,8,16", "--class=W", "--repetitions=3"),
+                (*_FIVE, "-n", "4", "--class=S", "--repetitions=1", "--no-tune"),
+            ),
+            _LARGE: Measurement(
+                "app",
+                (*_FIVE, "-n", "16", "--class=A", "--repetitions=1"),
+                (*_LEIDEN, *_BRIDGED, "-n", "4", "--class=A", "--kernel=is", "--kernel=mg",
                  "--repetitions=1", "--no-tune"),
-            )
+            ),
         },
-        tuple(
-            Claim(f"{kernel.upper()}: speed of split over one cluster",
-                  1 if kernel == "ep" else None, gain(OURS, kernel, ONE))
-            for kernel in _KERNELS
+        (
+            *(Claim(f"{kernel.upper()}: speed of split over one cluster",
+                    1 if kernel == "ep" else None, gain(OURS, kernel, ONE))
+              for kernel in _KERNELS),
+            *(Claim(f"{kernel.upper()}, class A: the same", None, gain(OURS, kernel, ONE, _LARGE))
+              for kernel in ("mg", "is")),
         ),
-        "The thesis has class C, up to 64 ranks and a processor for each of them; rates are a "
-        "hundredth of its.",
+        "Classes W and A on up to 16 ranks, where the thesis has C on up to 64 with a processor "
+        "for each; rates are a hundredth of its.",
     ),
 )  # fmt: skip
