@@ -36,7 +36,7 @@ for i in range({ROUNDS}):
 world.Sendrecv([sent, 1, column], other, 1, [got, 1, column], other, 1)
 check({ROUNDS} - 1, (0, len(sent) - 2))
 request = world.Isend(sent, other, 2)
-world.errhandler = MPI.ERRORS_RETURN
+world.Set_errhandler(MPI.ERRORS_RETURN)
 try:
     world.Recv(short, other, 2)
     raise SystemExit("no error")
@@ -78,7 +78,7 @@ def run(isthmus, folder: Path, denied: tuple[str, ...] = ()) -> dict[str, float]
         program = folder / f"{cluster}.py"
         program.write_text(DENIED * (cluster in denied) + TALK)
         words += [":"] * bool(words)
-        words += ["--on", cluster, "-n", 1, mpis.ALL["mpich5"].python, program]
+        words += ["--on", cluster, "-n", 1, mpis.ALL["openmpi5"].python, program]
     done = isthmus("run", "--stats", *words)
     assert done.returncode == 0, done.stderr
     return wire(done.stderr)
@@ -100,6 +100,6 @@ def test_the_environment_says_whether_it_is_done(isthmus, tmp_path, monkeypatch)
     assert min(sizes.values()) > ALL / 2, sizes
 
     monkeypatch.setenv("ISTHMUS_LEND", "much")
-    done = isthmus("run", "-n", 2, mpis.ALL["mpich5"].python, tmp_path / "east.py")
+    done = isthmus("run", "-n", 2, mpis.ALL["openmpi5"].python, tmp_path / "east.py")
     assert done.returncode != 0
     assert "ISTHMUS_LEND is 'much'" in done.stderr
