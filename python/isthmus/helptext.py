@@ -56,6 +56,8 @@ blocking call of its own MPI library; by default the best that the library allow
 ISTHMUS_REACH: the 'reach' of links that leave it open in the grid file, 'gateway' or 'direct'. \
 ISTHMUS_LEG (passed on): 'socket': gateways share no memory with ranks of their host, nor with \
 each other. \
+ISTHMUS_LEND (passed on): from how many bytes on messages between clusters on one host are read \
+from the sender's memory, where the system allows that; 'never': none. \
 ISTHMUS_TRACE (passed on): 'net', 'match', 'coll', 'comm', 'relay', 'call', 'link', with commas \
 between, or 'all': what processes note for 'isthmus trace'; ISTHMUS_TRACE_DIR: where, on each \
 host, they write it; ISTHMUS_TRACE_RECORDS: how many events each of them keeps (65536). \

@@ -101,7 +101,11 @@ Carried carried_by(FrameKind kind, std::span<const std::byte> body) {
     return static_cast<std::uint64_t>(std::max(body.size(), head) - head);
   };
   Carried sum;
-  if (kind == FrameKind::Envelope) return {.messages = 1, .bytes = behind(EnvelopeBody::kSize)};
+  if (kind == FrameKind::Envelope) {
+    const auto begun = decode_envelope(body);
+    const bool lent = begun && begun->lent;
+    return {.messages = 1, .bytes = lent ? 0 : behind(EnvelopeBody::kSize)};
+  }
   if (kind == FrameKind::Piece) return {.bytes = behind(PieceBody::kSize)};
   if (kind != FrameKind::Batch) return sum;
   BatchReader reader(body);

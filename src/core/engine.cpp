@@ -126,6 +126,12 @@ void Engine::choose_link(std::uint64_t context, LinkChoice link) {
   }
 }
 
+void Engine::read_from(NodeId peer, Reader reader) {
+  state_->channel(peer).read = std::move(reader);
+}
+
+void Engine::lend_to(NodeId peer, std::size_t least) { state_->channel(peer).out.lend(least); }
+
 void Engine::serve(std::uint64_t context, Service& service) {
   if ((context & kServiceContext) == 0) throw std::logic_error("this context cannot be served");
   state_->services.serve(context, service);
@@ -178,6 +184,7 @@ bool Engine::take_in(const InFrame& frame) {
     case FrameKind::Piece:
       return s.on_piece(frame);
     case FrameKind::Grant:
+    case FrameKind::Taken:
       return s.on_grant(frame);
     case FrameKind::Credit:
       return s.on_credit(frame);
@@ -216,7 +223,7 @@ bool Engine::loop_back(const OutFrame& out) {
 
 void Engine::payload_copied() {
   State& s = *state_;
-  SendOp* op = std::exchange(s.lent, nullptr);
+  SendOp* op = std::exchange(s.borrowed, nullptr);
   if (op != nullptr && Outbound::finished(*op)) s.finish(*op);
   settle();
 }
@@ -224,7 +231,7 @@ void Engine::payload_copied() {
 bool Engine::has_output() const {
   const State& s = *state_;
   return !s.replies.empty() || !s.envelopes.empty() || !s.pieces.empty() ||
-         (s.lent != nullptr && Outbound::finished(*s.lent)) || s.dropped->any();
+         (s.borrowed != nullptr && Outbound::finished(*s.borrowed)) || s.dropped->any();
 }
 
 std::size_t Engine::gathered() const { return state_->gathered; }

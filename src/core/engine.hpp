@@ -92,6 +92,17 @@ class Engine {
   /// Operations not yet Done, and extracted messages not yet received.
   std::size_t outstanding() const;
 
+  // ---- peers of this host -------------------------------------------------------------------
+
+  /// Reads memory of a peer. False: that cannot be read.
+  using Reader = std::function<bool(std::uint64_t address, std::span<std::byte> to)>;
+  /// What the peer lends is read so when it is matched, and asked for as other messages are where
+  /// that cannot be. A peer that lends without this breaks the protocol.
+  void read_from(NodeId peer, Reader reader);
+  /// Messages to a peer that reads them, of at least so many bytes, are lent from now on: their
+  /// sends are not Done before they are matched.
+  void lend_to(NodeId peer, std::size_t least);
+
   // ---- the network's side -------------------------------------------------------------------
 
   /// A routed frame has arrived. Never throws and never trusts a length: false when the frame is

@@ -42,6 +42,15 @@ class Refusal : public testing::Test {
   bool grant(std::uint64_t number, std::uint64_t credit = 0) {
     return deliver(FrameKind::Grant, GrantBody{number, credit});
   }
+  bool lent(std::uint64_t number, std::uint64_t size) {
+    EnvelopeBody body;
+    body.number = number;
+    body.envelope.size = size;
+    body.waits = body.charged = true;
+    body.lent = 1;
+    return deliver(FrameKind::Envelope, body);
+  }
+  bool taken(std::uint64_t number) { return deliver(FrameKind::Taken, GrantBody{number, 0}); }
   void send(SendOp& send, bool synchronous) {
     send.peer = 1;
     send.synchronous = synchronous;
@@ -64,6 +73,40 @@ TEST_F(Refusal, FramesThatAreNotForAnEngine) {
   EXPECT_FALSE(deliver(FrameKind::Piece, PieceBody{0, 0}, 1, kFirstGateway));
   EXPECT_FALSE(deliver(FrameKind::Piece, PieceBody{0, 0}, 1, kNobody));
   EXPECT_TRUE(deliver(FrameKind::Piece, PieceBody{0, 0}, 1));
+}
+
+TEST_F(Refusal, LentMessagesOfPeersWhoseMemoryIsNotRead) {
+  EXPECT_FALSE(lent(0, 100));
+  engine.read_from(2, [](std::uint64_t, std::span<std::byte>) { return true; });
+  EXPECT_FALSE(lent(0, 100));
+  engine.read_from(1, [](std::uint64_t, std::span<std::byte>) { return true; });
+  EXPECT_TRUE(lent(0, 100));
+  EXPECT_FALSE(lent(0, 100));
+}
+
+TEST_F(Refusal, PiecesOfLentMessagesThatAreNotAskedFor) {
+  engine.read_from(1, [](std::uint64_t, std::span<std::byte>) { return false; });
+  EXPECT_TRUE(lent(0, 100));
+  EXPECT_FALSE(piece(0, 0, 10));
+  engine.recv(op);
+  EXPECT_TRUE(piece(0, 0, 10));
+  EXPECT_TRUE(piece(0, 10, 90));
+  EXPECT_TRUE(op.done());
+}
+
+TEST_F(Refusal, WhatWasNotLentCannotBeTaken) {
+  SendOp first, second;
+  const std::vector<std::byte> data(300);
+  first.data = second.data = data;
+  send(first, true);
+  EXPECT_FALSE(taken(0));
+  engine.lend_to(1, 300);
+  send(second, false);
+  EXPECT_FALSE(taken(2));
+  EXPECT_TRUE(taken(1));
+  EXPECT_TRUE(second.done());
+  EXPECT_FALSE(taken(1));
+  EXPECT_FALSE(first.done());
 }
 
 TEST_F(Refusal, NumbersUsedBefore) {

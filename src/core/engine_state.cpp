@@ -76,9 +76,20 @@ void Engine::State::complete(Channel& channel, Incoming& message) {
 
 void Engine::State::bind(Channel& channel, Incoming& message, RecvOp* op) {
   channel.in.bind(message, op);
-  if (message.body.waits) channel.in.grant(message.body.number);
+  if (message.body.lent && read_lent(channel, message)) {
+    channel.in.take(message);
+  } else if (message.body.waits) {
+    channel.in.grant(message.body.number);
+  }
   if (message.complete()) complete(channel, message);
   activate(channel);
+}
+
+bool Engine::State::read_lent(Channel& channel, Incoming& message) {
+  if (message.op == nullptr) return true;
+  const std::uint64_t room = message.op->capacity;
+  const auto size = static_cast<std::size_t>(std::min(message.body.envelope.size, room));
+  return size == 0 || channel.read(*message.body.lent, {message.op->buffer, size});
 }
 
 void Engine::State::sweep_dropped() {
@@ -128,7 +139,9 @@ void Engine::State::match_again(std::uint64_t context) {
 bool Engine::State::on_envelope(const InFrame& frame) {
   const std::optional<EnvelopeBody> body = decode_envelope(frame.body);
   if (!body) return false;
-  return take(frame.source, channel(frame.source), *body, frame.body.subspan(EnvelopeBody::kSize));
+  Channel& from = channel(frame.source);
+  if (body->lent) return from.read && take(frame.source, from, *body, {});
+  return take(frame.source, from, *body, frame.body.subspan(EnvelopeBody::kSize));
 }
 
 bool Engine::State::on_batch(const InFrame& frame) {
@@ -221,9 +234,10 @@ bool Engine::State::on_grant(const InFrame& frame) {
   if (!body || found == channels.end()) return false;
   Channel& to = found->second;
   if (!to.out.credit(body->credit)) return false;
-  SendOp* op = to.out.grant(body->number);
+  const bool taken = frame.kind == FrameKind::Taken;
+  SendOp* op = taken ? to.out.taken(body->number) : to.out.grant(body->number);
   if (op == nullptr) return repeats && to.out.has_sent(body->number);
-  if (op != lent && Outbound::finished(*op)) finish(*op);
+  if (op != borrowed && Outbound::finished(*op)) finish(*op);
   activate(to);
   return true;
 }
@@ -259,6 +273,7 @@ bool Engine::State::next_frame(OutFrame& out, const Room& room) {
   out.source = self;
   out.payload = {};
   out.link = kAnyLink;
+  out.lent = 0;
   const auto takes = [&room](const Channel& to, bool bulk, LinkChoice link) {
     return !room || room(to.peer, bulk, link);
   };
@@ -275,7 +290,7 @@ bool Engine::State::next_frame(OutFrame& out, const Room& room) {
     replies.erase(*to);
     if (!to->in.has_reply()) continue;
     out.destination = to->peer;
-    out.kind = to->in.next_reply(out.head, out.head_size) ? FrameKind::Grant : FrameKind::Credit;
+    out.kind = to->in.next_reply(out.head, out.head_size);
     activate(*to);
     return true;
   }
@@ -305,11 +320,12 @@ bool Engine::State::next_frame(OutFrame& out, const Room& room) {
                      : to->out.next_envelope(takes(*to, true, to->out.envelope_link()), out.head,
                                              out.head_size, out.payload);
   out.link = op.link;
+  if (!piece && op.lent) out.lent = op.data.size();
   since_piece = piece ? 0 : since_piece + out.payload.size();
   out.destination = to->peer;
   out.kind = piece ? FrameKind::Piece : FrameKind::Envelope;
   if (!out.payload.empty()) {
-    lent = &op;
+    borrowed = &op;
   } else if (Outbound::finished(op)) {
     finish(op);
   }

@@ -74,6 +74,7 @@ struct Channel {
   const NodeId peer;
   Inbound in;
   Outbound out;
+  Engine::Reader read;  ///< of what the peer lends; empty: it may not
   Links<Channel> reply_links, envelope_links, piece_links;
 };
 
@@ -111,6 +112,8 @@ struct Engine::State {
   /// Gives a message its receive (null: drops it); completes what is complete.
   void bind(Channel& channel, Incoming& message, RecvOp* op);
   void complete(Channel& channel, Incoming& message);
+  /// Reads a lent message, which has been bound. False: that cannot be.
+  static bool read_lent(Channel& channel, Incoming& message);
   void finish(RecvOp& op, const Envelope& envelope, NodeId peer, std::uint64_t number);
   void finish(SendOp& op);
   void sweep_dropped();
@@ -127,7 +130,7 @@ struct Engine::State {
   bool on_envelope(const InFrame& frame);
   bool on_batch(const InFrame& frame);
   bool on_piece(const InFrame& frame);
-  bool on_grant(const InFrame& frame);
+  bool on_grant(const InFrame& frame);  // or Taken
   bool on_credit(const InFrame& frame);
 
   bool next_frame(OutFrame& out, const Room& room);
@@ -156,7 +159,7 @@ struct Engine::State {
   IntrusiveList<Channel, &Channel::reply_links> replies;
   IntrusiveList<Channel, &Channel::envelope_links> envelopes;
   IntrusiveList<Channel, &Channel::piece_links> pieces;
-  SendOp* lent = nullptr;       // whose bytes the last frame borrows
+  SendOp* borrowed = nullptr;   // whose bytes the last frame borrows
   std::size_t since_piece = 0;  // payload bytes sent in envelopes since the last piece
   std::size_t outstanding = 0;
   std::size_t gathered = 0;  // bytes of small messages that no frame has taken

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <deque>
 #include <functional>
 #include <map>
@@ -69,6 +70,7 @@ class Simulation {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       nodes_[i].engine = std::make_unique<Engine>(static_cast<NodeId>(i), limits_);
     }
+    for (NodeId i = 0; below(2) == 0 && i < nodes_.size(); ++i) lend(i);
   }
 
   void run() {
@@ -85,6 +87,8 @@ class Simulation {
     expect_memory_untouched();
   }
 
+  // Lent messages that were read, and those that could not be.
+  std::size_t read = 0, unreadable = 0;
   // Pieces whose payload was put where the engine said; those that another frame overtook.
   std::size_t landed = 0, landed_in_vain = 0;
 
@@ -122,6 +126,21 @@ class Simulation {
         return below(limits_.window + 2);
       default:
         return below(3 * limits_.window + 200);
+    }
+  }
+
+  // A node reads what the others lend it, now and then in vain.
+  void lend(NodeId to) {
+    for (NodeId from = 0; from < nodes_.size(); ++from) {
+      if (from == to) continue;
+      nodes_[to].engine->read_from(from, [this](std::uint64_t at, std::span<std::byte> into) {
+        const bool readable = below(4) != 0;
+        ++(readable ? read : unreadable);
+        const std::size_t bytes = readable ? into.size() : below(into.size());
+        std::memcpy(into.data(), reinterpret_cast<const std::byte*>(at), bytes);
+        return readable;
+      });
+      nodes_[from].engine->lend_to(to, below(limits_.window + 100));
     }
   }
 
@@ -484,7 +503,7 @@ class Simulation {
 class EngineShard : public testing::TestWithParam<unsigned> {};
 
 TEST_P(EngineShard, RandomProgramsOverAReorderingNetwork) {
-  std::size_t landed = 0, landed_in_vain = 0;
+  std::size_t landed = 0, landed_in_vain = 0, read = 0, unreadable = 0;
   for (unsigned seed = GetParam(); seed < GetParam() + 600; ++seed) {
     Simulation simulation(seed);
     simulation.run();
@@ -493,8 +512,12 @@ TEST_P(EngineShard, RandomProgramsOverAReorderingNetwork) {
     }
     landed += simulation.landed;
     landed_in_vain += simulation.landed_in_vain;
+    read += simulation.read;
+    unreadable += simulation.unreadable;
   }
   EXPECT_GT(landed, 0U);
+  EXPECT_GT(read, 0U);
+  EXPECT_GT(unreadable, 0U);
   EXPECT_GT(landed_in_vain, 0U) << "no double was faster";
 }
 

@@ -29,6 +29,7 @@ enum class FrameKind : std::uint8_t {
   Credit = 19,     ///< the receiver has consumed buffered bytes: the window moves
   Invite = 20,     ///< where a process can be reached without gateways; JSON
   Batch = 21,      ///< small messages, whole
+  Taken = 22,      ///< a lent message has been read
   Control = 32,    ///< JSON for the other end's control plane (abort, ready, faults, counters)
 };
 
@@ -56,7 +57,9 @@ struct OutFrame {
   std::size_t head_size = 0;
   std::span<const std::byte> payload;
   std::uint8_t flags = 0;
-  LinkChoice link = kAnyLink;  ///< not on the wire: the source alone heeds it
+  // Not on the wire.
+  LinkChoice link = kAnyLink;  ///< the source alone heeds it
+  std::uint64_t lent = 0;      ///< bytes that its message lends
 };
 
 /// Of a frame that is passed on: the conduit it came by, where its sender keeps it until it has

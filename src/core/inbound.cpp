@@ -170,15 +170,21 @@ Incoming* Inbound::find(std::uint64_t number) {
   return found == messages_.end() ? nullptr : &found->second;
 }
 
-bool Inbound::next_reply(BodyHead& head, std::size_t& size) {
+void Inbound::take(Incoming& message) {
+  message.granted_arrived = message.body.envelope.size;
+  grants_.push_back({message.body.number, FrameKind::Taken});
+}
+
+FrameKind Inbound::next_reply(BodyHead& head, std::size_t& size) {
   told_ += std::exchange(due_, 0);
   if (grants_.empty()) {
     size = encode(CreditBody{.credit = told_}, head);
-    return false;
+    return FrameKind::Credit;
   }
-  size = encode(GrantBody{.number = grants_.front(), .credit = told_}, head);
+  const Answer answer = grants_.front();
   grants_.pop_front();
-  return true;
+  size = encode(GrantBody{.number = answer.number, .credit = told_}, head);
+  return answer.kind;
 }
 
 }  // namespace isthmus::core

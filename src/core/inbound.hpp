@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/frame.hpp"
 #include "core/intrusive_list.hpp"
 #include "core/message.hpp"
 #include "core/message_body.hpp"
@@ -91,10 +92,12 @@ class Inbound {
 
   // ---- what goes back -------------------------------------------------------------------------
 
-  void grant(std::uint64_t number) { grants_.push_back(number); }
+  void grant(std::uint64_t number) { grants_.push_back({number, FrameKind::Grant}); }
+  /// A lent message, bound, has been read.
+  void take(Incoming& message);
   bool has_reply() const { return !grants_.empty() || credit_is_worth_telling(); }
-  /// Writes the next reply; has_reply() must hold. True: a Grant, false: a Credit.
-  bool next_reply(BodyHead& head, std::size_t& size);
+  /// Writes the next reply, a Grant, a Taken or a Credit; has_reply() must hold.
+  FrameKind next_reply(BodyHead& head, std::size_t& size);
 
   std::size_t buffered() const { return buffered_; }
   std::size_t due() const { return due_; }
@@ -119,7 +122,11 @@ class Inbound {
   std::size_t buffered_ = 0;   // payload bytes in our memory
   std::size_t uncharged_ = 0;  // messages, neither matched nor charged
   std::unordered_map<std::uint64_t, Incoming> messages_;
-  std::deque<std::uint64_t> grants_;
+  struct Answer {
+    std::uint64_t number;
+    FrameKind kind;
+  };
+  std::deque<Answer> grants_;
 };
 
 }  // namespace isthmus::core

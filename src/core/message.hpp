@@ -64,6 +64,7 @@ struct SendOp : Op {
   std::size_t ahead = 0;       ///< bytes that may go without a grant
   bool waits = false;          ///< needs a grant
   bool granted = false;        ///< the receiver has matched it
+  bool lent = false;           ///< the receiver is to read it from here
   Links<SendOp> links;
 };
 

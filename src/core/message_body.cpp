@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::uint32_t kWaits = 1;
 constexpr std::uint32_t kCharged = 2;
+constexpr std::uint32_t kLent = 4;
 
 class HeadWriter {
  public:
@@ -54,10 +55,13 @@ class HeadReader {
 
 std::size_t encode(const EnvelopeBody& body, BodyHead& head) {
   const Envelope& e = body.envelope;
-  const std::uint32_t flags = (body.waits ? kWaits : 0) | (body.charged ? kCharged : 0);
+  const std::uint32_t flags =
+      (body.waits ? kWaits : 0) | (body.charged ? kCharged : 0) | (body.lent ? kLent : 0);
   HeadWriter writer(head);
   writer.put(body.number).put(e.context).put(e.source).put(e.tag).put(e.size);
-  return writer.put(body.ahead).put(flags).size();
+  writer.put(body.ahead).put(flags);
+  if (body.lent) writer.put(*body.lent);
+  return writer.size();
 }
 
 std::size_t encode(const PieceBody& body, BodyHead& head) {
@@ -85,8 +89,17 @@ std::optional<EnvelopeBody> decode_envelope(std::span<const std::byte> bytes) {
   const std::uint32_t flags = reader.u32();
   body.waits = (flags & kWaits) != 0;
   body.charged = (flags & kCharged) != 0;
-  if ((flags & ~(kWaits | kCharged)) != 0 || body.ahead > body.envelope.size ||
-      bytes.size() - EnvelopeBody::kSize > body.ahead || (!body.charged && body.ahead != 0) ||
+  const bool lent = (flags & kLent) != 0;
+  if (lent) {
+    if (bytes.size() != EnvelopeBody::kLentSize || !body.waits || body.ahead != 0 ||
+        body.envelope.size == 0) {
+      return std::nullopt;
+    }
+    body.lent = reader.u64();
+  }
+  if ((flags & ~(kWaits | kCharged | kLent)) != 0 || body.ahead > body.envelope.size ||
+      (!lent && bytes.size() - EnvelopeBody::kSize > body.ahead) ||
+      (!body.charged && body.ahead != 0) ||
       (!body.waits && (!body.charged || body.ahead != body.envelope.size))) {
     return std::nullopt;
   }

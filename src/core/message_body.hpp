@@ -1,6 +1,7 @@
-// The bodies of the frames that carry messages end to end: Envelope, Piece, Grant and Credit.
-// docs/protocol.md lists them byte by byte. Numbers are little-endian. Decoders check lengths and
-// what a body can say about itself; whether it fits the state of its channel is checked there.
+// The bodies of the frames that carry messages end to end: Envelope, Piece, Grant, Taken and
+// Credit. docs/protocol.md lists them byte by byte. Numbers are little-endian. Decoders check
+// lengths and what a body can say about itself; whether it fits the state of its channel is checked
+// there.
 #pragma once
 
 #include <array>
@@ -23,6 +24,10 @@ struct EnvelopeBody {
   std::uint64_t ahead = 0;  ///< bytes that come without a grant: here and in pieces
   bool waits = false;       ///< the sender goes on, or ends, only when granted
   bool charged = false;     ///< kMessageCharge + ahead are charged to the window
+  /// Where the sender has the message's bytes, for its receiver to read there. Such an envelope has
+  /// kLentSize bytes instead, and no payload.
+  std::optional<std::uint64_t> lent{};
+  static constexpr std::size_t kLentSize = kSize + 8;
 };
 
 /// Bytes of a message, from `offset` on.
@@ -32,7 +37,8 @@ struct PieceBody {
   std::uint64_t offset = 0;
 };
 
-/// The message has been matched: all of it may come.
+/// The message has been matched: all of it may come. Or, of a lent one: all of it has been read
+/// (Taken).
 struct GrantBody {
   static constexpr std::size_t kSize = 16;
   std::uint64_t number = 0;

@@ -47,6 +47,48 @@ TEST(MessageBody, EnvelopeIsLaidOutAsDocumented) {
   EXPECT_TRUE(back->waits && back->charged);
 }
 
+EnvelopeBody lent_envelope() {
+  EnvelopeBody body = envelope();
+  body.ahead = 0;
+  body.lent = 0x0102030405060708U;
+  return body;
+}
+
+std::vector<std::byte> encoded_lent(const EnvelopeBody& body) {
+  BodyHead head{};
+  EXPECT_EQ(encode(body, head), EnvelopeBody::kLentSize);
+  return {head.begin(), head.begin() + EnvelopeBody::kLentSize};
+}
+
+TEST(MessageBody, EnvelopesOfLentMessagesSayWhereTheseAre) {
+  const auto bytes = encoded_lent(lent_envelope());
+  EXPECT_EQ(std::to_integer<int>(bytes[40]), 7);
+  EXPECT_EQ(std::to_integer<int>(bytes[44]), 8);
+  EXPECT_EQ(std::to_integer<int>(bytes[51]), 1);
+  const auto back = decode_envelope(bytes);
+  ASSERT_TRUE(back && back->lent);
+  EXPECT_EQ(*back->lent, 0x0102030405060708U);
+  EXPECT_TRUE(back->waits && back->charged);
+}
+
+TEST(MessageBody, EnvelopesOfLentMessagesThatContradictThemselvesAreRefused) {
+  const auto refused = [](auto change) {
+    EnvelopeBody body = lent_envelope();
+    change(body);
+    return !decode_envelope(encoded_lent(body));
+  };
+  EXPECT_FALSE(refused([](EnvelopeBody&) {}));
+  EXPECT_FALSE(refused([](EnvelopeBody& b) { b.charged = false; }));
+  EXPECT_TRUE(refused([](EnvelopeBody& b) { b.ahead = 1; }));
+  EXPECT_TRUE(refused([](EnvelopeBody& b) { b.waits = false; }));
+  EXPECT_TRUE(refused([](EnvelopeBody& b) { b.envelope.size = 0; }));
+  auto bytes = encoded_lent(lent_envelope());
+  bytes.pop_back();
+  EXPECT_FALSE(decode_envelope(bytes));
+  bytes.resize(EnvelopeBody::kLentSize + 1);
+  EXPECT_FALSE(decode_envelope(bytes));
+}
+
 TEST(MessageBody, EnvelopesThatContradictThemselvesAreRefused) {
   EXPECT_TRUE(decode_envelope(encoded(envelope(), 600)));
   EXPECT_FALSE(decode_envelope(encoded(envelope(), 601)));

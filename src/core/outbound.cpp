@@ -42,6 +42,7 @@ void Outbound::push(SendOp& op) {
   op.sent = 0;
   op.ahead = 0;
   op.granted = false;
+  op.lent = false;
   chosen_ |= op.link != kAnyLink;
   unannounced_.push_back(op);
 }
@@ -66,6 +67,11 @@ SendOp& Outbound::next_envelope(bool bulky, BodyHead& head, std::size_t& head_si
   if (left_ >= kMessageCharge) {
     body.charged = true;
     left_ -= kMessageCharge;
+  }
+  op.lent = size >= lends_from_;
+  if (op.lent) {
+    body.lent = reinterpret_cast<std::uint64_t>(op.data.data());
+  } else if (body.charged) {
     // A large message, which has to wait for its grant anyway, leaves room for small ones.
     const std::size_t reserve = size > piece_ ? window_ / 8 : 0;
     op.ahead = std::min(size, left_ - std::min(left_, reserve));
@@ -90,6 +96,16 @@ SendOp& Outbound::next_piece(SendOp& op, BodyHead& head, std::size_t& head_size,
   op.sent += payload.size();
   if (op.sent == limit(op)) ready_.erase(op);
   return op;
+}
+
+SendOp* Outbound::taken(std::uint64_t number) {
+  const auto found = waiting_.find(number);
+  if (found == waiting_.end() || !found->second->lent) return nullptr;
+  SendOp& op = *found->second;
+  waiting_.erase(found);
+  op.granted = true;
+  op.sent = op.data.size();
+  return &op;
 }
 
 SendOp* Outbound::grant(std::uint64_t number) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <unordered_map>
 
@@ -21,6 +22,9 @@ class Outbound {
 
   /// So much of a message goes in small frames from now on, at least a piece.
   void set_fine_head(std::size_t bytes) { fine_head_ = std::max(bytes, piece_); }
+
+  /// Messages of at least so many bytes are lent from now on.
+  void lend(std::size_t least) { lends_from_ = std::max<std::size_t>(least, 1); }
 
   /// Queues a send; its envelope goes out after those of all sends before it.
   void push(SendOp& op);
@@ -61,6 +65,8 @@ class Outbound {
 
   /// The receiver has matched a message. Null: there is none that waits for it.
   [[nodiscard]] SendOp* grant(std::uint64_t number);
+  /// The receiver has read a lent message. Null: there is none that waits for it.
+  [[nodiscard]] SendOp* taken(std::uint64_t number);
   /// A message of this number has been sent.
   bool has_sent(std::uint64_t number) const { return number < next_number_; }
   /// `total` bytes are free again, ever. False: more than has been used.
@@ -76,6 +82,7 @@ class Outbound {
   std::size_t cut(const SendOp& op) const;
 
   std::size_t window_, piece_, fine_head_;
+  std::size_t lends_from_ = std::numeric_limits<std::size_t>::max();
   std::size_t left_;
   std::uint64_t credited_ = 0;
   std::uint64_t next_number_ = 0;

@@ -91,5 +91,33 @@ TEST(Outbound, NoFrameCrossesWhatMayGoUnasked) {
   EXPECT_TRUE(met);
 }
 
+TEST(Outbound, LentMessagesSayWhereTheyAre) {
+  Outbound outbound({.window = 1000, .piece = 100});
+  outbound.lend(500);
+  const std::vector<std::byte> data(500);
+  SendOp small, large;
+  small.data = std::span(data).first(499);
+  large.data = data;
+  small.envelope.size = 499;
+  large.envelope.size = 500;
+  outbound.push(small);
+  outbound.push(large);
+  BodyHead head;
+  std::size_t head_size = 0;
+  std::span<const std::byte> payload;
+  outbound.next_envelope(true, head, head_size, payload);
+  const auto sent = decode_envelope(std::span(head).first(head_size));
+  ASSERT_TRUE(sent);
+  EXPECT_FALSE(sent->lent);
+  outbound.next_envelope(true, head, head_size, payload);
+  EXPECT_TRUE(payload.empty());
+  const auto body = decode_envelope(std::span(head).first(head_size));
+  ASSERT_TRUE(body);
+  EXPECT_EQ(body->lent, reinterpret_cast<std::uint64_t>(data.data()));
+  EXPECT_EQ(outbound.taken(0), nullptr);
+  EXPECT_EQ(outbound.taken(1), &large);
+  EXPECT_TRUE(Outbound::finished(large));
+}
+
 }  // namespace
 }  // namespace isthmus::core

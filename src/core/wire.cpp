@@ -56,6 +56,8 @@ const char* name_of(FrameKind kind) {
       return "Invite";
     case FrameKind::Batch:
       return "Batch";
+    case FrameKind::Taken:
+      return "Taken";
     case FrameKind::Control:
       return "Control";
   }

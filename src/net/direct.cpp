@@ -15,6 +15,7 @@
 #include "net/connect.hpp"
 #include "net/handshake.hpp"
 #include "net/host_addresses.hpp"
+#include "net/shm/lending.hpp"
 #include "net/software.hpp"
 
 namespace isthmus::net {
@@ -214,7 +215,8 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
     Peer* const p = peer.get();
     hooks.frame = [this, p](const core::InFrame& frame, std::uint16_t) {
       if (p->streams < p->held) count(*p);
-      return hooks_.frame(p->node, frame);
+      return frame.kind == core::FrameKind::Control ? take(*p, frame)
+                                                    : hooks_.frame(p->node, frame);
     };
     if (hooks_.place) {
       hooks.place = [this, p](const core::InFrame& beginning) {
@@ -222,7 +224,11 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
       };
     }
     hooks.progress = hooks.room = [this] { hooks_.progress(); };
-    hooks.connected = [p] { p->connected = true; };
+    hooks.connected = [this, p] {
+      p->connected = true;
+      if (!lends_ || p->process == 0) return;
+      say(*p, shm::encode_lending({.memory = core::PeerMemory::of_this_process(nullptr)}));
+    };
     hooks.lost = [this, p](const Loss& loss) {
       p->last_failure = loss.reason;
       if (leaving_) return look_again();
@@ -243,6 +249,9 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
       peer->driver->pace_by(pacer_to(world_.cluster_of_node(peer->node), link));
     }
   }
+  if (stream->leg() == Stream::Leg::Memory) {
+    peer->process = shm::process_behind(stream->socket().native_handle());
+  }
   peer->by_ucx = stream->leg() == Stream::Leg::Ucx;
   peer->driver->attach(std::move(stream), read);
   hold_streams(*peer, link);
@@ -250,6 +259,34 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
   // It has come to stand while this process leaves: the other end is to hear so.
   peer->driver->conduit().bye();
   peer->driver->flush();
+}
+
+// Who tells of memory that cannot be read here hears nothing: its messages go by the rings.
+bool Direct::take(Peer& peer, const core::InFrame& frame) {
+  const auto body = shm::decode_lending(frame.body);
+  if (!body || peer.process == 0) return true;
+  if (body->read) {
+    if (lends_ && hooks_.lends) hooks_.lends(peer.node);
+    return true;
+  }
+  core::PeerMemory::Address address = body->memory;
+  address.pid = peer.process;
+  const auto memory = core::PeerMemory::reach(address);
+  if (!memory || !hooks_.reads) return true;
+  hooks_.reads(peer.node, *memory);
+  say(peer, shm::encode_lending({.read = true}));
+  return true;
+}
+
+// On its own: it may be the driver that has called.
+void Direct::say(Peer& peer, std::span<const std::byte> control) {
+  core::OutFrame frame;
+  frame.kind = core::FrameKind::Control;
+  frame.source = self_;
+  frame.destination = peer.node;
+  frame.payload = control;
+  peer.driver->conduit().submit(frame);
+  asio::post(io_, [driver = peer.driver] { driver->flush(); });
 }
 
 // All conduits of this process to a cluster go at one pace. Until its gateway has said what this

@@ -13,10 +13,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/bursts.hpp"
+#include "core/peer_memory.hpp"
 #include "core/world.hpp"
 #include "net/conduit_driver.hpp"
 #include "net/control_body.hpp"
@@ -49,6 +51,10 @@ class Direct : public std::enable_shared_from_this<Direct> {
     std::function<void(const core::Conduit& conduit)> lost;
     /// The gateways are to hear what part of the rate of the link to a cluster could be used here.
     std::function<void(std::size_t cluster, double part)> share;
+    /// A peer of this host tells of its memory, which this process may read.
+    std::function<void(core::NodeId from, const core::PeerMemory& memory)> reads;
+    /// A peer of this host may read this process's memory.
+    std::function<void(core::NodeId to)> lends;
   };
 
   Direct(asio::io_context& io, const core::World& world, core::NodeId self, Credentials credentials,
@@ -59,6 +65,9 @@ class Direct : public std::enable_shared_from_this<Direct> {
   /// Opens the port: any, or one of "FIRST-LAST". Where all of those are taken it has none, and
   /// others are connected to. Throws std::runtime_error.
   void listen(const std::string& ports = {});
+
+  /// From now on peers of this host are told of this process's memory. Before the first.
+  void lend() { lends_ = true; }
 
   /// The conduit to a peer that can be used; null: by the gateways. Asks for one the first time.
   ConduitDriver* to(core::NodeId peer);
@@ -80,6 +89,7 @@ class Direct : public std::enable_shared_from_this<Direct> {
     core::NodeId node = core::kNobody;
     std::shared_ptr<ConduitDriver> driver;
     bool asked = false, dialled = false, invited = false, connected = false, ended = false;
+    pid_t process = 0;    // at the other end of its rings; 0: none that is known
     bool by_ucx = false;  // its streams go by UCX, or went
     std::vector<std::string> addresses;
     int streams = 0;  // to be opened, and opened again when lost, from this side
@@ -98,6 +108,8 @@ class Direct : public std::enable_shared_from_this<Direct> {
   std::vector<std::string> addresses_for(const core::Direct& link) const;
   void welcome(Listener::Newcomer newcomer);
   void attach(const PeerPtr& peer, std::shared_ptr<Stream> stream, std::span<const std::byte> read);
+  bool take(Peer& peer, const core::InFrame& frame);
+  void say(Peer& peer, std::span<const std::byte> control);
   std::shared_ptr<Pacer> pacer_to(std::size_t cluster, const core::Direct& link);
   void hold_streams(Peer& peer, const core::Direct& link);
   void count(Peer& peer);
@@ -114,6 +126,7 @@ class Direct : public std::enable_shared_from_this<Direct> {
   const Credentials credentials_;
   Hooks hooks_;
   bool any_ = false;
+  bool lends_ = false;
   bool leaving_ = false, closed_ = false;
   int dials_ = 0;  // under way, of streams that are to stand by
   std::unique_ptr<Listener> listener_;

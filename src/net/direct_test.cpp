@@ -6,6 +6,9 @@
 #include <asio/ip/tcp.hpp>
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
+#include <optional>
+
+#include "net/shm/lending.hpp"
 
 namespace isthmus::net {
 namespace {
@@ -22,10 +25,12 @@ class DirectTest : public testing::TestWithParam<core::NodeId> {
     std::vector<std::byte> taken_back;       // what it was when it was not given any more
     int places = 0;                          // so often the place is given
     int placed = 0;
-    std::size_t lost = 0;               // conduits
-    std::size_t salvaged = 0;           // bytes of frames
-    int invites = 0;                    // received
-    std::vector<std::string> replaced;  // what its Invites say instead of its addresses
+    std::size_t lost = 0;                   // conduits
+    std::size_t salvaged = 0;               // bytes of frames
+    int invites = 0;                        // received
+    std::optional<core::PeerMemory> reads;  // of the other
+    int lends = 0;                          // so often the other has said that it reads
+    std::vector<std::string> replaced;      // what its Invites say instead of its addresses
   };
 
   DirectTest() {
@@ -69,6 +74,8 @@ class DirectTest : public testing::TestWithParam<core::NodeId> {
         other.direct->take_invite(node, invite);
       });
     };
+    hooks.reads = [&mine](core::NodeId, const core::PeerMemory& memory) { mine.reads = memory; };
+    hooks.lends = [&mine](core::NodeId) { ++mine.lends; };
     hooks.lost = [&mine](const core::Conduit& conduit) {
       ++mine.lost;
       conduit.salvage([&mine](const core::InFrame& frame) { mine.salvaged += frame.body.size(); });
@@ -76,6 +83,27 @@ class DirectTest : public testing::TestWithParam<core::NodeId> {
     mine.direct =
         std::make_shared<Direct>(io_, world_, node, Credentials{"job", "secret"}, std::move(hooks));
     mine.direct->listen(ports);
+  }
+
+  // Anew, as processes of one host, of which some lend.
+  void make_near(bool first_lends, bool second_lends) {
+    for (End& end : ends_) end.direct->close();
+    world_.direct[0].shm = true;
+    for (const core::NodeId node : {0U, 1U}) make(node);
+    if (first_lends) ends_[0].direct->lend();
+    if (second_lends) ends_[1].direct->lend();
+    EXPECT_FALSE(stands(0));
+    ASSERT_TRUE(run_until([&] { return stands(0) && stands(1); }));
+  }
+  void say(core::NodeId from, const shm::LendingBody& body) {
+    const auto bytes = shm::encode_lending(body);
+    core::OutFrame frame;
+    frame.kind = core::FrameKind::Control;
+    frame.source = from;
+    frame.destination = 1 - from;
+    frame.payload = bytes;
+    ends_[from].direct->to(1 - from)->conduit().submit(frame);
+    ends_[from].direct->to(1 - from)->flush();
   }
 
   // Until `done` or for ten seconds.
@@ -161,6 +189,49 @@ TEST_F(DirectTest, TheRestOfAFrameIsReadToItsPlace) {
 }
 
 INSTANTIATE_TEST_SUITE_P(FirstToSpeak, DirectTest, testing::Values(0U, 1U));
+
+TEST_F(DirectTest, ProcessesOfOneHostReadEachOther) {
+  if (!core::PeerMemory::reach(core::PeerMemory::of_this_process(nullptr))) {
+    GTEST_SKIP() << "the system has no process_vm_readv";
+  }
+  ASSERT_NO_FATAL_FAILURE(make_near(true, true));
+  ASSERT_TRUE(run_until([&] { return ends_[0].lends == 1 && ends_[1].lends == 1; }));
+  ASSERT_TRUE(ends_[0].reads && ends_[1].reads);
+  const std::vector<std::byte> there(100, std::byte{7});
+  std::vector<std::byte> here(100);
+  EXPECT_TRUE(ends_[0].reads->read(
+      static_cast<std::int64_t>(reinterpret_cast<std::uint64_t>(there.data())), here));
+  EXPECT_EQ(here, there);
+}
+
+TEST_F(DirectTest, WhoDoesNotLendTellsNothing) {
+  ASSERT_NO_FATAL_FAILURE(make_near(true, false));
+  say(0, {.read = true});
+  send(0, 10);
+  send(1, 10);
+  ASSERT_TRUE(run_until([&] { return ends_[0].arrived == 10 && ends_[1].arrived == 10; }));
+  EXPECT_FALSE(ends_[0].reads);
+  EXPECT_EQ(ends_[1].lends, 0);
+}
+
+TEST_F(DirectTest, MemoryWithoutTheMarkIsNotRead) {
+  ASSERT_NO_FATAL_FAILURE(make_near(false, false));
+  auto memory = core::PeerMemory::of_this_process(nullptr);
+  ++memory.mark[0];
+  say(0, {.memory = memory});
+  send(0, 10);
+  ASSERT_TRUE(run_until([&] { return ends_[1].arrived == 10; }));
+  EXPECT_FALSE(ends_[1].reads);
+}
+
+TEST_F(DirectTest, MemoryIsToldByRingsAlone) {
+  EXPECT_FALSE(stands(0));
+  ASSERT_TRUE(run_until([&] { return stands(0) && stands(1); }));
+  say(0, {.memory = core::PeerMemory::of_this_process(nullptr)});
+  send(0, 10);
+  ASSERT_TRUE(run_until([&] { return ends_[1].arrived == 10; }));
+  EXPECT_FALSE(ends_[1].reads);
+}
 
 TEST_F(DirectTest, WhereNeitherCanBeReachedTheGatewaysServe) {
   ends_[0].replaced = ends_[1].replaced = {"tcp:127.0.0.1:1"};

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -30,6 +31,9 @@ struct Sight {
   std::map<std::size_t, DirectCount> direct;
 };
 
+/// EndpointConfig::lend_from of a process that lends nothing.
+inline constexpr std::size_t kLendNothing = std::numeric_limits<std::size_t>::max();
+
 /// All a process needs to join. The face reads it from what the agent set in the environment.
 struct EndpointConfig {
   core::World world;
@@ -38,6 +42,9 @@ struct EndpointConfig {
   std::string secret;   ///< the job's secret, raw bytes
   std::string ports{};  ///< "FIRST-LAST", at which it may listen for others; empty: any
   bool memory = true;   ///< shared with gateways on this host, where it can be had
+  /// Messages of at least so many bytes to processes of this host are read from this one's memory,
+  /// where the system allows that. None: from where on that is quicker.
+  std::optional<std::size_t> lend_from{};
   /// Says, as JSON of at most 4000 bytes, where this process is in the program and what it waits
   /// for. On whichever thread has the I/O's turn: never calls MPI or this endpoint. May be empty.
   std::function<std::string(const Sight&)> whereabouts{};

@@ -75,7 +75,14 @@ struct Answering final : Service {
 
 class Harness {
  public:
-  explicit Harness(std::span<const std::uint8_t> bytes) : input_(bytes) {}
+  // One peer lends and reads what is lent, where the address is even; the other does neither.
+  explicit Harness(std::span<const std::uint8_t> bytes) : input_(bytes) {
+    engine_.read_from(1, [](std::uint64_t address, std::span<std::byte> to) {
+      std::fill(to.begin(), to.end(), std::byte{0x5A});
+      return address % 2 == 0;
+    });
+    engine_.lend_to(1, kLimits.window);
+  }
 
   std::size_t run() {
     // An engine whose peer breaks the protocol is done for; so is the input.
@@ -133,6 +140,7 @@ class Harness {
         if ((flags & 4) != 0) body.envelope.size |= std::uint64_t{1} << 60;
         if ((flags & 8) != 0) body.ahead = body.envelope.size;
         if ((flags & 16) != 0) body.envelope.context |= kServiceContext;
+        if ((flags & 32) != 0) body.lent = input_.byte();
         return deliver(FrameKind::Envelope, body, input_.byte());
       }
       case 1: {
@@ -142,7 +150,8 @@ class Harness {
       }
       case 2: {
         const std::uint64_t number = input_.byte();
-        return deliver(FrameKind::Grant, GrantBody{number, input_.byte()}, 0);
+        const auto kind = number < 128 ? FrameKind::Grant : FrameKind::Taken;
+        return deliver(kind, GrantBody{number % 128, input_.byte()}, 0);
       }
       case 3:
         return deliver(FrameKind::Credit, CreditBody{input_.byte()}, 0);

@@ -120,6 +120,7 @@ void name_frame_kinds() {
   name(FrameKind::Credit, "Credit");
   name(FrameKind::Invite, "Invite");
   name(FrameKind::Batch, "Batch");
+  name(FrameKind::Taken, "Taken");
   name(FrameKind::Control, "Control");
 }
 

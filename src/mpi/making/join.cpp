@@ -156,6 +156,7 @@ std::unique_ptr<Grid> make_grid(Environment environment) {
   config.job = environment.job;
   config.secret = std::move(environment.secret);
   config.memory = !environment.sockets;
+  config.lend_from = environment.lend_from;
   config.ports = environment.ports;
   config.needs = note_end_of;
   config.whereabouts = [rank = made->world_rank](const net::Sight& sight) {

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 
@@ -41,6 +43,19 @@ std::string take_secret() {
   return *std::move(bytes);
 }
 
+std::optional<std::size_t> lend_from(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  std::size_t bytes = std::numeric_limits<std::size_t>::max();
+  if (text == "never") return bytes;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), bytes);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
+    throw std::runtime_error(
+        "ISTHMUS_LEND is '" + text +
+        "', neither 'never' nor a number of bytes: give it one of these, or unset it");
+  }
+  return bytes;
+}
+
 int number_of_part = 0;
 
 }  // namespace
@@ -66,6 +81,7 @@ Environment read_environment() {
     throw std::runtime_error("ISTHMUS_LEG is '" + leg + "', not 'memory' or 'socket'");
   }
   e.sockets = leg == "socket";
+  e.lend_from = lend_from(optional("ISTHMUS_LEND"));
   e.ports = optional("ISTHMUS_PORTS");
   e.stats = !optional("ISTHMUS_STATS").empty();
   const std::string first = required("ISTHMUS_FIRST");

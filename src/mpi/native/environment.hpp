@@ -1,6 +1,8 @@
 // What `isthmus run` leaves in the environment of a rank (docs/control.md).
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 
 namespace isthmus::face {
@@ -13,6 +15,7 @@ struct Environment {
   bool trace_gathered = false;              ///< ISTHMUS_TRACE_GATHERED: the launcher fetches it
   std::string ports;                        ///< ISTHMUS_PORTS; mostly empty
   bool sockets = false;                     ///< ISTHMUS_LEG is "socket": no memory with gateways
+  std::optional<std::size_t> lend_from;     ///< ISTHMUS_LEND; mostly none
   bool stats = false;                       ///< ISTHMUS_STATS: tell in the end what was done
   int first = 0;                            ///< world rank of the cluster's native rank 0
 };

@@ -142,9 +142,9 @@ void begin_with_room(GridWindow& window, int rank, bool urgent, Begin&& begin) {
 
 /// How this process gets at the target's memory now without the target, and so for the rest of the
 /// epoch that began with `epochs`; null: not at all, or what the access waits for has not come.
-const rma::PeerMemory* direct(GridWindow& window, int rank, bool may_be_gathered,
-                              std::uint64_t epochs, MPI_Datatype type) {
-  const rma::PeerMemory* const peer = window.near.peer(rank);
+const core::PeerMemory* direct(GridWindow& window, int rank, bool may_be_gathered,
+                               std::uint64_t epochs, MPI_Datatype type) {
+  const core::PeerMemory* const peer = window.near.peer(rank);
   if (peer == nullptr || (may_be_gathered && !window.near.goes_alone(rank))) return nullptr;
   if (!with_part(window, [rank](const rma::Window& part) { return part.open(rank); })) {
     return nullptr;
@@ -160,7 +160,7 @@ void unpack(Incoming& incoming) {
 }
 
 /// False: the target has died. The access then goes as a record, and waits for the job's end.
-bool done_directly(const rma::PeerMemory& peer, bool moved) {
+bool done_directly(const core::PeerMemory& peer, bool moved) {
   require(moved || !peer.there(), MPI_ERR_RMA_RANGE,
           "some of the target's window is no memory of its process");
   return moved;
@@ -182,7 +182,7 @@ bool fetched_directly(GridWindow& window, const rma::Place& from, std::span<std:
     read_from(window.near.memory(from.rank), from, into);
     return true;
   }
-  const rma::PeerMemory* const peer = direct(window, from.rank, false, epochs, type);
+  const core::PeerMemory* const peer = direct(window, from.rank, false, epochs, type);
   return peer != nullptr && done_directly(*peer, read_from(*peer, from, into));
 }
 
@@ -250,7 +250,7 @@ Rest put(GridWindow& window, const Source& from, const Remote& to, bool as_reque
     write_to(window.near.memory(to.rank), where.place, outgoing->bytes());
     return rest_of(window, to.rank, std::move(ticket), {}, true, as_request);
   }
-  const rma::PeerMemory* const peer =
+  const core::PeerMemory* const peer =
       direct(window, to.rank, where.bytes < kSmallPut, epochs, to.type);
   if (peer != nullptr && done_directly(*peer, write_to(*peer, where.place, outgoing->bytes()))) {
     return rest_of(window, to.rank, std::move(ticket), {}, true, as_request);

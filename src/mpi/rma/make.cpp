@@ -105,7 +105,7 @@ void find_peers(GridWindow& window) {
       window.near.add(rank, std::move(*mapped), there.size, there.disp_unit);
     } else {
       auto& peer = window.peers[at];
-      peer = rma::PeerMemory::reach(there.address);
+      peer = core::PeerMemory::reach(there.address);
       if (peer) window.near.add(rank, *peer, there.size, there.disp_unit);
     }
   }
@@ -152,7 +152,7 @@ int make_window(const GridCommRef& parent, Part& part, MPI_Info info, MPI_Win* w
   window->handle = private_comm(parent);
   window->comm = share_comm(window->handle);
   const auto size = static_cast<std::uint64_t>(part.size);
-  const Exposed mine{size, part.disp_unit, rma::PeerMemory::of_this_process(part.base),
+  const Exposed mine{size, part.disp_unit, core::PeerMemory::of_this_process(part.base),
                      part.host ? part.host->address() : HostMemory::Address{}};
   window->exposed = tell_all(window->comm, mine);
   window->host = std::move(part.host);

@@ -11,13 +11,13 @@ core::TypeCursor cursor_of(const rma::Place& place) { return {*place.map, place.
 
 }  // namespace
 
-bool write_to(const rma::PeerMemory& peer, const rma::Place& place,
+bool write_to(const core::PeerMemory& peer, const rma::Place& place,
               std::span<const std::byte> data) {
   if (place.map == nullptr) return peer.write(place.displacement, data);
   return peer.write(place.displacement, cursor_of(place), data);
 }
 
-bool read_from(const rma::PeerMemory& peer, const rma::Place& place, std::span<std::byte> into) {
+bool read_from(const core::PeerMemory& peer, const rma::Place& place, std::span<std::byte> into) {
   if (place.map == nullptr) return peer.read(place.displacement, into);
   return peer.read(place.displacement, cursor_of(place), into);
 }

@@ -5,15 +5,15 @@
 #include <cstddef>
 #include <span>
 
-#include "rma/peer_memory.hpp"
+#include "core/peer_memory.hpp"
 #include "rma/window.hpp"
 
 namespace isthmus::face {
 
 /// False: as PeerMemory has it.
-bool write_to(const rma::PeerMemory& peer, const rma::Place& place,
+bool write_to(const core::PeerMemory& peer, const rma::Place& place,
               std::span<const std::byte> data);
-bool read_from(const rma::PeerMemory& peer, const rma::Place& place, std::span<std::byte> into);
+bool read_from(const core::PeerMemory& peer, const rma::Place& place, std::span<std::byte> into);
 
 /// `memory` is the window's.
 void write_to(std::byte* memory, const rma::Place& place, std::span<const std::byte> data);

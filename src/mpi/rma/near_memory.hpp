@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/peer_memory.hpp"
 #include "core/type_map.hpp"
 #include "mpi/rma/host_memory.hpp"
-#include "rma/peer_memory.hpp"
 #include "rma/turn.hpp"
 
 namespace isthmus::face {
@@ -50,7 +50,7 @@ class NearMemory {
     place.unit = unit;
   }
   /// Not mapped: calls of the system are to do. `peer` stays.
-  void add(int rank, const rma::PeerMemory& peer, std::uint64_t size, std::int64_t unit) {
+  void add(int rank, const core::PeerMemory& peer, std::uint64_t size, std::int64_t unit) {
     add(rank, nullptr, size, unit);
     places_[static_cast<std::size_t>(rank)].peer = &peer;
   }
@@ -70,7 +70,7 @@ class NearMemory {
   }
 
   /// Null: mapped, or out of reach.
-  [[nodiscard]] const rma::PeerMemory* peer(int rank) const {
+  [[nodiscard]] const core::PeerMemory* peer(int rank) const {
     return places_[static_cast<std::size_t>(rank)].peer;
   }
   /// Counts small puts since the program last synchronized. False: there are so many that the next
@@ -138,7 +138,7 @@ class NearMemory {
     std::uint64_t size = 0;
     std::int64_t unit = 1;
     rma::Turn* turn = nullptr;
-    const rma::PeerMemory* peer = nullptr;
+    const core::PeerMemory* peer = nullptr;
     std::atomic<std::uint64_t> counts{0};  // since when `alone` does: as synchronized_
     std::atomic<int> alone{0};
     std::atomic<std::uint64_t> allowed{0};

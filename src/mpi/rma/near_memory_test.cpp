@@ -43,7 +43,7 @@ TEST_F(NearMemoryTest, NumbersThatOverflowAreNowhere) {
 }
 
 TEST_F(NearMemoryTest, WhatIsReachedByCallsHasPlacesButNoMemory) {
-  const auto peer = rma::PeerMemory::reach(rma::PeerMemory::of_this_process(bytes));
+  const auto peer = core::PeerMemory::reach(core::PeerMemory::of_this_process(bytes));
   if (!peer) GTEST_SKIP() << "the system has no process_vm_readv";
   near.add(2, *peer, sizeof bytes, 8);
   EXPECT_EQ(near.peer(1), nullptr);

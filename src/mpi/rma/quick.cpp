@@ -35,7 +35,7 @@ std::size_t quick_size(MPI_Datatype type) {
 /// to be done here.
 struct Quick {
   std::byte* there = nullptr;
-  const rma::PeerMemory* peer = nullptr;
+  const core::PeerMemory* peer = nullptr;
   std::int64_t offset = 0;  // of what the peer has
   std::size_t bytes = 0;
 };

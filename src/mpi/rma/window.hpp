@@ -14,12 +14,12 @@
 #include <set>
 #include <vector>
 
+#include "core/peer_memory.hpp"
 #include "mpi/comm/comm.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/rma/host_memory.hpp"
 #include "mpi/rma/near_memory.hpp"
-#include "rma/peer_memory.hpp"
 #include "rma/window.hpp"
 
 namespace isthmus::face {
@@ -28,8 +28,8 @@ namespace isthmus::face {
 struct Exposed {
   std::uint64_t size = 0;  ///< bytes
   std::int64_t disp_unit = 1;
-  rma::PeerMemory::Address address;  ///< for processes of its cluster
-  HostMemory::Address memory;        ///< likewise
+  core::PeerMemory::Address address;  ///< for processes of its cluster
+  HostMemory::Address memory;         ///< likewise
 };
 
 /// Which accesses and exposures the program has begun (MPI-4.1 section 12.5). Under `mutex` of its
@@ -61,7 +61,7 @@ struct GridWindow {
   GridCommRef comm;
   std::vector<Exposed> exposed;  ///< by rank
   /// By rank: where this process gets at the memory without the target, by calls of the system.
-  std::vector<std::optional<rma::PeerMemory>> peers;
+  std::vector<std::optional<core::PeerMemory>> peers;
   NearMemory near;                 ///< memory that is mapped here
   std::optional<HostMemory> host;  ///< this process's, of MPI_Win_allocate
   void* base = nullptr;

@@ -1,4 +1,4 @@
-#include "rma/peer_memory.hpp"
+#include "core/peer_memory.hpp"
 
 #include <sys/prctl.h>
 #include <sys/uio.h>
@@ -8,7 +8,7 @@
 #include <array>
 #include <random>
 
-namespace isthmus::rma {
+namespace isthmus::core {
 namespace {
 
 struct Mark {
@@ -73,13 +73,13 @@ bool PeerMemory::move(Way way, std::int64_t displacement, std::byte* here, std::
   return true;
 }
 
-bool PeerMemory::move(Way way, std::int64_t displacement, core::TypeCursor& there, std::byte* here,
+bool PeerMemory::move(Way way, std::int64_t displacement, TypeCursor& there, std::byte* here,
                       std::size_t size) const {
   std::array<iovec, kPieces> theirs;
   for (std::size_t at = 0; at < size;) {
     std::size_t pieces = 0, bytes = 0;
     while (pieces < kPieces && at + bytes < size) {
-      const core::Piece piece = there.next(static_cast<std::int64_t>(size - at - bytes));
+      const Piece piece = there.next(static_cast<std::int64_t>(size - at - bytes));
       if (piece.length <= 0) break;
       theirs[pieces++] = {address_of(address_.base, displacement + piece.offset),
                           static_cast<std::size_t>(piece.length)};
@@ -109,16 +109,15 @@ bool PeerMemory::move(Way way, std::int64_t displacement, core::TypeCursor& ther
 bool PeerMemory::write(std::int64_t displacement, std::span<const std::byte> from) const {
   return move(Way::Write, displacement, const_cast<std::byte*>(from.data()), from.size());
 }
-bool PeerMemory::write(std::int64_t displacement, core::TypeCursor to,
+bool PeerMemory::write(std::int64_t displacement, TypeCursor to,
                        std::span<const std::byte> from) const {
   return move(Way::Write, displacement, to, const_cast<std::byte*>(from.data()), from.size());
 }
 bool PeerMemory::read(std::int64_t displacement, std::span<std::byte> to) const {
   return move(Way::Read, displacement, to.data(), to.size());
 }
-bool PeerMemory::read(std::int64_t displacement, core::TypeCursor from,
-                      std::span<std::byte> to) const {
+bool PeerMemory::read(std::int64_t displacement, TypeCursor from, std::span<std::byte> to) const {
   return move(Way::Read, displacement, from, to.data(), to.size());
 }
 
-}  // namespace isthmus::rma
+}  // namespace isthmus::core

@@ -9,7 +9,7 @@
 
 #include "core/type_map.hpp"
 
-namespace isthmus::rma {
+namespace isthmus::core {
 
 class PeerMemory {
  public:
@@ -31,20 +31,20 @@ class PeerMemory {
   /// At the displacement from the base; with a map, where it says. False: the process is no longer
   /// `there`, or some is not memory of it.
   [[nodiscard]] bool write(std::int64_t displacement, std::span<const std::byte> from) const;
-  [[nodiscard]] bool write(std::int64_t displacement, core::TypeCursor to,
+  [[nodiscard]] bool write(std::int64_t displacement, TypeCursor to,
                            std::span<const std::byte> from) const;
   [[nodiscard]] bool read(std::int64_t displacement, std::span<std::byte> to) const;
-  [[nodiscard]] bool read(std::int64_t displacement, core::TypeCursor from,
+  [[nodiscard]] bool read(std::int64_t displacement, TypeCursor from,
                           std::span<std::byte> to) const;
 
  private:
   enum class Way { Read, Write };
   explicit PeerMemory(const Address& address) : address_(address) {}
   bool move(Way way, std::int64_t displacement, std::byte* here, std::size_t size) const;
-  bool move(Way way, std::int64_t displacement, core::TypeCursor& there, std::byte* here,
+  bool move(Way way, std::int64_t displacement, TypeCursor& there, std::byte* here,
             std::size_t size) const;
 
   Address address_;
 };
 
-}  // namespace isthmus::rma
+}  // namespace isthmus::core

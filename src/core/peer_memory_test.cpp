@@ -1,4 +1,4 @@
-#include "rma/peer_memory.hpp"
+#include "core/peer_memory.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-namespace isthmus::rma {
+namespace isthmus::core {
 namespace {
 
 // Processes are not let at others' memory everywhere, but each at its own where there is such a
@@ -35,18 +35,18 @@ TEST_F(PeerMemoryTest, BytesGoThereAndBack) {
 
 TEST_F(PeerMemoryTest, MapsSayWhere) {
   if (!peer) GTEST_SKIP() << "the system has no process_vm_readv";
-  core::TypeMapBuilder builder;
-  builder.add(core::TypeMap::basic(3, 3), 1, 5, 4000, 20);
-  const core::TypeMap map = std::move(builder).build();
+  TypeMapBuilder builder;
+  builder.add(TypeMap::basic(3, 3), 1, 5, 4000, 20);
+  const TypeMap map = std::move(builder).build();
   std::vector<std::byte> got(12'000), expected(12'000);
-  ASSERT_TRUE(peer->read(9, core::TypeCursor(map, 1), got));
-  core::TypeCursor cursor(map, 1);
-  core::pack(cursor, memory.data() + 9, expected);
+  ASSERT_TRUE(peer->read(9, TypeCursor(map, 1), got));
+  TypeCursor cursor(map, 1);
+  pack(cursor, memory.data() + 9, expected);
   EXPECT_EQ(got, expected);
   std::reverse(got.begin(), got.end());
-  ASSERT_TRUE(peer->write(9, core::TypeCursor(map, 1), got));
-  core::TypeCursor again(map, 1);
-  core::pack(again, memory.data() + 9, expected);
+  ASSERT_TRUE(peer->write(9, TypeCursor(map, 1), got));
+  TypeCursor again(map, 1);
+  pack(again, memory.data() + 9, expected);
   EXPECT_EQ(got, expected);
 }
 
@@ -93,4 +93,4 @@ TEST_F(PeerMemoryTest, AProcessThatEndedIsNotThere) {
 }
 
 }  // namespace
-}  // namespace isthmus::rma
+}  // namespace isthmus::core
