@@ -26,9 +26,11 @@ std::string name_of_case(const testing::TestParamInfo<Case>& info) {
 }
 
 /// Of no contents: only sizes count here.
-double ends_after(const Case& one, std::size_t size, const coll::Forced& forced, std::string& name) {
+double ends_after(const Case& one, std::size_t size, const coll::Forced& forced,
+                  std::string& name) {
   const coll::Network network = coll::parse_network(one.network, {});
-  Simulation simulation({Platform::blocks(one.clusters, one.ranks), network, false}, forced, kMostMessages);
+  Simulation simulation({Platform::blocks(one.clusters, one.ranks), network, false}, forced,
+                        kMostMessages);
   simulation.run(collective(coll::Kind::Allreduce, size, one.ranks));
   name = simulation.choice().algorithm->name;
   return *std::ranges::max_element(simulation.ends());
