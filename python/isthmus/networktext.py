@@ -24,6 +24,14 @@ class Way:
     rate: float = 0
 
 
+@dataclass(frozen=True)
+class Stretch:
+    """What the ways of several pairs lead over; bytes a second of all of them, each way."""
+
+    between: Sequence[tuple[str, str]]
+    rate: float
+
+
 def worst(ways: Sequence[Way]) -> list[str]:
     """What counts for all pairs that nothing else is said of."""
     latency = time(max((way.latency for way in ways), default=0))
@@ -53,13 +61,18 @@ def pairs(ways: Sequence[Way]) -> list[str]:
     return _bounded(entries)
 
 
+def shared(stretches: Iterable[Stretch]) -> list[str]:
+    """Stretches that pairs share, up to MOST. One that is left out is taken for none."""
+    return _bounded(_shared(one) for one in stretches)
+
+
 def of_links(grid: Grid, without: Collection[str] = ()) -> str:
     """What a grid file says of its links: of each pair of clusters what the way between them is
     made of, and what several ways share. `without`: "wan-latency", "wan-rate", of which more is
     known."""
-    shared = [_shared([(a, b) for a, b in one.between], one.rate.bytes) for one in grid.shared]
+    stretches = [Stretch([(a, b) for a, b in one.between], one.rate.bytes) for one in grid.shared]
     if not any(link.rate or link.rtt for link in grid.link):
-        return ",".join(_bounded(shared))
+        return ",".join(shared(stretches))
     names = list(grid.cluster)
     linked = routes.neighbours(names, grid.link)
     ahead = [routes.next_clusters(len(names), linked, start) for start in range(len(names))]
@@ -77,12 +90,12 @@ def of_links(grid: Grid, without: Collection[str] = ()) -> str:
             users.setdefault(step, []).append(pair)
     entries = [*worst(ways), *pairs(ways)]
     by_way = [
-        _shared(of_link, _rate([linked[link]]))
+        Stretch(of_link, _rate([linked[link]]))
         for link, of_link in users.items()
         if len(of_link) > 1 and _rate([linked[link]]) > 0
     ]
-    shared += sorted(by_way, key=len)
-    return ",".join([*entries, *_bounded(shared)])
+    stretches += sorted(by_way, key=lambda stretch: len(_shared(stretch)))
+    return ",".join([*entries, *shared(stretches)])
 
 
 def said(text: str) -> set[str]:
@@ -116,9 +129,9 @@ def rate(bytes_per_second: float) -> str:
     return f"{bytes_per_second * 8 / 1e6:.1f}M" if bytes_per_second > 0 else ""
 
 
-def _shared(pairs_of_it: Sequence[tuple[str, str]], bytes_per_second: float) -> str:
-    named = "+".join("/".join(pair) for pair in pairs_of_it)
-    return f"shared={named}:{rate(bytes_per_second)}"
+def _shared(stretch: Stretch) -> str:
+    named = "+".join("/".join(pair) for pair in stretch.between)
+    return f"shared={named}:{rate(stretch.rate)}"
 
 
 def _steps(ahead: Sequence[Mapping[int, int]], start: int, goal: int) -> list[routes.Pair]:

@@ -99,6 +99,49 @@ def test_what_could_not_be_measured_is_left_to_the_defaults():
     assert alone.network() == "wan-latency=10000.000us"
 
 
+def of_three(*fans: dict[str, object], link: float = 12e6) -> Figures:
+    """Each two 1 Gbit/s apart, alone."""
+    cluster = {"ranks": 8, "latency": 5e-5, "rate": link, "message": 2e-6}
+    pair = {"latency": 0.01, "rate": 120e6, "senders": 8}
+    return parse(
+        json.dumps(
+            {
+                "clusters": [{"name": name, **cluster} for name in "abc"],
+                "pairs": [{"between": list(two), **pair} for two in ("ab", "ac", "bc")],
+                "fans": fans,
+            }
+        )
+    )
+
+
+def fan(*rates: float) -> dict[str, object]:
+    return {"source": "c", "to": ["a", "b"], "rates": rates}
+
+
+def test_ways_that_carry_less_together_share_a_stretch():
+    found = of_three(fan(60e6, 58e6), link=125e6)
+    assert found.network().endswith(",shared=c/a+c/b:944.0M")
+    assert "shared" not in found.network(without={"wan-rate"})
+
+
+@pytest.mark.parametrize(
+    "rates", [(119e6, 115e6), (60e6, 119e6), (0, 0)], ids=["both", "one-is-slow", "not-measured"]
+)
+def test_ways_that_carry_as_much_together_share_nothing(rates):
+    assert "shared" not in of_three(fan(*rates), link=125e6).network()
+
+
+def test_links_that_are_full_are_no_stretch_that_ways_share():
+    assert "shared" not in of_three(fan(48e6, 46e6), link=12e6).network()
+
+
+def test_a_stretch_is_what_no_run_saw_carry_more():
+    busy = of_three(fan(60e6, 60e6), link=125e6)
+    alone = of_three(fan(118e6, 60e6), link=125e6)
+    assert busy.stretches()
+    assert not best([busy, alone]).stretches()
+
+
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"clusters": [{}], "pairs": []}'])
 def test_nonsense_is_refused(text: str):
     with pytest.raises(RunError, match="nonsense"):

@@ -61,7 +61,8 @@ def tune(
 
     Of each cluster: latency and bandwidth of a rank's link, and what a message costs. Of each pair
     of clusters: latency, and the bandwidth of all senders together; where pairs differ, each counts
-    for what crosses it. It is measured again until the
+    for what crosses it. Of three clusters and more: what the ways from one to several others share.
+    It is measured again until the
     best two runs agree; what does not agree, or contradicts the grid file, is not kept. What is
     found is kept beside the grid file, as GRID.tune.json, and used by each `isthmus run` with that
     file until the file changes. ISTHMUS_NETWORK in the environment of `isthmus run` takes its
@@ -78,6 +79,7 @@ def tune(
         return
     verdict = _measured(lambda: measure(file, spec, n, mpicc), spec, passes)
     _show(verdict)
+    _show_shared(verdict.figures)
     for doubt in verdict.doubts:
         _tell(f"not kept: {doubt.sentence}")
     if not verdict.figures.network(verdict.left_out):
@@ -133,6 +135,13 @@ def _show(verdict: Verdict) -> None:
         figures_of = (_time(pair.latency), _rate(pair.rate), _time(pair.message))
         table.add_row(names, senders, *figures_of, _percent(next(spreads)))
     Console().print(table)
+
+
+def _show_shared(figures: Figures) -> None:
+    for stretch in figures.stretches():
+        source = stretch.between[0][0]
+        others = " and ".join(other for _, other in stretch.between)
+        print(f"from {source} to {others} at the same time: {_rate(stretch.rate)} together")
 
 
 def _time(seconds: float) -> str:

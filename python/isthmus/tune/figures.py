@@ -10,6 +10,11 @@ from isthmus import networktext
 from isthmus.errors import RunError
 from isthmus.networktext import rate, time
 
+# Of a pair's own rate, beside others: two that share nothing keep it, two alike that share a
+# stretch have half of it.
+_SHARES = 0.75
+_OF_LINKS = 0.85  # of what all links carry: headers, and ends of streams that are not at one time
+
 
 class ClusterFigures(BaseModel):
     """Seconds one way and bytes a second, as tune.c says; 0: could not be measured."""
@@ -29,9 +34,18 @@ class PairFigures(BaseModel):
     message: float = Field(default=0, ge=0)
 
 
+class FanFigures(BaseModel):
+    """Bytes a second from one cluster to each of the others, to all of them at the same time."""
+
+    source: str
+    to: list[str]
+    rates: list[float]
+
+
 class Figures(BaseModel):
     clusters: list[ClusterFigures]
     pairs: list[PairFigures]
+    fans: list[FanFigures] = []
 
     def network(self, without: Collection[str] = ()) -> str:
         """For ISTHMUS_NETWORK (docs/collectives.md), `without` some of its keys. Of several
@@ -53,7 +67,32 @@ class Figures(BaseModel):
             "stream-cost": time(max((c.message for c in self.clusters), default=0)),
         }
         rest = [f"{key}={value}" for key, value in keys.items() if value and key not in without]
-        return ",".join([*networktext.worst(ways), *rest, *networktext.pairs(ways)])
+        found = [] if "wan-rate" in without else self.stretches()
+        return ",".join(
+            [
+                *networktext.worst(ways),
+                *rest,
+                *networktext.pairs(ways),
+                *networktext.shared(found),
+            ]
+        )
+
+    def stretches(self) -> list[networktext.Stretch]:
+        """What the ways from one cluster to several others share: those that carry less while all
+        are used do, unless they carry together what the cluster's own links do."""
+        alone = {frozenset(pair.between): pair.rate for pair in self.pairs}
+        links = {cluster.name: cluster.ranks * cluster.rate for cluster in self.clusters}
+        found = []
+        for fan in self.fans:
+            slowed = {
+                (fan.source, to): rate
+                for to, rate in zip(fan.to, fan.rates, strict=True)
+                if 0 < rate < _SHARES * alone[frozenset((fan.source, to))]
+            }
+            full = 0 < _OF_LINKS * links[fan.source] <= sum(fan.rates)
+            if len(slowed) > 1 and not full:
+                found.append(networktext.Stretch(list(slowed), sum(slowed.values())))
+        return found
 
 
 def parse(text: str) -> Figures:
@@ -70,7 +109,14 @@ def best(runs: Sequence[Figures]) -> Figures:
     return Figures(
         clusters=[_best(same) for same in zip(*(run.clusters for run in runs), strict=True)],
         pairs=[_best(same) for same in zip(*(run.pairs for run in runs), strict=True)],
+        fans=[_best_fan(same) for same in zip(*(run.fans for run in runs), strict=True)],
     )
+
+
+def _best_fan(same: Sequence[FanFigures]) -> FanFigures:
+    """So a stretch is one that no run saw carry more."""
+    rates = [max(of_pair) for of_pair in zip(*(fan.rates for fan in same), strict=True)]
+    return same[0].model_copy(update={"rates": rates})
 
 
 def _best(same: Sequence[Any]) -> Any:

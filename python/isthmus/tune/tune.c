@@ -1,11 +1,13 @@
 /* Measures the networks of a grid, as collectives use them. One process per rank; ranks of one
  * cluster have the same ISTHMUS_CLUSTER. Rank 0 prints one line of JSON:
  *   {"clusters": [{"name", "ranks", "latency", "rate", "message"}],
- *    "pairs": [{"between": [name, name], "latency", "rate", "senders", "message"}]}
+ *    "pairs": [{"between": [name, name], "latency", "rate", "senders", "message"}],
+ *    "fans": [{"source": name, "to": [name...], "rates": [...]}]}
  * latency: seconds one way of 8 B; rate: bytes a second of 1 MiB messages, in a cluster over one
  * rank's link (another host's, if there is one), between two clusters of all senders together;
  * message: seconds per 8 B message, in a cluster of a stream of them, between two clusters of one
- * sent alone. 0: cannot be measured there. */
+ * sent alone; rates: of all senders of one cluster to each other one, to all at the same time; of
+ * three clusters and more. 0: cannot be measured there. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,6 +163,65 @@ static void measure_pair(const int* from, const int* to, int senders, double fig
   MPI_Allreduce(mine, figures, 3, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
+/* One member's messages to several at the same time, each of whom gets them as fast as it can;
+ * `counts` of them, at most WINDOW under way to each. */
+static void send_to_all(const int* to, const int* counts, int number) {
+  MPI_Request* requests = malloc((size_t)number * WINDOW * sizeof *requests);
+  int* begun = calloc((size_t)number, sizeof(int));
+  if (!requests || !begun) MPI_Abort(MPI_COMM_WORLD, 1);
+  for (int i = 0; i < number * WINDOW; ++i) {
+    const int k = i / WINDOW;
+    requests[i] = MPI_REQUEST_NULL;
+    if (begun[k] == counts[k]) continue;
+    MPI_Isend(big, BIG, MPI_BYTE, to[k], TAG, MPI_COMM_WORLD, &requests[i]);
+    ++begun[k];
+  }
+  for (;;) {
+    int i;
+    MPI_Waitany(number * WINDOW, requests, &i, MPI_STATUS_IGNORE);
+    if (i == MPI_UNDEFINED) break;
+    const int k = i / WINDOW;
+    if (begun[k] == counts[k]) continue;
+    MPI_Isend(big, BIG, MPI_BYTE, to[k], TAG, MPI_COMM_WORLD, &requests[i]);
+    ++begun[k];
+  }
+  free(requests);
+  free(begun);
+}
+
+/* From cluster `source` to each other one at the same time, each pair for about as long as it would
+ * take alone: `alone` are the pairs' rates. Known to all. */
+static void measure_fan(int source, int clusters, const int* members, const int* sizes,
+                        const double* alone, double* rates) {
+  double* mine = calloc((size_t)clusters, sizeof *mine);
+  int* to = malloc((size_t)clusters * sizeof *to);
+  int* counts = malloc((size_t)clusters * sizeof *counts);
+  if (!mine || !to || !counts) MPI_Abort(MPI_COMM_WORLD, 1);
+  int number = 0, from = -1, expected = 0, cluster = -1;
+  for (int c = 0; c < clusters; ++c) {
+    const int senders = sizes[source] < sizes[c] ? sizes[source] : sizes[c];
+    int count = (int)(kSeconds * alone[c] / senders / BIG);
+    if (count > kMost) count = kMost;
+    if (count < 3 * WINDOW) count = 3 * WINDOW;
+    for (int i = 0; i < senders && c != source; ++i) {
+      const int a = members[source * size + i], b = members[c * size + i];
+      if (rank == a) to[number] = b, counts[number++] = count;
+      if (rank == b) from = a, expected = count, cluster = c;
+    }
+  }
+  nap_barrier();
+  if (number > 0) send_to_all(to, counts, number);
+  if (from >= 0) {
+    const double each = stream(from, rank, BIG, expected, WINDOW);
+    if (each > 0) mine[cluster] = BIG / each;
+  }
+  nap_barrier();
+  MPI_Allreduce(mine, rates, clusters, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  free(mine);
+  free(to);
+  free(counts);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -176,8 +237,10 @@ int main(int argc, char** argv) {
   char(*all)[2][NAME] = malloc((size_t)size * sizeof *all);
   int* members = malloc((size_t)size * (size_t)size * sizeof(int));
   int* counts = calloc((size_t)size, sizeof(int));
+  double* rates = calloc((size_t)size * (size_t)size, sizeof *rates); /* of pairs, both ways */
+  double* together = malloc((size_t)size * sizeof *together);
   big = calloc(BIG, 1);
-  if (!all || !members || !counts || !big) MPI_Abort(MPI_COMM_WORLD, 1);
+  if (!all || !members || !counts || !rates || !together || !big) MPI_Abort(MPI_COMM_WORLD, 1);
   MPI_Allgather(mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
   int clusters = 0;
   for (int r = 0; r < size; ++r) {
@@ -208,6 +271,7 @@ int main(int argc, char** argv) {
       const int senders = counts[a] < counts[b] ? counts[a] : counts[b];
       double figures[3];
       measure_pair(of_a, of_b, senders, figures);
+      rates[a * size + b] = rates[b * size + a] = figures[1];
       if (rank == 0) {
         printf("%s{\"between\": [\"%s\", \"%s\"], ", a + b > 1 ? ", " : "", all[of_a[0]][0],
                all[of_b[0]][0]);
@@ -216,7 +280,23 @@ int main(int argc, char** argv) {
       }
     }
   }
+  if (rank == 0) printf("], \"fans\": [");
+  for (int a = 0; a < clusters && clusters > 2; ++a) {
+    measure_fan(a, clusters, members, counts, rates + a * size, together);
+    if (rank != 0) continue;
+    printf("%s{\"source\": \"%s\", \"to\": [", a ? ", " : "", all[members[a * size]][0]);
+    for (int b = 0, n = 0; b < clusters; ++b) {
+      if (b != a) printf("%s\"%s\"", n++ ? ", " : "", all[members[b * size]][0]);
+    }
+    printf("], \"rates\": [");
+    for (int b = 0, n = 0; b < clusters; ++b) {
+      if (b != a) printf("%s%.9g", n++ ? ", " : "", together[b]);
+    }
+    printf("]}");
+  }
   if (rank == 0) printf("]}\n");
+  free(rates);
+  free(together);
   free(all);
   free(members);
   free(counts);

@@ -38,7 +38,9 @@ class Striped {
         data_(data),
         cut_(data.size(), segment),
         stripes_(party.layout(), root,
-                 tree_of_stripes(party.layout(), party.network(), root, data.size()), chained) {}
+                 tree_of_stripes(party.layout(), party.network(), root, data.size()), chained,
+                 line_of_stripes(Ways(party.layout(), party.network()),
+                                 party.layout().cluster_of(root), data.size())) {}
 
   Task run() {
     if (party_.rank() == stripes_.root()) {
@@ -179,6 +181,16 @@ int further_clusters(const Setting& setting) { return std::max(0, setting.layout
 double cost_bcast_chained(const Setting& setting, const Parameters& parameters) {
   const Network& network = setting.network;
   const double rate = wan_rate(network, largest_cluster(setting.layout));
+  const int home = setting.problem.home;
+  if (setting.ways != nullptr && home >= 0) {
+    double latency = 0;
+    int at = home;
+    for (const int c : line_of_stripes(*setting.ways, home, setting.bytes())) {
+      latency += setting.ways->latency(at, c);
+      at = c;
+    }
+    return cost_of_stripes(setting, parameters, 1, latency, rate);
+  }
   return cost_of_stripes(setting, parameters, 1, network.wan_latency, rate) +
          further_clusters(setting) * network.wan_latency + detours(setting, setting.bytes());
 }

@@ -8,28 +8,34 @@
 
 namespace isthmus::coll {
 
-Stripes::Stripes(const Layout& layout, int root, ClusterTree tree, bool chained)
+Stripes::Stripes(const Layout& layout, int root, ClusterTree tree, bool chained,
+                 const std::vector<int>& line)
     : layout_(layout),
       root_(root),
       home_(layout.cluster_of(root)),
       tree_(std::move(tree)),
-      chained_(chained) {
+      chained_(chained),
+      others_(line),
+      in_turns_(line.empty()) {
   for (const int rank : layout.members(home_)) {
     if (rank != root) relays_.push_back(rank);
   }
   if (relays_.empty()) relays_.push_back(root);
-  for (int c = 0; c < layout.clusters(); ++c) {
+  for (int c = 0; c < layout.clusters() && line.empty(); ++c) {
     if (c != home_) others_.push_back(c);
   }
 }
 
 int Stripes::entry_at(std::size_t step, std::size_t k) const {
-  return entry(others_[(k / relays_.size() + step) % others_.size()], k);
+  const std::size_t first = in_turns_ ? k / relays_.size() : 0;
+  return entry(others_[(first + step) % others_.size()], k);
 }
 
 std::size_t Stripes::step_of(int cluster, std::size_t k) const {
-  const auto place = static_cast<std::size_t>(cluster > home_ ? cluster - 1 : cluster);
-  return (place + others_.size() - k / relays_.size() % others_.size()) % others_.size();
+  const auto place =
+      static_cast<std::size_t>(std::ranges::find(others_, cluster) - others_.begin());
+  const std::size_t first = in_turns_ ? k / relays_.size() % others_.size() : 0;
+  return (place + others_.size() - first) % others_.size();
 }
 
 int Stripes::source(int rank, std::size_t k) const {
@@ -80,6 +86,21 @@ std::vector<int> Stripes::targets(int rank, std::size_t k) const {
 ClusterTree tree_of_stripes(const Layout& layout, const Network& network, int root,
                             std::size_t bytes) {
   return ClusterTree::of_many(Ways(layout, network), layout.cluster_of(root), bytes);
+}
+
+std::vector<int> line_of_stripes(const Ways& ways, int home, std::size_t bytes) {
+  std::vector<int> line, left;
+  if (!ways.differ()) return line;
+  for (int c = 0; c < ways.clusters(); ++c) {
+    if (c != home) left.push_back(c);
+  }
+  for (int at = home; !left.empty(); at = line.back()) {
+    const auto nearest = std::ranges::min_element(
+        left, {}, [&](int c) { return ways.distance_of_many(at, c, bytes); });
+    line.push_back(*nearest);
+    left.erase(nearest);
+  }
+  return line;
 }
 
 double cost_of_stripes(const Setting& setting, const Parameters& parameters, double load,

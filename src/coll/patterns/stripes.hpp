@@ -9,7 +9,8 @@
 // root once, crosses once to each cluster, and all members' links carry equal parts of the
 // forwarding: each about the message once in and once out. With more than two clusters a relay's
 // link would carry more; chained, it sends to one entry only, which passes the segment on to the
-// next cluster's, beginning with another cluster in each round of the relays.
+// next cluster's, beginning with another cluster in each round of the relays; where some clusters
+// are near each other and others far, always in the same line, which crosses what is far once.
 #pragma once
 
 #include <vector>
@@ -22,8 +23,10 @@ namespace isthmus::coll {
 
 class Stripes {
  public:
-  /// `tree` over the clusters, from the root's. Chained: not by it.
-  Stripes(const Layout& layout, int root, ClusterTree tree, bool chained = false);
+  /// `tree` over the clusters, from the root's. Chained: not by it, but in `line`, or where that is
+  /// empty in turns.
+  Stripes(const Layout& layout, int root, ClusterTree tree, bool chained = false,
+          const std::vector<int>& line = {});
 
   std::size_t relays() const { return relays_.size(); }
   /// The root itself where it is alone in its cluster.
@@ -55,12 +58,17 @@ class Stripes {
   ClusterTree tree_;
   bool chained_;
   std::vector<int> relays_;
-  std::vector<int> others_;  // clusters
+  std::vector<int> others_;  // clusters, as segments go from one to the next
+  bool in_turns_;            // another of them is the first in each round
 };
 
 /// The tree for a message of `bytes` to or from `root`.
 ClusterTree tree_of_stripes(const Layout& layout, const Network& network, int root,
                             std::size_t bytes);
+
+/// The clusters but `home`, each the nearest to the one before it of those that are left; empty
+/// where ways do not differ.
+std::vector<int> line_of_stripes(const Ways& ways, int home, std::size_t bytes);
 
 /// Of a message along stripes where every member's link carries `load` times the message, which
 /// crosses with `rate` bytes a second and is under way for `latency` seconds at the longest.
