@@ -45,6 +45,17 @@ TEST(Table, EveryCostIsANumberAboveZero) {
   }
 }
 
+// There ranks take turns on the cores for the messages of what cuts vectors.
+TEST(OneHost, AllreducesAreNotCut) {
+  const std::vector<int> shape{0, 0, 1, 1};
+  const Layout layout(shape);
+  const Network network = Network::of_one_host();
+  for (std::size_t bytes = 4096; bytes <= (std::size_t{256} << 10); bytes *= 2) {
+    const Choice choice = choose({layout, network, {Kind::Allreduce, bytes, true}}, {});
+    EXPECT_TRUE(choice.algorithm->name == "magpie" || choice.algorithm->name == "fan") << bytes;
+  }
+}
+
 TEST(Forced, ReadsNamesAndParameters) {
   const Forced forced = parse_forced(" bcast=magpie , allreduce = magpie,");
   EXPECT_EQ(forced.of(Kind::Bcast).algorithm, find_algorithm(Kind::Bcast, "magpie"));
