@@ -68,7 +68,7 @@ SendOp& Outbound::next_envelope(bool bulky, BodyHead& head, std::size_t& head_si
     body.charged = true;
     left_ -= kMessageCharge;
   }
-  op.lent = size >= lends_from_;
+  op.lent = size >= lends_from_ && op.link == kAnyLink;  // who has chosen a link is to have it
   if (op.lent) {
     body.lent = reinterpret_cast<std::uint64_t>(op.data.data());
   } else if (body.charged) {

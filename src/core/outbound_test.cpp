@@ -119,5 +119,24 @@ TEST(Outbound, LentMessagesSayWhereTheyAre) {
   EXPECT_TRUE(Outbound::finished(large));
 }
 
+TEST(Outbound, WhatGoesByAChosenLinkIsNotLent) {
+  Outbound outbound({.window = 1000, .piece = 100});
+  outbound.lend(500);
+  const std::vector<std::byte> data(500);
+  SendOp op;
+  op.data = data;
+  op.envelope.size = data.size();
+  op.link = kByGateways;
+  outbound.push(op);
+  BodyHead head;
+  std::size_t head_size = 0;
+  std::span<const std::byte> payload;
+  outbound.next_envelope(true, head, head_size, payload);
+  const auto body = decode_envelope(std::span(head).first(head_size));
+  ASSERT_TRUE(body);
+  EXPECT_FALSE(body->lent);
+  EXPECT_FALSE(payload.empty());
+}
+
 }  // namespace
 }  // namespace isthmus::core
