@@ -246,7 +246,7 @@ std::vector<Awaited> Engine::awaited(std::size_t most) const {
   });
   for (const auto& [peer, channel] : state_->channels) {
     channel.out.each_waiting([&](const SendOp& op) {
-      if (all.size() >= most) return;
+      if (all.size() >= most || (op.envelope.context & kServiceContext) != 0) return;
       all.push_back(
           {.sent = true, .context = op.envelope.context, .peer = op.peer, .tag = op.envelope.tag});
     });

@@ -25,7 +25,7 @@ namespace isthmus::core {
 /// A message taken out of matching by Engine::extract (MPI_Mprobe); opaque to callers.
 struct Extracted;
 
-/// A message that has not been matched.
+/// A message of the program that has not been matched; those of services are none.
 struct Awaited {
   bool sent = false;  ///< from here; else it is to come
   std::uint64_t context = 0;

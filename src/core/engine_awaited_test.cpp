@@ -53,5 +53,20 @@ TEST(EngineAwaited, ReceivesPostedAndSendsThatWait) {
   EXPECT_EQ(engine.awaited(9).size(), 1U);
 }
 
+// As of a service's answer that is lent.
+TEST(EngineAwaited, NothingOfServices) {
+  Engine engine(0);
+  SendOp op;
+  op.peer = 2;
+  op.synchronous = true;
+  op.envelope.context = kServiceContext | 6;
+  engine.send(op);
+  OutFrame frame;
+  while (engine.next_frame(frame)) {
+  }
+  EXPECT_FALSE(op.done());
+  EXPECT_TRUE(engine.awaited(9).empty());
+}
+
 }  // namespace
 }  // namespace isthmus::core
