@@ -19,7 +19,7 @@ SIZES = {
     "trio": ["--nodes", "1"],
     "walled": ["--nodes", "1"],
     "hablot16": ["--nodes", "1"],
-    "slow16": ["--nodes", "1"],
+    "slow16": ["--nodes", "1", "--set", "site.*.cores=none"],  # not every host can (lab_shares)
     "matsuda16": ["--nodes", "2"],
     "leiden": ["--nodes", "1"],
     "distant": ["--nodes", "1"],

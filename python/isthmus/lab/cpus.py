@@ -14,14 +14,16 @@ from pathlib import Path
 from isthmus.errors import RunError
 
 LABS = "isthmus-lab-"  # begins the names of all groups
+# A lab need not leave that of a test run (tools/cpu_group), but its nodes' shares are beside it.
+_OURS = (f"/{LABS}", "/isthmus-tests-")
 _LEAST = 1000  # microseconds: the shortest turn that the kernel deals out
 _PERIOD = 10_000  # microseconds, where turns are longer
 _PATIENCE = 1.0  # seconds, until the kernel has cleared processes up that have ended
 
 
-def group(name: str) -> Path | None:
+def group(name: str, ours: tuple[str, ...] = _OURS[:1]) -> Path | None:
     """The folder of a group of that name; None where this process cannot leave for one: it is in
-    somebody else's."""
+    somebody else's, none of `ours`."""
     try:
         own = Path("/proc/self/cgroup").read_text().splitlines()
     except OSError:
@@ -29,7 +31,7 @@ def group(name: str) -> Path | None:
     first, second = Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup")
     for line in own:
         _, controllers, path = line.split(":", 2)
-        if path != "/" and not path.startswith(f"/{LABS}"):
+        if path != "/" and not path.startswith(ours):
             continue
         if "cpu" in controllers.split(",") and first.is_dir():
             return first / name
@@ -59,7 +61,7 @@ def limited(name: str, cores: float) -> Path:
     has used up his own waits for the next. RunError where that cannot be."""
     period = round(_LEAST / cores) if cores < 1 else _PERIOD
     quota = max(_LEAST, round(period * cores))
-    folder = group(name)
+    folder = group(name, _OURS)
     try:
         if folder is None:
             raise PermissionError(0, "this process cannot leave the one that it is in")
@@ -80,7 +82,7 @@ def limited(name: str, cores: float) -> Path:
 
 def remove(name: str) -> None:
     """Of a group whose processes have ended, and of those of its nodes."""
-    folder = group(name)
+    folder = group(name, _OURS)
     if folder is None:
         return
     deadline = time.monotonic() + _PATIENCE
