@@ -91,48 +91,51 @@ TEST(Outbound, NoFrameCrossesWhatMayGoUnasked) {
   EXPECT_TRUE(met);
 }
 
-TEST(Outbound, LentMessagesSayWhereTheyAre) {
-  Outbound outbound({.window = 1000, .piece = 100});
-  outbound.lend(500);
-  const std::vector<std::byte> data(500);
-  SendOp small, large;
-  small.data = std::span(data).first(499);
-  large.data = data;
-  small.envelope.size = 499;
-  large.envelope.size = 500;
-  outbound.push(small);
-  outbound.push(large);
+/// The next envelope's body; `payload` is what goes with it.
+std::optional<EnvelopeBody> next_body(Outbound& outbound, std::span<const std::byte>& payload) {
   BodyHead head;
   std::size_t head_size = 0;
-  std::span<const std::byte> payload;
   outbound.next_envelope(true, head, head_size, payload);
-  const auto sent = decode_envelope(std::span(head).first(head_size));
+  return decode_envelope(std::span(head).first(head_size));
+}
+
+void set_data(SendOp& op, std::span<const std::byte> data) {
+  op.data = data;
+  op.envelope.size = data.size();
+}
+
+class Lending : public testing::Test {
+ protected:
+  Lending() { outbound.lend(data.size()); }
+  Outbound outbound{{.window = 1000, .piece = 100}};
+  const std::vector<std::byte> data = std::vector<std::byte>(500);
+  std::span<const std::byte> payload;
+};
+
+TEST_F(Lending, LargeMessagesSayWhereTheyAre) {
+  SendOp small, large;
+  set_data(small, std::span(data).first(499));
+  set_data(large, data);
+  outbound.push(small);
+  outbound.push(large);
+  const auto sent = next_body(outbound, payload);
   ASSERT_TRUE(sent);
   EXPECT_FALSE(sent->lent);
-  outbound.next_envelope(true, head, head_size, payload);
+  const auto lent = next_body(outbound, payload);
+  ASSERT_TRUE(lent);
+  EXPECT_EQ(lent->lent, reinterpret_cast<std::uint64_t>(data.data()));
   EXPECT_TRUE(payload.empty());
-  const auto body = decode_envelope(std::span(head).first(head_size));
-  ASSERT_TRUE(body);
-  EXPECT_EQ(body->lent, reinterpret_cast<std::uint64_t>(data.data()));
   EXPECT_EQ(outbound.taken(0), nullptr);
   EXPECT_EQ(outbound.taken(1), &large);
   EXPECT_TRUE(Outbound::finished(large));
 }
 
-TEST(Outbound, WhatGoesByAChosenLinkIsNotLent) {
-  Outbound outbound({.window = 1000, .piece = 100});
-  outbound.lend(500);
-  const std::vector<std::byte> data(500);
+TEST_F(Lending, NotWhatGoesByAChosenLink) {
   SendOp op;
-  op.data = data;
-  op.envelope.size = data.size();
+  set_data(op, data);
   op.link = kByGateways;
   outbound.push(op);
-  BodyHead head;
-  std::size_t head_size = 0;
-  std::span<const std::byte> payload;
-  outbound.next_envelope(true, head, head_size, payload);
-  const auto body = decode_envelope(std::span(head).first(head_size));
+  const auto body = next_body(outbound, payload);
   ASSERT_TRUE(body);
   EXPECT_FALSE(body->lent);
   EXPECT_FALSE(payload.empty());

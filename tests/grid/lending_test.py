@@ -7,6 +7,7 @@ from pathlib import Path
 
 import mpis
 import pytest
+from refused_calls import refused
 
 ROUNDS, BYTES = 40, 300_000
 
@@ -51,17 +52,7 @@ cancelled.Wait(status)
 assert status.Is_cancelled()
 """
 
-# The system's call is refused to the program, as containers do.
-DENIED = r"""
-import ctypes, os, platform, struct
-number = {"x86_64": 310, "aarch64": 270}[platform.machine()]  # process_vm_readv
-program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in (
-    (0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x50001), (0x06, 0, 0, 0x7FFF0000))))
-fprog = ctypes.create_string_buffer(struct.pack("HxxxxxxP", 4, ctypes.addressof(program)))
-libc = ctypes.CDLL(None, use_errno=True)
-assert libc.prctl(38, 1, 0, 0, 0) == 0  # no new privileges
-assert libc.prctl(22, 2, fprog, 0, 0) == 0, os.strerror(ctypes.get_errno())
-"""
+DENIED = refused(310, 270)  # process_vm_readv
 
 _UNITS = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
 

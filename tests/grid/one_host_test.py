@@ -15,6 +15,7 @@ from pathlib import Path
 
 import mpis
 import pytest
+from refused_calls import refused
 
 GRID = """
 [cluster.east]
@@ -121,17 +122,12 @@ def test_a_leg_that_is_none_is_named(isthmus, monkeypatch):
     assert "ISTHMUS_LEG is 'tcp'" in done.stderr
 
 
-DENIED = r"""
-import ctypes, os, platform, struct
-number = {"x86_64": 319, "aarch64": 279}[platform.machine()]  # memfd_create
-program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in (
-    (0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x50001), (0x06, 0, 0, 0x7FFF0000))))
-fprog = ctypes.create_string_buffer(struct.pack("HxxxxxxP", 4, ctypes.addressof(program)))
-libc = ctypes.CDLL(None, use_errno=True)
-assert libc.prctl(38, 1, 0, 0, 0) == 0  # no new privileges
-assert libc.prctl(22, 2, fprog, 0, 0) == 0, os.strerror(ctypes.get_errno())
+DENIED = (
+    refused(319, 279)
+    + r"""
 assert libc.memfd_create(b"x", 0) < 0 and ctypes.get_errno() == 1
 """
+)  # memfd_create
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pathlib import Path
 from isthmus.errors import RunError
 
 LABS = "isthmus-lab-"  # begins the names of all groups
-# A lab need not leave that of a test run (tools/cpu_group), but its nodes' shares are beside it.
+# A lab stays in the group of a test run (tools/cpu_group); its nodes' groups are beside that.
 _OURS = (f"/{LABS}", "/isthmus-tests-")
 _LEAST = 1000  # microseconds: the shortest turn that the kernel deals out
 _PERIOD = 10_000  # microseconds, where turns are longer
