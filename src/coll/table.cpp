@@ -43,6 +43,7 @@ std::span<const Algorithm> algorithms() {
       kReduceMagpie,
       kReduceTree,
       kReduceStriped,
+      kReduceRabenseifner,
       kAllreduceMagpie,
       kAllreduceTree,
       kAllreduceCounterparts,

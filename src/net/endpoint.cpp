@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <asio/post.hpp>
 #include <stdexcept>
 
@@ -34,8 +35,27 @@ void futex_wake_all(std::atomic<std::uint32_t>& word) {
 
 }  // namespace
 
+namespace {
+
+/// By node, whether rings lead to it; empty where they lead to none.
+std::vector<bool> peers_beside(const core::World& world, int self) {
+  std::vector<bool> beside;
+  if (self < 0 || self >= world.size()) return beside;  // refused by who joins
+  const std::size_t mine = world.cluster_of(self);
+  for (const core::Direct& link : world.direct) {
+    if (!link.shm || (link.a != mine && link.b != mine)) continue;
+    beside.resize(static_cast<std::size_t>(world.size()));
+    const core::Cluster& cluster = world.clusters[link.a == mine ? link.b : link.a];
+    std::fill_n(beside.begin() + cluster.first, cluster.size, true);
+  }
+  return beside;
+}
+
+}  // namespace
+
 Endpoint::Endpoint(EndpointConfig config, FaultHandler on_fault)
     : engine_(static_cast<core::NodeId>(config.node), core::limits_for(config.world)),
+      beside_(peers_beside(config.world, config.node)),
       io_(std::make_unique<Io>(*this, std::move(config), std::move(on_fault))) {}
 
 std::unique_ptr<Endpoint> Endpoint::join(EndpointConfig config, FaultHandler on_fault) {
@@ -98,7 +118,8 @@ void Endpoint::send(core::SendOp& op) {
   std::unique_lock lock(mutex_);
   const bool gathered = engine_.send(op);
   const Then then = gathered ? gathering_.added(now(), engine_.gathered(),
-                                                waited_.load(std::memory_order_relaxed))
+                                                waited_.load(std::memory_order_relaxed),
+                                                op.peer < beside_.size() && beside_[op.peer])
                              : Then::Flush;
   if (then == Then::Flush) {
     lock.release();

@@ -147,6 +147,7 @@ class Endpoint {
   mutable std::mutex mutex_;  // guards engine_
   core::Engine engine_;
   core::Gathering gathering_;               // guarded by mutex_
+  const std::vector<bool> beside_;          // peers, by node
   mutable std::atomic<bool> waited_{true};  // for messages, since the last flush
   std::uint32_t answers_ = 0;               // guarded by mutex_; growths and ends of runs, too
   mutable std::atomic<std::uint32_t> events_{0};

@@ -306,7 +306,7 @@ double cost_allreduce_pipelined(const Setting& setting, const Parameters& parame
 
 const Algorithm kAllreducePipelined{Kind::Allreduce,
                                     "pipelined",
-                                    kRankOrderCut,
+                                    kRankOrderCutWires,
                                     kSegment,
                                     cost_allreduce_pipelined,
                                     allreduce_pipelined,

@@ -147,7 +147,8 @@ double cost_allreduce_rabenseifner(const Setting& setting, const Parameters&) {
                           (aligned ? layout.clusters() - 1 : members);
   const int steps = aligned ? rounds(layout.clusters()) : rounds(layout.size());
   return 2 * explicit_steps(network, layout.size(), setting.bytes()) + crossing +
-         2 * steps * network.wan_latency;
+         2 * steps * network.wan_latency +
+         folding(setting, static_cast<double>(layout.size() - 1) / layout.size());
 }
 
 double cost_allreduce_rabenseifner_wan(const Setting& setting, const Parameters& parameters) {
@@ -163,7 +164,7 @@ const Algorithm kAllreduceTwoTier{
     allreduce_two_tier, kMatsuda};
 const Algorithm kAllreduceRabenseifner{Kind::Allreduce,
                                        "rabenseifner",
-                                       kCutByName,
+                                       kCutOneHost,
                                        kNone,
                                        cost_allreduce_rabenseifner,
                                        allreduce_rabenseifner,

@@ -92,9 +92,9 @@ double cost_allreduce_tree(const Setting& setting, const Parameters& parameters)
   std::size_t most = 1;
   for (const int head : groups.all_heads()) most = std::max(most, runs(head));
   const int members = largest_cluster(setting.layout);
-  return native_reduce(setting.network, members, bytes) +
-         2 * group_message(setting, groups, bytes) + heads_message(setting, groups, most * bytes) +
-         noticed_late(setting) + native_bcast(setting.network, members, bytes);
+  return reduced_by_cluster(setting) + 2 * group_message(setting, groups, bytes) +
+         heads_message(setting, groups, most * bytes) + noticed_late(setting) +
+         native_bcast(setting.network, members, bytes);
 }
 
 }  // namespace

@@ -229,14 +229,14 @@ double cost_bcast_striped(const Setting& setting, const Parameters& parameters) 
 
 const Algorithm kBcastStriped{Kind::Bcast,
                               "striped",
-                              kNothing,
+                              kWires,
                               kSegment,
                               cost_bcast_striped,
                               bcast_striped,
                               "after den Burger et al., SC 2005"};
 const Algorithm kBcastChained{Kind::Bcast,
                               "chained",
-                              kNothing,
+                              kWires,
                               kSegment,
                               cost_bcast_chained,
                               bcast_chained,

@@ -63,6 +63,9 @@ struct Demands {
   bool divisible = false;
   /// To be asked for: the papers' own, whose estimates leave out what others overlap.
   bool by_name = false;
+  /// Chosen only where all ranks are on one host, or only where they are not, so that there is
+  /// something to overlap.
+  bool one_host = false, wires = false;
 };
 
 /// Parameters that an algorithm heeds.
@@ -76,9 +79,10 @@ inline constexpr Demands kNothing{};
 /// By cluster: partial results of clusters stand for their ranks.
 inline constexpr Demands kRankOrder{.commutative = true};
 inline constexpr Demands kCut{.divisible = true};
-inline constexpr Demands kRankOrderCut{.commutative = true, .divisible = true};
+inline constexpr Demands kRankOrderCutWires{.commutative = true, .divisible = true, .wires = true};
 inline constexpr Demands kByName{.by_name = true};
-inline constexpr Demands kCutByName{.divisible = true, .by_name = true};
+inline constexpr Demands kCutOneHost{.divisible = true, .one_host = true};
+inline constexpr Demands kWires{.wires = true};
 inline constexpr Demands kRankOrderCutByName{
     .commutative = true, .divisible = true, .by_name = true};
 inline constexpr Heeds kNone{};

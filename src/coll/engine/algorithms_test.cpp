@@ -127,6 +127,10 @@ void check_reduce(const Algorithm& row, Parameters p, const Shape& shape, std::u
     EXPECT_GE(grid.bytes_crossed(), count * sizeof(T) * others);
     return;
   }
+  if (row.demands.one_host) {  // memory is crossed as often as it takes
+    EXPECT_LE(grid.bytes_crossed(), 2 * count * sizeof(T) * shape.size());
+    return;
+  }
   EXPECT_EQ(grid.bytes_crossed(), count * sizeof(T) * others);
 }
 

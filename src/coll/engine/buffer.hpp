@@ -3,8 +3,9 @@
 
 #include <cstddef>
 #include <cstring>
-#include <memory>
+#include <utility>
 
+#include "coll/engine/kept_memory.hpp"
 #include "coll/engine/party.hpp"
 
 namespace isthmus::coll {
@@ -17,16 +18,31 @@ class Buffer {
  public:
   Buffer() = default;
   explicit Buffer(std::size_t size)
-      : bytes_(size > 0 && phantom == nullptr ? std::make_unique_for_overwrite<std::byte[]>(size)
-                                              : nullptr),
+      : block_(size > 0 && phantom == nullptr ? kept_memory().take(size) : MemoryBlock{}),
         size_(size) {}
+  ~Buffer() { release(); }
+  Buffer(Buffer&& from) noexcept
+      : block_(std::move(from.block_)), size_(std::exchange(from.size_, 0)) {
+    from.block_ = {};
+  }
+  Buffer& operator=(Buffer&& from) noexcept {
+    if (this == &from) return *this;
+    release();
+    block_ = std::exchange(from.block_, {});
+    size_ = std::exchange(from.size_, 0);
+    return *this;
+  }
 
   std::size_t size() const { return size_; }
-  Bytes bytes() { return {bytes_ != nullptr ? bytes_.get() : phantom, size_}; }
+  Bytes bytes() { return {block_.bytes != nullptr ? block_.bytes.get() : phantom, size_}; }
   Bytes part(std::size_t offset, std::size_t size) { return bytes().subspan(offset, size); }
 
  private:
-  std::unique_ptr<std::byte[]> bytes_;
+  void release() noexcept {
+    if (block_.bytes != nullptr) kept_memory().give(std::exchange(block_, {}));
+  }
+
+  MemoryBlock block_;
   std::size_t size_ = 0;
 };
 

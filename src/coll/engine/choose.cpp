@@ -20,6 +20,7 @@ Choice of_least_cost(const Setting& setting) {
   for (const Algorithm& algorithm : algorithms()) {
     if (algorithm.kind != setting.problem.kind || !fits(algorithm, setting)) continue;
     if (algorithm.demands.by_name) continue;
+    if (setting.network.one_host ? algorithm.demands.wires : algorithm.demands.one_host) continue;
     if (algorithm.demands.divisible && !setting.problem.commutative) continue;
     const double cost = algorithm.cost(setting, {});
     if (best.algorithm != nullptr && cost >= least) continue;

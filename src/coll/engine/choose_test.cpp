@@ -45,14 +45,33 @@ TEST(Table, EveryCostIsANumberAboveZero) {
   }
 }
 
-// There ranks take turns on the cores for the messages of what cuts vectors.
-TEST(OneHost, AllreducesAreNotCut) {
-  const std::vector<int> shape{0, 0, 1, 1};
-  const Layout layout(shape);
+std::string chosen_on_one_host(Kind kind, std::size_t bytes) {
+  const Layout layout(std::vector<int>{0, 0, 1, 1});
   const Network network = Network::of_one_host();
-  for (std::size_t bytes = 4096; bytes <= (std::size_t{256} << 10); bytes *= 2) {
-    const Choice choice = choose({layout, network, {Kind::Allreduce, bytes, true}}, {});
-    EXPECT_TRUE(choice.algorithm->name == "magpie" || choice.algorithm->name == "fan") << bytes;
+  return std::string(choose({layout, network, {kind, bytes, true}}, {}).algorithm->name);
+}
+
+// There all ranks' cores do what networks do elsewhere: nothing is won by segments.
+TEST(OneHost, VectorsAreHalvedAndNotPipelined) {
+  for (std::size_t bytes = 1024; bytes <= (std::size_t{64} << 20); bytes *= 2) {
+    const bool large = bytes >= (std::size_t{256} << 10);
+    for (const Kind kind : {Kind::Reduce, Kind::Allreduce}) {
+      const std::string name = chosen_on_one_host(kind, bytes);
+      EXPECT_NE(name, "pipelined") << bytes;
+      EXPECT_NE(name, "striped") << bytes;
+      if (large) EXPECT_EQ(name, "rabenseifner") << bytes;
+    }
+    const std::string name = chosen_on_one_host(Kind::Bcast, bytes);
+    EXPECT_TRUE(name == "magpie" || name == "direct") << name << " " << bytes;
+  }
+  EXPECT_NE(chosen_on_one_host(Kind::Allreduce, 8192), "rabenseifner");
+}
+
+TEST(OneHost, LargeBlocksPassThroughNoLeader) {
+  for (std::size_t block = 32768; block <= (std::size_t{2} << 20); block *= 2) {
+    EXPECT_EQ(chosen_on_one_host(Kind::Alltoall, 4 * block), "direct") << block;
+    EXPECT_NE(chosen_on_one_host(Kind::Allgather, 4 * block), "magpie") << block;
+    EXPECT_NE(chosen_on_one_host(Kind::ReduceScatter, 4 * block), "magpie") << block;
   }
 }
 

@@ -72,6 +72,10 @@ int carried_senders(const Layout& layout, const Network& network);
 int senders_of(const Setting& setting, const Parameters& parameters);
 /// Combining the vectors of all ranks takes about this long.
 double combining(const Setting& setting);
+/// The same of so many vectors with one that is in memory already.
+double folding(const Setting& setting, double vectors);
+/// The native reductions of all clusters, and combining what they come to.
+double reduced_by_cluster(const Setting& setting);
 
 /// A problem as the formulas of block collectives see it.
 struct Shape {

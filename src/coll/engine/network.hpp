@@ -42,6 +42,8 @@ struct Network {
   /// Ways out of a cluster that bytes can take at the same time, each a link: its gateways. 0:
   /// every member has its own.
   int paths = 0;
+  /// All ranks are on one host, whose processors do what networks do elsewhere.
+  bool one_host = false;
   /// Where pairs of clusters differ; what it does not say of one is as above. Null: all alike.
   std::shared_ptr<const Pairs> pairs;
 

@@ -14,10 +14,14 @@ Task reduce_striped(Party&, ConstBytes in, Bytes out, std::size_t count, Reducti
 Task reduce_tree(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, int root,
                  Parameters);
 
+Task reduce_rabenseifner(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, int root,
+                         Parameters);
+
 double cost_reduce_magpie(const Setting&, const Parameters&);
 
 extern const Algorithm kReduceMagpie;
 extern const Algorithm kReduceTree;
 extern const Algorithm kReduceStriped;
+extern const Algorithm kReduceRabenseifner;
 
 }  // namespace isthmus::coll

@@ -57,9 +57,8 @@ Task reduce_magpie(Party& party, ConstBytes in, Bytes out, std::size_t count, Re
 }
 
 double cost_reduce_magpie(const Setting& setting, const Parameters&) {
-  const int members = largest_cluster(setting.layout);
-  return native_reduce(setting.network, members, setting.bytes()) +
-         far_message(setting, setting.bytes()) + detours(setting, setting.bytes());
+  return reduced_by_cluster(setting) + far_message(setting, setting.bytes()) +
+         detours(setting, setting.bytes());
 }
 
 const Algorithm kReduceMagpie{Kind::Reduce,       "magpie",      kNothing, kNone,

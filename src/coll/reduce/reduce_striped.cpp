@@ -242,7 +242,7 @@ double cost_reduce_striped(const Setting& setting, const Parameters& parameters)
 
 const Algorithm kReduceStriped{Kind::Reduce,
                                "striped",
-                               kRankOrderCut,
+                               kRankOrderCutWires,
                                kSegment,
                                cost_reduce_striped,
                                reduce_striped,

@@ -57,8 +57,7 @@ double cost_reduce_tree(const Setting& setting, const Parameters& parameters) {
   const ClusterTree tree(*setting.ways, setting.problem.home, setting.bytes());
   const std::size_t bytes =
       setting.bytes() * most_vectors(tree, setting.ways->clusters(), setting.problem.commutative);
-  return native_reduce(setting.network, largest_cluster(setting.layout), setting.bytes()) +
-         tree_message(setting, tree, bytes);
+  return reduced_by_cluster(setting) + tree_message(setting, tree, bytes);
 }
 
 }  // namespace

@@ -1,0 +1,76 @@
+// Memory that collectives have used and will use again. Of what is given back in large blocks the
+// C library unmaps most, and what it maps anew the kernel clears page by page: with new memory at
+// every call an alltoall of 2 MiB by `combined` took 26.8 ms (four ranks, November 2026).
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace isthmus::coll {
+
+/// Not initialised; `size` is how much it has, which may be more than was asked for.
+struct MemoryBlock {
+  std::unique_ptr<std::byte[]> bytes;
+  std::size_t size = 0;
+};
+
+/// Any thread may call.
+class KeptMemory {
+ public:
+  /// Below this the C library keeps what it was given.
+  static constexpr std::size_t kLeast = std::size_t{64} << 10;
+  /// A block serves for less, but for no less than this part of it.
+  static constexpr std::size_t kWaste = 4;
+
+  /// Keeps at most so many bytes.
+  explicit KeptMemory(std::size_t most) : most_(most) { kept_.reserve(most / kLeast); }
+
+  MemoryBlock take(std::size_t size) {
+    if (size >= kLeast) {
+      const std::lock_guard lock(mutex_);
+      auto best = kept_.end();
+      for (auto at = kept_.begin(); at != kept_.end(); ++at) {
+        if (at->size < size || at->size / kWaste > size) continue;
+        if (best == kept_.end() || at->size < best->size) best = at;
+      }
+      if (best != kept_.end()) {
+        MemoryBlock block = std::move(*best);
+        kept_.erase(best);
+        bytes_ -= block.size;
+        return block;
+      }
+    }
+    return {std::make_unique_for_overwrite<std::byte[]>(size), size};
+  }
+
+  /// What has been here longest makes room.
+  void give(MemoryBlock block) noexcept {
+    if (block.size < kLeast || block.size > most_) return;
+    const std::lock_guard lock(mutex_);
+    while (bytes_ + block.size > most_) {
+      bytes_ -= kept_.front().size;
+      kept_.erase(kept_.begin());
+    }
+    bytes_ += block.size;
+    kept_.push_back(std::move(block));  // within what has been reserved
+  }
+
+  std::size_t kept() const {
+    const std::lock_guard lock(mutex_);
+    return bytes_;
+  }
+
+ private:
+  const std::size_t most_;
+  mutable std::mutex mutex_;
+  std::vector<MemoryBlock> kept_;  // the oldest first
+  std::size_t bytes_ = 0;
+};
+
+/// That of this process: 16 MiB, and nothing where an address sanitizer is to see each block end.
+KeptMemory& kept_memory();
+
+}  // namespace isthmus::coll
