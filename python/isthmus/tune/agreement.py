@@ -84,9 +84,10 @@ def _agree(
         values = sorted((getattr(one, key) for one in same), reverse=key == "rate")
         if len(values) < 2 or values[0] <= 0 or values[1] <= 0:
             continue
-        spread = abs(values[1] / values[0] - 1)
+        slight = key == "latency" and values[1] - values[0] < _SLIGHT
+        spread = 0.0 if slight else abs(values[1] / values[0] - 1)
         worst = max(worst or 0.0, spread)
-        if spread > NEAR[key] and (key == "rate" or abs(values[1] - values[0]) > _SLIGHT):
+        if spread > NEAR[key]:
             text = (
                 f"{what}: the {_NAMES[key]} differs by {100 * spread:.0f} % between the best runs"
             )
