@@ -15,7 +15,7 @@ from isthmus.errors import RunError, UsageError
 from isthmus.grid import ClusterSpec, Grid, LinkSpec
 from isthmus.tune import commands, store
 from isthmus.tune.agreement import judge
-from isthmus.tune.figures import Figures, best, parse
+from isthmus.tune.figures import Figures, best, carried, parse
 
 TWO = Grid(cluster={"a": ClusterSpec(), "b": ClusterSpec()})
 EXIT = {"say": {"op": "exit", "status": 0, "signal": None, "joined": True, "finalized": True}}
@@ -25,7 +25,7 @@ def figures(**of_pair: float) -> Figures:
     cluster = {"ranks": 8, "latency": 5e-5, "rate": 12e6, "message": 2e-6}
     pair = {"between": ["a", "b"], "latency": 0.01, "rate": 95e6, "senders": 8, **of_pair}
     clusters = [{"name": "a", **cluster}, {"name": "b", **cluster, "latency": 7e-5, "rate": 11e6}]
-    return parse(json.dumps({"clusters": clusters, "pairs": [pair]}))
+    return Figures.model_validate({"clusters": clusters, "pairs": [pair]})
 
 
 def test_of_clusters_and_pairs_the_worst_counts():
@@ -44,6 +44,45 @@ def test_of_runs_the_best_counts():
     assert best([worse, figures()]) == best([figures(), worse]) == figures()
 
 
+MIB = 1 << 20
+
+
+def printed(**of_pair: float) -> str:
+    """What tune.c prints of eight pairs over links of 100 Mbit/s, with 16 messages each."""
+    cluster = {"ranks": 8, "latency": 5e-5, "bytes": 11 * MIB, "seconds": 0.97, "message": 2e-6}
+    pair = {"between": ["a", "b"], "latency": 0.01, "senders": 8, "message": 2e-5}
+    data = {
+        "clusters": [{"name": "a", **cluster}, {"name": "b", **cluster}],
+        "pairs": [{**pair, "bytes": 8 * 16 * MIB, "seconds": 3.278, **of_pair}],
+    }
+    return json.dumps(data)
+
+
+def test_a_rate_is_what_went_over_the_time_until_all_of_it_was_there():
+    """Eight pairs whose first windows were complete after 2.5 to 3.1 s, and everything after 2.8 to
+    3.3 s, as recorded: from the first windows on they carried 4645 Mbit/s over links of 100."""
+    found = parse(printed())
+    assert 8 * found.pairs[0].rate == pytest.approx(330e6, rel=0.01)
+    assert 8 * found.clusters[0].rate == pytest.approx(95e6, rel=0.01)
+
+
+def test_the_round_trip_before_anything_comes_is_not_counted():
+    assert carried(100e6, 1.2, 0.1) == pytest.approx(100e6)
+    assert carried(1e6, 0.1, 0.1) == 1e6 / 0.05  # a trip that took longer than all of it is none
+    assert carried(0, 0, 0.1) == 0
+
+
+def test_members_links_narrower_than_the_network_are_what_a_rate_is_compared_with():
+    link = LinkSpec(between=["a", "b"], rate="10 Gbit/s")
+    grid = TWO.model_copy(update={"link": [link]})
+    narrow = figures(rate=84e6)  # of links of 11 MB/s each
+    assert not judge([narrow, narrow], grid).doubts
+    wrong = figures(rate=480e6)
+    assert [doubt.sentence for doubt in judge([wrong, wrong], grid).doubts] == [
+        "a and b: the bandwidth is 545 % of what 8 links of members carry"
+    ]
+
+
 def test_a_second_run_near_the_best_makes_it_sure():
     busy = figures(rate=34.5e6, latency=0.04)
     alone = judge([busy, figures()], TWO)
@@ -56,14 +95,23 @@ def test_a_second_run_near_the_best_makes_it_sure():
     assert max(spread for spread in sure.spreads if spread is not None) < 0.02
 
 
+def test_microseconds_are_no_difference():
+    """Ranks of b by 5 and 9 us, as recorded."""
+    quick, slow = figures(), figures()
+    quick.clusters[1].latency, slow.clusters[1].latency = 5.3e-6, 8.9e-6
+    assert not judge([quick, slow], TWO).doubts
+    slow.clusters[1].latency = 11e-6
+    assert judge([quick, slow], TWO).left_out == {"link-latency"}
+
+
 def test_runs_that_agree_but_contradict_the_grid_file_are_not_believed():
-    """As recorded on a busy machine: 276 Mbit/s where the link has 800."""
-    link = LinkSpec(between=["b", "a"], rate="800 Mbit/s", rtt="11.6 ms")
+    """As recorded on a busy machine: 276 Mbit/s where the link has 700."""
+    link = LinkSpec(between=["b", "a"], rate="700 Mbit/s", rtt="11.6 ms")
     grid = TWO.model_copy(update={"link": [link]})
     busy = figures(rate=34.5e6, latency=0.0058)
     found = judge([busy, busy], grid)
     assert [doubt.sentence for doubt in found.doubts] == [
-        "a and b: the bandwidth is 34 % of the 800 Mbit/s that the grid file says"
+        "a and b: the bandwidth is 39 % of the 700 Mbit/s that the grid file says"
     ]
     assert "wan-rate" not in found.figures.network(found.left_out)
     assert "wan-latency=5800.000us" in found.figures.network(found.left_out)
@@ -92,9 +140,14 @@ def test_it_ends_unsure_after_the_last_run():
 
 
 def test_what_could_not_be_measured_is_left_to_the_defaults():
+    nothing = {"bytes": 0, "seconds": 0}
     alone = parse(
-        '{"clusters": [{"name": "a", "ranks": 1, "latency": 0, "rate": 0, "message": 0}],'
-        ' "pairs": [{"between": ["a", "b"], "latency": 0.01, "rate": 0, "senders": 1}]}'
+        json.dumps(
+            {
+                "clusters": [{"name": "a", "ranks": 1, "latency": 0, "message": 0, **nothing}],
+                "pairs": [{"between": ["a", "b"], "latency": 0.01, "senders": 1, **nothing}],
+            }
+        )
     )
     assert alone.network() == "wan-latency=10000.000us"
 
@@ -103,19 +156,19 @@ def of_three(*fans: dict[str, object], link: float = 12e6) -> Figures:
     """Each two 1 Gbit/s apart, alone."""
     cluster = {"ranks": 8, "latency": 5e-5, "rate": link, "message": 2e-6}
     pair = {"latency": 0.01, "rate": 120e6, "senders": 8}
-    return parse(
-        json.dumps(
-            {
-                "clusters": [{"name": name, **cluster} for name in "abc"],
-                "pairs": [{"between": list(two), **pair} for two in ("ab", "ac", "bc")],
-                "fans": fans,
-            }
-        )
+    return Figures.model_validate(
+        {
+            "clusters": [{"name": name, **cluster} for name in "abc"],
+            "pairs": [{"between": list(two), **pair} for two in ("ab", "ac", "bc")],
+            "fans": fans,
+        }
     )
 
 
 def fan(*rates: float) -> dict[str, object]:
-    return {"source": "c", "to": ["a", "b"], "rates": rates}
+    """A second of each."""
+    seconds = [1 if rate else 0 for rate in rates]
+    return {"source": "c", "to": ["a", "b"], "bytes": rates, "seconds": seconds}
 
 
 def test_ways_that_carry_less_together_share_a_stretch():
@@ -129,6 +182,28 @@ def test_ways_that_carry_less_together_share_a_stretch():
 )
 def test_ways_that_carry_as_much_together_share_nothing(rates):
     assert "shared" not in of_three(fan(*rates), link=125e6).network()
+
+
+def test_a_stretch_carries_what_its_last_receiver_waited_for():
+    """Each 200 MB over 200 MB/s: one had it sooner, and left the rest to the other."""
+    uneven = {"source": "c", "to": ["a", "b"], "bytes": [2e8, 2e8], "seconds": [1.6, 2.0]}
+    found = of_three(uneven, link=125e6)
+    pairs = [pair.model_copy(update={"rate": 2e8}) for pair in found.pairs]
+    (stretch,) = found.model_copy(update={"pairs": pairs}).stretches()
+    assert stretch.rate == 2e8
+
+
+def test_what_ways_share_is_kept_when_two_runs_saw_as_much():
+    links = [LinkSpec(between=list(two)) for two in ("ab", "ac", "bc")]
+    grid = Grid(cluster={name: ClusterSpec() for name in "abc"}, link=links)
+    slow, slower = (of_three(fan(rate, rate), link=125e6) for rate in (60e6, 40e6))
+    unsure = judge([slow, slower], grid)
+    assert [doubt.sentence for doubt in unsure.doubts] == [
+        "from c to a and b at the same time: the bandwidth differs by 33 % between the best runs"
+    ]
+    assert "shared" not in unsure.figures.network(unsure.left_out)
+    sure = judge([slow, slower, slow], grid)
+    assert "shared=c/a+c/b:960.0M" in sure.figures.network(sure.left_out)
 
 
 def test_links_that_are_full_are_no_stretch_that_ways_share():
@@ -198,16 +273,14 @@ def test_what_the_grid_file_says_of_links_comes_first(pair):
 def three(**of_pairs: tuple[float, float]) -> Figures:
     """Latency and rate by pair, as ab."""
     cluster = {"ranks": 8, "latency": 5e-5, "rate": 12e6, "message": 2e-6}
-    return parse(
-        json.dumps(
-            {
-                "clusters": [{"name": name, **cluster} for name in "abc"],
-                "pairs": [
-                    {"between": list(names), "latency": latency, "rate": rate, "senders": 8}
-                    for names, (latency, rate) in of_pairs.items()
-                ],
-            }
-        )
+    return Figures.model_validate(
+        {
+            "clusters": [{"name": name, **cluster} for name in "abc"],
+            "pairs": [
+                {"between": list(names), "latency": latency, "rate": rate, "senders": 8}
+                for names, (latency, rate) in of_pairs.items()
+            ],
+        }
     )
 
 

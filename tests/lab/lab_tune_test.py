@@ -12,13 +12,30 @@ def row(standing):
     return standing("chain", "--set", "wan.rate=200 Mbit/s")
 
 
-def test_a_wire_that_ways_share_is_found(row, tmp_path):
+@pytest.fixture
+def narrow(standing):
+    """Eight senders of 100 Mbit/s each, whose messages are all under way at the same time."""
+    return standing("matsuda")
+
+
+def tuned(lab, tmp_path, *options):
+    """What one run of `isthmus tune` with these options kept."""
     grid = tmp_path / "grid.toml"
-    grid.write_text(row.exec("sh", "-c", 'cat "$ISTHMUS_GRID"').stdout)
-    tune = [sys.executable, "-m", "isthmus", "tune", "-g", grid, "--passes", 1, "-n", 2]
-    done = row.exec(*tune, timeout=300)
+    grid.write_text(lab.exec("sh", "-c", 'cat "$ISTHMUS_GRID"').stdout)
+    tune = [sys.executable, "-m", "isthmus", "tune", "-g", grid, "--passes", 1, *options]
+    done = lab.exec(*tune, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
-    kept = json.loads((tmp_path / "grid.tune.json").read_text())
+    return json.loads((tmp_path / "grid.tune.json").read_text())
+
+
+def test_senders_carry_no_more_than_their_links(narrow, tmp_path):
+    (pair,) = tuned(narrow, tmp_path)["measured"]["pairs"]
+    assert pair["senders"] == 8
+    assert 0 < 8 * pair["rate"] <= 8 * 100e6
+
+
+def test_a_wire_that_ways_share_is_found(row, tmp_path):
+    kept = tuned(row, tmp_path, "-n", 2)
     shared = [entry for entry in kept["network"].split(",") if entry.startswith("shared=")]
     assert [entry.partition(":")[0] for entry in shared] == ["shared=a/b+a/c", "shared=c/a+c/b"]
     rates = [float(entry.rpartition(":")[2].rstrip("M")) for entry in shared]

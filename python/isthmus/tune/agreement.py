@@ -6,12 +6,16 @@ believed when a second run has come near it."""
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from isthmus.grid import Grid
+from isthmus.grid import Grid, LinkSpec
 from isthmus.tune.figures import ClusterFigures, Figures, PairFigures, best
 
-NEAR = 0.15  # of the best figure, for the second best
-# What of the grid file's `rate` and `rtt` a link may turn out to be. Headers and the shaper's
-# burst make the rate a few percent less or more; small messages wait for the processors.
+_SLIGHT = 5e-6  # seconds: a processor that others use as well woke later
+# Of the best figure, for the second best. What a message costs is some microseconds of such a
+# processor; choices stand half and double of it.
+NEAR = {"latency": 0.15, "rate": 0.15, "message": 0.5}
+# What of the grid file's `rate` and `rtt` a link may turn out to be, of the rate no more than the
+# members' own links carry. Headers and the shaper's burst make the rate a few percent less or more;
+# small messages wait for the processors.
 _RATE = (0.5, 1.2)
 _TRIP = (0.8, 1.5)
 _SLACK = 1e-3  # seconds, of a processor that is busy elsewhere
@@ -60,10 +64,12 @@ def judge(runs: Sequence[Figures], grid: Grid) -> Verdict:
         same_pair = [run.pairs[index] for run in runs]
         what = " and ".join(pair.between)
         spreads.append(_agree(what, _PAIR_KEYS, same_pair, doubts))
-        doubts += _against_file(what, pair, grid)
+        doubts += _against_rates(what, pair, found, grid)
+        doubts += _against_trip(what, pair, grid)
         if 0 < pair.latency < pair.message:
             text = f"{what}: a message costs more than it takes to arrive"
             doubts.append(Doubt(_PAIR_KEYS["message"], text))
+    doubts += _fans(runs, found)
     return Verdict(found, spreads, doubts)
 
 
@@ -78,9 +84,10 @@ def _agree(
         values = sorted((getattr(one, key) for one in same), reverse=key == "rate")
         if len(values) < 2 or values[0] <= 0 or values[1] <= 0:
             continue
-        spread = abs(values[1] / values[0] - 1)
+        slight = key == "latency" and values[1] - values[0] < _SLIGHT
+        spread = 0.0 if slight else abs(values[1] / values[0] - 1)
         worst = max(worst or 0.0, spread)
-        if spread > NEAR:
+        if spread > NEAR[key]:
             text = (
                 f"{what}: the {_NAMES[key]} differs by {100 * spread:.0f} % between the best runs"
             )
@@ -88,20 +95,58 @@ def _agree(
     return worst
 
 
-def _against_file(what: str, pair: PairFigures, grid: Grid) -> list[Doubt]:
-    """What the grid file says of the link between the two, if there is one."""
-    link = next((link for link in grid.link if set(link.between) == set(pair.between)), None)
+def _fans(runs: Sequence[Figures], found: Figures) -> list[Doubt]:
+    """What ways share is believed when two runs saw as much of it."""
     doubts = []
-    if link and link.rate and pair.rate > 0:
-        said = link.rate.bytes
-        if not _RATE[0] <= pair.rate / said <= _RATE[1]:
-            share = f"{100 * pair.rate / said:.0f} %"
-            text = f"{what}: the bandwidth is {share} of the {link.rate} that the grid file says"
-            doubts.append(Doubt(_PAIR_KEYS["rate"], text))
-    if link and link.rtt and pair.latency > 0:
-        half = link.rtt.seconds / 2
-        if not _TRIP[0] * half <= pair.latency <= _TRIP[1] * half + _SLACK:
-            trip = f"{2e3 * pair.latency:.3g} ms"
-            text = f"{what}: a round trip takes {trip}, {link.rtt} by the grid file"
-            doubts.append(Doubt(_PAIR_KEYS["latency"], text))
+    for stretch in found.stretches():
+        source, others = stretch.between[0][0], [other for _, other in stretch.between]
+        same = [fan.together(others) for run in runs for fan in run.fans if fan.source == source]
+        best, *rest = sorted(same, reverse=True)
+        if rest and best > (1 + NEAR["rate"]) * rest[0]:
+            what = f"from {source} to {' and '.join(others)} at the same time"
+            spread = f"{100 * (1 - rest[0] / best):.0f} %"
+            text = f"{what}: the bandwidth differs by {spread} between the best runs"
+            doubts.append(Doubt((f"shared={source}",), text))
     return doubts
+
+
+def _link_between(pair: PairFigures, grid: Grid) -> LinkSpec | None:
+    return next((link for link in grid.link if set(link.between) == set(pair.between)), None)
+
+
+def _of_links(pair: PairFigures, found: Figures) -> float:
+    """What the links of all senders carry together, or of all receivers; 0: not known."""
+    rates = [c.rate for c in found.clusters if c.name in pair.between]
+    return pair.senders * min(rates, default=0)
+
+
+def _against_rates(what: str, pair: PairFigures, found: Figures, grid: Grid) -> list[Doubt]:
+    """What the grid file's rate, or the members' links where they are narrower, allow."""
+    link = _link_between(pair, grid)
+    if not link or not link.rate or pair.rate <= 0:
+        return []
+    links = _of_links(pair, found)
+    narrow = 0 < links < link.rate.bytes
+    share = pair.rate / (links if narrow else link.rate.bytes)
+    if _RATE[0] <= share <= _RATE[1]:
+        return []
+    by = (
+        f"what {pair.senders} links of members carry"
+        if narrow
+        else f"the {link.rate} that the grid file says"
+    )
+    text = f"{what}: the bandwidth is {100 * share:.0f} % of {by}"
+    return [Doubt(_PAIR_KEYS["rate"], text)]
+
+
+def _against_trip(what: str, pair: PairFigures, grid: Grid) -> list[Doubt]:
+    """The round trip that the grid file says."""
+    link = _link_between(pair, grid)
+    if not link or not link.rtt or pair.latency <= 0:
+        return []
+    half = link.rtt.seconds / 2
+    if _TRIP[0] * half <= pair.latency <= _TRIP[1] * half + _SLACK:
+        return []
+    trip = f"{2e3 * pair.latency:.3g} ms"
+    text = f"{what}: a round trip takes {trip}, {link.rtt} by the grid file"
+    return [Doubt(_PAIR_KEYS["latency"], text)]

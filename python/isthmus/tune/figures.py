@@ -17,7 +17,7 @@ _OF_LINKS = 0.85  # of what all links carry: headers, and ends of streams that a
 
 
 class ClusterFigures(BaseModel):
-    """Seconds one way and bytes a second, as tune.c says; 0: could not be measured."""
+    """Seconds one way and bytes a second of a rank's link; 0: could not be measured."""
 
     name: str
     ranks: int
@@ -35,11 +35,27 @@ class PairFigures(BaseModel):
 
 
 class FanFigures(BaseModel):
-    """Bytes a second from one cluster to each of the others, to all of them at the same time."""
+    """What went from one cluster to each of the others, to all of them at the same time, and the
+    seconds until it was there."""
 
     source: str
     to: list[str]
-    rates: list[float]
+    bytes: list[float]
+    seconds: list[float]
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """By cluster, of those that were measured."""
+        each = zip(self.to, self.bytes, self.seconds, strict=True)
+        return {to: sent / taken for to, sent, taken in each if taken > 0}
+
+    def together(self, others: Collection[str]) -> float:
+        """Bytes a second to all of `others`: until the last of them has everything, since one that
+        has it sooner leaves what they share to the rest."""
+        each = zip(self.to, self.bytes, self.seconds, strict=True)
+        chosen = [(sent, taken) for to, sent, taken in each if to in others]
+        longest = max((taken for _, taken in chosen), default=0)
+        return sum(sent for sent, _ in chosen) / longest if longest else 0
 
 
 class Figures(BaseModel):
@@ -48,9 +64,10 @@ class Figures(BaseModel):
     fans: list[FanFigures] = []
 
     def network(self, without: Collection[str] = ()) -> str:
-        """For ISTHMUS_NETWORK (docs/collectives.md), `without` some of its keys. Of several
-        clusters the worst, since a collective waits for the last; of pairs the worst, too, and what
-        differs from it; of several runs see `best`."""
+        """For ISTHMUS_NETWORK (docs/collectives.md), `without` some of its keys; `shared=SOURCE` is
+        the stretch of the ways from there. Of several clusters the worst, since a collective waits
+        for the last; of pairs the worst, too, and what differs from it; of several runs see
+        `best`."""
         every: list[ClusterFigures | PairFigures] = [*self.clusters, *self.pairs]
         ways = [
             networktext.Way(
@@ -67,7 +84,11 @@ class Figures(BaseModel):
             "stream-cost": time(max((c.message for c in self.clusters), default=0)),
         }
         rest = [f"{key}={value}" for key, value in keys.items() if value and key not in without]
-        found = [] if "wan-rate" in without else self.stretches()
+        found = [
+            stretch
+            for stretch in self.stretches()
+            if {"wan-rate", f"shared={stretch.between[0][0]}"}.isdisjoint(without)
+        ]
         return ",".join(
             [
                 *networktext.worst(ways),
@@ -83,40 +104,50 @@ class Figures(BaseModel):
         alone = {frozenset(pair.between): pair.rate for pair in self.pairs}
         links = {cluster.name: cluster.ranks * cluster.rate for cluster in self.clusters}
         found = []
-        for fan in self.fans:
-            slowed = {
-                (fan.source, to): rate
-                for to, rate in zip(fan.to, fan.rates, strict=True)
-                if 0 < rate < _SHARES * alone[frozenset((fan.source, to))]
-            }
-            full = 0 < _OF_LINKS * links[fan.source] <= sum(fan.rates)
+        for source in dict.fromkeys(fan.source for fan in self.fans):
+            same = [fan for fan in self.fans if fan.source == source]
+            slowed = [
+                to
+                for to in same[0].to
+                if 0
+                < max(fan.rates.get(to, 0) for fan in same)
+                < _SHARES * alone[frozenset((source, to))]
+            ]
+            carried = max(fan.together(fan.to) for fan in same)
+            full = 0 < _OF_LINKS * links[source] <= carried
             if len(slowed) > 1 and not full:
-                found.append(networktext.Stretch(list(slowed), sum(slowed.values())))
+                rate = max(fan.together(slowed) for fan in same)
+                found.append(networktext.Stretch([(source, to) for to in slowed], rate))
         return found
+
+
+def carried(size: float, seconds: float, latency: float) -> float:
+    """Bytes a second, from what went and the seconds between the word to begin and the arrival of
+    the last of it, a round trip of which went by before anything could come. Never more than the
+    network carries: all of it has arrived within that time. 0: not measured."""
+    under_way = max(seconds - 2 * latency, seconds / 2)
+    return size / under_way if under_way > 0 else 0
 
 
 def parse(text: str) -> Figures:
     """What tune.c printed."""
     try:
-        return Figures.model_validate(json.loads(text))
-    except ValueError as error:
+        data = json.loads(text)
+        for one in (*data["clusters"], *data["pairs"]):
+            one["rate"] = carried(one.pop("bytes"), one.pop("seconds"), one["latency"])
+        return Figures.model_validate(data)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RunError(f"the measuring program said nonsense: {error}") from None
 
 
 def best(runs: Sequence[Figures]) -> Figures:
     """Of several runs the least times and the highest rates: whatever else a machine does makes
-    them worse."""
+    them worse. Of fans all, so that a stretch is one that no run saw carry more."""
     return Figures(
         clusters=[_best(same) for same in zip(*(run.clusters for run in runs), strict=True)],
         pairs=[_best(same) for same in zip(*(run.pairs for run in runs), strict=True)],
-        fans=[_best_fan(same) for same in zip(*(run.fans for run in runs), strict=True)],
+        fans=[fan for run in runs for fan in run.fans],
     )
-
-
-def _best_fan(same: Sequence[FanFigures]) -> FanFigures:
-    """So a stretch is one that no run saw carry more."""
-    rates = [max(of_pair) for of_pair in zip(*(fan.rates for fan in same), strict=True)]
-    return same[0].model_copy(update={"rates": rates})
 
 
 def _best(same: Sequence[Any]) -> Any:

@@ -1,20 +1,21 @@
 /* Measures the networks of a grid, as collectives use them. One process per rank; ranks of one
  * cluster have the same ISTHMUS_CLUSTER. Rank 0 prints one line of JSON:
- *   {"clusters": [{"name", "ranks", "latency", "rate", "message"}],
- *    "pairs": [{"between": [name, name], "latency", "rate", "senders", "message"}],
- *    "fans": [{"source": name, "to": [name...], "rates": [...]}]}
- * latency: seconds one way of 8 B; rate: bytes a second of 1 MiB messages, in a cluster over one
- * rank's link (another host's, if there is one), between two clusters of all senders together;
- * message: seconds per 8 B message, in a cluster of a stream of them, between two clusters of one
- * sent alone; rates: of all senders of one cluster to each other one, to all at the same time; of
- * three clusters and more. 0: cannot be measured there. */
+ *   {"clusters": [{"name", "ranks", "latency", "bytes", "seconds", "message"}],
+ *    "pairs": [{"between": [name, name], "latency", "bytes", "seconds", "senders", "message"}],
+ *    "fans": [{"source": name, "to": [name...], "bytes": [...], "seconds": [...]}]}
+ * latency: seconds one way of 8 B; bytes and seconds: how much went, and how long it took from the
+ * word to begin until the receivers had all of it, a round trip included; in a cluster over one
+ * rank's link (another host's, if there is one), between two clusters by all senders together, in a
+ * fan from one cluster to each other one at the same time (of three clusters and more); message:
+ * seconds per 8 B message, in a cluster of a stream of them, between two clusters of one sent
+ * alone. 0: cannot be measured there. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { TAG = 7, BIG = 1 << 20, WINDOW = 8, SMALL_WINDOW = 64 };
+enum { TAG = 7, WORD = 8, BIG = 1 << 20, WINDOW = 8, SMALL_WINDOW = 64 };
 static const double kSeconds = 1.0; /* of a stream, about */
 static const int kMost = 256;       /* messages of one */
 
@@ -53,29 +54,20 @@ static double latency(int a, int b, int rounds) {
   return least;
 }
 
-/* `count` messages from `a` to `b`, `window` of them posted at a time. Seconds per message between
- * the arrival of the first window and of the last, known to `b`. */
-static double stream(int a, int b, int bytes, int count, int window) {
+/* `count` messages to or from `peer`, `window` of them posted at a time. */
+static void stream(int peer, int sends, int bytes, int count, int window) {
   MPI_Request requests[SMALL_WINDOW];
-  double first = 0, last = 0;
-  int in_first = 0;
-  for (int done = 0; done < count; done += window) {
-    const int now = count - done < window ? count - done : window;
-    for (int i = 0; i < now; ++i) {
-      if (rank == a) {
-        MPI_Isend(big, bytes, MPI_BYTE, b, TAG, MPI_COMM_WORLD, &requests[i]);
-      } else {
-        MPI_Irecv(big, bytes, MPI_BYTE, a, TAG, MPI_COMM_WORLD, &requests[i]);
-      }
-    }
-    MPI_Waitall(now, requests, MPI_STATUSES_IGNORE);
-    last = MPI_Wtime();
-    if (done == 0) {
-      first = last;
-      in_first = now;
+  for (int i = 0; i < window; ++i) requests[i] = MPI_REQUEST_NULL;
+  for (int i = 0; i < count; ++i) {
+    MPI_Request* const next = &requests[i % window];
+    MPI_Wait(next, MPI_STATUS_IGNORE);
+    if (sends) {
+      MPI_Isend(big, bytes, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, next);
+    } else {
+      MPI_Irecv(big, bytes, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, next);
     }
   }
-  return count > in_first ? (last - first) / (count - in_first) : 0;
+  MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
 }
 
 static int compare(const void* a, const void* b) {
@@ -83,143 +75,202 @@ static int compare(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
-/* What it costs `a` to send a message while nothing else is under way: the median, known to `a`. */
+/* What it costs `a` to send a message while nothing else is under way: of some rows of sends the
+ * least median, known to `a`. */
 static double alone(int a, int b) {
-  enum { SENDS = 21 };
-  double each[SENDS] = {0};
+  enum { SENDS = 21, ROWS = 4 };
+  double least = 1e9;
   char byte[8] = {0};
-  for (int i = 0; i < SENDS; ++i) {
-    const struct timespec pause = {0, 2 * 1000 * 1000};
-    if (rank == b) {
-      MPI_Recv(byte, 8, MPI_BYTE, a, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      continue;
-    }
-    nanosleep(&pause, NULL);
-    const double begin = MPI_Wtime();
-    MPI_Send(byte, 8, MPI_BYTE, b, TAG, MPI_COMM_WORLD);
-    each[i] = MPI_Wtime() - begin;
+  for (int i = 0; i < SENDS * ROWS && rank == b; ++i) {
+    MPI_Recv(byte, 8, MPI_BYTE, a, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
-  qsort(each, SENDS, sizeof each[0], compare);
-  return each[SENDS / 2];
+  for (int row = 0; row < ROWS && rank == a; ++row) {
+    double each[SENDS];
+    for (int i = 0; i < SENDS; ++i) {
+      const struct timespec pause = {0, 2 * 1000 * 1000};
+      nanosleep(&pause, NULL);
+      const double begin = MPI_Wtime();
+      MPI_Send(byte, 8, MPI_BYTE, b, TAG, MPI_COMM_WORLD);
+      each[i] = MPI_Wtime() - begin;
+    }
+    qsort(each, SENDS, sizeof each[0], compare);
+    if (each[SENDS / 2] < least) least = each[SENDS / 2];
+  }
+  return least;
 }
 
-/* How many messages take about kSeconds, from what a few took at `b`. Known to both. */
-static int enough(int a, int b, int bytes, int window) {
-  int count = 2 * window;
-  const double each = stream(a, b, bytes, count, window);
-  if (rank == b) {
-    count = each > 0 ? (int)(kSeconds / each) : kMost;
-    if (count > kMost) count = kMost;
-    if (count < 2 * window) count = 2 * window;
-    MPI_Send(&count, 1, MPI_INT, a, TAG, MPI_COMM_WORLD);
-  } else {
-    MPI_Recv(&count, 1, MPI_INT, b, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+/* Seconds per message of a stream of small ones from `a` to `b`, from `b`'s word to begin: the
+ * least of some, known to `b`. */
+static double in_stream(int a, int b) {
+  enum { COUNT = 50 * SMALL_WINDOW, STREAMS = 6 };
+  double least = 1e9;
+  for (int i = 0; i < STREAMS; ++i) {
+    const double begin = MPI_Wtime();
+    if (rank == a) MPI_Recv(NULL, 0, MPI_BYTE, b, WORD, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == b) MPI_Send(NULL, 0, MPI_BYTE, a, WORD, MPI_COMM_WORLD);
+    stream(rank == a ? b : a, rank == a, 8, COUNT, SMALL_WINDOW);
+    const double each = (MPI_Wtime() - begin) / COUNT;
+    if (each < least) least = each;
   }
-  return count;
+  return least;
 }
+
+/* The i-th of `from` sends `count` messages of BIG bytes to the i-th of `to`. */
+struct Flow {
+  const int *from, *to;
+  int pairs, count;
+};
+
+/* What this process sends for several flows at the same time, each receiver's as fast as it takes
+ * it, at most WINDOW under way; to none before the head of its flow has said so. */
+static void send_all(const struct Flow* flows, int number) {
+  int* to = malloc((size_t)number * sizeof *to);
+  int* left = calloc((size_t)number, sizeof *left);
+  const int slots = number * (WINDOW + 1);
+  MPI_Request* requests = malloc((size_t)slots * sizeof *requests);
+  if (!to || !left || !requests) MPI_Abort(MPI_COMM_WORLD, 1);
+  for (int i = 0; i < slots; ++i) requests[i] = MPI_REQUEST_NULL;
+  for (int f = 0; f < number; ++f) {
+    for (int i = 0; i < flows[f].pairs; ++i) {
+      if (rank != flows[f].from[i]) continue;
+      to[f] = flows[f].to[i], left[f] = flows[f].count;
+      MPI_Irecv(NULL, 0, MPI_BYTE, flows[f].to[0], WORD, MPI_COMM_WORLD,
+                &requests[number * WINDOW + f]);
+    }
+  }
+  for (;;) {
+    int slot;
+    MPI_Waitany(slots, requests, &slot, MPI_STATUS_IGNORE);
+    if (slot == MPI_UNDEFINED) break;
+    const int word = slot >= number * WINDOW;
+    const int f = word ? slot - number * WINDOW : slot / WINDOW;
+    const int first = word ? f * WINDOW : slot, last = word ? first + WINDOW : slot + 1;
+    for (int i = first; i < last && left[f] > 0; ++i, --left[f]) {
+      MPI_Isend(big, BIG, MPI_BYTE, to[f], TAG, MPI_COMM_WORLD, &requests[i]);
+    }
+  }
+  free(requests);
+  free(left);
+  free(to);
+}
+
+/* What this process receives of a flow. Its head, the first receiver, tells the senders to begin,
+ * and knows how long it took by its own clock until all receivers had everything. What a receiver
+ * had when its first messages were complete would not do for a beginning: messages under way at the
+ * same time share the wire, and most of the rest has come by then. */
+static double receive_all(const struct Flow* flow) {
+  const int head = rank == flow->to[0];
+  const double begin = MPI_Wtime();
+  for (int i = 0; i < flow->pairs && head; ++i) {
+    MPI_Send(NULL, 0, MPI_BYTE, flow->from[i], WORD, MPI_COMM_WORLD);
+  }
+  for (int i = 0; i < flow->pairs; ++i) {
+    if (rank != flow->to[i]) continue;
+    stream(flow->from[i], 0, BIG, flow->count, WINDOW);
+    if (!head) MPI_Send(NULL, 0, MPI_BYTE, flow->to[0], WORD, MPI_COMM_WORLD);
+  }
+  for (int i = 1; i < flow->pairs && head; ++i) {
+    MPI_Recv(NULL, 0, MPI_BYTE, flow->to[i], WORD, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  return head ? MPI_Wtime() - begin : 0;
+}
+
+/* Flows at the same time, `seconds` of each known to all. No process has a part in two of them,
+ * unless it sends in all of them. */
+static void carry(const struct Flow* flows, int number, double* seconds) {
+  double* mine = calloc((size_t)number, sizeof *mine);
+  if (!mine) MPI_Abort(MPI_COMM_WORLD, 1);
+  nap_barrier();
+  for (int f = 0; f < number; ++f) {
+    for (int i = 0; i < flows[f].pairs; ++i) {
+      if (rank == flows[f].to[i]) mine[f] = receive_all(&flows[f]);
+    }
+  }
+  send_all(flows, number);
+  nap_barrier();
+  MPI_Allreduce(mine, seconds, number, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  free(mine);
+}
+
+/* How many messages take about kSeconds, if as many as these took `seconds`. */
+static int enough(int messages, double seconds) {
+  const double count = seconds > 0 ? messages * kSeconds / seconds : kMost;
+  return count > kMost ? kMost : count < WINDOW ? WINDOW : (int)count;
+}
+
+/* Bytes and seconds of a flow between `pairs` ranks, after a short one that has its streams
+ * up to speed. Known to all. */
+static void measure_flow(const int* from, const int* to, int pairs, double carried[2]) {
+  struct Flow flow = {from, to, pairs, WINDOW};
+  carry(&flow, 1, &carried[1]);
+  flow.count = enough(WINDOW, carried[1]);
+  carry(&flow, 1, &carried[1]);
+  carried[0] = (double)BIG * flow.count * pairs;
+}
+
+enum { LATENCY, BYTES, SECONDS, MESSAGE, FIGURES };
 
 /* Between two members of a cluster. Known to all. */
-static void measure_cluster(int a, int b, double figures[3]) {
-  double mine[3] = {0, 0, 0};
+static void measure_cluster(int a, int b, double figures[FIGURES]) {
+  double mine[2] = {0, 0}, all[2], carried[2] = {0, 0};
   nap_barrier();
   if (a >= 0 && (rank == a || rank == b)) {
-    const double half = latency(a, b, 200);
-    const int count = enough(a, b, BIG, WINDOW);
-    const double each = stream(a, b, BIG, count, WINDOW);
-    const double small = stream(a, b, 8, 100 * SMALL_WINDOW, SMALL_WINDOW);
+    const double half = latency(a, b, 200), small = in_stream(a, b);
     if (rank == a) mine[0] = half;
-    if (rank == b) {
-      mine[1] = each > 0 ? BIG / each : 0;
-      mine[2] = small;
-    }
+    if (rank == b) mine[1] = small;
   }
   nap_barrier();
-  MPI_Allreduce(mine, figures, 3, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  if (a >= 0) measure_flow(&a, &b, 1, carried);
+  figures[LATENCY] = all[0], figures[MESSAGE] = all[1];
+  figures[BYTES] = carried[0], figures[SECONDS] = carried[1];
 }
 
 /* Between two clusters: the i-th members send to each other. Known to all. */
-static void measure_pair(const int* from, const int* to, int senders, double figures[3]) {
-  double mine[3] = {0, 0, 0};
-  int partner = -1, sends = 0;
-  for (int i = 0; i < senders; ++i) {
-    if (rank == from[i]) partner = to[i], sends = 1;
-    if (rank == to[i]) partner = from[i];
-  }
-  const int a = sends ? rank : partner, b = sends ? partner : rank;
+static void measure_pair(const int* from, const int* to, int senders, double figures[FIGURES]) {
+  double mine[2] = {0, 0}, all[2], carried[2];
   nap_barrier();
   if (rank == from[0] || rank == to[0]) {
     const double half = latency(from[0], to[0], 10), lone = alone(from[0], to[0]);
-    if (rank == from[0]) mine[0] = half, mine[2] = lone;
+    if (rank == from[0]) mine[0] = half, mine[1] = lone;
   }
   nap_barrier();
-  int count = 0;
-  if (partner >= 0) count = enough(a, b, BIG, WINDOW);
-  nap_barrier();
-  if (partner >= 0) {
-    const double each = stream(a, b, BIG, count, WINDOW);
-    if (rank == b && each > 0) mine[1] = BIG / each;
-  }
-  nap_barrier();
-  MPI_Allreduce(mine, figures, 3, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-}
-
-/* One member's messages to several at the same time, each of whom gets them as fast as it can;
- * `counts` of them, at most WINDOW under way to each. */
-static void send_to_all(const int* to, const int* counts, int number) {
-  MPI_Request* requests = malloc((size_t)number * WINDOW * sizeof *requests);
-  int* begun = calloc((size_t)number, sizeof(int));
-  if (!requests || !begun) MPI_Abort(MPI_COMM_WORLD, 1);
-  for (int i = 0; i < number * WINDOW; ++i) {
-    const int k = i / WINDOW;
-    requests[i] = MPI_REQUEST_NULL;
-    if (begun[k] == counts[k]) continue;
-    MPI_Isend(big, BIG, MPI_BYTE, to[k], TAG, MPI_COMM_WORLD, &requests[i]);
-    ++begun[k];
-  }
-  for (;;) {
-    int i;
-    MPI_Waitany(number * WINDOW, requests, &i, MPI_STATUS_IGNORE);
-    if (i == MPI_UNDEFINED) break;
-    const int k = i / WINDOW;
-    if (begun[k] == counts[k]) continue;
-    MPI_Isend(big, BIG, MPI_BYTE, to[k], TAG, MPI_COMM_WORLD, &requests[i]);
-    ++begun[k];
-  }
-  free(requests);
-  free(begun);
+  MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  measure_flow(from, to, senders, carried);
+  figures[LATENCY] = all[0], figures[MESSAGE] = all[1];
+  figures[BYTES] = carried[0], figures[SECONDS] = carried[1];
 }
 
 /* From cluster `source` to each other one at the same time, each pair for about as long as it would
- * take alone: `alone` are the pairs' rates. Known to all. */
+ * take alone: `alone` are the pairs' bytes a second. Those to itself are 0. Known to all. */
 static void measure_fan(int source, int clusters, const int* members, const int* sizes,
-                        const double* alone, double* rates) {
-  double* mine = calloc((size_t)clusters, sizeof *mine);
-  int* to = malloc((size_t)clusters * sizeof *to);
-  int* counts = malloc((size_t)clusters * sizeof *counts);
-  if (!mine || !to || !counts) MPI_Abort(MPI_COMM_WORLD, 1);
-  int number = 0, from = -1, expected = 0, cluster = -1;
+                        const double* alone, double* bytes, double* seconds) {
+  struct Flow* flows = malloc((size_t)clusters * sizeof *flows);
+  if (!flows) MPI_Abort(MPI_COMM_WORLD, 1);
   for (int c = 0; c < clusters; ++c) {
     const int senders = sizes[source] < sizes[c] ? sizes[source] : sizes[c];
-    int count = (int)(kSeconds * alone[c] / senders / BIG);
-    if (count > kMost) count = kMost;
-    if (count < 3 * WINDOW) count = 3 * WINDOW;
-    for (int i = 0; i < senders && c != source; ++i) {
-      const int a = members[source * size + i], b = members[c * size + i];
-      if (rank == a) to[number] = b, counts[number++] = count;
-      if (rank == b) from = a, expected = count, cluster = c;
-    }
+    const struct Flow flow = {members + source * size, members + c * size,
+                              c == source ? 0 : senders,
+                              enough(1, alone[c] > 0 ? BIG * senders / alone[c] : 0)};
+    flows[c] = flow;
+    bytes[c] = (double)BIG * flow.count * flow.pairs;
   }
-  nap_barrier();
-  if (number > 0) send_to_all(to, counts, number);
-  if (from >= 0) {
-    const double each = stream(from, rank, BIG, expected, WINDOW);
-    if (each > 0) mine[cluster] = BIG / each;
+  carry(flows, clusters, seconds);
+  free(flows);
+}
+
+static void print_figures(const double figures[FIGURES]) {
+  printf("\"latency\": %.9g, \"bytes\": %.9g, \"seconds\": %.9g, \"message\": %.9g}",
+         figures[LATENCY], figures[BYTES], figures[SECONDS], figures[MESSAGE]);
+}
+
+/* `values` of all clusters but one. */
+static void print_others(const char* key, const double* values, int clusters, int but) {
+  printf(", \"%s\": [", key);
+  for (int c = 0, n = 0; c < clusters; ++c) {
+    if (c != but) printf("%s%.9g", n++ ? ", " : "", values[c]);
   }
-  nap_barrier();
-  MPI_Allreduce(mine, rates, clusters, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-  free(mine);
-  free(to);
-  free(counts);
+  printf("]");
 }
 
 int main(int argc, char** argv) {
@@ -238,9 +289,12 @@ int main(int argc, char** argv) {
   int* members = malloc((size_t)size * (size_t)size * sizeof(int));
   int* counts = calloc((size_t)size, sizeof(int));
   double* rates = calloc((size_t)size * (size_t)size, sizeof *rates); /* of pairs, both ways */
-  double* together = malloc((size_t)size * sizeof *together);
+  double* bytes = malloc((size_t)size * sizeof *bytes);
+  double* seconds = malloc((size_t)size * sizeof *seconds);
   big = calloc(BIG, 1);
-  if (!all || !members || !counts || !rates || !together || !big) MPI_Abort(MPI_COMM_WORLD, 1);
+  if (!all || !members || !counts || !rates || !bytes || !seconds || !big) {
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
   MPI_Allgather(mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
   int clusters = 0;
   for (int r = 0; r < size; ++r) {
@@ -256,12 +310,11 @@ int main(int argc, char** argv) {
     for (int i = counts[c] - 1; i > 0; --i) {
       if (strcmp(all[of[i]][1], all[of[0]][1]) != 0) other = i;
     }
-    double figures[3];
+    double figures[FIGURES];
     measure_cluster(other < 0 ? -1 : of[0], other < 0 ? -1 : of[other], figures);
     if (rank == 0) {
-      printf("%s{\"name\": \"%s\", \"ranks\": %d, \"latency\": %.9g, \"rate\": %.9g, ",
-             c ? ", " : "", all[of[0]][0], counts[c], figures[0], figures[1]);
-      printf("\"message\": %.9g}", figures[2]);
+      printf("%s{\"name\": \"%s\", \"ranks\": %d, ", c ? ", " : "", all[of[0]][0], counts[c]);
+      print_figures(figures);
     }
   }
   if (rank == 0) printf("], \"pairs\": [");
@@ -269,34 +322,34 @@ int main(int argc, char** argv) {
     for (int b = a + 1; b < clusters; ++b) {
       const int *of_a = members + a * size, *of_b = members + b * size;
       const int senders = counts[a] < counts[b] ? counts[a] : counts[b];
-      double figures[3];
+      double figures[FIGURES];
       measure_pair(of_a, of_b, senders, figures);
-      rates[a * size + b] = rates[b * size + a] = figures[1];
+      rates[a * size + b] = rates[b * size + a] = figures[BYTES] / figures[SECONDS];
       if (rank == 0) {
         printf("%s{\"between\": [\"%s\", \"%s\"], ", a + b > 1 ? ", " : "", all[of_a[0]][0],
                all[of_b[0]][0]);
-        printf("\"latency\": %.9g, \"rate\": %.9g, \"senders\": %d, \"message\": %.9g}", figures[0],
-               figures[1], senders, figures[2]);
+        printf("\"senders\": %d, ", senders);
+        print_figures(figures);
       }
     }
   }
   if (rank == 0) printf("], \"fans\": [");
   for (int a = 0; a < clusters && clusters > 2; ++a) {
-    measure_fan(a, clusters, members, counts, rates + a * size, together);
+    measure_fan(a, clusters, members, counts, rates + a * size, bytes, seconds);
     if (rank != 0) continue;
     printf("%s{\"source\": \"%s\", \"to\": [", a ? ", " : "", all[members[a * size]][0]);
     for (int b = 0, n = 0; b < clusters; ++b) {
       if (b != a) printf("%s\"%s\"", n++ ? ", " : "", all[members[b * size]][0]);
     }
-    printf("], \"rates\": [");
-    for (int b = 0, n = 0; b < clusters; ++b) {
-      if (b != a) printf("%s%.9g", n++ ? ", " : "", together[b]);
-    }
-    printf("]}");
+    printf("]");
+    print_others("bytes", bytes, clusters, a);
+    print_others("seconds", seconds, clusters, a);
+    printf("}");
   }
   if (rank == 0) printf("]}\n");
   free(rates);
-  free(together);
+  free(bytes);
+  free(seconds);
   free(all);
   free(members);
   free(counts);

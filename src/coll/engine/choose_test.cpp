@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <set>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "coll/testing/testing.hpp"
 
@@ -185,6 +188,22 @@ TEST(Choice, AmongThreeClustersOnlyTheLongestBroadcastsGoFromClusterToCluster) {
   };
   EXPECT_EQ(name(256 << 10), "striped");  // a quarter of it takes a link 5 ms
   EXPECT_EQ(name(4 << 20), "chained");
+}
+
+TEST(Choice, WholeMessagesGoWhereLinksAreMuchWiderThanTheNetworkBetweenClusters) {
+  const Layout layout(Shape{0, 0, 0, 1, 1, 1, 2, 2, 2});
+  const Network network = parse_network(  // as tune found it on the testbed `distant`
+      "wan-latency=20160us,wan-rate=889M,link-latency=8us,link-rate=66822M,message-cost=7.5us,"
+      "stream-cost=1.1us,pair=a/b:1063us:900M",
+      {}, std::vector<std::string>{"a", "b", "c"});
+  for (const int home : {0, 1, 2}) {
+    for (const std::size_t bytes :
+         std::initializer_list<std::size_t>{3'200'000, 8 << 20, 32'000'000}) {
+      const auto chosen = choose({layout, network, {Kind::Bcast, bytes, true, home}}, {});
+      EXPECT_TRUE(chosen.algorithm->name == "tree" || chosen.algorithm->name == "magpie")
+          << chosen.algorithm->name << " of " << bytes << " bytes from " << home;
+    }
+  }
 }
 
 }  // namespace
