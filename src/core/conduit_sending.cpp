@@ -41,7 +41,7 @@ void set_sequence(Packet& packet, std::uint64_t sequence) {
 std::shared_ptr<Packet> packet_for(std::size_t body) {
   auto packet = std::make_shared<Packet>();
   packet->size = kHeaderSize + body;
-  packet->data = std::make_unique_for_overwrite<std::byte[]>(packet->size);
+  packet->data = frame_memory().take(packet->size);
   return packet;
 }
 
