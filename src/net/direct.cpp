@@ -338,8 +338,6 @@ asio::awaitable<void> Direct::dialling(std::shared_ptr<Direct> self, PeerPtr pee
   }
 }
 
-// ---- the end ------------------------------------------------------------------------------------
-
 std::map<std::size_t, DirectCount> Direct::counts() const {
   std::map<std::size_t, DirectCount> all;
   for (const auto& [node, peer] : peers_) {
