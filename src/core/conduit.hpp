@@ -36,6 +36,7 @@
 #include <vector>
 
 #include "core/compressor.hpp"
+#include "core/frame_memory.hpp"
 #include "core/late.hpp"
 #include "core/number_set.hpp"
 #include "core/wire.hpp"
@@ -51,7 +52,7 @@ using StreamId = std::uint32_t;
 struct Packet {
   FrameKind kind{};
   std::size_t size = 0;
-  std::unique_ptr<std::byte[]> data;
+  FrameMemory::Block data;
   Receipt receipt{};
   std::span<const std::byte> bytes() const { return {data.get(), size}; }
   std::span<std::byte> body() { return {data.get() + kHeaderSize, size - kHeaderSize}; }

@@ -9,7 +9,9 @@ namespace isthmus::core {
 namespace {
 
 constexpr std::size_t kMaxGaps = 1U << 16;  // in what has been received
-constexpr std::size_t kAckBytes = 128 * 1024;
+// Or a quarter of the window. At less than 4 Gbit/s `ack_delay` is over first. 1 MiB over plain TCP
+// in one room takes 312 us one way, acknowledged every 128 KiB 410 (two cores, November 2026).
+constexpr std::size_t kAckBytes = std::size_t{512} * 1024;
 
 }  // namespace
 
@@ -152,7 +154,7 @@ std::string Conduit::take(Stream& stream, const Decoded& frame, Time now, const 
       .receipt = kept ? Receipt{config_.peer, header.sequence, config_.session} : Receipt{},
       .memory = std::move(memory)};
   if (sink(in, header.hops)) consume(header.body_size);
-  if (received_bytes_ - acked_bytes_ >= kAckBytes) ack_due_ = true;
+  if (received_bytes_ - acked_bytes_ >= std::min(kAckBytes, config_.window / 4)) ack_due_ = true;
   return {};
 }
 

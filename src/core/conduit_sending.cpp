@@ -41,7 +41,7 @@ void set_sequence(Packet& packet, std::uint64_t sequence) {
 std::shared_ptr<Packet> packet_for(std::size_t body) {
   auto packet = std::make_shared<Packet>();
   packet->size = kHeaderSize + body;
-  packet->data = std::make_unique_for_overwrite<std::byte[]>(packet->size);
+  packet->data = frame_memory().take(packet->size);
   return packet;
 }
 
@@ -67,8 +67,8 @@ void Conduit::submit(const OutFrame& frame, std::uint16_t hops) {
   } else {
     const bool begins = frame.kind == FrameKind::Envelope;
     if (begins) ++counts_.messages;
-    if (begins || frame.kind == FrameKind::Piece)
-      counts_.bytes += frame.payload.size() + frame.lent;
+    const bool carries = begins || frame.kind == FrameKind::Piece;
+    if (carries && !frame.counted) counts_.bytes += frame.payload.size() + frame.lent;
   }
   if (bye_wanted_) return;
   enqueue(make_packet(header, std::span(frame.head).first(frame.head_size), frame.payload));

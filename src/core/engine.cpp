@@ -127,7 +127,7 @@ void Engine::choose_link(std::uint64_t context, LinkChoice link) {
 }
 
 void Engine::read_from(NodeId peer, Reader reader) {
-  state_->channel(peer).read = std::move(reader);
+  state_->channel(peer).read = std::make_shared<const Reader>(std::move(reader));
 }
 
 void Engine::lend_to(NodeId peer, std::size_t least) { state_->channel(peer).out.lend(least); }

@@ -99,6 +99,21 @@ class Engine {
   /// What the peer lends is read so when it is matched, and asked for as other messages are where
   /// that cannot be. A peer that lends without this breaks the protocol.
   void read_from(NodeId peer, Reader reader);
+  /// A piece of a lent message that has been matched, and the memory of its receive for it.
+  struct Reading {
+    NodeId peer = kNobody;
+    std::uint64_t number = 0;   ///< of the message
+    std::uint64_t address = 0;  ///< in the peer's memory
+    std::span<std::byte> to;
+    std::shared_ptr<const Reader> reader;
+    [[nodiscard]] bool read() const { return (*reader)(address, to); }
+  };
+  /// There is a piece of a message of more than Limits::read_at_once, which is read in pieces.
+  bool has_readings() const;
+  /// The next of them; messages take turns. The caller reads it, without the engine, and says so.
+  std::optional<Reading> next_reading();
+  /// `good` is what `read` has returned.
+  void end_reading(const Reading& reading, bool good);
   /// Messages to a peer that reads them, of at least so many bytes, are lent from now on: their
   /// sends are not Done before they are matched.
   void lend_to(NodeId peer, std::size_t least);

@@ -76,8 +76,8 @@ void Engine::State::complete(Channel& channel, Incoming& message) {
 
 void Engine::State::bind(Channel& channel, Incoming& message, RecvOp* op) {
   channel.in.bind(message, op);
-  if (message.body.lent && read_lent(channel, message)) {
-    channel.in.take(message);
+  if (message.body.lent) {
+    read_lent(channel, message);
   } else if (message.body.waits) {
     channel.in.grant(message.body.number);
   }
@@ -85,11 +85,67 @@ void Engine::State::bind(Channel& channel, Incoming& message, RecvOp* op) {
   activate(channel);
 }
 
-bool Engine::State::read_lent(Channel& channel, Incoming& message) {
-  if (message.op == nullptr) return true;
+namespace {
+
+// What of a lent message its receive has room for.
+std::span<std::byte> wanted(const Incoming& message) {
+  if (message.op == nullptr) return {};
   const std::uint64_t room = message.op->capacity;
-  const auto size = static_cast<std::size_t>(std::min(message.body.envelope.size, room));
-  return size == 0 || channel.read(*message.body.lent, {message.op->buffer, size});
+  return {message.op->buffer, static_cast<std::size_t>(std::min(message.body.envelope.size, room))};
+}
+
+}  // namespace
+
+void Engine::State::read_lent(Channel& channel, Incoming& message) {
+  const std::span<std::byte> to = wanted(message);
+  // The memory of a service is no longer there when that has ended.
+  const bool in_pieces =
+      to.size() > limits.read_at_once && (message.envelope().context & kServiceContext) == 0;
+  message.reading = in_pieces;
+  if (in_pieces) {
+    lent.push_back({message.peer, message.body.number});
+  } else {
+    end_lent(channel, message, to.empty() || (*channel.read)(*message.body.lent, to));
+  }
+}
+
+void Engine::State::end_lent(Channel& channel, Incoming& message, bool good) {
+  message.reading = false;
+  if (good) {
+    channel.in.take(message);
+  } else {
+    channel.in.grant(message.body.number);
+  }
+}
+
+bool Engine::has_readings() const { return !state_->lent.empty(); }
+
+std::optional<Engine::Reading> Engine::next_reading() {
+  State& s = *state_;
+  if (s.lent.empty()) return std::nullopt;
+  const auto [peer, number, read] = s.lent.front();
+  s.lent.pop_front();
+  Channel& channel = s.channel(peer);
+  const Incoming& message = *channel.in.find(number);
+  const std::span<std::byte> rest = wanted(message).subspan(read);
+  return Reading{.peer = peer,
+                 .number = number,
+                 .address = *message.body.lent + read,
+                 .to = rest.first(std::min(rest.size(), s.limits.read_at_once)),
+                 .reader = channel.read};
+}
+
+void Engine::end_reading(const Reading& reading, bool good) {
+  State& s = *state_;
+  Channel& channel = s.channel(reading.peer);
+  Incoming& message = *channel.in.find(reading.number);
+  const std::span<std::byte> all = wanted(message);
+  const auto read = static_cast<std::size_t>(reading.to.data() + reading.to.size() - all.data());
+  if (good && read < all.size()) return s.lent.push_back({reading.peer, reading.number, read});
+  State::end_lent(channel, message, good);
+  if (message.complete()) s.complete(channel, message);
+  s.activate(channel);
+  settle();
 }
 
 void Engine::State::sweep_dropped() {
@@ -140,7 +196,7 @@ bool Engine::State::on_envelope(const InFrame& frame) {
   const std::optional<EnvelopeBody> body = decode_envelope(frame.body);
   if (!body) return false;
   Channel& from = channel(frame.source);
-  if (body->lent) return from.read && take(frame.source, from, *body, {});
+  if (body->lent) return from.read != nullptr && take(frame.source, from, *body, {});
   return take(frame.source, from, *body, frame.body.subspan(EnvelopeBody::kSize));
 }
 
@@ -274,6 +330,7 @@ bool Engine::State::next_frame(OutFrame& out, const Room& room) {
   out.payload = {};
   out.link = kAnyLink;
   out.lent = 0;
+  out.counted = false;
   const auto takes = [&room](const Channel& to, bool bulk, LinkChoice link) {
     return !room || room(to.peer, bulk, link);
   };
@@ -321,6 +378,7 @@ bool Engine::State::next_frame(OutFrame& out, const Room& room) {
                                              out.head_size, out.payload);
   out.link = op.link;
   if (!piece && op.lent) out.lent = op.data.size();
+  out.counted = piece && op.lent;
   since_piece = piece ? 0 : since_piece + out.payload.size();
   out.destination = to->peer;
   out.kind = piece ? FrameKind::Piece : FrameKind::Envelope;

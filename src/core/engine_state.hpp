@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -74,7 +75,7 @@ struct Channel {
   const NodeId peer;
   Inbound in;
   Outbound out;
-  Engine::Reader read;  ///< of what the peer lends; empty: it may not
+  std::shared_ptr<const Engine::Reader> read;  ///< of what the peer lends; null: it may not
   Links<Channel> reply_links, envelope_links, piece_links;
 };
 
@@ -112,8 +113,10 @@ struct Engine::State {
   /// Gives a message its receive (null: drops it); completes what is complete.
   void bind(Channel& channel, Incoming& message, RecvOp* op);
   void complete(Channel& channel, Incoming& message);
-  /// Reads a lent message, which has been bound. False: that cannot be.
-  static bool read_lent(Channel& channel, Incoming& message);
+  /// A lent message has been bound: reads it, or has it read in pieces.
+  void read_lent(Channel& channel, Incoming& message);
+  /// It has been read, or cannot be: then its bytes are asked for.
+  static void end_lent(Channel& channel, Incoming& message, bool good);
   void finish(RecvOp& op, const Envelope& envelope, NodeId peer, std::uint64_t number);
   void finish(SendOp& op);
   void sweep_dropped();
@@ -141,6 +144,13 @@ struct Engine::State {
     trace::note<event>(peer, envelope.context, envelope.source, envelope.tag, envelope.size);
   }
 
+  /// A lent message that is read in pieces.
+  struct LentMessage {
+    NodeId peer;
+    std::uint64_t number;
+    std::size_t read = 0;
+  };
+
   const NodeId self;
   Limits limits;
   /// Of the peers from `first` on, as Engine::set_window has it.
@@ -154,7 +164,8 @@ struct Engine::State {
   std::unordered_map<std::uint64_t, LinkChoice> chosen;  // by context
   Matching matching;
   Services services;
-  std::vector<Op*> over;  // whose completions are to hear of it
+  std::deque<LentMessage> lent;  // but the one whose piece is being read
+  std::vector<Op*> over;         // whose completions are to hear of it
   bool settling = false;
   IntrusiveList<Channel, &Channel::reply_links> replies;
   IntrusiveList<Channel, &Channel::envelope_links> envelopes;

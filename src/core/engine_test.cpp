@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <tuple>
 #include <vector>
@@ -63,6 +64,7 @@ class Simulation {
     limits_.window = windows[below(std::size(windows))];
     limits_.piece = 1 + limits_.window / 16 + below(300);
     limits_.gathered = below(2) * below(3000);
+    limits_.read_at_once = 1 + below(2 * limits_.window + 200);
     delay_ = 1 + below(200);
     shuffled_ = below(4) != 0;
     repeating_ = below(3) == 0;
@@ -88,13 +90,14 @@ class Simulation {
   }
 
   // Lent messages that were read, and those that could not be.
-  std::size_t read = 0, unreadable = 0;
+  std::size_t read = 0, unreadable = 0, pieces = 0;
   // Pieces whose payload was put where the engine said; those that another frame overtook.
   std::size_t landed = 0, landed_in_vain = 0;
 
  private:
   struct Node {
     std::unique_ptr<Engine> engine;
+    std::optional<Engine::Reading> reading;
     std::vector<std::unique_ptr<Message>> inbox;  // every message ever sent to it
     std::deque<std::unique_ptr<Receive>> receives;
     std::vector<std::pair<std::size_t, std::shared_ptr<Extracted>>> extracted;
@@ -248,11 +251,27 @@ class Simulation {
 
   // Lets some node send a few frames, or the next frames arrive.
   void turn() {
+    for (Node& node : nodes_) {
+      if (below(3) == 0) read_piece(node);
+    }
     if (below(2) == 0) {
       pull(some_node(), 1 + below(8));
     } else {
       for (std::size_t k = 1 + below(8); k > 0 && !wire_.empty(); --k) arrive();
     }
+  }
+
+  // Begins to read a piece of a lent message, or ends that; frames come in between.
+  bool read_piece(Node& node) {
+    if (!node.reading) {
+      node.reading = node.engine->next_reading();
+      return node.reading.has_value();
+    }
+    const Engine::Reading piece = *std::exchange(node.reading, std::nullopt);
+    ++pieces;
+    node.engine->end_reading(piece, piece.read());
+    check_done();
+    return true;
   }
 
   bool pull(NodeId node, std::size_t frames) {
@@ -330,6 +349,7 @@ class Simulation {
       moved = !wire_.empty();
       if (moved) arrive();
       for (NodeId i = 0; i < nodes_.size(); ++i) moved |= pull(i, 1000);
+      for (Node& node : nodes_) moved |= read_piece(node);
     }
   }
 
@@ -503,7 +523,7 @@ class Simulation {
 class EngineShard : public testing::TestWithParam<unsigned> {};
 
 TEST_P(EngineShard, RandomProgramsOverAReorderingNetwork) {
-  std::size_t landed = 0, landed_in_vain = 0, read = 0, unreadable = 0;
+  std::size_t landed = 0, landed_in_vain = 0, read = 0, unreadable = 0, pieces = 0;
   for (unsigned seed = GetParam(); seed < GetParam() + 600; ++seed) {
     Simulation simulation(seed);
     simulation.run();
@@ -514,10 +534,12 @@ TEST_P(EngineShard, RandomProgramsOverAReorderingNetwork) {
     landed_in_vain += simulation.landed_in_vain;
     read += simulation.read;
     unreadable += simulation.unreadable;
+    pieces += simulation.pieces;
   }
   EXPECT_GT(landed, 0U);
   EXPECT_GT(read, 0U);
   EXPECT_GT(unreadable, 0U);
+  EXPECT_GT(pieces, 0U);
   EXPECT_GT(landed_in_vain, 0U) << "no double was faster";
 }
 

@@ -60,6 +60,7 @@ struct OutFrame {
   // Not on the wire.
   LinkChoice link = kAnyLink;  ///< the source alone heeds it
   std::uint64_t lent = 0;      ///< bytes that its message lends
+  bool counted = false;        ///< its payload was lent before
 };
 
 /// Of a frame that is passed on: the conduit it came by, where its sender keeps it until it has

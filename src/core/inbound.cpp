@@ -101,8 +101,8 @@ Incoming* Inbound::accept(const PieceBody& piece, std::size_t payload) {
     return fits ? &message : nullptr;
   }
   const std::uint64_t rest = message.body.envelope.size - message.body.ahead;
-  const bool fits = message.stage == Stage::Matched && end <= message.body.envelope.size &&
-                    payload <= rest - message.granted_arrived;
+  const bool fits = message.stage == Stage::Matched && !message.reading &&
+                    end <= message.body.envelope.size && payload <= rest - message.granted_arrived;
   return fits ? &message : nullptr;
 }
 

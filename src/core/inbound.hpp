@@ -46,6 +46,7 @@ struct Incoming {
   NodeId peer = kNobody;
   Stage stage = Stage::Early;
   RecvOp* op = nullptr;
+  bool reading = false;  ///< it is lent, and read in pieces: none is asked for
   std::uint64_t ahead_arrived = 0;
   std::uint64_t granted_arrived = 0;
   std::unique_ptr<std::byte[], Free> buffer;  ///< of body.ahead bytes, once needed

@@ -124,6 +124,8 @@ struct Limits {
   std::size_t piece = std::size_t{64} * 1024;  ///< payload per frame, at most kMaxBody - 64
   /// So much of a message goes in small frames before larger ones follow. At least a piece.
   std::size_t fine_head = 0;
+  /// So much of a lent message is read at a time; what is larger without the engine's lock.
+  std::size_t read_at_once = std::size_t{1} << 20;
   /// Bytes of small messages to one peer that wait to share frames; 0: each has a frame.
   std::size_t gathered = 0;
 };

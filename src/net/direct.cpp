@@ -15,7 +15,6 @@
 #include "net/connect.hpp"
 #include "net/handshake.hpp"
 #include "net/host_addresses.hpp"
-#include "net/shm/lending.hpp"
 #include "net/software.hpp"
 
 namespace isthmus::net {
@@ -215,8 +214,9 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
     Peer* const p = peer.get();
     hooks.frame = [this, p](const core::InFrame& frame, std::uint16_t) {
       if (p->streams < p->held) count(*p);
-      return frame.kind == core::FrameKind::Control ? take(*p, frame)
-                                                    : hooks_.frame(p->node, frame);
+      if (frame.kind != core::FrameKind::Control) return hooks_.frame(p->node, frame);
+      take_control(*p, frame);
+      return true;
     };
     if (hooks_.place) {
       hooks.place = [this, p](const core::InFrame& beginning) {
@@ -226,8 +226,7 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
     hooks.progress = hooks.room = [this] { hooks_.progress(); };
     hooks.connected = [this, p] {
       p->connected = true;
-      if (!lends_ || p->process == 0) return;
-      say(*p, shm::encode_lending({.memory = core::PeerMemory::of_this_process(nullptr)}));
+      if (const auto said = p->lending.connected(lends_); !said.empty()) say(*p, said);
     };
     hooks.lost = [this, p](const Loss& loss) {
       p->last_failure = loss.reason;
@@ -250,7 +249,7 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
     }
   }
   if (stream->leg() == Stream::Leg::Memory) {
-    peer->process = shm::process_behind(stream->socket().native_handle());
+    peer->lending.met(shm::process_behind(stream->socket().native_handle()));
   }
   peer->by_ucx = stream->leg() == Stream::Leg::Ucx;
   peer->driver->attach(std::move(stream), read);
@@ -261,21 +260,12 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
   peer->driver->flush();
 }
 
-// Who tells of memory that cannot be read here hears nothing: its messages go by the rings.
-bool Direct::take(Peer& peer, const core::InFrame& frame) {
-  const auto body = shm::decode_lending(frame.body);
-  if (!body || peer.process == 0) return true;
-  if (body->read) {
-    if (lends_ && hooks_.lends) hooks_.lends(peer.node);
-    return true;
-  }
-  core::PeerMemory::Address address = body->memory;
-  address.pid = peer.process;
-  const auto memory = core::PeerMemory::reach(address);
-  if (!memory || !hooks_.reads) return true;
-  hooks_.reads(peer.node, *memory);
-  say(peer, shm::encode_lending({.read = true}));
-  return true;
+void Direct::take_control(Peer& peer, const core::InFrame& frame) {
+  const auto heard = peer.lending.take(frame.body);
+  if (heard.may_lend && hooks_.lends) hooks_.lends(peer.node);
+  if (!heard.memory || !hooks_.reads) return;
+  hooks_.reads(peer.node, *heard.memory);
+  say(peer, shm::Lending::reads());
 }
 
 // On its own: it may be the driver that has called.
@@ -347,8 +337,6 @@ asio::awaitable<void> Direct::dialling(std::shared_ptr<Direct> self, PeerPtr pee
     co_await pause.async_wait(asio::use_awaitable);
   }
 }
-
-// ---- the end ------------------------------------------------------------------------------------
 
 std::map<std::size_t, DirectCount> Direct::counts() const {
   std::map<std::size_t, DirectCount> all;

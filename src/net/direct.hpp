@@ -24,6 +24,7 @@
 #include "net/control_body.hpp"
 #include "net/credentials.hpp"
 #include "net/listener.hpp"
+#include "net/shm/lending.hpp"
 
 namespace isthmus::net {
 
@@ -89,7 +90,7 @@ class Direct : public std::enable_shared_from_this<Direct> {
     core::NodeId node = core::kNobody;
     std::shared_ptr<ConduitDriver> driver;
     bool asked = false, dialled = false, invited = false, connected = false, ended = false;
-    pid_t process = 0;    // at the other end of its rings; 0: none that is known
+    shm::Lending lending;
     bool by_ucx = false;  // its streams go by UCX, or went
     std::vector<std::string> addresses;
     int streams = 0;  // to be opened, and opened again when lost, from this side
@@ -108,7 +109,7 @@ class Direct : public std::enable_shared_from_this<Direct> {
   std::vector<std::string> addresses_for(const core::Direct& link) const;
   void welcome(Listener::Newcomer newcomer);
   void attach(const PeerPtr& peer, std::shared_ptr<Stream> stream, std::span<const std::byte> read);
-  bool take(Peer& peer, const core::InFrame& frame);
+  void take_control(Peer& peer, const core::InFrame& frame);
   void say(Peer& peer, std::span<const std::byte> control);
   std::shared_ptr<Pacer> pacer_to(std::size_t cluster, const core::Direct& link);
   void hold_streams(Peer& peer, const core::Direct& link);

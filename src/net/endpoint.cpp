@@ -89,10 +89,11 @@ void Endpoint::publish() {
 }
 
 void Endpoint::unlock() {
-  const bool output = engine_.has_output();
+  const bool output = engine_.has_output(), reads = engine_.has_readings();
   publish();
   mutex_.unlock();
-  if (output) flush();
+  if (output || reads) flush();
+  if (reads) io_->turn.call();  // the program may compute meanwhile
 }
 
 // Moves frames, on this thread if no other is at it.

@@ -1,10 +1,13 @@
 // Moves a process's frames: from its engine to conduits while they have room, and from them to it.
 #include <algorithm>
 #include <array>
+#include <asio/post.hpp>
+#include <optional>
 
 #include "core/limits.hpp"
 #include "core/wire.hpp"
 #include "net/endpoint_io.hpp"
+#include "net/watch.hpp"
 
 namespace isthmus::net {
 namespace {
@@ -77,6 +80,10 @@ bool Endpoint::Io::pump_some(std::size_t bytes) {
       sum += body;
     }
     engine.payload_copied();
+    if (!reads && engine.has_readings()) {
+      reads = true;
+      asio::post(io, [this] { read_piece(); });
+    }
     if (moved > 0) endpoint.gathering_.taken();
     endpoint.publish();
   }
@@ -90,6 +97,26 @@ bool Endpoint::Io::pump_some(std::size_t bytes) {
   }
   if (!good) tell_broken(self);
   return moved > 0 || looped;
+}
+
+// The memory is the receive's until end_reading: nothing else ends a receive that has been matched.
+void Endpoint::Io::read_piece() {
+  reads = false;
+  std::optional<core::Engine::Reading> piece;
+  {
+    const std::lock_guard lock(endpoint.mutex_);
+    piece = endpoint.engine_.next_reading();
+  }
+  if (!piece) return;
+  const bool good = piece->read();
+  {
+    const std::lock_guard lock(endpoint.mutex_);
+    endpoint.engine_.end_reading(*piece, good);
+    endpoint.publish();
+  }
+  progress();
+  // Whoever runs what has been posted looks at no ring before all of it is done.
+  asio::use_service<Watch>(io).look();
 }
 
 bool Endpoint::Io::deliver(const core::InFrame& frame) {

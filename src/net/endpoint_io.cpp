@@ -206,7 +206,8 @@ void Endpoint::Io::progress() {
   if (phase != Phase::Leaving) return;
   {
     std::lock_guard hold(endpoint.mutex_);
-    if (endpoint.engine_.has_output() || ways.waits()) return;
+    const core::Engine& engine = endpoint.engine_;
+    if (engine.has_output() || engine.has_readings() || ways.waits()) return;
   }
   tell_crossed();
   said_bye = true;

@@ -52,6 +52,8 @@ struct Endpoint::Io {
   /// Moves frames from the engine to the conduits while they have room.
   void pump();
   bool pump_some(std::size_t bytes);
+  /// Reads a piece of a lent message; between two of them all others have their turn.
+  void read_piece();
   void cut_finely();
   /// The conduit that takes such a frame to a peer now; null: none does.
   ConduitDriver* way_to(core::NodeId peer, bool bulk, core::LinkChoice link = core::kAnyLink);
@@ -111,7 +113,8 @@ struct Endpoint::Io {
   bool far = false;       // some link is long
   core::AfterPause pause;
   std::shared_ptr<Direct> direct;
-  bool open = false;  // all gates are ready: frames flow
+  bool open = false;   // all gates are ready: frames flow
+  bool reads = false;  // read_piece() has been posted
   bool told_crossed = false;
   std::map<std::size_t, core::Growth> early;         // growths whose predecessors have not come
   std::set<std::pair<int, core::NodeId>> passed_on;  // who goes on without which gateway

@@ -299,6 +299,21 @@ def test_a_grid_written_out_is_the_same_grid():
     assert grids.parse(gridfile.write(grid), "second") == grid
 
 
+def test_links_get_a_reach_and_other_keys():
+    plain = gridfile.reached(place.loopback().grid, "direct", encrypt=False)
+    assert [(link.reach, link.encrypt) for link in plain.link] == [("direct", False)]
+    assert gridfile.reached(plain, "gateway").link[0].encrypt is False
+
+
+def test_in_one_room_isthmus_is_measured_without_encryption_too():
+    ends = place.loopback()
+    for name, there in (("room", True), ("hablot", False)):
+        made = p2p._kinds(place.Place(name, ends.grid, ends.ends))
+        plain = [grid for key, _, grid, _ in made if key == "isthmus-direct-plain"]
+        assert bool(plain) is there
+        assert not any(link.encrypt for grid in plain for link in grid.link)
+
+
 def test_ends_of_a_grid(tmp_path: Path):
     file = tmp_path / "grid.toml"
     file.write_text(GRID)

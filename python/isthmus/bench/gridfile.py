@@ -27,11 +27,12 @@ def write(grid: Grid) -> str:
     return "\n".join(out) + "\n"
 
 
-def reached(grid: Grid, reach: Reach) -> Grid:
-    """The same grid, whose links all have that `reach`."""
+def reached(grid: Grid, reach: Reach, **keys: Any) -> Grid:
+    """The same grid, whose links all have that `reach`, and these keys."""
     names = list(grid.cluster)
     every_pair = [LinkSpec(between=[a, b]) for i, a in enumerate(names) for b in names[i + 1 :]]
-    links = [link.model_copy(update={"reach": reach}) for link in grid.link or every_pair]
+    update = {"reach": reach, **keys}
+    links = [link.model_copy(update=update) for link in grid.link or every_pair]
     return parse_grid(write(grid.model_copy(update={"link": links})), reach)
 
 

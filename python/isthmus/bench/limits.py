@@ -9,6 +9,7 @@ from isthmus.measuring.tasks import LARGEST, LATENCY_BYTES, PAUSE, PAUSED_BYTES
 from isthmus.units import format_bytes
 
 OURS, DIRECT, MEMORY = "isthmus", "isthmus-direct", "isthmus-memory"
+PLAIN = "isthmus-direct-plain"  # without encryption, as natives are
 UNTUNED, TCP = "isthmus-untuned", "tcp"
 PROXIES = ("haproxy", "stunnel")  # pairs in the gateways' places
 

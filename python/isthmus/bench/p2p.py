@@ -14,7 +14,7 @@ from isthmus.bench.contestants import (
     has_iperf,
     tunings,
 )
-from isthmus.bench.limits import DIRECT, MEMORY, OURS, PROXIES, UNTUNED
+from isthmus.bench.limits import DIRECT, MEMORY, OURS, PLAIN, PROXIES, UNTUNED
 from isthmus.bench.mpis import Mpi
 from isthmus.bench.relays import relays
 from isthmus.bench.session import Entry
@@ -174,6 +174,9 @@ def _kinds(place: Place) -> list[tuple[str, str, Grid, int | None]]:
         kinds.append((UNTUNED, "Isthmus, small buffers", place.grid, UNTUNED_CEILING))
     if place.open:
         kinds.append((DIRECT, "Isthmus, direct", gridfile.reached(place.grid, "direct"), None))
+    if place.open and place.name == "room":
+        plain = gridfile.reached(place.grid, "direct", encrypt=False)
+        kinds.append((PLAIN, "Isthmus, direct, not encrypted", plain, None))
     return kinds
 
 

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <deque>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/engine.hpp"
@@ -15,7 +17,7 @@ namespace isthmus::core {
 
 namespace {
 
-constexpr Limits kLimits{.window = 2048, .piece = 128};
+constexpr Limits kLimits{.window = 2048, .piece = 128, .read_at_once = 512};
 constexpr NodeId kSelf = 9;
 constexpr NodeId kPeers = 2;
 
@@ -205,7 +207,18 @@ class Harness {
     engine_.send(op);
   }
 
+  // Begins to read a piece of a lent message, or ends that.
+  void read_piece() {
+    if (!reading_) {
+      reading_ = engine_.next_reading();
+      return;
+    }
+    const Engine::Reading piece = *std::exchange(reading_, std::nullopt);
+    engine_.end_reading(piece, piece.read());
+  }
+
   void pull() {
+    read_piece();
     OutFrame out;
     for (std::size_t n = input_.byte() % 16; n > 0 && engine_.next_frame(out); --n) {
       require(out.head_size + out.payload.size() <= kMaxBody, "a frame is too large");
@@ -232,6 +245,7 @@ class Harness {
   std::vector<std::unique_ptr<Send>> sends_;
   std::vector<std::unique_ptr<Recv>> recvs_;
   Engine engine_{kSelf, kLimits};
+  std::optional<Engine::Reading> reading_;
   Answering service_{engine_};  // of one context; the other waits for its own
   std::deque<std::shared_ptr<Extracted>> extracted_;
 };

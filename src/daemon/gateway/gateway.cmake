@@ -9,6 +9,7 @@ isthmus_test(NAME gateway_test THREADS
     gateway/gateway_faults_test.cpp
     gateway/gateway_growth_test.cpp
     gateway/gateway_junctions_test.cpp
+    gateway/gateway_lending_test.cpp
     gateway/gateway_links_test.cpp
     gateway/gateway_reconnect_test.cpp
   LIBS isthmus_daemon)

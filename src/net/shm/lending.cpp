@@ -52,4 +52,19 @@ pid_t process_behind(int socket) {
   return who.uid == geteuid() ? who.pid : 0;
 }
 
+std::vector<std::byte> Lending::connected(bool lends) {
+  if (!lends || process_ == 0) return {};
+  told_ = true;
+  return encode_lending({.memory = core::PeerMemory::of_this_process(nullptr)});
+}
+
+Lending::Heard Lending::take(std::span<const std::byte> body) const {
+  const auto said = decode_lending(body);
+  if (!said || process_ == 0) return {};
+  if (said->read) return {.may_lend = told_};
+  core::PeerMemory::Address address = said->memory;
+  address.pid = process_;
+  return {.memory = core::PeerMemory::reach(address)};
+}
+
 }  // namespace isthmus::net::shm

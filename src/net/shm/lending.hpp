@@ -27,4 +27,30 @@ std::optional<LendingBody> decode_lending(std::span<const std::byte> body);
 /// that this process cannot name.
 pid_t process_behind(int socket);
 
+/// The exchange with one peer: what is said to it, and what its words mean. Pure but for the
+/// reading of marks.
+class Lending {
+ public:
+  struct Heard {
+    bool may_lend = false;                   ///< the peer reads this process's memory
+    std::optional<core::PeerMemory> memory;  ///< of the peer, which this process reads
+  };
+
+  /// Rings to a process have come to stand; 0: to one that is not known, with which nothing is
+  /// lent.
+  void met(pid_t process) { process_ = process; }
+  /// The conduit stands. What is to be said; empty: nothing, since this process does not lend, or
+  /// not by rings.
+  std::vector<std::byte> connected(bool lends);
+  /// The body of a Control frame of the peer's. Of memory that cannot be read here nothing is
+  /// heard: its messages go by the rings.
+  Heard take(std::span<const std::byte> body) const;
+  /// What is said of a peer's memory that is read.
+  static std::vector<std::byte> reads() { return encode_lending({.read = true}); }
+
+ private:
+  pid_t process_ = 0;
+  bool told_ = false;  // where this process has its mark
+};
+
 }  // namespace isthmus::net::shm

@@ -42,6 +42,53 @@ TEST(LendingBody, TakesNothingElse) {
   EXPECT_FALSE(decode_lending(std::as_bytes(std::span(deep))));
 }
 
+// Both ends are this process: each may read its own memory where there is such a call.
+class LendingExchange : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!core::PeerMemory::reach(core::PeerMemory::of_this_process(nullptr))) {
+      GTEST_SKIP() << "the system has no process_vm_readv";
+    }
+    one.met(getpid());
+    other.met(getpid());
+  }
+  Lending one, other;
+};
+
+TEST_F(LendingExchange, EndsInMemoryThatIsReadAndMessagesThatAreLent) {
+  const auto said = one.connected(true);
+  ASSERT_FALSE(said.empty());
+  const auto heard = other.take(said);
+  EXPECT_FALSE(heard.may_lend);
+  ASSERT_TRUE(heard.memory);
+  std::byte here{5}, got{};
+  ASSERT_TRUE(heard.memory->read(reinterpret_cast<std::int64_t>(&here), {&got, 1}));
+  EXPECT_EQ(got, here);
+  const auto answer = one.take(Lending::reads());
+  EXPECT_TRUE(answer.may_lend);
+  EXPECT_FALSE(answer.memory);
+}
+
+TEST_F(LendingExchange, WhoHasToldNothingMayNotLend) {
+  EXPECT_FALSE(one.take(Lending::reads()).may_lend);
+  EXPECT_TRUE(one.connected(false).empty());
+  EXPECT_FALSE(one.take(Lending::reads()).may_lend);
+}
+
+TEST_F(LendingExchange, NothingIsReadOfAProcessThatIsNotKnown) {
+  Lending stranger;
+  EXPECT_TRUE(stranger.connected(true).empty());
+  const auto heard = stranger.take(one.connected(true));
+  EXPECT_FALSE(heard.memory);
+  EXPECT_FALSE(stranger.take(Lending::reads()).may_lend);
+}
+
+TEST_F(LendingExchange, AMarkThatIsNotThereIsNoMemory) {
+  auto memory = core::PeerMemory::of_this_process(nullptr);
+  memory.mark[0] ^= 1;
+  EXPECT_FALSE(other.take(encode_lending({.memory = memory})).memory);
+}
+
 TEST(ProcessBehind, IsTheOneThatConnected) {
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);

@@ -12,6 +12,7 @@ from isthmus.bench.coll.results import CollRun
 from isthmus.bench.coll.roster import DIRECT, FLAT, Contestant, paper
 from isthmus.bench.coll.tasks import KIB, MIB, CollTask
 from isthmus.bench.coll.variants import LOSSY
+from isthmus.bench.limits import PLAIN
 from isthmus.bench.session import Entry
 from isthmus.errors import UsageError
 from isthmus.measuring.place import LOOPBACK, Place
@@ -104,7 +105,7 @@ def _quick(contestant: Contestant, options: Options, on_one_host: bool) -> list[
             return []
         large = [CollTask(name, size, 2) for name in _MAIN for size in LARGE[:2]]
         return [[*_small(4), *_middle(3), *large, *_blocks(2), *_mixed(2), *_others(2)]]
-    if contestant.key == DIRECT:
+    if contestant.key in (DIRECT, PLAIN):
         large = [
             CollTask(name, size, repetitions)
             for name in _MAIN

@@ -8,6 +8,7 @@ from isthmus.bench.coll import peers
 from isthmus.bench.coll.contestants import Block, IsthmusWorld, NativeWorld
 from isthmus.bench.coll.options import Options
 from isthmus.bench.coll.tuning import tune
+from isthmus.bench.limits import PLAIN
 from isthmus.bench.mpis import Mpi
 from isthmus.bench.wanted import Wanted
 from isthmus.errors import IsthmusError, UsageError
@@ -71,6 +72,9 @@ def _ours(
     direct = gridfile.reached(place.grid, "direct") if place.open else None
     if direct:
         kinds.append((DIRECT, "Isthmus, direct", direct, ""))
+    if direct and place.name == "room":
+        plain = gridfile.reached(place.grid, "direct", encrypt=False)
+        kinds.append((PLAIN, "Isthmus, direct, not encrypted", plain, ""))
     if place.name == LOOPBACK:
         kinds.append((MEMORY, "Isthmus, shared memory", place.grid, ""))
     kinds.append((OURS, "Isthmus, gateways", gridfile.reached(place.grid, "gateway"), ""))
