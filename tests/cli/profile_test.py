@@ -366,6 +366,15 @@ def test_a_profile_whose_parts_do_not_fit_is_refused(profile, tmp_path, capsys, 
     assert said in told
 
 
+@pytest.mark.parametrize("command", [["profile", "show"], ["map"]])
+def test_a_profile_of_no_rank_says_so(profile, tmp_path, capsys, command) -> None:
+    file = tmp_path / "app.json"
+    parts = json.loads(file.read_text())
+    file.write_text(json.dumps(parts | {"ranks": [], "pairs": [], "collectives": []}))
+    assert cli.main([*command, str(file)]) == 2
+    assert f"{file} has nothing of any rank" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [

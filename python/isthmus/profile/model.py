@@ -137,4 +137,9 @@ def read(path: Path, remedy: str = _REMEDY) -> dict[str, Any]:
             f"version {VERSION}",
             "Read it with the Isthmus that wrote it, or make it anew.",
         )
+    if found.get("ranks") == []:
+        raise UsageError(
+            f"{path} has nothing of any rank: all ended without MPI_Finalize, or were killed",
+            "Profile a run that gets to its end.",
+        )
     return found
