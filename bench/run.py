@@ -10,7 +10,8 @@ the native job: three ranks are more than two cores, so Isthmus on its own would
 and left them unbound. The third rank sleeps outside of MPI while the others play.
 
 With --profile two pairs of one cluster play in turns within one run, one of them with what
-`isthmus run --profile` does and one without: which, changes from run to run.
+`isthmus run --profile` does and one without: which, changes from run to run. Likewise two
+ranks that send to themselves.
 """
 
 from __future__ import annotations
@@ -67,11 +68,13 @@ UNPROFILED = """case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in $1) unset ISTHMUS_PRO
 shift; exec "$@\""""
 
 
-def profiled(ours: list[str], program: str, without: int) -> tuple[float, float]:
+def profiled(
+    ours: list[str], program: str, without: int, alone: bool = False
+) -> tuple[float, float]:
     """Medians with a profile and without; the pair `without` has none."""
     over = OUT / "over"
     over.unlink(missing_ok=True)
-    play = [program, "8", "50000", "10", str(over)]
+    play = [program, "8", "50000", "10", str(over), *(["alone"] if alone else [])]
     ranks = ("[01]", "[23]")[without]
     at = len(ISTHMUS)
     command = [*ours[:at], "--profile", str(OUT / "profile.json"), *ours[at:]]
@@ -108,6 +111,8 @@ def main() -> None:
             turns = build(compiler, "turns.c", f"turns.{family}")
             title = f"8 B inside a cluster, {library}: grid with --profile / grid"
             contests.append((title, lambda i, o=ours, p=turns: profiled(o, p, i % 2)))
+            title = f"8 B to itself, {library}: grid with --profile / grid"
+            contests.append((title, lambda i, o=ours, p=turns: profiled(o, p, i % 2, True)))
         else:
             program = build(compiler, "pingpong.c", f"pingpong.{family}")
             inside = [program, "1", "8", "100000", str(over)]

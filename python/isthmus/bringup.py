@@ -142,7 +142,7 @@ class BringUp:
             "job": self._plan.job,
             "secret": self._secret,
             "cluster": cluster.name,
-            "env": _ports_of(cluster.spec) | cluster.spec.env,
+            "env": self._grids() | _ports_of(cluster.spec) | cluster.spec.env,
             "mpi": cluster.spec.mpi,
             "launch": cluster.spec.launch,
             "hosts": expand_hosts(cluster.spec.hosts) if cluster.spec.hosts else None,
@@ -153,6 +153,15 @@ class BringUp:
             "services": self._keys.for_agent(self._services(spec)),
             "settings": self._settings(spec),
         }
+
+    def _grids(self) -> dict[str, str]:
+        """Which clusters with ranks are in which inner grid, where there are such grids."""
+        members: dict[str, list[str]] = {}
+        for cluster in self._plan.clusters:
+            for grid in cluster.spec.grids:
+                members.setdefault(grid, []).append(cluster.name)
+        entries = (f"{grid}={','.join(names)}" for grid, names in members.items())
+        return {"ISTHMUS_GRIDS": ";".join(entries)} if members else {}
 
     def _awaits(self, node: int) -> dict[str, list[str]]:
         """The services at which a gateway is called, where there are any."""

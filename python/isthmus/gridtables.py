@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from isthmus.gridkeys import (
     Absolute,
@@ -35,6 +35,8 @@ class Table(BaseModel):
 class ClusterSpec(Table):
     """One native MPI and its hosts."""
 
+    _grids: tuple[str, ...] = PrivateAttr(())
+
     host: Host | None = None
     mpi: Mpi | None = None
     launch: Launch | None = None
@@ -52,6 +54,17 @@ class ClusterSpec(Table):
     setup: list[str] = []
     wdir: Absolute | None = None
     program: PathThere | None = None
+
+    @property
+    def grids(self) -> tuple[str, ...]:
+        """The inner grids that it is in, the outermost first."""
+        return self._grids
+
+    def inside(self, grid: str) -> "ClusterSpec":
+        """The same cluster as the file sees it that takes its grid in by this name."""
+        copy = self.model_copy()
+        copy._grids = (grid, *(f"{grid}.{name}" for name in self._grids))
+        return copy
 
     @property
     def launcher(self) -> str:

@@ -39,7 +39,7 @@ def prefixed(name: str, grid: Grid) -> Grid:
         return spec.model_copy(update={"between": [far(pair) for pair in spec.between]})
 
     return Grid(
-        cluster={f"{name}.{cluster}": spec for cluster, spec in grid.cluster.items()},
+        cluster={f"{name}.{cluster}": spec.inside(name) for cluster, spec in grid.cluster.items()},
         network={f"{name}.{network}": spec for network, spec in grid.network.items()},
         gateway=[gateway(spec) for spec in grid.gateway],
         link=[link(spec) for spec in grid.link or _usual_links(grid, ())],

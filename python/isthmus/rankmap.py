@@ -52,14 +52,19 @@ class RankMap:
                 )
 
 
+_REMEDY = (
+    "Rank maps are what `isthmus map PROFILE -o FILE` writes; docs/map.md has how to write one."
+)
+
+
 def load(path: Path) -> RankMap:
     """UsageError names the file and the line."""
     try:
         return parse(path.read_text(encoding="utf-8"), str(path))
     except OSError as error:
-        raise UsageError(f"cannot read the rank map {path}: {error.strerror}") from None
+        raise UsageError(f"cannot read the rank map {path}: {error.strerror}", _REMEDY) from None
     except UnicodeDecodeError:
-        raise UsageError(f"{path}: the rank map is not UTF-8 text") from None
+        raise UsageError(f"{path}: the rank map is not UTF-8 text", _REMEDY) from None
 
 
 def parse(text: str, name: str) -> RankMap:

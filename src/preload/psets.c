@@ -1,6 +1,7 @@
-/* The process set isthmus://cluster/NAME where the world is one cluster: a native job, in which
- * this is all that is preloaded. The set is the native library's mpi://WORLD under another name, so
- * this knows names of functions and nothing of MPI itself; handles pass through as machine words.
+/* The process sets isthmus://cluster/NAME, and isthmus://grid/NAME of each inner grid that the
+ * cluster is in, where the world is one cluster: a native job, in which this is all that is
+ * preloaded. They are the native library's mpi://WORLD under other names, so this knows names of
+ * functions and nothing of MPI itself; handles pass through as machine words.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -18,7 +19,9 @@
 typedef void* handle; /* an int or a pointer */
 
 static const char* const libraries[] = {"libmpi.so*", "libmpich.so*", "libmpi_abi.so*", 0};
-static char own_set[256]; /* empty: not started for such a job */
+enum { most_sets = 16 }; /* grids within grids, and the cluster */
+static char own_sets[most_sets][256];
+static int own_count; /* 0: not started for such a job */
 
 /* Stores the native function behind `name` in `*function`. */
 static void find_native(const char* name, void* function) {
@@ -36,7 +39,10 @@ static void find_native(const char* name, void* function) {
 }
 
 static const char* native_name(const char* name) {
-  return name && *own_set && strcmp(name, own_set) == 0 ? "mpi://WORLD" : name;
+  for (int i = 0; name && i < own_count; ++i) {
+    if (strcmp(name, own_sets[i]) == 0) return "mpi://WORLD";
+  }
+  return name;
 }
 
 EXPORTED int MPI_Session_get_num_psets(handle session, handle info, int* number);
@@ -44,7 +50,7 @@ int MPI_Session_get_num_psets(handle session, handle info, int* number) {
   int (*call)(handle, handle, int*);
   find_native("PMPI_Session_get_num_psets", &call);
   const int code = call(session, info, number);
-  if (code == 0 && *own_set) ++*number;
+  if (code == 0) *number += own_count;
   return code;
 }
 ALSO(MPI_Session_get_num_psets) int PMPI_Session_get_num_psets(handle, handle, int*);
@@ -59,9 +65,10 @@ int MPI_Session_get_nth_pset(handle session, handle info, int n, int* length, ch
   find_native("PMPI_Session_get_nth_pset", &call);
   const int code = count(session, info, &natives);
   if (code != 0) return code;
-  if (!*own_set || n != natives) return call(session, info, n, length, name);
-  if (*length > 0) snprintf(name, (size_t)*length, "%s", own_set);
-  *length = (int)strlen(own_set) + 1;
+  if (n < natives || n >= natives + own_count) return call(session, info, n, length, name);
+  const char* const set = own_sets[n - natives];
+  if (*length > 0) snprintf(name, (size_t)*length, "%s", set);
+  *length = (int)strlen(set) + 1;
   return 0;
 }
 ALSO(MPI_Session_get_nth_pset) int PMPI_Session_get_nth_pset(handle, handle, int, int*, char*);
@@ -91,18 +98,34 @@ static void take_out_of(char* list, const char* mine) {
   for (size_t last = strlen(list); last > 0 && list[last - 1] == ':';) list[--last] = 0;
 }
 
+static void add_set(const char* kind, const char* name, size_t length) {
+  if (own_count == most_sets) return;
+  snprintf(own_sets[own_count++], sizeof *own_sets, "isthmus://%s/%.*s", kind, (int)length, name);
+}
+
+/* All that are told have this cluster: "NAME=CLUSTER;NAME=CLUSTER", the outermost first. */
+static void add_grids(const char* told) {
+  while (told && *told) {
+    add_set("grid", told, strcspn(told, "=;"));
+    told += strcspn(told, ";");
+    told += *told == ';';
+  }
+}
+
 /* What `isthmusd exec` left is for the MPI program that it started, not for that one's children. */
 __attribute__((constructor)) static void begin(void) {
   char path[PATH_MAX];
   Dl_info own;
   const char* mine = getenv("ISTHMUS_STUB");
   const char* cluster = getenv("ISTHMUS_CLUSTER");
-  if (!mine || !cluster || !dladdr(own_set, &own) || strcmp(own.dli_fname, mine) != 0) return;
-  snprintf(own_set, sizeof own_set, "isthmus://cluster/%s", cluster);
+  if (!mine || !cluster || !dladdr(own_sets, &own) || strcmp(own.dli_fname, mine) != 0) return;
+  add_set("cluster", cluster, strlen(cluster));
+  add_grids(getenv("ISTHMUS_GRIDS"));
   if (!isthmus_find_loaded(libraries, path, sizeof path)) return; /* a shell, or Python */
   char* preload = getenv("LD_PRELOAD");
   if (preload) take_out_of(preload, mine);
   if (preload && !*preload) unsetenv("LD_PRELOAD");
   unsetenv("ISTHMUS_STUB");
   unsetenv("ISTHMUS_LIBMPI");
+  unsetenv("ISTHMUS_GRIDS");
 }

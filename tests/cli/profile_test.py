@@ -341,6 +341,62 @@ def test_what_is_no_profile(tmp_path, capsys) -> None:
     assert cli.main(["profile", "show", str(tmp_path / "none.json")]) == 2
 
 
+@pytest.mark.parametrize(
+    ("torn", "said"),
+    [
+        (lambda file: file["ranks"].pop(2), "rank 2 has sent, and has told nothing"),
+        (lambda file: file["ranks"][1].update(cluster=9), "rank 1 is in cluster 9, of 2"),
+        (lambda file: file["pairs"][0].__setitem__(1, 7), "rank 7 is not one of 4"),
+        (lambda file: file.update(size=3), "rank 3 is not one of 3"),
+        (lambda file: file["collectives"][0].update(communicator=5), "no communicator 5"),
+        (
+            lambda file: file["grid"]["links"].append({"between": [0, 7]}),
+            "a link joins cluster 7, of 2",
+        ),
+    ],
+)
+def test_a_profile_whose_parts_do_not_fit_is_refused(profile, tmp_path, capsys, torn, said) -> None:
+    file = tmp_path / "app.json"
+    parts = json.loads(file.read_text())
+    torn(parts)
+    file.write_text(json.dumps(parts))
+    assert show(tmp_path) == 2
+    told = capsys.readouterr().err
+    assert f"{file} is no whole profile: " in told
+    assert said in told
+
+
+@pytest.mark.parametrize("command", [["profile", "show"], ["map"]])
+def test_a_profile_of_no_rank_says_so(profile, tmp_path, capsys, command) -> None:
+    file = tmp_path / "app.json"
+    parts = json.loads(file.read_text())
+    file.write_text(json.dumps(parts | {"ranks": [], "pairs": [], "collectives": []}))
+    assert cli.main([*command, str(file)]) == 2
+    assert f"{file} has nothing of any rank" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("none/app.png", "No such file or directory\n  Name a file in a folder"),
+        ("app.xyz", "which kind of picture"),
+        (".", "which kind of picture"),
+    ],
+)
+def test_pictures_that_cannot_be_drawn(profile, tmp_path, capsys, name, said) -> None:
+    pytest.importorskip("matplotlib")
+    assert show(tmp_path, "--figure", str(tmp_path / name)) == 2
+    assert said in capsys.readouterr().err
+    assert not list(tmp_path.parent.glob(f"{tmp_path.name}.*"))
+
+
+def test_a_grid_without_room_for_the_profile(profile, tmp_path, capsys) -> None:
+    grid = tmp_path / "grid.toml"
+    grid.write_text("[cluster.a]\nslots = 3\n")
+    assert show(tmp_path, "--grid", str(grid)) == 2
+    assert f"--grid {grid}: its clusters do not take" in capsys.readouterr().err
+
+
 def test_a_run_that_could_not_write_its_profile_does_not_begin(tmp_path) -> None:
     with pytest.raises(UsageError, match="there is no folder"):
         ProfileFile.of_command_line(tmp_path / "no" / "app.json", [])

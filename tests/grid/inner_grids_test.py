@@ -99,3 +99,28 @@ def test_process_sets_of_inner_grids(isthmus, tmp_path: Path) -> None:
         for name, size in sets.items()
         for whose in ["mine"] * size + ["others"] * (5 - size)
     )
+
+
+def test_process_sets_of_inner_grids_in_a_run_on_one_cluster(isthmus, tmp_path: Path) -> None:
+    (tmp_path / "inner.toml").write_text(INNER)
+    (tmp_path / "two.toml").write_text(OUTER)
+    grid = tmp_path / "grid.toml"
+    grid.write_text("[grid.nl]\nfile = 'two.toml'\n[cluster.x]\nslots = 1\n")
+    program = mpis.ALL["mpich5"].build_text(SETS, tmp_path / "sets")
+    inner = isthmus("run", "-g", grid, "--on", "nl.two.west", "-n", "1", program, timeout=120)
+    assert (inner.returncode, inner.stderr) == (0, "")
+    assert inner.stdout.splitlines() == [
+        "isthmus://grid/nl: 1, mine",
+        "isthmus://grid/nl.two: 1, mine",
+    ]
+    outer = isthmus("run", "-g", grid, "--on", "x", "-n", "1", program, timeout=120)
+    assert (outer.returncode, outer.stdout) == (0, ""), outer.stderr
+
+
+def test_a_dot_in_the_name_of_a_cluster_makes_no_grid(isthmus, tmp_path: Path) -> None:
+    grid = tmp_path / "grid.toml"
+    grid.write_text('[cluster."on.east"]\nslots = 1\n[cluster."on.west"]\nslots = 1\n')
+    program = mpis.ALL["mpich5"].build_text(SETS, tmp_path / "sets")
+    for ranks in "2", "1":
+        done = isthmus("run", "-g", grid, "-n", ranks, program, timeout=120)
+        assert (done.returncode, done.stdout) == (0, ""), done.stderr

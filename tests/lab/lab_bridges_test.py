@@ -103,3 +103,42 @@ def test_the_only_one_is_killed(lab, program):
     assert done.returncode != 0
     assert done.stdout == ""
     assert "gateway of clusters a and b on z1" in done.stderr
+
+
+SIDES_AND_BRIDGE = """
+[cluster.a]
+host = "a0"
+hosts = "a1"
+[cluster.b]
+host = "b0"
+hosts = "b1"
+[cluster.z]
+host = "z1"
+slots = 2
+[[link]]
+between = ["a", "z"]
+reach = "direct"
+[[link]]
+between = ["b", "z"]
+reach = "direct"
+"""
+
+
+def test_ranks_on_a_bridging_host_reach_both_sides_without_a_gateway(lab, program):
+    grid = program.parent / "bridge.toml"
+    grid.write_text(SIDES_AND_BRIDGE)
+    words = [program, 100, "true"]  # ranks 0 and 2 exchange, and 1 and 3
+    done = lab(
+        "run", "zipper", "--nodes", 1, "--zippers", 1, "--",
+        sys.executable, "-m", "isthmus", "run", "--stats", "--timeout", 100, "-g", grid,
+        "--on", "a", "-n", 1, *words, ":", "--on", "b", "-n", 1, *words, ":",
+        "--on", "z", "-n", 2, *words,
+        timeout=150,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "every byte right\n"), done.stderr
+    rows = [line.split("│") for line in done.stderr.splitlines() if " -> " in line]
+    carried = {row[1].strip(): int(row[3]) for row in rows}
+    for link in "a -> z", "z -> a", "b -> z", "z -> b":
+        direct = sum(size for name, size in carried.items() if name.startswith(f"{link}, direct"))
+        assert direct > carried[link], done.stderr
+    assert "a -> b" not in carried

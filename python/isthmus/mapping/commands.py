@@ -74,7 +74,7 @@ def map_ranks(
     if tuned.trouble:
         print(f"isthmus: {tuned.trouble}", file=sys.stderr)
     mapped = Mapped.of(found, grid, _needs(need or [], grid, found.size), tuned.pairs)
-    comments = [f"{found.size} ranks of {profile}", *mapped.table()]
+    comments = [f"{found.size} rank{'s' * (found.size != 1)} of {profile}", *mapped.table()]
     text = rankmap.written(mapped.names(mapped.after), comments)
     if output is None:
         print(text, end="")
@@ -82,7 +82,10 @@ def map_ranks(
     try:
         output.write_text(text)
     except OSError as error:
-        raise UsageError(f"cannot write {output}: {error.strerror}") from None
+        raise UsageError(
+            f"cannot write {output}: {error.strerror}",
+            "Name a file in a folder that is there and yours to write.",
+        ) from None
     print("\n".join(comments))
 
 

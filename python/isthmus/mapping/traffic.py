@@ -72,7 +72,7 @@ def load(path: Path) -> Traffic:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+        raise UsageError(f"cannot read {path}: {error.strerror}", _REMEDY) from None
     except UnicodeDecodeError:
         raise UsageError(f"{path}: it is not UTF-8 text", _REMEDY) from None
     return _of_profile(path) if text.lstrip().startswith("{") else _of_table(text, path)

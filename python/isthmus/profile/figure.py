@@ -8,11 +8,17 @@ from isthmus.profile.model import Profile
 
 # Of more ranks several share a cell.
 _MOST_CELLS = 1024
+_KINDS = (".png", ".svg")
 
 
 def draw(profile: Profile, path: Path) -> None:
     """Bytes and messages, beside each other; lines stand between clusters. UsageError where it
     cannot be drawn or written."""
+    if path.suffix.lower() not in _KINDS:
+        raise UsageError(
+            f"--figure {path}: its end does not say which kind of picture it is to be",
+            "Name a file that ends in .png or .svg.",
+        )
     pyplot = _pyplot()
     from matplotlib.colors import LogNorm  # noqa: PLC0415
     from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
@@ -41,9 +47,10 @@ def draw(profile: Profile, path: Path) -> None:
     figure.suptitle(program if len(program) < 80 else program[:77] + "...")
     try:
         figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise UsageError(
-            f"--figure {path}: cannot be written: {error}", "Name a file that ends in .png or .svg."
+            f"--figure {path}: cannot be written: {error.strerror}",
+            "Name a file in a folder that is there and yours to write.",
         ) from None
     finally:
         pyplot.close(figure)

@@ -1,6 +1,7 @@
 """The file of a profile (docs/profile.md), read once into types."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -83,17 +84,41 @@ class Profile(BaseModel):
         return {rank.rank: rank.cluster for rank in self.ranks}
 
 
+_REMEDY = "Profiles are what `isthmus run --profile FILE` writes."
+
+
 def load(path: Path) -> Profile:
     """UsageError with a sentence."""
     try:
-        return Profile.model_validate(read(path))
+        profile = Profile.model_validate(read(path))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise UsageError(f"{path}: '{where}' is wrong: {first['msg']}") from None
+        raise UsageError(f"{path}: '{where}' is wrong: {first['msg']}", _REMEDY) from None
+    for what in _missing_in(profile):
+        raise UsageError(f"{path} is no whole profile: {what}", _REMEDY)
+    return profile
 
 
-_REMEDY = "Profiles are what `isthmus run --profile FILE` writes."
+def _missing_in(profile: Profile) -> Iterator[str]:
+    """What its parts name that is not in it."""
+    clusters, told = len(profile.grid.clusters), profile.cluster_of()
+    for rank, cluster in told.items():
+        if rank >= profile.size:
+            yield f"rank {rank} is not one of {profile.size}"
+        if cluster >= clusters:
+            yield f"rank {rank} is in cluster {cluster}, of {clusters}"
+    for link in profile.grid.links:
+        if max(link.between) >= clusters:
+            yield f"a link joins cluster {max(link.between)}, of {clusters}"
+    for source, target, *_ in (*profile.pairs, *profile.windows):
+        if source not in told:
+            yield f"rank {source} has sent, and has told nothing"
+        if target >= profile.size:
+            yield f"rank {target} is not one of {profile.size}"
+    for each in profile.collectives:
+        if each.communicator is not None and each.communicator >= len(profile.communicators):
+            yield f"there is no communicator {each.communicator}"
 
 
 def read(path: Path, remedy: str = _REMEDY) -> dict[str, Any]:
@@ -111,5 +136,10 @@ def read(path: Path, remedy: str = _REMEDY) -> dict[str, Any]:
             f"{path} is a profile of version {found.get('version')}, and this Isthmus reads "
             f"version {VERSION}",
             "Read it with the Isthmus that wrote it, or make it anew.",
+        )
+    if found.get("ranks") == []:
+        raise UsageError(
+            f"{path} has nothing of any rank: all ended without MPI_Finalize, or were killed",
+            "Profile a run that gets to its end.",
         )
     return found

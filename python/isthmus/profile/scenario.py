@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from isthmus import grid as grids
-from isthmus.errors import UsageError, did_you_mean
+from isthmus.errors import IsthmusError, UsageError, did_you_mean
 from isthmus.placement import Part, place
 from isthmus.profile.model import Link, Profile
 from isthmus.quantities import Duration, Rate
@@ -85,7 +85,13 @@ def of_grid(profile: Profile, path: Path) -> Scenario:
     """The ranks of the profile placed by another grid file, as `isthmus run -n` would. Its links
     are as `isthmus tune` measured them, or else as the file says."""
     grid = grids.load(path)
-    blocks = place(grid.cluster, [Part(["program"], profile.size)])
+    try:
+        blocks = place(grid.cluster, [Part(["program"], profile.size)])
+    except IsthmusError:
+        raise UsageError(
+            f"--grid {path}: its clusters do not take the profile's {profile.size} ranks",
+            "Raise 'slots' of its clusters, or say with --place which ranks are where.",
+        ) from None
     names = [block.cluster for block in blocks]
     home = {
         rank: index
@@ -129,7 +135,10 @@ def with_places(profile: Profile, scenario: Scenario, text: str) -> Scenario:
             f"Place all ranks from 0 to {profile.size - 1}.",
         )
     if beyond := [rank for rank in home if rank >= profile.size]:
-        raise UsageError(f"--place {text}: the profile has no rank {min(beyond)}")
+        raise UsageError(
+            f"--place {text}: the profile has no rank {min(beyond)}",
+            f"Its ranks are those from 0 to {profile.size - 1}.",
+        )
     wires = scenario.wires if order is names else {}
     return Scenario(order, {rank: order.index(name) for rank, name in home.items()}, wires)
 
@@ -165,7 +174,9 @@ def with_link(scenario: Scenario, text: str) -> Scenario:
                     "Write it as 'rtt=20ms,rate=1Gbit/s'.",
                 )
         except ValueError as error:
-            raise UsageError(f"--link {text}: {key} {error}") from None
+            raise UsageError(
+                f"--link {text}: {key} {error}", "Write it as 'rtt=20ms,rate=1Gbit/s'."
+            ) from None
     clusters = range(len(scenario.names))
     wires = {}
     for pair in ((a, b) for a in clusters for b in clusters if a < b):

@@ -35,6 +35,8 @@ struct Gateway::State : std::enable_shared_from_this<State> {
     double best_rate = 0;  // bytes/s, in one period
     std::uint64_t repeated = 0;
     std::array<std::uint64_t, 3> traced{};  // messages, bytes, waiting, as last noted
+    std::array<std::uint64_t, 3> seen{};    // the same in the last period
+    unsigned at_rest = 0, unseen = 0;       // periods; `unseen`: since the streams were looked at
   };
 
   /// A process of its clusters, or another gateway.
@@ -139,6 +141,8 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void start_tuning();
   void tune(Peer& peer);
   void note_counts(Peer& peer) const;
+  static std::array<std::uint64_t, 3> counts_of(const Peer& peer);
+  static bool at_rest(Peer& peer);
   void set_rate(Peer& peer, std::uint64_t bytes_per_second);
   void set_congestion(Peer& peer, const std::string& wanted) const;
   static void set_compress(Peer& peer, bool wanted);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "mpi/comm/group.hpp"
 #include "mpi/comm/session.hpp"
 #include "mpi/native/entry.hpp"
+#include "mpi/native/face.hpp"
 #include "mpi/process/error.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/shield.hpp"
@@ -25,10 +27,41 @@ namespace {
 constexpr const char* kClusters = "isthmus://cluster/";
 constexpr const char* kGrids = "isthmus://grid/";
 
-/// Whether the cluster is of this inner grid: is called NAME.CLUSTER.
-bool is_in(const core::Cluster& cluster, std::string_view grid) {
-  const std::string_view name = cluster.name;
-  return !grid.empty() && name.starts_with(grid) && name.substr(grid.size()).starts_with('.');
+struct InnerGrid {
+  std::string name;
+  std::vector<std::string> clusters;
+};
+
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> found;
+  std::istringstream rest(text);
+  for (std::string piece; std::getline(rest, piece, at);) found.push_back(piece);
+  return found;
+}
+
+/// As the launcher says them: names alone do not tell, since a cluster's own may have dots.
+const std::vector<InnerGrid>& inner_grids() {
+  static const std::vector<InnerGrid> known = [] {
+    std::vector<InnerGrid> found;
+    const char* const said = setting("ISTHMUS_GRIDS");
+    for (const std::string& entry : split(said == nullptr ? "" : said, ';')) {
+      const auto equals = entry.find('=');
+      if (equals == std::string::npos) continue;
+      found.push_back({entry.substr(0, equals), split(entry.substr(equals + 1), ',')});
+    }
+    return found;
+  }();
+  return known;
+}
+
+std::optional<core::Group> members_of_grid(const InnerGrid& inner) {
+  std::optional<core::Group> found;
+  for (const core::Cluster& cluster : grid()->part()) {
+    if (std::ranges::find(inner.clusters, cluster.name) == inner.clusters.end()) continue;
+    const auto members = core::Group::range(cluster.first, cluster.size);
+    found = found ? found->unite(members) : members;
+  }
+  return found;
 }
 
 /// The sets that are ours, by name: of clusters, then of inner grids, outer ones first.
@@ -36,24 +69,10 @@ std::vector<std::string> our_sets() {
   std::vector<std::string> names;
   if (native_call()) return names;
   for (const core::Cluster& cluster : grid()->part()) names.push_back(kClusters + cluster.name);
-  for (const core::Cluster& cluster : grid()->part()) {
-    for (auto dot = cluster.name.find('.'); dot != std::string::npos;
-         dot = cluster.name.find('.', dot + 1)) {
-      std::string name = kGrids + cluster.name.substr(0, dot);
-      if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
-    }
+  for (const InnerGrid& inner : inner_grids()) {
+    if (members_of_grid(inner)) names.push_back(kGrids + inner.name);
   }
   return names;
-}
-
-std::optional<core::Group> members_of_grid(std::string_view name) {
-  std::optional<core::Group> found;
-  for (const core::Cluster& cluster : grid()->part()) {
-    if (!is_in(cluster, name)) continue;
-    const auto members = core::Group::range(cluster.first, cluster.size);
-    found = found ? found->unite(members) : members;
-  }
-  return found;
 }
 
 /// The members of a set of ours; nothing for a native one.
@@ -65,8 +84,9 @@ std::optional<core::Group> members_of(const char* name) {
   for (const core::Cluster& cluster : here.part()) {
     if (name == kClusters + cluster.name) return core::Group::range(cluster.first, cluster.size);
   }
-  const std::string_view text = name;
-  if (text.starts_with(kGrids)) return members_of_grid(text.substr(std::strlen(kGrids)));
+  for (const InnerGrid& inner : inner_grids()) {
+    if (name == kGrids + inner.name) return members_of_grid(inner);
+  }
   return std::nullopt;
 }
 

@@ -20,5 +20,11 @@ Withheld::Withheld() {
 Withheld::~Withheld() {
   if (withhold != nullptr) withhold(-1);
 }
+Allowed::Allowed() {
+  if (withhold != nullptr) withhold(-1);
+}
+Allowed::~Allowed() {
+  if (withhold != nullptr) withhold(1);
+}
 
 }  // namespace isthmus::face::native_pause

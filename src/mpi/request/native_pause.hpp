@@ -17,4 +17,13 @@ class Withheld {
   Withheld& operator=(const Withheld&) = delete;
 };
 
+/// Within a Withheld: native calls may wait after all, since they are all that is waited for.
+class Allowed {
+ public:
+  Allowed();
+  ~Allowed();
+  Allowed(const Allowed&) = delete;
+  Allowed& operator=(const Allowed&) = delete;
+};
+
 }  // namespace isthmus::face::native_pause

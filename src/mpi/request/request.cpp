@@ -154,7 +154,11 @@ namespace {
 
 /// Where all that this process waits for is its own cluster's to do, and that takes long, the
 /// native library waits for it: it sees what comes at once, where pauses look less and less often.
-bool wait_natively(Operation& op) { return idle() && !threads_multiple() && op.block(); }
+bool wait_natively(Operation& op) {
+  if (!idle() || threads_multiple()) return false;
+  const native_pause::Allowed here;
+  return op.block();
+}
 
 }  // namespace
 
