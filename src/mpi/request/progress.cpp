@@ -137,8 +137,9 @@ void Backoff::pause() {
   }
   ++idle_rounds_;
   if (idle_rounds_ < kYields || (looks_long(*g) && looks_on())) {
-    if (idle_rounds_ >= kSpins || g->crowded) sched_yield();
     g->endpoint->poll();
+    // What has come needs this core more than others do.
+    if (g->endpoint->events() == now && (idle_rounds_ >= kSpins || g->crowded)) sched_yield();
     return;
   }
   const unsigned most = g->local_size == 1 ? kMostDoublingsAlone : kMostDoublings;
