@@ -12,7 +12,8 @@ from isthmus.gridkeys import Reach
 
 
 def write(grid: Grid) -> str:
-    """TOML that `isthmus.grid.parse` reads as the same grid."""
+    """TOML that `isthmus.grid.parse` reads as the same grid, all in one file: its clusters are then
+    of no inner grid."""
     out: list[str] = []
     for name, value in _keys(grid, {"cluster", "network", "gateway", "link"}):
         out.append(f"{name} = {_value(value)}")
