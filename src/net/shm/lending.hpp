@@ -32,8 +32,8 @@ pid_t process_behind(int socket);
 class Lending {
  public:
   struct Heard {
-    bool may_lend = false;                   ///< the peer reads this process's memory
-    std::optional<core::PeerMemory> memory;  ///< of the peer, which this process reads
+    bool may_lend = false;                     ///< the peer reads this process's memory
+    std::optional<core::PeerMemory> memory{};  ///< of the peer, which this process reads
   };
 
   /// Rings to a process have come to stand; 0: to one that is not known, with which nothing is
