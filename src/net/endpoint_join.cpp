@@ -86,7 +86,9 @@ void Endpoint::Io::attach(std::size_t index, std::shared_ptr<Stream> stream) {
   settings.software = software();
   settings.patience =
       stream->where().starts_with("unix:") ? core::Time::zero() : core::Time(kProcessPatience);
-  settings.stream_timeout = kProcessPatience;
+  // A gateway that falls silent is not waited for where others can go on for it.
+  settings.stream_timeout = core::Time(kProcessPatience);
+  if (gates.size() > 1) settings.stream_timeout = core::Time(kFailover);
   // Kept until it has arrived at the other process.
   if (config.world.has_spare_gateways()) settings.buffer = core::kCustody;
   ConduitDriver::Hooks hooks;
