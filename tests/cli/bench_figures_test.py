@@ -1,9 +1,14 @@
 """From samples to figures, and from figures to verdicts."""
 
+from dataclasses import replace
+from io import StringIO
+
 import pytest
+from rich.console import Console
 
 from isthmus.bench import limits
 from isthmus.bench.limits import LIMITS
+from isthmus.bench.report import p2p_table
 from isthmus.bench.verdicts import Limit, judge
 from isthmus.measuring.results import (
     Results,
@@ -278,3 +283,17 @@ def test_every_limit_names_a_testbed_that_there_is():
     from isthmus.lab.testbed import shipped  # noqa: PLC0415
 
     assert {limit.testbed for limit in LIMITS} <= {*shipped(), "loopback"}
+
+
+def test_a_table_for_each_variant_has_all_that_was_measured_in_it():
+    runs = []
+    for zippers, seconds in (("1 zipper node", 20e-6), ("2 zipper nodes", 40e-6)):
+        runs += [replace(run, variant=zippers) for run in pingpongs("isthmus", {8: seconds})]
+        runs.append(flow("isthmus", "stream", 1.0, 100, variant=zippers))
+    out = StringIO()
+    p2p_table(results(*runs), "zipper", Console(file=out, width=120))
+    one, two = out.getvalue().split("2 zipper nodes")
+    assert "1 zipper node" in one
+    assert "10.0 (12.5)" in one
+    assert "20.0 (25.0)" in two
+    assert one.count("838.9") == two.count("838.9") == 2  # 100 MiB within a second, and the median

@@ -39,7 +39,8 @@ def p2p_table(results: Results, name: str, out: Console) -> None:
     variants = sorted({run.variant for run in results.runs})
     for variant in variants:
         title = f"Point to point on {name}" + (f", {variant}" if variant else "")
-        rows = [[results.labels[key], *_row(results, key, variant)] for key in results.measured()]
+        found = results.of_variant(variant)
+        rows = [[results.labels[key], *_row(found, key)] for key in results.measured()]
         table = Table(title=title, title_justify="left")
         shown = [i for i in range(len(_COLUMNS)) if any(row[i] != "-" for row in rows)]
         for i in shown:
@@ -62,7 +63,7 @@ _COLUMNS = (
 )
 
 
-def _row(results: Results, key: str, variant: str) -> list[str]:
+def _row(results: Results, key: str) -> list[str]:
     def latency() -> str:
         least = 1e6 * results.one_way(key, LATENCY_BYTES)
         return f"{least:.1f} ({1e6 * results.median_one_way(key, LATENCY_BYTES):.1f})"
@@ -72,11 +73,11 @@ def _row(results: Results, key: str, variant: str) -> list[str]:
         return f"{8e-6 * most:.1f} ({8e-6 * results.median_bandwidth(key, size):.1f})"
 
     def flow(figure: str) -> str:
-        rates = sorted(results.byte_rates(key, figure, variant))
+        rates = sorted(results.byte_rates(key, figure))
         return f"{8e-6 * rates[-1]:.1f} ({8e-6 * rates[len(rates) // 2]:.1f})"
 
     def rate() -> str:
-        return f"{max(results.message_rates(key, 'rate', variant)):.0f}"
+        return f"{max(results.message_rates(key, 'rate')):.0f}"
 
     def ways() -> str:
         return ", ".join(f"{1e6 * results.way(key, one, LATENCY_BYTES):.1f}" for one in ONE_WAY)

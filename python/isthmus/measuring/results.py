@@ -6,7 +6,7 @@ Rates are in bytes per second, times in seconds.
 
 import statistics
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from isthmus.measuring import tasks
@@ -73,6 +73,11 @@ class Results(Samples[Run]):
         for run in self.runs:
             if (run.contestant, run.task.figure, run.variant) == (contestant, figure, variant):
                 yield run
+
+    def of_variant(self, variant: str) -> "Results":
+        """What was measured in that one, as if there were no other."""
+        runs = [replace(run, variant="") for run in self.runs if run.variant == variant]
+        return replace(self, runs=runs)
 
     def _missing(self, contestant: str, what: str) -> NotMeasuredError:
         return NotMeasuredError(f"{self.labels.get(contestant, contestant)}: {what} not measured")
