@@ -9,9 +9,15 @@ namespace isthmus::net {
 
 IoTurn::IoTurn(asio::io_context& io) : io_(io), watch_(asio::use_service<Watch>(io)) {}
 
+std::size_t IoTurn::run_some() {
+  std::size_t ran = 0;
+  while (ran < kMostHandlers && io_.poll_one() > 0) ++ran;
+  return ran;
+}
+
 void IoTurn::look() {
   if (!watch_.any()) {
-    io_.poll();
+    run_some();
     return;
   }
   watch_.stay_awake();
@@ -20,7 +26,7 @@ void IoTurn::look() {
   // Where none come, either may be what is waited for.
   if (++looks_ < pause_) return;
   looks_ = 0;
-  const bool ran = io_.poll() > 0;  // also what news of rings have led to
+  const bool ran = run_some() > 0;  // also what news of rings have led to
   if (std::exchange(memory_has_news_, false)) {
     pause_ = std::min(2 * pause_, kLooksAtMemory);
   } else if (ran) {

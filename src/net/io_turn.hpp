@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <mutex>
 #include <thread>
 
@@ -42,11 +43,16 @@ class IoTurn {
 
  private:
   void come_by();
+  std::size_t run_some();
 
   // So long may an arrival wait once the program has stopped waiting for the grid: it doubles while
   // the program goes on waiting. Short against a wide-area network's delay, long against the cost
   // of looking, which disturbs ranks that share the core (about 5 us; November 2026).
   static constexpr std::chrono::microseconds kAside{500}, kMostAside{2000};
+
+  // Of a look: whoever looks is to see soon that what it waits for has come, and some handlers
+  // follow each other without end, such as those that read a large lent message piece by piece.
+  static constexpr std::size_t kMostHandlers = 16;
 
   static constexpr unsigned kLooksAtMemory = 16;  // at most, for one at the sockets
 
