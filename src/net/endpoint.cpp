@@ -33,10 +33,6 @@ void futex_wake_all(std::atomic<std::uint32_t>& word) {
             nullptr, nullptr, 0);
 }
 
-}  // namespace
-
-namespace {
-
 /// By node, whether rings lead to it; empty where they lead to none.
 std::vector<bool> peers_beside(const core::World& world, int self) {
   std::vector<bool> beside;

@@ -22,9 +22,7 @@ class Buffer {
         size_(size) {}
   ~Buffer() { release(); }
   Buffer(Buffer&& from) noexcept
-      : block_(std::move(from.block_)), size_(std::exchange(from.size_, 0)) {
-    from.block_ = {};
-  }
+      : block_(std::exchange(from.block_, {})), size_(std::exchange(from.size_, 0)) {}
   Buffer& operator=(Buffer&& from) noexcept {
     if (this == &from) return *this;
     release();
