@@ -1,7 +1,7 @@
 // Memory that collectives have used and will use again. Of what is given back in large blocks the
 // C library unmaps most, and what it maps anew the kernel clears page by page: with new memory at
-// every call a reduce_scatter of 2 MiB blocks took 9.0 ms, with what was kept 3.0 (`intervals`, four
-// ranks, November 2026).
+// every call a reduce_scatter of 2 MiB blocks took 9.0 ms, with what was kept 3.0 (`intervals`,
+// four ranks, November 2026).
 #pragma once
 
 #include <cstddef>
