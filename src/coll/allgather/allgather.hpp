@@ -11,6 +11,7 @@ Task allgather_counterparts(Party&, ConstBytes mine, Bytes all, Sizes sizes, Par
 Task allgather_fan(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
 Task allgather_tree(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
 Task allgather_intervals(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
+Task allgather_commons(Party&, ConstBytes mine, Bytes all, Sizes sizes, Parameters);
 
 double cost_allgather_counterparts(const Setting&, const Parameters&);
 double cost_allgather_magpie(const Setting&, const Parameters&);
@@ -21,5 +22,6 @@ extern const Algorithm kAllgatherTree;
 extern const Algorithm kAllgatherCounterparts;
 extern const Algorithm kAllgatherFan;
 extern const Algorithm kAllgatherIntervals;
+extern const Algorithm kAllgatherCommons;
 
 }  // namespace isthmus::coll

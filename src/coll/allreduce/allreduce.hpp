@@ -19,6 +19,7 @@ Task allreduce_rabenseifner_wan(Party&, ConstBytes in, Bytes out, std::size_t co
                                 Parameters);
 Task allreduce_pipelined(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&,
                          Parameters);
+Task allreduce_commons(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 
 double cost_allreduce_magpie(const Setting&, const Parameters&);
 
@@ -30,5 +31,6 @@ extern const Algorithm kAllreduceTwoTier;
 extern const Algorithm kAllreduceRabenseifner;
 extern const Algorithm kAllreduceRabenseifnerWan;
 extern const Algorithm kAllreducePipelined;
+extern const Algorithm kAllreduceCommons;
 
 }  // namespace isthmus::coll

@@ -51,6 +51,7 @@ struct Setting {
   Problem problem;
   /// Where the ways between clusters differ; `network` is then as this problem meets it.
   const Ways* ways = nullptr;
+  std::size_t room = 0;  ///< of a post in the communicator's commons; 0: it has none
   std::size_t bytes() const { return problem.bytes.value_or(0); }
 };
 
@@ -66,6 +67,8 @@ struct Demands {
   /// Chosen only where all ranks are on one host, or only where they are not, so that there is
   /// something to overlap.
   bool one_host = false, wires = false;
+  /// Commons, and no more bytes than a post has.
+  bool commons = false;
 };
 
 /// Parameters that an algorithm heeds.
@@ -85,6 +88,7 @@ inline constexpr Demands kCutOneHost{.divisible = true, .one_host = true};
 inline constexpr Demands kWires{.wires = true};
 inline constexpr Demands kRankOrderCutByName{
     .commutative = true, .divisible = true, .by_name = true};
+inline constexpr Demands kCommons{.commons = true};
 inline constexpr Heeds kNone{};
 inline constexpr Heeds kSegment{.segment = true};
 inline constexpr Heeds kSenders{.senders = true};

@@ -28,6 +28,7 @@ void check_bcast(const Algorithm& row, Parameters p, const Shape& shape, std::ui
                std::to_string(size));
   MemoryGrid grid(shape, seed);
   grid.network = network_for(seed);
+  if (row.demands.commons) grid.share_memory();
   std::vector<std::vector<std::byte>> data(shape.size(), std::vector<std::byte>(size));
   data[as_index(root)] = pattern(size, root, 0);
   grid.run([&](Party& party) {
@@ -36,6 +37,10 @@ void check_bcast(const Algorithm& row, Parameters p, const Shape& shape, std::ui
   for (std::size_t i = 0; i < data.size(); ++i)
     EXPECT_EQ(data[i], pattern(size, root, 0)) << "rank " << i;
   if (row.name == "van-de-geijn") return;  // knows nothing of clusters
+  if (row.demands.commons) {
+    EXPECT_EQ(grid.crossings(), 0);
+    return;
+  }
   const bool alike = grid.network.pairs == nullptr;
   if (row.name != "chained" && (alike || (row.name != "tree" && row.name != "striped"))) {
     EXPECT_LE(grid.depth(), 1);
@@ -59,8 +64,9 @@ void check_allreduce(const Algorithm& row, Parameters p, const Shape& shape, std
   SCOPED_TRACE(describe(row, p) + " count " + std::to_string(count));
   MemoryGrid grid(shape, seed);
   grid.network = network_for(seed);
+  if (row.demands.commons) grid.share_memory();
   TestReduction<T> reduction;
-  if (!fits(row, {grid.layout(), Network{}, {row.kind, 1, T::kCommutative}})) return;
+  if (!fits(row, {grid.layout(), Network{}, {row.kind, 1, T::kCommutative}, nullptr, 1})) return;
   std::vector<std::vector<T>> in, out;
   for (int r = 0; r < static_cast<int>(shape.size()); ++r) {
     in.push_back(contribution<T>(r, count));
@@ -82,6 +88,10 @@ void check_allreduce(const Algorithm& row, Parameters p, const Shape& shape, std
     for (std::size_t i = 0; i < count; ++i) EXPECT_NEAR(out[0][i].value, want[i].value, 1e-4);
   }
   if (row.name == "rabenseifner") return;  // knows nothing of clusters
+  if (row.demands.commons) {
+    EXPECT_EQ(grid.crossings(), 0);
+    return;
+  }
   // A rank's later segments may leave after earlier ones of others have come.
   if (row.name == "tree") {
     EXPECT_LE(grid.depth(), 3);
@@ -108,8 +118,9 @@ void check_reduce(const Algorithm& row, Parameters p, const Shape& shape, std::u
                std::to_string(count));
   MemoryGrid grid(shape, seed);
   grid.network = network_for(seed);
+  if (row.demands.commons) grid.share_memory();
   TestReduction<T> reduction;
-  if (!fits(row, {grid.layout(), Network{}, {row.kind, 1, T::kCommutative}})) return;
+  if (!fits(row, {grid.layout(), Network{}, {row.kind, 1, T::kCommutative}, nullptr, 1})) return;
   std::vector<std::vector<T>> in;
   for (int r = 0; r < static_cast<int>(shape.size()); ++r) in.push_back(contribution<T>(r, count));
   auto out = contribution<T>(99, count);
@@ -120,6 +131,10 @@ void check_reduce(const Algorithm& row, Parameters p, const Shape& shape, std::u
                                         count, reduction, root, p);
   });
   EXPECT_EQ(out, expected<T>(0, static_cast<int>(shape.size()) - 1, count));
+  if (row.demands.commons) {
+    EXPECT_EQ(grid.crossings(), 0);
+    return;
+  }
   if (!T::kCommutative && !grid.layout().blocks()) return;
   const std::size_t others = as_index(grid.layout().clusters() - 1);
   // Of clusters that do not follow each other, results stay apart where order matters.

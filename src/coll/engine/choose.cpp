@@ -1,5 +1,6 @@
 #include "coll/engine/choose.hpp"
 
+#include "coll/engine/commons.hpp"
 #include "coll/engine/cost.hpp"
 #include "coll/engine/ways.hpp"
 
@@ -9,6 +10,7 @@ bool fits(const Algorithm& algorithm, const Setting& setting) {
   const Demands& demands = algorithm.demands;
   const bool commutative = setting.problem.commutative;
   if (demands.commutative && !commutative && !setting.layout.blocks()) return false;
+  if (demands.commons && (setting.room == 0 || setting.bytes() > setting.room)) return false;
   return !demands.known_bytes || setting.problem.bytes.has_value();
 }
 
@@ -36,7 +38,8 @@ double estimate(const Algorithm& algorithm, const Setting& setting, const Parame
   if (setting.network.pairs == nullptr) return algorithm.cost(setting, parameters);
   const Ways ways(setting.layout, setting.network);
   const Network here = ways.worst(setting.problem.home);
-  return algorithm.cost({setting.layout, here, setting.problem, ways.differ() ? &ways : nullptr},
+  const Ways* const differing = ways.differ() ? &ways : nullptr;
+  return algorithm.cost({setting.layout, here, setting.problem, differing, setting.room},
                         parameters);
 }
 
@@ -61,11 +64,13 @@ Choice choose(const Setting& setting, const Forced& forced) {
   const Ways ways(setting.layout, setting.network);
   const Network here = ways.worst(setting.problem.home);
   const Ways* const differing = ways.differ() ? &ways : nullptr;
-  return choose_by({setting.layout, here, setting.problem, differing}, forced);
+  return choose_by({setting.layout, here, setting.problem, differing, setting.room}, forced);
 }
 
 Choice choose(Party& party, const Problem& problem) {
-  const Choice choice = choose(Setting{party.layout(), party.network(), problem}, party.forced());
+  Setting setting{party.layout(), party.network(), problem};
+  if (const Commons* const commons = party.commons()) setting.room = commons->room();
+  const Choice choice = choose(setting, party.forced());
   party.chosen(problem, choice);
   return choice;
 }

@@ -4,15 +4,15 @@ namespace isthmus::coll {
 namespace {
 
 #ifdef __SANITIZE_ADDRESS__
-constexpr std::size_t kMost = 0;
+constexpr std::size_t kMostKept = 0;
 #else
-constexpr std::size_t kMost = std::size_t{16} << 20;
+constexpr std::size_t kMostKept = std::size_t{16} << 20;
 #endif
 
 }  // namespace
 
 KeptMemory& kept_memory() {
-  static KeptMemory& one = *new KeptMemory(kMost);  // outlives static objects that call MPI
+  static KeptMemory& one = *new KeptMemory(kMostKept);  // outlives static objects that call MPI
   return one;
 }
 

@@ -74,6 +74,7 @@ struct Choice;   // choose.hpp
 struct Forced;   // forced.hpp
 struct Network;  // network.hpp
 struct Problem;  // algorithm.hpp
+class Commons;   // commons.hpp
 
 class Party {
  public:
@@ -83,8 +84,9 @@ class Party {
   virtual const Layout& layout() const = 0;
 
   // ---- what the choice of an algorithm depends on; the same on all ranks ------------------
-  virtual const Network& network() const;  ///< default: that of an unmeasured grid
-  virtual const Forced& forced() const;    ///< algorithms asked for; default: none
+  virtual const Network& network() const;         ///< default: that of an unmeasured grid
+  virtual const Forced& forced() const;           ///< algorithms asked for; default: none
+  virtual Commons* commons() { return nullptr; }  ///< null: there is none, on any rank
   /// Told of every choice.
   virtual void chosen(const Problem& problem, const Choice& choice);
 

@@ -27,4 +27,11 @@ bool Task::block() {
   return promise.waiting != nullptr && promise.waiting->block();
 }
 
+Operation* Task::awaited() const {
+  if (finished()) return nullptr;
+  const auto& promise = handle_.promise();
+  if (promise.child != nullptr) return promise.child->awaited();
+  return promise.waiting != nullptr ? promise.waiting->operation() : nullptr;
+}
+
 }  // namespace isthmus::coll

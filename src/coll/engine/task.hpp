@@ -11,6 +11,7 @@
 // as references to temporaries.
 #pragma once
 
+#include <chrono>
 #include <coroutine>
 #include <exception>
 #include <memory>
@@ -27,6 +28,10 @@ class Operation {
   /// Sleeps until poll() has something new to say, where only this process's own cluster can bring
   /// that about. False: cannot, nothing was done.
   virtual bool block() { return false; }
+  /// It waits for processes of this host, which end it in memory that poll() looks at.
+  virtual bool near() const { return false; }
+  /// Where it does: sleeps until they do, at most so long.
+  virtual void nap(std::chrono::microseconds limit) { static_cast<void>(limit); }
 };
 
 /// Owns an operation; co_await it (as an lvalue or an rvalue) to wait for its end. An empty one
@@ -37,6 +42,8 @@ class Pending {
   explicit Pending(std::unique_ptr<Operation> operation) : operation_(std::move(operation)) {}
   bool done() { return !operation_ || operation_->poll(); }
   bool block() { return operation_ && operation_->block(); }
+  /// Null: there is none.
+  Operation* operation() const { return operation_.get(); }
 
   struct Awaiter {
     Pending& pending;
@@ -105,6 +112,8 @@ class [[nodiscard]] Task {
   bool step();
   /// After a step: blocks in the one operation that the next step needs (Operation::block).
   bool block();
+  /// After a step: the one operation that the next step needs. Null: there is none.
+  Operation* awaited() const;
 
   struct Awaiter {
     Task& task;

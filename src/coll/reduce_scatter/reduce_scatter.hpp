@@ -15,10 +15,13 @@ Task reduce_scatter_fan(Party&, ConstBytes in, Bytes out, std::vector<std::size_
 /// Partial results of clusters: commutative operations, or clusters that are blocks of ranks.
 Task reduce_scatter_intervals(Party&, ConstBytes in, Bytes out, std::vector<std::size_t> counts,
                               Reduction&, Parameters);
+Task reduce_scatter_commons(Party&, ConstBytes in, Bytes out, std::vector<std::size_t> counts,
+                            Reduction&, Parameters);
 
 extern const Algorithm kReduceScatterMagpie;
 extern const Algorithm kReduceScatterDirect;
 extern const Algorithm kReduceScatterFan;
 extern const Algorithm kReduceScatterIntervals;
+extern const Algorithm kReduceScatterCommons;
 
 }  // namespace isthmus::coll

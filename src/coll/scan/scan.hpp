@@ -17,6 +17,8 @@ Task exscan_counterparts(Party&, ConstBytes in, Bytes out, std::size_t count, Re
                          Parameters);
 Task exscan_fan(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 Task exscan_transpose(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+Task scan_commons(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
+Task exscan_commons(Party&, ConstBytes in, Bytes out, std::size_t count, Reduction&, Parameters);
 
 double cost_scan_counterparts(const Setting&, const Parameters&);
 
@@ -30,5 +32,7 @@ extern const Algorithm kExscanChain;
 extern const Algorithm kExscanCounterparts;
 extern const Algorithm kExscanFan;
 extern const Algorithm kExscanTranspose;
+extern const Algorithm kScanCommons;
+extern const Algorithm kExscanCommons;
 
 }  // namespace isthmus::coll

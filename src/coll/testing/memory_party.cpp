@@ -114,6 +114,15 @@ MemoryGrid::MemoryGrid(std::span<const int> cluster_of_rank, std::uint64_t seed)
   slots_.resize(static_cast<std::size_t>(layout_.clusters()));
 }
 
+void MemoryGrid::share_memory() {
+  network = Network::of_one_host();
+  memory_.emplace(layout_.size());
+  for (auto& party : parties_) {
+    party.commons_.emplace(memory_->bytes(), layout_.size(), party.rank(), sleep_,
+                           Commons::Codes{.disagreement = 1, .absence = 2});
+  }
+}
+
 MemoryGrid::Lane& MemoryGrid::lane(int from, int to, int tag) {
   if (tag < 0 || tag >= tags_of(layout_.clusters())) {
     breach("tag " + std::to_string(tag) + " is not among those of so many clusters");

@@ -8,11 +8,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "coll/engine/commons.hpp"
 #include "coll/engine/network.hpp"
 #include "coll/engine/party.hpp"
 
@@ -51,6 +53,7 @@ class MemoryParty : public Party {
   int rank() const override { return rank_; }
   const Layout& layout() const override;
   const Network& network() const override;
+  Commons* commons() override { return commons_ ? &*commons_ : nullptr; }
   bool attended() const override;  ///< changes its mind at random
   Pending send(int rank, int tag, ConstBytes data) override;
   Pending send_synchronous(int rank, int tag, ConstBytes data) override;
@@ -75,9 +78,31 @@ class MemoryParty : public Party {
   struct LocalCall;  // memory_local.cpp
   Pending local(LocalCall call);
   Pending send(int rank, int tag, ConstBytes data, bool eager);
+  friend class MemoryGrid;
   MemoryGrid& grid_;
   int rank_;
+  std::optional<Commons> commons_;
   std::size_t local_calls_ = 0;
+};
+
+/// Memory as all ranks of a host see it.
+class CommonsMemory {
+ public:
+  explicit CommonsMemory(int ranks)
+      : lines_((Commons::bytes(ranks) + sizeof(Line) - 1) / sizeof(Line)) {}
+  Bytes bytes() { return std::as_writable_bytes(std::span(lines_)); }
+
+ private:
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+  std::vector<Line> lines_;
+};
+
+/// Nobody sleeps where all are stepped in turns.
+struct NoSleep : Sleep {
+  void wait(std::atomic<std::uint32_t>&, std::uint32_t, std::chrono::microseconds) override {}
+  void wake(std::atomic<std::uint32_t>&) override {}
 };
 
 class MemoryGrid {
@@ -87,6 +112,9 @@ class MemoryGrid {
   /// Runs body(party) on every rank to the end. Throws std::logic_error for a deadlock or a
   /// breach of the contract, and whatever a body throws.
   void run(const std::function<Task(Party&)>& body);
+
+  /// All ranks are on one host and have a commons, whose failures have the codes 1 and 2.
+  void share_memory();
 
   const Layout& layout() const { return layout_; }
   Network network;  ///< the same for all; set it before run
@@ -121,6 +149,8 @@ class MemoryGrid {
 
   Layout layout_;
   std::mt19937_64 random_;
+  std::optional<CommonsMemory> memory_;
+  NoSleep sleep_;
   std::vector<MemoryParty> parties_;
   std::map<std::tuple<int, int, int>, Lane> lanes_;
   std::vector<std::map<std::size_t, std::shared_ptr<LocalSlot>>> slots_;  // by cluster

@@ -33,14 +33,24 @@ void Collective::leave() {
   std::erase(grid_comm_->collectives->waiting_, this);
 }
 
+void Collective::begin(CollectiveQueue& queue) {
+  begun_ = true;
+  const std::uint64_t number = ++grid_comm_->begun;
+  look_for_failure(*grid_comm_, number);
+  core::trace::note<core::trace::Event::CollectiveBegun>(grid_comm_->context, grid_comm_->size);
+  prepares_ = HostCommons::due(*grid_comm_, number);
+  if (prepares_) task_ = HostCommons::make(queue.party_, queue.party_.host_commons());
+}
+
 bool Collective::advance() {
   CollectiveQueue& queue = *grid_comm_->collectives;
   if (queue.waiting_.front() != this) return false;
   try {
-    if (!begun_) {
-      begun_ = true;
-      look_for_failure(*grid_comm_, ++grid_comm_->begun);
-      core::trace::note<core::trace::Event::CollectiveBegun>(grid_comm_->context, grid_comm_->size);
+    if (!begun_) begin(queue);
+    if (prepares_) {
+      queue.party_.test_requests();
+      if (!task_.step()) return false;
+      prepares_ = false;
     }
     if (!started_) {
       task_ = start(queue.party_);
@@ -64,6 +74,8 @@ bool Collective::advance() {
 
 void Collective::fail(int error_class, const std::string& reason) {
   grid_comm_->tags.spoil();
+  // What it has not done of its rounds, the others wait for. All know of sizes that differ.
+  if (error_class != MPI_ERR_TRUNCATE) grid_comm_->collectives->party_.give_up_commons();
   result.error = error_code(error_class, function_, reason);
   tell_failure(*grid_comm_, grid_comm_->begun, function_, reason);
 }
@@ -74,6 +86,15 @@ bool Collective::in_turn() const {
 }
 
 bool Collective::block() { return started_ && !left_ && task_.block(); }
+
+bool Collective::near() const {
+  const coll::Operation* const awaited = left_ ? nullptr : task_.awaited();
+  return awaited != nullptr && awaited->near();
+}
+
+void Collective::nap(std::chrono::microseconds limit) {
+  if (coll::Operation* const awaited = task_.awaited()) awaited->nap(limit);
+}
 
 namespace {
 

@@ -42,6 +42,8 @@ class Collective : public Operation {
   ~Collective() override;
   bool advance() final;
   bool block() final;
+  bool near() const final;
+  void nap(std::chrono::microseconds limit) final;
 
  protected:
   virtual coll::Task start(coll::Party& party) = 0;
@@ -53,12 +55,14 @@ class Collective : public Operation {
   bool in_turn() const;
 
  private:
+  void begin(CollectiveQueue& queue);
   void leave();
   void fail(int error_class, const std::string& reason);
 
   HandleUse grid_comm_;
   const char* function_;
   bool begun_ = false, started_ = false, left_ = false;
+  bool prepares_ = false;  // its communicator's commons; then it starts
   coll::Task task_;
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "coll/engine/party.hpp"
+#include "mpi/coll/host_commons.hpp"
 #include "mpi/coll/party_operation.hpp"
 #include "mpi/native/native.hpp"
 
@@ -20,12 +21,20 @@ class FaceParty final : public coll::Party {
   const coll::Network& network() const override;
   const coll::Forced& forced() const override;
   void chosen(const coll::Problem& problem, const coll::Choice& choice) override;
+  coll::Commons* commons() override { return commons_ ? &commons_->commons() : nullptr; }
   bool attended() const override;
+
+  /// Before the first that goes by it: made there, or not.
+  std::unique_ptr<HostCommons>& host_commons() { return commons_; }
 
   /// Looks at the native requests of the collective under way.
   void test_requests() { requests_.test(); }
   /// The collective under way has ended.
   void ended();
+  /// It has failed here, and may have left a round that others are in.
+  void give_up_commons() {
+    if (commons_) commons_->commons().give_up();
+  }
 
   coll::Pending send(int rank, int tag, coll::ConstBytes data) override;
   coll::Pending send_synchronous(int rank, int tag, coll::ConstBytes data) override;
@@ -65,6 +74,7 @@ class FaceParty final : public coll::Party {
 
   GridComm& comm_;
   PhaseRequests requests_;
+  std::unique_ptr<HostCommons> commons_;
   bool streams_ = false;  // the collective under way is one of streams
 };
 

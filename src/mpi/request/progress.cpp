@@ -26,6 +26,8 @@ bool pumping = false;  // a callback of the program may bring us here again
 
 constexpr unsigned kSpins = 16;   // looks at the network, about 1 us each
 constexpr unsigned kYields = 64;  // more of them, giving way to others
+// Before that, looks at memory that processes of this host write alone, where those are awaited.
+constexpr unsigned kLooksNear = 32;
 // Naps end at once when something of the grid arrives; their length is how late the native library
 // may see something. They double every 16, up to 3.2 ms: never above a tenth of the time waited.
 // A process alone in its cluster holds no other up: up to 51.2 ms.
@@ -111,8 +113,13 @@ bool Backoff::looks_on() {
          std::chrono::steady_clock::now() - idle_since_ < kLooksOnOneHost;
 }
 
-void Backoff::pause() {
+void Backoff::pause(Operation* near) {
   const Grid* const g = grid();
+  if (near != nullptr && g != nullptr && near_rounds_ < kLooksNear) {
+    ++near_rounds_;
+    if (g->crowded) sched_yield();
+    return;
+  }
   {
     // One look at each network, then one giving way: the library's own would come between.
     const native_yield::Withheld withheld;
@@ -144,7 +151,12 @@ void Backoff::pause() {
   }
   const unsigned most = g->local_size == 1 ? kMostDoublingsAlone : kMostDoublings;
   const unsigned doublings = std::min(naps_++ / kNapsOfALength, most);
-  g->endpoint->wait_event(seen_, kShortestNap * (1U << doublings));
+  const std::chrono::microseconds nap = kShortestNap * (1U << doublings);
+  if (near != nullptr) {
+    near->nap(nap);
+  } else {
+    g->endpoint->wait_event(seen_, nap);
+  }
 }
 
 }  // namespace isthmus::face

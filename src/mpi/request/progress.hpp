@@ -74,7 +74,8 @@ class Backoff {
   ~Backoff() { waiting_threads.fetch_sub(1, std::memory_order_relaxed); }
   Backoff(const Backoff&) = delete;
   Backoff& operator=(const Backoff&) = delete;
-  void pause();
+  /// `near`: what is waited for where nothing else needs this thread (Operation::near).
+  void pause(Operation* near = nullptr);
   /// Nothing has happened for so long that pauses are naps.
   bool long_since() const;
 
@@ -89,6 +90,7 @@ class Backoff {
   unsigned rounds_ = 0;
   unsigned idle_rounds_ = 0;
   unsigned naps_ = 0;
+  unsigned near_rounds_ = 0;
   std::chrono::steady_clock::time_point idle_since_;
   std::uint32_t seen_ = 0;
 };

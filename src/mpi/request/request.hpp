@@ -4,6 +4,7 @@
 // make progress until the native call itself can finish.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -35,6 +36,11 @@ class Operation {
   /// After an advance(), where nothing else of this process needs one: sleeps in the native library
   /// until advance() has something to do. False: it may not, nothing was done.
   virtual bool block() { return false; }
+  /// After an advance(): it waits for processes of this host, which end that in memory that
+  /// advance() looks at.
+  virtual bool near() const { return false; }
+  /// Where it does: sleeps until they do, at most so long.
+  virtual void nap(std::chrono::microseconds limit) { static_cast<void>(limit); }
   /// What a thread that waits for it waits for; `wait` has the call and the communicator.
   virtual void describe(WaitingFor& wait) const { static_cast<void>(wait); }
   /// MPI_Cancel: best effort; success shows in result.cancelled.

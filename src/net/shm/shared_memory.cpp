@@ -21,6 +21,7 @@ namespace {
   throw std::system_error(errno, std::system_category(), what);
 }
 
+constexpr const char* kName = "isthmus";
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 }  // namespace
@@ -34,6 +35,20 @@ Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
 
 Descriptor::~Descriptor() {
   if (number_ >= 0) ::close(number_);
+}
+
+Descriptor descriptor_of(int process, int number) {
+  const std::string path =
+      "/proc/" + std::to_string(process) + "/fd/" + std::to_string(number);
+  // To open anything else might wait, or do something there.
+  std::array<char, 64> found{};
+  if (::readlink(path.c_str(), found.data(), found.size() - 1) < 0) failed("cannot look at memory");
+  if (!std::string(found.data()).starts_with(std::string("/memfd:") + kName + " ")) {
+    throw std::runtime_error("named what is not shared memory");
+  }
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (file.number() < 0) failed("cannot open shared memory");
+  return file;
 }
 
 SharedMemory::SharedMemory(Descriptor file, std::size_t size) : file_(std::move(file)) {
@@ -62,7 +77,7 @@ SharedMemory SharedMemory::make(std::size_t size) {
     errno = EFBIG;
     failed("cannot make shared memory");
   }
-  Descriptor file(::memfd_create("isthmus", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  Descriptor file(::memfd_create(kName, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (file.number() < 0) failed("cannot make shared memory");
   if (::ftruncate(file.number(), static_cast<off_t>(size)) != 0 ||
       ::fcntl(file.number(), F_ADD_SEALS, kSeals) != 0) {

@@ -23,6 +23,11 @@ class Descriptor {
   int number_ = -1;
 };
 
+/// Another process's memory of the kind that SharedMemory makes, by the number of its descriptor
+/// there. Throws std::system_error where the system does not let this process have it, and
+/// std::runtime_error where it is something else.
+Descriptor descriptor_of(int process, int number);
+
 /// A mapping, writable on both sides. It can neither shrink nor grow, so touching it is safe
 /// whatever the other process does.
 class SharedMemory {

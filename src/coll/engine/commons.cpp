@@ -1,0 +1,183 @@
+#include "coll/engine/commons.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <utility>
+
+#include "coll/engine/buffer.hpp"
+
+namespace isthmus::coll {
+namespace {
+
+constexpr std::size_t kMostRoom = std::size_t{128} << 10;
+constexpr std::size_t kRoomOfAll = std::size_t{1} << 20;
+
+constexpr std::size_t aligned(std::size_t bytes, std::size_t to) {
+  return (bytes + to - 1) / to * to;
+}
+constexpr std::size_t kLine = 64;     // a cache line: posts begin at one
+constexpr std::size_t kElement = 16;  // blocks are aligned for any element
+std::size_t as_size(int ranks) { return static_cast<std::size_t>(ranks); }
+
+std::size_t block_room_of(int ranks) {
+  return aligned((Commons::room(ranks) + as_size(ranks) - 1) / as_size(ranks), kElement);
+}
+std::size_t table_bytes(int ranks) {
+  return aligned(as_size(ranks) * sizeof(std::uint64_t), kElement);
+}
+/// Three of the largest posts: no two that follow each other then overlap, however they lie, so no
+/// rank waits for a round that others cannot begin.
+std::size_t place_bytes(int ranks) {
+  return 3 * aligned(table_bytes(ranks) + as_size(ranks) * block_room_of(ranks), kLine);
+}
+
+}  // namespace
+
+std::size_t Commons::room(int ranks) {
+  return std::min(kMostRoom, std::bit_floor(kRoomOfAll / as_size(ranks)));
+}
+
+std::size_t Commons::bytes(int ranks) {
+  return kMark + as_size(ranks) * (sizeof(Head) + place_bytes(ranks));
+}
+
+Commons::Commons(Bytes memory, int ranks, int rank, Sleep& sleep, Codes codes)
+    : memory_(memory),
+      ranks_(ranks),
+      rank_(rank),
+      sleep_(sleep),
+      codes_(codes),
+      block_room_(block_room_of(ranks)) {}
+
+/// For the posts of one rank, or of all.
+class Commons::Wait final : public Operation {
+ public:
+  Wait(Commons& commons, std::uint32_t round, int first, int last)
+      : commons_(commons), round_(round), rank_(first), last_(last) {}
+
+  bool poll() override {
+    while (rank_ <= last_ && commons_.has_posted(rank_, round_)) ++rank_;
+    if (rank_ > last_) return true;
+    if (commons_.head(rank_).gave_up.load(std::memory_order_relaxed) == 0) return false;
+    throw Failure(commons_.codes_.absence,
+                  "rank " + std::to_string(rank_) +
+                      " of the communicator has failed in a collective, and takes part in "
+                      "no other of few bytes");
+  }
+
+  bool near() const override { return true; }
+
+  void nap(std::chrono::microseconds limit) override {
+    if (rank_ > last_) return;
+    Head& head = commons_.head(rank_);
+    head.sleepers.fetch_add(1, std::memory_order_seq_cst);
+    const std::uint32_t seen = head.posted.load(std::memory_order_seq_cst);
+    if (!commons_.has_posted(rank_, round_)) commons_.sleep_.wait(head.posted, seen, limit);
+    head.sleepers.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+ private:
+  Commons& commons_;
+  std::uint32_t round_;
+  int rank_, last_;
+};
+
+Commons::Head& Commons::head(int rank) const {
+  return reinterpret_cast<Head*>(memory_.data() + kMark)[rank];
+}
+
+std::byte* Commons::place_of(int rank) const {
+  return memory_.data() + kMark + as_size(ranks_) * sizeof(Head) +
+         as_size(rank) * place_bytes(ranks_);
+}
+
+bool Commons::has_posted(int rank, std::uint32_t round) const {
+  const std::uint32_t posted = head(rank).posted.load(std::memory_order_acquire);
+  return static_cast<std::int32_t>(posted - round) >= 0;
+}
+
+Pending Commons::posted_by(std::uint32_t round, int first, int last) {
+  Wait wait(*this, round, first, last);
+  return wait.poll() ? Pending() : Pending(std::make_unique<Wait>(wait));
+}
+
+Pending Commons::make_room(std::size_t size) { return allot(size, size, 0); }
+
+Pending Commons::make_room_for_blocks(std::size_t largest) {
+  const std::size_t spacing = std::max(kElement, aligned(largest, kElement));
+  return allot(0, table_bytes(ranks_) + as_size(ranks_) * spacing, spacing);
+}
+
+Pending Commons::allot(std::size_t size, std::size_t bytes, std::size_t spacing) {
+  extent_.first = aligned(extents_[round_ % kDepth].end, kLine);
+  if (extent_.first + bytes > place_bytes(ranks_)) extent_.first = 0;
+  extent_.end = extent_.first + bytes;
+  next_ = {extent_.first, size, spacing};
+  // All must have begun the round after the last whose post is overwritten.
+  std::uint32_t needed = round_ + 2 - kDepth;
+  for (std::uint32_t back = kDepth - 1; back-- > 0;) {
+    const Extent& before = extents_[(round_ - back) % kDepth];
+    if (before.first < extent_.end && extent_.first < before.end) needed = round_ - back + 1;
+  }
+  return posted_by(needed, 0, ranks_ - 1);
+}
+
+Bytes Commons::place() { return {place_of(rank_) + next_.offset, next_.size}; }
+
+void Commons::put(ConstBytes data) { copy(data, place()); }
+
+void Commons::put_block(int to, ConstBytes data) {
+  std::byte* const table = place_of(rank_) + next_.offset;
+  reinterpret_cast<std::uint64_t*>(table)[to] = data.size();
+  copy(data, {table + table_bytes(ranks_) + as_size(to) * next_.spacing, data.size()});
+}
+
+void Commons::post() {
+  Head& mine = head(rank_);
+  const std::uint32_t round = round_ + 1;
+  mine.posts[round % kDepth] = std::exchange(next_, {});
+  extents_[round % kDepth] = extent_;
+  extent_.first = extent_.end;  // of a post of nothing
+  mine.posted.store(++round_, std::memory_order_seq_cst);
+  if (mine.sleepers.load(std::memory_order_seq_cst) != 0) sleep_.wake(mine.posted);
+}
+
+ConstBytes Commons::found(int rank, std::uint64_t offset, std::uint64_t size,
+                          std::size_t expected) const {
+  if (size != expected) {
+    throw Failure(codes_.disagreement,
+                  "the ranks disagree about the size of the data: " + std::to_string(expected) +
+                      " bytes here, " + std::to_string(size) + " at rank " + std::to_string(rank));
+  }
+  const std::size_t all = place_bytes(ranks_);
+  if (offset > all || expected > all - offset) {
+    throw Failure(codes_.absence, "rank " + std::to_string(rank) +
+                                      " of the communicator wrote nonsense into shared memory");
+  }
+  return {place_of(rank) + offset, expected};
+}
+
+ConstBytes Commons::of(int rank, std::size_t size) const {
+  const Post post = head(rank).posts[round_ % kDepth];
+  return found(rank, post.offset, post.size, size);
+}
+
+void Commons::take(int rank, Bytes data) const { copy(of(rank, data.size()), data); }
+
+void Commons::take_block(int rank, Bytes data) const {
+  const Post post = head(rank).posts[round_ % kDepth];
+  const std::size_t table_size = table_bytes(ranks_);
+  const ConstBytes table = found(rank, post.offset, table_size, table_size);
+  const std::uint64_t size = reinterpret_cast<const std::uint64_t*>(table.data())[rank_];
+  const std::uint64_t first = post.offset + table_size + as_size(rank_) * post.spacing;
+  copy(found(rank, first, size, data.size()), data);
+}
+
+void Commons::give_up() {
+  Head& mine = head(rank_);
+  mine.gave_up.store(1, std::memory_order_seq_cst);
+  sleep_.wake(mine.posted);
+}
+
+}  // namespace isthmus::coll

@@ -1,0 +1,125 @@
+// Memory that all ranks of a communicator share, where they are on one host: its *commons*. Each
+// rank has a place there, where it posts what the others read. So a collective of little data takes
+// one copy in and one out, and a rank wakes nobody that does not sleep.
+//
+// Ranks post in *rounds*. Every rank posts once in each round, if only nothing, and a post also
+// says that its rank has read what it wanted of the rounds before. A place holds the posts of
+// several rounds, so who posts data seldom waits for those who are behind.
+//
+// The memory is as untrusted as a socket: what others write there is data, or sizes that must be
+// those that are expected.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "coll/engine/party.hpp"
+
+namespace isthmus::coll {
+
+/// Sleeps at a word of memory that processes share, as the system lets them.
+class Sleep {
+ public:
+  virtual ~Sleep() = default;
+  /// While the word is `seen`; at most so long.
+  virtual void wait(std::atomic<std::uint32_t>& word, std::uint32_t seen,
+                    std::chrono::microseconds limit) = 0;
+  virtual void wake(std::atomic<std::uint32_t>& word) = 0;
+};
+
+class Commons {
+ public:
+  /// More would look at each other for longer than messages take.
+  static constexpr int kMostRanks = 256;
+  /// The most bytes of a post that is one whole; of one of blocks, together about as many.
+  static std::size_t room(int ranks);
+  /// Of the memory, which is all zeros at first.
+  static std::size_t bytes(int ranks);
+  /// At the memory's beginning, which is left alone: for those who share it.
+  static constexpr std::size_t kMark = 64;
+
+  /// Of failures: an error class each.
+  struct Codes {
+    int disagreement;  ///< about the size of data
+    int absence;       ///< a rank has given up
+  };
+  /// Memory and `sleep` outlive it.
+  Commons(Bytes memory, int ranks, int rank, Sleep& sleep, Codes codes);
+
+  std::size_t room() const { return room(ranks_); }
+  /// The most bytes of a block for one rank.
+  std::size_t block_room() const { return block_room_; }
+
+  // ---- a round: make_room() for what is to be put, put() it, post(), then take() and its like
+  // ----
+
+  /// Done when this rank's place has room for a post that is one whole.
+  Pending make_room(std::size_t size);
+  /// For one of a block for each rank, the largest of so many bytes.
+  Pending make_room_for_blocks(std::size_t largest);
+  /// The whole, or where it goes.
+  void put(ConstBytes data);
+  Bytes place();
+  void put_block(int to, ConstBytes data);
+  /// The round has begun, with what was put; what was read before may be overwritten from now on.
+  void post();
+  /// A rank has posted; all have, or those up to one.
+  Pending posted(int rank) { return posted_by(round_, rank, rank); }
+  Pending posted_by_all() { return posted_by(round_, 0, ranks_ - 1); }
+  Pending posted_up_to(int rank) { return posted_by(round_, 0, rank); }
+
+  // The post of a rank in this round, once it has posted. Throws Failure where it has another size.
+  ConstBytes of(int rank, std::size_t size) const;
+  void take(int rank, Bytes data) const;
+  /// What it has for this rank.
+  void take_block(int rank, Bytes data) const;
+
+  // ---- failure -------------------------------------------------------------------------------
+
+  /// This rank does not take part in a round: from now on waiting for it fails on all ranks.
+  void give_up();
+
+ private:
+  /// Posts of one rank that its place may hold at a time.
+  static constexpr std::uint32_t kDepth = 8;
+  /// Where a post is in its place.
+  struct Post {
+    std::uint64_t offset;
+    std::uint64_t size;     // of a whole
+    std::uint64_t spacing;  // of blocks, whose sizes are before them; 0: it is a whole
+  };
+  struct alignas(64) Head {
+    std::atomic<std::uint32_t> posted;
+    std::atomic<std::uint32_t> sleepers;
+    std::atomic<std::uint32_t> gave_up;
+    alignas(64) Post posts[kDepth];
+  };
+  static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+  /// What this rank has posted, as it knows it itself.
+  struct Extent {
+    std::size_t first = 0, end = 0;
+  };
+  class Wait;
+
+  Pending posted_by(std::uint32_t round, int first, int last);
+  Head& head(int rank) const;
+  std::byte* place_of(int rank) const;
+  bool has_posted(int rank, std::uint32_t round) const;
+  Pending allot(std::size_t size, std::size_t bytes, std::size_t spacing);
+  /// The memory of a rank's post that is to have `expected` bytes.
+  ConstBytes found(int rank, std::uint64_t offset, std::uint64_t size, std::size_t expected) const;
+
+  Bytes memory_;
+  int ranks_, rank_;
+  Sleep& sleep_;
+  Codes codes_;
+  std::size_t block_room_;
+  std::uint32_t round_ = 0;  // this rank's last
+  Post next_{};              // what is put
+  Extent extent_;            // its memory
+  Extent extents_[kDepth];   // that of rounds before
+};
+
+}  // namespace isthmus::coll

@@ -1,0 +1,55 @@
+// Everybody posts its block; the root takes them. Blocks for which there is no room go as messages
+// beside the round: both ends know their size.
+#include "coll/engine/buffer.hpp"
+#include "coll/engine/phases.hpp"
+#include "coll/gather/gather.hpp"
+#include "coll/patterns/posts.hpp"
+
+namespace isthmus::coll {
+
+Task gather_commons(Party& party, ConstBytes mine, Bytes all, Sizes sizes, int root, Parameters) {
+  Commons& commons = *party.commons();
+  if (party.rank() != root) {
+    Pending sent;
+    if (mine.size() > commons.room()) {
+      sent = party.send(root, kTagGather, mine);
+    } else {
+      Pending room = commons.make_room(mine.size());
+      co_await room;
+      commons.put(mine);
+    }
+    commons.post();
+    co_await sent;
+    co_return;
+  }
+  commons.post();
+  std::vector<Pending> received;
+  std::size_t first = 0;
+  for (int rank = 0; rank < party.layout().size(); ++rank) {
+    const Bytes block = all.subspan(first, sizes[static_cast<std::size_t>(rank)]);
+    first += block.size();
+    if (rank == root) {
+      copy(mine, block);
+    } else if (block.size() > commons.room()) {
+      received.push_back(party.recv(rank, kTagGather, block));
+    } else {
+      Pending posted = commons.posted(rank);
+      co_await posted;
+      commons.take(rank, block);
+    }
+  }
+  for (auto& p : received) co_await p;
+}
+
+namespace {
+
+double cost_gather_commons(const Setting& setting, const Parameters&) {
+  return cost_of_rounds(setting, 1, static_cast<double>(setting.bytes()));
+}
+
+}  // namespace
+
+const Algorithm kGatherCommons{Kind::Gather,        "commons",      kCommons, kNone,
+                               cost_gather_commons, gather_commons, ""};
+
+}  // namespace isthmus::coll

@@ -1,0 +1,24 @@
+#include "coll/patterns/posts.hpp"
+
+#include "coll/engine/buffer.hpp"
+#include "coll/engine/cost.hpp"
+
+namespace isthmus::coll {
+
+void combine_posts(const Commons& commons, int last, std::size_t size, std::size_t first,
+                   Bytes into, std::size_t count, Reduction& reduction) {
+  copy(commons.of(last, size).subspan(first, into.size()), into);
+  for (int rank = last; rank-- > 0;) {
+    reduction.combine(commons.of(rank, size).subspan(first, into.size()), into, count);
+  }
+}
+
+double cost_of_rounds(const Setting& setting, int rounds, double copied, double combined) {
+  // Ranks that share cores take turns on them once a round.
+  constexpr double kRound = 1e-6, kLookAtARank = 0.1e-6;
+  constexpr double kCombineAByte = 0.2e-9;
+  return rounds * (kRound + setting.layout.size() * kLookAtARank) +
+         copied / setting.network.link_bandwidth + combined * kCombineAByte;
+}
+
+}  // namespace isthmus::coll

@@ -1,0 +1,121 @@
+#include "mpi/coll/host_commons.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "coll/allgather/allgather.hpp"
+#include "coll/bcast/bcast.hpp"
+#include "mpi/process/grid.hpp"
+
+namespace isthmus::face {
+namespace {
+
+/// Before that a communicator has not shown that it is used for collectives: to have one takes two.
+constexpr std::uint64_t kFirst = 4;
+/// Of this process, all together.
+constexpr std::size_t kMostBytes = std::size_t{32} << 20;
+std::atomic<std::size_t> bytes_in_use{0};
+
+using Mark = std::array<std::byte, 16>;
+static_assert(sizeof(Mark) <= coll::Commons::kMark);
+
+/// Where rank 0 has the memory. No process: it has none.
+struct Offer {
+  std::int64_t process = 0;
+  std::int64_t descriptor = -1;
+  Mark mark{};
+};
+
+Mark new_mark() {
+  std::random_device device;
+  Mark mark{};
+  for (std::byte& b : mark) b = static_cast<std::byte>(device());
+  return mark;
+}
+
+class Futex final : public coll::Sleep {
+ public:
+  void wait(std::atomic<std::uint32_t>& word, std::uint32_t seen,
+            std::chrono::microseconds limit) override {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
+    const timespec time{seconds.count(), std::chrono::nanoseconds(limit - seconds).count()};
+    ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT, seen, &time, nullptr,
+              0);
+  }
+  void wake(std::atomic<std::uint32_t>& word) override {
+    constexpr int kAll = 0x7FFF'FFFF;
+    ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, kAll, nullptr,
+              nullptr, 0);
+  }
+};
+Futex futex;
+
+std::optional<net::SharedMemory> memory_of(const Offer& offer, std::size_t size) {
+  if (offer.process == 0 || bytes_in_use.load() + size > kMostBytes) return std::nullopt;
+  try {
+    auto file =
+        net::descriptor_of(static_cast<pid_t>(offer.process), static_cast<int>(offer.descriptor));
+    auto memory = net::SharedMemory::take(std::move(file), size, size);
+    if (std::memcmp(memory.bytes().data(), offer.mark.data(), offer.mark.size()) != 0) return {};
+    return memory;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<net::SharedMemory> offered(Offer& offer, std::size_t size) {
+  if (bytes_in_use.load() + size > kMostBytes) return std::nullopt;
+  try {
+    auto memory = net::SharedMemory::make(size);
+    offer = {getpid(), memory.file().number(), new_mark()};
+    std::memcpy(memory.bytes().data(), offer.mark.data(), offer.mark.size());
+    return memory;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+bool HostCommons::due(const GridComm& comm, std::uint64_t number) {
+  return number == kFirst && grid()->one_host && !comm.inter && comm.runs.empty() &&
+         comm.size <= coll::Commons::kMostRanks;
+}
+
+coll::Task HostCommons::make(coll::Party& party, std::unique_ptr<HostCommons>& made) {
+  const int ranks = party.layout().size();
+  const std::size_t size = coll::Commons::bytes(ranks);
+  Offer offer;
+  std::optional<net::SharedMemory> memory;
+  if (party.rank() == 0) memory = offered(offer, size);
+  co_await coll::bcast_magpie(party, std::as_writable_bytes(std::span(&offer, 1)), 0, {});
+  if (party.rank() != 0) memory = memory_of(offer, size);
+  const std::byte mine{memory ? std::uint8_t{1} : std::uint8_t{0}};
+  std::vector<std::byte> all(static_cast<std::size_t>(ranks));
+  coll::Sizes sizes(all.size(), 1);
+  co_await coll::allgather_magpie(party, {&mine, 1}, all, sizes, {});
+  if (!memory || std::count(all.begin(), all.end(), mine) != ranks) co_return;
+  memory->close_file();
+  made = std::make_unique<HostCommons>(std::move(*memory), ranks, party.rank());
+}
+
+HostCommons::HostCommons(net::SharedMemory memory, int ranks, int rank)
+    : memory_(std::move(memory)),
+      commons_(memory_.bytes(), ranks, rank, futex,
+               {.disagreement = MPI_ERR_TRUNCATE, .absence = MPI_ERR_OTHER}) {
+  bytes_in_use += memory_.bytes().size();
+}
+
+HostCommons::~HostCommons() { bytes_in_use -= memory_.bytes().size(); }
+
+}  // namespace isthmus::face
