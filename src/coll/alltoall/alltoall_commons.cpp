@@ -19,7 +19,7 @@ Task alltoall_commons(Party& party, ConstBytes out, Sizes out_sizes, Bytes in, S
     return in.subspan(to[r], in_sizes[r]);
   };
   const auto has_room = [&](int rank, std::size_t size) {
-    return rank != party.rank() && size <= commons.block_room();
+    return rank != party.rank() && size <= commons.block_capacity();
   };
   std::vector<Pending> messages;
   for (int rank = 0; rank < ranks; ++rank) {

@@ -51,7 +51,7 @@ struct Setting {
   Problem problem;
   /// Where the ways between clusters differ; `network` is then as this problem meets it.
   const Ways* ways = nullptr;
-  std::size_t room = 0;  ///< of a post in the communicator's commons; 0: it has none
+  std::size_t capacity = 0;  ///< of a post in the commons; 0: there is none
   std::size_t bytes() const { return problem.bytes.value_or(0); }
 };
 

@@ -10,7 +10,8 @@ bool fits(const Algorithm& algorithm, const Setting& setting) {
   const Demands& demands = algorithm.demands;
   const bool commutative = setting.problem.commutative;
   if (demands.commutative && !commutative && !setting.layout.blocks()) return false;
-  if (demands.commons && (setting.room == 0 || setting.bytes() > setting.room)) return false;
+  if (demands.commons && (setting.capacity == 0 || setting.bytes() > setting.capacity))
+    return false;
   return !demands.known_bytes || setting.problem.bytes.has_value();
 }
 
@@ -39,7 +40,7 @@ double estimate(const Algorithm& algorithm, const Setting& setting, const Parame
   const Ways ways(setting.layout, setting.network);
   const Network here = ways.worst(setting.problem.home);
   const Ways* const differing = ways.differ() ? &ways : nullptr;
-  return algorithm.cost({setting.layout, here, setting.problem, differing, setting.room},
+  return algorithm.cost({setting.layout, here, setting.problem, differing, setting.capacity},
                         parameters);
 }
 
@@ -64,12 +65,12 @@ Choice choose(const Setting& setting, const Forced& forced) {
   const Ways ways(setting.layout, setting.network);
   const Network here = ways.worst(setting.problem.home);
   const Ways* const differing = ways.differ() ? &ways : nullptr;
-  return choose_by({setting.layout, here, setting.problem, differing, setting.room}, forced);
+  return choose_by({setting.layout, here, setting.problem, differing, setting.capacity}, forced);
 }
 
 Choice choose(Party& party, const Problem& problem) {
   Setting setting{party.layout(), party.network(), problem};
-  if (const Commons* const commons = party.commons()) setting.room = commons->room();
+  if (const Commons* const commons = party.commons()) setting.capacity = commons->capacity();
   const Choice choice = choose(setting, party.forced());
   party.chosen(problem, choice);
   return choice;

@@ -10,8 +10,8 @@
 namespace isthmus::coll {
 namespace {
 
-constexpr std::size_t kMostRoom = std::size_t{128} << 10;
-constexpr std::size_t kRoomOfAll = std::size_t{1} << 20;
+constexpr std::size_t kMostCapacity = std::size_t{128} << 10;
+constexpr std::size_t kCapacityOfAll = std::size_t{1} << 20;
 
 constexpr std::size_t aligned(std::size_t bytes, std::size_t to) {
   return (bytes + to - 1) / to * to;
@@ -20,8 +20,8 @@ constexpr std::size_t kLine = 64;     // a cache line: posts begin at one
 constexpr std::size_t kElement = 16;  // blocks are aligned for any element
 std::size_t as_size(int ranks) { return static_cast<std::size_t>(ranks); }
 
-std::size_t block_room_of(int ranks) {
-  return aligned((Commons::room(ranks) + as_size(ranks) - 1) / as_size(ranks), kElement);
+std::size_t block_capacity_of(int ranks) {
+  return aligned((Commons::capacity(ranks) + as_size(ranks) - 1) / as_size(ranks), kElement);
 }
 std::size_t table_bytes(int ranks) {
   return aligned(as_size(ranks) * sizeof(std::uint64_t), kElement);
@@ -29,13 +29,13 @@ std::size_t table_bytes(int ranks) {
 /// Three of the largest posts: no two that follow each other then overlap, however they lie, so no
 /// rank waits for a round that others cannot begin.
 std::size_t place_bytes(int ranks) {
-  return 3 * aligned(table_bytes(ranks) + as_size(ranks) * block_room_of(ranks), kLine);
+  return 3 * aligned(table_bytes(ranks) + as_size(ranks) * block_capacity_of(ranks), kLine);
 }
 
 }  // namespace
 
-std::size_t Commons::room(int ranks) {
-  return std::min(kMostRoom, std::bit_floor(kRoomOfAll / as_size(ranks)));
+std::size_t Commons::capacity(int ranks) {
+  return std::min(kMostCapacity, std::bit_floor(kCapacityOfAll / as_size(ranks)));
 }
 
 std::size_t Commons::bytes(int ranks) {
@@ -48,7 +48,7 @@ Commons::Commons(Bytes memory, int ranks, int rank, Sleep& sleep, Codes codes)
       rank_(rank),
       sleep_(sleep),
       codes_(codes),
-      block_room_(block_room_of(ranks)) {}
+      block_capacity_(block_capacity_of(ranks)) {}
 
 /// For the posts of one rank, or of all.
 class Commons::Wait final : public Operation {

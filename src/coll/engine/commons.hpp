@@ -34,7 +34,7 @@ class Commons {
   /// More would look at each other for longer than messages take.
   static constexpr int kMostRanks = 256;
   /// The most bytes of a post that is one whole; of one of blocks, together about as many.
-  static std::size_t room(int ranks);
+  static std::size_t capacity(int ranks);
   /// Of the memory, which is all zeros at first.
   static std::size_t bytes(int ranks);
   /// At the memory's beginning, which is left alone: for those who share it.
@@ -48,9 +48,9 @@ class Commons {
   /// Memory and `sleep` outlive it.
   Commons(Bytes memory, int ranks, int rank, Sleep& sleep, Codes codes);
 
-  std::size_t room() const { return room(ranks_); }
+  std::size_t capacity() const { return capacity(ranks_); }
   /// The most bytes of a block for one rank.
-  std::size_t block_room() const { return block_room_; }
+  std::size_t block_capacity() const { return block_capacity_; }
 
   // ---- a round: make_room() for what is to be put, put() it, post(), then take() and its like
   // ----
@@ -115,7 +115,7 @@ class Commons {
   int ranks_, rank_;
   Sleep& sleep_;
   Codes codes_;
-  std::size_t block_room_;
+  std::size_t block_capacity_;
   std::uint32_t round_ = 0;  // this rank's last
   Post next_{};              // what is put
   Extent extent_;            // its memory

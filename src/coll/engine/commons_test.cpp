@@ -32,7 +32,7 @@ class CommonsOfTwo : public testing::Test {
 };
 
 TEST_F(CommonsOfTwo, APostIsReadAsItWasPut) {
-  const Data data = pattern(a.room(), 0, 0);
+  const Data data = pattern(a.capacity(), 0, 0);
   Pending before = b.posted(0);
   EXPECT_TRUE(before.done());  // nothing has begun
   b.post();
@@ -49,7 +49,7 @@ TEST_F(CommonsOfTwo, APostIsReadAsItWasPut) {
 }
 
 TEST_F(CommonsOfTwo, BlocksAreForOneRankEach) {
-  const Data for_a = pattern(a.block_room(), 0, 0), for_b = pattern(3, 0, 1);
+  const Data for_a = pattern(a.block_capacity(), 0, 0), for_b = pattern(3, 0, 1);
   EXPECT_TRUE(a.make_room_for_blocks(for_a.size()).done());
   a.put_block(0, for_a);
   a.put_block(1, for_b);
@@ -79,14 +79,14 @@ int run_ahead(Commons& ahead, Commons& behind, std::size_t size) {
 }
 
 TEST_F(CommonsOfTwo, ManySmallPostsMayBeAhead) { EXPECT_EQ(run_ahead(a, b, 8), 7); }
-TEST_F(CommonsOfTwo, FewLargePostsMayBeAhead) { EXPECT_EQ(run_ahead(a, b, a.room()), 3); }
+TEST_F(CommonsOfTwo, FewLargePostsMayBeAhead) { EXPECT_EQ(run_ahead(a, b, a.capacity()), 3); }
 
 TEST_F(CommonsOfTwo, PostsOfAnySizesFollowEachOther) {
   std::mt19937_64 random(1);
   std::vector<Data> posts;
   std::size_t read = 0;
   while (read < 3000) {
-    const std::size_t size = random() % 4 == 0 ? random() % (a.room() + 1) : random() % 200;
+    const std::size_t size = random() % 4 == 0 ? random() % (a.capacity() + 1) : random() % 200;
     if (random() % 2 == 0 && a.make_room(size).done()) {
       posts.push_back(pattern(size, 0, static_cast<int>(posts.size())));
       a.put(posts.back());
@@ -194,11 +194,11 @@ TEST(Commons, RoomForAnyNumberOfRanks) {
     CommonsMemory memory(ranks);
     NoSleep sleep;
     Commons last(memory.bytes(), ranks, ranks - 1, sleep, kCodes);
-    EXPECT_GE(last.block_room() * static_cast<std::size_t>(ranks), last.room());
+    EXPECT_GE(last.block_capacity() * static_cast<std::size_t>(ranks), last.capacity());
     EXPECT_LE(Commons::bytes(ranks), std::size_t{8} << 20);
     for (int round = 0; round < 4; ++round) {  // the last bytes of all
-      EXPECT_EQ(last.make_room_for_blocks(last.block_room()).done(), ranks == 1 || round < 3);
-      last.put_block(ranks - 1, pattern(last.block_room(), ranks - 1, round));
+      EXPECT_EQ(last.make_room_for_blocks(last.block_capacity()).done(), ranks == 1 || round < 3);
+      last.put_block(ranks - 1, pattern(last.block_capacity(), ranks - 1, round));
       last.post();
     }
   }

@@ -11,7 +11,7 @@ Task gather_commons(Party& party, ConstBytes mine, Bytes all, Sizes sizes, int r
   Commons& commons = *party.commons();
   if (party.rank() != root) {
     Pending sent;
-    if (mine.size() > commons.room()) {
+    if (mine.size() > commons.capacity()) {
       sent = party.send(root, kTagGather, mine);
     } else {
       Pending room = commons.make_room(mine.size());
@@ -30,7 +30,7 @@ Task gather_commons(Party& party, ConstBytes mine, Bytes all, Sizes sizes, int r
     first += block.size();
     if (rank == root) {
       copy(mine, block);
-    } else if (block.size() > commons.room()) {
+    } else if (block.size() > commons.capacity()) {
       received.push_back(party.recv(rank, kTagGather, block));
     } else {
       Pending posted = commons.posted(rank);

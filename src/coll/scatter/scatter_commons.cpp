@@ -13,7 +13,7 @@ Task scatter_commons(Party& party, ConstBytes all, Sizes sizes, Bytes mine, int 
   Commons& commons = *party.commons();
   if (party.rank() != root) {
     commons.post();
-    if (mine.size() > commons.block_room()) {
+    if (mine.size() > commons.block_capacity()) {
       Pending received = party.recv(root, kTagScatter, mine);
       co_await received;
     } else {
@@ -26,7 +26,7 @@ Task scatter_commons(Party& party, ConstBytes all, Sizes sizes, Bytes mine, int 
   std::size_t largest = 0;
   for (int rank = 0; rank < party.layout().size(); ++rank) {
     const std::size_t size = sizes[static_cast<std::size_t>(rank)];
-    if (rank != root && size <= commons.block_room()) largest = std::max(largest, size);
+    if (rank != root && size <= commons.block_capacity()) largest = std::max(largest, size);
   }
   {
     Pending room = commons.make_room_for_blocks(largest);
@@ -39,7 +39,7 @@ Task scatter_commons(Party& party, ConstBytes all, Sizes sizes, Bytes mine, int 
     first += block.size();
     if (rank == root) {
       copy(block, mine);
-    } else if (block.size() > commons.block_room()) {
+    } else if (block.size() > commons.block_capacity()) {
       sent.push_back(party.send(rank, kTagScatter, block));
     } else {
       commons.put_block(rank, block);

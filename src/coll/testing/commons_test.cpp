@@ -26,7 +26,7 @@ struct Member {
   /// As many as one rank's blocks; some without, few with more than there is room for.
   Sizes any_sizes() {
     Sizes sizes(static_cast<std::size_t>(ranks));
-    const std::size_t room = party.commons()->room();
+    const std::size_t room = party.commons()->capacity();
     for (auto& size : sizes) {
       const auto kind = choice() % 16;
       size = kind == 0 ? 0 : kind == 1 ? room + 1 : choice() % 60;
@@ -39,7 +39,7 @@ Task move_data(Member& m, unsigned kind) {
   const int root = m.any_rank();
   const auto me = as_index(m.me);
   if (kind == 0) {
-    const std::size_t size = m.choice() % (m.party.commons()->room() + 1);
+    const std::size_t size = m.choice() % (m.party.commons()->capacity() + 1);
     Data data = m.me == root ? pattern(size, root, 0) : Data(size);
     co_await bcast(m.party, data, root);
     m.expect(data == pattern(size, root, 0));
@@ -88,7 +88,7 @@ Task move_data(Member& m, unsigned kind) {
 
 Task combine_data(Member& m, unsigned kind) {
   const int root = m.any_rank();
-  const std::size_t most = m.party.commons()->room() / sizeof(Affine) / as_index(m.ranks);
+  const std::size_t most = m.party.commons()->capacity() / sizeof(Affine) / as_index(m.ranks);
   const std::size_t count = !m.few && m.choice() % 8 == 0 ? most : m.choice() % 20;
   TestReduction<Affine> reduction;
   const auto mine = contribution<Affine>(m.me, count);
@@ -114,7 +114,7 @@ Task combine_data(Member& m, unsigned kind) {
 /// By parts, where that is quicker, and of vectors of which every rank gets a part.
 Task combine_sums(Member& m) {
   TestReduction<Sum> reduction;
-  const std::size_t count = m.party.commons()->room() / sizeof(Sum) / 2 + m.choice() % 9;
+  const std::size_t count = m.party.commons()->capacity() / sizeof(Sum) / 2 + m.choice() % 9;
   const auto mine = contribution<Sum>(m.me, count);
   auto result = contribution<Sum>(99, count);
   const ConstBytes in = std::as_bytes(std::span(mine));
@@ -124,8 +124,9 @@ Task combine_sums(Member& m) {
   for (std::size_t left = count; left > 0; --left) ++counts[as_index(m.any_rank())];
   std::vector<Sum> part(counts[as_index(m.me)]);
   co_await reduce_scatter(m.party, in, std::as_writable_bytes(std::span(part)), counts, reduction);
-  const auto first = std::accumulate(counts.begin(), counts.begin() + m.me, std::ptrdiff_t{0});
-  m.expect(std::equal(part.begin(), part.end(), result.begin() + first));
+  const std::size_t first = std::accumulate(counts.begin(), counts.begin() + m.me, std::size_t{0});
+  m.expect(
+      std::equal(part.begin(), part.end(), result.begin() + static_cast<std::ptrdiff_t>(first)));
 }
 
 Task in_a_row(Party& party, std::uint64_t seed, int& wrong) {

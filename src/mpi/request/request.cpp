@@ -152,13 +152,10 @@ int GridRequest::cancel(MPI_Request*) {
 
 namespace {
 
-/// Nothing of this process but what it waits for needs one of its threads.
-bool only_waits() { return idle() && !threads_multiple(); }
-
 /// Where all that this process waits for is its own cluster's to do, and that takes long, the
 /// native library waits for it: it sees what comes at once, where pauses look less and less often.
 bool wait_natively(Operation& op) {
-  if (!only_waits()) return false;
+  if (!idle() || threads_multiple()) return false;
   const native_pause::Allowed here;
   return op.block();
 }
@@ -180,7 +177,7 @@ int complete(Operation& op, MPI_Status* status, const char* function) {
       if (step(op)) break;
     }
     if (backoff.long_since() && wait_natively(op)) continue;
-    backoff.pause(only_waits() && op.near() ? &op : nullptr);
+    backoff.pause(idle() && op.near() ? &op : nullptr);
   }
   const Result& result = op.result;
   if (status != MPI_STATUS_IGNORE) fill_status(result, status);

@@ -38,8 +38,7 @@ Descriptor::~Descriptor() {
 }
 
 Descriptor descriptor_of(int process, int number) {
-  const std::string path =
-      "/proc/" + std::to_string(process) + "/fd/" + std::to_string(number);
+  const std::string path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(number);
   // To open anything else might wait, or do something there.
   std::array<char, 64> found{};
   if (::readlink(path.c_str(), found.data(), found.size() - 1) < 0) failed("cannot look at memory");
