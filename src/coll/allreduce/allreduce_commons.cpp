@@ -1,5 +1,7 @@
 // Everybody posts its vector. Of few bytes everybody combines all; of more, and where vectors may
 // be cut, everybody combines a part and posts that in a second round.
+#include <exception>
+
 #include "coll/allreduce/allreduce.hpp"
 #include "coll/patterns/posts.hpp"
 
@@ -43,8 +45,15 @@ Task allreduce_commons(Party& party, ConstBytes in, Bytes out, std::size_t count
     Pending room = commons.make_room(size);
     co_await room;
   }
-  combine_posts(commons, ranks - 1, in.size(), first, commons.place(), size / unit, reduction);
-  commons.post();
+  std::exception_ptr failure;
+  try {
+    combine_posts(commons, ranks - 1, in.size(), first, commons.place(), size / unit, reduction);
+    commons.post();
+  } catch (...) {
+    failure = std::current_exception();
+    commons.post_failure();
+  }
+  if (failure) std::rethrow_exception(failure);
   for (int rank = 0; rank < ranks; ++rank) {
     Pending posted = commons.posted(rank);
     co_await posted;

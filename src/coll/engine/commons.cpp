@@ -58,12 +58,7 @@ class Commons::Wait final : public Operation {
 
   bool poll() override {
     while (rank_ <= last_ && commons_.has_posted(rank_, round_)) ++rank_;
-    if (rank_ > last_) return true;
-    if (commons_.head(rank_).gave_up.load(std::memory_order_relaxed) == 0) return false;
-    throw Failure(commons_.codes_.absence,
-                  "rank " + std::to_string(rank_) +
-                      " of the communicator has failed in a collective, and takes part in "
-                      "no other of few bytes");
+    return rank_ > last_;
   }
 
   bool near() const override { return true; }
@@ -113,7 +108,7 @@ Pending Commons::allot(std::size_t size, std::size_t bytes, std::size_t spacing)
   extent_.first = aligned(extents_[round_ % kDepth].end, kLine);
   if (extent_.first + bytes > place_bytes(ranks_)) extent_.first = 0;
   extent_.end = extent_.first + bytes;
-  next_ = {extent_.first, size, spacing};
+  next_ = {.offset = extent_.first, .size = size, .spacing = spacing, .number = 0, .failed = 0};
   // All must have begun the round after the last whose post is overwritten.
   std::uint32_t needed = round_ + 2 - kDepth;
   for (std::uint32_t back = kDepth - 1; back-- > 0;) {
@@ -136,11 +131,26 @@ void Commons::put_block(int to, ConstBytes data) {
 void Commons::post() {
   Head& mine = head(rank_);
   const std::uint32_t round = round_ + 1;
+  next_.number = number_;
   mine.posts[round % kDepth] = std::exchange(next_, {});
   extents_[round % kDepth] = extent_;
   extent_.first = extent_.end;  // of a post of nothing
   mine.posted.store(++round_, std::memory_order_seq_cst);
   if (mine.sleepers.load(std::memory_order_seq_cst) != 0) sleep_.wake(mine.posted);
+}
+
+void Commons::post_failure() {
+  next_ = {};
+  next_.failed = 1;
+  post();
+}
+
+Commons::Post Commons::post_of(int rank) const {
+  const Post post = head(rank).posts[round_ % kDepth];
+  if (post.number == number_ && post.failed == 0) return post;
+  throw Failure(codes_.absence, "rank " + std::to_string(rank) +
+                                    " of the communicator has failed in this collective, or in "
+                                    "one before, and takes no part");
 }
 
 ConstBytes Commons::found(int rank, std::uint64_t offset, std::uint64_t size,
@@ -159,25 +169,19 @@ ConstBytes Commons::found(int rank, std::uint64_t offset, std::uint64_t size,
 }
 
 ConstBytes Commons::of(int rank, std::size_t size) const {
-  const Post post = head(rank).posts[round_ % kDepth];
+  const Post post = post_of(rank);
   return found(rank, post.offset, post.size, size);
 }
 
 void Commons::take(int rank, Bytes data) const { copy(of(rank, data.size()), data); }
 
 void Commons::take_block(int rank, Bytes data) const {
-  const Post post = head(rank).posts[round_ % kDepth];
+  const Post post = post_of(rank);
   const std::size_t table_size = table_bytes(ranks_);
   const ConstBytes table = found(rank, post.offset, table_size, table_size);
   const std::uint64_t size = reinterpret_cast<const std::uint64_t*>(table.data())[rank_];
   const std::uint64_t first = post.offset + table_size + as_size(rank_) * post.spacing;
   copy(found(rank, first, size, data.size()), data);
-}
-
-void Commons::give_up() {
-  Head& mine = head(rank_);
-  mine.gave_up.store(1, std::memory_order_seq_cst);
-  sleep_.wake(mine.posted);
 }
 
 }  // namespace isthmus::coll

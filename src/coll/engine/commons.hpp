@@ -43,10 +43,13 @@ class Commons {
   /// Of failures: an error class each.
   struct Codes {
     int disagreement;  ///< about the size of data
-    int absence;       ///< a rank has given up
+    int absence;       ///< a rank has failed, or is in another collective
   };
   /// Memory and `sleep` outlive it.
   Commons(Bytes memory, int ranks, int rank, Sleep& sleep, Codes codes);
+
+  /// The collective of that number begins here: its posts are read by those who are in the same.
+  void begin(std::uint64_t number) { number_ = number; }
 
   std::size_t capacity() const { return capacity(ranks_); }
   /// The most bytes of a block for one rank.
@@ -65,21 +68,19 @@ class Commons {
   void put_block(int to, ConstBytes data);
   /// The round has begun, with what was put; what was read before may be overwritten from now on.
   void post();
+  /// Instead: what was to be put could not be made. The others hear of it, and rounds go on.
+  void post_failure();
   /// A rank has posted; all have, or those up to one.
   Pending posted(int rank) { return posted_by(round_, rank, rank); }
   Pending posted_by_all() { return posted_by(round_, 0, ranks_ - 1); }
   Pending posted_up_to(int rank) { return posted_by(round_, 0, rank); }
 
-  // The post of a rank in this round, once it has posted. Throws Failure where it has another size.
+  // The post of a rank in this round, once it has posted. Throws Failure where it has another size,
+  // or is of another collective.
   ConstBytes of(int rank, std::size_t size) const;
   void take(int rank, Bytes data) const;
   /// What it has for this rank.
   void take_block(int rank, Bytes data) const;
-
-  // ---- failure -------------------------------------------------------------------------------
-
-  /// This rank does not take part in a round: from now on waiting for it fails on all ranks.
-  void give_up();
 
  private:
   /// Posts of one rank that its place may hold at a time.
@@ -89,11 +90,12 @@ class Commons {
     std::uint64_t offset;
     std::uint64_t size;     // of a whole
     std::uint64_t spacing;  // of blocks, whose sizes are before them; 0: it is a whole
+    std::uint64_t number;   // of the collective
+    std::uint64_t failed;   // 1: there is nothing, though there should be
   };
   struct alignas(64) Head {
     std::atomic<std::uint32_t> posted;
     std::atomic<std::uint32_t> sleepers;
-    std::atomic<std::uint32_t> gave_up;
     alignas(64) Post posts[kDepth];
   };
   static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
@@ -108,6 +110,7 @@ class Commons {
   std::byte* place_of(int rank) const;
   bool has_posted(int rank, std::uint32_t round) const;
   Pending allot(std::size_t size, std::size_t bytes, std::size_t spacing);
+  Post post_of(int rank) const;
   /// The memory of a rank's post that is to have `expected` bytes.
   ConstBytes found(int rank, std::uint64_t offset, std::uint64_t size, std::size_t expected) const;
 
@@ -116,6 +119,7 @@ class Commons {
   Sleep& sleep_;
   Codes codes_;
   std::size_t block_capacity_;
+  std::uint64_t number_ = 0;
   std::uint32_t round_ = 0;  // this rank's last
   Post next_{};              // what is put
   Extent extent_;            // its memory

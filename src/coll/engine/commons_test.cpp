@@ -144,18 +144,38 @@ TEST_F(CommonsOfTwo, SizesOfNonsenseAreAFailure) {
   EXPECT_THROW(b.take_block(0, data), Failure);
 }
 
-TEST_F(CommonsOfTwo, WhoGivesUpIsNotWaitedFor) {
-  b.post();
-  Pending posted = b.posted(0);
-  EXPECT_FALSE(posted.done());
-  a.give_up();
-  EXPECT_EQ(sleep.wakes, 1);
+void expect_absence(Commons& reader) {
+  Data data(8);
   try {
-    posted.done();
+    reader.take(0, data);
     FAIL();
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.code, kCodes.absence);
   }
+}
+
+TEST_F(CommonsOfTwo, WhoIsInAnotherCollectiveIsNotRead) {
+  a.begin(2);
+  b.begin(1);
+  a.make_room(8);
+  a.put(pattern(8, 0, 0));
+  a.post();
+  b.post();
+  expect_absence(b);
+}
+
+TEST_F(CommonsOfTwo, AFailureIsToldAndRoundsGoOn) {
+  a.make_room(8);
+  a.post_failure();
+  b.post();
+  expect_absence(b);
+  a.make_room(8);
+  a.put(pattern(8, 0, 1));
+  a.post();
+  b.post();
+  Data data(8);
+  b.take(0, data);
+  EXPECT_EQ(data, pattern(8, 0, 1));
 }
 
 /// The numbers that all ranks add up, in rounds of real threads.

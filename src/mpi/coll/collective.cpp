@@ -38,7 +38,7 @@ void Collective::begin(CollectiveQueue& queue) {
   const std::uint64_t number = ++grid_comm_->begun;
   look_for_failure(*grid_comm_, number);
   core::trace::note<core::trace::Event::CollectiveBegun>(grid_comm_->context, grid_comm_->size);
-  prepares_ = HostCommons::due(*grid_comm_, number);
+  prepares_ = waited_for_ && HostCommons::due(*grid_comm_, ++queue.waited_for_);
   if (prepares_) task_ = HostCommons::make(queue.party_, queue.party_.host_commons());
 }
 
@@ -53,6 +53,7 @@ bool Collective::advance() {
       prepares_ = false;
     }
     if (!started_) {
+      queue.party_.begins(grid_comm_->begun, waited_for_);
       task_ = start(queue.party_);
       started_ = true;
     }
@@ -74,8 +75,6 @@ bool Collective::advance() {
 
 void Collective::fail(int error_class, const std::string& reason) {
   grid_comm_->tags.spoil();
-  // What it has not done of its rounds, the others wait for. All know of sizes that differ.
-  if (error_class != MPI_ERR_TRUNCATE) grid_comm_->collectives->party_.give_up_commons();
   result.error = error_code(error_class, function_, reason);
   tell_failure(*grid_comm_, grid_comm_->begun, function_, reason);
 }
@@ -127,6 +126,7 @@ int launch(std::unique_ptr<Collective> collective, const Call& call) {
     return MPI_SUCCESS;
   }
   if (!call.blocking()) return make_request(std::move(collective), call.request);
+  collective->wait_for();
   return complete(*collective, MPI_STATUS_IGNORE, call.function);
 }
 

@@ -31,6 +31,7 @@ class CollectiveQueue {
   friend class Collective;
   FaceParty party_;
   std::deque<Collective*> waiting_;
+  std::uint64_t waited_for_ = 0;  // blocking collectives that have begun
 };
 
 /// A collective on a grid communicator. A kind of collective is a class derived from it, which
@@ -43,6 +44,8 @@ class Collective : public Operation {
   bool advance() final;
   bool block() final;
   bool near() const final;
+  /// Before it begins: its call blocks.
+  void wait_for() { waited_for_ = true; }
   void nap(std::chrono::microseconds limit) final;
 
  protected:
@@ -62,6 +65,7 @@ class Collective : public Operation {
   HandleUse grid_comm_;
   const char* function_;
   bool begun_ = false, started_ = false, left_ = false;
+  bool waited_for_ = false;
   bool prepares_ = false;  // its communicator's commons; then it starts
   coll::Task task_;
 };

@@ -21,9 +21,18 @@ class FaceParty final : public coll::Party {
   const coll::Network& network() const override;
   const coll::Forced& forced() const override;
   void chosen(const coll::Problem& problem, const coll::Choice& choice) override;
-  coll::Commons* commons() override { return commons_ ? &commons_->commons() : nullptr; }
+  coll::Commons* commons() override {
+    return waited_for_ && commons_ ? &commons_->commons() : nullptr;
+  }
   bool attended() const override;
 
+  /// The collective of that number begins, on all ranks a blocking one or not. Others go by
+  /// messages, which move on without the program's threads, and wake who waits for several
+  /// requests.
+  void begins(std::uint64_t number, bool waited_for) {
+    waited_for_ = waited_for;
+    if (commons_) commons_->commons().begin(number);
+  }
   /// Before the first that goes by it: made there, or not.
   std::unique_ptr<HostCommons>& host_commons() { return commons_; }
 
@@ -31,11 +40,6 @@ class FaceParty final : public coll::Party {
   void test_requests() { requests_.test(); }
   /// The collective under way has ended.
   void ended();
-  /// It has failed here, and may have left a round that others are in.
-  void give_up_commons() {
-    if (commons_) commons_->commons().give_up();
-  }
-
   coll::Pending send(int rank, int tag, coll::ConstBytes data) override;
   coll::Pending send_synchronous(int rank, int tag, coll::ConstBytes data) override;
   coll::Pending recv(int rank, int tag, coll::Bytes data) override;
@@ -75,6 +79,7 @@ class FaceParty final : public coll::Party {
   GridComm& comm_;
   PhaseRequests requests_;
   std::unique_ptr<HostCommons> commons_;
+  bool waited_for_ = false;
   bool streams_ = false;  // the collective under way is one of streams
 };
 

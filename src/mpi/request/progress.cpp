@@ -143,7 +143,9 @@ void Backoff::pause(Operation* near) {
     return;
   }
   ++idle_rounds_;
-  if (idle_rounds_ < kYields || (looks_long(*g) && looks_on())) {
+  // Who is woken need not look on; nothing else gives the core to a rank of another session.
+  const bool sleeps = near != nullptr && g->crowded && looks_long(*g);
+  if (!sleeps && (idle_rounds_ < kYields || (looks_long(*g) && looks_on()))) {
     g->endpoint->poll();
     // What has come needs this core more than others do.
     if (g->endpoint->events() == now && (idle_rounds_ >= kSpins || g->crowded)) sched_yield();
