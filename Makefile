@@ -100,8 +100,9 @@ unit-cpp:
 # Of `make test`: what sanitizers run whole is theirs, and may not be built here, or not anew.
 unit-rest:
 	$(CTEST) -LE sanitized -E _NOT_BUILT
+# Twice as many at a time as there are processors: half of the time they wait.
 unit-python:
-	$(BIN)/pytest -q -n $(JOBS) tests/architecture tests/generate tests/cli
+	$(BIN)/pytest -q -n $(shell expr 2 '*' $(JOBS)) tests/architecture tests/generate tests/cli
 
 # Two at a time, however many cores: each starts a grid of processes, and waits for much of its time.
 .PHONY: grid-programs grid-faults
@@ -115,8 +116,9 @@ grid-faults: build packages-programs
 lab: lab-networks lab-queues  ## the lab itself, and Isthmus over its emulated networks and schedulers
 
 QUEUES := tests/lab/lab_submit_test.py tests/lab/lab_slurm_test.py
+# They wait for networks, and take a fourth of a processor each (2026-11).
 lab-networks: build
-	$(GROUPED) $(BIN)/pytest -q -n 2 --dist loadfile tests/lab \
+	$(GROUPED) $(BIN)/pytest -q -n 3 --dist loadfile tests/lab \
 	  $(addprefix --ignore ,tests/lab/lab_programs_test.py tests/lab/lab_waiting_test.py $(QUEUES))
 
 # Real schedulers, which take their time and little of the processors'.

@@ -29,7 +29,7 @@ from isthmus.quantities import Duration, Rate
 
 
 class Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
 class ClusterSpec(Table):

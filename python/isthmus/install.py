@@ -3,8 +3,7 @@
 import os
 import shutil
 import sysconfig
-from collections.abc import Iterable
-from importlib.metadata import PackageNotFoundError, files
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from isthmus.errors import RunError
@@ -31,30 +30,43 @@ def built(name: str) -> list[Path]:
     return _newest_first(path for tree in _build_trees() for path in tree.glob(f"**/{name}"))
 
 
-def _candidates() -> list[Path]:
-    if named := os.environ.get("ISTHMUS_PREFIX"):
-        return [Path(named) / "bin" / "isthmusd"]
-    whole = [tree for tree in _build_trees() if any(tree.glob("lib/libisthmus-face-*.so"))]
-    found = _newest_first(path for tree in whole for path in tree.glob("**/isthmusd"))
+def _installed() -> Iterator[Path]:
+    """What pip installed: below the prefix in whose lib/pythonX.Y/*-packages this module is, else
+    as pip's list of files says."""
+    above = Path(__file__).parents
+    if len(above) > 4 and above[3].name in ("lib", "lib64"):
+        yield above[4] / "bin" / "isthmusd"
+    from importlib.metadata import PackageNotFoundError, files  # noqa: PLC0415  takes 40 ms
+
     try:
         listed = files("isthmus") or []
-        found += [Path(str(f.locate())).resolve() for f in listed if f.name == "isthmusd"]
     except PackageNotFoundError:
-        pass
+        return
+    yield from (Path(str(f.locate())).resolve() for f in listed if f.name == "isthmusd")
+
+
+def _candidates() -> Iterator[Path]:
+    if named := os.environ.get("ISTHMUS_PREFIX"):
+        yield Path(named) / "bin" / "isthmusd"
+        return
+    whole = [tree for tree in _build_trees() if any(tree.glob("lib/libisthmus-face-*.so"))]
+    yield from _newest_first(path for tree in whole for path in tree.glob("**/isthmusd"))
+    yield from _installed()
     if on_path := shutil.which("isthmusd"):  # where a package of the system put it
-        found.append(Path(on_path))
-    return [*found, Path(sysconfig.get_path("data")) / "bin" / "isthmusd"]
+        yield Path(on_path)
+    yield Path(sysconfig.get_path("data")) / "bin" / "isthmusd"
 
 
 def find_isthmusd() -> Path:
     """ISTHMUS_PREFIX/bin, else the build tree of this checkout, else what pip installed, else the
     one on the PATH."""
-    candidates = _candidates()
-    for path in candidates:
+    sought = []
+    for path in _candidates():
         if path.is_file() and os.access(path, os.X_OK):
             return path
+        sought.append(path)
     raise RunError(
-        f"isthmusd, the compiled part of Isthmus, was not found; looked for {candidates[0]}",
+        f"isthmusd, the compiled part of Isthmus, was not found; looked for {sought[0]}",
         "Install Isthmus anew, or set ISTHMUS_PREFIX to the folder that holds bin/isthmusd.",
     )
 

@@ -1,9 +1,11 @@
-"""Which of several builds in a checkout is used."""
+"""Which of several builds is used, and what version an installation is."""
 
 import os
 from pathlib import Path
 
-from isthmus import install
+import pytest
+
+from isthmus import install, version
 
 
 def build(tree: Path, at: float) -> Path:
@@ -26,3 +28,20 @@ def test_the_newest_that_runs_here(tmp_path, monkeypatch):
     build(tmp_path / "build" / "aarch64", at=1.3e9)
     assert install.find_isthmusd() == release
     assert install.built("isthmusd")[0] == release
+
+
+def test_what_pip_put_below_the_prefix_of_the_package(tmp_path, monkeypatch):
+    monkeypatch.delenv("ISTHMUS_PREFIX", raising=False)
+    package = tmp_path / "lib" / "python3.11" / "site-packages" / "isthmus"
+    monkeypatch.setattr(install, "__file__", str(package / "install.py"))
+    program = tmp_path / "bin" / "isthmusd"
+    program.parent.mkdir()
+    program.touch(0o755)
+    assert install.find_isthmusd() == program
+
+
+@pytest.mark.parametrize("name", ["isthmus-1.2.3.dist-info", "isthmus-1.2.3rc1.dist-info"])
+def test_the_version_is_that_of_the_installation_beside_the_package(tmp_path, monkeypatch, name):
+    (tmp_path / "lib" / name).mkdir(parents=True)
+    monkeypatch.setattr(version, "__file__", str(tmp_path / "lib" / "isthmus" / "version.py"))
+    assert f"isthmus-{version._find()}.dist-info" == name

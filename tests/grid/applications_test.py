@@ -80,6 +80,13 @@ def test_lammps_prints_what_it_prints_natively(isthmus, ranks, tmp_path):
     assert thermodynamics(grid.stdout) == thermodynamics(expected)
 
 
+@pytest.fixture
+def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Linear algebra takes all cores of the host in every rank otherwise."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+
+
+@pytest.mark.usefixtures("one_thread")
 def test_hpcc_passes_its_own_checks(isthmus, tmp_path):
     shutil.copy(INPUTS / "hpccinf.txt", tmp_path)
     done = isthmus("run", "-n", 4, "hpcc", timeout=570, cwd=tmp_path)
@@ -113,12 +120,6 @@ def test_netpipe_finds_what_it_sent(isthmus, tmp_path, east, west, how):
     sizes = re.findall(r"^ *\d+: +(\d+) bytes +3 times --> +(.+)$", said, re.MULTILINE)
     assert {outcome.strip() for _, outcome in sizes} == {"Integrity check passed"}
     assert max(int(size) for size, _ in sizes) > 3 << 20
-
-
-@pytest.fixture
-def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Linear algebra takes all cores of the host in every rank otherwise."""
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
 
 
 @pytest.mark.usefixtures("one_thread")

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from isthmus.errors import UsageError
+from isthmus.latermodel import LaterModel
 from isthmus.profile.told import Collective, Count, Files, Members, Seconds, Sizes
 
 FORMAT, VERSION = "isthmus-profile", 1
@@ -15,13 +16,13 @@ FORMAT, VERSION = "isthmus-profile", 1
 Pair = tuple[Count, Annotated[int, Field(ge=-1)], Count, Count, Sizes]
 
 
-class Cluster(BaseModel):
+class Cluster(LaterModel):
     name: str
     slots: int | None
     ranks: Count
 
 
-class Figures(BaseModel):
+class Figures(LaterModel):
     """Seconds and bytes a second."""
 
     rtt: float | None = None
@@ -30,16 +31,16 @@ class Figures(BaseModel):
 
 class Link(Figures):
     between: tuple[Count, Count]
-    measured: Figures = Figures()
+    measured: Figures = Field(default_factory=Figures)
     memory: bool = False
 
 
-class Wires(BaseModel):
+class Wires(LaterModel):
     clusters: list[Cluster]
     links: list[Link]
 
 
-class Rank(BaseModel):
+class Rank(LaterModel):
     rank: Count
     cluster: Count
     host: str
@@ -61,7 +62,7 @@ class FilesOfRank(Files):
     rank: Count
 
 
-class Profile(BaseModel):
+class Profile(LaterModel):
     format: Literal["isthmus-profile"] = "isthmus-profile"
     version: int = VERSION
     program: list[list[str]]

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field, ValidationError
 
+from isthmus.latermodel import LaterModel
 from isthmus.ports import refusal
 
 Count = Annotated[int, Field(ge=0)]
@@ -18,12 +19,12 @@ Range = tuple[Count, Count, Annotated[int, Field(gt=0)]]
 _MOST_TEXT = 64 << 20  # bytes of one rank; 4096 receivers with all sizes are some 2 MB
 
 
-class Members(BaseModel):
+class Members(LaterModel):
     size: Count
     ranks: list[Range]
 
 
-class Collective(BaseModel):
+class Collective(LaterModel):
     function: str
     communicator: int | None
     entered: Count
@@ -32,13 +33,13 @@ class Collective(BaseModel):
     seconds: Seconds
 
 
-class Files(BaseModel):
+class Files(LaterModel):
     read: Count
     written: Count
     calls: Count
 
 
-class RankTold(BaseModel):
+class RankTold(LaterModel):
     """As src/mpi/profile/telling.cpp writes it."""
 
     rank: Count

@@ -4,10 +4,11 @@ import json
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from isthmus import networktext
 from isthmus.errors import RunError
+from isthmus.latermodel import LaterModel
 from isthmus.networktext import rate, time
 
 # Of a pair's own rate, beside others: two that share nothing keep it, two alike that share a
@@ -21,7 +22,7 @@ _ROOM = 100e-6
 _OF_LINKS = 0.85  # of what all links carry: headers, and ends of streams that are not at one time
 
 
-class ClusterFigures(BaseModel):
+class ClusterFigures(LaterModel):
     """Seconds one way and bytes a second of a rank's link; 0: could not be measured."""
 
     name: str
@@ -31,7 +32,7 @@ class ClusterFigures(BaseModel):
     message: float = Field(ge=0)
 
 
-class PairFigures(BaseModel):
+class PairFigures(LaterModel):
     between: tuple[str, str]
     latency: float = Field(ge=0)
     rate: float = Field(ge=0)
@@ -39,7 +40,7 @@ class PairFigures(BaseModel):
     message: float = Field(default=0, ge=0)
 
 
-class FanFigures(BaseModel):
+class FanFigures(LaterModel):
     """What went from one cluster to each of the others, to all of them at the same time, and the
     seconds until it was there."""
 
@@ -63,7 +64,7 @@ class FanFigures(BaseModel):
         return sum(sent for sent, _ in chosen) / longest if longest else 0
 
 
-class Figures(BaseModel):
+class Figures(LaterModel):
     clusters: list[ClusterFigures]
     pairs: list[PairFigures]
     fans: list[FanFigures] = []

@@ -194,11 +194,18 @@ TEST_P(Algorithms, TellingShapesAndSizes) {
   }
 }
 
+// Under a sanitizer one in ten: all take 40 s then (2026-11), and the telling ones have every case.
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::size_t kStride = 10;
+#else
+constexpr std::size_t kStride = 1;
+#endif
+
 TEST_P(Algorithms, EveryShape) {
   std::uint64_t seed = 100'000;
   const auto shapes = all_shapes(3);
-  for (const Shape& shape : shapes) {
-    check(shape, seed, 1 + seed % 40);
+  for (std::size_t i = 0; i < shapes.size(); i += kStride) {
+    check(shapes[i], seed, 1 + seed % 40);
     if (HasFailure()) return;
   }
 }
