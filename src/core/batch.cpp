@@ -1,29 +1,16 @@
 #include "core/batch.hpp"
 
 #include <algorithm>
-#include <concepts>
 #include <cstring>
 #include <utility>
+
+#include "core/little_endian.hpp"
 
 namespace isthmus::core {
 namespace {
 
 // Number of the first message, context, source; then for each message its tag, its size, itself.
 constexpr std::size_t kBegin = 8 + 8 + 4, kEach = 4 + 2;
-
-template <std::unsigned_integral T>
-void store(std::byte* to, T value) {
-  for (std::size_t i = 0; i < sizeof(T); ++i) to[i] = static_cast<std::byte>(value >> (8 * i));
-}
-
-template <std::unsigned_integral T>
-T load(const std::byte* from) {
-  T value = 0;
-  for (std::size_t i = 0; i < sizeof(T); ++i) {
-    value |= static_cast<T>(static_cast<T>(from[i]) << (8 * i));
-  }
-  return value;
-}
 
 }  // namespace
 
@@ -38,12 +25,13 @@ Batches::Batch* Batches::open(std::uint64_t number, const Envelope& envelope, st
   }
   if (kBegin + bytes > kExpressBody || bytes_ + kBegin + bytes > most_) return nullptr;
   Batch& made = waiting_.emplace_back();
-  made.body = std::make_unique_for_overwrite<std::byte[]>(kExpressBody);
+  made.body =
+      spare_ ? std::move(spare_) : std::make_unique_for_overwrite<std::byte[]>(kExpressBody);
   made.size = kBegin;
   made.like = envelope;
-  store(made.body.get(), number);
-  store(made.body.get() + 8, envelope.context);
-  store(made.body.get() + 16, static_cast<std::uint32_t>(envelope.source));
+  store_number(made.body.get(), number);
+  store_number(made.body.get() + 8, envelope.context);
+  store_number(made.body.get() + 16, static_cast<std::uint32_t>(envelope.source));
   bytes_ += kBegin;
   return &made;
 }
@@ -52,8 +40,8 @@ bool Batches::add(std::uint64_t number, const Envelope& envelope, std::span<cons
   Batch* const batch = open(number, envelope, kEach + data.size());
   if (batch == nullptr) return false;
   std::byte* const to = batch->body.get() + batch->size;
-  store(to, static_cast<std::uint32_t>(envelope.tag));
-  store(to + 4, static_cast<std::uint16_t>(data.size()));
+  store_number(to, static_cast<std::uint32_t>(envelope.tag));
+  store_number(to + 4, static_cast<std::uint16_t>(data.size()));
   if (!data.empty()) std::memcpy(to + kEach, data.data(), data.size());
   batch->size += kEach + data.size();
   batch->next = number + 1;
@@ -64,7 +52,7 @@ bool Batches::add(std::uint64_t number, const Envelope& envelope, std::span<cons
 std::span<const std::byte> Batches::next() {
   Batch& first = waiting_.front();
   const std::size_t size = first.size;
-  taken_ = std::move(first.body);
+  spare_ = std::exchange(taken_, std::move(first.body));
   bytes_ -= size;
   waiting_.pop_front();
   return {taken_.get(), size};
@@ -73,23 +61,24 @@ std::span<const std::byte> Batches::next() {
 BatchReader::BatchReader(std::span<const std::byte> body) {
   malformed_ = body.size() <= kBegin;
   if (malformed_) return;
-  message_.number = load<std::uint64_t>(body.data());
-  message_.envelope.context = load<std::uint64_t>(body.data() + 8);
-  message_.envelope.source = static_cast<std::int32_t>(load<std::uint32_t>(body.data() + 16));
+  message_.number = load_number<std::uint64_t>(body.data());
+  message_.envelope.context = load_number<std::uint64_t>(body.data() + 8);
+  message_.envelope.source =
+      static_cast<std::int32_t>(load_number<std::uint32_t>(body.data() + 16));
   message_.charged = true;
   rest_ = body.subspan(kBegin);
 }
 
 std::optional<EnvelopeBody> BatchReader::next(std::span<const std::byte>& payload) {
   if (rest_.empty() || malformed_) return std::nullopt;
-  const std::size_t size = rest_.size() < kEach ? 0 : load<std::uint16_t>(rest_.data() + 4);
+  const std::size_t size = rest_.size() < kEach ? 0 : load_number<std::uint16_t>(rest_.data() + 4);
   if (rest_.size() < kEach + size) {
     malformed_ = true;
     return std::nullopt;
   }
   EnvelopeBody message = message_;
   ++message_.number;
-  message.envelope.tag = static_cast<std::int32_t>(load<std::uint32_t>(rest_.data()));
+  message.envelope.tag = static_cast<std::int32_t>(load_number<std::uint32_t>(rest_.data()));
   message.envelope.size = message.ahead = size;
   payload = rest_.subspan(kEach, size);
   rest_ = rest_.subspan(kEach + size);

@@ -42,7 +42,7 @@ class Batches {
   const std::size_t most_;
   std::size_t bytes_ = 0;
   std::deque<Batch> waiting_;
-  std::unique_ptr<std::byte[]> taken_;
+  std::unique_ptr<std::byte[]> taken_, spare_;
 };
 
 /// Reads the messages of a Batch's body.

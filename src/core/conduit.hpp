@@ -53,6 +53,7 @@ struct Packet {
   FrameKind kind{};
   std::size_t size = 0;
   FrameMemory::Block data;
+  std::size_t room = 0;  ///< bytes of `data`
   Receipt receipt{};
   std::span<const std::byte> bytes() const { return {data.get(), size}; }
   std::span<std::byte> body() { return {data.get() + kHeaderSize, size - kHeaderSize}; }
@@ -208,6 +209,8 @@ class Conduit {
   void salvage(const std::function<void(const InFrame& frame)>& take) const;
   const ConduitCounts& counts() const { return counts_; }
   const ConduitConfig& config() const { return config_; }
+  /// The latest time that it has been told.
+  Time clock() const { return now_; }
 
   /// How long the peer has not been heard; zero before the first stream.
   Time silence(Time now) const {
@@ -256,14 +259,19 @@ class Conduit {
   Time beat() const;
   Time stream_timeout() const;
   void enqueue(std::shared_ptr<Packet> packet);
-  PacketPtr unsequenced(FrameKind kind, std::span<const std::byte> body) const;
+  std::shared_ptr<Packet> packet(std::size_t body);
+  std::shared_ptr<Packet> make_packet(const FrameHeader& header, std::span<const std::byte> head,
+                                      std::span<const std::byte> payload);
+  void keep_for_next(std::shared_ptr<Packet> packet);
+  PacketPtr unsequenced(FrameKind kind, std::span<const std::byte> body);
   Queue* next_queue(bool bulk);
   bool may_send_new(bool bulk) const;
   PacketPtr next_new(StreamId id, bool bulk);
-  PacketPtr on_the_wire(PacketPtr packet) const;
+  PacketPtr on_the_wire(PacketPtr packet);
   Slot& slot(std::uint64_t sequence);
   void settle(const std::shared_ptr<Packet>& packet);
   bool ack_pending() const;
+  bool ack_rides() const;
   void ack_soon(Time now);
   std::uint64_t settled_up_to() const;
   Ack settled_ack();
@@ -299,7 +307,8 @@ class Conduit {
   std::map<std::uint64_t, Slot> stragglers_;  // before base_
   NumberSet acknowledged_;                    // from base_ on
   std::vector<Receipt> settled_;
-  std::set<std::uint64_t> again_;  // lost with their stream
+  std::vector<std::shared_ptr<Packet>> spare_;  // small, of nobody
+  std::set<std::uint64_t> again_;               // lost with their stream
   Late late_;
   std::set<std::uint64_t> overdue_;  // to go again, though their stream stands
   Time acked_at_{};                  // when the last that has been acknowledged was sent
@@ -328,8 +337,10 @@ class Conduit {
   // Acknowledging.
   std::uint64_t acked_bytes_ = 0;     // received_bytes_ when last acknowledged
   std::uint64_t acked_consumed_ = 0;  // consumed_ when last acknowledged
+  unsigned unacked_ = 0;              // frames since the last acknowledgement
   bool ack_due_ = false;
   Time ack_at_{};
+  Time told_at_ = -std::chrono::hours(1);  // when the last acknowledgement went
 
   std::map<StreamId, Stream> streams_;
   std::size_t owing_ = 0;    // of them, those that owe something

@@ -11,6 +11,10 @@ namespace {
 // that it goes apart.
 constexpr std::size_t kMaxSlots = 1U << 14;
 
+// So many frames are acknowledged by the next data, and all that would soon be due. In a quick
+// exchange each would else carry an acknowledgement, a tenth of what it costs.
+constexpr unsigned kAckFrames = 16;
+
 }  // namespace
 
 // ---- what this end has received -----------------------------------------------------------------
@@ -26,6 +30,11 @@ void Conduit::consume(std::size_t body) {
 
 bool Conduit::ack_pending() const {
   return acked_bytes_ != received_bytes_ || acked_consumed_ != consumed_ || !fresh_.empty();
+}
+
+// Whether data takes an acknowledgement along.
+bool Conduit::ack_rides() const {
+  return ack_pending() && (unacked_ >= kAckFrames || now_ - told_at_ >= config_.ack_delay);
 }
 
 PacketPtr Conduit::make_ack() {
@@ -44,6 +53,8 @@ PacketPtr Conduit::make_ack() {
   acked_bytes_ = received_bytes_;
   acked_consumed_ = consumed_;
   ack_at_ = {};
+  told_at_ = now_;
+  unacked_ = 0;
   return unsequenced(FrameKind::Ack, encode_ack(ack));
 }
 
@@ -108,7 +119,7 @@ void Conduit::acknowledged(std::uint64_t first, std::uint64_t last) {
     buffered_ -= slot.packet->size;
     settle(slot.packet);
     note_acknowledged(slot);
-    slot.packet.reset();
+    keep_for_next(std::move(slot.packet));
     again_.erase(sequence);
     if (!overdue_.empty()) overdue_.erase(sequence);
   };

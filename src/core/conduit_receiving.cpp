@@ -129,6 +129,7 @@ std::string Conduit::take(Stream& stream, const Decoded& frame, Time now, const 
                                            kHeaderSize + header.body_size);
   if (beyond_.size() > kMaxGaps) return "left too many gaps in its frames";
   ack_soon(now);
+  ++unacked_;
   const bool kept = custody_ && is_routed(header.kind);
   if (kept) {
     unsettled_.add(header.sequence);

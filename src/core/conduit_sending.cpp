@@ -22,27 +22,49 @@ void set_header(Packet& packet, const FrameHeader& header) {
   encode_header(header, packet.data.get());
 }
 
-std::shared_ptr<Packet> make_packet(const FrameHeader& header, std::span<const std::byte> head,
-                                    std::span<const std::byte> payload) {
-  auto packet = packet_for(head.size() + payload.size());
-  set_header(*packet, header);
-  std::byte* const body = packet->body().data();
-  if (!head.empty()) std::memcpy(body, head.data(), head.size());
-  if (!payload.empty()) std::memcpy(body + head.size(), payload.data(), payload.size());
-  return packet;
-}
-
-void set_sequence(Packet& packet, std::uint64_t sequence) {
-  for (int i = 0; i < 8; ++i) packet.data[16 + i] = static_cast<std::byte>(sequence >> (8 * i));
-}
+// A frame of a small message, which allocates nothing where one of them has been acknowledged; that
+// many are kept by each conduit, 4 KiB.
+constexpr std::size_t kSmall = 128, kMostSpare = 32;
 
 }  // namespace
 
 std::shared_ptr<Packet> packet_for(std::size_t body) {
   auto packet = std::make_shared<Packet>();
-  packet->size = kHeaderSize + body;
+  packet->size = packet->room = kHeaderSize + body;
   packet->data = frame_memory().take(packet->size);
   return packet;
+}
+
+std::shared_ptr<Packet> Conduit::packet(std::size_t body) {
+  const std::size_t size = kHeaderSize + body;
+  if (size > kSmall) return packet_for(body);
+  if (spare_.empty()) {
+    auto made = packet_for(kSmall - kHeaderSize);
+    made->size = size;
+    return made;
+  }
+  auto spare = std::move(spare_.back());
+  spare_.pop_back();
+  spare->size = size;
+  return spare;
+}
+
+void Conduit::keep_for_next(std::shared_ptr<Packet> packet) {
+  const bool alone = packet.use_count() == 1;
+  if (!alone || packet->room != kSmall || spare_.size() >= kMostSpare) return;
+  packet->receipt = {};
+  spare_.push_back(std::move(packet));
+}
+
+std::shared_ptr<Packet> Conduit::make_packet(const FrameHeader& header,
+                                             std::span<const std::byte> head,
+                                             std::span<const std::byte> payload) {
+  auto made = packet(head.size() + payload.size());
+  set_header(*made, header);
+  std::byte* const body = made->body().data();
+  if (!head.empty()) std::memcpy(body, head.data(), head.size());
+  if (!payload.empty()) std::memcpy(body + head.size(), payload.data(), payload.size());
+  return made;
 }
 
 void Conduit::enqueue(std::shared_ptr<Packet> packet) {
@@ -126,7 +148,7 @@ void Conduit::salvage(const std::function<void(const InFrame&)>& take) const {
 
 bool Conduit::flushed() const { return buffered_ == 0; }
 
-PacketPtr Conduit::unsequenced(FrameKind kind, std::span<const std::byte> body) const {
+PacketPtr Conduit::unsequenced(FrameKind kind, std::span<const std::byte> body) {
   FrameHeader header;
   header.kind = kind;
   header.source = config_.self;
@@ -158,7 +180,7 @@ PacketPtr Conduit::next_new(StreamId id, bool bulk) {
   express_run_ = queue == &express_ && !bulk_.empty() ? express_run_ + 1 : 0;
   auto packet = queue->pop();
   const std::uint64_t sequence = base_ + sent_.size();
-  set_sequence(*packet, sequence);
+  set_sequence(packet->data.get(), sequence);
   trace::note<trace::Event::FrameSent>(config_.peer, packet->kind, sequence, packet->size, id);
   sent_bytes_ += packet->size;
   if (is_routed(packet->kind)) ++counts_.frames;
@@ -169,7 +191,7 @@ PacketPtr Conduit::next_new(StreamId id, bool bulk) {
   return packet;
 }
 
-PacketPtr Conduit::on_the_wire(PacketPtr packet) const {
+PacketPtr Conduit::on_the_wire(PacketPtr packet) {
   if (!compressing_ || packet->size < kLeastCompressed) return packet;
   const auto body = config_.compressor->compress(packet->bytes());
   return body.empty() ? packet : unsequenced(FrameKind::Compressed, body);
@@ -182,9 +204,10 @@ void Conduit::output(StreamId id, Time now, std::size_t limit, std::vector<Packe
   advance(now);
   Stream& stream = found->second;
   std::size_t bytes = 0;
-  const auto put = [&](const PacketPtr& whole) {
-    PacketPtr packet = on_the_wire(whole);
-    bytes += std::max(packet->size, whole->size / 4);  // what is compressed takes its time
+  const auto put = [&](PacketPtr whole) {
+    const std::size_t size = whole->size;
+    PacketPtr packet = on_the_wire(std::move(whole));
+    bytes += std::max(packet->size, size / 4);  // what is compressed takes its time
     counts_.wire_bytes += packet->size;
     out.push_back(std::move(packet));
   };
@@ -207,7 +230,7 @@ void Conduit::output(StreamId id, Time now, std::size_t limit, std::vector<Packe
   const bool avoid = avoided(stream);
   const bool data =
       (bulk && !again_.empty()) || late_for(id, bulk) != 0 || (!avoid && may_send_new(bulk));
-  if (ack_due_ || stream.answer_due || (data && ack_pending())) {
+  if (ack_due_ || stream.answer_due || (data && ack_rides())) {
     stream.answer_due = false;
     put(make_ack());
   }

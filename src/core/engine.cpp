@@ -23,11 +23,7 @@ void Engine::set_window(NodeId first, NodeId count, std::size_t window) {
 
 bool Engine::send(SendOp& op) {
   State& s = *state_;
-  op.envelope.size = op.data.size();
-  op.state.store(OpState::Active, std::memory_order_relaxed);
-  ++s.outstanding;
-  trace::note<trace::Event::SendBegun>(op.peer, op.envelope.context, op.envelope.tag,
-                                       op.envelope.size);
+  s.start(op);
   Channel& channel = s.channel(op.peer);
   const std::size_t before = channel.out.gathered();
   op.link = s.link_of(op.envelope.context);
@@ -43,6 +39,22 @@ bool Engine::send(SendOp& op) {
   return gathered;
 }
 
+bool Engine::send_at_once(SendOp& op, OutFrame& out) {
+  State& s = *state_;
+  Channel& channel = s.channel(op.peer);
+  op.link = s.link_of(op.envelope.context);
+  if (op.peer == s.self || op.link != kAnyLink || s.next_is_piece() || !channel.out.passes(op)) {
+    return false;
+  }
+  payload_copied();
+  s.start(op);
+  channel.out.push(op);
+  s.next_envelope(channel, false, out);
+  s.activate(channel);
+  s.settle();
+  return true;
+}
+
 void Engine::recv(RecvOp& op) {
   State& s = *state_;
   s.sweep_dropped();
@@ -56,7 +68,7 @@ void Engine::recv(RecvOp& op) {
     trace::note<trace::Event::ReceivePosted>(op.context, op.source, op.tag, op.capacity);
     s.matching.post(op);
   }
-  settle();
+  state_->settle();
 }
 
 bool Engine::cancel(RecvOp& op) {
@@ -74,7 +86,7 @@ void Engine::release(RecvOp& op, bool served) {
   s.matching.release(op);
   if (served) cancel(op);
   s.match_again(op.context);
-  settle();
+  state_->settle();
 }
 
 std::optional<Envelope> Engine::probe(std::uint64_t context, int source, int tag) const {
@@ -106,7 +118,7 @@ void Engine::recv(const std::shared_ptr<Extracted>& message, RecvOp& op) {
   --s.outstanding;
   Channel& channel = s.channel(message->peer);
   s.bind(channel, *channel.in.find(message->number), &op);
-  settle();
+  state_->settle();
 }
 
 void Engine::post(NodeId peer, const Envelope& envelope, std::vector<std::byte> bytes) {
@@ -135,23 +147,12 @@ void Engine::lend_to(NodeId peer, std::size_t least) { state_->channel(peer).out
 void Engine::serve(std::uint64_t context, Service& service) {
   if ((context & kServiceContext) == 0) throw std::logic_error("this context cannot be served");
   state_->services.serve(context, service);
-  settle();
+  state_->settle();
 }
 
 void Engine::end_service(std::uint64_t context) {
   state_->services.end(context);
-  settle();
-}
-
-// Completions hear when the engine is through with what it was at; what they begin ends here too.
-void Engine::settle() {
-  State& s = *state_;
-  if (s.settling || s.over.empty()) return;
-  s.settling = true;
-  while (!s.over.empty()) {
-    for (Op* const op : std::exchange(s.over, {})) op->then->over(*op);
-  }
-  s.settling = false;
+  state_->settle();
 }
 
 std::size_t Engine::outstanding() const {
@@ -167,7 +168,7 @@ bool Engine::deliver(const InFrame& frame) {
   if (frame.flags != 0) s.repeats = true;
   try {
     const bool good = take_in(frame);
-    settle();
+    state_->settle();
     return good && !s.services.broken();
   } catch (const std::bad_alloc&) {
     return false;
@@ -209,7 +210,7 @@ bool Engine::next_frame(OutFrame& out, const Room& room) {
   payload_copied();
   state_->sweep_dropped();
   const bool found = state_->next_frame(out, room);
-  settle();
+  state_->settle();
   return found;
 }
 
@@ -225,7 +226,7 @@ void Engine::payload_copied() {
   State& s = *state_;
   SendOp* op = std::exchange(s.borrowed, nullptr);
   if (op != nullptr && Outbound::finished(*op)) s.finish(*op);
-  settle();
+  state_->settle();
 }
 
 bool Engine::has_output() const {

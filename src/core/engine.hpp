@@ -51,6 +51,10 @@ class Engine {
   /// True: it is, and its copy waits for others to share a frame with (Limits::gathered).
   bool send(SendOp& op);
 
+  /// As send() and next_frame() at once, for a small message where nothing goes before it to its
+  /// peer: its frame is in `out`, to be sent. False: nothing was done.
+  bool send_at_once(SendOp& op, OutFrame& out);
+
   /// Posts a receive. It is Done when its message has arrived whole.
   void recv(RecvOp& op);
 
@@ -179,7 +183,6 @@ class Engine {
 
  private:
   struct State;
-  void settle();
   bool take_in(const InFrame& frame);
   std::unique_ptr<State> state_;
 };

@@ -16,7 +16,7 @@ bool is_for_guests(std::uint64_t context) {
 
 }  // namespace
 
-Channel& Engine::State::channel(NodeId peer) {
+Channel& Engine::State::find_or_make_channel(NodeId peer) {
   if (exceptions.empty()) return channels.try_emplace(peer, peer, limits).first->second;
   if (const auto known = channels.find(peer); known != channels.end()) return known->second;
   const auto of = std::find_if(exceptions.begin(), exceptions.end(), [peer](const Exception& each) {
@@ -33,6 +33,14 @@ void Engine::State::activate(Channel& channel) {
   if (channel.out.has_piece() && !channel.piece_links.linked) pieces.push_back(channel);
 }
 
+void Engine::State::tell_over() {
+  settling = true;
+  while (!over.empty()) {
+    for (Op* const op : std::exchange(over, {})) op->then->over(*op);
+  }
+  settling = false;
+}
+
 // ---- completion --------------------------------------------------------------------------------
 
 void Engine::State::start(RecvOp& op) {
@@ -42,6 +50,14 @@ void Engine::State::start(RecvOp& op) {
   op.error = OpError::None;
   op.state.store(OpState::Active, std::memory_order_relaxed);
   ++outstanding;
+}
+
+void Engine::State::start(SendOp& op) {
+  op.envelope.size = op.data.size();
+  op.state.store(OpState::Active, std::memory_order_relaxed);
+  ++outstanding;
+  trace::note<trace::Event::SendBegun>(op.peer, op.envelope.context, op.envelope.tag,
+                                       op.envelope.size);
 }
 
 void Engine::State::finish(RecvOp& op, const Envelope& envelope, NodeId peer,
@@ -145,7 +161,7 @@ void Engine::end_reading(const Reading& reading, bool good) {
   State::end_lent(channel, message, good);
   if (message.complete()) s.complete(channel, message);
   s.activate(channel);
-  settle();
+  s.settle();
 }
 
 void Engine::State::sweep_dropped() {
@@ -372,23 +388,38 @@ bool Engine::State::next_frame(OutFrame& out, const Room& room) {
     activate(*to);
     return true;
   }
-  to->out.set_fine_head(limits.fine_head);
-  SendOp& op = piece ? to->out.next_piece(*large, out.head, out.head_size, out.payload)
-                     : to->out.next_envelope(takes(*to, true, to->out.envelope_link()), out.head,
-                                             out.head_size, out.payload);
+  if (!piece) {
+    next_envelope(*to, takes(*to, true, to->out.envelope_link()), out);
+  } else {
+    to->out.set_fine_head(limits.fine_head);
+    SendOp& op = to->out.next_piece(*large, out.head, out.head_size, out.payload);
+    out.counted = op.lent;
+    since_piece = 0;
+    borrow(op, *to, FrameKind::Piece, out);
+  }
+  activate(*to);
+  return true;
+}
+
+void Engine::State::next_envelope(Channel& to, bool bulky, OutFrame& out) {
+  out.source = self;
+  to.out.set_fine_head(limits.fine_head);
+  SendOp& op = to.out.next_envelope(bulky, out.head, out.head_size, out.payload);
+  if (op.lent) out.lent = op.data.size();
+  since_piece += out.payload.size();
+  borrow(op, to, FrameKind::Envelope, out);
+}
+
+// The frame holds bytes of the send, or it is over.
+void Engine::State::borrow(SendOp& op, Channel& to, FrameKind kind, OutFrame& out) {
+  out.kind = kind;
+  out.destination = to.peer;
   out.link = op.link;
-  if (!piece && op.lent) out.lent = op.data.size();
-  out.counted = piece && op.lent;
-  since_piece = piece ? 0 : since_piece + out.payload.size();
-  out.destination = to->peer;
-  out.kind = piece ? FrameKind::Piece : FrameKind::Envelope;
   if (!out.payload.empty()) {
     borrowed = &op;
   } else if (Outbound::finished(op)) {
     finish(op);
   }
-  activate(*to);
-  return true;
 }
 
 }  // namespace isthmus::core

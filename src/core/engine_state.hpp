@@ -100,7 +100,12 @@ struct Engine::State {
           bind(channel(message.peer), message, op);
         }) {}
 
-  Channel& channel(NodeId peer);
+  /// Never forgotten. Messages to and from one peer mostly follow each other.
+  Channel& channel(NodeId peer) {
+    if (recent == nullptr || recent->peer != peer) recent = &find_or_make_channel(peer);
+    return *recent;
+  }
+  Channel& find_or_make_channel(NodeId peer);
   /// Queues a channel to send what it has.
   void activate(Channel& channel);
 
@@ -110,6 +115,7 @@ struct Engine::State {
     return found == chosen.end() ? kAnyLink : found->second;
   }
   void start(RecvOp& op);
+  void start(SendOp& op);
   /// Gives a message its receive (null: drops it); completes what is complete.
   void bind(Channel& channel, Incoming& message, RecvOp* op);
   void complete(Channel& channel, Incoming& message);
@@ -137,7 +143,16 @@ struct Engine::State {
   bool on_credit(const InFrame& frame);
 
   bool next_frame(OutFrame& out, const Room& room);
+  void next_envelope(Channel& to, bool bulky, OutFrame& out);
+  void borrow(SendOp& op, Channel& to, FrameKind kind, OutFrame& out);
   bool next_is_piece() const;
+
+  /// Completions hear when the engine is through with what it was at; what they begin ends here
+  /// too.
+  void settle() {
+    if (!over.empty() && !settling) tell_over();
+  }
+  void tell_over();
 
   template <trace::Event event>
   static void note_matched(NodeId peer, const Envelope& envelope) {
@@ -161,6 +176,7 @@ struct Engine::State {
   std::list<Exception> exceptions;
   std::list<Posted> posted;
   std::unordered_map<NodeId, Channel> channels;
+  Channel* recent = nullptr;                             // of them, the last that was asked for
   std::unordered_map<std::uint64_t, LinkChoice> chosen;  // by context
   Matching matching;
   Services services;

@@ -3,6 +3,7 @@
 // further calls of the program: whoever has been woken flushes.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 
@@ -30,9 +31,9 @@ class Gathering {
   };
   /// A message has been gathered, the last of so many bytes, for a peer that is `beside` this
   /// process or not. `waited`: since the last flush the program has waited for messages, or looked
-  /// for some.
+  /// for some; then `now` does not matter.
   Then added(Time now, std::size_t bytes, bool waited, bool beside) {
-    if (waited || now - flushed_ >= kApart) {
+    if (waited || now - flushed_.load(std::memory_order_relaxed) >= kApart) {
       row_ = 1;
       return Then::Flush;
     }
@@ -42,13 +43,15 @@ class Gathering {
     woken_ = true;
     return Then::Wake;
   }
+  /// A message has gone past those gathered.
+  void passed() { row_ = 1; }
   /// What had been gathered is in frames.
   void taken() { woken_ = false; }
-  /// These have been written.
-  void flushed(Time now) { flushed_ = now; }
+  /// These have been written. On any thread, as long as others do not say so.
+  void flushed(Time now) { flushed_.store(now, std::memory_order_relaxed); }
 
  private:
-  Time flushed_ = -std::chrono::hours(1);
+  std::atomic<Time> flushed_{-std::chrono::hours(1)};
   unsigned row_ = 0;  // messages that have followed each other closely
   bool woken_ = false;
 };

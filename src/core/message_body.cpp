@@ -2,6 +2,8 @@
 
 #include <concepts>
 
+#include "core/little_endian.hpp"
+
 namespace isthmus::core {
 
 namespace {
@@ -16,9 +18,8 @@ class HeadWriter {
 
   template <std::unsigned_integral T>
   HeadWriter& put(T value) {
-    for (std::size_t i = 0; i < sizeof(T); ++i) {
-      head_[at_++] = static_cast<std::byte>(value >> (8 * i));
-    }
+    store_number(head_.data() + at_, value);
+    at_ += sizeof(T);
     return *this;
   }
   HeadWriter& put(std::int32_t value) { return put(static_cast<std::uint32_t>(value)); }
@@ -41,10 +42,8 @@ class HeadReader {
  private:
   template <std::unsigned_integral T>
   T get() {
-    T value = 0;
-    for (std::size_t i = 0; i < sizeof(T); ++i) {
-      value |= static_cast<T>(static_cast<T>(bytes_[at_++]) << (8 * i));
-    }
+    const T value = load_number<T>(bytes_.data() + at_);
+    at_ += sizeof(T);
     return value;
   }
   std::span<const std::byte> bytes_;

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "core/batch.hpp"
+#include "core/frame.hpp"
 #include "core/intrusive_list.hpp"
 #include "core/message.hpp"
 #include "core/message_body.hpp"
@@ -28,6 +29,13 @@ class Outbound {
 
   /// Queues a send; its envelope goes out after those of all sends before it.
   void push(SendOp& op);
+
+  /// The message fits into a small frame, before which none goes.
+  bool passes(const SendOp& op) const {
+    const std::size_t size = op.data.size();
+    return size <= kExpressBody - EnvelopeBody::kSize && size < lends_from_ && !has_batch() &&
+           unannounced_.empty() && waiting_.size() < kMaxWaiting;
+  }
 
   /// Copies a small message into a batch, whose send is over then. False: nothing was done; it
   /// is to be pushed.

@@ -2,20 +2,12 @@
 
 #include <algorithm>
 
+#include "core/little_endian.hpp"
+
 namespace isthmus::core {
 namespace {
 
 constexpr std::string_view kMark = "ISTHMUS\n";
-
-void store(std::byte* out, std::uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i) out[i] = static_cast<std::byte>(value >> (8 * i));
-}
-
-std::uint64_t load(const std::byte* in, std::size_t bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < bytes; ++i) value |= std::to_integer<std::uint64_t>(in[i]) << (8 * i);
-  return value;
-}
 
 Decoded malformed(std::string reason) {
   Decoded result;
@@ -65,24 +57,28 @@ const char* name_of(FrameKind kind) {
 }
 
 void encode_header(const FrameHeader& header, std::byte* out) {
-  store(out, header.body_size, 4);
-  store(out + 4, static_cast<std::uint8_t>(header.kind), 1);
-  store(out + 5, header.flags, 1);
-  store(out + 6, header.hops, 2);
-  store(out + 8, header.source, 4);
-  store(out + 12, header.destination, 4);
-  store(out + 16, header.sequence, 8);
+  store_number(out, header.body_size);
+  store_number(out + 4, static_cast<std::uint8_t>(header.kind));
+  store_number(out + 5, header.flags);
+  store_number(out + 6, header.hops);
+  store_number(out + 8, header.source);
+  store_number(out + 12, header.destination);
+  set_sequence(out, header.sequence);
+}
+
+void set_sequence(std::byte* header, std::uint64_t sequence) {
+  store_number(header + 16, sequence);
 }
 
 FrameHeader read_header(const std::byte* bytes) {
   FrameHeader header;
-  header.body_size = static_cast<std::uint32_t>(load(bytes, 4));
-  header.kind = static_cast<FrameKind>(load(bytes + 4, 1));
-  header.flags = static_cast<std::uint8_t>(load(bytes + 5, 1));
-  header.hops = static_cast<std::uint16_t>(load(bytes + 6, 2));
-  header.source = static_cast<NodeId>(load(bytes + 8, 4));
-  header.destination = static_cast<NodeId>(load(bytes + 12, 4));
-  header.sequence = load(bytes + 16, 8);
+  header.body_size = load_number<std::uint32_t>(bytes);
+  header.kind = static_cast<FrameKind>(load_number<std::uint8_t>(bytes + 4));
+  header.flags = load_number<std::uint8_t>(bytes + 5);
+  header.hops = load_number<std::uint16_t>(bytes + 6);
+  header.source = load_number<NodeId>(bytes + 8);
+  header.destination = load_number<NodeId>(bytes + 12);
+  header.sequence = load_number<std::uint64_t>(bytes + 16);
   return header;
 }
 
@@ -119,9 +115,15 @@ Decoded decode(std::span<const std::byte> bytes, std::size_t placed) {
   return result;
 }
 
-void Writer::put(std::uint64_t v, int bytes) {
-  for (int i = 0; i < bytes; ++i) out_.push_back(static_cast<std::byte>(v >> (8 * i)));
+std::byte* Writer::room(std::size_t bytes) {
+  out_.resize(out_.size() + bytes);
+  return out_.data() + out_.size() - bytes;
 }
+
+void Writer::u8(std::uint8_t v) { store_number(room(sizeof v), v); }
+void Writer::u16(std::uint16_t v) { store_number(room(sizeof v), v); }
+void Writer::u32(std::uint32_t v) { store_number(room(sizeof v), v); }
+void Writer::u64(std::uint64_t v) { store_number(room(sizeof v), v); }
 
 void Writer::text(std::string_view v) {
   v = v.substr(0, 255);
@@ -129,16 +131,22 @@ void Writer::text(std::string_view v) {
   for (char c : v) out_.push_back(static_cast<std::byte>(c));
 }
 
-std::uint64_t Reader::get(std::size_t bytes) {
-  if (in_.size() < bytes) {
+template <class T>
+T Reader::get() {
+  if (in_.size() < sizeof(T)) {
     good_ = false;
     in_ = {};
     return 0;
   }
-  const std::uint64_t value = load(in_.data(), bytes);
-  in_ = in_.subspan(bytes);
+  const T value = load_number<T>(in_.data());
+  in_ = in_.subspan(sizeof(T));
   return value;
 }
+
+std::uint8_t Reader::u8() { return get<std::uint8_t>(); }
+std::uint16_t Reader::u16() { return get<std::uint16_t>(); }
+std::uint32_t Reader::u32() { return get<std::uint32_t>(); }
+std::uint64_t Reader::u64() { return get<std::uint64_t>(); }
 
 std::string Reader::text() {
   const std::size_t size = u8();

@@ -46,6 +46,8 @@ constexpr bool is_routed(FrameKind kind) {
 const char* name_of(FrameKind kind);
 
 void encode_header(const FrameHeader& header, std::byte* out);
+/// Changes that of an encoded header.
+void set_sequence(std::byte* header, std::uint64_t sequence);
 /// Reads kHeaderSize bytes and checks nothing.
 FrameHeader read_header(const std::byte* bytes);
 
@@ -68,31 +70,32 @@ Decoded decode(std::span<const std::byte> bytes, std::size_t placed = 0);
 class Writer {
  public:
   explicit Writer(std::vector<std::byte>& out) : out_(out) {}
-  void u8(std::uint8_t v) { put(v, 1); }
-  void u16(std::uint16_t v) { put(v, 2); }
-  void u32(std::uint32_t v) { put(v, 4); }
-  void u64(std::uint64_t v) { put(v, 8); }
+  void u8(std::uint8_t v);
+  void u16(std::uint16_t v);
+  void u32(std::uint32_t v);
+  void u64(std::uint64_t v);
   void text(std::string_view v);  ///< at most 255 bytes, its length before it
 
  private:
-  void put(std::uint64_t v, int bytes);
+  std::byte* room(std::size_t bytes);
   std::vector<std::byte>& out_;
 };
 
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> in) : in_(in) {}
-  std::uint8_t u8() { return static_cast<std::uint8_t>(get(1)); }
-  std::uint16_t u16() { return static_cast<std::uint16_t>(get(2)); }
-  std::uint32_t u32() { return static_cast<std::uint32_t>(get(4)); }
-  std::uint64_t u64() { return get(8); }
+  std::uint8_t u8();
+  std::uint16_t u16();
+  std::uint32_t u32();
+  std::uint64_t u64();
   std::string text();
   /// False once anything was read beyond the end (it read as zero).
   bool good() const { return good_; }
   bool at_end() const { return in_.empty(); }
 
  private:
-  std::uint64_t get(std::size_t bytes);
+  template <class T>
+  T get();
   std::span<const std::byte> in_;
   bool good_ = true;
 };

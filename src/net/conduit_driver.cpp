@@ -88,7 +88,8 @@ void ConduitDriver::replace(std::shared_ptr<Stream> stream, std::span<const std:
   attach(std::move(stream), read);
 }
 
-void ConduitDriver::read(const LinePtr& line) {
+// `again`: its wait has ended and calls this.
+void ConduitDriver::read(const LinePtr& line, bool again) {
   for (int turn = 0; turn < kReadTurns; ++turn) {
     if (line->begin > 0) {
       std::memmove(line->buffer.get(), line->buffer.get() + line->begin, line->end - line->begin);
@@ -106,8 +107,9 @@ void ConduitDriver::read(const LinePtr& line) {
     if (moved.bytes > 0) took(line, moved.bytes);
     if (!line->up || closed_) return;
     if (moved.wait == Stream::Wait::None) continue;
+    if (again && line->stream->wait_again(moved.wait)) return;
     line->stream->wait(moved.wait, [self = shared_from_this(), line](const std::error_code&) {
-      if (!self->closed_ && line->up) self->read(line);
+      if (!self->closed_ && line->up) self->read(line, true);
     });
     return;
   }
@@ -205,8 +207,10 @@ void ConduitDriver::drop(const LinePtr& line, const Loss& loss) {
 
 // Tells the owner what has become of the conduit.
 void ConduitDriver::report() {
+  const bool ends = conduit_.peer_ended() && !told_ended_;
+  if (closed_ || (!ends && conduit_.dead().empty())) return;
   const auto self = shared_from_this();
-  if (!closed_ && conduit_.peer_ended() && !told_ended_) {
+  if (ends) {
     told_ended_ = true;
     if (hooks_.ended) hooks_.ended();
   }

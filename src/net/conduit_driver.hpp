@@ -82,7 +82,7 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   struct Line;
   using LinePtr = std::shared_ptr<Line>;
 
-  void read(const LinePtr& line);
+  void read(const LinePtr& line, bool again = false);
   void write_all();
   void write(const LinePtr& line);
   bool write_batch(const LinePtr& line, std::size_t limit);

@@ -1,6 +1,7 @@
 // The writing half of ConduitDriver: what goes by which stream, and when.
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -152,7 +153,8 @@ bool ConduitDriver::write_batch(const LinePtr& line, std::size_t limit) {
     conduit_.output(line->id, now(), limit, taken_, due && !for_express(line));
     std::size_t bytes = 0;
     for (const auto& packet : taken_) bytes += packet->size;
-    line->packets.insert(line->packets.end(), taken_.begin(), taken_.end());
+    line->packets.insert(line->packets.end(), std::make_move_iterator(taken_.begin()),
+                         std::make_move_iterator(taken_.end()));
     taken_.clear();
     if (pacer_ && bytes > 0) pacer_->sent(bytes);
     if (!due && conduit_.has_output(line->id)) pacer_->wait(shared_from_this());

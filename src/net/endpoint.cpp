@@ -78,6 +78,7 @@ Endpoint::~Endpoint() {
 // ---- the engine -------------------------------------------------------------------------------
 
 void Endpoint::publish() {
+  output_.store(engine_.has_output() || engine_.has_readings(), std::memory_order_relaxed);
   const auto events = static_cast<std::uint32_t>(engine_.events()) + answers_;
   if (events_.load(std::memory_order_relaxed) == events) return;
   events_.store(events, std::memory_order_seq_cst);
@@ -85,10 +86,11 @@ void Endpoint::publish() {
 }
 
 void Endpoint::unlock() {
-  const bool output = engine_.has_output(), reads = engine_.has_readings();
+  const bool reads = engine_.has_readings();
   publish();
+  const bool output = output_.load(std::memory_order_relaxed);
   mutex_.unlock();
-  if (output || reads) flush();
+  if (output) flush();
   if (reads) io_->turn.call();  // the program may compute meanwhile
 }
 
@@ -110,14 +112,27 @@ void Endpoint::wake() {
   });
 }
 
+// The first message since the program has waited does without a batch and its two locks.
+bool Endpoint::send_at_once(core::SendOp& op) {
+  if (op.data.size() > core::kExpressBody || !waited_.load(std::memory_order_relaxed) ||
+      !io_->turn.try_take()) {
+    return false;
+  }
+  const bool sent = io_->send_at_once(op);
+  io_->turn.give();
+  return sent;
+}
+
 void Endpoint::send(core::SendOp& op) {
+  if (send_at_once(op)) return;
   using Then = core::Gathering::Then;
   std::unique_lock lock(mutex_);
   const bool gathered = engine_.send(op);
-  const Then then = gathered ? gathering_.added(now(), engine_.gathered(),
-                                                waited_.load(std::memory_order_relaxed),
-                                                op.peer < beside_.size() && beside_[op.peer])
-                             : Then::Flush;
+  const bool waited = waited_.load(std::memory_order_relaxed);
+  const Then then = gathered
+                        ? gathering_.added(waited ? core::Time() : now(), engine_.gathered(),
+                                           waited, op.peer < beside_.size() && beside_[op.peer])
+                        : Then::Flush;
   if (then == Then::Flush) {
     lock.release();
     return unlock();
@@ -133,12 +148,7 @@ void Endpoint::send(core::SendOp& op) {
 void Endpoint::waits() const {
   if (waited_.load(std::memory_order_relaxed)) return;
   waited_.store(true, std::memory_order_relaxed);
-  bool gathered = false;
-  {
-    const std::lock_guard lock(mutex_);
-    gathered = engine_.gathered() > 0;
-  }
-  if (gathered) io_->pump();
+  io_->pump();
 }
 
 void Endpoint::recv(core::RecvOp& op) {
@@ -246,6 +256,7 @@ void Endpoint::abort(int code, const std::string& sentence) {
   }
   std::unique_lock lock(io_->mutex);
   io_->saying = true;
+  io_->ends.store(true, std::memory_order_relaxed);
   asio::post(io_->io, [io = io_.get(), body] {
     io->say(body);
     io->progress();
@@ -258,6 +269,7 @@ void Endpoint::leave() {
   {
     std::unique_lock lock(io_->mutex);
     if (io_->phase == Io::Phase::Joined) io_->phase = Io::Phase::Leaving;
+    io_->ends.store(true, std::memory_order_relaxed);
     if (io_->phase == Io::Phase::Leaving) {
       asio::post(io_->io, [io = io_.get()] { io->progress(); });
       io_->changed.wait_for(lock, 30s, [this] { return io_->phase != Io::Phase::Leaving; });

@@ -139,6 +139,7 @@ class Endpoint {
   };
   void unlock();
   void flush();
+  bool send_at_once(core::SendOp& op);
   void waits() const;
   void wake();
   void publish();
@@ -149,6 +150,7 @@ class Endpoint {
   core::Gathering gathering_;               // guarded by mutex_
   const std::vector<bool> beside_;          // peers, by node
   mutable std::atomic<bool> waited_{true};  // for messages, since the last flush
+  std::atomic<bool> output_{false};         // the engine has something for pump()
   std::uint32_t answers_ = 0;               // guarded by mutex_; growths and ends of runs, too
   mutable std::atomic<std::uint32_t> events_{0};
   mutable std::atomic<std::uint32_t> waiters_{0};  // in wait_event

@@ -41,6 +41,7 @@ void Endpoint::Io::pump() {
     sent_again = ways.sent_again();
     flush();
   }
+  if (!endpoint.output_.load(std::memory_order_relaxed)) return;
   std::size_t bytes = kFirstBytes;
   while (pump_some(bytes)) bytes = kBatchBytes;
 }
@@ -58,7 +59,7 @@ bool Endpoint::Io::pump_some(std::size_t bytes) {
                                                core::LinkChoice link) {
     return peer == self || way_to(peer, bulk, link) != nullptr;
   };
-  bool good = true, looped = false;
+  bool good = true, looped = false, more = false;
   std::array<ConduitDriver*, kBatch> used;
   std::size_t moved = 0;
   {
@@ -85,18 +86,41 @@ bool Endpoint::Io::pump_some(std::size_t bytes) {
       asio::post(io, [this] { read_piece(); });
     }
     if (moved > 0) endpoint.gathering_.taken();
+    more = engine.has_output();
     endpoint.publish();
   }
   for (std::size_t i = 0; i < moved; ++i) {
     if (i == 0 || used[i] != used[i - 1]) used[i]->flush();
   }
-  if (moved > 0) {
-    const std::lock_guard lock(endpoint.mutex_);
-    endpoint.gathering_.flushed(now());
-    endpoint.waited_.store(false, std::memory_order_relaxed);
-  }
+  if (moved > 0) flushed_by(*used[moved - 1]);
   if (!good) tell_broken(self);
-  return moved > 0 || looped;
+  return looped || (moved > 0 && more);
+}
+
+// A ring takes a frame in less time than the clock its answer.
+void Endpoint::Io::flushed_by(const ConduitDriver& way) {
+  const bool ring = way.goes_by(Stream::Leg::Memory);
+  endpoint.gathering_.flushed(ring ? way.conduit().clock() : now());
+  endpoint.waited_.store(false, std::memory_order_relaxed);
+}
+
+bool Endpoint::Io::send_at_once(core::SendOp& op) {
+  ConduitDriver* way = nullptr;
+  {
+    const std::lock_guard lock(endpoint.mutex_);
+    if (!open || ways.waits() || op.peer == static_cast<core::NodeId>(config.node)) return false;
+    way = way_to(op.peer, false);
+    core::OutFrame frame;
+    if (way == nullptr || !endpoint.engine_.send_at_once(op, frame)) return false;
+    way->conduit().submit(frame);
+    endpoint.engine_.payload_copied();
+    endpoint.gathering_.passed();
+    endpoint.publish();
+  }
+  way->flush();
+  flushed_by(*way);
+  pump();
+  return true;
 }
 
 // The memory is the receive's until end_reading: nothing else ends a receive that has been matched.

@@ -198,6 +198,7 @@ void Endpoint::Io::take_control(std::size_t index, const core::InFrame& frame) {
 // After every read: there may be room for frames, and something may have been flushed.
 void Endpoint::Io::progress() {
   if (open) pump();
+  if (!ends.load(std::memory_order_relaxed)) return;
   std::unique_lock lock(mutex);
   if (saying && flushed()) {
     said = true;

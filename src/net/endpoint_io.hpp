@@ -49,9 +49,13 @@ struct Endpoint::Io {
   void connected(std::size_t gate);
   /// A connection to a gateway is lost: tries to have another, which takes the conduit up.
   void reconnect(std::size_t gate, const Loss& loss);
-  /// Moves frames from the engine to the conduits while they have room.
+  /// Moves frames from the engine to the conduits while they have room. What other threads add
+  /// meanwhile they have pumped.
   void pump();
   bool pump_some(std::size_t bytes);
+  /// False: nothing was done.
+  bool send_at_once(core::SendOp& op);
+  void flushed_by(const ConduitDriver& way);
   /// Reads a piece of a lent message; between two of them all others have their turn.
   void read_piece();
   void cut_finely();
@@ -129,7 +133,8 @@ struct Endpoint::Io {
   std::condition_variable changed;
   enum class Phase { Joining, Joined, Leaving, Left, Failed } phase = Phase::Joining;
   std::string failure;
-  bool saying = false;  // abort waits for `said`
+  std::atomic<bool> ends{false};  // somebody waits for what has been said to arrive
+  bool saying = false;            // abort waits for `said`
   bool said = false;
   std::shared_ptr<const core::World> world;  // what `config.world` is, for other threads
   std::uint64_t questions = 0;               // ever asked of the launcher

@@ -47,9 +47,9 @@ void IoTurn::run() {
   while (!stopped_) {
     {
       const std::lock_guard turn(turn_);
-      owner_ = std::this_thread::get_id();
+      owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
       while (!stopped_ && !wanted_) run_one();
-      owner_ = std::thread::id();
+      owner_.store(std::thread::id(), std::memory_order_relaxed);
     }
     std::unique_lock lock(mutex_);
     unsigned uses = 0;
@@ -94,8 +94,8 @@ void IoTurn::stop() {
 
 bool IoTurn::try_take() {
   if (stopped_ || mine() || !turn_.try_lock()) return false;
-  owner_ = std::this_thread::get_id();
-  uses_.fetch_add(1, std::memory_order_relaxed);
+  owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  uses_.store(uses_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   return true;
 }
 
@@ -106,7 +106,7 @@ bool IoTurn::take_or_ask() {
 }
 
 void IoTurn::give() {
-  owner_ = std::thread::id();
+  owner_.store(std::thread::id(), std::memory_order_relaxed);
   turn_.unlock();
 }
 

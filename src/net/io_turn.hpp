@@ -39,7 +39,7 @@ class IoTurn {
   /// Runs a handler; sleeps until there is one.
   void run_one();
   /// The calling thread has the turn.
-  bool mine() const { return owner_.load() == std::this_thread::get_id(); }
+  bool mine() const { return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
 
  private:
   void come_by();
@@ -61,11 +61,11 @@ class IoTurn {
   unsigned looks_ = 0, pause_ = 1;  // looks since the last at the sockets; between two of them
   bool memory_has_news_ = false;    // since then
   std::mutex turn_;
-  std::atomic<std::thread::id> owner_{};
+  std::atomic<std::thread::id> owner_{};  // written with turn_ held
   std::atomic<bool> wanted_{false};
   std::atomic<bool> stopped_{false};
   std::atomic<bool> called_{false};
-  std::atomic<unsigned> uses_{0};  // by the program
+  std::atomic<unsigned> uses_{0};  // by the program; written with turn_ held
   std::mutex mutex_;
   std::condition_variable stopping_;
 };

@@ -43,6 +43,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// `ready` is called once, never from within the call, also (with an error) after close(). At
   /// most one wait of each kind at a time.
   virtual void wait(Wait what, Ready ready);
+  /// Within `ready`, by who gave it: its wait begins again, with the same `ready`. False: it does
+  /// not, here.
+  virtual bool wait_again(Wait /*what*/) { return false; }
   virtual void close();
   virtual Leg leg() const { return Leg::Socket; }
 

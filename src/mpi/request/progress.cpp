@@ -93,6 +93,11 @@ void pump() {
   pumping = false;
 }
 
+std::uint32_t Backoff::events() {
+  const Grid* const g = grid();
+  return g == nullptr ? 0 : g->endpoint->events();
+}
+
 bool Backoff::long_since() const {
   const Grid* const g = grid();
   return g != nullptr && looks_long(*g) ? naps_ > 0 : idle_rounds_ >= kYields;
@@ -126,9 +131,9 @@ void Backoff::pause(Operation* near) {
     pump();
     if (g == nullptr) return;
     // Whoever waits for the grid keeps the native library going: another rank of this cluster may
-    // wait for it. Nothing is ever sent with this tag.
+    // wait for it. Nothing is ever sent with this tag. Of a quick answer the first look has news.
     int found = 0;
-    native.Iprobe(0, 0, g->self, &found, MPI_STATUS_IGNORE);
+    if (rounds_ > 0) native.Iprobe(0, 0, g->self, &found, MPI_STATUS_IGNORE);
   }
   if (++rounds_ == kYields) tell();
   const std::uint32_t now = g->endpoint->events();

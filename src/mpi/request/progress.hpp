@@ -68,7 +68,7 @@ extern std::atomic<int> waiting_threads;
 /// lives its thread is one that waits. Once that has lasted, what it waits for is known.
 class Backoff {
  public:
-  explicit Backoff(Describe describe = {}) : describe_(describe) {
+  explicit Backoff(Describe describe = {}) : describe_(describe), seen_(events()) {
     waiting_threads.fetch_add(1, std::memory_order_relaxed);
   }
   ~Backoff() { waiting_threads.fetch_sub(1, std::memory_order_relaxed); }
@@ -80,6 +80,7 @@ class Backoff {
   bool long_since() const;
 
  private:
+  static std::uint32_t events();
   void tell();
   bool looks_on();
 
@@ -92,7 +93,7 @@ class Backoff {
   unsigned naps_ = 0;
   unsigned near_rounds_ = 0;
   std::chrono::steady_clock::time_point idle_since_;
-  std::uint32_t seen_ = 0;
+  std::uint32_t seen_;
 };
 
 /// Waits for `done()` (called repeatedly), pumping meanwhile: spins briefly, then sleeps on the

@@ -35,10 +35,16 @@ bool slept(std::atomic<std::uint32_t>& flag) {
 }  // namespace
 
 RingMoved RingWriter::write(std::span<const iovec> from) {
-  const std::uint64_t used = written_ - head_.read.load(std::memory_order_acquire);
-  if (used > bytes_.size()) return {0, false, true};
+  std::size_t wanted = 0;
+  for (const iovec& part : from) wanted += part.iov_len;
+  // The reader's counter is in its cache: it is fetched where what is known of it is too little.
+  if (wanted > bytes_.size() - (written_ - read_)) {
+    const std::uint64_t read = head_.read.load(std::memory_order_acquire);
+    if (written_ - read > bytes_.size()) return {0, false, true};
+    read_ = read;
+  }
   const std::size_t moved =
-      go_round(from, bytes_.size(), written_, bytes_.size() - used,
+      go_round(from, bytes_.size(), written_, bytes_.size() - (written_ - read_),
                [this](const std::byte* part, std::size_t at, std::size_t size) {
                  std::memcpy(bytes_.data() + at, part, size);
                });

@@ -143,20 +143,30 @@ void RingStream::wait(Wait what, Ready ready) {
   }
 }
 
+// Spares small messages the memory of a new function for each.
+bool RingStream::wait_again(Wait what) {
+  if (what != Wait::Readable || ending_ == nullptr) return false;
+  wait(what, std::move(*std::exchange(ending_, nullptr)));
+  return true;
+}
+
 bool RingStream::ready() const {
   const bool over = ended_ || closed_;
   return (readable_ && (over || reader_.filled())) || (writable_ && (over || writer_.room()));
 }
 
 bool RingStream::look() {
-  if (!readable_ && !writable_) return false;
+  if (!ready()) return false;
   const bool over = ended_ || closed_;
   const auto error = closed_ ? make_error_code(asio::error::operation_aborted) : std::error_code();
   const auto self = shared_from_this();
   bool any = false;
   if (readable_ && (over || reader_.filled())) {
     any = true;
-    std::exchange(readable_, nullptr)(error);
+    Ready ready = std::exchange(readable_, nullptr);
+    ending_ = &ready;
+    ready(error);
+    ending_ = nullptr;
   }
   if (writable_ && (over || writer_.room())) {
     any = true;

@@ -39,6 +39,7 @@ class RingStream final : public Stream, public Watched {
   Moved read(std::span<const iovec> into) override;
   Moved write(std::span<const iovec> from) override;
   void wait(Wait what, Ready ready) override;
+  bool wait_again(Wait what) override;
   void close() override;
   Leg leg() const override { return Leg::Memory; }
 
@@ -63,6 +64,7 @@ class RingStream final : public Stream, public Watched {
   Watch& watch_;
   bool watched_ = true;        // until the io_context ends: the waits own this stream
   Ready readable_, writable_;  // under way
+  Ready* ending_ = nullptr;    // a wait to read that has just ended
   bool listening_ = false;     // for the socket
   bool closed_ = false;
   std::error_code ended_;  // why no more is written by the other end

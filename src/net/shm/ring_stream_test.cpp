@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/error.hpp>
@@ -89,6 +90,7 @@ class RingStreamTest : public testing::TestWithParam<Runs> {
         return;
       }
       if (moved.wait == Stream::Wait::None) continue;
+      if (stream->wait_again(moved.wait)) return;
       return stream->wait(moved.wait, [this, stream, &sum, &end](const std::error_code& error) {
         if (error) {
           end = error;
@@ -116,6 +118,33 @@ TEST_P(RingStreamTest, BytesOfBothDirectionsArriveThroughRingsOfAFewKilobytes) {
   EXPECT_TRUE(run_until([&] { return here == kAll && there == kAll; })) << here << ' ' << there;
   EXPECT_FALSE(end_here);
   EXPECT_FALSE(end_there);
+  maker_->close();
+  taker_->close();
+  io_.poll();
+}
+
+TEST_P(RingStreamTest, AWaitThatHasEndedBeginsAgainOnceWithTheSameFunction) {
+  open();
+  EXPECT_FALSE(taker_->wait_again(Stream::Wait::Readable)) << "none has ended";
+  std::size_t calls = 0, sum = 0;
+  const auto hears = [&, own = std::make_shared<int>(7)](const std::error_code&) {
+    std::array<std::byte, 100> bytes;
+    const iovec part{bytes.data(), bytes.size()};
+    sum += taker_->read({&part, 1}).bytes;
+    if (++calls < 3) EXPECT_TRUE(taker_->wait_again(Stream::Wait::Readable));
+    if (calls < 3) EXPECT_FALSE(taker_->wait_again(Stream::Wait::Readable)) << "it has begun";
+    EXPECT_EQ(*own, 7);
+  };
+  taker_->wait(Stream::Wait::Readable, hears);
+  for (std::size_t i = 1; i <= 3; ++i) {
+    pour(maker_, 10);
+    EXPECT_TRUE(run_until([&] { return sum == 10 * i; }));
+  }
+  pour(maker_, 10);
+  bool writable = false;  // which is looked for with what has come
+  taker_->wait(Stream::Wait::Writable, [&](const std::error_code&) { writable = true; });
+  EXPECT_TRUE(run_until([&] { return writable; }));
+  EXPECT_EQ(calls, 3U);
   maker_->close();
   taker_->close();
   io_.poll();

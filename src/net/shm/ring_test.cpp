@@ -57,6 +57,16 @@ TEST_F(RingTest, TakesNoMoreThanThereIsRoomAndGivesNoMoreThanThereIs) {
   EXPECT_FALSE(reader_.filled());
 }
 
+TEST_F(RingTest, AWriterWithRoomEnoughDoesNotLookWhatHasBeenRead) {
+  write(16);
+  read(16);
+  head_.read = 1000;  // nonsense
+  EXPECT_EQ(write(48).bytes, 48U);
+  EXPECT_TRUE(write(1).broken);
+  head_.read = 16;
+  EXPECT_EQ(write(17).bytes, 16U);
+}
+
 TEST_F(RingTest, BytesComeInOrderHoweverTheyGoRound) {
   std::mt19937 random(1);
   while (next_read_ < 100'000) {
@@ -87,6 +97,9 @@ TEST_F(RingTest, ASleepingWriterIsWokenForHalfARing) {
 TEST_F(RingTest, ACounterThatIsNonsenseIsFoundOut) {
   head_.read = 1;  // more than was written
   EXPECT_TRUE(writer_.room());
+  EXPECT_FALSE(write(64).broken);  // there was room before
+  head_.read = 65;
+  EXPECT_TRUE(write(1).broken);
   EXPECT_TRUE(write(1).broken);
   head_.written = 65;  // more than fits
   EXPECT_TRUE(reader_.filled());

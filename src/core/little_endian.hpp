@@ -1,0 +1,34 @@
+// Numbers as frames and bodies have them: little-endian whatever the host. One move of the
+// processor each where that is little-endian too: compilers make none of a loop over bytes.
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstring>
+
+namespace isthmus::core {
+
+template <std::unsigned_integral T>
+void store_number(std::byte* to, T value) {
+  if constexpr (std::endian::native == std::endian::little) {
+    std::memcpy(to, &value, sizeof value);
+  } else {
+    for (std::size_t i = 0; i < sizeof(T); ++i) to[i] = static_cast<std::byte>(value >> (8 * i));
+  }
+}
+
+template <std::unsigned_integral T>
+T load_number(const std::byte* from) {
+  T value = 0;
+  if constexpr (std::endian::native == std::endian::little) {
+    std::memcpy(&value, from, sizeof value);
+  } else {
+    for (std::size_t i = 0; i < sizeof(T); ++i) {
+      value |= static_cast<T>(static_cast<T>(from[i]) << (8 * i));
+    }
+  }
+  return value;
+}
+
+}  // namespace isthmus::core
