@@ -61,7 +61,7 @@ class Commons::Wait final : public Operation {
     return rank_ > last_;
   }
 
-  bool near() const override { return true; }
+  int near() const override { return rank_ > last_ ? -1 : rank_; }
 
   void nap(std::chrono::microseconds limit) override {
     if (rank_ > last_) return;

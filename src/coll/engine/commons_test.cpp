@@ -111,11 +111,12 @@ TEST_F(CommonsOfTwo, OnlySleepersAreWoken) {
   Pending next = b.posted(0);
   EXPECT_FALSE(next.done());
   sleep.meanwhile = [&] { a.post(); };
-  EXPECT_TRUE(next.operation()->near());
+  EXPECT_EQ(next.operation()->near(), 0);
   next.operation()->nap(std::chrono::milliseconds(1));
   EXPECT_EQ(sleep.waits, 1);
   EXPECT_EQ(sleep.wakes, 1);
   EXPECT_TRUE(next.done());
+  EXPECT_EQ(next.operation()->near(), -1);
   next.operation()->nap(std::chrono::milliseconds(1));  // there is nothing to wait for
   EXPECT_EQ(sleep.waits, 1);
 }

@@ -28,8 +28,9 @@ class Operation {
   /// Sleeps until poll() has something new to say, where only this process's own cluster can bring
   /// that about. False: cannot, nothing was done.
   virtual bool block() { return false; }
-  /// It waits for processes of this host, which end it in memory that poll() looks at.
-  virtual bool near() const { return false; }
+  /// The rank that it waits for, a process of this host, which ends that in memory that poll()
+  /// looks at. -1: it does not wait so.
+  virtual int near() const { return -1; }
   /// Where it does: sleeps until they do, at most so long.
   virtual void nap(std::chrono::microseconds limit) { static_cast<void>(limit); }
 };

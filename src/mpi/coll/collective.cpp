@@ -28,6 +28,7 @@ void Collective::leave() {
   if (left_) return;
   left_ = true;
   const std::lock_guard lock(progress_mutex);
+  grid_comm_->awaited.store(-1, std::memory_order_relaxed);
   if (begun_) grid_comm_->ended.store(grid_comm_->begun, std::memory_order_release);
   if (started_) grid_comm_->collectives->party_.ended();
   std::erase(grid_comm_->collectives->waiting_, this);
@@ -88,7 +89,9 @@ bool Collective::block() { return started_ && !left_ && task_.block(); }
 
 bool Collective::near() const {
   const coll::Operation* const awaited = left_ ? nullptr : task_.awaited();
-  return awaited != nullptr && awaited->near();
+  const int rank = awaited == nullptr ? -1 : awaited->near();
+  if (rank >= 0) grid_comm_->awaited.store(rank, std::memory_order_relaxed);
+  return rank >= 0;
 }
 
 void Collective::nap(std::chrono::microseconds limit) {

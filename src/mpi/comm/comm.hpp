@@ -62,6 +62,8 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   std::uint64_t duplications = 0;  ///< that were MPI_Comm_idup's
   /// Collectives of this process, in the order in which they begin: the same on all members.
   std::atomic<std::uint64_t> begun{0}, ended{0};
+  /// The member whose post a collective waits for here (coll::Commons); -1: none.
+  std::atomic<int> awaited{-1};
 
   /// What still needs the handle (HandleUse): MPI_Comm_free takes effect when nothing does.
   std::atomic<int> uses{0};

@@ -24,8 +24,9 @@ std::vector<GridRequest*> active;  // in the order they were made
 std::vector<Served*> served;
 bool pumping = false;  // a callback of the program may bring us here again
 
-constexpr unsigned kSpins = 16;   // looks at the network, about 1 us each
-constexpr unsigned kYields = 64;  // more of them, giving way to others
+constexpr unsigned kSpins = 16;           // looks at the network, about 1 us each
+constexpr unsigned kRoundsPerNative = 4;  // of these, with one look at the native library
+constexpr unsigned kYields = 64;          // more of them, giving way to others
 // Before that, looks at memory that processes of this host write alone, where those are awaited.
 constexpr unsigned kLooksNear = 32;
 // Naps end at once when something of the grid arrives; their length is how late the native library
@@ -131,9 +132,10 @@ void Backoff::pause(Operation* near) {
     pump();
     if (g == nullptr) return;
     // Whoever waits for the grid keeps the native library going: another rank of this cluster may
-    // wait for it. Nothing is ever sent with this tag. Of a quick answer the first look has news.
+    // wait for it. Nothing is ever sent with this tag. It takes as long as all else of a round.
     int found = 0;
-    if (rounds_ > 0) native.Iprobe(0, 0, g->self, &found, MPI_STATUS_IGNORE);
+    const bool turn = rounds_ >= kSpins || rounds_ % kRoundsPerNative == kRoundsPerNative - 1;
+    if (turn) native.Iprobe(0, 0, g->self, &found, MPI_STATUS_IGNORE);
   }
   if (++rounds_ == kYields) tell();
   const std::uint32_t now = g->endpoint->events();

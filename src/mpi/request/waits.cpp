@@ -43,6 +43,7 @@ KnownWait::KnownWait(const WaitingFor& wait) {
   entry.waited.wait = wait;
   if (const GridComm* const comm = wait.comm == MPI_COMM_NULL ? nullptr : find_comm(wait.comm)) {
     entry.waited.comm_size = comm->size;
+    entry.waited.context = comm->context;
     entry.waited.comm_name = comm_name(wait.comm);
   }
   const std::lock_guard lock(board().mutex);

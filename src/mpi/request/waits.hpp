@@ -3,6 +3,7 @@
 // nothing.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,8 @@ class KnownWait {
 struct Waited {
   WaitingFor wait;
   std::string comm_name;  ///< may be empty
-  int comm_size = 0;      ///< 0: no communicator
+  std::uint64_t context = 0;
+  int comm_size = 0;  ///< 0: no communicator
   double seconds = 0;
 };
 /// On any thread.

@@ -59,6 +59,17 @@ json told(const core::Awaited& awaited) {
   return said;
 }
 
+/// The member whose post in shared memory a collective waits for; -1: none.
+int awaited_in(const Waited& waited) {
+  int node = -1;
+  if (waited.comm_size == 0) return node;
+  find_context(waited.context, [&](const GridComm& comm) {
+    const int rank = comm.awaited.load(std::memory_order_relaxed);
+    if (rank >= 0 && rank < comm.size) node = comm.group.node(rank);
+  });
+  return node;
+}
+
 std::string host() {
   std::array<char, HOST_NAME_MAX + 1> name{};
   gethostname(name.data(), name.size() - 1);
@@ -90,6 +101,12 @@ std::string whereabouts(int world_rank, const net::Sight& sight) {
     if (here["waits"].size() < kMostWaits) here["waits"].push_back(told(waited));
   }
   here["awaited"] = json::array();
+  for (const Waited& waited : known_waits()) {
+    const int node = awaited_in(waited);
+    if (node >= 0 && here["awaited"].size() < kMostWaits) {
+      here["awaited"].push_back({{"collective", true}, {"tag", 0}, {"from", told_peer(node)}});
+    }
+  }
   for (const core::Awaited& one : sight.awaited) here["awaited"].push_back(told(one));
   here["direct"] = json::array();
   for (const auto& [cluster, count] : sight.direct) {
