@@ -108,6 +108,7 @@ Pending Commons::allot(std::size_t size, std::size_t bytes, std::size_t spacing)
   extent_.first = aligned(extents_[round_ % kDepth].end, kLine);
   if (extent_.first + bytes > place_bytes(ranks_)) extent_.first = 0;
   extent_.end = extent_.first + bytes;
+  puts_ = true;
   next_ = {.offset = extent_.first, .size = size, .spacing = spacing, .number = 0, .failed = 0};
   // All must have begun the round after the last whose post is overwritten.
   std::uint32_t needed = round_ + 2 - kDepth;
@@ -131,8 +132,12 @@ void Commons::put_block(int to, ConstBytes data) {
 void Commons::post() {
   Head& mine = head(rank_);
   const std::uint32_t round = round_ + 1;
-  next_.number = number_;
-  mine.posts[round % kDepth] = std::exchange(next_, {});
+  // A post of nothing leaves what is in its slot: others may still have to read that.
+  if (puts_) {
+    next_.number = number_;
+    mine.posts[round % kDepth] = next_;
+  }
+  puts_ = false;
   extents_[round % kDepth] = extent_;
   extent_.first = extent_.end;  // of a post of nothing
   mine.posted.store(++round_, std::memory_order_seq_cst);
@@ -140,6 +145,7 @@ void Commons::post() {
 }
 
 void Commons::post_failure() {
+  puts_ = true;
   next_ = {};
   next_.failed = 1;
   post();

@@ -121,7 +121,8 @@ class Commons {
   std::size_t block_capacity_;
   std::uint64_t number_ = 0;
   std::uint32_t round_ = 0;  // this rank's last
-  Post next_{};              // what is put
+  bool puts_ = false;        // in the next round
+  Post next_{};              // what
   Extent extent_;            // its memory
   Extent extents_[kDepth];   // that of rounds before
 };

@@ -81,6 +81,19 @@ int run_ahead(Commons& ahead, Commons& behind, std::size_t size) {
 TEST_F(CommonsOfTwo, ManySmallPostsMayBeAhead) { EXPECT_EQ(run_ahead(a, b, 8), 7); }
 TEST_F(CommonsOfTwo, FewLargePostsMayBeAhead) { EXPECT_EQ(run_ahead(a, b, a.capacity()), 3); }
 
+TEST_F(CommonsOfTwo, WhoHasNothingToPostMayBeAnyNumberOfRoundsAhead) {
+  const Data data = pattern(8, 0, 0);
+  EXPECT_TRUE(a.make_room(8).done());
+  a.put(data);
+  a.post();
+  for (int round = 0; round < 100; ++round) a.post();
+  EXPECT_FALSE(a.make_room(8).done());
+  b.post();
+  Data got(8);
+  b.take(0, got);
+  EXPECT_EQ(got, data);
+}
+
 TEST_F(CommonsOfTwo, PostsOfAnySizesFollowEachOther) {
   std::mt19937_64 random(1);
   std::vector<Data> posts;
