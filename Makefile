@@ -116,9 +116,8 @@ grid-faults: build packages-programs
 lab: lab-networks lab-queues  ## the lab itself, and Isthmus over its emulated networks and schedulers
 
 QUEUES := tests/lab/lab_submit_test.py tests/lab/lab_slurm_test.py
-# They wait for networks, and take a fourth of a processor each (2026-11).
 lab-networks: build
-	$(GROUPED) $(BIN)/pytest -q -n 3 --dist loadfile tests/lab \
+	$(GROUPED) $(BIN)/pytest -q -n 2 --dist loadfile tests/lab \
 	  $(addprefix --ignore ,tests/lab/lab_programs_test.py tests/lab/lab_waiting_test.py $(QUEUES))
 
 # Real schedulers, which take their time and little of the processors'.
