@@ -79,6 +79,7 @@ void simulate(const Options& options) {
 void list() {
   json all;
   for (const coll::Algorithm& one : coll::algorithms()) {
+    if (one.demands.commons) continue;  // memory is not simulated
     all[std::string(coll::name_of(one.kind))].push_back(one.name);
   }
   std::cout << all.dump() << std::endl;
