@@ -153,10 +153,20 @@ void Commons::post_failure() {
 
 Commons::Post Commons::post_of(int rank) const {
   const Post post = head(rank).posts[round_ % kDepth];
-  if (post.number == number_ && post.failed == 0) return post;
+  if (post.number == number_ && post.failed == 0) {
+    // What places are reckoned from.
+    const bool good = post.offset % kLine == 0 && post.spacing <= place_bytes(ranks_);
+    if (!good) fail_of_nonsense(rank, codes_);
+    return post;
+  }
   throw Failure(codes_.absence, "rank " + std::to_string(rank) +
                                     " of the communicator has failed in this collective, or in "
                                     "one before, and takes no part");
+}
+
+void Commons::fail_of_nonsense(int rank, Codes codes) {
+  throw Failure(codes.absence, "rank " + std::to_string(rank) +
+                                   " of the communicator wrote nonsense into shared memory");
 }
 
 ConstBytes Commons::found(int rank, std::uint64_t offset, std::uint64_t size,
@@ -167,10 +177,7 @@ ConstBytes Commons::found(int rank, std::uint64_t offset, std::uint64_t size,
                       " bytes here, " + std::to_string(size) + " at rank " + std::to_string(rank));
   }
   const std::size_t all = place_bytes(ranks_);
-  if (offset > all || expected > all - offset) {
-    throw Failure(codes_.absence, "rank " + std::to_string(rank) +
-                                      " of the communicator wrote nonsense into shared memory");
-  }
+  if (offset > all || expected > all - offset) fail_of_nonsense(rank, codes_);
   return {place_of(rank) + offset, expected};
 }
 

@@ -55,8 +55,7 @@ class Commons {
   /// The most bytes of a block for one rank.
   std::size_t block_capacity() const { return block_capacity_; }
 
-  // ---- a round: make_room() for what is to be put, put() it, post(), then take() and its like
-  // ----
+  // A round: make_room() for what is to be put, put() it, post(), then take() and its like.
 
   /// Done when this rank's place has room for a post that is one whole.
   Pending make_room(std::size_t size);
@@ -112,6 +111,7 @@ class Commons {
   Pending allot(std::size_t size, std::size_t bytes, std::size_t spacing);
   Post post_of(int rank) const;
   /// The memory of a rank's post that is to have `expected` bytes.
+  [[noreturn]] static void fail_of_nonsense(int rank, Codes codes);
   ConstBytes found(int rank, std::uint64_t offset, std::uint64_t size, std::size_t expected) const;
 
   Bytes memory_;

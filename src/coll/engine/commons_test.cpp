@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <thread>
 
 #include "coll/testing/testing.hpp"
@@ -147,6 +148,30 @@ TEST_F(CommonsOfTwo, SizesThatDifferAreAFailure) {
     EXPECT_EQ(failure.code, kCodes.disagreement);
     EXPECT_STREQ(failure.what(),
                  "the ranks disagree about the size of the data: 9 bytes here, 8 at rank 0");
+  }
+}
+
+TEST_F(CommonsOfTwo, NothingOutsideOfAPlaceIsReadWhateverAPeerWrites) {
+  // The head of a rank has its posts a line behind its beginning: offset, size, spacing, ...
+  constexpr std::size_t kPostBytes = 40, kSecond = Commons::kMark + 64 + kPostBytes;
+  std::mt19937_64 random(1);
+  const std::uint64_t telling[] = {
+      0, 1, 8, 63, 64, 1U << 17, ~std::uint64_t{0}, ~std::uint64_t{63}};
+  a.post();
+  b.post();
+  for (int i = 0; i < 5000; ++i) {
+    for (std::size_t at = 0; at < 3 * sizeof(std::uint64_t); at += sizeof(std::uint64_t)) {
+      const std::uint64_t word = random() % 2 == 0 ? telling[random() % 8] : random();
+      std::memcpy(memory.bytes().data() + kSecond + at, &word, sizeof word);
+    }
+    Data data(telling[random() % 6]);
+    for (const bool block : {false, true}) {
+      try {
+        block ? b.take_block(0, data) : b.take(0, data);
+      } catch (const Failure&) {
+        continue;  // or it was in the place
+      }
+    }
   }
 }
 
