@@ -13,3 +13,5 @@ for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
 # Where Python is told to keep no bytecode, each `isthmus` that tests start of the checkout would
 # compile its modules anew: 80 ms of 300 (2026-11).
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# With it Python writes each word of a print by itself, and native launchers mix them (2026-11).
+os.environ.pop("PYTHONUNBUFFERED", None)
