@@ -54,7 +54,7 @@ class IoTurn {
   // follow each other without end, such as those that read a large lent message piece by piece.
   static constexpr std::size_t kMostHandlers = 16;
 
-  static constexpr unsigned kLooksAtMemory = 16;  // at most, for one at the sockets
+  static constexpr unsigned kLooksAtMemory = 64;  // at most, for one at the sockets
 
   asio::io_context& io_;
   Watch& watch_;

@@ -91,10 +91,13 @@ std::vector<int> gather_natively(MPI_Comm comm, int mine) {
 void agree(const GridCommRef& comm, std::function<coll::Task(coll::Party&)> how,
            const Purpose& purpose) {
   Agreement agreement(everyone(comm), std::move(how), purpose.what);
-  wait_until([&] {
+  agreement.wait_for();
+  const auto done = [&] {
     const std::lock_guard lock(progress_mutex);
     return agreement.advance();
-  });
+  };
+  Backoff backoff;
+  while (!done()) backoff.pause(idle() && agreement.near() ? &agreement : nullptr);
   if (agreement.result.error != MPI_SUCCESS) {
     throw coll::Failure(MPI_ERR_OTHER, agreement.said(purpose.failed));
   }
