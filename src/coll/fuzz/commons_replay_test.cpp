@@ -1,0 +1,21 @@
+// Runs the fuzzer's harness over random steps, where there is no fuzzer.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace {
+
+TEST(CommonsReplay, SurvivesWhateverPeersDo) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 500; ++i) {
+    std::vector<std::uint8_t> steps(500);
+    for (std::uint8_t& byte : steps) byte = static_cast<std::uint8_t>(random());
+    EXPECT_EQ(LLVMFuzzerTestOneInput(steps.data(), steps.size()), 0);
+  }
+}
+
+}  // namespace
