@@ -6,20 +6,11 @@
 
 #include <algorithm>
 #include <array>
-#include <random>
+
+#include "core/mark.hpp"
 
 namespace isthmus::core {
 namespace {
-
-struct Mark {
-  std::uint64_t halves[2];
-};
-
-Mark new_mark() {
-  std::random_device device;
-  const auto half = [&] { return std::uint64_t{device()} << 32U | device(); };
-  return {{half(), half()}};
-}
 
 // Of one call; the system takes 1024.
 constexpr std::size_t kPieces = 512;
@@ -44,7 +35,7 @@ PeerMemory::Address PeerMemory::of_this_process(const void* base) {
   return {.pid = getpid(),
           .base = reinterpret_cast<std::uint64_t>(base),
           .mark_at = reinterpret_cast<std::uint64_t>(&mark),
-          .mark = {mark.halves[0], mark.halves[1]}};
+          .mark = {mark[0], mark[1]}};
 }
 
 std::optional<PeerMemory> PeerMemory::reach(const Address& address) {
@@ -56,9 +47,8 @@ bool PeerMemory::there() const {
   Mark found{};
   Address at = address_;
   at.base = address_.mark_at;
-  return address_.pid > 0 &&
-         PeerMemory(at).read(0, std::as_writable_bytes(std::span(found.halves))) &&
-         std::equal(std::begin(found.halves), std::end(found.halves), std::begin(address_.mark));
+  return address_.pid > 0 && PeerMemory(at).read(0, std::as_writable_bytes(std::span(found))) &&
+         std::equal(found.begin(), found.end(), std::begin(address_.mark));
 }
 
 bool PeerMemory::move(Way way, std::int64_t displacement, std::byte* here, std::size_t size) const {

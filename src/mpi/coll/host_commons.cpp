@@ -5,16 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstring>
 #include <exception>
 #include <optional>
-#include <random>
 #include <vector>
 
 #include "coll/allgather/allgather.hpp"
 #include "coll/bcast/bcast.hpp"
+#include "core/mark.hpp"
 #include "mpi/process/grid.hpp"
 
 namespace isthmus::face {
@@ -26,7 +25,7 @@ constexpr std::uint64_t kFirst = 4;
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 std::atomic<std::size_t> bytes_in_use{0};
 
-using Mark = std::array<std::byte, 16>;
+using core::Mark;
 static_assert(sizeof(Mark) <= coll::Commons::kMark);
 
 /// Where rank 0 has the memory. No process: it has none.
@@ -35,13 +34,6 @@ struct Offer {
   std::int64_t descriptor = -1;
   Mark mark{};
 };
-
-Mark new_mark() {
-  std::random_device device;
-  Mark mark{};
-  for (std::byte& b : mark) b = static_cast<std::byte>(device());
-  return mark;
-}
 
 class Futex final : public coll::Sleep {
  public:
@@ -66,7 +58,7 @@ std::optional<net::SharedMemory> memory_of(const Offer& offer, std::size_t size)
     auto file =
         net::descriptor_of(static_cast<pid_t>(offer.process), static_cast<int>(offer.descriptor));
     auto memory = net::SharedMemory::take(std::move(file), size, size);
-    if (std::memcmp(memory.bytes().data(), offer.mark.data(), offer.mark.size()) != 0) return {};
+    if (std::memcmp(memory.bytes().data(), offer.mark.data(), sizeof offer.mark) != 0) return {};
     return memory;
   } catch (const std::exception&) {
     return std::nullopt;
@@ -77,8 +69,8 @@ std::optional<net::SharedMemory> offered(Offer& offer, std::size_t size) {
   if (bytes_in_use.load() + size > kMostBytes) return std::nullopt;
   try {
     auto memory = net::SharedMemory::make(size);
-    offer = {getpid(), memory.file().number(), new_mark()};
-    std::memcpy(memory.bytes().data(), offer.mark.data(), offer.mark.size());
+    offer = {getpid(), memory.file().number(), core::new_mark()};
+    std::memcpy(memory.bytes().data(), offer.mark.data(), sizeof offer.mark);
     return memory;
   } catch (const std::exception&) {
     return std::nullopt;

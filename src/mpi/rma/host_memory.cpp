@@ -5,26 +5,20 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstring>
 #include <exception>
 #include <new>
-#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "core/mark.hpp"
 namespace isthmus::face {
 namespace {
 
-using Mark = std::array<std::uint64_t, 2>;
-
-Mark new_mark() {
-  std::random_device device;
-  const auto half = [&] { return std::uint64_t{device()} << 32U | device(); };
-  return {half(), half()};
-}
+using core::Mark;
+using core::new_mark;
 
 // Stands behind the window, in a page that no operation reaches.
 struct Behind {

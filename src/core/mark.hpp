@@ -1,0 +1,15 @@
+// What a process leaves in its memory for others of the host to know that by.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace isthmus::core {
+
+/// No other process has it, nor anything else by chance.
+using Mark = std::array<std::uint64_t, 2>;
+
+/// Random. Throws std::exception where the system has no randomness.
+Mark new_mark();
+
+}  // namespace isthmus::core
