@@ -65,10 +65,10 @@ TEST_F(IoTurnTest, SocketsAreAskedSeldomWhileNewsComeByMemory) {
   for (int i = 0; i < 1000; ++i) turn_.look();
   const int looks = looks_for_a_byte();
   EXPECT_GT(looks, 1);
-  EXPECT_LE(looks, 16);
+  EXPECT_LE(looks, 64);
   memory_.news = false;
-  EXPECT_LE(looks_for_a_byte(), 32);
-  EXPECT_LE(looks_for_a_byte(), 16);
+  EXPECT_LE(looks_for_a_byte(), 128);
+  EXPECT_LE(looks_for_a_byte(), 64);
   EXPECT_EQ(looks_for_a_byte(), 1) << "they alone have brought something";
 }
 
