@@ -46,6 +46,7 @@ std::span<const Algorithm> algorithms() {
       kAlltoallFan,
       kAlltoallDirect,
       kAlltoallCommons,
+      kAlltoallCommonsPieces,
       kReduceMagpie,
       kReduceTree,
       kReduceStriped,

@@ -1,37 +1,50 @@
-// Everybody posts its block, and takes those of all others.
+// Everybody posts its block, in pieces where a post has no room for it, and takes those of all
+// others.
+#include <algorithm>
+
 #include "coll/allgather/allgather.hpp"
-#include "coll/engine/buffer.hpp"
+#include "coll/engine/portion.hpp"
 #include "coll/patterns/posts.hpp"
 
 namespace isthmus::coll {
 
 Task allgather_commons(Party& party, ConstBytes mine, Bytes all, Sizes sizes, Parameters) {
   Commons& commons = *party.commons();
-  {
-    Pending room = commons.make_room(mine.size());
-    co_await room;
-  }
-  commons.put(mine);
-  commons.post();
-  std::size_t first = 0;
-  for (int rank = 0; rank < party.layout().size(); ++rank) {
-    const Bytes block = all.subspan(first, sizes[static_cast<std::size_t>(rank)]);
-    first += block.size();
-    Pending posted = commons.posted(rank);
-    co_await posted;
-    commons.take(rank, block);
-  }
+  const Sizes first = offsets_of(sizes);
+  const std::size_t longest = *std::max_element(sizes.begin(), sizes.end());
+  const std::size_t each = posted_at_once(longest, commons.capacity(), kPostedPiece);
+  std::size_t at = 0;
+  do {
+    const auto here = [&](std::size_t size) { return std::min(each, size - std::min(at, size)); };
+    {
+      Pending room = commons.make_room(here(mine.size()));
+      co_await room;
+    }
+    commons.put(mine.subspan(std::min(at, mine.size()), here(mine.size())));
+    commons.post();
+    for (int rank = 0; rank < party.layout().size(); ++rank) {
+      const auto r = static_cast<std::size_t>(rank);
+      const Bytes block = all.subspan(first[r] + std::min(at, sizes[r]), here(sizes[r]));
+      Pending posted = commons.posted(rank);
+      co_await posted;
+      commons.take(rank, block);
+    }
+    at += each;
+  } while (at < longest);
 }
 
 namespace {
 
 double cost_allgather_commons(const Setting& setting, const Parameters&) {
-  return cost_of_rounds(setting, 1, static_cast<double>(setting.bytes()));
+  const std::size_t block = setting.bytes() / static_cast<std::size_t>(setting.layout.size());
+  const int pieces = rounds_for(block, setting.capacity, kPostedPiece);
+  return cost_of_rounds(setting, pieces, static_cast<double>(setting.bytes()));
 }
 
 }  // namespace
 
-const Algorithm kAllgatherCommons{Kind::Allgather,        "commons",         kCommons, kNone,
-                                  cost_allgather_commons, allgather_commons, ""};
+const Algorithm kAllgatherCommons{
+    Kind::Allgather,   "commons", kCommonsInPieces, kNone, cost_allgather_commons,
+    allgather_commons, ""};
 
 }  // namespace isthmus::coll

@@ -1,4 +1,6 @@
-// The root posts; all others wait for it alone.
+// The root posts, in pieces where a post has no room for all; all others wait for it alone.
+#include <algorithm>
+
 #include "coll/bcast/bcast.hpp"
 #include "coll/patterns/posts.hpp"
 
@@ -6,29 +8,36 @@ namespace isthmus::coll {
 
 Task bcast_commons(Party& party, Bytes data, int root, Parameters) {
   Commons& commons = *party.commons();
-  if (party.rank() == root) {
-    Pending room = commons.make_room(data.size());
-    co_await room;
-    commons.put(data);
-    commons.post();
-    co_return;
-  }
-  commons.post();
-  Pending posted = commons.posted(root);
-  co_await posted;
-  commons.take(root, data);
+  const std::size_t each = posted_at_once(data.size(), commons.capacity(), kPostedPiece);
+  std::size_t at = 0;
+  do {
+    const Bytes piece = data.subspan(at, std::min(each, data.size() - at));
+    at += piece.size();
+    if (party.rank() == root) {
+      Pending room = commons.make_room(piece.size());
+      co_await room;
+      commons.put(piece);
+      commons.post();
+    } else {
+      commons.post();
+      Pending posted = commons.posted(root);
+      co_await posted;
+      commons.take(root, piece);
+    }
+  } while (at < data.size());
 }
 
 namespace {
 
 double cost_bcast_commons(const Setting& setting, const Parameters&) {
   const auto bytes = static_cast<double>(setting.bytes());
-  return cost_of_rounds(setting, 1, 2 * bytes);
+  const int pieces = rounds_for(setting.bytes(), setting.capacity, kPostedPiece);
+  return cost_of_rounds(setting, pieces, 2 * bytes);
 }
 
 }  // namespace
 
-const Algorithm kBcastCommons{Kind::Bcast,        "commons",     kCommons, kNone,
-                              cost_bcast_commons, bcast_commons, ""};
+const Algorithm kBcastCommons{Kind::Bcast,   "commons", kCommonsInPieces, kNone, cost_bcast_commons,
+                              bcast_commons, ""};
 
 }  // namespace isthmus::coll

@@ -67,8 +67,8 @@ struct Demands {
   /// Chosen only where all ranks are on one host, or only where they are not, so that there is
   /// something to overlap.
   bool one_host = false, wires = false;
-  /// Commons, and no more bytes than a post has.
-  bool commons = false;
+  /// Commons, and no more bytes than a post has; or, in `pieces`, any, where vectors may be cut.
+  bool commons = false, pieces = false;
 };
 
 /// Parameters that an algorithm heeds.
@@ -89,6 +89,7 @@ inline constexpr Demands kWires{.wires = true};
 inline constexpr Demands kRankOrderCutByName{
     .commutative = true, .divisible = true, .by_name = true};
 inline constexpr Demands kCommons{.commons = true};
+inline constexpr Demands kCommonsInPieces{.commons = true, .pieces = true};
 inline constexpr Heeds kNone{};
 inline constexpr Heeds kSegment{.segment = true};
 inline constexpr Heeds kSenders{.senders = true};

@@ -10,8 +10,12 @@ bool fits(const Algorithm& algorithm, const Setting& setting) {
   const Demands& demands = algorithm.demands;
   const bool commutative = setting.problem.commutative;
   if (demands.commutative && !commutative && !setting.layout.blocks()) return false;
-  if (demands.commons && (setting.capacity == 0 || setting.bytes() > setting.capacity))
-    return false;
+  if (demands.commons) {
+    const bool own = algorithm.kind == Kind::Gather || algorithm.kind == Kind::Allgather;
+    const auto posts = static_cast<std::size_t>(own ? setting.layout.size() : 1);
+    const bool more = setting.bytes() > setting.capacity * posts;
+    if (setting.capacity == 0 || (more && !(demands.pieces && commutative))) return false;
+  }
   return !demands.known_bytes || setting.problem.bytes.has_value();
 }
 

@@ -10,8 +10,8 @@
 namespace isthmus::coll {
 namespace {
 
-constexpr std::size_t kMostCapacity = std::size_t{128} << 10;
-constexpr std::size_t kCapacityOfAll = std::size_t{1} << 20;
+constexpr std::size_t kMostCapacity = std::size_t{512} << 10;
+constexpr std::size_t kCapacityOfAll = std::size_t{4} << 20;
 
 constexpr std::size_t aligned(std::size_t bytes, std::size_t to) {
   return (bytes + to - 1) / to * to;
@@ -105,18 +105,26 @@ Pending Commons::make_room_for_blocks(std::size_t largest) {
 }
 
 Pending Commons::allot(std::size_t size, std::size_t bytes, std::size_t spacing) {
-  extent_.first = aligned(extents_[round_ % kDepth].end, kLine);
-  if (extent_.first + bytes > place_bytes(ranks_)) extent_.first = 0;
-  extent_.end = extent_.first + bytes;
+  // At the place's beginning where all have read what was there: it is still in caches.
+  extent_ = {0, bytes};
+  Pending room = posted_by(needed_for(extent_), 0, ranks_ - 1);
+  if (!room.done()) {
+    const std::size_t next = aligned(extents_[round_ % kDepth].end, kLine);
+    if (next + bytes <= place_bytes(ranks_)) extent_ = {next, next + bytes};
+    room = posted_by(needed_for(extent_), 0, ranks_ - 1);
+  }
   puts_ = true;
   next_ = {.offset = extent_.first, .size = size, .spacing = spacing, .number = 0, .failed = 0};
-  // All must have begun the round after the last whose post is overwritten.
+  return room;
+}
+
+std::uint32_t Commons::needed_for(const Extent& extent) const {
   std::uint32_t needed = round_ + 2 - kDepth;
   for (std::uint32_t back = kDepth - 1; back-- > 0;) {
     const Extent& before = extents_[(round_ - back) % kDepth];
-    if (before.first < extent_.end && extent_.first < before.end) needed = round_ - back + 1;
+    if (before.first < extent.end && extent.first < before.end) needed = round_ - back + 1;
   }
-  return posted_by(needed, 0, ranks_ - 1);
+  return needed;
 }
 
 Bytes Commons::place() { return {place_of(rank_) + next_.offset, next_.size}; }

@@ -109,6 +109,9 @@ class Commons {
   std::byte* place_of(int rank) const;
   bool has_posted(int rank, std::uint32_t round) const;
   Pending allot(std::size_t size, std::size_t bytes, std::size_t spacing);
+  /// The round that all must have begun before the extent is written: the one after the last whose
+  /// post is overwritten.
+  std::uint32_t needed_for(const Extent& extent) const;
   Post post_of(int rank) const;
   /// The memory of a rank's post that is to have `expected` bytes.
   [[noreturn]] static void fail_of_nonsense(int rank, Codes codes);

@@ -254,7 +254,7 @@ TEST(Commons, RoomForAnyNumberOfRanks) {
     NoSleep sleep;
     Commons last(memory.bytes(), ranks, ranks - 1, sleep, kCodes);
     EXPECT_GE(last.block_capacity() * static_cast<std::size_t>(ranks), last.capacity());
-    EXPECT_LE(Commons::bytes(ranks), std::size_t{8} << 20);
+    EXPECT_LE(Commons::bytes(ranks), std::size_t{20} << 20);
     for (int round = 0; round < 4; ++round) {  // the last bytes of all
       EXPECT_EQ(last.make_room_for_blocks(last.block_capacity()).done(), ranks == 1 || round < 3);
       last.put_block(ranks - 1, pattern(last.block_capacity(), ranks - 1, round));

@@ -1,5 +1,5 @@
 // Collectives over a commons, one after the other, ranks running ahead of each other: every kind,
-// of sizes from nothing to more than a post has room for.
+// of sizes from nothing to several times what a post has room for.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -23,6 +23,12 @@ struct Member {
 
   int any_rank() { return static_cast<int>(choice() % static_cast<unsigned>(ranks)); }
   void expect(bool good) { wrong += good ? 0 : 1; }
+  /// Mostly few; seldom more than posts of all ranks together have room for.
+  std::size_t any_size() {
+    const std::size_t room = party.commons()->capacity();
+    const auto kind = few ? 2 : choice() % 16;
+    return choice() % (kind == 0 ? 3 * room : kind == 1 ? room + 1 : 5000);
+  }
   /// As many as one rank's blocks; some without, few with more than there is room for.
   Sizes any_sizes() {
     Sizes sizes(static_cast<std::size_t>(ranks));
@@ -39,7 +45,7 @@ Task move_data(Member& m, unsigned kind) {
   const int root = m.any_rank();
   const auto me = as_index(m.me);
   if (kind == 0) {
-    const std::size_t size = m.choice() % (m.party.commons()->capacity() + 1);
+    const std::size_t size = m.any_size();
     Data data = m.me == root ? pattern(size, root, 0) : Data(size);
     co_await bcast(m.party, data, root);
     m.expect(data == pattern(size, root, 0));
@@ -61,11 +67,25 @@ Task move_data(Member& m, unsigned kind) {
     m.expect(mine == pattern(sizes[me], m.me, 0));
   } else if (kind == 3) {
     Sizes sizes = m.any_sizes();
-    for (auto& size : sizes) size %= 61;
+    if (m.few) {
+      for (auto& size : sizes) size %= 61;
+    }
     Data all(concatenated(sizes, 0).size());
     const Data mine = pattern(sizes[me], m.me, 0);
     co_await allgather(m.party, mine, all, sizes);
     m.expect(all == concatenated(sizes, 0));
+  } else if (kind == 5) {
+    const std::size_t each = m.any_size() / as_index(m.ranks);
+    Data sent, want;
+    for (int r = 0; r < m.ranks; ++r) {
+      const Data there = pattern(each, m.me, r), here = pattern(each, r, m.me);
+      sent.insert(sent.end(), there.begin(), there.end());
+      want.insert(want.end(), here.begin(), here.end());
+    }
+    Data got(want.size());
+    const Sizes sizes(as_index(m.ranks), each);
+    co_await alltoall(m.party, sent, sizes, got, sizes, Blocks::Even);
+    m.expect(got == want);
   } else {
     Sizes to(as_index(m.ranks)), from(as_index(m.ranks));
     Data sent, want;
@@ -89,7 +109,7 @@ Task move_data(Member& m, unsigned kind) {
 Task combine_data(Member& m, unsigned kind) {
   const int root = m.any_rank();
   const std::size_t most = m.party.commons()->capacity() / sizeof(Affine) / as_index(m.ranks);
-  const std::size_t count = !m.few && m.choice() % 8 == 0 ? most : m.choice() % 20;
+  const std::size_t count = !m.few && m.choice() % 32 == 0 ? most : m.choice() % 20;
   TestReduction<Affine> reduction;
   const auto mine = contribution<Affine>(m.me, count);
   auto result = contribution<Affine>(99, count);
@@ -111,15 +131,19 @@ Task combine_data(Member& m, unsigned kind) {
            (last < 0 ? contribution<Affine>(99, count) : expected<Affine>(0, last, count)));
 }
 
-/// By parts, where that is quicker, and of vectors of which every rank gets a part.
+/// By parts, where that is quicker, or in pieces, and of vectors of which every rank gets a part.
 Task combine_sums(Member& m) {
   TestReduction<Sum> reduction;
-  const std::size_t count = m.party.commons()->capacity() / sizeof(Sum) / 2 + m.choice() % 9;
+  const std::size_t count = m.any_size() / sizeof(Sum) + m.choice() % 9;
+  const int root = m.any_rank();
   const auto mine = contribution<Sum>(m.me, count);
   auto result = contribution<Sum>(99, count);
   const ConstBytes in = std::as_bytes(std::span(mine));
   co_await allreduce(m.party, in, std::as_writable_bytes(std::span(result)), count, reduction);
   m.expect(result == expected<Sum>(0, m.ranks - 1, count));
+  std::vector<Sum> at_root(m.me == root ? count : 0);
+  co_await reduce(m.party, in, std::as_writable_bytes(std::span(at_root)), count, reduction, root);
+  m.expect(m.me != root || at_root == result);
   std::vector<std::size_t> counts(as_index(m.ranks), 0);
   for (std::size_t left = count; left > 0; --left) ++counts[as_index(m.any_rank())];
   std::vector<Sum> part(counts[as_index(m.me)]);
@@ -133,14 +157,14 @@ Task in_a_row(Party& party, std::uint64_t seed, int& wrong) {
   Member m{party, std::mt19937_64(seed)};
   const bool mostly_bcast = seed % 2 == 0;  // ranks then run far ahead
   for (int i = 0; i < 40; ++i) {
-    const auto kind = static_cast<unsigned>(m.choice() % (mostly_bcast ? 33 : 11));
-    if (kind < 5) {
+    const auto kind = static_cast<unsigned>(m.choice() % (mostly_bcast ? 34 : 12));
+    if (kind < 6) {
       co_await move_data(m, kind);
-    } else if (kind < 9) {
-      co_await combine_data(m, kind - 5);
-    } else if (kind == 9) {
+    } else if (kind < 10) {
+      co_await combine_data(m, kind - 6);
+    } else if (kind == 10) {
       co_await combine_sums(m);
-    } else if (kind > 10) {
+    } else if (kind > 11) {
       co_await move_data(m, 0);
     } else {
       co_await barrier(party);

@@ -22,7 +22,7 @@ namespace {
 /// Before that a communicator has not shown that it is used for collectives: to have one takes two.
 constexpr std::uint64_t kFirst = 4;
 /// Of this process, all together.
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+constexpr std::size_t kMostBytes = std::size_t{128} << 20;
 std::atomic<std::size_t> bytes_in_use{0};
 
 using core::Mark;

@@ -29,7 +29,7 @@ constexpr unsigned kRoundsPerNative = 4;  // of these, with one look at the nati
 constexpr unsigned kYields = 64;          // more of them, giving way to others
 // Looks at the grid before a core is given away: as long as a switch to another rank and back
 // takes. 8 B exchanged by 4 ranks on two cores: 6.4 us with one look, 1.3 to 2.1 with 16 (2026-11).
-constexpr unsigned kLooksATurn = 16;
+constexpr int kMostLooksATurn = 16;
 // Before that, looks at memory that processes of this host write alone, where those are awaited.
 constexpr unsigned kLooksNear = 32;
 // Naps end at once when something of the grid arrives; their length is how late the native library
@@ -47,6 +47,13 @@ constexpr std::chrono::milliseconds kLooksOnOneHost{5};
 bool looks_long(const Grid& grid) {
   static const bool leads_session = ::getsid(0) == ::getpid();
   return grid.one_host && !leads_session;
+}
+
+// With more peers a look takes longer, and more ranks want the core.
+unsigned looks_a_turn(const Grid& grid) {
+  const int peers = std::clamp(grid.world().size() - grid.local_size, 1, kMostLooksATurn);
+  return static_cast<unsigned>(
+      std::clamp(4 * kMostLooksATurn / (peers * peers), 1, kMostLooksATurn));
 }
 
 }  // namespace
@@ -156,7 +163,8 @@ void Backoff::pause(Operation* near) {
   // Who is woken need not look on; nothing else gives the core to a rank of another session.
   const bool sleeps = near != nullptr && g->crowded && looks_long(*g);
   if (!sleeps && (idle_rounds_ < kYields || (looks_long(*g) && looks_on()))) {
-    for (unsigned i = 0; i < kLooksATurn && g->endpoint->events() == now; ++i) g->endpoint->poll();
+    const unsigned looks = looks_a_turn(*g);
+    for (unsigned i = 0; i < looks && g->endpoint->events() == now; ++i) g->endpoint->poll();
     // What has come needs this core more than others do.
     if (g->endpoint->events() == now && (idle_rounds_ >= kSpins || g->crowded)) sched_yield();
     return;
