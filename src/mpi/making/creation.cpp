@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "mpi/native/entry.hpp"
-#include "mpi/process/grid.hpp"
+#include "mpi/request/native_progress.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -25,12 +25,6 @@ void end_turn() {
   }
   native.Group_free(&alone);
 }
-
-/// Has the native library move on what it has under way.
-void progress() {
-  int found = 0;
-  native.Iprobe(0, 0, grid()->self, &found, MPI_STATUS_IGNORE);
-}
 #endif
 
 }  // namespace
@@ -46,7 +40,7 @@ NativeCreation::NativeCreation() {
   // Each end of a turn lets one duplication take its own; the last is for the caller.
   for (int i = 0; i < waiting; ++i) {
     end_turn();
-    progress();
+    move_native_on();
   }
   end_turn();
 #endif

@@ -5,6 +5,7 @@
 
 #include "mpi/native/face.hpp"
 #include "mpi/native/native.hpp"
+#include "mpi/process/grid.hpp"
 #include "mpi/request/native_pause.hpp"
 #include "mpi/request/native_yield.hpp"
 #include "mpi/request/progress_helper.hpp"
@@ -20,6 +21,16 @@ namespace {
 std::atomic<ProgressBy> progress_by{ProgressBy::None};  // from joining to leaving
 
 }  // namespace
+
+// MPICH moves nothing on at a probe of a communicator of one process (4.0 and 5.0; 2026-11), so a
+// rank that waited for the grid alone kept its cluster's rendez-vous waiting.
+void move_native_on() {
+  const Grid& g = *grid();
+  const bool company = g.shadow->comm != MPI_COMM_NULL;
+  int found = 0;  // whatever is found stays where it is
+  native.Iprobe(company ? g.node - g.first : 0, 0, company ? g.shadow->comm : g.self, &found,
+                MPI_STATUS_IGNORE);
+}
 
 ProgressBy choose_progress(bool multiple) {
   const char* const said = setting("ISTHMUS_PROGRESS");

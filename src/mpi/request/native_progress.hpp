@@ -25,6 +25,10 @@ ProgressBy choose_progress(bool multiple);
 void start_native_progress(ProgressBy by, bool multiple);
 void stop_native_progress();
 
+/// Has the native library move on what it has under way, for this cluster's other processes may
+/// wait for that. Between joining the grid and leaving it.
+void move_native_on();
+
 /// True while this thread takes care of what is outstanding, or is about to: it waits for the grid
 /// or has the progress lock. The hook then does nothing. One word of thread-local storage.
 extern constinit thread_local int attending __attribute__((tls_model("initial-exec")));

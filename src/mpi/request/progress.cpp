@@ -142,10 +142,9 @@ void Backoff::pause(Operation* near) {
     pump();
     if (g == nullptr) return;
     // Whoever waits for the grid keeps the native library going: another rank of this cluster may
-    // wait for it. Nothing is ever sent with this tag. It takes as long as all else of a round.
-    int found = 0;
+    // wait for it. It takes as long as all else of a round.
     const bool turn = rounds_ >= kSpins || rounds_ % kRoundsPerNative == kRoundsPerNative - 1;
-    if (turn) native.Iprobe(0, 0, g->self, &found, MPI_STATUS_IGNORE);
+    if (turn) move_native_on();
   }
   if (++rounds_ == kYields) tell();
   const std::uint32_t now = g->endpoint->events();

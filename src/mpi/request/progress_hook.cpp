@@ -87,8 +87,7 @@ void end() {
       const std::lock_guard lock(mutex);
       if (!added) return;
     }
-    int flag = 0;
-    native.Iprobe(0, 0, grid()->self, &flag, MPI_STATUS_IGNORE);
+    move_native_on();
   }
 }
 
