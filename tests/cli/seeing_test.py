@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 from job_signals_test import started
+from rich.console import Console
 from scenarios import spawned
 
-from isthmus.seeing import runs, sight
+from isthmus.seeing import runs, screen, sight
+from isthmus.seeing.sight import Cluster, Rank, Sight, Traffic
 
 RECV = {"call": "MPI_Recv", "from": 1, "tag": 5, "seconds": 12.3, "comm": "mine", "size": 2}
 UP = [{"say": {"op": "joined", "ranks": 1}}, {"say": {"op": "output", "fd": 1}, "text": "up\n"}]
@@ -73,7 +75,8 @@ def isthmus(*words, timeout=60):
 
 
 def test_runs_are_listed_while_they_live(pair, place):
-    assert isthmus("ps").stdout == "no run of yours is on this host\n"
+    gone = f"ISTHMUS_RUNS names {place}, which is not there"
+    assert isthmus("ps").stdout == f"no run of yours is on this host; {gone}\n"
     with running(pair) as run:
         head, _, line = isthmus("ps").stdout.splitlines()
         assert head.split() == ["run", "process", "since", "ranks", "clusters", "program"]
@@ -158,7 +161,7 @@ def test_several_runs_want_a_name(pair, place, tmp_path):
 def test_runs_that_are_not_there(pair, place):
     done = isthmus("top", "nothing")
     assert done.returncode == 2
-    assert "there is no run nothing of yours on this host" in done.stderr
+    assert "there is no run 'nothing': no run of yours is on this host" in done.stderr
     with running(pair):
         done = isthmus("ps", "nothing")
         assert "there is no run 'nothing' of yours on this host" in done.stderr
@@ -189,7 +192,10 @@ def test_a_run_that_is_stopped_is_told(pair, place, monkeypatch):
 def test_a_folder_of_others_is_not_used(pair, place):
     place.mkdir(mode=0o755)
     with started(pair(*scenarios())) as run:
-        assert isthmus("ps").stdout == "no run of yours is on this host\n"
+        done = isthmus("ps")
+        assert done.returncode == 2
+        assert f"ISTHMUS_RUNS: {place} is no folder of yours alone" in done.stderr
+        assert f"chmod 700 {place}" in done.stderr
         run.send_signal(signal.SIGTERM)
         run.communicate(timeout=60)
     assert list(place.iterdir()) == []
@@ -219,6 +225,77 @@ def test_rates_come_of_two_looks():
     second = sight.read({**ANSWER, "time": 12, "links": [more, link(1, 1)]}, first)
     assert [one.rate for one in second.traffic] == [1500, 1024]
     assert second.traffic[0].lost_now == 100
+
+
+def printed(what, width):
+    console = Console(width=width, highlight=False)
+    with console.capture() as text:
+        console.print(what)
+    return [line.rstrip() for line in text.get().splitlines()]
+
+
+def many(clusters, *, waits=0):
+    names = [f"site{i}" for i in range(1, clusters + 1)]
+    pairs = [(a, b) for a in names for b in names if a != b]
+    ranks = [
+        Rank(i, name, "node", 70 + i, "./app", "waiting" if i < waits else "computing",
+             f"MPI_Recv from rank {i + 1}", 60.0 - i)
+        for i, name in enumerate(names)
+    ]  # fmt: skip
+    traffic = [
+        Traffic(a, b, "link", 3, 24, 2048, rate=float(100 * i), rtt=0.01, waiting=0, lost=0,
+                lost_now=0, streams=1)
+        for i, (a, b) in enumerate(pairs)
+    ]  # fmt: skip
+    return Sight(
+        "isthmus-1", "./app " + 200 * "x", 0.0, 9.0, False,
+        [Cluster(name, "node", 1, 1, "running") for name in names], traffic, ranks, 2.0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [30, 40, 60, 80])
+def test_rows_stay_whole_in_a_narrow_terminal(width):
+    sight = many(3)
+    lines = printed(screen.ranks_table(sight.ranks), width)
+    assert len(lines) == 2 + 3
+    assert [line.split()[0] for line in lines] == ["rank", lines[1], "0", "1", "2"]
+    about = {"pid": 12, "started": 1, "size": 3, "program": 99 * "x", "clusters": []}
+    assert len(printed(screen.runs_table([runs.Run(Path("isthmus-5a42e7d1"), about)]), width)) == 3
+    lines = printed(screen.live(sight), width)
+    assert lines[0].startswith("isthmus-1  3 ranks")
+    for one in sight.traffic:
+        (line,) = (line for line in lines if line.startswith(f"{one.source} -> {one.target} "))
+        assert line.split()[3:5] == [f"{one.rate:.0f}", "B/s"]
+
+
+def test_columns_are_left_out_only_where_there_is_no_room():
+    def heads(width):
+        lines = printed(screen.live(many(2)), width)
+        return next(line for line in lines if line.startswith("link")).split()
+
+    wide, narrow, least = heads(160), heads(60), heads(40)
+    assert " ".join(wide) == "link rate round trip backlog lost streams messages bytes"
+    assert narrow[:2] == least[:2] == ["link", "rate"]
+    assert len(wide) > len(narrow) > len(least)
+
+
+def test_a_screen_has_room_for_what_is_waited_for():
+    lines = printed(screen.live(many(8, waits=6), room=32), 120)
+    assert len(lines) <= 32
+    waits = lines[lines.index("waiting:") + 1 :]
+    assert [line.split(":")[0].strip() for line in waits[:3]] == ["rank 0", "rank 1", "rank 2"]
+    assert any("site8 -> site7" in line for line in lines), "the busiest"
+    shown = sum("->" in line for line in lines)
+    assert f"and {56 - shown} more; --once tells all" in lines
+    whole = printed(screen.live(many(8, waits=6)), 120)
+    assert sum("->" in line for line in whole) == 56
+
+
+def test_many_clusters_are_not_all_named_in_a_list_of_runs():
+    about = {"clusters": [{"name": f"site{i}"} for i in range(1, 9)]}
+    line = printed(screen.runs_table([runs.Run(Path("isthmus-1"), about)]), 120)[2]
+    assert "site1, site2, site3, site4 and 4 more" in line
+    assert "site5" not in line
 
 
 def test_a_terminal_shows_it_until_q(pair, place):

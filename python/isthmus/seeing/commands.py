@@ -52,7 +52,7 @@ that is stopped is told as it was when last heard. States are those of `isthmus 
         elif found:
             _show(screen.runs_table(found))
         else:
-            print("no run of yours is on this host")
+            print(runs.none())
         return
     named = runs.find(run)
     with runs.connect(named) as line:

@@ -110,7 +110,14 @@ class Run:
 
 
 def every() -> list[Run]:
-    """Those that live, the oldest first. What a run that was killed has left is removed."""
+    """Those that live, the oldest first. What a run that was killed has left is removed. UsageError
+    where the user names a folder that others may write to."""
+    named = os.environ.get("ISTHMUS_RUNS")
+    if named and os.path.lexists(named) and not is_private(Path(named)):
+        raise UsageError(
+            f"ISTHMUS_RUNS: {named} is no folder of yours alone, and runs there are not looked at",
+            f"Make it so (`chmod 700 {named}`), or name another.",
+        )
     found = [run for folder in folders() if is_private(folder) for run in _those_in(folder)]
     return sorted(found, key=lambda run: run.about.get("started") or 0)
 
@@ -133,13 +140,20 @@ def _those_in(folder: Path) -> Iterator[Run]:
         yield Run(path, about)
 
 
+def none() -> str:
+    """In words, that there is none."""
+    named = os.environ.get("ISTHMUS_RUNS")
+    absent = named and not os.path.lexists(named)
+    where = f"; ISTHMUS_RUNS names {named}, which is not there" if absent else ""
+    return f"no run of yours is on this host{where}"
+
+
 def find(name: str | None) -> Run:
     """By the job's name, how that begins or ends, or the process id of its `isthmus run`; without a
     name the only one."""
     known = every()
     if not known:
-        which = f"no run {name}" if name else "no run"
-        raise UsageError(f"there is {which} of yours on this host", _ELSEWHERE)
+        raise UsageError(f"there is no run '{name}': {none()}" if name else none(), _ELSEWHERE)
     if name is None:
         if len(known) > 1:
             raise UsageError(

@@ -3,11 +3,10 @@
 import time
 from collections.abc import Iterable, Sequence
 
-from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
+from isthmus.seeing.rows import Rows
 from isthmus.seeing.runs import Run
 from isthmus.seeing.sight import Rank, Sight, Traffic
 from isthmus.units import format_bytes
@@ -25,76 +24,102 @@ _STATES = {
 }
 
 
-def runs_table(found: Sequence[Run]) -> Table:
-    table = _table("run", "process", "since", "ranks", "clusters", "program")
+def runs_table(found: Sequence[Run]) -> Rows:
+    rows = Rows(
+        ("run", "process", "since", "ranks", "clusters", "program"),
+        spare=("since", "process", "clusters", "ranks"),
+        cropped="program",
+    )
     for run in found:
         about = run.about
         clusters = [str(c.get("name")) for c in about.get("clusters") or []]
-        table.add_row(
+        rows.add(
             run.job,
             str(about.get("pid", "")),
             _clock(float(about.get("started") or 0)) if about else "",
             str(about.get("size", "")),
-            ", ".join(clusters) if about else "does not answer: it is stopped",
+            _some(clusters) if about else "does not answer: it is stopped",
             str(about.get("program", "")),
         )
-    return table
+    return rows
 
 
-def ranks_table(ranks: Iterable[Rank]) -> Table:
-    table = _table("rank", "cluster", "host", "process", "state", "program")
-    table.columns[0].justify = table.columns[3].justify = "right"
+def ranks_table(ranks: Iterable[Rank]) -> Rows:
+    rows = Rows(
+        ("rank", "cluster", "host", "process", "state", "program"),
+        right=("rank", "process"),
+        spare=("state", "cluster", "host"),
+        cropped="program",
+    )
     for rank in ranks:
         pid = "?" if rank.pid is None else str(rank.pid)
-        table.add_row(
+        rows.add(
             str(rank.rank), rank.cluster, rank.host or "?", pid, rank.state, rank.program or "?"
         )
-    return table
+    return rows
 
 
 def live(sight: Sight, *, room: int | None = None) -> RenderableType:
-    """All of a look; of what ranks wait for, as much as `room` lines hold."""
+    """All of a look; of links and of what ranks wait for, as much as `room` lines hold: the busiest
+    links, and who waits longest."""
     parts: list[RenderableType] = [_head(sight), "", _clusters(sight)]
     if sight.alone:
         parts += ["", "One cluster: a native job, in whose messages Isthmus has no part."]
-    if sight.traffic:
-        parts += ["", _traffic(sight)]
     waits = _waits(sight)
+    left = None if room is None else room - 6 - len(sight.clusters) - (3 if waits else 0)
+    if sight.traffic:
+        most = None if left is None else max(3, left - 4 - min(len(waits), 3))
+        shown, more = _busiest(sight.traffic, most)
+        parts += ["", _traffic(shown)]
+        if more:
+            parts.append(f"and {more} more; --once tells all")
+        left = None if left is None else left - 3 - len(shown) - bool(more)
     if waits:
-        used = 8 + len(sight.clusters) + len(sight.traffic)
-        shown = waits if room is None else waits[: max(3, room - used)]
-        parts += ["", "waiting:", *(Text("  " + line) for line in shown)]
-        if len(shown) < len(waits):
-            parts.append(f"  and {len(waits) - len(shown)} more; --where tells all")
+        told = waits if left is None else waits[: max(3, left)]
+        parts += ["", "waiting:", *(Text("  " + line) for line in told)]
+        if len(told) < len(waits):
+            parts.append(f"  and {len(waits) - len(told)} more; --where tells all")
     return Group(*parts)
 
 
 def _head(sight: Sight) -> Text:
     runs = _length(sight.time - sight.started)
-    return Text(
-        f"{sight.job}  {sight.size} ranks  for {runs}  {sight.program}", overflow="ellipsis"
+    text = f"{sight.job}  {sight.size} ranks  for {runs}  {sight.program}"
+    return Text(text, no_wrap=True, overflow="ellipsis")
+
+
+def _clusters(sight: Sight) -> Rows:
+    rows = Rows(
+        ("cluster", "host", "ranks", "joined", "what they do"),
+        right=("ranks", "joined"),
+        spare=("host", "joined"),
+        wrapped="what they do",
     )
-
-
-def _clusters(sight: Sight) -> Table:
-    table = _table("cluster", "host", "ranks", "joined", "what they do")
-    for column in table.columns[2:4]:
-        column.justify = "right"
     for cluster in sight.clusters:
         states = [rank.state for rank in sight.ranks if rank.cluster == cluster.name]
         counts = [(states.count(state), text) for state, text in _STATES.items()]
-        doing = ", ".join(f"{count} {text}" for count, text in counts if count)
-        table.add_row(cluster.name, cluster.host, str(cluster.size), str(cluster.joined), doing)
-    return table
+        doing = "; ".join(f"{count} {text}" for count, text in counts if count)
+        rows.add(cluster.name, cluster.host, str(cluster.size), str(cluster.joined), doing)
+    return rows
 
 
-def _traffic(sight: Sight) -> Table:
+def _busiest(traffic: Sequence[Traffic], most: int | None) -> tuple[Sequence[Traffic], int]:
+    """So many in their order, and how many others there are."""
+    if most is None or len(traffic) <= most:
+        return traffic, 0
+    by_rate = sorted(traffic, key=lambda one: (-(one.rate or 0), -one.wire_bytes))[:most]
+    return [one for one in traffic if one in by_rate], len(traffic) - most
+
+
+def _traffic(traffic: Iterable[Traffic]) -> Rows:
     columns = ("rate", "round trip", "backlog", "lost", "streams", "messages", "bytes")
-    table = _table("link", *columns, "")
-    for column in table.columns[1 : 1 + len(columns)]:
-        column.justify = "right"
-    for one in sight.traffic:
-        table.add_row(
+    rows = Rows(
+        ("link", *columns, ""),
+        right=columns,
+        spare=("streams", "messages", "lost", "backlog", "bytes", "round trip"),
+    )
+    for one in traffic:
+        rows.add(
             f"{one.source} -> {one.target}" + ("" if one.way == "link" else f", {one.way}"),
             _rate(one.rate),
             f"{1000 * one.rtt:.3g} ms" if one.rtt else "",
@@ -105,7 +130,7 @@ def _traffic(sight: Sight) -> Table:
             format_bytes(one.bytes),
             f"silent for {one.silence:.0f} s" if one.silence else "",
         )
-    return table
+    return rows
 
 
 def _lost(one: Traffic) -> str:
@@ -126,11 +151,11 @@ def _waits(sight: Sight) -> list[str]:
     ]
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False)
-    for name in columns:
-        table.add_column(name, overflow="fold")
-    return table
+def _some(names: Sequence[str]) -> str:
+    """All of a few."""
+    most = 4
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def _rate(rate: float | None) -> str:
