@@ -279,8 +279,9 @@ def test_columns_are_left_out_only_where_there_is_no_room():
     assert len(wide) > len(narrow) > len(least)
 
 
-def test_a_screen_has_room_for_what_is_waited_for():
-    lines = printed(screen.live(many(8, waits=6), room=32), 120)
+@pytest.mark.parametrize("width", [60, 120])
+def test_a_screen_has_room_for_what_is_waited_for(width):
+    lines = printed(screen.live(many(8, waits=6), room=32), width)
     assert len(lines) <= 32
     waits = lines[lines.index("waiting:") + 1 :]
     assert [line.split(":")[0].strip() for line in waits[:3]] == ["rank 0", "rank 1", "rank 2"]

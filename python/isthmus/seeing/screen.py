@@ -62,7 +62,7 @@ def ranks_table(ranks: Iterable[Rank]) -> Rows:
 def live(sight: Sight, *, room: int | None = None) -> RenderableType:
     """All of a look; of links and of what ranks wait for, as much as `room` lines hold: the busiest
     links, and who waits longest."""
-    parts: list[RenderableType] = [_head(sight), "", _clusters(sight)]
+    parts: list[RenderableType] = [_head(sight), "", _clusters(sight, whole=room is None)]
     if sight.alone:
         parts += ["", "One cluster: a native job, in whose messages Isthmus has no part."]
     waits = _waits(sight)
@@ -88,18 +88,21 @@ def _head(sight: Sight) -> Text:
     return Text(text, no_wrap=True, overflow="ellipsis")
 
 
-def _clusters(sight: Sight) -> Rows:
+def _clusters(sight: Sight, *, whole: bool) -> Rows:
+    """A line for each, or what they do in full."""
+    doing = "what they do"
     rows = Rows(
-        ("cluster", "host", "ranks", "joined", "what they do"),
+        ("cluster", "host", "ranks", "joined", doing),
         right=("ranks", "joined"),
         spare=("host", "joined"),
-        wrapped="what they do",
+        wrapped=doing if whole else "",
+        cropped="" if whole else doing,
     )
     for cluster in sight.clusters:
         states = [rank.state for rank in sight.ranks if rank.cluster == cluster.name]
         counts = [(states.count(state), text) for state, text in _STATES.items()]
-        doing = "; ".join(f"{count} {text}" for count, text in counts if count)
-        rows.add(cluster.name, cluster.host, str(cluster.size), str(cluster.joined), doing)
+        text = "; ".join(f"{count} {text}" for count, text in counts if count)
+        rows.add(cluster.name, cluster.host, str(cluster.size), str(cluster.joined), text)
     return rows
 
 
