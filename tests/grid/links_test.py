@@ -113,7 +113,7 @@ def test_bytes_go_where_they_are_told(run, words, link) -> None:
 
 def test_gateways_are_taken_where_there_is_memory(run) -> None:
     *_, without = crossed(run(GRID, PROGRAM, "direct").stderr)
-    assert without >= 60 << 20
+    assert without >= 40 << 20  # broadcasts go by memory that all ranks share
     *by_links, without = crossed(run(GRID, PROGRAM, "gateway").stderr)
     assert sum(by_links) >= 60 << 20
     assert without < 1 << 20

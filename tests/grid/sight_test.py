@@ -182,6 +182,7 @@ def crossed(stats: str) -> dict[str, tuple[int, int]]:
 @pytest.mark.parametrize("reach", ["gateway", ""])
 def test_the_timeline(isthmus, parts, tmp_path, monkeypatch, reach):
     monkeypatch.setenv("ISTHMUS_REACH", reach)
+    monkeypatch.setenv("ISTHMUS_COLL", "bcast=magpie,allreduce=magpie")  # by messages
     file = tmp_path / "run.json.gz"
     done = isthmus("run", "--stats", "--trace", file, *parts(10))
     assert done.returncode == 0, done.stderr

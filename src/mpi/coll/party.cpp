@@ -64,6 +64,11 @@ const coll::Network& FaceParty::network() const {
   return comm_.runs.empty() ? grid()->network : unmeasured;
 }
 const coll::Forced& FaceParty::forced() const { return comm_.forced; }
+coll::Commons* FaceParty::commons() {
+  const bool told = comm_.link != core::kAnyLink;  // by which link its bytes go
+  return waited_for_ && commons_ && !told ? &commons_->commons() : nullptr;
+}
+
 bool FaceParty::attended() const { return waiting_threads.load(std::memory_order_relaxed) > 0; }
 
 void FaceParty::chosen(const coll::Problem& problem, const coll::Choice& choice) {

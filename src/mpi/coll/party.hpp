@@ -21,9 +21,7 @@ class FaceParty final : public coll::Party {
   const coll::Network& network() const override;
   const coll::Forced& forced() const override;
   void chosen(const coll::Problem& problem, const coll::Choice& choice) override;
-  coll::Commons* commons() override {
-    return waited_for_ && commons_ ? &commons_->commons() : nullptr;
-  }
+  coll::Commons* commons() override;
   bool attended() const override;
 
   /// The collective of that number begins, on all ranks a blocking one or not. Others go by
