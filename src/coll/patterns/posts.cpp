@@ -17,11 +17,6 @@ int rounds_for(std::size_t bytes, std::size_t capacity, std::size_t most) {
   return each == 0 ? 1 : static_cast<int>((bytes + each - 1) / each);
 }
 
-bool combine_by_parts(const Layout& layout, std::size_t bytes, bool commutative) {
-  constexpr std::size_t kFew = std::size_t{16} << 10;  // of the vectors of all ranks together
-  return bytes * static_cast<std::size_t>(layout.size()) > kFew && commutative;
-}
-
 void combine_posts(const Commons& commons, int last, std::size_t size, std::size_t first,
                    Bytes into, std::size_t count, Reduction& reduction) {
   copy(commons.of(last, size).subspan(first, into.size()), into);

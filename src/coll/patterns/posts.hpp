@@ -17,15 +17,6 @@ std::size_t posted_at_once(std::size_t bytes, std::size_t capacity, std::size_t 
 /// Estimated, for so many bytes.
 int rounds_for(std::size_t bytes, std::size_t capacity, std::size_t most);
 
-/// Whether each rank is to combine a part of all vectors and post that, rather than who needs the
-/// result to combine all. A round takes longer than to combine few bytes.
-bool combine_by_parts(const Layout& layout, std::size_t bytes, bool commutative);
-
-/// The part of a rank of a vector of `count` elements: where it begins, in bytes.
-inline std::size_t part_begin(int rank, int ranks, std::size_t count, std::size_t unit) {
-  return count * static_cast<std::size_t>(rank) / static_cast<std::size_t>(ranks) * unit;
-}
-
 /// Combines a part of the posts of ranks 0 to `last`, which are vectors of `size` bytes, in rank
 /// order: `into.size()` bytes from `first` on, which are `count` elements.
 void combine_posts(const Commons& commons, int last, std::size_t size, std::size_t first,
