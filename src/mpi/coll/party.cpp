@@ -64,6 +64,7 @@ const coll::Network& FaceParty::network() const {
   return comm_.runs.empty() ? grid()->network : unmeasured;
 }
 const coll::Forced& FaceParty::forced() const { return comm_.forced; }
+
 coll::Commons* FaceParty::commons() {
   const bool told = comm_.link != core::kAnyLink;  // by which link its bytes go
   return waited_for_ && commons_ && !told ? &commons_->commons() : nullptr;

@@ -28,7 +28,8 @@ constexpr unsigned kSpins = 16;           // looks at the network, about 1 us ea
 constexpr unsigned kRoundsPerNative = 4;  // of these, with one look at the native library
 constexpr unsigned kYields = 64;          // more of them, giving way to others
 // Looks at the grid before a core is given away: as long as a switch to another rank and back
-// takes. 8 B exchanged by 4 ranks on two cores: 6.4 us with one look, 1.3 to 2.1 with 16 (2026-11).
+// takes. 8 B exchanged by 4 ranks on two cores: 6.4 us with one look, 1.3 to 2.1 with 16 where a
+// pair has a core each, 7 to 14 where it shares one (2026-11).
 constexpr int kMostLooksATurn = 16;
 // Before that, looks at memory that processes of this host write alone, where those are awaited.
 constexpr unsigned kLooksNear = 32;

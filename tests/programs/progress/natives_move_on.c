@@ -11,9 +11,9 @@ static void hear(int from, int tag) {
   MPI_Recv(NULL, 0, MPI_BYTE, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* Ranks 0 and 1 are of one cluster where it has two; rank 2, of another, has rank 1 complete what
-   rank 0 has begun, and lets rank 0 go on after that. */
-static void meet(int rank, int size, int receives) {
+/* Ranks 0 and 1 are of one cluster; the last, `far`, of another, has rank 1 complete what rank 0
+   has begun, and lets rank 0 go on after that. */
+static void meet(int rank, int far, int size, int receives) {
   if (rank == 0) {
     MPI_Request request;
     if (receives) {
@@ -21,18 +21,18 @@ static void meet(int rank, int size, int receives) {
     } else {
       MPI_Issend(data, size, MPI_BYTE, 1, kNative, MPI_COMM_WORLD, &request);
     }
-    tell(2, kRequest);
-    hear(2, kDone);
+    tell(far, kRequest);
+    hear(far, kDone);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   } else if (rank == 1) {
-    hear(2, kRequest);
+    hear(far, kRequest);
     if (receives) {
       MPI_Ssend(data, size, MPI_BYTE, 0, kNative, MPI_COMM_WORLD);
     } else {
       MPI_Recv(data, size, MPI_BYTE, 0, kNative, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
-    tell(2, kDone);
-  } else if (rank == 2) {
+    tell(far, kDone);
+  } else if (rank == far) {
     hear(0, kRequest);
     tell(1, kRequest);
     hear(1, kDone);
@@ -42,11 +42,12 @@ static void meet(int rank, int size, int receives) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  int rank;
+  int rank, ranks;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const int sizes[] = {0, 1, 100000, kMost};
   for (int i = 0; i < 4; ++i) {
-    for (int receives = 0; receives < 2; ++receives) meet(rank, sizes[i], receives);
+    for (int receives = 0; receives < 2; ++receives) meet(rank, ranks - 1, sizes[i], receives);
   }
   if (rank == 0) printf("natives_move_on: passed\n");
   MPI_Finalize();
