@@ -49,6 +49,8 @@ struct Network {
 
   /// That of clusters on one host, which share its memory.
   static Network of_one_host();
+  /// That of clusters in one room, where a stream carries `bandwidth` bytes a second.
+  static Network of_one_room(double bandwidth);
 };
 
 /// Reads changes to `base`, as in

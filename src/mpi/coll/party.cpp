@@ -61,7 +61,8 @@ const coll::Layout& FaceParty::layout() const { return comm_.layout; }
 // Other runs have measured other grids, or none.
 const coll::Network& FaceParty::network() const {
   static const coll::Network unmeasured;
-  return comm_.runs.empty() ? grid()->network : unmeasured;
+  if (!comm_.runs.empty()) return unmeasured;
+  return comm_.within_part ? grid()->part_network : grid()->network;
 }
 const coll::Forced& FaceParty::forced() const { return comm_.forced; }
 

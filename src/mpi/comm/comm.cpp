@@ -64,6 +64,16 @@ bool long_double_differs_among(const coll::Layout& layout, const core::Group& gr
   return false;
 }
 
+bool all_of_my_part(const coll::Layout& layout) {
+  const Grid& here = *grid();
+  const std::span<const core::Cluster> clusters = here.world().clusters;
+  for (int i = 0; i < layout.clusters(); ++i) {
+    const auto number = static_cast<std::size_t>(layout.number_of(i));
+    if (clusters[number].part != clusters[here.cluster].part) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 // Whoever names a process knows it from somebody who does, but the gateway's news of it may come
@@ -93,6 +103,7 @@ GridComm::GridComm(core::Group group_, std::uint64_t context_, MPI_Comm native_)
   const bool block = members.back() - first_member + 1 == static_cast<int>(members.size());
   contiguous = block ? static_cast<unsigned>(members.size()) : 0;
   mixes_long_double = long_double_differs_among(layout, group);
+  within_part = all_of_my_part(layout);
 }
 
 GridComm::~GridComm() {

@@ -50,6 +50,7 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   mutable Probed probed;           ///< by the last probe for any source
   bool mixes_long_double = false;  ///< members are in clusters whose long double differs
   std::vector<std::string> runs;   ///< the other runs that members are of
+  bool within_part = false;        ///< all members are of my MPI_COMM_WORLD
   coll::Layout layout;
   coll::Forced forced;                     ///< algorithms of collectives asked for
   core::LinkChoice link = core::kAnyLink;  ///< by which its messages go

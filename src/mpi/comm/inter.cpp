@@ -13,6 +13,7 @@ GridComm::GridComm(std::unique_ptr<Inter> inter_, core::Group remote)
       native(inter_->whole->native),
       mixes_long_double(inter_->whole->mixes_long_double),
       runs(inter_->whole->runs),
+      within_part(inter_->whole->within_part),
       layout(inter_->whole->layout),
       forced(inter_->whole->forced),
       session(inter_->whole->session),

@@ -14,9 +14,11 @@
 #include "core/trace/trace.hpp"
 #include "mpi/coll/failures.hpp"
 #include "mpi/comm/comm.hpp"
+#include "mpi/making/agree_on_distance.hpp"
 #include "mpi/making/agree_on_limits.hpp"
 #include "mpi/making/grid_barrier.hpp"
 #include "mpi/making/making.hpp"
+#include "mpi/making/networks.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/native/environment.hpp"
 #include "mpi/native/face.hpp"
@@ -56,30 +58,6 @@ std::size_t cluster_named(const core::World& world, const std::string& name) {
   throw std::runtime_error("ISTHMUS_CLUSTER is '" + name + "', which is not in ISTHMUS_WORLD");
 }
 
-/// What the world says of the networks. The launcher says the rest in ISTHMUS_NETWORK. All parts of
-/// the world choose alike, so this goes by the one that was there from the beginning.
-coll::Network network_of(const core::World& world) {
-  coll::Network network;
-  const std::size_t clusters = world.part(0).size();
-  if (world.on_one_host()) return coll::Network::of_one_host();
-  if (world.direct.size() >= clusters * (clusters - 1) / 2) return network;
-  std::vector<int> gateways(clusters, 0);
-  for (const core::Gateway& gateway : world.gateways) {
-    for (const std::size_t cluster : gateway.clusters) {
-      if (cluster < clusters) ++gateways[cluster];
-    }
-  }
-  network.paths = std::max(1, *std::min_element(gateways.begin(), gateways.end()));
-  return network;
-}
-
-/// By the number that layouts have for them.
-std::vector<std::string> names_of(std::span<const core::Cluster> clusters) {
-  std::vector<std::string> names;
-  for (const core::Cluster& cluster : clusters) names.push_back(cluster.name);
-  return names;
-}
-
 /// The same number on hosts of every kind: FNV-1a.
 std::uint64_t mark_of(const std::string& text) {
   std::uint64_t mark = 0xCBF2'9CE4'8422'2325;
@@ -94,13 +72,8 @@ void read_settings(Grid& grid, const Environment& environment) {
   } catch (const std::invalid_argument& wrong) {
     throw std::runtime_error(std::string("ISTHMUS_COLL is wrong: ") + wrong.what());
   }
-  try {
-    const core::World& world = grid.world();
-    grid.network =
-        coll::parse_network(environment.networks, network_of(world), names_of(world.part(0)));
-  } catch (const std::invalid_argument& wrong) {
-    throw std::runtime_error(std::string("ISTHMUS_NETWORK is wrong: ") + wrong.what());
-  }
+  grid.network = grid.part_network = networks_of(grid.world(), environment.networks);
+  grid.networks = environment.networks;
   grid.stats = environment.stats;
   grid.settings_mark = mark_of(environment.collectives + '\n' + environment.networks);
 }
@@ -207,6 +180,7 @@ void join_grid(ProgressBy by) {
     hear_of_failures();
     start_native_progress(by, threads_multiple());
     agree_on_limits();
+    agree_on_distance();
     leave_when_self_is_deleted();
   } catch (const std::exception& failure) {
     abort_grid(1, std::string("cannot join the grid: ") + failure.what());

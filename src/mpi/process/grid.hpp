@@ -38,7 +38,9 @@ struct Grid {
   MPI_Group native_world = MPI_GROUP_NULL;  ///< the native world's group
   /// Of all that began together; with MPI_COMM_WORLD as its handle, also where that is native.
   std::shared_ptr<GridComm> world_comm;
+  std::string networks;             ///< what the launcher says of them: the text of ISTHMUS_NETWORK
   coll::Network network;            ///< what the choice of collective algorithms goes by
+  coll::Network part_network;       ///< the same among the ranks of my MPI_COMM_WORLD, who saw more
   coll::Forced forced;              ///< algorithms asked for on all communicators
   std::uint64_t settings_mark = 0;  ///< of the texts that the two came from: the same on all ranks
   bool one_host = false;            ///< all ranks are on one host

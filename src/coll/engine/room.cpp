@@ -1,0 +1,105 @@
+#include "coll/engine/room.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "coll/engine/phases.hpp"
+
+namespace isthmus::coll {
+namespace {
+
+/// Trips after the first, which may have to connect, are over by then in one room: more are not
+/// begun.
+constexpr double kTripsTime = 10e-3;
+constexpr int kTrips = 10;
+/// 1 ms at 1 Gbit/s: long beside a round trip, and what crosses is little beside a program's.
+constexpr std::size_t kLoad = std::size_t{128} << 10;
+constexpr int kLoads = 3;
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+/// How many bytes come next; none: that was all.
+using Order = std::uint64_t;
+
+/// Answers what rank 0 sends with one byte, until it orders nothing.
+Task answer(Party& party) {
+  std::vector<std::byte> load;
+  for (;;) {
+    Order order = 0;
+    Pending ordered = party.recv(0, kTagBarrier, std::as_writable_bytes(std::span(&order, 1)));
+    co_await ordered;
+    if (order == 0) co_return;
+    load.resize(order);
+    Pending loaded = party.recv(0, kTagBarrier, load);
+    co_await loaded;
+    Pending answered = party.send(0, kTagBarrier, std::span(load).first(1));
+    co_await answered;
+  }
+}
+
+/// `shortest`: the time from an order of `size` bytes to its answer, of some `trips`.
+Task time_trips(Party& party, const Clock& clock, int leader, std::size_t size, int trips,
+                double& shortest) {
+  std::vector<std::byte> load(size);
+  const Order order = size;
+  std::byte back{};
+  double second = 0;
+  shortest = kNever;
+  for (int i = 0; i < trips && (i < 2 || clock() - second < kTripsTime); ++i) {
+    const double before = clock();
+    if (i == 1) second = before;
+    Pending ordered = party.send(leader, kTagBarrier, std::as_bytes(std::span(&order, 1)));
+    Pending loaded = party.send(leader, kTagBarrier, load);
+    Pending answered = party.recv(leader, kTagBarrier, std::span(&back, 1));
+    co_await ordered;
+    co_await loaded;
+    co_await answered;
+    shortest = std::min(shortest, clock() - before);
+  }
+}
+
+Task look(Party& party, const Clock& clock, std::optional<Room>& room) {
+  const Layout& layout = party.layout();
+  Room worst{kNever};
+  bool near = true;
+  for (int c = 1; c < layout.clusters() && near; ++c) {
+    double alone = 0;
+    Task words = time_trips(party, clock, layout.leader(c), 1, kTrips, alone);
+    co_await words;
+    near = alone <= kRoomRoundTrip;
+    if (!near) break;
+    double loaded = 0;
+    Task loads = time_trips(party, clock, layout.leader(c), kLoad, kLoads, loaded);
+    co_await loads;
+    const double crossing = std::max(loaded - alone, 1e-6);
+    worst.bandwidth = std::min(worst.bandwidth, kLoad / crossing);
+  }
+  const Order nothing = 0;
+  std::vector<Pending> over;
+  for (int c = 1; c < layout.clusters(); ++c) {
+    over.push_back(
+        party.send(layout.leader(c), kTagBarrier, std::as_bytes(std::span(&nothing, 1))));
+  }
+  for (Pending& each : over) co_await each;
+  if (near) room = worst;
+}
+
+}  // namespace
+
+Task look_for_one_room(Party& party, const Clock& clock, std::optional<Room>& room) {
+  const Layout& layout = party.layout();
+  const int mine = layout.cluster_of(party.rank());
+  if (party.rank() != layout.leader(mine)) co_return;
+  if (mine == 0) {
+    Task looking = look(party, clock, room);
+    co_await looking;
+  } else {
+    Task answering = answer(party);
+    co_await answering;
+  }
+}
+
+}  // namespace isthmus::coll
