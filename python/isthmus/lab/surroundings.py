@@ -27,6 +27,10 @@ def environment(lab: Lab) -> dict[str, str]:
         "OMPI_MCA_plm_rsh_no_tree_spawn": "1",
         "PRTE_MCA_plm_ssh_agent": ssh,
         "PRTE_MCA_plm_ssh_no_tree_spawn": "1",
+        # Open MPI 5 names a daemon's folder by its process alone, and labs all count from 1.
+        # In /tmp they took each other's: of launches by three labs at once 10 of 300 ended with
+        # status 213, none of 225 with /dev/shm, which each node has for itself (2026-11).
+        "PRTE_MCA_prte_tmpdir_base": "/dev/shm",
         # Nodes share the host's cores, and the launcher of each would bind to the first.
         "OMPI_MCA_hwloc_base_binding_policy": "none",
         "PRTE_MCA_hwloc_default_binding_policy": "none",
