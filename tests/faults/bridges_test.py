@@ -52,7 +52,7 @@ def test_the_only_one_is_killed(remote: Grid, prefix, program, tmp_path):
         says(running, "up 4\n")
         (victim,) = remote.gateways()
         os.kill(victim, signal.SIGKILL)
-        _, err = running.communicate(timeout=90)
+        _, err = running.communicate(timeout=240)
     assert running.returncode != 0
     assert "gateway of clusters east and west on site" in err, err
 

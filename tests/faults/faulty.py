@@ -69,7 +69,7 @@ class Grid:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=90,
+            timeout=240,
             check=False,
             stdin=subprocess.DEVNULL,
             cwd=self.folder,
@@ -196,7 +196,7 @@ def goes_on_without_one_gateway(grid: Grid, program: Path, bell: Path) -> None:
         while "the other gateways of the cluster go on" not in (line := running.stderr.readline()):
             assert line, "the launcher has ended"
         bell.touch()
-        _, err = running.communicate(timeout=90)
+        _, err = running.communicate(timeout=240)
     assert running.returncode == 0, err
 
 

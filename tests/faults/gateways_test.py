@@ -87,7 +87,7 @@ def test_strangers_are_turned_away_told_of_and_do_no_harm(grid: Grid, program, t
         for _ in range(30):  # a port scan
             socket.create_connection(("127.0.0.1", port)).close()
         bell.touch()
-        _, err = running.communicate(timeout=60)
+        _, err = running.communicate(timeout=240)
     assert running.returncode == 0, err
     assert err.count("cluster east: tcp:127.0.0.1:") == 20
     assert "another job" in err, err

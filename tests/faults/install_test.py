@@ -32,7 +32,7 @@ def install(sshd: Sshd, tmp_path: Path):
         return subprocess.run(
             [sys.executable, "-m", "isthmus", "install", *map(str, words)],
             env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            timeout=120, check=False,
+            timeout=240, check=False,
         )  # fmt: skip
 
     return run
@@ -51,7 +51,7 @@ def test_what_is_copied_runs(install, sshd: Sshd, tmp_path: Path):
     shown = subprocess.run(
         [sys.executable, "-m", "isthmus", "run", "-g", grid, "--on", "far", "hostname"],
         env={**os.environ, "ISTHMUS_SSH": sshd.ssh}, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     assert shown.returncode == 0, shown.stderr
     assert shown.stdout

@@ -39,7 +39,7 @@ def test_it_is_started_again(grid: Grid, program, tmp_path, mpi, number):
             hears(running, "it is started again, and what it carried is kept meanwhile")
             hears(running, "isthmus: relay: is there again")
         bell.touch()
-        _, err = running.communicate(timeout=90)
+        _, err = running.communicate(timeout=240)
     assert running.returncode == 0, err
 
 
@@ -52,7 +52,7 @@ def test_on_another_host(remote: Grid, prefix: Path, program, tmp_path):
         kill_relay(remote, signal.SIGKILL)
         hears(running, "isthmus: relay on site: is there again")
         bell.touch()
-        _, err = running.communicate(timeout=90)
+        _, err = running.communicate(timeout=240)
     assert running.returncode == 0, err
 
 
@@ -68,7 +68,7 @@ def test_it_cannot_be_started_again(remote: Grid, prefix: Path, program, tmp_pat
         says(running, "up 4\n")
         script.unlink()
         kill_relay(remote, signal.SIGKILL)
-        _, err = running.communicate(timeout=90)
+        _, err = running.communicate(timeout=240)
     running.stderr = err  # as of a run that was waited for
     check(running, 1, "relay on site", "started again")
 
@@ -82,5 +82,5 @@ def test_an_end_while_it_is_away(grid: Grid, program, tmp_path):
         kill_relay(grid, signal.SIGKILL)
         hears(running, "it is started again")
         running.send_signal(signal.SIGINT)
-        _, err = running.communicate(timeout=90)
+        _, err = running.communicate(timeout=240)
     assert running.returncode == 128 + signal.SIGINT, err

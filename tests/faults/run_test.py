@@ -16,11 +16,11 @@ TWO = "[cluster.east]\n[cluster.west]\n"
 def up(running: subprocess.Popen[str], size: int) -> None:
     """Waits until all ranks have joined."""
     line = running.stdout.readline()
-    assert line == f"up {size}\n", line + running.communicate(timeout=60)[1]
+    assert line == f"up {size}\n", line + running.communicate(timeout=240)[1]
 
 
 def ended(running: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
-    out, err = running.communicate(timeout=90)
+    out, err = running.communicate(timeout=240)
     return subprocess.CompletedProcess(running.args, running.returncode, out, err)
 
 

@@ -39,7 +39,7 @@ def test_three_users_at_once(grid: Grid, service: Service, exchange):
         file.write_text(service.grid(service.user(user)))
         running.append(grid.start("-g", file, "-n", 4, exchange))
     for job in running:
-        out, err = job.communicate(timeout=90)
+        out, err = job.communicate(timeout=240)
         assert (job.returncode, out) == (0, "4 ranks, 0 bytes wrong\n"), err
     for user in users:
         assert service.said("job", user=user)
@@ -106,7 +106,7 @@ def test_it_is_killed_and_comes_back(grid: Grid, service: Service, program):
         time.sleep(0.5)
         assert running.poll() is None
         service.start()
-        _, err = running.communicate(timeout=90)
+        _, err = running.communicate(timeout=240)
     assert running.returncode == 0, err
 
 
@@ -120,7 +120,7 @@ def test_sigterm_drains(grid: Grid, service: Service, program):
         service.wait_for(lambda: service.said("drains"))
         done = grid.run("-g", "grid.toml", "-n", 2, "hostname")
         bell.touch()
-        _, err = running.communicate(timeout=90)
+        _, err = running.communicate(timeout=240)
     assert running.returncode == 0, err
     check(done, 1, "it is being shut down, and takes no new jobs")
     assert service.process.wait(20) == 0
@@ -131,7 +131,7 @@ def test_a_revoked_key_ends_what_is_there(grid: Grid, service: Service, program)
     with grid.start("-g", "grid.toml", "-n", 2, program("ompi"), "hang", -1) as running:
         says(running, "up 2\n")
         service.key("revoke", "alice")
-        out, err = running.communicate(timeout=60)
+        out, err = running.communicate(timeout=240)
     done = subprocess.CompletedProcess(running.args, running.returncode, out, err)
     check(done, 1, 'from the gateway of cluster "east"', "was revoked on")
     assert service.said("revoked", user="alice")

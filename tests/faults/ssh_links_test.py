@@ -61,7 +61,7 @@ def test_the_connection_dies(remote: Grid, prefix, program):
         says(running, "up 4\n")
         (client,) = remote.find("ssh -F", "isthmusd", "agent")
         os.kill(client, signal.SIGKILL)
-        out, err = running.communicate(timeout=90)
+        out, err = running.communicate(timeout=240)
     done = subprocess.CompletedProcess(running.args, running.returncode, out, err)
     check(done, None, "cluster here on site")
 
@@ -71,6 +71,6 @@ def test_doctor_joins_them(remote: Grid, prefix):
     command = [remote.command()[0], "-m", "isthmus", "doctor", "-g", "grid.toml"]
     done = subprocess.run(
         command, env=remote.environment, cwd=remote.folder, capture_output=True, text=True,
-        timeout=90, check=False, stdin=subprocess.DEVNULL,
+        timeout=240, check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert "2 links, authenticated, as for a run" in done.stdout, done.stdout + done.stderr

@@ -79,7 +79,7 @@ def test_ssh_cut(remote: Grid, prefix, program):
         says(running, "up 4\n")
         (client,) = remote.find("ssh -F", "isthmusd", "agent")
         os.kill(client, signal.SIGKILL)
-        out, err = running.communicate(timeout=90)
+        out, err = running.communicate(timeout=240)
     done = subprocess.CompletedProcess(running.args, running.returncode, out, err)
     check(done, None, "cluster there on site")
 
@@ -89,7 +89,7 @@ def test_interrupt_over_ssh(remote: Grid, prefix, program):
     with remote.start("-g", "grid.toml", "-n", 4, program("ompi"), "hang", -1) as running:
         says(running, "up 4\n")
         running.send_signal(signal.SIGINT)
-        _, err = running.communicate(timeout=90)
+        _, err = running.communicate(timeout=240)
     assert (running.returncode, err) == (130, "isthmus: SIGINT: ended everything\n")
 
 
@@ -100,7 +100,7 @@ def test_a_setup_that_hangs_ends_with_the_run(remote: Grid, prefix):
     with remote.start("-g", "grid.toml", "-n", 4, "/bin/true") as running:
         eventually(lambda: child.exists() and child.read_text().endswith("\n"), "its child")
         running.send_signal(signal.SIGINT)
-        _, err = running.communicate(timeout=90)
+        _, err = running.communicate(timeout=240)
     assert (running.returncode, err) == (130, "isthmus: SIGINT: ended everything\n")
     number = child.read_text().strip()
     eventually(lambda: not Path("/proc", number).exists(), "the end of what the setup has started")

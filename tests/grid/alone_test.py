@@ -70,5 +70,5 @@ def test_programs_without_mpi(isthmus, tmp_path: Path) -> None:
     assert done.stdout.split() == [socket.gethostname()] * 2
     (tmp_path / "static.c").write_text(STATIC)
     program = tmp_path / "static"
-    subprocess.run(["cc", tmp_path / "static.c", "-o", program], check=True, timeout=60)
+    subprocess.run(["cc", tmp_path / "static.c", "-o", program], check=True, timeout=240)
     assert isthmus("run", "-n", 1, program).returncode == 7

@@ -210,7 +210,7 @@ def test_pnetcdf(isthmus, programs: Path, tmp_path: Path) -> None:
     """Whose independent accesses open the file on MPI_COMM_SELF."""
     program = built(programs, "pnetcdf_records", ["mpicc.openmpi"], "-lpnetcdf")
     file = check_file_is_the_same(isthmus, tmp_path, program, "FILE")
-    subprocess.run(["ncvalidator", "-q", file], check=True, timeout=60)
+    subprocess.run(["ncvalidator", "-q", file], check=True, timeout=240)
     compare = ["ncmpidiff", "-q", file, tmp_path / "native" / "file"]
     done = isthmus("run", "-n", 4, *compare)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -43,7 +43,7 @@ def isthmus() -> Iterator[Run]:
     ours = {MARK: mark, "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 
     def run(
-        *words: object, timeout: float = 60, **more: object
+        *words: object, timeout: float = 240, **more: object
     ) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "isthmus", *map(str, words)]
         return subprocess.run(

@@ -60,12 +60,12 @@ def podman() -> Iterator[tuple[str, str]]:
     image = f"--ulimit nofile={limit}:{limit} --ulimit nproc=4096:4096 {hidden} --rootfs /:O"
     tried = subprocess.run(
         f"{command} run --rm --net=host --pid=host {image} true",
-        shell=True, capture_output=True, text=True, timeout=120, check=False,
+        shell=True, capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     if tried.returncode:
         pytest.skip(f"podman starts no container on this host: {tried.stderr}")
     yield command, image
-    subprocess.run(f"{command} rm --all --force", shell=True, timeout=60, check=True)
+    subprocess.run(f"{command} rm --all --force", shell=True, timeout=240, check=True)
     shutil.rmtree(folder)
 
 
@@ -78,7 +78,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         out = folder / library
         if not out.exists():
             command = [mpis.ALL[library].cc, folder / "app.c", "-o", out]
-            subprocess.run(command, check=True, timeout=60)
+            subprocess.run(command, check=True, timeout=240)
         return out
 
     return build
@@ -103,7 +103,7 @@ def parts(podman, built, tmp_path: Path) -> Callable[..., list[object]]:
 
 def left(podman: tuple[str, str]) -> str:
     done = subprocess.run(
-        f"{podman[0]} ps -q", shell=True, capture_output=True, text=True, timeout=60, check=True
+        f"{podman[0]} ps -q", shell=True, capture_output=True, text=True, timeout=240, check=True
     )
     return done.stdout
 
@@ -124,7 +124,7 @@ def test_the_status_is_the_ranks(isthmus, podman, parts):
 
 
 def test_a_run_that_is_ended_ends_its_containers(isthmus, podman, parts):
-    done = isthmus("run", "--timeout", 20, *parts("hang"), timeout=120)
+    done = isthmus("run", "--timeout", 20, *parts("hang"), timeout=240)
     assert done.returncode == 124, done.stderr
     assert len(done.stdout.splitlines()) == 4
     assert left(podman) == ""

@@ -31,7 +31,7 @@ def test_programs(isthmus, programs: Path, tmp_path: Path, program, pair, encryp
     east, west = (mpis.ALL[name].build(mpis.PROGRAMS / program, programs) for name in pair)
     done = isthmus(
         *("run", "-g", grid, "--on", "east", "-n", 2, east, ":", "--on", "west", "-n", 2, west),
-        timeout=120,
+        timeout=240,
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -72,7 +72,7 @@ def test_little_is_left_to_the_gateways(isthmus, tmp_path: Path) -> None:
     for reach in ("direct", "gateway"):
         grid = tmp_path / f"{reach}.toml"
         grid.write_text(GRID.format(encrypt="true").replace('"direct"', f'"{reach}"'))
-        done = isthmus("run", "--stats", "-g", grid, "-n", 2, python, program, timeout=120)
+        done = isthmus("run", "--stats", "-g", grid, "-n", 2, python, program, timeout=240)
         assert done.returncode == 0, done.stderr
         crossed[reach] = payload(done.stderr)
         if reach == "direct":
@@ -123,7 +123,7 @@ def test_ranks_listen_in_the_range_of_their_cluster(isthmus, tmp_path: Path) -> 
     python = mpis.ALL["mpich5"].python
     words = [*("--on", "east", "-n", 3, python, program), ":"]
     words += ["--on", "west", "-n", 1, python, program]
-    done = isthmus("run", "--stats", "-g", grid, *words, timeout=90)
+    done = isthmus("run", "--stats", "-g", grid, *words, timeout=240)
     assert done.returncode == 0, done.stderr
     own = {first, first + 1}  # beside those of the native MPI
     taken = [port for word in done.stdout.split() for port in own & {int(word)}]
@@ -147,7 +147,7 @@ def test_metrics_while_the_program_runs(isthmus, tmp_path: Path) -> None:
     grid = tmp_path / "grid.toml"  # through gateways: what goes past them is not counted so
     grid.write_text(GRID.format(encrypt="true").replace("direct", "gateway"))
     words = ("-g", grid, "--metrics", port, "-n", 2, python, program, url)
-    done = isthmus("run", *words, timeout=60)
+    done = isthmus("run", *words, timeout=240)
     assert done.returncode == 0, done.stderr
     rows = dict(
         re.findall(

@@ -17,7 +17,7 @@ def native(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     mpi = mpis.ALL["mpich4"]
     file = tmp_path_factory.mktemp("files") / "native"
     command = [mpi.mpirun, "-n", str(RANKS), mpi.build(SOURCE, programs), file, "true"]
-    subprocess.run(command, check=True, timeout=60)
+    subprocess.run(command, check=True, timeout=240)
     return file.read_bytes()
 
 

@@ -77,7 +77,7 @@ def test_ranks_of_inner_grids_are_one_world(isthmus, tmp_path: Path) -> None:
     grid = tmp_path / "grid.toml"
     grid.write_text(OUTER)
     program = mpis.ALL["mpich5"].build_text(PROGRAM, tmp_path / "all_pairs")
-    done = isthmus("run", "-g", grid, "-n", "4", program, timeout=120)
+    done = isthmus("run", "-g", grid, "-n", "4", program, timeout=240)
     assert done.returncode == 0, done.stderr
     clusters = ["one.east", "one.west", "two.east", "two.west"]
     assert sorted(done.stdout.splitlines()) == [
@@ -91,7 +91,7 @@ def test_process_sets_of_inner_grids(isthmus, tmp_path: Path) -> None:
     grid = tmp_path / "grid.toml"
     grid.write_text("[grid.nl]\nfile = 'two.toml'\n[cluster.x]\nslots = 1\n")
     program = mpis.ALL["mpich5"].build_text(SETS, tmp_path / "sets")
-    done = isthmus("run", "-g", grid, "-n", "5", program, timeout=120)
+    done = isthmus("run", "-g", grid, "-n", "5", program, timeout=240)
     assert done.returncode == 0, done.stderr
     sets = {"nl": 4, "nl.one": 2, "nl.two": 2}
     assert sorted(done.stdout.splitlines()) == sorted(
@@ -107,13 +107,13 @@ def test_process_sets_of_inner_grids_in_a_run_on_one_cluster(isthmus, tmp_path: 
     grid = tmp_path / "grid.toml"
     grid.write_text("[grid.nl]\nfile = 'two.toml'\n[cluster.x]\nslots = 1\n")
     program = mpis.ALL["mpich5"].build_text(SETS, tmp_path / "sets")
-    inner = isthmus("run", "-g", grid, "--on", "nl.two.west", "-n", "1", program, timeout=120)
+    inner = isthmus("run", "-g", grid, "--on", "nl.two.west", "-n", "1", program, timeout=240)
     assert (inner.returncode, inner.stderr) == (0, "")
     assert inner.stdout.splitlines() == [
         "isthmus://grid/nl: 1, mine",
         "isthmus://grid/nl.two: 1, mine",
     ]
-    outer = isthmus("run", "-g", grid, "--on", "x", "-n", "1", program, timeout=120)
+    outer = isthmus("run", "-g", grid, "--on", "x", "-n", "1", program, timeout=240)
     assert (outer.returncode, outer.stdout) == (0, ""), outer.stderr
 
 
@@ -122,5 +122,5 @@ def test_a_dot_in_the_name_of_a_cluster_makes_no_grid(isthmus, tmp_path: Path) -
     grid.write_text('[cluster."on.east"]\nslots = 1\n[cluster."on.west"]\nslots = 1\n')
     program = mpis.ALL["mpich5"].build_text(SETS, tmp_path / "sets")
     for ranks in "2", "1":
-        done = isthmus("run", "-g", grid, "-n", ranks, program, timeout=120)
+        done = isthmus("run", "-g", grid, "-n", ranks, program, timeout=240)
         assert (done.returncode, done.stdout) == (0, ""), done.stderr

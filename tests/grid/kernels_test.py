@@ -64,6 +64,6 @@ def test_verified(isthmus, programs: Path, monkeypatch, kernel: str, n: int, pai
 )
 def test_what_cannot_run_says_why(isthmus, programs: Path, kernel, klass, n, said) -> None:
     pair = ("openmpi4", "openmpi4")
-    done = isthmus("run", *words(programs, kernel, klass, n, pair), timeout=120)
+    done = isthmus("run", *words(programs, kernel, klass, n, pair), timeout=240)
     assert done.returncode != 0
     assert f"{kernel.upper()}: {said}" in done.stderr

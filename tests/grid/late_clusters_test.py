@@ -40,7 +40,7 @@ def test_the_others_wait(programs: Path, tmp_path: Path, library: str) -> None:
                 "isthmus: after 10 s, cluster west has not started yet: 0 of 2 ranks have joined\n"
             )
             started.touch()
-            out, err = running.communicate(timeout=60)
+            out, err = running.communicate(timeout=240)
             assert running.returncode == 0, out + err
         finally:
             running.terminate()

@@ -91,7 +91,7 @@ def run(request, isthmus, tmp_path: Path):
         script.write_text(program)
         python = mpis.ALL[request.param].python
         done = isthmus(
-            *("run", "--stats", "-g", grid, "-n", 4, python, script, *words), timeout=120
+            *("run", "--stats", "-g", grid, "-n", 4, python, script, *words), timeout=240
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done

@@ -136,7 +136,7 @@ def test_reorder_mends_a_bad_order(isthmus, programs, tmp_path: Path, library: s
     path = tmp_path / "ranks.map"
     path.write_text(ALTERNATING.format(last=15))
     built = mpis.ALL[library].build(mpis.PROGRAMS / "topology" / "reorder.c", programs)
-    done = isthmus("run", "--map", path, built, timeout=120)
+    done = isthmus("run", "--map", path, built, timeout=240)
     assert done.returncode == 0, done.stderr
     after: dict[str, list[int]] = {}
     for what, before, now in re.findall(r"(\w+) (\d+) -> (\d+)", done.stdout):

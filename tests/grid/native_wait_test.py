@@ -62,7 +62,7 @@ def test_a_wait_for_near_ranks_alone_is_the_native_librarys(isthmus, tmp_path: P
         words = [program, tmp_path / f"{name}.met"]
         done = isthmus(
             "run", "--on", "east", "-n", "2", *words, ":", "--on", "west", "-n", "1", *words,
-            timeout=120,
+            timeout=240,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         assert done.stdout == "waited natively\n"

@@ -183,7 +183,7 @@ def running(program: Path, ranks: int, times: int) -> Iterator[tuple[subprocess.
         yield run, dict(map(int, run.stdout.readline().split()) for _ in range(ranks))
     finally:
         run.terminate()
-        run.communicate(timeout=60)
+        run.communicate(timeout=240)
 
 
 @pytest.mark.usefixtures("memory")
@@ -191,7 +191,7 @@ def test_a_rank_that_dies_in_the_middle_of_a_message_ends_the_job(tmp_path):
     with running(talk(tmp_path), 4, 1_000_000) as (run, pids):
         time.sleep(0.5)  # so that messages are under way; nothing depends on it
         os.kill(pids[3], signal.SIGKILL)
-        _, errors = run.communicate(timeout=60)
+        _, errors = run.communicate(timeout=240)
         assert run.returncode != 0
         assert "rank 3" in errors or "west" in errors, errors
 
@@ -209,7 +209,7 @@ def test_a_rank_that_stands_still_for_longer_than_a_conduit_may_loses_nothing(tm
             time.sleep(12)
         finally:
             os.kill(pids[1], signal.SIGCONT)
-        _, errors = run.communicate(timeout=90)
+        _, errors = run.communicate(timeout=240)
         assert run.returncode == 0, errors
 
 

@@ -71,7 +71,7 @@ class Pbs:
     def command(self, *words: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             list(map(str, words)), env=self.env, stdin=subprocess.DEVNULL, capture_output=True,
-            text=True, timeout=60, check=False,
+            text=True, timeout=240, check=False,
         )  # fmt: skip
 
     def isthmus(self, *words: object) -> subprocess.CompletedProcess[str]:

@@ -50,7 +50,7 @@ def start(
         env=os.environ | extra | environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
 

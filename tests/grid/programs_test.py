@@ -121,7 +121,7 @@ def run_on_both(isthmus, programs: Path, program: Path, ranks: int, pair: tuple[
             n_west,
             west,
         ]
-    expect_success(isthmus("run", *words, timeout=120))
+    expect_success(isthmus("run", *words, timeout=240))
 
 
 def expect_success(done) -> None:
@@ -140,7 +140,7 @@ def test_c_on_a_map(isthmus, programs, tmp_path, program, ranks, pair):
     grid, ranks_of_all = tmp_path / "grid.toml", tmp_path / "ranks"
     grid.write_text(f"[cluster.east]\nprogram = '{east}'\n[cluster.west]\nprogram = '{west}'\n")
     ranks_of_all.write_text(f"0-{ranks - 1}:2 west\n1-{ranks - 1}:2 east\n")
-    expect_success(isthmus("run", "-g", grid, "--map", ranks_of_all, east, timeout=120))
+    expect_success(isthmus("run", "-g", grid, "--map", ranks_of_all, east, timeout=240))
 
 
 @pytest.mark.parametrize(

@@ -91,5 +91,5 @@ def test_program(isthmus, programs: Path, tmp_path: Path, program: Path, shape, 
         executable = mpis.ALL[library].build(program, programs)
         parts.append(["--on", name, "-n", ranks, executable])
     words = [word for part, colon in zip(parts, repeat(":")) for word in (*part, colon)][:-1]
-    done = isthmus("run", "-g", grid, *words, timeout=180)
+    done = isthmus("run", "-g", grid, *words, timeout=240)
     assert done.returncode == 0, f"{done.stdout[-2000:]}\n--- stderr\n{done.stderr[-4000:]}"

@@ -65,7 +65,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
         out = folder / library
         if not out.exists():
             command = [mpis.ALL[library].cc, folder / "seen.c", "-o", out]
-            subprocess.run(command, check=True, timeout=60)
+            subprocess.run(command, check=True, timeout=240)
         return out
 
     return build
@@ -105,7 +105,7 @@ def running(*words: object, ranks: int) -> Iterator[dict[int, int]]:
             yield {int(rank): int(pid) for rank, pid in lines}
         finally:
             process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=60)
+            process.communicate(timeout=240)
 
 
 def until(said: Callable[[], bool]) -> None:
@@ -234,7 +234,7 @@ def test_a_ring_that_overflows_is_told(isthmus, built, tmp_path):
 def test_a_run_that_is_ended_leaves_its_timeline(isthmus, built, tmp_path):
     file = tmp_path / "run.json"
     done = isthmus(
-        "run", "--trace", file, "--timeout", 15, "-n", 2, built("openmpi4"), 2, "hang", timeout=120
+        "run", "--trace", file, "--timeout", 15, "-n", 2, built("openmpi4"), 2, "hang", timeout=240
     )
     assert done.returncode == 124, done.stderr
     line = Timeline(file)
@@ -245,7 +245,7 @@ def test_a_run_that_is_ended_leaves_its_timeline(isthmus, built, tmp_path):
 def test_processes_that_were_spawned_are_in_it(isthmus, programs, tmp_path):
     program = mpis.ALL["mpich4"].build(mpis.PROGRAMS / "meeting" / "spawn.c", programs)
     file = tmp_path / "run.json"
-    done = isthmus("run", "--stats", "--trace", file, "-n", 4, program, timeout=120)
+    done = isthmus("run", "--stats", "--trace", file, "-n", 4, program, timeout=240)
     assert done.returncode == 0, done.stderr
     line = Timeline(file)
     assert line.counted() == crossed(done.stderr)

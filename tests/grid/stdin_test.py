@@ -77,7 +77,7 @@ def test_some_megabytes(programs: Path, tmp_path: Path, library: str, where) -> 
         assert running.stdout.readline() == "up\n"
         begin.touch()
         try:
-            out, err = running.communicate(timeout=120)
+            out, err = running.communicate(timeout=240)
         finally:
             running.terminate()
     assert running.returncode == 0, err
@@ -98,7 +98,7 @@ def test_nobody_reads(isthmus, tmp_path: Path) -> None:
     )
     program = tmp_path / "deaf"
     build = [mpis.ALL["mpich4"].cc, tmp_path / "deaf.c", "-o", program]
-    subprocess.run(build, check=True, timeout=60)
+    subprocess.run(build, check=True, timeout=240)
     (tmp_path / "data").write_bytes(bytes(5_000_000))
     with (tmp_path / "data").open("rb") as feed:
         done = isthmus("run", *words("hosts", tmp_path), program, stdin=feed)

@@ -44,7 +44,7 @@ def test_without_isthmus_there_is_one_cluster(library: mpis.Mpi, tell: Path) -> 
     more = ["--oversubscribe"] if library.name.startswith("openmpi") else []
     done = subprocess.run(
         [*RUN_AS_ROOT, library.mpirun, *more, "-n", "2", tell],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     assert (done.stdout, done.returncode) == (ALONE.format(""), 0), done.stderr
 

@@ -54,7 +54,7 @@ def test_programs(isthmus, programs: Path, grid, transports, reach) -> None:
         done = isthmus(
             *("run", "--stats", "-g", grid(reach=reach)),
             *("--on", "east", "-n", 2, east, ":", "--on", "west", "-n", 2, west),
-            timeout=120,
+            timeout=240,
         )
         assert done.returncode == 0, done.stdout + done.stderr
         assert re.search(r"east -> west, ucx +│", done.stderr), done.stderr
@@ -77,7 +77,7 @@ def test_a_rank_that_is_killed_ends_the_run(programs: Path, grid, transports, re
     assert run.stdout
     ranks = dict(map(int, run.stdout.readline().split()) for _ in range(4))
     os.kill(ranks[3], signal.SIGKILL)
-    _, said = run.communicate(timeout=60)
+    _, said = run.communicate(timeout=240)
     assert run.returncode != 0
     assert "rank 3" in said, said
 
@@ -94,10 +94,10 @@ def test_without_the_library_ucx_is_an_error_and_auto_is_tcp(
 ) -> None:
     hide_ucx(monkeypatch, tmp_path)
     program = mpis.ALL["openmpi4"].build(mpis.PROGRAMS / "p2p/modes.c", programs)
-    done = isthmus("run", "-g", grid(), "-n", 4, program, timeout=60)
+    done = isthmus("run", "-g", grid(), "-n", 4, program, timeout=240)
     assert done.returncode != 0
     assert "UCX cannot be opened on" in done.stderr
     assert "libucx0" in done.stderr
-    done = isthmus("run", "--stats", "-g", grid("auto", "auto"), "-n", 4, program, timeout=60)
+    done = isthmus("run", "--stats", "-g", grid("auto", "auto"), "-n", 4, program, timeout=240)
     assert done.returncode == 0, done.stderr
     assert "ucx" not in done.stderr

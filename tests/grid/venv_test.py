@@ -25,7 +25,7 @@ LIBRARIES = {"openmpi": "libmpi.so.40", "mpich": "libmpich.so.12"}
 def environment(tmp_path: Path) -> Path:
     made = tmp_path / "env"
     command = ["/usr/bin/python3", "-m", "venv", "--without-pip", made]
-    subprocess.run(command, check=True, timeout=120)
+    subprocess.run(command, check=True, timeout=240)
     (packages,) = made.glob("lib/python3*/site-packages")
     (packages / "only_here.py").write_text("VALUE = 'found'\n")
     return made

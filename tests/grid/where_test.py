@@ -69,7 +69,7 @@ def running(request, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     ) as process:
         yield process
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
+        process.communicate(timeout=240)
 
 
 def asked(process: subprocess.Popen[str]) -> list[str]:

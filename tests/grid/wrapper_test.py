@@ -33,7 +33,7 @@ def library(request) -> mpis.Mpi:
 def program(library: mpis.Mpi, tmp_path: Path) -> Path:
     (tmp_path / "app.c").write_text(PROGRAM)
     out = tmp_path / "app"
-    subprocess.run([library.cc, tmp_path / "app.c", "-o", out], check=True, timeout=60)
+    subprocess.run([library.cc, tmp_path / "app.c", "-o", out], check=True, timeout=240)
     return out
 
 
@@ -69,7 +69,7 @@ def test_told(isthmus, library: mpis.Mpi, program: Path, tmp_path: Path) -> None
 def test_an_error_names_the_remedy(isthmus, tmp_path: Path) -> None:
     (tmp_path / "app.c").write_text(PROGRAM)
     app = tmp_path / "app"
-    subprocess.run(["mpicc.mpich", tmp_path / "app.c", "-o", app], check=True, timeout=60)
+    subprocess.run(["mpicc.mpich", tmp_path / "app.c", "-o", app], check=True, timeout=240)
     run = script(tmp_path / "run.sh", 'exec "$APP"')
     done = isthmus("run", "--mpi", "openmpi", "-n", 2, "-x", f"APP={app}", run)
     assert done.returncode != 0

@@ -37,7 +37,7 @@ class Labs:
         return [sys.executable, "-m", "isthmus", "lab", *map(str, words)]
 
     def __call__(
-        self, *words: object, timeout: float = 120, **env: str
+        self, *words: object, timeout: float = 240, **env: str
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             self.command(*words), env={**self.env, **env}, capture_output=True, text=True,
@@ -88,7 +88,7 @@ class StandingLab:
         assert said == "up\n", self.process.communicate()
         self.id = labs.folders[0].name
 
-    def exec(self, *command: object, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    def exec(self, *command: object, timeout: float = 240) -> subprocess.CompletedProcess[str]:
         return self.labs("exec", "--lab", self.id, "--", *command, timeout=timeout)
 
     def python(self, program: str, *arguments: object) -> object:
@@ -99,7 +99,7 @@ class StandingLab:
 
     def close(self) -> None:
         self.process.terminate()
-        self.process.communicate(timeout=60)
+        self.process.communicate(timeout=240)
 
 
 @pytest.fixture(scope="module")

@@ -70,7 +70,7 @@ def exchange(lab, program, zippers, fault="true", rounds=40):
     return lab(
         "run", "zipper", "--nodes", 1, "--zippers", zippers, "--",
         sys.executable, "-m", "isthmus", "run", "--stats", "--timeout", 100, program, rounds, there,
-        timeout=150,
+        timeout=240,
     )  # fmt: skip
 
 
@@ -133,7 +133,7 @@ def test_ranks_on_a_bridging_host_reach_both_sides_without_a_gateway(lab, progra
         sys.executable, "-m", "isthmus", "run", "--stats", "--timeout", 100, "-g", grid,
         "--on", "a", "-n", 1, *words, ":", "--on", "b", "-n", 1, *words, ":",
         "--on", "z", "-n", 2, *words,
-        timeout=150,
+        timeout=240,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "every byte right\n"), done.stderr
     rows = [line.split("│") for line in done.stderr.splitlines() if " -> " in line]

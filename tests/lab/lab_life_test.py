@@ -116,7 +116,7 @@ def test_signals_reach_the_command(lab, number):
     keeper = lab.start(*SMALL, "--", "sh", "-c", script)
     assert keeper.stdout.readline() == "up\n"
     keeper.send_signal(number)
-    out, _ = keeper.communicate(timeout=60)
+    out, _ = keeper.communicate(timeout=240)
     assert (keeper.returncode, out) == (5, "got\n")
     assert not lab.folders
 
@@ -148,7 +148,7 @@ def test_sigkill_takes_everything_down(lab):
     keeper = started(lab)
     assert len(lab.left) >= 4, "keeper, init, WAN box, shell and its child were expected"
     keeper.kill()
-    keeper.communicate(timeout=60)
+    keeper.communicate(timeout=240)
     eventually(lambda: not lab.left, "the end of all processes of a killed lab")
     assert len(lab.folders) == 1
     assert "running lab" not in lab("list").stdout
@@ -159,7 +159,7 @@ def test_a_lab_does_not_outlive_its_wan_box(lab):
     keeper = started(lab)
     box = next(int(p.partition(":")[0]) for p in lab.left if "isthmus-wanbox --a" in p)
     os.kill(box, signal.SIGKILL)
-    _, err = keeper.communicate(timeout=60)
+    _, err = keeper.communicate(timeout=240)
     assert keeper.returncode == 1
     assert "the WAN box of a-b ended by itself" in err
 
@@ -176,7 +176,7 @@ def test_two_labs_at_once(lab):
     assert "(cut)" not in lab("stats", "--lab", ids[1]).stdout
     for keeper in keepers:
         keeper.terminate()
-        keeper.communicate(timeout=60)
+        keeper.communicate(timeout=240)
 
 
 @pytest.fixture
@@ -199,7 +199,7 @@ def as_nobody(lab, home, tun: str):
     command = lab.command(*SMALL, "--on", "a1", "--", "sh", "-c", "id -u; ip -o -4 address show")
     words = ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", *command]
     return subprocess.run(
-        words, env=lab.env, capture_output=True, text=True, timeout=60, check=False, cwd="/"
+        words, env=lab.env, capture_output=True, text=True, timeout=240, check=False, cwd="/"
     )
 
 

@@ -96,7 +96,7 @@ def kill(lab: StandingLab, command: str, by: signal.Signals = signal.SIGKILL) ->
 
 
 def passed(run: subprocess.Popen[str], what: str) -> None:
-    out, errors = run.communicate(timeout=150)
+    out, errors = run.communicate(timeout=240)
     assert (run.returncode, out) == (0, f"{what}: passed\n"), errors
 
 
@@ -132,19 +132,19 @@ def test_launchers_that_only_dial_out_meet_there_too(
 def test_guests_that_come_by_a_service_that_is_not_there(apart: Runs, service: Service):
     relay = SERVICE.format(key=service.user("alice"))
     service.kill()
-    _, errors = apart.opener(relay).communicate(timeout=90)
+    _, errors = apart.opener(relay).communicate(timeout=240)
     assert f"guests cannot come by {AT}:7500: the service {AT}:7500 cannot be reached" in errors
 
 
 def test_without_a_relay_a_sentence_says_what_is_missing(runs: Runs):
     opener = runs.opener()
     client = runs.client()
-    _, errors = client.communicate(timeout=120)
+    _, errors = client.communicate(timeout=240)
     assert client.returncode != 0
     assert "cannot be dialled" in errors
     assert "neither grid file has a [[relay]] where both could meet" in errors
     kill(runs.lab, r"^\S+ -m isthmus run .* accept ", signal.SIGTERM)
-    assert opener.wait(timeout=60) == 128 + signal.SIGTERM
+    assert opener.wait(timeout=240) == 128 + signal.SIGTERM
 
 
 class Service:
@@ -228,12 +228,12 @@ def test_a_key_that_is_not_taken_is_told(runs: Runs, service: Service):
     service.key("revoke", "alice")
     opener = runs.opener(SERVICE.format(key=key))
     client = runs.client(SERVICE.format(key=key))
-    _, errors = client.communicate(timeout=120)
+    _, errors = client.communicate(timeout=240)
     assert client.returncode != 0
     assert f"the service {AT}:7500 says: the key alice-" in errors
     assert "of user alice was revoked on" in errors
     kill(runs.lab, r"^\S+ -m isthmus run .* accept ", signal.SIGTERM)
-    assert opener.wait(timeout=60) == 128 + signal.SIGTERM
+    assert opener.wait(timeout=240) == 128 + signal.SIGTERM
 
 
 def test_a_relay_that_is_killed_and_comes_back_loses_nothing(runs: Runs):

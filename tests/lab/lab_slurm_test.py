@@ -65,7 +65,7 @@ def test_a_job_that_is_queued(queues, hello):
 def test_waiting_has_a_limit(queues, hello):
     on(queues, "b", "scontrol", "update", "nodename=b2", "state=drain", "reason=test")
     run = start(queues, "--wait", "3s", hello(O4))
-    _, said = run.communicate(timeout=60)
+    _, said = run.communicate(timeout=240)
     assert run.returncode == 124
     assert "after 3 s, cluster b on b0: queued, 3 s (Slurm job" in said.splitlines()[-1]
     assert said.endswith("and --wait allows no more\n")
@@ -76,7 +76,7 @@ def test_a_queued_job_is_cancelled(queues, hello):
     run = start(queues, hello(O4))
     eventually(lambda: queue(queues, "b") == ["PENDING"], "a job in the queue")
     on(queues, "b", "scancel", "--user=root")
-    _, said = run.communicate(timeout=60)
+    _, said = run.communicate(timeout=240)
     assert run.returncode == 1
     assert "isthmus: cluster b on b0: Slurm ended job" in said.splitlines()[-1]
     assert "somebody cancelled it (scancel)" in said.splitlines()[-1]
@@ -87,7 +87,7 @@ def test_a_running_job_is_cancelled(queues, hello, site):
     run = start(queues, hello(M4), 100)
     wait_for_ranks(run)
     on(queues, site, "scancel", "--user=root")
-    _, said = run.communicate(timeout=60)
+    _, said = run.communicate(timeout=240)
     assert run.returncode != 0
     # srun may end before it hears of it: seen once, on a busy host (2026-11).
     by_slurm = (
@@ -105,7 +105,7 @@ def test_a_node_fails(queues, hello):
     run = start(queues, hello(O4), 100)
     wait_for_ranks(run)
     on(queues, "b", "scontrol", "update", "nodename=b2", "state=down", "reason=test")
-    _, said = run.communicate(timeout=60)
+    _, said = run.communicate(timeout=240)
     assert run.returncode != 0
     assert said.startswith("isthmus: cluster b on b0: Slurm ended job")
     assert said.endswith(": node b2 has failed\n")

@@ -260,7 +260,7 @@ def test_a_link_that_stays_cut_ends_the_job_with_its_name(exchange, lab, tmp_pat
     assert process.stdout
     assert process.stdout.readline().startswith("round")
     assert lab("cut", "a-b", "--lab", lab.folders[0].name).returncode == 0
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=240)
     assert process.returncode != 0
     assert re.search(r'the link from the gateway of cluster "[ab]" to', err), err
     assert "has not been heard for 12 s (patience)" in err
