@@ -2,8 +2,11 @@
 
 import time
 from collections.abc import Callable
+from typing import TypeVar
 
 import pytest
+
+Done = TypeVar("Done")
 
 
 def eventually(condition: Callable[[], object], what: str, limit: float = 60) -> None:
@@ -13,3 +16,15 @@ def eventually(condition: Callable[[], object], what: str, limit: float = 60) ->
         if time.monotonic() > deadline:
             pytest.fail(f"not within {limit:g} s: {what}")
         time.sleep(0.02)
+
+
+def with_enough_time(
+    run: Callable[[float], Done], enough: Callable[[Done], object], seconds: float = 1
+) -> Done:
+    """What `run` gives within a limit in which enough has happened: so many seconds; four times as
+    many where the machine is slow; and so on, in vain in the end."""
+    for times in range(4):
+        done = run(seconds * 4**times)
+        if enough(done):
+            break
+    return done

@@ -67,7 +67,7 @@ def test_wrong_results_are_found(task: str, status: int, tmp_path: Path):
     (tmp_path / "broken.c").write_text(BROKEN)
     program = tmp_path / "coll"
     build = ["mpicc.openmpi", str(roster.COLL), str(tmp_path / "broken.c"), "-o", str(program)]
-    subprocess.run(build, check=True, timeout=120)
+    subprocess.run(build, check=True, timeout=240)
     done = subprocess.run(
         ["mpirun.openmpi", "--oversubscribe", "-n", "2", str(program), task],
         env={
@@ -76,7 +76,7 @@ def test_wrong_results_are_found(task: str, status: int, tmp_path: Path):
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_mpi_yield_when_idle": "1",
         },
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     assert done.returncode == status, done.stderr
     assert ('"scan:80:1": the result is wrong' in done.stderr) == (status != 0)
@@ -87,9 +87,9 @@ def test_wrong_results_are_found(task: str, status: int, tmp_path: Path):
 )
 def test_words_that_are_no_task(word: str, tmp_path: Path):
     program = tmp_path / "coll"
-    subprocess.run(["mpicc.mpich", str(roster.COLL), "-o", str(program)], check=True, timeout=120)
+    subprocess.run(["mpicc.mpich", str(roster.COLL), "-o", str(program)], check=True, timeout=240)
     done = subprocess.run(
-        [str(program), word], capture_output=True, text=True, timeout=120, check=False
+        [str(program), word], capture_output=True, text=True, timeout=240, check=False
     )
     assert done.returncode != 0
     assert f'"{word}": ' in done.stderr

@@ -135,7 +135,7 @@ def test_in_a_lab(tmp_path: Path):
     done = subprocess.run(
         [sys.executable, "-m", "isthmus", *lab, str(tmp_path)],
         env={**os.environ, "PYTHONPATH": PYTHON, "ISTHMUS_LAB_HOME": str(tmp_path / "labs")},
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=200, check=False,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
@@ -173,7 +173,7 @@ def test_relays_over_a_bridge(tmp_path: Path):
     done = subprocess.run(
         [sys.executable, "-m", "isthmus", *lab],
         env={**os.environ, "PYTHONPATH": PYTHON, "ISTHMUS_LAB_HOME": str(tmp_path / "labs")},
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=200, check=False,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
@@ -204,6 +204,6 @@ def test_sigterm_leaves_nothing_behind():
     ) as bench:  # fmt: skip
         eventually(lambda: any(" play " in line for line in marked(mark)), "it does not play")
         bench.send_signal(signal.SIGTERM)
-        bench.communicate(timeout=60)
+        bench.communicate(timeout=240)
     assert bench.returncode == 128 + signal.SIGTERM
     eventually(lambda: not marked(mark), "something is left behind")

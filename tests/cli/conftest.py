@@ -17,15 +17,21 @@ class FakeInstall:
     def __init__(self, home: Path, scenario: dict) -> None:
         self.home = home
         (home / "bin").mkdir(parents=True)
-        scenario.setdefault("hello", {}).setdefault("version", VERSION)
-        (home / "scenario.json").write_text(json.dumps(scenario))
+        self.play(scenario)
         program = home / "bin" / "isthmusd"
         program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{FAKE}" "{home}"\n')
         program.chmod(0o755)
 
+    def play(self, scenario: dict) -> None:
+        """From the next start on."""
+        scenario.setdefault("hello", {}).setdefault("version", VERSION)
+        (self.home / "scenario.json").write_text(json.dumps(scenario))
+
     @property
     def heard(self) -> list[dict]:
-        return [json.loads(line) for line in (self.home / "heard.jsonl").read_text().splitlines()]
+        """By the last one that was started, so far."""
+        log = self.home / "heard.jsonl"
+        return list(map(json.loads, log.read_text().splitlines())) if log.exists() else []
 
     @property
     def pid(self) -> int:
@@ -54,7 +60,7 @@ class FakeGrid:
     def command(self, *words: str) -> list[str]:
         return [sys.executable, "-m", "isthmus", "run", "-g", str(self.file), *words]
 
-    def run(self, *words: str, stdin: str = "", env: dict | None = None, timeout: float = 60):
+    def run(self, *words: str, stdin: str = "", env: dict | None = None, timeout: float = 240):
         with self.file.open("a") as out:
             print(self.extra, file=out)
         self.extra = ""

@@ -53,7 +53,7 @@ class Doctor:
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "isthmus", "doctor", *words], env=self.env,
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240, check=False,
         )  # fmt: skip
 
     def __call__(self, grid: str) -> int:

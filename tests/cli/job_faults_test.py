@@ -5,6 +5,7 @@ import signal
 
 import pytest
 from scenarios import EXIT_0, PATIENT, RUNNING, check, exits, spawned
+from waiting import with_enough_time
 
 
 def test_status_of_the_first_that_fails(pair):
@@ -193,8 +194,12 @@ def test_agent_that_dies_in_the_middle_of_a_payload(pair):
 
 def test_agent_that_never_says_hello(pair):
     grid = pair(None, {"on": {"hello": [{"raw": "Welcome to west!\n"}]}})
-    done = grid.run("-n", "2", "x", env={"ISTHMUS_START_TIMEOUT": "1"})
-    sentence = "cluster west: the agent did not start within 1 s"
+
+    def run(seconds):
+        return grid.run("-n", "2", "x", env={"ISTHMUS_START_TIMEOUT": f"{seconds:g}"})
+
+    done = with_enough_time(run, lambda done: "Welcome" in done.stderr)
+    sentence = "cluster west: the agent did not start within "
     check(done, 1, sentence, "| Welcome to west!", "ISTHMUS_START_TIMEOUT")
 
 
@@ -230,12 +235,20 @@ def test_an_mpi_is_named_in_one_line(pair):
 def test_ssh_that_never_answers_and_leaves_children(grid, tmp_path, ending):
     """The child holds the pipes; it outlives its parent, which may be gone or may not be."""
     ssh = tmp_path / "ssh"
-    ssh.write_text(f"#!/bin/sh\nsleep 600 &\necho $! > {tmp_path}/child\n{ending}\n")
+    child = tmp_path / "child"
+    ssh.write_text(
+        f"#!/bin/sh\nsleep 600 &\necho $! >{child}.new; mv {child}.new {child}\n{ending}\n"
+    )
     ssh.chmod(0o755)
     grid.cluster("east", 'host = "there"')
-    done = grid.run("-n", "1", "x", env={"ISTHMUS_START_TIMEOUT": "1", "ISTHMUS_SSH": str(ssh)})
+
+    def run(seconds):
+        limits = {"ISTHMUS_START_TIMEOUT": f"{seconds:g}", "ISTHMUS_SSH": str(ssh)}
+        return grid.run("-n", "1", "x", env=limits)
+
+    done = with_enough_time(run, lambda _: child.exists())
     check(done, 1, "cluster east on there: ")
-    os.kill(int((tmp_path / "child").read_text()), signal.SIGKILL)
+    os.kill(int(child.read_text()), signal.SIGKILL)
 
 
 def test_greeting_of_a_login_shell_does_no_harm(pair):

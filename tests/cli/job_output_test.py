@@ -32,6 +32,6 @@ def test_reader_of_the_output_goes_away(pair):
         text=True,
         stdin=subprocess.DEVNULL,
         check=False,
-        timeout=60,
+        timeout=240,
     )
     assert (done.returncode, done.stdout, done.stderr) == (141, "y\n", "")

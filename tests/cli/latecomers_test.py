@@ -1,6 +1,7 @@
 import asyncio
 
 from scenarios import RUNNING, check, exits, spawned
+from waiting import with_enough_time
 
 from isthmus.latecomers import Missing, sentence, watch
 
@@ -79,8 +80,11 @@ def test_a_cluster_that_is_queued():
 def test_wait_for_ranks_that_never_come(pair):
     joined = {"say": {"op": "joined", "ranks": 3}}
     grid = pair({**spawned(joined), "count": 3}, {**RUNNING, "count": 2})
-    done = grid.run("-n", "6", "--wait", "1", "x")
-    check(done, 124, "after 1 s, cluster west is not complete yet: 2 of 3 ranks have joined, and")
+    done = with_enough_time(
+        lambda seconds: grid.run("-n", "6", "--wait", f"{seconds:g}", "x"),
+        lambda done: "east" not in done.stderr and "2 of 3 ranks" in done.stderr,
+    )
+    check(done, 124, " s, cluster west is not complete yet: 2 of 3 ranks have joined, and")
     assert "east" not in done.stderr
     assert "kill" in [m["op"] for m in grid.installs["west"].heard]
 
@@ -94,8 +98,14 @@ def test_who_is_missing_is_told_even_where_agents_are_silent(pair):
 
 def test_wait_is_over_when_all_have_joined(pair):
     joined = {"say": {"op": "joined", "ranks": 1}}
-    late = spawned(joined, {"sleep": 1}, exits())
-    done = pair(late, late).run("-n", "2", "--wait", "0.5", "x")
+    grid = pair()
+
+    def run(seconds):
+        for install in grid.installs.values():
+            install.play(spawned(joined, {"sleep": 2 * seconds}, exits()))
+        return grid.run("-n", "2", "--wait", f"{seconds:g}", "x")
+
+    done = with_enough_time(run, lambda done: done.returncode == 0, 0.5)
     assert (done.returncode, done.stderr) == (0, "")
 
 

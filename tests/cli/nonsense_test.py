@@ -39,7 +39,7 @@ def python(*words: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[st
         capture_output=True,
         text=True,
         errors="replace",
-        timeout=120,
+        timeout=240,
         stdin=subprocess.DEVNULL,
         cwd=cwd,
         env={**os.environ, "PYTHONPATH": str(SOURCES.parent), **env},

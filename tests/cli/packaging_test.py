@@ -102,5 +102,5 @@ def test_the_unit_of_a_service(tmp_path):
     text = text.replace("/usr/bin/isthmusd", shutil.which("true"))
     unit.write_text(text.replace("file:///usr/share/doc/isthmus/service.md", "https://example.org"))
     command = ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", str(unit)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
     assert [line for line in done.stderr.splitlines() if "isthmus-service" in line] == []

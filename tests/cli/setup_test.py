@@ -36,7 +36,7 @@ def test_one_that_hangs_is_ended_with_all_that_it_has_started(grid, tmp_path):
     running = subprocess.Popen(grid.command("-n", "1", "x"), text=True, **pipes)
     eventually(lambda: child.exists() and child.read_text().endswith("\n"), "the setup's child")
     running.send_signal(signal.SIGINT)
-    _, errors = running.communicate(timeout=60)
+    _, errors = running.communicate(timeout=240)
     assert (running.returncode, errors) == (130, "isthmus: SIGINT: ended everything\n")
     number = int(child.read_text())
 
