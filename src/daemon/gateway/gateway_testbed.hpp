@@ -30,8 +30,8 @@ class Awaited {
   }
   T get() {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, 30s, [&] { return value_.has_value(); })) {
-      ADD_FAILURE() << "nothing came within 30 s";
+    if (!changed_.wait_for(lock, 90s, [&] { return value_.has_value(); })) {
+      ADD_FAILURE() << "nothing came within 90 s";
       return T{};
     }
     return *value_;
@@ -269,13 +269,13 @@ class Testbed {
   }
 
   void wait(int r, core::Op& op) {
-    const auto limit = std::chrono::steady_clock::now() + 60s;
+    const auto limit = std::chrono::steady_clock::now() + 90s;
     for (;;) {
       const auto seen = rank(r).events();
       if (op.done()) return;
       if (faulted(r)) FAIL() << "rank " << r << ": " << fault(r);
       if (std::chrono::steady_clock::now() > limit) {
-        FAIL() << "rank " << r << " waited for 60 s";
+        FAIL() << "rank " << r << " waited for 90 s";
       }
       rank(r).wait_event(seen, 100ms);
     }

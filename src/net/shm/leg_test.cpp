@@ -45,13 +45,13 @@ class MemoryLegTest : public testing::Test {
       }
     });
   }
-  void ask(std::chrono::milliseconds limit = 5s) {
+  void ask(std::chrono::milliseconds limit = 60s) {
     spawn(failed_[0], [this, limit]() -> asio::awaitable<void> {
       streams_[0] = co_await shm::ask(streams_[0], kProcess, kRing, limit);
       done_[0] = true;
     });
   }
-  void answer(std::chrono::milliseconds limit = 5s) {
+  void answer(std::chrono::milliseconds limit = 60s) {
     spawn(failed_[1], [this, limit]() -> asio::awaitable<void> {
       const FirstFrame frame = co_await read_frame(*streams_[1], ucx::kMostSaid);
       const auto said = ucx::read_said(frame.body());
@@ -62,7 +62,7 @@ class MemoryLegTest : public testing::Test {
   }
   void run() {
     io_.restart();
-    io_.run_for(10s);
+    io_.run_for(60s);
   }
 
   // A few bytes each way, then the ends of both.
@@ -79,7 +79,7 @@ class MemoryLegTest : public testing::Test {
         text.assign(reinterpret_cast<const char*>(bytes.data()), n);
       });
       io_.restart();
-      while (text == "none" && io_.run_one_for(10s) > 0) {
+      while (text == "none" && io_.run_one_for(60s) > 0) {
       }
       EXPECT_EQ(text, "from " + std::to_string(i));
     }

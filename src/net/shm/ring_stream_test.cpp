@@ -42,11 +42,11 @@ class RingStreamTest : public testing::TestWithParam<Runs> {
     ASSERT_TRUE(run_until([this] { return taker_ != nullptr; }));
   }
 
-  // Until `done` or for ten seconds.
+  // Until `done` or for a minute.
   template <class Done>
   bool run_until(Done done) {
     auto& rings = asio::use_service<Watch>(io_);
-    const auto limit = std::chrono::steady_clock::now() + 10s;
+    const auto limit = std::chrono::steady_clock::now() + 60s;
     while (!done() && std::chrono::steady_clock::now() < limit) {
       if (GetParam() == Runs::Looking) {
         rings.stay_awake();

@@ -61,14 +61,14 @@ class UcxStreamTest : public testing::TestWithParam<Case> {
     asio::co_spawn(
         io_[0],
         [this]() -> asio::awaitable<void> {
-          const Ends ends{1, 5s};
+          const Ends ends{1, 60s};
           stream_[0] = co_await ask(plain_[0], ends, true);
         },
         [this](const std::exception_ptr& error) { note(error); });
     asio::co_spawn(
         io_[1],
         [this]() -> asio::awaitable<void> {
-          const Ends ends{2, 5s};
+          const Ends ends{2, 60s};
           const FirstFrame frame = co_await read_frame(*plain_[1], 16384);
           stream_[1] = co_await answer(plain_[1], ends, frame.body());
         },
@@ -85,10 +85,10 @@ class UcxStreamTest : public testing::TestWithParam<Case> {
     }
   }
 
-  // Until `done` or for ten seconds.
+  // Until `done` or for a minute.
   template <class Done>
   bool run_until(Done done) {
-    const auto limit = std::chrono::steady_clock::now() + 10s;
+    const auto limit = std::chrono::steady_clock::now() + 60s;
     while (!done() && std::chrono::steady_clock::now() < limit) {
       for (asio::io_context& io : io_) {
         auto& watch = asio::use_service<Watch>(io);
