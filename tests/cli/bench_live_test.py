@@ -9,6 +9,7 @@ import uuid
 from pathlib import Path
 
 import pytest
+from ports import free_port
 from waiting import eventually
 
 from isthmus.bench import proxies
@@ -52,18 +53,14 @@ def test_plain_tcp_on_this_host():
 
 
 @pytest.mark.parametrize(
-    ("tool", "throughout", "port"),
-    [
-        (proxies.HAPROXY, False, 17443),
-        (proxies.HAPROXY, True, 17453),
-        (proxies.STUNNEL, False, 17463),
-    ],
+    ("tool", "throughout"),
+    [(proxies.HAPROXY, False), (proxies.HAPROXY, True), (proxies.STUNNEL, False)],
 )
-def test_plain_tcp_over_proxies(tool, throughout, port):
+def test_plain_tcp_over_proxies(tool, throughout):
     place = loopback()
     if not tool.installed(place.ends):
         pytest.skip(f"{tool.command[0]} is not installed")
-    chain = proxies.Chain(place, tool, throughout, port)
+    chain = proxies.Chain(place, tool, throughout, free_port(4))
     check(PlainTcp(place, way=chain).measure(TASKS, 0))
 
 

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from running import Running
 from scenarios import RUNNING, check, spawned
 from waiting import eventually, with_enough_time
 
@@ -31,7 +32,7 @@ def test_timeout_holds_while_agents_start(pair):
 
 def started(grid, **keys):
     """A run whose ranks are up."""
-    running = subprocess.Popen(
+    running = Running(
         grid.command("-n", "2", "x"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from job_signals_test import started
 from rich.console import Console
+from running import Running
 from scenarios import spawned
 from waiting import eventually
 
@@ -113,7 +114,7 @@ def test_a_view(pair, place):
 
 def test_json_until_the_end_of_the_run(pair, place):
     with started(pair(*scenarios())) as run:
-        top = subprocess.Popen(
+        top = Running(
             [sys.executable, "-m", "isthmus", "top", "--json", "--interval", "0.1"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
@@ -147,7 +148,7 @@ def test_a_rank_that_is_silent(pair, place):
 def test_several_runs_want_a_name(pair, place, tmp_path):
     with running(pair) as one:
         command = one.args
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+        with Running(command, stdout=subprocess.PIPE, text=True) as other:
             assert other.stdout.readline() == "up\n"
             done = isthmus("top", "--once")
             jobs = [run["job"] for run in json.loads(isthmus("ps", "--json").stdout)]
@@ -300,7 +301,7 @@ def test_many_clusters_are_not_all_named_in_a_list_of_runs():
 def test_a_terminal_shows_it_until_q(pair, place):
     with running(pair):
         ours, theirs = os.openpty()
-        with subprocess.Popen(
+        with Running(
             [sys.executable, "-m", "isthmus", "top", "--interval", "60s"],
             stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm"},
         ) as top:  # fmt: skip

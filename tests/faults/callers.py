@@ -21,7 +21,7 @@ def ask(port: int, key: Path, job: str, what: int, node: int = 0, number: int = 
     secret = hmac.new(bytes.fromhex(said["secret"]), text, hashlib.sha256).digest()
     name = f"{said['id']}/{job}".encode()
     mine = os.urandom(32)
-    end = socket.create_connection(("127.0.0.1", port), timeout=30)
+    end = socket.create_connection(("127.0.0.1", port), timeout=60)
     end.sendall(b"ISTHMUS\n\x01" + bytes([len(name)]) + name + mine)
     theirs = heard(end, 33)[1:]
 
@@ -58,7 +58,7 @@ def pairs(port: int, key: Path, job: str, count: int) -> list[tuple[socket.socke
         while not number:
             (number,) = struct.unpack("<Q", heard(waiting, 8))
         taken = ask(port, key, job, TAKE, number=number)
-        calling.join(30)
+        calling.join(60)
         made.append((calls[0], taken))
     made.append((waiting, waiting))
     return made
@@ -99,7 +99,7 @@ class Flood:
                     end.shutdown(socket.SHUT_RDWR)
                 end.close()
         for thread in self._threads:
-            thread.join(30)
+            thread.join(60)
 
 
 def during(seconds: float, floods: list[Flood]) -> list[int]:

@@ -5,24 +5,19 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import time
 import uuid
 from pathlib import Path
 
 import pytest
+from ports import free_port
+from running import Running
+from waiting import eventually
 
 MARK = "ISTHMUS_TEST_MARK"
 COMPILERS = {"ompi": "mpicc.openmpi", "mpich": "mpicc.mpich"}
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def wrapped(home: Path, script: str) -> Path:
@@ -76,7 +71,7 @@ class Grid:
         )
 
     def start(self, *words: object) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        return Running(
             self.command(*words),
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -94,20 +89,23 @@ class Grid:
 
     def gateways(self) -> list[int]:
         """Processes that are only gateways."""
-        return [
-            pid
-            for pid in self.find("isthmusd", " gateway")
-            if Path(f"/proc/{pid}/exe").readlink().name == "isthmusd"
-        ]
+
+        def is_one(pid: int) -> bool:
+            try:
+                return Path(f"/proc/{pid}/exe").readlink().name == "isthmusd"
+            except OSError:
+                return False  # gone meanwhile
+
+        return [pid for pid in self.find("isthmusd", " gateway") if is_one(pid)]
 
     def check_nothing_is_left(self) -> None:
-        deadline = time.monotonic() + 20
-        while left := processes(self.mark):
-            if time.monotonic() > deadline:
-                for pid in left:
-                    subprocess.run(["kill", "-9", str(pid)], check=False)
-                pytest.fail(f"processes left behind: {left}")
-            time.sleep(0.1)
+        try:
+            eventually(lambda: not processes(self.mark), "that no process is left behind")
+        except pytest.fail.Exception as failed:
+            left = processes(self.mark)
+            for pid in left:
+                subprocess.run(["kill", "-9", str(pid)], check=False)
+            pytest.fail(f"{failed}: {left}")
 
 
 def signalled(number: int) -> tuple[int, ...]:
@@ -170,11 +168,12 @@ class Sshd:
             stdin=subprocess.DEVNULL,
             stderr=self.log.open("w"),
         )  # fmt: skip
-        deadline = time.monotonic() + 20
-        while "Server listening" not in self.log.read_text():
+
+        def listens() -> bool:
             assert self.process.poll() is None, self.log.read_text()
-            assert time.monotonic() < deadline, "sshd does not start"
-            time.sleep(0.05)
+            return "Server listening" in self.log.read_text()
+
+        eventually(listens, "that sshd listens")
 
     @property
     def ssh(self) -> str:

@@ -5,7 +5,8 @@ import socket
 from pathlib import Path
 
 import pytest
-from faulty import Grid, check, free_port, goes_on_without_one_gateway, says
+from faulty import Grid, check, goes_on_without_one_gateway, says
+from ports import free_port
 
 
 def gateways(**counts: int) -> str:
@@ -55,7 +56,7 @@ def test_one_of_two_on_a_host_of_its_own(remote: Grid, prefix, exchange):
     assert (done.returncode, done.stdout) == (0, "4 ranks, 0 bytes wrong\n"), done.stderr
 
 
-def knock(port: int, said: bytes, patience: float = 5) -> bytes:
+def knock(port: int, said: bytes, patience: float = 60) -> bytes:
     """What the gateway answers to a stranger before it hangs up."""
     with socket.create_connection(("127.0.0.1", port), timeout=patience) as stranger:
         heard = b""

@@ -5,7 +5,8 @@ import signal
 from pathlib import Path
 
 import pytest
-from faulty import Grid, check, free_port, says
+from faulty import Grid, check, says
+from ports import free_port
 
 TWO = "[cluster.east]\n[cluster.west]\n"
 

@@ -3,9 +3,12 @@
 import json
 import re
 import subprocess
-import time
 import urllib.request
 from pathlib import Path
+
+import pytest
+from ports import free_port
+from waiting import eventually
 
 GRID = "[cluster.east]\n[cluster.west]\n[[relay]]\nservice = '{at}'\nkey = '{key}'\n"  # both here
 
@@ -18,7 +21,7 @@ class Service:
         self.audit = folder / "audit.log"
         self.config = folder / "service.toml"
         self.environment = environment
-        self.port = 0
+        self.port = free_port()
         self.configure(**more)
         self.start()
 
@@ -73,7 +76,7 @@ class Service:
         )
 
     def metrics(self) -> str:
-        with urllib.request.urlopen(f"http://{self.metrics_at}/metrics", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://{self.metrics_at}/metrics", timeout=60) as answer:
             return answer.read().decode()
 
     def of(self, name: str, user: str) -> float:
@@ -86,11 +89,11 @@ class Service:
         found = re.search(rf"^isthmus_service_key_{name}{{{of}}} (\S+)$", self.metrics(), re.M)
         return float(found[1]) if found else 0.0
 
-    def wait_for(self, so, limit: float = 20) -> None:
-        deadline = time.monotonic() + limit
-        while not so():
-            assert time.monotonic() < deadline, self.events()
-            time.sleep(0.05)
+    def wait_for(self, so, limit: float = 60) -> None:
+        try:
+            eventually(so, "what the service was to do", limit)
+        except pytest.fail.Exception as failed:
+            pytest.fail(f"{failed}: {self.events()}")
 
     def kill(self) -> None:
         self.process.kill()
@@ -103,7 +106,7 @@ class Service:
                 self.process.wait(3)
             except subprocess.TimeoutExpired:
                 self.process.terminate()  # asked twice, it ends at once
-        self.process.communicate(timeout=20)
+        self.process.communicate(timeout=60)
 
 
 def found_isthmusd() -> str:

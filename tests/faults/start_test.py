@@ -4,7 +4,8 @@ import socket
 import subprocess
 
 import pytest
-from faulty import Grid, check, free_port, wrapped
+from faulty import Grid, check, wrapped
+from ports import free_port
 
 from isthmus.install import find_isthmusd
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
-import socket
 import urllib.error
 import urllib.request
 from pathlib import Path
 
 import mpis
 import pytest
+from ports import free_port
 
 GRID = """
 [cluster.east]
@@ -84,16 +83,6 @@ def test_little_is_left_to_the_gateways(isthmus, tmp_path: Path) -> None:
     assert crossed["direct"] < crossed["gateway"] / 2
 
 
-def two_free_ports() -> int:
-    """The first of two ports in a row, one for each agent."""
-    for port in range(20000, 30000, 7):
-        with contextlib.ExitStack() as stack, contextlib.suppress(OSError):
-            for wanted in (port, port + 1):
-                stack.enter_context(socket.socket()).bind(("127.0.0.1", wanted))
-            return port
-    raise AssertionError("no free ports")
-
-
 PORTS = """
 import os, sys
 from mpi4py import MPI
@@ -114,7 +103,7 @@ def test_ranks_listen_in_the_range_of_their_cluster(isthmus, tmp_path: Path) -> 
     """One of three finds no port, and connects to the others."""
     program = tmp_path / "ports.py"
     program.write_text(PORTS)
-    first = two_free_ports()
+    first = free_port(2)
     grid = tmp_path / "grid.toml"
     ports = f'ports = "{first}-{first + 1}"\n'
     grid.write_text(
@@ -142,7 +131,7 @@ def test_metrics_while_the_program_runs(isthmus, tmp_path: Path) -> None:
         "MPI.COMM_WORLD.barrier()\n"
     )
     python = mpis.ALL["mpich5"].python
-    port = two_free_ports()
+    port = free_port(2)  # one for each agent
     url = f"http://127.0.0.1:{port}/metrics"
     grid = tmp_path / "grid.toml"  # through gateways: what goes past them is not counted so
     grid.write_text(GRID.format(encrypt="true").replace("direct", "gateway"))

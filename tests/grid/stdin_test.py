@@ -11,6 +11,7 @@ from pathlib import Path
 
 import mpis
 import pytest
+from running import Running
 
 # Rank 0 begins to read only when a file is there: by then its launcher was given all that it takes.
 PROGRAM = r"""
@@ -64,7 +65,7 @@ def test_some_megabytes(programs: Path, tmp_path: Path, library: str, where) -> 
     (tmp_path / "data").write_bytes(data)
     with (
         (tmp_path / "data").open("rb") as feed,
-        subprocess.Popen(
+        Running(
             [sys.executable, "-m", "isthmus", "run", *words(where, tmp_path), program, begin],
             stdin=feed,
             stdout=subprocess.PIPE,
