@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import pytest
+from waiting import eventually
+
 MARK = "ISTHMUS_TEST_MARK"
 
 
@@ -17,3 +20,11 @@ def marked_processes(mark: str) -> list[str]:
         except OSError:
             continue  # gone meanwhile, or another user's
     return found
+
+
+def nothing_is_left(mark: str) -> None:
+    """Fails, naming them, where processes of the run do not end."""
+    try:
+        eventually(lambda: not marked_processes(mark), "the end of all processes")
+    except pytest.fail.Exception:
+        pytest.fail("processes left behind:\n" + "\n".join(marked_processes(mark)))

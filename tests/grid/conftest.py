@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import mpis
 import pytest
-from marks import MARK, marked_processes
+from marks import MARK, nothing_is_left
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -57,8 +56,4 @@ def isthmus() -> Iterator[Run]:
         )  # type: ignore[call-overload]
 
     yield run
-    deadline = time.monotonic() + 10
-    while left := marked_processes(mark):
-        if time.monotonic() > deadline:
-            pytest.fail("processes left behind:\n" + "\n".join(left))
-        time.sleep(0.1)
+    nothing_is_left(mark)

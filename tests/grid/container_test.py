@@ -12,6 +12,7 @@ from pathlib import Path
 
 import mpis
 import pytest
+from waiting import with_enough_time
 
 PROJECT = Path(__file__).resolve().parents[2]
 SOURCE = """\
@@ -124,7 +125,11 @@ def test_the_status_is_the_ranks(isthmus, podman, parts):
 
 
 def test_a_run_that_is_ended_ends_its_containers(isthmus, podman, parts):
-    done = isthmus("run", "--timeout", 20, *parts("hang"), timeout=240)
+    done = with_enough_time(
+        lambda seconds: isthmus("run", "--timeout", seconds, *parts("hang")),
+        lambda done: done.stdout.count("\n") == 4,
+        12,
+    )
     assert done.returncode == 124, done.stderr
     assert len(done.stdout.splitlines()) == 4
     assert left(podman) == ""

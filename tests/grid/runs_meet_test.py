@@ -13,7 +13,7 @@ from pathlib import Path
 
 import mpis
 import pytest
-from marks import MARK, marked_processes
+from marks import MARK, nothing_is_left
 
 MEETING = Path(__file__).parent / "meeting"
 RUNS, FAILS = MEETING / "runs.c", MEETING / "runs_fail.c"
@@ -39,14 +39,10 @@ def start() -> Iterator[Start]:
         if process.poll() is None:
             process.kill()
             process.communicate()
-    deadline = time.monotonic() + 10
-    while left := marked_processes(mark):
-        if time.monotonic() > deadline:
-            pytest.fail("processes left behind:\n" + "\n".join(left))
-        time.sleep(0.1)
+    nothing_is_left(mark)
 
 
-def ended(process: subprocess.Popen[str], limit: float = 60) -> tuple[int, str, str]:
+def ended(process: subprocess.Popen[str], limit: float = 240) -> tuple[int, str, str]:
     """Status, output and errors."""
     out, errors = process.communicate(timeout=limit)
     return process.returncode, out, errors

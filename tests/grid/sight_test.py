@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from pathlib import Path
 import mpis
 import pytest
 from trace_events import Timeline
+from waiting import eventually, with_enough_time
 
 SOURCE = """\
 #include <mpi.h>
@@ -108,13 +108,6 @@ def running(*words: object, ranks: int) -> Iterator[dict[int, int]]:
             process.communicate(timeout=240)
 
 
-def until(said: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not said():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-
-
 def test_a_hang_is_seen(isthmus, parts, monkeypatch):
     monkeypatch.setenv("ISTHMUS_REACH", "gateway")
     monkeypatch.setenv("ISTHMUS_LEG", "socket")  # memory has no round trip
@@ -123,7 +116,7 @@ def test_a_hang_is_seen(isthmus, parts, monkeypatch):
             rf"rank 0 \(\S+, process {pids[0]}\): MPI_Recv from rank 3 with tag 7, on "
             r"MPI_COMM_WORLD of 4 ranks, for \d+ s"
         )
-        until(lambda: bool(re.search(line, isthmus("top", "--where").stdout)))
+        eventually(lambda: re.search(line, isthmus("top", "--where").stdout), "a hang")
         told = json.loads(isthmus("ps", "isthmus", "--json").stdout)
         assert {rank["rank"]: rank["pid"] for rank in told} == pids
         assert told[0]["state"] == "waiting"
@@ -151,7 +144,7 @@ def test_what_goes_by_memory_is_seen(isthmus, built):
             ways = {(t["source"], t["way"]): t["messages"] for t in view["traffic"]}
             return min(ways.get(("east", "memory"), 0), ways.get(("west", "memory"), 0)) >= 20
 
-        until(sent)
+        eventually(sent, "what was sent by memory")
 
 
 @pytest.mark.parametrize("library", ["openmpi4", "mpich4"])
@@ -233,8 +226,12 @@ def test_a_ring_that_overflows_is_told(isthmus, built, tmp_path):
 
 def test_a_run_that_is_ended_leaves_its_timeline(isthmus, built, tmp_path):
     file = tmp_path / "run.json"
-    done = isthmus(
-        "run", "--trace", file, "--timeout", 15, "-n", 2, built("openmpi4"), 2, "hang", timeout=240
+    done = with_enough_time(
+        lambda seconds: isthmus(
+            *("run", "--trace", file, "--timeout", seconds, "-n", 2, built("openmpi4"), 2, "hang")
+        ),
+        lambda done: "MPI_Recv from rank 1 with tag 7" in done.stderr,
+        8,
     )
     assert done.returncode == 124, done.stderr
     line = Timeline(file)

@@ -7,12 +7,12 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import mpis
 import pytest
+from waiting import eventually
 
 SOURCE = """\
 #include <mpi.h>
@@ -77,17 +77,13 @@ def asked(process: subprocess.Popen[str]) -> list[str]:
     assert process.stderr
     first = process.stderr.readline()
     if "the ranks are in" not in first:
-        return [first]
+        return [first] + 3 * [""]
     return [process.stderr.readline().strip() for _ in range(4)]
 
 
 def test_who_waits_for_whom(running):
     assert running.stdout.readline() == "up\n"
-    deadline = time.monotonic() + 60
-    while True:
-        lines = asked(running)
-        if len(lines) == 4 and all(map(re.fullmatch, EXPECTED, lines)):
-            break
-        assert time.monotonic() < deadline, lines
-        time.sleep(0.1)
+    eventually(
+        lambda: all(map(re.fullmatch, EXPECTED, asked(running))), "that all are where they wait"
+    )
     assert running.poll() is None
