@@ -34,13 +34,14 @@ def _said(name: str, such_as: str) -> float | None:
 class Limits:
     """Seconds. `start` includes ssh, and the time that somebody may need to type a passphrase;
     `late` is when the user first hears whose ranks are missing; `grace` is what clusters have to
-    end by themselves when one has failed, where the user says so."""
+    end by themselves when one has failed, where the user says so. Hosts under load need
+    many times what is usual: 20 s were not enough for two gateways to open (2026-11)."""
 
     start: float = field(default_factory=lambda: _from_environment("ISTHMUS_START_TIMEOUT", 60))
-    configure: float = 20
+    configure: float = 60
     stage: float = 600
     inspect: float = 60
-    link: float = 20
+    link: float = 60
     spawn: float = 60
     late: float = 10
     grace: float | None = field(default_factory=lambda: _said("ISTHMUS_GRACE", "3"))
