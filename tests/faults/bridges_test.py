@@ -21,7 +21,7 @@ def rows(text: str, words: str) -> list[str]:
 @pytest.mark.parametrize("count", [1, 2])
 def test_everybody_with_everybody(grid: Grid, exchange, count):
     grid.write(TWO + count * BOTH)
-    done = grid.run("-g", "grid.toml", "-n", 4, "--stats", "--timeout", 60, exchange)
+    done = grid.run("-g", "grid.toml", "-n", 4, "--stats", "--timeout", 200, exchange)
     assert (done.returncode, done.stdout) == (0, "4 ranks, 0 bytes wrong\n"), done.stderr
     crossed = rows(done.stderr, "east -> west, by east+west")
     assert len(crossed) == count, done.stderr
@@ -32,7 +32,7 @@ def test_everybody_with_everybody(grid: Grid, exchange, count):
 def test_it_is_with_a_gateway_of_one_cluster(grid: Grid, exchange):
     """That one is linked with it, and carries nothing while it is there."""
     grid.write(TWO + BOTH + "[[gateway]]\ncluster = 'east'\n")
-    done = grid.run("-g", "grid.toml", "-n", 4, "--stats", "--timeout", 60, exchange)
+    done = grid.run("-g", "grid.toml", "-n", 4, "--stats", "--timeout", 200, exchange)
     assert (done.returncode, done.stdout) == (0, "4 ranks, 0 bytes wrong\n"), done.stderr
     (row,) = rows(done.stderr, "east -> east+west")
     assert int(row.split("│")[2]) == 0, done.stderr
@@ -41,7 +41,7 @@ def test_it_is_with_a_gateway_of_one_cluster(grid: Grid, exchange):
 @pytest.mark.parametrize(("mode", "status"), [("abort", 42), ("kill", 137)])
 def test_what_a_rank_does_is_told_to_all(grid: Grid, program, mode, status):
     grid.write(TWO + BOTH)
-    done = grid.run("-g", "grid.toml", "-n", 4, "--timeout", 60, program("ompi"), mode, 3)
+    done = grid.run("-g", "grid.toml", "-n", 4, "--timeout", 200, program("ompi"), mode, 3)
     check(done, status, "rank 3")
 
 
@@ -67,7 +67,7 @@ def test_one_of_two_is_killed_and_the_other_goes_on(remote: Grid, prefix, progra
 def test_a_cluster_without_ranks_forwards(grid: Grid, exchange):
     grid.write(CHAIN)
     words = ["--on", "east", "-n", 2, exchange, ":", "--on", "west", "-n", 2, exchange]
-    done = grid.run("-g", "grid.toml", "--stats", "--timeout", 60, *words)
+    done = grid.run("-g", "grid.toml", "--stats", "--timeout", 200, *words)
     assert (done.returncode, done.stdout) == (0, "4 ranks, 0 bytes wrong\n"), done.stderr
     assert rows(done.stderr, "east -> middle")
     assert rows(done.stderr, "middle -> west")
@@ -78,7 +78,7 @@ def test_two_links_carry(grid: Grid, exchange):
     grid.write(
         TWO + 2 * "[[gateway]]\ncluster = 'west'\n" + 2 * "[[link]]\nbetween = ['east', 'west']\n"
     )
-    done = grid.run("-g", "grid.toml", "-n", 4, "--stats", "--timeout", 60, exchange)
+    done = grid.run("-g", "grid.toml", "-n", 4, "--stats", "--timeout", 200, exchange)
     assert (done.returncode, done.stdout) == (0, "4 ranks, 0 bytes wrong\n"), done.stderr
     for ends in ("east -> west/0", "east -> west/1"):
         (row,) = rows(done.stderr, ends)

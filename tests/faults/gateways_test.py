@@ -20,13 +20,13 @@ def gateways(**counts: int) -> str:
 @pytest.mark.parametrize("counts", [(2, 2), (3, 2), (1, 2)])
 def test_everybody_with_everybody(grid: Grid, exchange, counts):
     grid.write(gateways(east=counts[0], west=counts[1]))
-    done = grid.run("-g", "grid.toml", "-n", 4, "--timeout", 60, exchange)
+    done = grid.run("-g", "grid.toml", "-n", 4, "--timeout", 200, exchange)
     assert (done.returncode, done.stdout) == (0, "4 ranks, 0 bytes wrong\n"), done.stderr
 
 
 def test_both_links_carry(grid: Grid, exchange):
     grid.write(gateways(east=2, west=2))
-    done = grid.run("-g", "grid.toml", "-n", 4, "--stats", "--timeout", 60, exchange)
+    done = grid.run("-g", "grid.toml", "-n", 4, "--stats", "--timeout", 200, exchange)
     assert done.returncode == 0, done.stderr
     rows = [r for r in done.stderr.splitlines() if " -> " in r and "'s ranks" not in r]
     assert len(rows) == 4, done.stderr
@@ -39,7 +39,7 @@ def test_both_links_carry(grid: Grid, exchange):
 @pytest.mark.parametrize(("mode", "status"), [("abort", 42), ("kill", 137)])
 def test_what_a_rank_does_is_told_to_all(grid: Grid, program, mode, status):
     grid.write(gateways(east=2, west=2))
-    done = grid.run("-g", "grid.toml", "-n", 4, "--timeout", 60, program("ompi"), mode, 3)
+    done = grid.run("-g", "grid.toml", "-n", 4, "--timeout", 200, program("ompi"), mode, 3)
     check(done, status, "rank 3")
 
 
@@ -52,7 +52,7 @@ def with_one_there(prefix: Path) -> str:
 
 def test_one_of_two_on_a_host_of_its_own(remote: Grid, prefix, exchange):
     remote.write(with_one_there(prefix))
-    done = remote.run("-g", "grid.toml", "-n", 4, "--timeout", 60, exchange)
+    done = remote.run("-g", "grid.toml", "-n", 4, "--timeout", 200, exchange)
     assert (done.returncode, done.stdout) == (0, "4 ranks, 0 bytes wrong\n"), done.stderr
 
 

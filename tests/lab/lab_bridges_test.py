@@ -69,7 +69,7 @@ def exchange(lab, program, zippers, fault="true", rounds=40):
     there = f"{sys.executable} -m isthmus lab exec --on z1 -- sh {script}"
     return lab(
         "run", "zipper", "--nodes", 1, "--zippers", zippers, "--",
-        sys.executable, "-m", "isthmus", "run", "--stats", "--timeout", 100, program, rounds, there,
+        sys.executable, "-m", "isthmus", "run", "--stats", "--timeout", 200, program, rounds, there,
         timeout=240,
     )  # fmt: skip
 
@@ -130,7 +130,7 @@ def test_ranks_on_a_bridging_host_reach_both_sides_without_a_gateway(lab, progra
     words = [program, 100, "true"]  # ranks 0 and 2 exchange, and 1 and 3
     done = lab(
         "run", "zipper", "--nodes", 1, "--zippers", 1, "--",
-        sys.executable, "-m", "isthmus", "run", "--stats", "--timeout", 100, "-g", grid,
+        sys.executable, "-m", "isthmus", "run", "--stats", "--timeout", 200, "-g", grid,
         "--on", "a", "-n", 1, *words, ":", "--on", "b", "-n", 1, *words, ":",
         "--on", "z", "-n", 2, *words,
         timeout=240,

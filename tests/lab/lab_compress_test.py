@@ -23,7 +23,7 @@ def compressed(standing, tmp_path):
         text = re.sub(r"(?m)^rate = .*", f'rate = "{RATE}"\ncompress = {compress}', text)
         grid.write_text(text)
         done = lab.exec(
-            *(sys.executable, "-m", "isthmus", "run", "--stats", "-g", grid, "--timeout", 100),
+            *(sys.executable, "-m", "isthmus", "run", "--stats", "-g", grid, "--timeout", 200),
             *("-n", 2, *grids.command("openmpi4", PROGRAM), *words),
         )
         assert done.returncode == 0, done.stdout + done.stderr

@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
 def test_ranks_of_all_nodes_share_the_cores_of_the_host(standing, tmp_path, library):
     program = mpis.ALL[library].build_text(SOURCE, tmp_path / "cores")
     lab = standing("hablot", "--nodes", "1")
-    words = (sys.executable, "-m", "isthmus", "run", "--timeout", 100, "-n", 2, program)
+    words = (sys.executable, "-m", "isthmus", "run", "--timeout", 200, "-n", 2, program)
     done = lab.exec(*words)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split("\n")[:2] == [f"{len(os.sched_getaffinity(0))} cores"] * 2

@@ -21,7 +21,7 @@ def test_bulk_stays_off_one_stream(standing, tmp_path, reach):
     grid.write_text(text.replace("[[link]]", f'[[link]]\nreach = "{reach}"'))
     done = lab.exec(
         *("env", "ISTHMUS_TRACE=net", f"ISTHMUS_TRACE_DIR={tmp_path}"),
-        *(sys.executable, "-m", "isthmus", "run", "-g", grid, "--timeout", 100, "-n", 2),
+        *(sys.executable, "-m", "isthmus", "run", "-g", grid, "--timeout", 200, "-n", 2),
         *(*grids.command("openmpi4", PROGRAM), f"loaded:8:{96 << 20}"),
     )
     assert done.returncode == 0, done.stdout + done.stderr

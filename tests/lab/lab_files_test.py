@@ -49,7 +49,7 @@ def test_a_link_that_is_cut_for_a_moment(standing, tmp_path):
     isthmus = f"{sys.executable} -m isthmus lab"
     cut = f"{isthmus} cut a-b && {{ (sleep 2; {isthmus} restore a-b) >/dev/null 2>&1 & }}"
     done = lab.exec(
-        sys.executable, "-m", "isthmus", "run", "--timeout", 100, "-n", 2, program, file, cut
+        sys.executable, "-m", "isthmus", "run", "--timeout", 200, "-n", 2, program, file, cut
     )
     assert done.returncode == 0, done.stderr
     assert "0 wrong" in done.stdout

@@ -35,7 +35,7 @@ def dropped(lab) -> int:
 
 def test_run_names_the_link_the_port_and_the_remedy(walled_in):
     before = dropped(walled_in)
-    done = isthmus(walled_in, "run", "--timeout", 90, "-n", 2, "true")
+    done = isthmus(walled_in, "run", "--timeout", 200, "-n", 2, "true")
     assert done.returncode == 1
     assert LINK.search(one_line(done.stderr)), done.stderr
     assert dropped(walled_in) > before

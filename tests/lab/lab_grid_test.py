@@ -133,7 +133,7 @@ def lines(done):
 def test_each_rank_is_on_its_node(standing, where, testbed):
     lab = standing(testbed, *grids.SIZES[testbed])
     wanted = on_their_nodes(grids.sites(testbed), grids.nodes(testbed))
-    assert lines(isthmus(lab, "run", "--timeout", 90, where(O4))) == wanted
+    assert lines(isthmus(lab, "run", "--timeout", 200, where(O4))) == wanted
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_programs(standing, testbed, libraries, program):
 def test_so_many_zippers(lab, where, zippers):
     done = lab(
         "run", "zipper", "--nodes", 1, "--zippers", zippers, "--",
-        sys.executable, "-m", "isthmus", "run", "--timeout", 90, where(O4),
+        sys.executable, "-m", "isthmus", "run", "--timeout", 200, where(O4),
     )  # fmt: skip
     assert lines(done) == on_their_nodes("ab", 1)
 
@@ -163,7 +163,7 @@ RTT = 0.02
 @pytest.mark.parametrize("mpi", [O4, M4])
 def test_sixteen_nodes(standing, where, mpi):
     lab = standing("matsuda")
-    done = isthmus(lab, "run", "--timeout", 90, "-n", 16, where(mpi), RTT)
+    done = isthmus(lab, "run", "--timeout", 200, "-n", 16, where(mpi), RTT)
     assert lines(done) == on_their_nodes(*MATSUDA)
 
 
@@ -189,7 +189,7 @@ def test_ranks_that_end_at_different_times(standing, tmp_path):
     lab = standing("hablot", *grids.SIZES["hablot"])
     program = compiled(tmp_path, LATE, M4)
     words = [sys.executable, "-m", "isthmus", "lab", "mpirun", "--mpi", "mpich", "-n", 2, program]
-    assert lines(lab.exec("timeout", 30, *words)) == []
+    assert lines(lab.exec("timeout", 200, *words)) == []
 
 
 def test_ranks_of_a_grid_that_end_at_different_times(standing, tmp_path):
@@ -202,7 +202,7 @@ def test_ranks_of_a_grid_that_end_at_different_times(standing, tmp_path):
     )
     program = compiled(tmp_path, CLOSES_LATE, M4)
     for _ in range(4):
-        assert lines(isthmus(lab, "run", "--timeout", 60, "-g", grid, "-n", 8, program)) == []
+        assert lines(isthmus(lab, "run", "--timeout", 200, "-g", grid, "-n", 8, program)) == []
 
 
 def test_a_native_mpi_needs_every_rank_to_reach_every_other(standing, where):

@@ -16,7 +16,7 @@ def test_they_meet_at_the_relay(lab, tmp_path, program):
     grid = tmp_path / "grid.toml"
     grid.write_text(grids.RELAYED + grids.RELAY)
     built = grids.command(O4, mpis.PROGRAMS / program)
-    done = isthmus(lab, "run", "-g", grid, "--timeout", 90, "-n", 4, *built)
+    done = isthmus(lab, "run", "-g", grid, "--timeout", 200, "-n", 4, *built)
     lines(done)
 
 
@@ -24,6 +24,6 @@ def test_without_it_they_do_not(lab, tmp_path):
     grid = tmp_path / "grid.toml"
     grid.write_text(grids.RELAYED)
     built = compiled(tmp_path, "int main(void) { return 0; }", O4)
-    done = isthmus(lab, "run", "-g", grid, "--timeout", 90, "-n", 4, built)
+    done = isthmus(lab, "run", "-g", grid, "--timeout", 200, "-n", 4, built)
     assert done.returncode == 1
     assert "cannot connect to" in done.stderr

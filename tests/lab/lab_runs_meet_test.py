@@ -56,7 +56,7 @@ class Runs:
             where = ["--on", f"{site}0", "--", "env", f"ISTHMUS_RUNS={self.apart[site]}"]
         guests = ["--guests-at", AT] if site == "a" and self.apart else ["--guests"]
         return self.lab.labs.start(
-            "exec", "--lab", self.lab.id, *where, *ISTHMUS, "run", *guests, "--timeout", 90,
+            "exec", "--lab", self.lab.id, *where, *ISTHMUS, "run", *guests, "--timeout", 200,
             "-g", grid, "-n", 2, built, *words,
         )  # fmt: skip
 
