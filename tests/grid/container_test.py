@@ -117,7 +117,8 @@ def test_one_world(isthmus, parts, monkeypatch, reach):
     assert sorted(done.stdout.splitlines()) == [f"{rank} of 4: 6, contained" for rank in range(4)]
 
 
-def test_the_status_is_the_ranks(isthmus, podman, parts):
+def test_the_status_is_the_ranks(isthmus, podman, parts, monkeypatch):
+    monkeypatch.setenv("ISTHMUS_GRACE", "60")  # podman may take its time to tell of the end
     done = isthmus("run", *parts("hang", 1))
     assert done.returncode == 7, done.stderr
     assert 'rank 1 (cluster "east") ended without MPI_Finalize, with status 7' in done.stderr
