@@ -65,6 +65,7 @@ def running(request, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         text=True,
         env=os.environ
         | {"OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+        | {"ISTHMUS_COLL": "barrier=fan"}  # by messages alone
         | ({"ISTHMUS_REACH": "gateway"} if reach == "gateway" else {}),
     ) as process:
         yield process

@@ -8,6 +8,8 @@
 
 #include "mpi/comm/comm.hpp"
 #include "mpi/making/agreement.hpp"
+#include "mpi/making/networks.hpp"
+#include "mpi/making/room.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/limits.hpp"
@@ -33,14 +35,15 @@ void agree_on_limits() {
     int tag_upper_bound;
     int universe_size;  // of the cluster; the number of its ranks where it is not known
     std::uint64_t settings_mark;
+    double bandwidth;  // of the room, at rank 0
   };
-  const Grid& here = *grid();
+  Grid& here = *grid();
   GridLimits agreed;
   agreed.tag_upper_bound = here.shadow->tag_upper_bound;
   const int universe = world_attribute(MPI_UNIVERSE_SIZE).value_or(0);
-  const std::vector<Mine> all = tell_all(
-      here.world_comm,
-      Mine{agreed.tag_upper_bound, std::max(universe, here.local_size), here.settings_mark});
+  const std::vector<Mine> all =
+      tell_all(here.world_comm, Mine{agreed.tag_upper_bound, std::max(universe, here.local_size),
+                                     here.settings_mark, bandwidth_of_room()});
   for (const Mine& each : all) {
     agreed.tag_upper_bound = std::min(agreed.tag_upper_bound, each.tag_upper_bound);
     if (each.settings_mark != all.front().settings_mark) {
@@ -54,6 +57,9 @@ void agree_on_limits() {
     agreed.universe_size += all[static_cast<std::size_t>(layout.leader(cluster))].universe_size;
   }
   set_limits(agreed);
+  if (const double bandwidth = all.front().bandwidth; bandwidth > 0) {
+    here.part_network = networks_of_room(here.world(), here.networks, bandwidth);
+  }
 }
 
 }  // namespace isthmus::face

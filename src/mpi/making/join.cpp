@@ -14,7 +14,6 @@
 #include "core/trace/trace.hpp"
 #include "mpi/coll/failures.hpp"
 #include "mpi/comm/comm.hpp"
-#include "mpi/making/agree_on_distance.hpp"
 #include "mpi/making/agree_on_limits.hpp"
 #include "mpi/making/grid_barrier.hpp"
 #include "mpi/making/making.hpp"
@@ -180,7 +179,6 @@ void join_grid(ProgressBy by) {
     hear_of_failures();
     start_native_progress(by, threads_multiple());
     agree_on_limits();
-    agree_on_distance();
     leave_when_self_is_deleted();
   } catch (const std::exception& failure) {
     abort_grid(1, std::string("cannot join the grid: ") + failure.what());
