@@ -34,8 +34,8 @@ def _said(name: str, such_as: str) -> float | None:
 class Limits:
     """Seconds. `start` includes ssh, and the time that somebody may need to type a passphrase;
     `late` is when the user first hears whose ranks are missing; `grace` is what clusters have to
-    end by themselves when one has failed, where the user says so. Hosts under load need
-    many times what is usual: 20 s were not enough for two gateways to open (2026-11)."""
+    end by themselves when one has failed, where the user says so. A host may
+    be starved meanwhile, or stand still: 20 s did not do to open two gateways (2026-11)."""
 
     start: float = field(default_factory=lambda: _from_environment("ISTHMUS_START_TIMEOUT", 60))
     configure: float = 60
