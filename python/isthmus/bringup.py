@@ -182,6 +182,9 @@ class BringUp:
         own = {gateway.node for gateway in spec.gateways}
         if any(link.target in own and not link.spec.encrypt for link in self._plan.links):
             settings["accept_plain"] = True
+        served = {cluster for gateway in spec.gateways for cluster in gateway.clusters}
+        if not all(self._plan.places[cluster].spec.encrypt for cluster in served):
+            settings["accept_plain_ranks"] = True
         if self._plan.alone:
             settings["alone"] = True
         for variable, key in OF_AGENTS.items():
@@ -296,6 +299,7 @@ class BringUp:
                     "arch": self._machines[i].get("arch"),
                     "long_double": self._machines[i].get("long_double"),
                     "net": cluster.spec.net,
+                    "encrypt": cluster.spec.encrypt,
                 }
                 | _ranks(cluster.block)
                 for i, cluster in enumerate(self._plan.clusters)

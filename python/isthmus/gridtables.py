@@ -47,6 +47,7 @@ class ClusterSpec(Table):
     prefix: PathThere | None = None
     env: Env = {}
     net: Net = "tcp"
+    encrypt: bool = True
     ports: Ports | None = None
     wait: Wait | None = None
     scheduler: Scheduler | None = None

@@ -45,6 +45,8 @@ def dry_run(plan: Plan, commands: Sequence[Sequence[str]]) -> Iterable[str]:
                 for place in gateway.places
             )
             yield f"  gateway  {plan.gateway_name(gateway.node)} listens on {where}"
+        if agent.has_ranks and plan.gateways and not spec.encrypt:
+            yield "  encrypt  not between its ranks and their gateways"
     joints = [gateway for gateway in plan.gateways if len(gateway.clusters) > 1]
     if plan.links or joints:
         yield ""
@@ -127,10 +129,12 @@ def stats_table(plan: Plan, stats: Stats) -> None:
             format_bytes(int(count["wire_bytes"])),
             *(_of_tcp(count) if leg.startswith("direct") else ()),
         )
-    # Of sockets nobody need be told.
+    # Of sockets that are as ever nobody need be told.
     for (node, cluster), near in sorted(stats.near.items()):
         legs = [
-            f"{leg} ({near[leg]} of {near['processes']})" for leg in ("memory", "ucx") if near[leg]
+            f"{words} ({near[leg]} of {near['processes']})"
+            for leg, words in (("memory", "memory"), ("ucx", "ucx"), ("plain", "not encrypted"))
+            if near[leg]
         ]
         if legs:
             table.add_row(

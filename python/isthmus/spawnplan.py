@@ -42,6 +42,7 @@ class Growth:
             "arch": machine.get("arch") or "",
             "long_double": machine.get("long_double") or "",
             "part": self.part,
+            "encrypt": self.cluster.spec.encrypt,
         }
 
 

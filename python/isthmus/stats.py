@@ -9,6 +9,7 @@ from isthmus.errors import IsthmusError
 from isthmus.members import Members
 
 _DIRECT = ("conduits", "ucx", "messages", "bytes", "wire_bytes", "streams", "lost_bytes")
+_NEAR = ("processes", "ucx", "memory", "plain", "messages", "bytes", "wire_bytes")
 
 
 @dataclass
@@ -51,10 +52,7 @@ class Stats:
         for count in answer.get("near") or []:
             with contextlib.suppress(KeyError, TypeError, ValueError):
                 key2 = int(count["node"]), int(count["cluster"])
-                self.near[key2] = {
-                    k: int(count[k])
-                    for k in ("processes", "ucx", "memory", "messages", "bytes", "wire_bytes")
-                }
+                self.near[key2] = {k: int(count[k]) for k in _NEAR}
         with contextlib.suppress(KeyError, TypeError, ValueError):
             self.cpu[tuple(sorted(gateways))] = float(answer["cpu"])
         for count in answer.get("crossings") or []:

@@ -93,6 +93,12 @@ Net read_net(const json& object, const std::string& where) {
   }
 }
 
+/// Of a cluster or a link: all is encrypted but what says false.
+bool read_encrypt(const json& object) {
+  const auto found = object.find("encrypt");
+  return found == object.end() || *found != false;
+}
+
 Cluster read_one_cluster(const json& entry, const std::string& where) {
   Cluster cluster;
   cluster.name = text(member(entry, where, "name"), where + ".name");
@@ -100,6 +106,7 @@ Cluster read_one_cluster(const json& entry, const std::string& where) {
   cluster.arch = text_or_none(entry, where, "arch");
   cluster.long_double = text_or_none(entry, where, "long_double");
   cluster.net = read_net(entry, where);
+  cluster.encrypt = read_encrypt(entry);
   if (entry.contains("part")) {
     cluster.part = static_cast<int>(number(entry, where, "part", 0, INT32_MAX));
   }
@@ -165,8 +172,7 @@ void read_direct(const json& links, World& world) {
     const std::string where = element("direct", i);
     const auto [a, b] = read_between(links[i], where, world.clusters.size());
     Direct link{a, b};
-    const auto encrypt = links[i].find("encrypt");
-    link.encrypt = encrypt == links[i].end() || *encrypt != false;
+    link.encrypt = read_encrypt(links[i]);
     link.tcp = links[i].value("tcp", json(true)) != false;
     link.shm = links[i].value("shm", json(false)) == true;
     link.rate = amount(links[i], where, "rate");
@@ -264,7 +270,8 @@ std::string world_to_json(const World& world) {
                         {"arch", cluster.arch},
                         {"long_double", cluster.long_double},
                         {"part", cluster.part},
-                        {"net", name_of(cluster.net)}});
+                        {"net", name_of(cluster.net)},
+                        {"encrypt", cluster.encrypt}});
     if (!cluster.ranks.empty()) clusters.back()["ranks"] = ranks_to_text(cluster.ranks);
     if (cluster.is_guest()) {
       clusters.back()["run"] = cluster.run;

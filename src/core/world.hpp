@@ -43,6 +43,7 @@ struct Cluster {
   std::string long_double{};  ///< format of its `long double`, to be compared; empty: unknown
   int part = 0;               ///< which MPI_COMM_WORLD its ranks are of: 0, and one for each spawn
   Net net = Net::Tcp;         ///< between its processes and their gateways
+  bool encrypt = true;        ///< likewise, where these are on different hosts
   /// World ranks of its processes, ascending as native ranks do; empty: they are the nodes.
   std::vector<int> ranks{};
   std::string run{};  ///< of a guest: the job of the other run that it belongs to
@@ -145,14 +146,14 @@ std::string quoted_clusters(const World& world, const std::vector<std::size_t>& 
 
 /// To and from the JSON text that travels in ISTHMUS_WORLD:
 ///   {"clusters":[{"name":"east","size":4,"arch":"x86_64","long_double":"64/16","part":0,
-///      "ranks":"0-3,8","run":"","there":0,"net":"tcp"},...],
+///      "ranks":"0-3,8","run":"","there":0,"net":"tcp","encrypt":true},...],
 ///    "gateways":[{"node":2147483648,"clusters":[0],"addresses":["unix:/...","tcp:..."],
 ///      "hops":[0,1],"name":""},...],
 ///    "direct":[{"between":[0,1],"encrypt":true,"rate":125e6,"rtt":0.0116,"streams":0,
 ///      "patience":600,"congestion":"","net":"tcp"},...]}
-/// where `arch`, `long_double`, `part`, `ranks`, `run`, `there`, `net`, `hops`, `name` and `direct`
-/// may be absent, and all but `between` in it. `world_from_json` throws std::invalid_argument with
-/// a sentence that names the wrong key.
+/// where `arch`, `long_double`, `part`, `ranks`, `run`, `there`, `net`, `encrypt`, `hops`, `name`
+/// and `direct` may be absent, and all but `between` in it. `world_from_json` throws
+/// std::invalid_argument with a sentence that names the wrong key.
 std::string world_to_json(const World& world);
 World world_from_json(const std::string& text);
 

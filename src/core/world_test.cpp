@@ -10,7 +10,7 @@ namespace isthmus::core {
 namespace {
 
 constexpr const char* kTwo =
-    R"({"clusters":[{"name":"east","size":4},{"name":"west","size":2}],
+    R"({"clusters":[{"name":"east","size":4},{"name":"west","size":2,"encrypt":false}],
         "gateways":[{"node":2147483648,"clusters":[0],"addresses":["unix:/run/a","tcp:h:1"]},
                     {"node":2147483649,"clusters":[1],"addresses":[]}]})";
 
@@ -20,6 +20,8 @@ TEST(World, SurvivesTheRoundTrip) {
   EXPECT_EQ(world.size(), 6);
   EXPECT_EQ(world.clusters[1].name, "west");
   EXPECT_EQ(world.clusters[1].first, 4);
+  EXPECT_TRUE(world.clusters[0].encrypt);
+  EXPECT_FALSE(world.clusters[1].encrypt);
   ASSERT_EQ(world.gateways.size(), 2U);
   EXPECT_EQ(world.gateways[0].addresses, (std::vector<std::string>{"unix:/run/a", "tcp:h:1"}));
   EXPECT_EQ(world.gateways[1].node, kFirstGateway + 1);

@@ -80,8 +80,13 @@ asio::awaitable<std::shared_ptr<Stream>> connect_one(std::string text, Credentia
     if (error && deadline.passed()) error = asio::error::timed_out;
     if (error) continue;
     prepare(*socket, address.is_unix);
-    auto stream = co_await authenticate_as_client(std::move(*socket), credentials, protection, text,
-                                                  options.limit);
+    std::shared_ptr<Stream> stream;
+    try {
+      stream = co_await authenticate_as_client(std::move(*socket), credentials, protection, text,
+                                               options.limit);
+    } catch (const MustEncrypt&) {
+      throw MustEncrypt(text, options.ruled_by);
+    }
     if (address.shares_memory) co_return RingStream::offer(*stream, options.ring_bytes);
     if (address.is_unix && options.ring_bytes > 0 && options.net != core::Net::Ucx) {
       stream =

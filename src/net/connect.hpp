@@ -16,6 +16,7 @@ namespace isthmus::net {
 struct ConnectOptions {
   bool encrypt_loopback = false;          ///< encrypt also what does not leave the host
   bool encrypt_remote = true;             ///< encrypt what leaves the host
+  std::string ruled_by = "the [[link]]";  ///< the table that says so, for messages
   std::size_t ring_bytes = 0;             ///< of each ring, where memory is shared (shm/), else 0
   core::Net net = core::Net::Tcp;         ///< whether bytes go by UCX in the end (ucx/)
   core::NodeId self = core::kNobody;      ///< who asks for that

@@ -42,7 +42,10 @@ std::size_t Endpoint::Io::ring_bytes() const {
 
 ConnectOptions Endpoint::Io::connect_options() const {
   ConnectOptions options;
-  options.net = config.world.clusters[config.world.cluster_of(config.node)].net;
+  const core::Cluster& cluster = config.world.clusters[config.world.cluster_of(config.node)];
+  options.net = cluster.net;
+  options.encrypt_remote = cluster.encrypt;
+  options.ruled_by = "[cluster." + cluster.name + "]";
   options.self = static_cast<core::NodeId>(config.node);
   options.ring_bytes = config.memory ? ring_bytes() : 0;
   return options;

@@ -76,11 +76,7 @@ asio::awaitable<void> plain_client(PlainStream& stream, const Credentials& crede
   if (answer[0] == kOtherJob) {
     throw WrongKey(where + " serves another job than \"" + credentials.job + "\"");
   }
-  if (answer[0] == kMustEncrypt) {
-    fail(where +
-         " serves only encrypted connections from other hosts; turn on `encrypt` for "
-         "this link, or turn it off on both sides");
-  }
+  if (answer[0] == kMustEncrypt) throw MustEncrypt(where, "the [[link]]");
   if (answer[0] == kOtherVersion) {
     fail(where +
          " speaks another version of the handshake: install the same release of Isthmus "

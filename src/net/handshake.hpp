@@ -26,6 +26,15 @@ class WrongKey : public Refusal {
   using Refusal::Refusal;
 };
 
+/// The other end serves only encrypted streams. `ruled_by` is the table of the grid file whose
+/// `encrypt` says what goes between the two.
+class MustEncrypt : public Refusal {
+ public:
+  MustEncrypt(const std::string& where, const std::string& ruled_by)
+      : Refusal(where + " serves only encrypted connections from other hosts; `encrypt` of " +
+                ruled_by + " must be the same on both sides") {}
+};
+
 enum class Protection { Plain, Encrypted };
 
 /// Both throw Refusal, or std::runtime_error for what may pass, with a sentence; when `limit`

@@ -210,6 +210,13 @@ def test_the_leg_is_told(doctor, reach, leg):
     assert doctor.of("east - west", "leg")["text"].startswith(leg)
 
 
+def test_the_leg_inside_a_cluster_is_told_where_it_is_not_encrypted(doctor):
+    assert doctor("[cluster.east]\nencrypt = false\n[cluster.west]\n") == 0
+    told = doctor.of("cluster east, ranks - gateways", "leg")
+    assert told["text"] == "TCP, between hosts not encrypted"
+    assert not any("west, ranks" in finding["where"] for finding in doctor.findings)
+
+
 @pytest.mark.parametrize(("network", "leg"), [("", "memory"), ("rtt = '2ms'", "TCP")])
 def test_the_leg_of_gateways_is_told(doctor, network, leg):
     link = f"[[link]]\nbetween = ['east', 'west']\n{network}\n"

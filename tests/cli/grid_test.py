@@ -182,6 +182,7 @@ def test_everything_that_a_file_may_hold():
             ["streams must be at least 1"],
         ),
         ("[cluster.a]\n[[link]]\nbetween=['a','b']\nencrypt = 1", 4, ["must be true or false"]),
+        ("[cluster.a]\nencrypt = 'no'", 2, ["cluster.a.encrypt", "must be true or false"]),
     ],
 )
 def test_wrong_files(text, line, words):

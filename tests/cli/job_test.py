@@ -57,8 +57,8 @@ def test_what_agents_are_told(pair):
     world = west.told("link")["world"]
     machine = {"arch": "x86_64", "long_double": "64/16"}  # as the agents said
     assert world["clusters"] == [
-        {"name": "east", "size": 1, **machine, "net": "tcp"},
-        {"name": "west", "size": 1, **machine, "net": "tcp"},
+        {"name": "east", "size": 1, **machine, "net": "tcp", "encrypt": True},
+        {"name": "west", "size": 1, **machine, "net": "tcp", "encrypt": True},
     ]
     assert world["gateways"] == [
         {"node": first, "clusters": [0], "addresses": [], "hops": [0, 1], "name": "east"},
@@ -100,10 +100,26 @@ def test_stats(pair):
 )
 def test_stats_of_a_gateways_processors(pair, sent, said):
     near = {"node": routes.FIRST_GATEWAY, "cluster": 0, "processes": 1, "ucx": 0, "memory": 0}
-    near |= {"messages": 1, "bytes": sent, "wire_bytes": sent}
+    near |= {"plain": 0, "messages": 1, "bytes": sent, "wire_bytes": sent}
     done = pair({"stats": {"cpu": 1.5, "near": [near]}}).run("-n", "2", "--stats", "x")
     assert f"gateway east: {said}" in done.stderr
     assert ("for each GB" in done.stderr) is ("for each GB" in said)
+
+
+def test_a_cluster_may_encrypt_nothing_between_its_ranks_and_gateways(grid):
+    near = {"node": routes.FIRST_GATEWAY, "cluster": 0, "processes": 2, "ucx": 0, "memory": 1}
+    near |= {"plain": 1, "messages": 1, "bytes": 9, "wire_bytes": 9}
+    grid.cluster("east", "encrypt = false", stats={"near": [near]})
+    grid.cluster("west")
+    done = grid.run("-n", "2", "--dry-run", "x")
+    assert done.stdout.count("encrypt  not between its ranks and their gateways") == 1
+    done = grid.run("-n", "2", "--stats", "x")
+    assert done.returncode == 0, done.stderr
+    assert "east -> east's ranks, memory (1 of 2), not encrypted (1 of 2)" in done.stderr
+    told = {name: install.told("configure")["settings"] for name, install in grid.installs.items()}
+    assert told == {"east": {"accept_plain_ranks": True}, "west": {}}
+    clusters = grid.installs["west"].told("link")["world"]["clusters"]
+    assert [cluster["encrypt"] for cluster in clusters] == [False, True]
 
 
 def test_verbose_tells_the_steps(pair):

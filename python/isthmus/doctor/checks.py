@@ -21,7 +21,7 @@ from isthmus.grid import Grid, LinkSpec
 from isthmus.limits import Limits
 from isthmus.measuring.place import End
 from isthmus.placement import Part
-from isthmus.plan import AgentPlan, GatewayPlan, Place, Plan, make_plan, split_address
+from isthmus.plan import AgentPlan, ClusterPlan, GatewayPlan, Place, Plan, make_plan, split_address
 from isthmus.relay import Voice
 from isthmus.routes import GatewayLink
 from isthmus.units import version_line
@@ -64,6 +64,9 @@ def grid(model: Grid, say: Say) -> None:
                 say(_leg(plan, pair, spec))
             for link in plan.links:
                 say(_leg_of_gateways(plan, link))
+            for cluster in plan.clusters:
+                if not cluster.spec.encrypt:
+                    say(_leg_inside(cluster))
     for link in plan.links:
         _link(plan, hosts, link, say)
     for (one, other), spec in plan.pairs.items():
@@ -264,6 +267,14 @@ def _leg_of_gateways(plan: Plan, link: GatewayLink) -> Finding:
     else:
         text = "UCX" if link.spec.net == "ucx" else "UCX where both hosts have it, else TCP"
     return Finding(where, "leg", "ok", text)
+
+
+def _leg_inside(cluster: ClusterPlan) -> Finding:
+    """By which the ranks of a cluster reach their gateways, where that is not as ever."""
+    net = "UCX" if cluster.spec.net == "ucx" else "UCX where both hosts have it, else TCP"
+    text = "TCP" if cluster.spec.net == "tcp" else net
+    text += ", between hosts not encrypted"
+    return Finding(f"cluster {cluster.name}, ranks - gateways", "leg", "ok", text)
 
 
 # -- links ----------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ isthmus_test(NAME gateway_test THREADS
     gateway/gateway_test.cpp
     gateway/gateway_anew_test.cpp
     gateway/gateway_bridge_test.cpp
+    gateway/gateway_plain_test.cpp
     gateway/gateway_direct_test.cpp
     gateway/gateway_failover_test.cpp
     gateway/gateway_faults_test.cpp

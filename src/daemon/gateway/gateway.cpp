@@ -36,7 +36,7 @@ std::vector<std::string> Gateway::listen(const std::vector<std::string>& address
     settings.self = state_->config.node;
     settings.software = net::software();
     settings.credentials = {state_->config.job, state_->config.secret};
-    settings.accept_plain = state_->config.accept_plain;
+    settings.accept_plain = state_->config.accept_plain || state_->config.accept_plain_ranks;
     settings.handshake_timeout = state_->config.handshake_timeout;
     settings.short_of_files = [weak = std::weak_ptr(state_)](const std::string& sentence) {
       const auto state = weak.lock();
@@ -154,6 +154,7 @@ std::map<std::size_t, NearCount> Gateway::near() const {
     ++count.processes;
     if (peer->leg == net::Stream::Leg::Ucx) ++count.ucx;
     if (peer->leg == net::Stream::Leg::Memory) ++count.memory;
+    if (peer->exposed && peer->leg != net::Stream::Leg::Ucx) ++count.plain;
     count.messages += peer->neighbour->messages;
     count.bytes += peer->neighbour->bytes;
     count.wire_bytes += peer->driver->conduit().counts().wire_bytes;

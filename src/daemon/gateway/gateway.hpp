@@ -37,9 +37,11 @@ struct GatewayConfig {
   /// Bounds what a link has under way, and what waits here for others, each. Twice bandwidth x
   /// delay of 10 Gbit/s and 50 ms; what is really in use follows the network's own windows.
   std::size_t link_bytes = std::size_t{128} << 20;
-  /// Serve unencrypted (still authenticated) TCP conduits from other hosts. Needed when a link
-  /// of the grid has encryption turned off. Unix sockets and loopback never need it.
+  /// Serve unencrypted (still authenticated) TCP conduits from gateways on other hosts. Needed when
+  /// a link of the grid has encryption turned off. Unix sockets and loopback never need it.
   bool accept_plain = false;
+  /// The same from processes, where a cluster of its own has; the world says which.
+  bool accept_plain_ranks = false;
   /// It takes the place of one that has died, and serves nobody itself. Its neighbours connect to
   /// it when they like, and send at once.
   bool anew = false;
@@ -96,6 +98,7 @@ struct LinkCount {
 struct NearCount {
   int processes = 0;
   int ucx = 0, memory = 0;  ///< of these, by UCX; by memory that they share with it
+  int plain = 0;            ///< of these, by TCP from other hosts without encryption
   std::uint64_t messages = 0, bytes = 0, wire_bytes = 0;
 };
 

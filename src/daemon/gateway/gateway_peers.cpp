@@ -34,6 +34,10 @@ std::string Gateway::State::objection(const net::Listener::Newcomer& newcomer) c
       return "it has said goodbye already";
     if (known != peers.end() && known->second->driver->closed()) return "has given up this link";
     if (by_ucx && !config.accept_plain) return "has no link without encryption, as UCX needs it";
+    if (newcomer.exposed && !config.accept_plain) {
+      return "serves only encrypted connections of gateways; `encrypt` of the [[link]] must be the "
+             "same on both sides";
+    }
     return {};
   }
   if (!world) return "the gateway has not been told about the grid yet";
@@ -43,8 +47,13 @@ std::string Gateway::State::objection(const net::Listener::Newcomer& newcomer) c
     return world->rank_name(node) + " is not of " +
            core::quoted_clusters(*world, router.clusters());
   }
-  if (by_ucx && world->clusters[world->cluster_of_node(node)].net == core::Net::Tcp) {
+  const core::Cluster& cluster = world->clusters[world->cluster_of_node(node)];
+  if (by_ucx && cluster.net == core::Net::Tcp) {
     return "the grid file does not let processes of this cluster use UCX";
+  }
+  if (newcomer.exposed && !by_ucx && cluster.encrypt) {
+    return "serves only encrypted connections of this cluster's processes; `encrypt` of [cluster." +
+           cluster.name + "] must be the same on both sides";
   }
   if (known == peers.end()) return {};
   if (known->second->driver->conduit().peer_session() != newcomer.session) {
@@ -74,6 +83,7 @@ void Gateway::State::welcome(net::Listener::Newcomer newcomer) {
       known == peers.end() ? add_peer(newcomer.node, newcomer.is_unix) : known->second;
   peer->where = newcomer.stream->where();
   peer->leg = newcomer.stream->leg();
+  peer->exposed = newcomer.exposed;
   log::debug("{} connects from {}", name(newcomer.node), peer->where);
   if (core::is_gateway(peer->node)) {
     peer->driver->attach(std::move(newcomer.stream), newcomer.read);

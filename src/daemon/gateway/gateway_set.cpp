@@ -112,6 +112,7 @@ GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& reques
     config.services = request.services;
     config.anew = request.settings.value("anew", json(false)) == true;
     config.accept_plain = request.settings.value("accept_plain", json(false)) == true;
+    config.accept_plain_ranks = request.settings.value("accept_plain_ranks", json(false)) == true;
 
     State* state = state_.get();
     Gateway::Events heard;
@@ -357,6 +358,7 @@ json GatewaySet::near_stats() const {
                       {"processes", count.processes},
                       {"ucx", count.ucx},
                       {"memory", count.memory},
+                      {"plain", count.plain},
                       {"messages", count.messages},
                       {"bytes", count.bytes},
                       {"wire_bytes", count.wire_bytes}});

@@ -46,6 +46,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
     bool told_link = false;  // a gateway: how the link is to be used, where this end has opened it
     bool joined = false;     // a process: said that it is connected to all gateways here
     net::Stream::Leg leg{};  // likewise: by what its connection goes, or went
+    bool exposed = false;    // likewise: not encrypted, and from another host or by UCX
     core::Router::Neighbour* neighbour = nullptr;
     std::string where;
     std::string last_failure;                       // of a process's connection

@@ -62,6 +62,8 @@ struct BedOptions {
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds handshake_timeout{5'000};
   std::size_t wrong_secret = SIZE_MAX;  // index of a gateway that has another secret
+  std::string host = "127.0.0.1";       // where gateways listen
+  std::vector<std::size_t> plain{};     // clusters whose ranks and gateways do not encrypt
 };
 
 class Testbed {
@@ -83,6 +85,7 @@ class Testbed {
     int first = 0;
     for (std::size_t i = 0; i < options_.sizes.size(); ++i) {
       world.clusters.push_back({"c" + std::to_string(i), first, options_.sizes[i]});
+      world.clusters.back().encrypt = !is_plain(i);
       first += options_.sizes[i];
     }
     world.direct = options_.direct;
@@ -302,6 +305,9 @@ class Testbed {
     config.connect_timeout = options_.connect_timeout;
     config.handshake_timeout = options_.handshake_timeout;
     config.anew = anew;
+    for (std::size_t c = 0; c < world_.clusters.size(); ++c) {
+      config.accept_plain_ranks |= serves(i, c) && is_plain(c);
+    }
     Gateway::Events events;
     events.fault = [this, i](const std::string& message, int) { gateway_faults_[i]->set(message); };
     events.abort = [this, i](int rank, int code, const std::string& message) {
@@ -318,7 +324,8 @@ class Testbed {
     events.rejected = [this, i](const std::string& sentence) { rejected_[i]->set(sentence); };
     gateways_[i] = std::make_unique<Gateway>(io_, config, events);
     if (anew) return gateways_[i]->listen(addresses_[i]);
-    return gateways_[i]->listen({"tcp:127.0.0.1:0", "unix:" + folder_ + "/g" + std::to_string(i)});
+    const std::string door = "unix:" + folder_ + "/g" + std::to_string(i);
+    return gateways_[i]->listen({"tcp:" + options_.host + ":0", door});
   }
 
   // The gateways of the neighbouring cluster `there` that gateway `i` is linked with: the k-th of
@@ -339,6 +346,10 @@ class Testbed {
   }
 
   bool is_relay(std::size_t i) const { return options_.relay && i + 1 == cluster_.size(); }
+
+  bool is_plain(std::size_t cluster) const {
+    return std::find(options_.plain.begin(), options_.plain.end(), cluster) != options_.plain.end();
+  }
 
   bool serves(std::size_t i, std::size_t cluster) const {
     return !is_relay(i) && (cluster_[i] == cluster || i >= first_bridge_);
