@@ -315,6 +315,13 @@ def test_in_one_room_isthmus_is_measured_without_encryption_too():
         assert not any(link.encrypt for grid in plain for link in grid.link)
 
 
+def test_clusters_may_have_plain_legs():
+    grid = grids.parse(GRID, "first")
+    plain = gridfile.with_plain_legs(grid)
+    assert [cluster.encrypt for cluster in plain.cluster.values()] == [False, False]
+    assert plain.link == grid.link
+
+
 def test_ends_of_a_grid(tmp_path: Path):
     file = tmp_path / "grid.toml"
     file.write_text(GRID)

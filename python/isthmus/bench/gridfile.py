@@ -37,6 +37,15 @@ def reached(grid: Grid, reach: Reach, **keys: Any) -> Grid:
     return parse_grid(write(grid.model_copy(update={"link": links})), reach)
 
 
+def with_plain_legs(grid: Grid) -> Grid:
+    """The same grid, with nothing encrypted between the ranks of a cluster and their gateways."""
+    clusters = {
+        name: cluster.model_copy(update={"encrypt": False})
+        for name, cluster in grid.cluster.items()
+    }
+    return parse_grid(write(grid.model_copy(update={"cluster": clusters})), "plain legs")
+
+
 def with_gateways(grid: Grid, gateways: Sequence[GatewaySpec]) -> Grid:
     """The same grid with these gateways alone."""
     data = json.loads(grid.model_dump_json(exclude_none=True, exclude_defaults=True))

@@ -11,7 +11,8 @@ from isthmus.units import format_bytes
 OURS, DIRECT, MEMORY = "isthmus", "isthmus-direct", "isthmus-memory"
 PLAIN = "isthmus-direct-plain"  # without encryption, as natives are
 UNTUNED, TCP = "isthmus-untuned", "tcp"
-PROXIES = ("haproxy", "stunnel")  # pairs in the gateways' places
+PROXIES = ("haproxy", "stunnel")  # pairs in the gateways' places, which encrypt what crosses alone
+PLAIN_LEGS = "isthmus-plain-legs"  # encrypts that alone, too
 
 
 # -- the figures ----------------------------------------------------------------------------------
@@ -78,7 +79,8 @@ def _over_iperf(results: Results) -> tuple[float, str]:
 
 
 def _over_proxies(results: Results) -> tuple[float, str]:
-    ours = results.rate(OURS, "stream")
+    """Like for like: what stays in a cluster is encrypted by neither."""
+    ours = results.rate(PLAIN_LEGS, "stream")
     rates = {}
     for key in PROXIES:
         with suppress(NotMeasuredError):
@@ -87,6 +89,8 @@ def _over_proxies(results: Results) -> tuple[float, str]:
         raise NotMeasuredError("HAProxy and stunnel: not measured (are they installed?)")
     best = max(rates, key=lambda key: rates[key])
     note = f"{_megabits(ours)} against {_megabits(rates[best])} Mbit/s of {results.labels[best]}"
+    with suppress(NotMeasuredError):
+        note += f"; with all legs encrypted {_megabits(results.rate(OURS, 'stream'))}"
     return ours / rates[best], note
 
 
@@ -176,7 +180,8 @@ LIMITS = (
     ),
     Limit("fatpipe", "one-way bandwidth over iperf3's", "at least", 0.9, _over_iperf),
     Limit(
-        "fatpipe", "one-way bandwidth over that of the best proxies in the gateways' places",
+        "fatpipe",
+        "one-way bandwidth, legs in clusters plain, over the best proxies in the gateways' places",
         "at least", 1.2, _over_proxies,
     ),
     Limit("lossy", "one-way bandwidth over one TCP stream's", "at least", 3, _over_tcp_stream),

@@ -14,7 +14,7 @@ from isthmus.bench.contestants import (
     has_iperf,
     tunings,
 )
-from isthmus.bench.limits import DIRECT, MEMORY, OURS, PLAIN, PROXIES, UNTUNED
+from isthmus.bench.limits import DIRECT, MEMORY, OURS, PLAIN, PLAIN_LEGS, PROXIES, UNTUNED
 from isthmus.bench.mpis import Mpi
 from isthmus.bench.relays import relays
 from isthmus.bench.session import Entry
@@ -168,6 +168,9 @@ def _kinds(place: Place) -> list[tuple[str, str, Grid, int | None]]:
     """Ways between two clusters: key, label, grid, ceiling of socket buffers."""
     kinds: list[tuple[str, str, Grid, int | None]]
     kinds = [(OURS, "Isthmus, gateways", gridfile.reached(place.grid, "gateway"), None)]
+    if place.lab and place.name == "fatpipe":
+        plain = gridfile.with_plain_legs(kinds[0][2])
+        kinds.append((PLAIN_LEGS, "Isthmus, gateways, plain legs in clusters", plain, None))
     if place.name == LOOPBACK:
         kinds.append((MEMORY, "Isthmus, shared memory", place.grid, None))
     if place.lab and place.open:
