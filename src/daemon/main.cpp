@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -24,6 +25,15 @@ std::string own_path() {
   return std::filesystem::read_symlink("/proc/self/exe", error).string();
 }
 
+// A gateway's memory grows by what its links have under way, and shrinks as that arrives. What is
+// given back to the system each time comes anew with a page fault for every 4 KiB (2026-11,
+// 10 Gbit/s at 50 ms: 2.7 s of two gateways' time for each GB with that, 2.5 without).
+void keep_memory() {
+  constexpr int kKept = 64 << 20, kAtATime = 16 << 20;
+  ::mallopt(M_TRIM_THRESHOLD, kKept);
+  ::mallopt(M_TOP_PAD, kAtATime);
+}
+
 // The control stream moves away from 0 and 1, so that nothing that reads or prints by accident
 // can disturb it.
 int serve(bool gateways_only) {
@@ -37,6 +47,7 @@ int serve(bool gateways_only) {
   }
   std::signal(SIGPIPE, SIG_IGN);
   raise_open_files();
+  keep_memory();
   options.self = own_path();
   options.gateways_only = gateways_only;
   return run_agent(options);
