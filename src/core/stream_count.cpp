@@ -30,6 +30,13 @@ int streams_held(double rate, double rtt, int most) {
   return std::min(streams_for(rate, rtt, kInitialWindow), std::max(most, 1));
 }
 
+std::size_t turn_for(double rate, double rtt, int streams) {
+  constexpr double kShare = 0.25;
+  if (rate <= 0 || rtt < kFarRoundTrip || streams < 1) return kLeastTurn;
+  return static_cast<std::size_t>(
+      std::clamp(kShare * rate * rtt / streams, double{kLeastTurn}, double{kMostTurn}));
+}
+
 int StreamCount::next(int now, const LinkPeriod& period) {
   if (now < 1 || period.seconds <= 0 || period.busy < kBusyEnough * period.seconds) return now;
   if (period.limited > kLimitedShare * period.busy) return std::min(2 * now, kMostStreams);

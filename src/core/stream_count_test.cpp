@@ -20,6 +20,14 @@ TEST(StreamsHeld, FillThePipeWithWhatOneStreamBeginsWith) {
   EXPECT_EQ(streams_held(0, 0.05), 1);
 }
 
+TEST(TurnFor, IsAQuarterOfWhatAStreamHasUnderWay) {
+  EXPECT_EQ(turn_for(125e6, 11.6e-3, 48), kLeastTurn);
+  EXPECT_EQ(turn_for(480e6, 0.05, 48), 125'000U);
+  EXPECT_EQ(turn_for(1250e6, 0.05, 48), kMostTurn);
+  EXPECT_EQ(turn_for(1250e6, 0.2e-3, 4), kLeastTurn);  // too near to have much under way
+  EXPECT_EQ(turn_for(0, 0.05, 48), kLeastTurn);
+}
+
 LinkPeriod busy(double delivered) {
   return {.seconds = 0.1, .busy = 0.1, .sent = delivered, .delivered = delivered};
 }

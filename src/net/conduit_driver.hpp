@@ -13,6 +13,7 @@
 
 #include "core/after_pause.hpp"
 #include "core/conduit.hpp"
+#include "core/stream_count.hpp"
 #include "net/pacer.hpp"
 #include "net/stream.hpp"
 #include "net/tcp_figures.hpp"
@@ -75,6 +76,8 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   /// What all streams together may send, and those of other drivers with the same pacer. Small
   /// frames don't wait for it.
   void pace_by(std::shared_ptr<Pacer> pacer) { pacer_ = std::move(pacer); }
+  /// What each of many streams over a long path takes of bulk at a time, as core::turn_for.
+  void most_in_turn(std::size_t bytes) { most_in_turn_ = bytes; }
   /// The pacer's word: bulk may go on.
   void take_turn();
 
@@ -87,6 +90,7 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   void write(const LinePtr& line);
   bool write_batch(const LinePtr& line, std::size_t limit);
   bool for_express(const LinePtr& line) const;
+  std::size_t turn() const;
   void write_in_turns();
   bool beginning_anew();
   void write_where_room();
@@ -108,6 +112,7 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   Hooks hooks_;
   std::vector<LinePtr> lines_;
   std::size_t turn_ = 0;  // of lines_, whose turn it is
+  std::size_t most_in_turn_ = core::kLeastTurn;
   core::AfterPause pause_;
   core::Time round_trip_{};  // of the streams, when they were connected; 0: unknown
   std::string congestion_;

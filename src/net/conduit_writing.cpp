@@ -14,9 +14,9 @@ namespace {
 
 // What is taken from the conduit at a time. Small: what is taken can't be overtaken any more.
 constexpr std::size_t kWriteBatch = std::size_t{64} * 1024;
-// The same of each of several streams over a long path, whose windows may be small: no more than
-// a frame or two waits in one while others could send (core/outbound.cpp cuts what is larger).
-constexpr std::size_t kTurn = std::size_t{8} * 1024;
+// The same of each of several streams over a long path, until more is known (most_in_turn), and
+// while windows differ.
+constexpr std::size_t kTurn = core::kLeastTurn;
 // From so many streams over a long path on, one is for express frames: behind bulk they wait for
 // what that stream has lost, 200 to 600 ms where it was the tail (2026-11: 8 B beside a stream,
 // 1 Gbit/s at 11.6 ms, 32 streams).
@@ -54,7 +54,7 @@ void ConduitDriver::write_all() {
 }
 
 void ConduitDriver::write(const LinePtr& line) {
-  const std::size_t limit = lines_.size() > 1 && line->far ? kTurn : kWriteBatch;
+  const std::size_t limit = lines_.size() > 1 && line->far ? turn() : kWriteBatch;
   while (conduit_.has_output() && write_batch(line, limit)) {
   }
 }
@@ -62,6 +62,11 @@ void ConduitDriver::write(const LinePtr& line) {
 // Bulk stays off this line.
 bool ConduitDriver::for_express(const LinePtr& line) const {
   return line->far && lines_.size() >= kLeastForExpress && line == lines_.front();
+}
+
+// Small frames wait behind what a stream has taken, where none is for express frames alone.
+std::size_t ConduitDriver::turn() const {
+  return lines_.size() >= kLeastForExpress ? most_in_turn_ : kTurn;
 }
 
 // So that all windows fill alike: whoever has taken its share makes way for the next.
@@ -72,9 +77,9 @@ void ConduitDriver::write_in_turns() {
     turn_ = turn_ < lines_.size() ? turn_ : 0;
     const LinePtr line = lines_[turn_];
     const std::uint64_t before = conduit_.counts().wire_bytes;
-    const bool more = write_batch(line, kTurn);
+    const bool more = write_batch(line, turn());
     idle = more ? 0 : idle + 1;
-    if (!more || conduit_.counts().wire_bytes - before >= kTurn) ++turn_;
+    if (!more || conduit_.counts().wire_bytes - before >= turn()) ++turn_;
   }
 }
 

@@ -107,6 +107,11 @@ void Gateway::State::tune(Peer& peer) {
   tuning.best_rate = std::max(tuning.best_rate, period.delivered / period.seconds);
 
   const int have = static_cast<int>(peer.driver->streams());
+  // A period that has ended late seems to have carried more than the link can.
+  const double carried = tuning.rate > 0
+                             ? std::min(tuning.best_rate, static_cast<double>(tuning.rate))
+                             : tuning.best_rate;
+  peer.driver->most_in_turn(core::turn_for(carried, seconds(tuning.min_rtt), have));
   int good = tuning.count.next(have, period);
   const double rate = tuning.rate > 0 ? static_cast<double>(tuning.rate) : tuning.best_rate;
   peer.compressor->set_rate(rate);
