@@ -218,6 +218,22 @@ def test_links_that_are_full_are_no_stretch_that_ways_share():
     assert "shared" not in of_three(fan(48e6, 46e6), link=12e6).network()
 
 
+@pytest.mark.parametrize(
+    ("both", "shares"), [(165e6, False), (130e6, False), (230e6, True), (0, True)],
+    ids=["hosts", "fewer-bytes-than-in-a-fan", "both-ways-are-free", "not-measured"],
+)  # fmt: skip
+def test_what_hosts_and_gateways_carry_is_no_stretch(both: float, shares: bool):
+    """Of ways of 120 MB/s, as recorded of gateways on two busy cores."""
+    measured = {**fan(78e6, 76e6), "both_bytes": both, "both_seconds": 1 if both else 0}
+    assert ("shared" in of_three(measured, link=1e9).network()) == shares
+
+
+def test_ways_that_share_little_share_it_whatever_one_of_them_carries():
+    """Both ways of one take less than the hosts can do: it has no more to carry."""
+    measured = {**fan(30e6, 30e6), "both_bytes": 165e6, "both_seconds": 1}
+    assert "shared=c/a+c/b:480.0M" in of_three(measured, link=1e9).network()
+
+
 def test_a_stretch_is_what_no_run_saw_carry_more():
     busy = of_three(fan(60e6, 60e6), link=125e6)
     alone = of_three(fan(118e6, 60e6), link=125e6)

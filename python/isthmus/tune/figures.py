@@ -19,7 +19,9 @@ _SHARES = 0.75
 # was broadcast in 14 ms by `striped`, which was chosen at 2 us for a segment, and in 2.6 by
 # `magpie`; reduced in 35 and 5.4 (medians on a busy machine, November 2026).
 _ROOM = 100e-6
-_OF_LINKS = 0.85  # of what all links carry: headers, and ends of streams that are not at one time
+# Of what all links carry, or the hosts have carried: headers, and ends of streams that are not at
+# one time.
+_OF_LINKS = 0.85
 
 
 class ClusterFigures(LaterModel):
@@ -42,12 +44,20 @@ class PairFigures(LaterModel):
 
 class FanFigures(LaterModel):
     """What went from one cluster to each of the others, to all of them at the same time, and the
-    seconds until it was there."""
+    seconds until it was there. `both_bytes` went in `both_seconds` between it and one other, both
+    ways at the same time; 0: not measured."""
 
     source: str
     to: list[str]
     bytes: list[float]
     seconds: list[float]
+    both_bytes: float = Field(default=0, ge=0)
+    both_seconds: float = Field(default=0, ge=0)
+
+    @property
+    def both_ways(self) -> float:
+        """Bytes a second."""
+        return self.both_bytes / self.both_seconds if self.both_seconds else 0
 
     @property
     def rates(self) -> dict[str, float]:
@@ -108,7 +118,9 @@ class Figures(LaterModel):
 
     def stretches(self) -> list[networktext.Stretch]:
         """What the ways from one cluster to several others share: those that carry less while all
-        are used do, unless they carry together what the cluster's own links do."""
+        are used do, unless they carry together what the cluster's own links do, or what its hosts
+        and gateways do: as much as goes both ways of one, where even that is less than each way
+        carries alone."""
         alone = {frozenset(pair.between): pair.rate for pair in self.pairs}
         links = {cluster.name: cluster.ranks * cluster.rate for cluster in self.clusters}
         found = []
@@ -122,7 +134,10 @@ class Figures(LaterModel):
                 < _SHARES * alone[frozenset((source, to))]
             ]
             carried = max(fan.together(fan.to) for fan in same)
-            full = 0 < _OF_LINKS * links[source] <= carried
+            both = max(fan.both_ways for fan in same)
+            widest = max(alone[frozenset((source, to))] for to in same[0].to)
+            hosts = both if both < _OF_LINKS * 2 * widest else 0
+            full = any(0 < _OF_LINKS * most <= carried for most in (links[source], hosts))
             if len(slowed) > 1 and not full:
                 rate = max(fan.together(slowed) for fan in same)
                 found.append(networktext.Stretch([(source, to) for to in slowed], rate))

@@ -2,11 +2,13 @@
  * cluster have the same ISTHMUS_CLUSTER. Rank 0 prints one line of JSON:
  *   {"clusters": [{"name", "ranks", "latency", "bytes", "seconds", "message"}],
  *    "pairs": [{"between": [name, name], "latency", "bytes", "seconds", "senders", "message"}],
- *    "fans": [{"source": name, "to": [name...], "bytes": [...], "seconds": [...]}]}
+ *    "fans": [{"source": name, "to": [name...], "bytes": [...], "seconds": [...],
+ *              "both_bytes", "both_seconds"}]}
  * latency: seconds one way of 8 B; bytes and seconds: how much went, and how long it took from the
  * word to begin until the receivers had all of it, a round trip included; in a cluster over one
  * rank's link (another host's, if there is one), between two clusters by all senders together, in a
- * fan from one cluster to each other one at the same time (of three clusters and more); message:
+ * fan from one cluster to each other one at the same time (of three clusters and more), and both
+ * ways at the same time between its source and the cluster that it carries most to; message:
  * seconds per 8 B message, in a cluster of a stream of them, between two clusters of one sent
  * alone. 0: cannot be measured there. */
 #include <mpi.h>
@@ -259,6 +261,41 @@ static void measure_fan(int source, int clusters, const int* members, const int*
   free(flows);
 }
 
+/* `count` messages to `peer` and from it, WINDOW of each at a time. */
+static void exchange(int peer, int count) {
+  char* const into = malloc(BIG);
+  MPI_Request in[WINDOW], out[WINDOW];
+  if (!into) MPI_Abort(MPI_COMM_WORLD, 1);
+  for (int i = 0; i < WINDOW; ++i) in[i] = out[i] = MPI_REQUEST_NULL;
+  for (int i = 0; i < count; ++i) {
+    MPI_Wait(&in[i % WINDOW], MPI_STATUS_IGNORE);
+    MPI_Irecv(into, BIG, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &in[i % WINDOW]);
+    MPI_Wait(&out[i % WINDOW], MPI_STATUS_IGNORE);
+    MPI_Isend(big, BIG, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &out[i % WINDOW]);
+  }
+  MPI_Waitall(WINDOW, in, MPI_STATUSES_IGNORE);
+  MPI_Waitall(WINDOW, out, MPI_STATUSES_IGNORE);
+  free(into);
+}
+
+/* Between two clusters both ways at the same time: bytes of both, and the seconds from their
+ * beginning until the last has everything. `alone`: bytes a second one way. Known to all. */
+static void measure_both(const int* from, const int* to, int pairs, double alone,
+                         double carried[2]) {
+  const int count = enough(1, alone > 0 ? (double)BIG * pairs / alone : 0);
+  double mine = 0;
+  nap_barrier();
+  for (int i = 0; i < pairs; ++i) {
+    if (rank != from[i] && rank != to[i]) continue;
+    const double begin = MPI_Wtime();
+    exchange(rank == from[i] ? to[i] : from[i], count);
+    mine = MPI_Wtime() - begin;
+  }
+  nap_barrier();
+  MPI_Allreduce(&mine, &carried[1], 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  carried[0] = 2.0 * BIG * count * pairs;
+}
+
 static void print_figures(const double figures[FIGURES]) {
   printf("\"latency\": %.9g, \"bytes\": %.9g, \"seconds\": %.9g, \"message\": %.9g}",
          figures[LATENCY], figures[BYTES], figures[SECONDS], figures[MESSAGE]);
@@ -336,6 +373,13 @@ int main(int argc, char** argv) {
   if (rank == 0) printf("], \"fans\": [");
   for (int a = 0; a < clusters && clusters > 2; ++a) {
     measure_fan(a, clusters, members, counts, rates + a * size, bytes, seconds);
+    int peer = a == 0; /* the cluster that most is carried to */
+    for (int b = 0; b < clusters; ++b) {
+      if (b != a && rates[a * size + b] > rates[a * size + peer]) peer = b;
+    }
+    double both[2];
+    measure_both(members + a * size, members + peer * size,
+                 counts[a] < counts[peer] ? counts[a] : counts[peer], rates[a * size + peer], both);
     if (rank != 0) continue;
     printf("%s{\"source\": \"%s\", \"to\": [", a ? ", " : "", all[members[a * size]][0]);
     for (int b = 0, n = 0; b < clusters; ++b) {
@@ -344,7 +388,7 @@ int main(int argc, char** argv) {
     printf("]");
     print_others("bytes", bytes, clusters, a);
     print_others("seconds", seconds, clusters, a);
-    printf("}");
+    printf(", \"both_bytes\": %.9g, \"both_seconds\": %.9g}", both[0], both[1]);
   }
   if (rank == 0) printf("]}\n");
   free(rates);
