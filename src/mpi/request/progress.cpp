@@ -33,12 +33,7 @@ constexpr unsigned kYields = 64;          // more of them, giving way to others
 constexpr int kMostLooksATurn = 16;
 // Before that, looks at memory that processes of this host write alone, where those are awaited.
 constexpr unsigned kLooksNear = 32;
-// Naps end at once when something of the grid arrives; their length is how late the native library
-// may see something. They double every 16, up to 3.2 ms: never above a tenth of the time waited.
-// A process alone in its cluster holds no other up: up to 51.2 ms.
-constexpr std::chrono::microseconds kShortestNap{50};
 constexpr std::chrono::microseconds kStreamNap{100};
-constexpr unsigned kNapsOfALength = 16, kMostDoublings = 6, kMostDoublingsAlone = 10;
 // On one host all wait for each other's turns on the cores, and who naps sees nothing of its own
 // cluster's: it looks and gives way for so long first, as Open MPI does for ever.
 constexpr std::chrono::milliseconds kLooksOnOneHost{5};
@@ -115,7 +110,7 @@ std::uint32_t Backoff::events() {
 
 bool Backoff::long_since() const {
   const Grid* const g = grid();
-  return g != nullptr && looks_long(*g) ? naps_ > 0 : idle_rounds_ >= kYields;
+  return g != nullptr && looks_long(*g) ? naps_.begun() : idle_rounds_ >= kYields;
 }
 
 void Backoff::tell() {
@@ -127,7 +122,7 @@ void Backoff::tell() {
 // The clock is asked seldom: it takes as long as a look at the rings.
 bool Backoff::looks_on() {
   constexpr unsigned kRounds = 16;
-  if (naps_ > 0) return false;
+  if (naps_.begun()) return false;
   if (idle_rounds_ == kYields) idle_since_ = std::chrono::steady_clock::now();
   return idle_rounds_ % kRounds != 0 ||
          std::chrono::steady_clock::now() - idle_since_ < kLooksOnOneHost;
@@ -159,7 +154,8 @@ void Backoff::pause(Operation* near) {
   }
   if (now != seen_) {
     seen_ = now;
-    idle_rounds_ = naps_ = 0;
+    idle_rounds_ = 0;
+    naps_.end();
     return;
   }
   ++idle_rounds_;
@@ -172,9 +168,8 @@ void Backoff::pause(Operation* near) {
     if (g->endpoint->events() == now && (idle_rounds_ >= kSpins || g->crowded)) sched_yield();
     return;
   }
-  const unsigned most = g->local_size == 1 ? kMostDoublingsAlone : kMostDoublings;
-  const unsigned doublings = std::min(naps_++ / kNapsOfALength, most);
-  const std::chrono::microseconds nap = kShortestNap * (1U << doublings);
+  const auto nap = naps_.next(std::chrono::steady_clock::now(),
+                              g->local_size == 1 ? Naps::kLongestAlone : Naps::kLongest);
   if (near != nullptr) {
     near->nap(nap);
   } else {

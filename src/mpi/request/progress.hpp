@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 
+#include "mpi/request/naps.hpp"
 #include "mpi/request/native_pause.hpp"
 #include "mpi/request/native_progress.hpp"
 #include "mpi/request/outstanding.hpp"
@@ -90,7 +91,7 @@ class Backoff {
   std::optional<KnownWait> known_;
   unsigned rounds_ = 0;
   unsigned idle_rounds_ = 0;
-  unsigned naps_ = 0;
+  Naps naps_;
   unsigned near_rounds_ = 0;
   std::chrono::steady_clock::time_point idle_since_;
   std::uint32_t seen_;

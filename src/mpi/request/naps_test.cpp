@@ -1,0 +1,44 @@
+#include "mpi/request/naps.hpp"
+
+#include <gtest/gtest.h>
+
+namespace isthmus::face {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Naps, AreATenthOfTheTimeWaited) {
+  Naps naps;
+  Naps::Time now{1s};
+  const Naps::Time begin = now;
+  int taken = 0;
+  while (now < begin + 10ms) {
+    const auto nap = naps.next(now, Naps::kLongest);
+    EXPECT_GE(nap, Naps::kShortest);
+    EXPECT_LE(nap, std::max<Naps::Time::duration>(Naps::kShortest, (now - begin) / 10));
+    now += nap;
+    ++taken;
+  }
+  EXPECT_LT(taken, 45);
+}
+
+TEST(Naps, HaveALongest) {
+  Naps naps;
+  const Naps::Time now{1s};
+  EXPECT_EQ(naps.next(now, Naps::kLongest), Naps::kShortest);
+  EXPECT_EQ(naps.next(now + 1min, Naps::kLongest), Naps::kLongest);
+  EXPECT_EQ(naps.next(now + 1min, Naps::kLongestAlone), Naps::kLongestAlone);
+}
+
+TEST(Naps, BeginAnewWhenSomethingHasCome) {
+  Naps naps;
+  const Naps::Time now{1s};
+  naps.next(now, Naps::kLongest);
+  EXPECT_TRUE(naps.begun());
+  naps.end();
+  EXPECT_FALSE(naps.begun());
+  EXPECT_EQ(naps.next(now + 1min, Naps::kLongest), Naps::kShortest);
+}
+
+}  // namespace
+}  // namespace isthmus::face
