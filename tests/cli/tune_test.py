@@ -219,8 +219,8 @@ def test_links_that_are_full_are_no_stretch_that_ways_share():
 
 
 @pytest.mark.parametrize(
-    ("both", "shares"), [(165e6, False), (130e6, False), (230e6, True), (0, True)],
-    ids=["hosts", "fewer-bytes-than-in-a-fan", "both-ways-are-free", "not-measured"],
+    ("both", "shares"), [(165e6, False), (184e6, False), (130e6, False), (230e6, True), (0, True)],
+    ids=["hosts", "more-than-in-a-fan", "less-than-in-a-fan", "free", "not-measured"],
 )  # fmt: skip
 def test_what_hosts_and_gateways_carry_is_no_stretch(both: float, shares: bool):
     """Of ways of 120 MB/s, as recorded of gateways on two busy cores."""
