@@ -83,18 +83,18 @@ asio::awaitable<std::shared_ptr<Stream>> connect_one(std::string text, Credentia
     std::shared_ptr<Stream> stream;
     try {
       stream = co_await authenticate_as_client(std::move(*socket), credentials, protection, text,
-                                               options.limit);
+                                               options.handshake_limit);
     } catch (const MustEncrypt&) {
       throw MustEncrypt(text, options.ruled_by);
     }
     if (address.shares_memory) co_return RingStream::offer(*stream, options.ring_bytes);
     if (address.is_unix && options.ring_bytes > 0 && options.net != core::Net::Ucx) {
-      stream =
-          co_await shm::ask(std::move(stream), options.self, options.ring_bytes, options.limit);
+      stream = co_await shm::ask(std::move(stream), options.self, options.ring_bytes,
+                                 options.handshake_limit);
       if (stream->leg() == Stream::Leg::Memory) co_return stream;
     }
     if (options.net == core::Net::Tcp) co_return stream;
-    const ucx::Ends ends{options.self, options.limit};
+    const ucx::Ends ends{options.self, options.handshake_limit};
     co_return co_await ucx::ask(std::move(stream), ends, options.net == core::Net::Ucx);
   }
   throw std::runtime_error("cannot connect to " + text + ": " + error.message() +

@@ -9,10 +9,13 @@
 
 #include "core/world.hpp"
 #include "net/credentials.hpp"
+#include "net/handshake.hpp"
 #include "net/stream.hpp"
 
 namespace isthmus::net {
 
+/// Of a name of their own wherever they are awaited: gcc 12 destroys a temporary in a co_await
+/// twice.
 struct ConnectOptions {
   bool encrypt_loopback = false;          ///< encrypt also what does not leave the host
   bool encrypt_remote = true;             ///< encrypt what leaves the host
@@ -20,7 +23,8 @@ struct ConnectOptions {
   std::size_t ring_bytes = 0;             ///< of each ring, where memory is shared (shm/), else 0
   core::Net net = core::Net::Tcp;         ///< whether bytes go by UCX in the end (ucx/)
   core::NodeId self = core::kNobody;      ///< who asks for that
-  std::chrono::milliseconds limit{5000};  ///< for connecting, and again for the handshake
+  std::chrono::milliseconds limit{5000};  ///< for connecting
+  std::chrono::milliseconds handshake_limit = kHandshakeLimit;
 };
 
 /// Tries the addresses in turn. Throws std::runtime_error with one sentence per address tried;

@@ -37,6 +37,10 @@ class MustEncrypt : public Refusal {
 
 enum class Protection { Plain, Encrypted };
 
+/// How long either end waits for the other. Ranks and gateways that share cores with many others
+/// stand still for seconds: with 5 s one that did so for longer ended the run (2026-11).
+inline constexpr std::chrono::milliseconds kHandshakeLimit{15'000};
+
 /// Both throw Refusal, or std::runtime_error for what may pass, with a sentence; when `limit`
 /// passes the socket is closed and the sentence says so. `where` is the other end's address.
 asio::awaitable<std::shared_ptr<Stream>> authenticate_as_client(Socket socket,
@@ -47,7 +51,7 @@ asio::awaitable<std::shared_ptr<Stream>> authenticate_as_client(Socket socket,
 
 struct ServerPolicy {
   bool accept_plain = false;  ///< else only encrypted streams are served
-  std::chrono::milliseconds limit{5000};
+  std::chrono::milliseconds limit = kHandshakeLimit;
 };
 asio::awaitable<std::shared_ptr<Stream>> authenticate_as_server(Socket socket,
                                                                 Credentials credentials,

@@ -13,6 +13,7 @@
 
 #include "core/wire.hpp"
 #include "net/credentials.hpp"
+#include "net/handshake.hpp"
 #include "net/stream.hpp"
 
 namespace isthmus::net {
@@ -33,7 +34,7 @@ struct ListenerConfig {
   std::string software;
   Credentials credentials;
   bool accept_plain = false;  ///< unencrypted TCP from other hosts
-  std::chrono::milliseconds handshake_timeout{5000};
+  std::chrono::milliseconds handshake_timeout = kHandshakeLimit;
   std::size_t half_open = 256;  ///< handshakes under way at a time; others wait in the kernel
   /// Newcomers cannot be accepted for now, which is tried again: too many open files. Told once.
   std::function<void(const std::string& sentence)> short_of_files{};

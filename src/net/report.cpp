@@ -75,7 +75,8 @@ std::string report_fault(const core::World& world, int node, const Credentials& 
         [](Report* self, std::vector<std::string> addresses,
            Credentials own) -> asio::awaitable<void> {
           try {
-            self->attach(co_await connect(std::move(addresses), std::move(own), {}));
+            const ConnectOptions options;
+            self->attach(co_await connect(std::move(addresses), std::move(own), options));
           } catch (const Refusal&) {
             self->end({});
           } catch (const std::exception& error) {

@@ -17,6 +17,7 @@
 #include "core/router.hpp"
 #include "core/world.hpp"
 #include "net/control_body.hpp"
+#include "net/handshake.hpp"
 #include "net/service.hpp"
 
 namespace isthmus::daemon {
@@ -33,7 +34,7 @@ struct GatewayConfig {
   /// How long `link` tries to reach the other gateways.
   std::chrono::milliseconds connect_timeout{10'000};
   /// How long a newcomer may take to prove that it knows the secret.
-  std::chrono::milliseconds handshake_timeout{5'000};
+  std::chrono::milliseconds handshake_timeout = net::kHandshakeLimit;
   /// Bounds what a link has under way, and what waits here for others, each. Twice bandwidth x
   /// delay of 10 Gbit/s and 50 ms; what is really in use follows the network's own windows.
   std::size_t link_bytes = std::size_t{128} << 20;

@@ -173,6 +173,7 @@ asio::awaitable<void> Gateway::State::dial_junction(std::shared_ptr<State> self,
                                                     std::shared_ptr<Junction> junction) {
   net::ConnectOptions options;
   options.limit = std::min(options.limit, self->config.connect_timeout / 2);
+  options.handshake_limit = std::min(options.handshake_limit, self->config.connect_timeout / 2);
   const asio::steady_timer limit(self->io, self->config.connect_timeout);
   std::chrono::milliseconds pause = kFirstPause;
   // Ends with success, with the conduit (its patience), or before the first with connect_timeout.

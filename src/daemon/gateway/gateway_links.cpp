@@ -88,6 +88,7 @@ asio::awaitable<std::shared_ptr<net::Stream>> Gateway::State::connected(std::sha
   options.self = self->config.node;
   options.ring_bytes = net::RingStream::kMost;
   options.limit = std::min(options.limit, self->config.connect_timeout / 2);
+  options.handshake_limit = std::min(options.handshake_limit, self->config.connect_timeout / 2);
   const net::Credentials credentials{self->config.job, self->config.secret};
   const std::string scheme = net::kServiceScheme;
   if (link.addresses.empty() || !link.addresses.front().starts_with(scheme)) {

@@ -60,7 +60,7 @@ struct BedOptions {
   std::size_t link_bytes = std::size_t{4} << 20;
   std::vector<core::Direct> direct{};
   std::chrono::milliseconds connect_timeout{10'000};
-  std::chrono::milliseconds handshake_timeout{5'000};
+  std::chrono::milliseconds handshake_timeout = net::kHandshakeLimit;
   std::size_t wrong_secret = SIZE_MAX;  // index of a gateway that has another secret
   std::string host = "127.0.0.1";       // where gateways listen
   std::vector<std::size_t> plain{};     // clusters whose ranks and gateways do not encrypt

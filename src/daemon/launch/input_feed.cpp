@@ -102,7 +102,8 @@ asio::awaitable<void> fetch(InputAddress address, pid_t rank, asio::io_context& 
   std::shared_ptr<net::Stream> stream;
   std::string trouble;
   try {
-    stream = co_await net::connect(address.addresses, address.credentials, {});
+    const net::ConnectOptions options;
+    stream = co_await net::connect(address.addresses, address.credentials, options);
   } catch (const std::exception& error) {
     trouble = error.what();
   }
