@@ -210,6 +210,11 @@ void Endpoint::Io::progress() {
     const core::Engine& engine = endpoint.engine_;
     if (engine.has_output() || engine.has_readings() || ways.waits()) return;
   }
+  // What a gateway has when it is lost goes by another, which takes nothing after Bye.
+  if (!said_bye && config.world.has_spare_gateways() && !flushed()) {
+    lock.unlock();
+    return flush();
+  }
   tell_crossed();
   said_bye = true;
   for (auto& gate : gates) gate.driver->conduit().bye();

@@ -1,5 +1,7 @@
 // Links that are lost for good while the grid has other ways.
+#include <future>
 #include <thread>
+#include <vector>
 
 #include "daemon/gateway/gateway_flood.hpp"
 #include "daemon/gateway/gateway_proxy.hpp"
@@ -89,6 +91,46 @@ TEST(Failover, InTheMiddleOfAChain) {
   flood(bed, 1);
   bed.leave_all();
   for (int r = 0; r < 3; ++r) EXPECT_FALSE(bed.faulted(r));
+}
+
+// Some of a process's last message is with a gateway that dies while the process leaves.
+TEST(Failover, WhatAGatewayHasWhenItDiesGoesByAnotherBeforeBye) {
+  Testbed bed({.sizes = {1, 1}, .gateways = {2, 1}, .ranks_by_tcp = true});
+  const auto proxy = Proxy::make(bed, 1);
+  bed.ranks_to(proxy->address(), 1);
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  bed.exchange(0, 1, 8);
+  bed.on_io([&] {
+    proxy->hold(true);
+    return 0;
+  });
+  const std::vector<std::byte> data(128 << 10);  // in frames of which each gateway gets some
+  std::vector<std::byte> got(data.size());
+  core::SendOp send;
+  send.peer = 1;
+  send.envelope = {42, 0, 7, data.size()};
+  send.data = data;
+  core::RecvOp recv;
+  recv.context = 42;
+  recv.source = 0;
+  recv.tag = 7;
+  recv.buffer = got.data();
+  recv.capacity = got.size();
+  bed.rank(1).recv(recv);
+  bed.rank(0).send(send);
+  bed.wait(0, send);
+  std::future<void> leaving = std::async(std::launch::async, [&] { bed.rank(0).leave(); });
+  EXPECT_EQ(leaving.wait_for(200ms), std::future_status::timeout);  // it says Bye too soon by then
+  bed.on_io([&] {
+    proxy->close();
+    return 0;
+  });
+  bed.wait(1, recv);
+  leaving.get();
+  bed.rank(1).leave();
+  EXPECT_FALSE(bed.faulted(0));
+  EXPECT_FALSE(bed.faulted(1));
 }
 
 TEST(Failover, TheLastWayThatIsLostEndsTheJob) {
