@@ -304,6 +304,10 @@ def test_limits():
     assert verdict.value == pytest.approx(1.01)
     assert verdict.well
     assert verdict.note == "isthmus-direct/mpich4.0 over native-a-tuned"
+    found = results(*found.runs, run("isthmus-direct-plain/a", "is.S", SPLIT, 8, 1.04))
+    verdict = judged("IS: split over the best native", found)  # natives do not encrypt, either
+    assert not verdict.well
+    assert verdict.note == "isthmus-direct-plain/a over native-a-tuned"
     assert judged("EP: speed of split over one site", found).value is None
     slow = results(
         run("isthmus-direct", "ep.A", SPLIT, 8, 1.03), run("isthmus-direct", "ep.A", ONE, 8, 1.0)

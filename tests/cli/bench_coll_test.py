@@ -256,7 +256,10 @@ def test_peers_with_whatever_setting():
     )
     verdict = judged("any collective over the best native one", found)
     assert verdict.value == pytest.approx(1.25)
-    assert "bcast 8 B, native-b" in verdict.note
+    assert "bcast 8 B, isthmus-direct over native-b" in verdict.note
+    found = results(*found.runs, run("isthmus-direct-plain", task, 0.12))
+    verdict = judged("any collective over the best native one", found)  # natives do not encrypt
+    assert verdict.value == pytest.approx(1.5)
     assert judged("any collective over the best native one", results()).value is None
 
 

@@ -5,6 +5,7 @@ from isthmus.bench.app.play import QUICK_RANKS
 from isthmus.bench.app.programs import KERNELS, quick_name
 from isthmus.bench.app.results import AppResults, Cell
 from isthmus.bench.app.roster import DIRECT
+from isthmus.bench.limits import PLAIN
 from isthmus.bench.verdicts import Figure, Limit
 
 TESTBED, DELAY = "hablot16", 5.8e-3  # seconds, one way
@@ -32,13 +33,15 @@ _SLACK = {ONE: 1.25, HALF: 1.5}
 
 
 def _over_best(kernel: str) -> Figure[AppResults]:
-    """Our best time, whatever MPI is below, over that of the best native one."""
+    """Our best time, whatever MPI is below, over that of the best native one; without encryption,
+    as natives are, where that was measured."""
 
     def figure(results: AppResults) -> tuple[float, str]:
         cell = Cell(quick_name(kernel), QUICK_RANKS, SPLIT)
         ours = [key for key in results.labels if key.startswith(DIRECT)]
+        plain = [key for key in ours if key.startswith(PLAIN)]
         natives = [key for key in results.labels if key.startswith("native-")]
-        mine, by = results.best_of(ours, cell)
+        mine, by = results.best_of(plain or ours, cell)
         best, whose = results.best_of(natives, cell)
         return mine / best, f"{results.labels[by]} over {results.labels[whose]}"
 

@@ -8,6 +8,7 @@ from isthmus.bench import gridfile, mpis
 from isthmus.bench.app.contestants import Contestant, IsthmusApp, NativeApp
 from isthmus.bench.app.options import Options
 from isthmus.bench.coll.tuning import tune
+from isthmus.bench.limits import PLAIN
 from isthmus.bench.contestants import tunings
 from isthmus.bench.mpis import Mpi
 from isthmus.bench.wanted import Wanted
@@ -27,7 +28,8 @@ def contestants(
     kinds = _kinds(place)
     ours = [_ours(place, folder, kind, tuple(natives)) for kind in kinds]
     if all(_free(end_of(place, cluster)) for cluster in place.grid.cluster):
-        ours += [_ours(place, folder, kinds[0], (mpi,), mpi.key) for mpi in natives[1:]]
+        over_each = [kind for kind in kinds if kind.key in (kinds[0].key, PLAIN)]
+        ours += [_ours(place, folder, k, (mpi,), mpi.key) for k in over_each for mpi in natives[1:]]
     found: list[Contestant] = [*ours]
     if place.lab and place.network:
         nospin = {"LD_PRELOAD": str(find_nospin())}  # `lab mpirun` gives it to MPICH alone
@@ -47,7 +49,7 @@ def contestants(
 
 
 # Those that the limits need. Programs seldom wait for a rendez-vous: natives without one sit out.
-QUICK = (f"{DIRECT}*", "native-*-default", "native-*-tuned")
+QUICK = (DIRECT, f"{PLAIN}*", "native-*-default", "native-*-tuned")
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,9 @@ def _kinds(place: Place) -> list[_Kind]:
     made = []
     if place.open:
         made.append(_Kind(DIRECT, "Isthmus, direct", gridfile.reached(place.grid, "direct")))
+    if place.open and place.lab:
+        plain = gridfile.reached(place.grid, "direct", encrypt=False)
+        made.append(_Kind(PLAIN, "Isthmus, direct, not encrypted", plain))
     made.append(_Kind(OURS, "Isthmus, gateways", gridfile.reached(place.grid, "gateway")))
     if place.name == LOOPBACK:
         made.append(_Kind(MEMORY, "Isthmus, shared memory", place.grid))

@@ -105,7 +105,10 @@ def _quick(contestant: Contestant, options: Options, on_one_host: bool) -> list[
             return []
         large = [CollTask(name, size, 2) for name in _MAIN for size in LARGE[:2]]
         return [[*_small(4), *_middle(3), *large, *_blocks(2), *_mixed(2), *_others(2)]]
-    if contestant.key in (DIRECT, PLAIN):
+    if contestant.key == PLAIN:  # for what it is compared with
+        large = [CollTask(name, size, 3) for name in _MAIN for size in LARGE[:2]]
+        return [[*_small(10), *_middle(6), *large, *_blocks(6), *_mixed(4), *_others(3)]]
+    if contestant.key == DIRECT:
         large = [
             CollTask(name, size, repetitions)
             for name in _MAIN

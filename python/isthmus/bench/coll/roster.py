@@ -72,7 +72,7 @@ def _ours(
     direct = gridfile.reached(place.grid, "direct") if place.open else None
     if direct:
         kinds.append((DIRECT, "Isthmus, direct", direct, ""))
-    if direct and place.name == "room":
+    if direct and place.lab:
         plain = gridfile.reached(place.grid, "direct", encrypt=False)
         kinds.append((PLAIN, "Isthmus, direct, not encrypted", plain, ""))
     if place.name == LOOPBACK:
