@@ -387,6 +387,14 @@ bool Direct::flushed() const {
   });
 }
 
+bool Direct::arrived() const {
+  return std::all_of(peers_.begin(), peers_.end(), [this](const auto& entry) {
+    const Peer& peer = *entry.second;
+    return !peer.driver || peer.ended || peer.driver->closed() || link_to(peer.node)->shm ||
+           peer.driver->conduit().flushed();
+  });
+}
+
 void Direct::close() {
   closed_ = true;
   if (listener_) listener_->close();

@@ -83,6 +83,8 @@ class Direct : public std::enable_shared_from_this<Direct> {
   void fail(const std::string& why);
   void bye();
   bool flushed() const;
+  /// All that went to processes of other hosts has arrived, or they have gone.
+  bool arrived() const;
   void close();
 
  private:

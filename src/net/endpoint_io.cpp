@@ -210,8 +210,10 @@ void Endpoint::Io::progress() {
     const core::Engine& engine = endpoint.engine_;
     if (engine.has_output() || engine.has_readings() || ways.waits()) return;
   }
-  // What a gateway has when it is lost goes by another, which takes nothing after Bye.
-  if (!said_bye && config.world.has_spare_gateways() && !flushed()) {
+  // What a gateway has when it is lost goes by another, and what a direct conduit has by the
+  // gateways: both take nothing after Bye.
+  const bool safe = config.world.has_spare_gateways() ? flushed() : direct->arrived();
+  if (!said_bye && !safe) {
     lock.unlock();
     return flush();
   }

@@ -1,5 +1,7 @@
 // Processes that reach each other without gateways, beside those that don't.
+#include <future>
 #include <thread>
+#include <vector>
 
 #include "daemon/gateway/gateway_flood.hpp"
 #include "daemon/gateway/gateway_testbed.hpp"
@@ -111,6 +113,39 @@ TEST(Direct, ConduitsThatAreLostFallBackToTheGateways) {
   bed.exchange(1, 0, 1'000'000);
   EXPECT_GE(by_gateways(), before + 2'000'000);
   bed.leave_all();
+  for (int r = 0; r < 2; ++r) EXPECT_FALSE(bed.faulted(r));
+}
+
+// Its last message is under way as the conduit dies, while the process leaves.
+TEST(Direct, WhatAConduitHasWhenItDiesGoesByGatewaysBeforeBye) {
+  Testbed bed({.sizes = {1, 1}, .direct = {{0, 1, false}}});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  std::uint64_t before = 0;
+  do {
+    before = crossed(bed.counts(0));
+    bed.exchange(0, 1, 1'000'000);
+  } while (crossed(bed.counts(0)) != before);
+  const std::vector<std::byte> data(256 << 10, std::byte{7});
+  std::vector<std::byte> got(data.size());
+  core::SendOp send;
+  send.peer = 1;
+  send.envelope = {42, 0, 7, data.size()};
+  send.data = data;
+  core::RecvOp recv;
+  recv.context = 42;
+  recv.source = 0;
+  recv.tag = 7;
+  recv.buffer = got.data();
+  recv.capacity = got.size();
+  bed.rank(1).recv(recv);
+  bed.rank(1).drop_direct();
+  bed.rank(0).send(send);
+  std::future<void> leaving = std::async(std::launch::async, [&] { bed.rank(0).leave(); });
+  bed.wait(1, recv);
+  EXPECT_EQ(got, data);
+  leaving.get();
+  bed.rank(1).leave();
   for (int r = 0; r < 2; ++r) EXPECT_FALSE(bed.faulted(r));
 }
 

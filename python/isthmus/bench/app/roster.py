@@ -8,8 +8,8 @@ from isthmus.bench import gridfile, mpis
 from isthmus.bench.app.contestants import Contestant, IsthmusApp, NativeApp
 from isthmus.bench.app.options import Options
 from isthmus.bench.coll.tuning import tune
-from isthmus.bench.limits import PLAIN
 from isthmus.bench.contestants import tunings
+from isthmus.bench.limits import PLAIN
 from isthmus.bench.mpis import Mpi
 from isthmus.bench.wanted import Wanted
 from isthmus.grid import Grid
