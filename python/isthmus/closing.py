@@ -52,6 +52,7 @@ class Closing:
             member.cluster.name,
             joined=any(other.joined for other in ranked),
             orderly=orderly,
+            aborting=member.aborting,
         )
 
     async def _order(self, ready: list[Member]) -> None:
@@ -62,7 +63,9 @@ class Closing:
         orders = []
         for member in ready:
             member.killing = True
-            grace = self._grace.of_launcher(self._ending.outcome, member.cluster.name, heard)
+            grace = self._grace.of_launcher(
+                self._ending.outcome, member.cluster.name, heard, aborting=member.aborting
+            )
             keys = {} if grace is None else {"grace": grace}
             orders.append(member.agent.order("kill", **keys))
         for member, well in zip(ready, await asyncio.gather(*orders), strict=True):

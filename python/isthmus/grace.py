@@ -29,9 +29,12 @@ class Grace:
 
     fixed: float | None = None
 
-    def of(self, outcome: Outcome, cluster: str, *, joined: bool, orderly: bool) -> float:
+    def of(
+        self, outcome: Outcome, cluster: str, *, joined: bool, orderly: bool, aborting: bool
+    ) -> float:
         """Seconds from the first outcome to the moment in which the cluster's ranks are ended.
-        `joined`: some cluster has. `orderly`: the ranks whose end it is had called MPI_Finalize."""
+        `joined`: some cluster has. `orderly`: the ranks whose end it is had called MPI_Finalize.
+        `aborting`: a rank of this cluster has called MPI_Abort."""
         if outcome.weight == Weight.USER:
             return 0
         if self.fixed is not None:
@@ -40,16 +43,18 @@ class Grace:
             return _UNJOINED
         if cluster_of_the_rank(outcome.sentence) == cluster:
             return _TELLING
-        if outcome.weight == Weight.ABORT or orderly or _is_of(outcome, cluster):
+        if aborting or orderly or _is_of(outcome, cluster):
             return _BY_ITSELF
         return _SETTLING
 
-    def of_launcher(self, outcome: Outcome, cluster: str, heard: float | None) -> float | None:
+    def of_launcher(
+        self, outcome: Outcome, cluster: str, heard: float | None, *, aborting: bool
+    ) -> float | None:
         """Seconds that the native launcher then has before SIGTERM. `heard`: so long ago ranks were
-        told, if it is known; None: the cluster's agent knows best."""
+        told, if it is known; None: the cluster's agent knows best. `aborting`: as above."""
         if heard is None or outcome.weight == Weight.USER:
             return None
-        own = outcome.weight == Weight.ABORT or _is_of(outcome, cluster)
+        own = aborting or _is_of(outcome, cluster)
         return _ABORTING if own or heard > _HEEDED else 0
 
 

@@ -26,6 +26,7 @@ class Member:
     paused: bool = False
     exited: Message | None = None
     lost: bool = False
+    aborting: bool = False  # a rank of it has called MPI_Abort: its native launcher ends the others
     killing: bool = False  # its ranks are being ended by this launcher
     verdict: str = ""  # why a scheduler has ended its ranks, unless they are being ended here
     dropped: bool = False  # it is none of the run any more

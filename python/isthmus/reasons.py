@@ -28,8 +28,10 @@ class Reasons:
 
     def abort(self, message: Message) -> None:
         """A rank has called MPI_Abort."""
-        code = _integer(message.get("code"), 1)
-        said = f"rank {message.get('rank')} called MPI_Abort with code {code}"
+        rank, code = message.get("rank"), _integer(message.get("code"), 1)
+        for member in self._members.ranked:
+            member.aborting = member.aborting or rank in member.cluster.block.world_ranks
+        said = f"rank {rank} called MPI_Abort with code {code}"
         extra = str(message.get("message") or "")
         if extra and "MPI_Abort" not in extra:
             said += f": {extra}"
