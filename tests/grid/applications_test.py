@@ -122,6 +122,43 @@ def test_netpipe_finds_what_it_sent(isthmus, tmp_path, east, west, how):
     assert max(int(size) for size, _ in sizes) > 3 << 20
 
 
+def scalapack(mpi: str) -> Path:
+    """Where its own tests are, as built for that MPI, and their inputs."""
+    return Path("/usr/lib/x86_64-linux-gnu/scalapack") / f"{mpi}-tests"
+
+
+@pytest.mark.usefixtures("one_thread")
+@pytest.mark.parametrize("name", ["xdlu", "xdinv", "xdhrd"])
+@pytest.mark.parametrize(
+    ("east", "west"), [("openmpi", "openmpi"), ("mpich", "mpich"), ("openmpi", "mpich")]
+)
+def test_scalapack_passes_its_own_checks(isthmus, east: str, west: str, name: str) -> None:
+    command = ["--on", "east", "-n", "2", scalapack(east) / name, ":"]
+    command += ["--on", "west", "-n", "2", scalapack(west) / name]
+    done = isthmus("run", *command, timeout=300, cwd=scalapack(east))
+    assert done.returncode == 0, done.stderr
+    ran = re.search(r"Finished +(\d+) tests", done.stdout)
+    assert ran, done.stdout
+    counts = re.findall(r"(\d+) tests completed and (\w+) residual checks", done.stdout)
+    assert counts == [(ran[1], "passed"), ("0", "failed")]
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_nwchem_by_windows_of_global_arrays(isthmus, clusters: Clusters, tmp_path: Path) -> None:
+    def results(output: str) -> list[str]:
+        found = re.findall(r"Total DFT energy = .*|^ +\d [OH] .*", output, re.MULTILINE)
+        assert len(found) > 3, output
+        return found
+
+    folders = [tmp_path / "grid", tmp_path / "native"]
+    for folder in folders:
+        folder.mkdir()
+    command = ["nwchem.openmpi", INPUTS / "water.nw"]
+    done = isthmus("run", *clusters.words(tmp_path), *command, timeout=570, cwd=folders[0])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert results(done.stdout) == results(native(clusters.ranks, *command, cwd=folders[1]))
+
+
 @pytest.mark.usefixtures("one_thread")
 def test_preconditioners_of_petsc(isthmus, clusters: Clusters, tmp_path: Path) -> None:
     check_prints_the_same(isthmus, clusters, tmp_path, PYTHON, INPUTS / "petsc_solve.py")
