@@ -8,13 +8,17 @@
 // rabenseifner-wan: reduce-scatter in each cluster, an exchange and reduction of the parts between
 // the clusters by n senders of each at once, allgather in each cluster (the same, section 2.3).
 // Others hand their parts to the senders, and get them back.
+#include <algorithm>
+#include <deque>
 #include <numeric>
 
 #include "coll/allreduce/allreduce.hpp"
+#include "coll/engine/concurrent.hpp"
 #include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
-#include "coll/patterns/counterparts.hpp"
+#include "coll/engine/segment_size.hpp"
 #include "coll/patterns/halving.hpp"
+#include "coll/patterns/speakers.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -93,39 +97,163 @@ Task allreduce_two_tier(Party& party, ConstBytes in, Bytes out, std::size_t coun
                               kTagAllreduceSpread);
 }
 
+namespace {
+
+/// One rank's part in the crossing.
+class CounterReduce {
+ public:
+  CounterReduce(Party& party, Bytes vector, std::size_t count, Reduction& reduction,
+                const Parameters& parameters)
+      : party_(party),
+        layout_(party.layout()),
+        vector_(vector),
+        reduction_(reduction),
+        unit_(reduction.packed_size(1)),
+        here_(static_cast<std::size_t>(my_cluster(party))),
+        shares_(shares_after_reduce(layout_.members(my_cluster(party)), count, unit_)) {
+    // As many of each cluster as the smallest has parts after its reduce-scatter.
+    int senders = parameters.senders;
+    for (int c = 0; c < layout_.clusters(); ++c) {
+      const int most = static_cast<int>(parts_after_reduce(layout_.members(c).size()));
+      senders = senders <= 0 ? most : std::min(senders, most);
+    }
+    for (int c = 0; c < layout_.clusters(); ++c) {
+      const auto reduced = shares_after_reduce(layout_.members(c), count, unit_);
+      carried_.push_back(sender_shares(reduced, senders, vector.size(), unit_));
+    }
+    speakers_ = speakers_with(carried_[here_], shares_);
+    segment_ = carried_segment(party.network(), vector.size(), senders, parameters) / unit_;
+    segment_ = std::max<std::size_t>(segment_, 1) * unit_;
+  }
+
+  const std::vector<Share>& shares() const { return shares_; }
+
+  Task run() {
+    std::vector<Task> side_by_side;
+    const auto mine = std::ranges::find(shares_, party_.rank(), &Share::rank);
+    for (std::size_t s = 0; s < speakers_.size(); ++s) {
+      const Speaker& speaker = speakers_[s];
+      if (speaker.rank() == party_.rank()) {
+        side_by_side.push_back(send_across(s));
+        side_by_side.push_back(receive_across(s));
+      } else if (mine != shares_.end() && mine->size() > 0) {
+        side_by_side.push_back(
+            hand(party_, vector_, *mine, speaker, segment_, Handing::InAndOut, kTagAllreduceCopy));
+      }
+    }
+    Pending done = all_of(std::move(side_by_side));
+    co_await done;
+  }
+
+ private:
+  /// What speaker s of the other clusters sends of a segment, by cluster, and its receives.
+  struct Arrivals {
+    Buffer partials;
+    std::vector<Pending> pending;
+  };
+
+  Bytes partial(Arrivals& arrivals, std::size_t cluster, std::size_t size) {
+    return arrivals.partials.part((cluster < here_ ? cluster : cluster - 1) * size, size);
+  }
+
+  /// At speaker s: this cluster's partial results, to those of the others.
+  Task send_across(std::size_t s) {
+    const Speaker speaker = speakers_[s];
+    const Cut cut(speaker.carries, segment_);
+    std::deque<std::vector<Pending>> handed;
+    for (std::size_t k = 0, begun = 0; k < cut.count(); ++k) {
+      for (; begun < std::min(cut.count(), k + kHandedAtATime); ++begun) {
+        handed.push_back(expect_handed(party_, vector_, shares_, speaker, cut.begin(begun),
+                                       cut.end(begun), kTagAllreduceCopy));
+      }
+      for (auto& p : handed.front()) co_await p;
+      handed.pop_front();
+      Pending room = until([this] { return crossing_.size() < kPostedAtATime; });
+      co_await room;
+      std::vector<Pending>& sends = crossing_.emplace_back();
+      for (std::size_t c = 0; c < carried_.size(); ++c) {
+        if (c == here_) continue;
+        sends.push_back(party_.send(carried_[c][s].rank, kTagAllreduceCopy,
+                                    vector_.subspan(cut.begin(k), cut.size(k))));
+      }
+    }
+  }
+
+  /// And theirs; the results are handed out.
+  Task receive_across(std::size_t s) {
+    const Speaker speaker = speakers_[s];
+    const Cut cut(speaker.carries, segment_);
+    std::deque<Arrivals> coming;
+    std::deque<Pending> handed;
+    for (std::size_t k = 0, begun = 0; k < cut.count(); ++k) {
+      for (; begun < std::min(cut.count(), k + kPostedAtATime); ++begun) {
+        coming.push_back(expect(s, cut.size(begun)));
+      }
+      for (auto& p : coming.front().pending) co_await p;
+      // The results replace what has been sent.
+      Pending sending = until([this] { return !crossing_.empty(); });
+      co_await sending;
+      for (auto& p : crossing_.front()) co_await p;
+      crossing_.pop_front();
+      combine(coming.front(), vector_.subspan(cut.begin(k), cut.size(k)));
+      coming.pop_front();
+      hand_out(party_, vector_, shares_, speaker, cut.begin(k), cut.end(k), kTagAllreduceCopy,
+               handed);
+      while (handed.size() > kPostedAtATime) {
+        co_await handed.front();
+        handed.pop_front();
+      }
+    }
+    for (auto& p : handed) co_await p;
+  }
+
+  Arrivals expect(std::size_t s, std::size_t size) {
+    Arrivals arrivals;
+    arrivals.partials = Buffer((carried_.size() - 1) * size);
+    for (std::size_t c = 0; c < carried_.size(); ++c) {
+      if (c == here_) continue;
+      arrivals.pending.push_back(
+          party_.recv(carried_[c][s].rank, kTagAllreduceCopy, partial(arrivals, c, size)));
+    }
+    return arrivals;
+  }
+
+  /// In the clusters' order.
+  void combine(Arrivals& arrivals, Bytes own) {
+    const auto of_cluster = [&](std::size_t c) {
+      return c == here_ ? own : partial(arrivals, c, own.size());
+    };
+    const std::size_t last = carried_.size() - 1;
+    for (std::size_t c = last; c-- > 0;) {
+      reduction_.combine(of_cluster(c), of_cluster(last), own.size() / unit_);
+    }
+    if (last != here_) copy(of_cluster(last), own);
+  }
+
+  Party& party_;
+  const Layout& layout_;
+  Bytes vector_;
+  Reduction& reduction_;
+  std::size_t unit_, here_;
+  std::vector<Share> shares_;                // of this cluster's members
+  std::vector<std::vector<Share>> carried_;  // by cluster
+  std::vector<Speaker> speakers_;            // of this one
+  std::size_t segment_ = 0;
+  std::deque<std::vector<Pending>> crossing_;  // by segment, those that have not been replaced
+};
+
+}  // namespace
+
 Task allreduce_rabenseifner_wan(Party& party, ConstBytes in, Bytes out, std::size_t count,
                                 Reduction& reduction, Parameters parameters) {
   if (reduction.packed_size(count) == 0) co_return;
   const Layout& layout = party.layout();
-  const std::size_t unit = reduction.packed_size(1);
-  const int here = my_cluster(party);
-  // As many of each cluster as the smallest has parts after its reduce-scatter.
-  int senders = parameters.senders;
-  std::vector<std::vector<Share>> at_senders;
-  for (int c = 0; c < layout.clusters(); ++c) {
-    const int most = static_cast<int>(parts_after_reduce(layout.members(c).size()));
-    senders = senders <= 0 ? most : std::min(senders, most);
-  }
-  for (int c = 0; c < layout.clusters(); ++c) {
-    const auto reduced = shares_after_reduce(layout.members(c), count, unit);
-    at_senders.push_back(sender_shares(reduced, senders, out.size(), unit));
-  }
-  std::vector<int> members = list_of(layout.members(here));
-  const auto reduced = shares_after_reduce(members, count, unit);
-  const auto& exchanged = at_senders[static_cast<std::size_t>(here)];
+  std::vector<int> members = list_of(layout.members(my_cluster(party)));
   copy(in, out);
   co_await reduce_by_halving(party, members, out, count, reduction, kTagAllreduce);
-  co_await redistribute(party, out, reduced, exchanged, kTagAllreduceCopy);
-  for (std::size_t s = 0; s < exchanged.size(); ++s) {
-    if (exchanged[s].rank != party.rank()) continue;
-    std::vector<int> counterparts;
-    counterparts.reserve(at_senders.size());
-    for (const auto& cluster : at_senders) counterparts.push_back(cluster[s].rank);
-    co_await exchange_and_reduce(party, out, exchanged[s], counterparts, reduction,
-                                 kTagAllreduceCopy);
-  }
-  co_await redistribute(party, out, exchanged, reduced, kTagAllreduceCopy);
-  co_await gather_shares(party, members, reduced, out, kTagAllreduceSpread);
+  CounterReduce counter_reduce(party, out, count, reduction, parameters);
+  if (layout.clusters() > 1) co_await counter_reduce.run();
+  co_await gather_shares(party, members, counter_reduce.shares(), out, kTagAllreduceSpread);
 }
 
 namespace {
@@ -153,8 +281,15 @@ double cost_allreduce_rabenseifner(const Setting& setting, const Parameters&) {
 
 double cost_allreduce_rabenseifner_wan(const Setting& setting, const Parameters& parameters) {
   const int members = largest_cluster(setting.layout);
+  const int senders = senders_of(setting, parameters);
+  const std::size_t segment =
+      carried_segment(setting.network, setting.bytes(), senders, parameters);
+  // A speaker's link carries what it is handed beside what crosses, each way.
+  const double carried = handed_on(setting.layout, senders) ? 1.0 / senders - 1.0 / members : 0;
+  const double handed = link_time(setting.network, setting.bytes()) * carried;
   return 2 * explicit_steps(setting.network, members, setting.bytes()) +
-         far_copy(setting, setting.bytes(), senders_of(setting, parameters)) + planning(setting);
+         far_copy(setting, setting.bytes(), senders) + handed +
+         handing_alone(setting, senders, segment) + planning(setting);
 }
 
 }  // namespace

@@ -8,14 +8,17 @@
 // van-de-geijn-wan: scatter in the root's cluster, a copy of the scattered parts to every other
 // cluster by n senders at once, allgather in each (the same, sections 2.2 to 2.5). Others hand
 // their parts to the senders; the receivers hand them on to their clusters' members.
+#include <algorithm>
+#include <deque>
 #include <numeric>
 
 #include "coll/bcast/bcast.hpp"
 #include "coll/engine/concurrent.hpp"
 #include "coll/engine/cost.hpp"
 #include "coll/engine/phases.hpp"
-#include "coll/patterns/counterparts.hpp"
+#include "coll/engine/segment_size.hpp"
 #include "coll/patterns/halving.hpp"
+#include "coll/patterns/speakers.hpp"
 
 namespace isthmus::coll {
 namespace {
@@ -54,35 +57,139 @@ Task bcast_farfirst(Party& party, Bytes data, int root, Parameters) {
   co_await scatter_and_gather(party, data, list_of(layout.members(here)), local_root);
 }
 
+namespace {
+
+/// One rank's part in the crossing.
+class CounterCopy {
+ public:
+  CounterCopy(Party& party, Bytes data, int root, const Parameters& parameters)
+      : party_(party),
+        layout_(party.layout()),
+        data_(data),
+        home_(layout_.cluster_of(root)),
+        here_(my_cluster(party)),
+        shares_(here_ == home_ ? shares_after_scatter(layout_.members(here_), root, data.size())
+                               : even_shares(layout_.members(here_), data.size(), 1)) {
+    const int senders = matched_senders(layout_, parameters.senders);
+    for (int c = 0; c < layout_.clusters(); ++c) {
+      if (c == here_) {
+        carried_.push_back(sender_shares(shares_, senders, data.size(), 1));
+      } else {
+        const auto held = c == home_ ? shares_after_scatter(layout_.members(c), root, data.size())
+                                     : even_shares(layout_.members(c), data.size(), 1);
+        carried_.push_back(sender_shares(held, senders, data.size(), 1));
+      }
+    }
+    speakers_ = speakers_with(carried_[static_cast<std::size_t>(here_)], shares_);
+    if (here_ == home_) keep_what_passed();
+    segment_ = handed_on(layout_, senders)
+                   ? carried_segment(party.network(), data.size(), senders, parameters)
+                   : std::max(parameters.segment, data.size());
+  }
+
+  const std::vector<Share>& shares() const { return shares_; }
+
+  Task run() {
+    std::vector<Task> side_by_side;
+    const Share mine = share_of(party_.rank());
+    for (std::size_t s = 0; s < speakers_.size(); ++s) {
+      const Speaker& speaker = speakers_[s];
+      if (speaker.rank() == party_.rank()) {
+        side_by_side.push_back(here_ == home_ ? send_across(s) : receive_across(s));
+      } else if (mine.size() > 0) {
+        side_by_side.push_back(hand(party_, data_, mine, speaker, segment_,
+                                    here_ == home_ ? Handing::In : Handing::Out, kTagBcastCopy));
+      }
+    }
+    Pending done = all_of(std::move(side_by_side));
+    co_await done;
+  }
+
+ private:
+  Share share_of(int rank) const { return *std::ranges::find(shares_, rank, &Share::rank); }
+
+  /// The scatter has brought speakers more than their own shares; with as many as there are ranks
+  /// after some step of it, all that they carry (section 2.4's first alternative).
+  void keep_what_passed() {
+    for (Speaker& speaker : speakers_) {
+      const auto place = std::ranges::find(shares_, speaker.rank(), &Share::rank);
+      speaker.has = passed_in_scatter(shares_, static_cast<std::size_t>(place - shares_.begin()));
+    }
+  }
+
+  /// At speaker s of the root's cluster.
+  Task send_across(std::size_t s) {
+    const Speaker speaker = speakers_[s];
+    const Cut cut(speaker.carries, segment_);
+    std::deque<std::vector<Pending>> handed;
+    std::deque<Pending> crossing;
+    for (std::size_t k = 0, begun = 0; k < cut.count(); ++k) {
+      for (; begun < std::min(cut.count(), k + kHandedAtATime); ++begun) {
+        handed.push_back(expect_handed(party_, data_, shares_, speaker, cut.begin(begun),
+                                       cut.end(begun), kTagBcastCopy));
+      }
+      for (auto& p : handed.front()) co_await p;
+      handed.pop_front();
+      const Bytes segment = data_.subspan(cut.begin(k), cut.size(k));
+      for (int c = 0; c < layout_.clusters(); ++c) {
+        if (c == home_) continue;
+        crossing.push_back(
+            party_.send(carried_[static_cast<std::size_t>(c)][s].rank, kTagBcastCopy, segment));
+      }
+      while (crossing.size() > kPostedAtATime) {
+        co_await crossing.front();
+        crossing.pop_front();
+      }
+    }
+    for (auto& p : crossing) co_await p;
+  }
+
+  /// At speaker s of another cluster.
+  Task receive_across(std::size_t s) {
+    const Speaker speaker = speakers_[s];
+    const int sender = carried_[static_cast<std::size_t>(home_)][s].rank;
+    const Cut cut(speaker.carries, segment_);
+    std::deque<Pending> crossing, handed;
+    for (std::size_t k = 0, begun = 0; k < cut.count(); ++k) {
+      for (; begun < std::min(cut.count(), k + kPostedAtATime); ++begun) {
+        crossing.push_back(
+            party_.recv(sender, kTagBcastCopy, data_.subspan(cut.begin(begun), cut.size(begun))));
+      }
+      co_await crossing.front();
+      crossing.pop_front();
+      hand_out(party_, data_, shares_, speaker, cut.begin(k), cut.end(k), kTagBcastCopy, handed);
+      while (handed.size() > kPostedAtATime) {
+        co_await handed.front();
+        handed.pop_front();
+      }
+    }
+    for (auto& p : handed) co_await p;
+  }
+
+  Party& party_;
+  const Layout& layout_;
+  Bytes data_;
+  int home_, here_;
+  std::vector<Share> shares_;                // of this cluster's members
+  std::vector<std::vector<Share>> carried_;  // by cluster
+  std::vector<Speaker> speakers_;            // of this one
+  std::size_t segment_ = 0;
+};
+
+}  // namespace
+
 Task bcast_van_de_geijn_wan(Party& party, Bytes data, int root, Parameters parameters) {
   if (data.empty()) co_return;
   const Layout& layout = party.layout();
-  const int home = layout.cluster_of(root);
   const int here = my_cluster(party);
-  const int senders = matched_senders(layout, parameters.senders);
-  const auto scattered = shares_after_scatter(layout.members(home), root, data.size());
-  const auto at_senders = sender_shares(scattered, senders, data.size(), 1);
-  std::vector<int> members = list_of(layout.members(here));
-  if (here == home) {
+  if (here == layout.cluster_of(root)) {
+    std::vector<int> members = list_of(layout.members(here));
     co_await scatter_by_halving(party, members, root, data, kTagBcast);
-    co_await redistribute(party, data, scattered, at_senders, kTagBcastCopy);
-    std::vector<Task> side_by_side;
-    for (int c = 0; c < layout.clusters(); ++c) {
-      if (c == home) continue;
-      const auto there = even_shares(layout.members(c), data.size(), 1);
-      auto at_receivers = sender_shares(there, senders, data.size(), 1);
-      side_by_side.push_back(redistribute(party, data, at_senders, at_receivers, kTagBcastCopy));
-    }
-    side_by_side.push_back(gather_by_doubling(party, scattered, data, kTagBcastSpread));
-    Pending done = all_of(std::move(side_by_side));
-    co_await done;
-    co_return;
   }
-  const auto parts = even_shares(members, data.size(), 1);
-  const auto at_receivers = sender_shares(parts, senders, data.size(), 1);
-  co_await redistribute(party, data, at_senders, at_receivers, kTagBcastCopy);
-  co_await redistribute(party, data, at_receivers, parts, kTagBcastCopy);
-  co_await gather_by_doubling(party, parts, data, kTagBcastSpread);
+  CounterCopy copy(party, data, root, parameters);
+  if (layout.clusters() > 1) co_await copy.run();
+  // What crosses goes first: the other clusters still have to spread it, too.
+  co_await gather_by_doubling(party, copy.shares(), data, kTagBcastSpread);
 }
 
 namespace {
@@ -106,8 +213,12 @@ double cost_bcast_van_de_geijn(const Setting& setting, const Parameters&) {
 
 double cost_bcast_van_de_geijn_wan(const Setting& setting, const Parameters& parameters) {
   const int members = largest_cluster(setting.layout);
+  const int senders = senders_of(setting, parameters);
+  const std::size_t segment =
+      carried_segment(setting.network, setting.bytes(), senders, parameters);
   return 2 * explicit_steps(setting.network, members, setting.bytes()) +
-         far_copy(setting, setting.bytes(), senders_of(setting, parameters)) + planning(setting);
+         far_copy(setting, setting.bytes(), senders) + handing_alone(setting, senders, segment) +
+         planning(setting);
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ inline constexpr Demands kCommons{.commons = true};
 inline constexpr Demands kCommonsInPieces{.commons = true, .pieces = true};
 inline constexpr Heeds kNone{};
 inline constexpr Heeds kSegment{.segment = true};
-inline constexpr Heeds kSenders{.senders = true};
+inline constexpr Heeds kSenders{.segment = true, .senders = true};
 inline constexpr std::string_view kMatsuda = "Matsuda et al., CLUSTER 2006";
 inline constexpr std::string_view kMagPIe = "Kielmann et al., MagPIe, PPoPP 1999";
 inline constexpr std::string_view kMultilevel =

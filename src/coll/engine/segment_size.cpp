@@ -15,14 +15,14 @@ namespace {
 constexpr std::size_t kLeast = 8192, kMost = 65536;
 
 /// The size from `least` to `most`, a power of two, that makes the filling of the pipeline, `depth`
-/// segments long, cost what the handling of all segments, `messages` each, does; but never does
-/// filling take more than a 16th of the time of the whole, whatever the links' bandwidth really is.
-std::size_t balanced(const Network& network, std::size_t bytes, double depth, double messages,
+/// segments long, cost what the handling of all segments, `handling` seconds each, does; but never
+/// does filling take more than a 16th of the time of the whole, whatever the links' bandwidth
+/// really is.
+std::size_t balanced(const Network& network, std::size_t bytes, double depth, double handling,
                      std::size_t least, std::size_t most) {
   const double size = static_cast<double>(bytes);
-  // depth * s / B + bytes / s * messages * cost is least where both are equal.
-  const double cost = messages * network.stream_cost;
-  const double best = std::sqrt(size * cost * network.link_bandwidth / depth);
+  // depth * s / B + bytes / s * handling is least where both are equal.
+  const double best = std::sqrt(size * handling * network.link_bandwidth / depth);
   const double bounded = std::clamp(std::min(best, size / 16 / depth), 1.0, 1e12);
   // Up from 2^(n - 1/4) to 2^n, else down. All ranks must get the same size: no function of libm
   // but sqrt gives the same bits everywhere.
@@ -40,15 +40,24 @@ std::size_t striped_segment(const Layout& layout, const Network& network, std::s
   // Where filling takes half of the time and more, half of the size is worth its messages: 18.9 for
   // 21.3 ms at 64 KiB on those nodes.
   const bool fills = bytes < 2 * kLeast * static_cast<std::size_t>(depth);
-  return balanced(network, bytes, depth, 1, fills ? kLeast / 2 : kLeast, kMost);
+  return balanced(network, bytes, depth, network.stream_cost, fills ? kLeast / 2 : kLeast, kMost);
 }
 
 std::size_t pipelined_segment(const Layout& layout, const Network& network, std::size_t bytes,
                               const Parameters& parameters) {
   if (parameters.segment > 0) return parameters.segment;
   const auto members = static_cast<std::size_t>(largest_cluster(layout));
-  return balanced(network, bytes, 1, 4.0 * static_cast<double>(members), kLeast * members,
-                  kMost * members);
+  return balanced(network, bytes, 1, 4.0 * static_cast<double>(members) * network.stream_cost,
+                  kLeast * members, kMost * members);
+}
+
+std::size_t carried_segment(const Network& network, std::size_t bytes, int senders,
+                            const Parameters& parameters) {
+  if (parameters.segment > 0) return parameters.segment;
+  // In, across and out: a segment wakes a process each time, since few are under way.
+  constexpr double kHops = 3;
+  return balanced(network, bytes / static_cast<std::size_t>(senders), kHops - 1,
+                  kHops * network.message_cost, kLeast, kMost);
 }
 
 }  // namespace isthmus::coll

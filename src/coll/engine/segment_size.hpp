@@ -17,4 +17,8 @@ std::size_t striped_segment(const Layout& layout, const Network& network, std::s
 std::size_t pipelined_segment(const Layout& layout, const Network& network, std::size_t bytes,
                               const Parameters& parameters);
 
+/// Of what each of n senders carries across, being handed it and handing it on.
+std::size_t carried_segment(const Network& network, std::size_t bytes, int senders,
+                            const Parameters& parameters);
+
 }  // namespace isthmus::coll

@@ -46,6 +46,15 @@ Task scatter_by_halving(Party& party, std::vector<int> ranks, int root, Bytes da
   }
 }
 
+Share passed_in_scatter(const std::vector<Share>& shares, std::size_t place) {
+  std::size_t first = 0, last = shares.size();
+  while (first != place) {
+    const std::size_t middle = first + (last - first + 1) / 2;
+    (place < middle ? last : first) = middle;
+  }
+  return {shares[place].rank, shares[first].first, shares[last - 1].last};
+}
+
 Task gather_by_doubling(Party& party, std::vector<Share> shares, Bytes data, int tag) {
   const std::size_t size = shares.size();
   const std::size_t me = place_of(shares, party.rank());

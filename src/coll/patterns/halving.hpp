@@ -15,6 +15,10 @@ std::vector<Share> shares_after_scatter(std::span<const int> ranks, int root, st
 /// they hold, again and again.
 Task scatter_by_halving(Party& party, std::vector<int> ranks, int root, Bytes data, int tag);
 
+/// What passes through the one at `place` of these shares in that scatter, its share the first of
+/// it: for a moment it has all of it.
+Share passed_in_scatter(const std::vector<Share>& shares, std::size_t place);
+
 /// Every rank of `shares` has its share and gets all. Bruck's pattern: twice as much in each step,
 /// for any number of ranks.
 Task gather_by_doubling(Party& party, std::vector<Share> shares, Bytes data, int tag);

@@ -1,0 +1,103 @@
+// The members of each cluster that speak with the other clusters, n of each (Matsuda et al.,
+// CLUSTER 2006, sections 2.4 and 2.5), and how the others hand them what is to cross, and get what
+// has: in segments, so that some are handed in while others cross and others are handed out.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+#include "coll/engine/algorithm.hpp"
+#include "coll/patterns/share.hpp"
+
+namespace isthmus::coll {
+
+/// How many there are in every cluster: `wanted`, or the most there can be; where clusters differ,
+/// as many as the smallest has.
+int matched_senders(const Layout& layout, int wanted);
+
+/// The vector in `senders` nearly equal parts, at as many of the ranks of `shares`, evenly chosen:
+/// with all of them each keeps about what it holds. `shares` are in the order of the vector.
+std::vector<Share> sender_shares(const std::vector<Share>& shares, int senders, std::size_t bytes,
+                                 std::size_t unit);
+
+/// One of them: what it carries across, and what of the vector it has without being handed it.
+struct Speaker {
+  Share carries, has;
+  int rank() const { return carries.rank; }
+};
+
+/// Those of `carried`; each has what it holds of `shares`.
+std::vector<Speaker> speakers_with(const std::vector<Share>& carried,
+                                   const std::vector<Share>& shares);
+
+/// Segments are of `segment` bytes, counted from where a speaker's interval begins.
+struct Cut {
+  std::size_t first, last, segment;
+  explicit Cut(const Share& carried, std::size_t segment_)
+      : first(carried.first), last(carried.last), segment(std::max<std::size_t>(segment_, 1)) {}
+  std::size_t count() const { return (last - first + segment - 1) / segment; }
+  std::size_t begin(std::size_t k) const { return first + k * segment; }
+  std::size_t end(std::size_t k) const { return std::min(last, begin(k) + segment); }
+  std::size_t size(std::size_t k) const { return end(k) - begin(k); }
+  /// The segment that a byte is in, or the first one.
+  std::size_t at(std::size_t byte) const { return byte < first ? 0 : (byte - first) / segment; }
+};
+
+/// What a member and a speaker have to hand each other of the bytes first..last-1: calls
+/// each(first, last) for every run of the member's share that the speaker does not have, at most
+/// two.
+template <class Each>
+void for_each_run(const Share& share, const Speaker& speaker, std::size_t first, std::size_t last,
+                  Each&& each) {
+  if (share.rank == speaker.rank()) return;
+  const std::size_t begin = std::max(first, share.first);
+  const std::size_t end = std::min(last, share.last);
+  const Share& has = speaker.has;
+  const std::size_t before = has.size() == 0 ? end : std::min(end, has.first);
+  if (begin < before) each(begin, before);
+  const std::size_t after = has.size() == 0 ? end : std::max(begin, has.last);
+  if (after < end) each(after, end);
+}
+
+/// A speaker's end: the same for all members. `shares` are in the order of the vector, and cover
+/// it.
+template <class Each>
+void for_each_run(const std::vector<Share>& shares, const Speaker& speaker, std::size_t first,
+                  std::size_t last, Each&& each) {
+  auto share = std::ranges::upper_bound(shares, first, {}, &Share::last);
+  for (; share != shares.end() && share->first < last; ++share) {
+    for_each_run(*share, speaker, first, last,
+                 [&](std::size_t from, std::size_t to) { each(share->rank, from, to); });
+  }
+}
+
+/// Segments that a speaker expects to be handed at a time, and a member hands it: enough that its
+/// link is never idle, and so few that they come in turn.
+inline constexpr std::size_t kHandedAtATime = 4;
+/// Receives that are posted at a time, and sends under way, where they are not handed in.
+inline constexpr std::size_t kPostedAtATime = 64;
+
+/// A member's end, one task for each speaker: what the speaker does not have of the member's share
+/// goes to it; it comes; or it goes, and comes back changed.
+enum class Handing { In, Out, InAndOut };
+Task hand(Party& party, Bytes vector, Share mine, Speaker speaker, std::size_t segment,
+          Handing handing, int tag);
+
+/// The speaker's ends: the receives of what it is handed of a segment, which is the bytes
+/// first..last-1; sends of what it hands out of one.
+std::vector<Pending> expect_handed(Party& party, Bytes vector, const std::vector<Share>& shares,
+                                   const Speaker& speaker, std::size_t first, std::size_t last,
+                                   int tag);
+void hand_out(Party& party, Bytes vector, const std::vector<Share>& shares, const Speaker& speaker,
+              std::size_t first, std::size_t last, int tag, std::deque<Pending>& sends);
+
+/// Whether not every member of every cluster is a speaker.
+bool handed_on(const Layout& layout, int senders);
+
+/// Every rank finds out the shares of all ranks in all clusters: what that takes it.
+double planning(const Setting& setting);
+/// Estimated: the first segment is handed in, and the last one out, by itself, where anything is.
+double handing_alone(const Setting& setting, int senders, std::size_t segment);
+
+}  // namespace isthmus::coll
