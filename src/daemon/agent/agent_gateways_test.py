@@ -1,5 +1,5 @@
 """isthmusd agents with gateways, linked to each other."""
-# ruff: noqa: PT009, PTH110, PTH120, PTH208
+# ruff: noqa: PT009, PTH110, PTH118, PTH120, PTH123, PTH208
 # unittest and os: CTest runs this with whatever Python the build has.
 
 import os
@@ -122,6 +122,108 @@ class GatewayTest(AgentCase):
         self.agents[1].process.kill()
         fault, _ = self.agents[0].until("fault")  # it tells of the silence before
         self.assertIn("west", fault["message"])
+
+
+class ThreadsTest(AgentCase):
+    """Agents with several gateways each: the i-th of one linked with the i-th of the other."""
+
+    COUNT = 3
+
+    def nodes(self, cluster):
+        return [FIRST_GATEWAY + self.COUNT * cluster + i for i in range(self.COUNT)]
+
+    def open_gateways(self):
+        self.agents, self.gateways = [], []
+        for cluster, name in enumerate(("east", "west")):
+            self.agents.append(self.start())
+            own = [{"node": n, "listen": ["tcp:127.0.0.1:0"]} for n in self.nodes(cluster)]
+            reply = self.configure(SINGLE, cluster=name, gateways=own)
+            self.assertEqual(reply["op"], "configured", reply)
+            self.gateways += [{**g, "clusters": [cluster]} for g in reply["gateways"]]
+
+    def link_gateways(self, patience=None, closed=()):
+        """`closed`: of the second cluster, those to which no address leads."""
+        clusters = [{"name": "east", "size": 1}, {"name": "west", "size": 1}]
+        addresses = {g["node"]: g["addresses"][-1] for g in self.gateways}
+        links = [
+            {
+                "from": source,
+                "to": target,
+                "encrypt": True,
+                "rate": None,
+                "streams": None,
+                "patience": patience,
+                "addresses": ["tcp:127.0.0.1:1" if i in closed else addresses[target]],
+            }
+            for i, (source, target) in enumerate(zip(self.nodes(0), self.nodes(1), strict=True))
+        ]
+        for cluster, agent in enumerate(self.agents):
+            pairs = zip(self.nodes(cluster), self.nodes(1 - cluster), strict=True)
+            agent.send(
+                "link",
+                world={"clusters": clusters, "gateways": self.gateways},
+                links=[] if cluster else links,
+                routes=[{"node": a, "next": {str(1 - cluster): [b]}} for a, b in pairs],
+            )
+
+    def threads(self, agent):
+        folder = f"/proc/{agent.process.pid}/task"
+        names = []
+        for thread in os.listdir(folder):
+            with open(os.path.join(folder, thread, "comm")) as comm:
+                names.append(comm.read().strip())
+        return sorted(set(names))  # resolvers have threads of their own
+
+    def test_all_but_the_first_have_a_thread_and_end_with_the_agent(self):
+        self.open_gateways()
+        self.link_gateways()
+        for cluster, agent in enumerate(self.agents):
+            agent.expect("linked")
+            self.assertEqual(self.threads(agent), ["gateway1", "gateway2", "isthmusd"])
+            agent.send("stats")
+            links = agent.expect("stats")["links"]
+            self.assertEqual(sorted(link["from"] for link in links), self.nodes(cluster))
+        for agent in self.agents:
+            agent.send("end")
+        for agent in self.agents:
+            self.assertEqual(agent.process.wait(DEADLINE), 0)
+        self.assertEqual(os.listdir(self.runtime), [])
+
+    def test_a_link_of_one_that_fails_is_named(self):
+        self.open_gateways()
+        self.link_gateways(closed=[2])
+        self.assertIn("tcp:127.0.0.1:1", self.agents[0].expect("error")["message"])
+
+    def test_a_port_that_one_finds_taken_is_named(self):
+        self.open_gateways()
+        taken = self.gateways[0]["addresses"][-1]
+        self.start()
+        own = [
+            {"node": self.nodes(0)[0], "listen": ["tcp:127.0.0.1:0"]},
+            {"node": self.nodes(0)[1], "listen": [taken]},
+        ]
+        reply = self.configure(gateways=own)
+        self.assertEqual(reply["op"], "error")
+        self.assertIn(taken.removeprefix("tcp:"), reply["message"])
+
+    def test_a_killed_agent_is_one_fault_for_the_other(self):
+        self.open_gateways()
+        self.link_gateways(patience=2)
+        for agent in self.agents:
+            agent.expect("linked")
+        self.agents[1].process.kill()
+        fault, _ = self.agents[0].until("fault")
+        self.assertIn("west", fault["message"])
+        self.agents[0].send("end")
+        self.assertEqual(self.agents[0].process.wait(DEADLINE), 0)
+
+    def test_an_end_without_goodbye(self):
+        self.open_gateways()
+        self.link_gateways()
+        for agent in self.agents:
+            agent.expect("linked")
+        self.agents[0].process.terminate()
+        self.assertEqual(self.agents[0].process.wait(DEADLINE), 128 + 15)
 
 
 if __name__ == "__main__":

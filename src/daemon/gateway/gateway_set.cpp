@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 #include <utility>
 
 #include "daemon/gateway/gateway.hpp"
+#include "daemon/gateway/gateway_thread.hpp"
 #include "daemon/launch/failure.hpp"
 #include "net/host_addresses.hpp"
 #include "net/listener.hpp"
@@ -28,12 +30,54 @@ std::chrono::milliseconds seconds_or(const json& settings, const char* key,
 
 constexpr int kMostRejected = 20;  // that are told
 
+/// Ends a gateway where it lives.
+struct EndOfGateway {
+  GatewayThread* thread;
+  void operator()(Gateway* gateway) const {
+    thread->post([owned = std::unique_ptr<Gateway>(gateway)] {});
+  }
+};
+using GatewayThere = std::unique_ptr<Gateway, EndOfGateway>;
+
 struct Member {
   core::NodeId node;
   std::vector<std::string> addresses;
   std::vector<std::string> listen;  // as the launcher had it
-  std::unique_ptr<Gateway> gateway;
+  std::unique_ptr<GatewayThread> thread;
+  GatewayThere gateway;
+
+  /// Has its thread do something with it, and waits.
+  template <class Work>
+  auto ask(Work work) const {
+    return thread->call([&] { return std::invoke(work, *gateway); });
+  }
+  /// Nobody waits.
+  template <class Work>
+  void want(Work work) const {
+    thread->post([work = std::move(work), gateway = gateway.get()]() mutable { work(*gateway); });
+  }
 };
+
+/// The first of an agent lives on the agent's own thread, as most are alone; each other has one.
+std::unique_ptr<GatewayThread> thread_of(std::size_t index, asio::io_context& agents) {
+  if (index == 0) return std::make_unique<GatewayThread>(agents);
+  return std::make_unique<GatewayThread>(agents, "gateway" + std::to_string(index));
+}
+
+GatewayConfig settings_of(const ConfigureRequest& request, core::NodeId node) {
+  GatewayConfig config;
+  config.node = node;
+  config.cluster = request.cluster;
+  config.job = request.job;
+  config.secret = request.secret;
+  config.patience = seconds_or(request.settings, "patience", config.patience);
+  config.connect_timeout = seconds_or(request.settings, "connect_timeout", config.connect_timeout);
+  config.services = request.services;
+  config.anew = request.settings.value("anew", json(false)) == true;
+  config.accept_plain = request.settings.value("accept_plain", json(false)) == true;
+  config.accept_plain_ranks = request.settings.value("accept_plain_ranks", json(false)) == true;
+  return config;
+}
 
 /// Where something may listen beside what listens at a place: a range has another port for it.
 std::string beside(const std::string& place) {
@@ -59,7 +103,7 @@ struct GatewaySet::State {
   Attendance best(const std::string& of) const {
     Attendance found;
     for (const Member& member : members) {
-      for (const Attendance& here : member.gateway->attendance()) {
+      for (const Attendance& here : member.ask(&Gateway::attendance)) {
         if (here.cluster == of && here.joined + here.left >= found.joined + found.left)
           found = here;
       }
@@ -70,7 +114,8 @@ struct GatewaySet::State {
   // the grid to tell.
   void once_fault(core::NodeId from, const std::string& message, int code) {
     for (Member& member : members) {
-      if (member.node != from) member.gateway->fault(message, code);
+      if (member.node == from) continue;
+      member.want([message, code](Gateway& gateway) { gateway.fault(message, code); });
     }
     events.abort = nullptr;
     if (const auto tell = std::exchange(events.fault, nullptr)) tell(message, code);
@@ -92,7 +137,37 @@ struct GatewaySet::State {
     events.fault = nullptr;
     if (const auto tell = std::exchange(events.abort, nullptr)) tell(rank, code, message);
   }
+  Gateway::Events heard_by(GatewayThread& thread, core::NodeId node);
 };
+
+/// What a gateway that lives on `thread` has to tell.
+Gateway::Events GatewaySet::State::heard_by(GatewayThread& thread, core::NodeId node) {
+  using Text = const std::string&;
+  Gateway::Events heard;
+  heard.joined = thread.told<Text>([this](Text of) { once_joined(of); });
+  heard.abort = thread.told<int, int, Text>(
+      [this](int rank, int code, Text message) { once_abort(rank, code, message); });
+  heard.fault = thread.told<Text, int>(
+      [this, node](Text message, int code) { once_fault(node, message, code); });
+  heard.warning = thread.told<Text>([this](Text message) {
+    if (events.notice) events.notice(message, true);
+  });
+  heard.silence = thread.told<const LinkSilence&>([this](const LinkSilence& silence) {
+    if (events.silence) events.silence(silence);
+  });
+  heard.here = thread.told<Text>([this](Text whereabouts) {
+    if (events.here) events.here(whereabouts);
+  });
+  heard.ask = thread.told<core::NodeId, std::uint64_t, Text>(
+      [this](core::NodeId process, std::uint64_t number, Text request) {
+        if (events.ask) events.ask(process, number, request);
+      });
+  heard.parted = thread.told<Text, Text>([this](Text run, Text message) {
+    if (events.parted) events.parted(run, message);
+  });
+  heard.rejected = thread.told<Text>([this](Text message) { once_rejected(message); });
+  return heard;
+}
 
 GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& request,
                        const std::string& folder, GatewaySetEvents events)
@@ -101,51 +176,20 @@ GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& reques
   state_->cluster = request.cluster;
   state_->folder = folder;
   for (const auto& own : request.gateways) {
-    GatewayConfig config;
-    config.node = own.node;
-    config.cluster = request.cluster;
-    config.job = request.job;
-    config.secret = request.secret;
-    config.patience = seconds_or(request.settings, "patience", config.patience);
-    config.connect_timeout =
-        seconds_or(request.settings, "connect_timeout", config.connect_timeout);
-    config.services = request.services;
-    config.anew = request.settings.value("anew", json(false)) == true;
-    config.accept_plain = request.settings.value("accept_plain", json(false)) == true;
-    config.accept_plain_ranks = request.settings.value("accept_plain_ranks", json(false)) == true;
-
-    State* state = state_.get();
-    Gateway::Events heard;
-    heard.joined = [state](const std::string& of) { state->once_joined(of); };
-    heard.abort = [state](int rank, int code, const std::string& message) {
-      state->once_abort(rank, code, message);
-    };
-    heard.fault = [state, node = own.node](const std::string& message, int code) {
-      state->once_fault(node, message, code);
-    };
-    heard.warning = [state](const std::string& message) {
-      if (state->events.notice) state->events.notice(message, true);
-    };
-    heard.silence = [state](const LinkSilence& silence) {
-      if (state->events.silence) state->events.silence(silence);
-    };
-    heard.here = [state](const std::string& whereabouts) {
-      if (state->events.here) state->events.here(whereabouts);
-    };
-    heard.ask = [state](core::NodeId process, std::uint64_t number, const std::string& request) {
-      if (state->events.ask) state->events.ask(process, number, request);
-    };
-    heard.parted = [state](const std::string& run, const std::string& message) {
-      if (state->events.parted) state->events.parted(run, message);
-    };
-    heard.rejected = [state](const std::string& message) { state->once_rejected(message); };
-    auto gateway = std::make_unique<Gateway>(context, std::move(config), std::move(heard));
-    std::vector<std::string> addresses{"unix:" + folder + "/gateway" +
-                                       std::to_string(state_->members.size())};
+    const std::size_t index = state_->members.size();
+    auto thread = thread_of(index, context);
+    Gateway::Events heard = state_->heard_by(*thread, own.node);
+    GatewayConfig config = settings_of(request, own.node);
+    std::vector<std::string> addresses{"unix:" + folder + "/gateway" + std::to_string(index)};
+    GatewayThere gateway(nullptr, {thread.get()});
     try {
       for (const std::string& place : own.listen) addresses.push_back(net::at_own_address(place));
-      addresses = gateway->listen(addresses);
-      for (const std::string& at : own.awaits) gateway->await_calls(at);
+      addresses = thread->call([&] {
+        gateway.reset(new Gateway(thread->io(), std::move(config), std::move(heard)));
+        auto actual = gateway->listen(addresses);
+        for (const std::string& at : own.awaits) gateway->await_calls(at);
+        return actual;
+      });
     } catch (const net::ListenError& error) {
       throw Failure("The gateway of cluster " + request.cluster + " " + error.what(),
                     error.remedy());
@@ -153,7 +197,8 @@ GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& reques
       throw Failure("The gateway of cluster " + request.cluster + " cannot listen: " + error.what(),
                     "Mend 'address' or 'listen' in [[gateway]] of the grid file.");
     }
-    state_->members.push_back({own.node, std::move(addresses), own.listen, std::move(gateway)});
+    state_->members.push_back(
+        {own.node, std::move(addresses), own.listen, std::move(thread), std::move(gateway)});
   }
 }
 
@@ -210,17 +255,22 @@ void GatewaySet::link(const LinkRequest& request,
   auto waiting = std::make_shared<Waiting>(Waiting{members.size(), {}, std::move(done)});
   for (Member& member : members) {
     const auto route = request.routes.find(member.node);
-    member.gateway->link(request.world, std::move(links[member.node]),
-                         route == request.routes.end() ? core::Routes{} : route->second,
-                         [waiting](const std::string& trouble) {
-                           if (waiting->trouble.empty()) waiting->trouble = trouble;
-                           if (--waiting->left == 0) waiting->done(waiting->trouble);
-                         });
+    const auto next = route == request.routes.end() ? core::Routes{} : route->second;
+    const auto linked =
+        member.thread->told<const std::string&>([waiting](const std::string& trouble) {
+          if (waiting->trouble.empty()) waiting->trouble = trouble;
+          if (--waiting->left == 0) waiting->done(waiting->trouble);
+        });
+    member.ask([&](Gateway& gateway) {
+      gateway.link(request.world, std::move(links[member.node]), next, linked);
+    });
   }
 }
 
 void GatewaySet::grow(const core::Growth& growth) {
-  for (Member& member : state_->members) member.gateway->grow(growth);
+  for (const Member& member : state_->members) {
+    member.ask([&growth](Gateway& gateway) { gateway.grow(growth); });
+  }
 }
 
 void GatewaySet::join(const JunctionRequest& request, const Joined& done) {
@@ -233,10 +283,14 @@ void GatewaySet::join(const JunctionRequest& request, const Joined& done) {
     plan.listen.push_back("unix:" + state_->folder + "/junction" + std::to_string(request.peer));
     for (const std::string& place : places_beside(request.node)) plan.listen.push_back(place);
   }
+  std::function<void(const std::string&)> stands;
+  if (connects) {
+    stands = member.thread->told<const std::string&>(
+        [done](const std::string& trouble) { done({}, trouble); });
+  }
   try {
-    const auto at = member.gateway->join(
-        std::move(plan), connects ? [done](const std::string& trouble) { done({}, trouble); }
-                                  : std::function<void(const std::string&)>());
+    const auto at =
+        member.ask([&](Gateway& gateway) { return gateway.join(std::move(plan), stands); });
     if (!connects) done(at, {});
   } catch (const net::ListenError& error) {
     throw Failure("The gateway of cluster " + state_->cluster + " " + error.what(), error.remedy());
@@ -252,16 +306,21 @@ std::vector<std::string> GatewaySet::places_beside(core::NodeId node) const {
 }
 
 void GatewaySet::part(const PartRequest& request) {
-  for (Member& member : state_->members) member.gateway->part(request.run, request.message);
+  for (const Member& member : state_->members) {
+    member.want([request](Gateway& gateway) { gateway.part(request.run, request.message); });
+  }
 }
 
 void GatewaySet::ask_where(bool traces) {
-  for (Member& member : state_->members) member.gateway->ask_where(traces);
+  for (const Member& member : state_->members) {
+    member.want([traces](Gateway& gateway) { gateway.ask_where(traces); });
+  }
 }
 
 void GatewaySet::answer(core::NodeId process, std::uint64_t number, const std::string& reply) {
-  for (Member& member : state_->members) {
-    if (member.gateway->answer(process, number, reply)) return;
+  const auto taken = [&](Gateway& gateway) { return gateway.answer(process, number, reply); };
+  for (const Member& member : state_->members) {
+    if (member.ask(taken)) return;
   }
 }
 
@@ -273,7 +332,7 @@ bool GatewaySet::joined() const {
 std::map<std::string, int> GatewaySet::joined_ranks() const {
   std::map<std::string, int> joined;
   for (const Member& member : state_->members) {
-    for (const Attendance& here : member.gateway->attendance()) {
+    for (const Attendance& here : member.ask(&Gateway::attendance)) {
       joined[here.cluster] = state_->best(here.cluster).joined;
     }
   }
@@ -288,7 +347,7 @@ bool GatewaySet::finished() const {
 std::vector<LinkCount> GatewaySet::counts() const {
   std::vector<LinkCount> all;
   for (const Member& member : state_->members) {
-    for (const LinkCount& count : member.gateway->counts()) all.push_back(count);
+    for (const LinkCount& count : member.ask(&Gateway::counts)) all.push_back(count);
   }
   return all;
 }
@@ -318,7 +377,7 @@ json GatewaySet::stats() const {
 json GatewaySet::direct_stats() const {
   auto list = json::array();
   for (const Member& member : state_->members) {
-    for (const auto& [clusters, count] : member.gateway->crossed()) {
+    for (const auto& [clusters, count] : member.ask(&Gateway::crossed)) {
       list.push_back({{"from", clusters.first},
                       {"to", clusters.second},
                       {"conduits", count.conduits},
@@ -336,7 +395,7 @@ json GatewaySet::direct_stats() const {
 json GatewaySet::crossing_stats() const {
   auto list = json::array();
   for (const Member& member : state_->members) {
-    for (const auto& [clusters, count] : member.gateway->crossings()) {
+    for (const auto& [clusters, count] : member.ask(&Gateway::crossings)) {
       list.push_back({{"node", member.node},
                       {"from", clusters.first},
                       {"to", clusters.second},
@@ -352,7 +411,7 @@ json GatewaySet::crossing_stats() const {
 json GatewaySet::near_stats() const {
   auto list = json::array();
   for (const Member& member : state_->members) {
-    for (const auto& [cluster, count] : member.gateway->near()) {
+    for (const auto& [cluster, count] : member.ask(&Gateway::near)) {
       list.push_back({{"node", member.node},
                       {"cluster", cluster},
                       {"processes", count.processes},
@@ -371,9 +430,10 @@ void GatewaySet::close(const std::function<void()>& done) {
   if (state_->members.empty()) return done();
   auto left = std::make_shared<std::size_t>(state_->members.size());
   for (Member& member : state_->members) {
-    member.gateway->close([left, done] {
+    const auto closed = member.thread->told([left, done] {
       if (--*left == 0) done();
     });
+    member.want([closed](Gateway& gateway) { gateway.close(closed); });
   }
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdarg>
 #include <cstdio>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 
@@ -112,6 +113,8 @@ Library load() {
   return all;
 }
 
+std::mutex log_handlers;  // UCX has them for all threads, and without a lock
+
 ucs_log_func_rc_t swallow(const char*, unsigned, const char*, ucs_log_level_t,
                           const ucs_log_component_config_t*, const char*, va_list) {
   return UCS_LOG_FUNC_RC_STOP;
@@ -120,10 +123,12 @@ ucs_log_func_rc_t swallow(const char*, unsigned, const char*, ucs_log_level_t,
 }  // namespace
 
 Quiet::Quiet(const Library& library) : library_(library) {
+  const std::lock_guard lock(log_handlers);
   if (library_.log_push_handler != nullptr) library_.log_push_handler(&swallow);
 }
 
 Quiet::~Quiet() {
+  const std::lock_guard lock(log_handlers);
   if (library_.log_pop_handler != nullptr) library_.log_pop_handler();
 }
 

@@ -1,0 +1,78 @@
+// Where a gateway lives: on a thread of its own with an io_context, or on its owner's. What is
+// asked of it and what it tells cross between the two here, so that a gateway needs no locks.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace isthmus::daemon {
+
+/// For the owner's thread, but for `tell` and what `told` gives. The owner may wait for the other
+/// thread, which never waits for the owner.
+class GatewayThread {
+ public:
+  /// No thread: all happens at once, on the owner's.
+  explicit GatewayThread(asio::io_context& owner);
+  /// A thread of its own, which the system shows by this name. An exception that leaves it is
+  /// thrown from the owner's io_context.
+  GatewayThread(asio::io_context& owner, const std::string& name);
+  /// Waits for what was asked for before, and for the thread's end. What has been told and not
+  /// heard is heard by nobody.
+  ~GatewayThread();
+  GatewayThread(const GatewayThread&) = delete;
+  GatewayThread& operator=(const GatewayThread&) = delete;
+
+  /// That of the thread.
+  asio::io_context& io();
+
+  /// Does something there, after all that was asked for before; nobody waits.
+  template <class Work>
+  void post(Work&& work) {
+    if (!own_) return work();
+    asio::post(io(), std::forward<Work>(work));
+  }
+
+  /// The same, waited for: returns what it returns, throws what it throws. What the thread has told
+  /// before is heard before this returns, as if there was no thread.
+  template <class Work>
+  auto call(Work&& work) {
+    using Result = std::decay_t<std::invoke_result_t<Work&>>;
+    if (!own_) return Result(work());
+    std::packaged_task<Result()> task(std::ref(work));
+    std::future<Result> result = task.get_future();
+    asio::post(io(), [task = std::move(task)]() mutable { task(); });
+    result.wait();
+    hear();
+    return result.get();
+  }
+
+  /// From that thread: `news` is to happen on the owner's, after what was told before.
+  void tell(std::function<void()> news);
+
+  /// What may be called on that thread, to have `hear` called on the owner's.
+  template <class... Values, class Hear>
+  std::function<void(Values...)> told(Hear hear) {
+    if (!own_) return hear;
+    return [this, heard = std::make_shared<Hear>(std::move(hear))](Values... values) {
+      tell([heard, kept = std::tuple<std::decay_t<Values>...>(values...)] {
+        std::apply(*heard, kept);
+      });
+    };
+  }
+
+ private:
+  struct Own;  // the thread, and what is under way from it
+  void hear();
+
+  asio::io_context& owner_;
+  std::unique_ptr<Own> own_;
+};
+
+}  // namespace isthmus::daemon
