@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from isthmus import gridtext, innergrids
 from isthmus.errors import UsageError, did_you_mean, listing
+from isthmus.gridkeys import port_count
 from isthmus.gridtables import (
     ClusterSpec,
     GatewaySpec,
@@ -361,3 +362,11 @@ def _check_gateway(
     if gateway.port and listens and not all(address.endswith(":0") for address in listens):
         told = "listen" if gateway.listen else "address"
         raise wrong("port", f"is given by '{told}', too; say it once")
+    told_ports = [("port", gateway.port)]
+    told_ports += [("address", each) for each in gateway.address or ()]
+    told_ports += [("listen", each) for each in gateway.listen or ()]
+    for key, ports in told_ports:
+        found = port_count(ports) if ports else 0
+        if found and found < gateway.threads:
+            what = f"has {found} of the {gateway.threads} ports that as many 'threads' need"
+            raise wrong(key, f"{what}; give a range, such as ':7400-{7399 + gateway.threads}'")

@@ -115,6 +115,12 @@ def _ports(text: str) -> str:
     return text
 
 
+def port_count(text: str) -> int:
+    """How many ports are behind the last colon of what is checked; 0: any."""
+    first, dash, last = text.rpartition(":")[2].partition("-")
+    return int(last) - int(first) + 1 if dash else min(1, int(first))
+
+
 def _env(values: dict[str, str]) -> dict[str, str]:
     for name, value in values.items():
         if not re.fullmatch(r"[^=\s]+", name) or "\0" in name + value:

@@ -85,10 +85,12 @@ class _Door(Table):
 
 
 class GatewaySpec(_Door):
-    """A place where a cluster can be reached, or several, in the network of each."""
+    """A place where a cluster can be reached, or several, in the network of each. With `threads`
+    so many gateways stand there, each on a thread of its own."""
 
     cluster: str | None = None
     clusters: list[str] = []
+    threads: Annotated[int, Field(ge=1, le=64)] = 1
 
     @property
     def serves(self) -> list[str]:

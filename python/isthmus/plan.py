@@ -187,7 +187,7 @@ def make_plan(
         for spec in specs:
             mine = [names.index(name) for name in spec.serves if name in names]
             if mine and mine[0] == index:
-                planned.append((mine, spec, _agent_of(agents, places, mine, spec)))
+                planned += [(mine, spec, _agent_of(agents, places, mine, spec))] * spec.threads
     agents.sort(key=lambda agent: agent.cluster)
     default = ANYWHERE if joining or far else _default_listen(places, specs)
     door = sshlinks.door(job) if by_ssh and sshlinks.MEETING in names else None
@@ -208,6 +208,7 @@ def make_plan(
     pairs = _pairs(grid, names, specs)
     nodes = [[g.node for g in gateways if i in g.clusters] for i in range(len(names))]
     links = routes.gateway_links(pairs, nodes) if gateways else []
+    links = routes.shared(links, {g.node: g.agent for g in gateways})
     for link in links:
         if link.spec.reach == "ssh":
             source = next(g for g in gateways if g.node == link.source)
@@ -403,12 +404,15 @@ def reachable(place: Place, listening: Sequence[str], hosts: Sequence[str]) -> l
 
 def link_json(link: routes.GatewayLink, addresses: Sequence[str]) -> dict[str, object]:
     """An entry of `links` in the `link` message."""
+    settings = link_settings(link.spec)
+    if link.spec.rate:
+        settings["rate"] = link.spec.rate.bytes / link.sharing
     return {
         "from": link.source,
         "to": link.target,
         "addresses": list(addresses),
         "compress": link.spec.compress,
-        **link_settings(link.spec),
+        **settings,
     }
 
 

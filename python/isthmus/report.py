@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from isthmus import ranklist
 from isthmus.placement import Block
 from isthmus.plan import Plan
+from isthmus.routes import GatewayLink
 from isthmus.stats import Stats
 from isthmus.units import format_bytes, format_rate
 
@@ -55,7 +56,7 @@ def dry_run(plan: Plan, commands: Sequence[Sequence[str]]) -> Iterable[str]:
         yield f"gateway {plan.gateway_name(gateway.node)} joins {names} by itself"
     for link in plan.links:
         notes = [f"name {link.spec.name}" if link.spec.name else ""]
-        notes += [f"rate {link.spec.rate}" if link.spec.rate else ""]
+        notes += [f"rate {link.spec.rate}{_of_all(link)}" if link.spec.rate else ""]
         notes += [f"rtt {link.spec.rtt}" if link.spec.rtt else ""]
         notes += [f"{link.spec.streams} streams" if link.spec.streams else ""]
         notes += [f"congestion {link.spec.congestion}" if link.spec.congestion else ""]
@@ -65,6 +66,10 @@ def dry_run(plan: Plan, commands: Sequence[Sequence[str]]) -> Iterable[str]:
         notes += [f"patience {link.spec.patience}"]
         ends = f"{plan.gateway_name(link.source)} -> {plan.gateway_name(link.target)}"
         yield f"link {ends}: {', '.join(filter(None, notes))}"
+
+
+def _of_all(link: GatewayLink) -> str:
+    return f" of all {link.sharing} together" if link.sharing > 1 else ""
 
 
 def _milliseconds(seconds: float) -> str:

@@ -1,8 +1,8 @@
 """Which gateway is linked with which, and by which gateways each cluster is reached."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from isthmus.errors import UsageError
@@ -16,12 +16,14 @@ Pair = tuple[int, int]
 @dataclass(frozen=True)
 class GatewayLink:
     """One conduit between gateways. `source` connects, `target` listens, as a gateway of the
-    cluster `at`; all are numbers."""
+    cluster `at`; all are numbers. So many of the same [[link]], this one among them, share the path
+    between two hosts."""
 
     source: int
     target: int
     spec: LinkSpec
     at: int = 0
+    sharing: int = 1
 
 
 def neighbours(names: Sequence[str], links: Sequence[LinkSpec]) -> dict[Pair, list[LinkSpec]]:
@@ -131,6 +133,16 @@ def gateway_links(
             link = GatewayLink(source, target, specs[i % len(specs)], at)
             made.setdefault(frozenset((source, target)), link)
     return list(made.values())
+
+
+def shared(links: Sequence[GatewayLink], host_of: Mapping[int, int]) -> list[GatewayLink]:
+    """The same, with how many share the path between two hosts, by the numbers of these."""
+
+    def path(link: GatewayLink) -> tuple[int, frozenset[int]]:
+        return id(link.spec), frozenset((host_of[link.source], host_of[link.target]))
+
+    counts = Counter(map(path, links))
+    return [replace(link, sharing=counts[path(link)]) for link in links]
 
 
 @dataclass(frozen=True)

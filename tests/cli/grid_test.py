@@ -3,10 +3,11 @@
 import pytest
 
 from isthmus import grid as grids
+from isthmus import report
 from isthmus.errors import UsageError
 from isthmus.gridkeys import expand_hosts
 from isthmus.placement import Part
-from isthmus.plan import make_plan, reachable, split_address
+from isthmus.plan import link_json, make_plan, reachable, split_address
 from isthmus.units import format_bytes, format_time, parse_rate, parse_time
 
 WHOLE = """
@@ -128,6 +129,27 @@ def test_everything_that_a_file_may_hold():
             "[cluster.a]\n[[gateway]]\ncluster='a'\naddress='h:8-7'",
             4,
             ["gateway[0].address must be 'HOST', 'HOST:PORT' or 'HOST:FIRST-LAST'"],
+        ),
+        (
+            "[cluster.a]\n[[gateway]]\ncluster='a'\nthreads=0",
+            4,
+            ["gateway[0].threads must be at least 1; it is 0"],
+        ),
+        (
+            "[cluster.a]\n[[gateway]]\ncluster='a'\nthreads=2\naddress='h:7'",
+            5,
+            ["gateway[0].address has 1 of the 2 ports", "give a range, such as ':7400-7401'"],
+        ),
+        (
+            "[cluster.a]\n[[gateway]]\ncluster='a'\nthreads=3\naddress='h'\nport='7400-7401'",
+            6,
+            ["gateway[0].port has 2 of the 3 ports that as many 'threads' need"],
+        ),
+        (
+            "[cluster.a]\n[cluster.b]\n[[gateway]]\nclusters=['a','b']\nthreads=2\n"
+            "address=['h:7-8','i']\nlisten=['j:7-8','k:9']",
+            7,
+            ["gateway[0].listen has 1 of the 2 ports"],
         ),
         (
             "[cluster.a]\n[[gateway]]\ncluster='a'\nport='7400-'",
@@ -255,6 +277,45 @@ def test_ports_of_gateways(keys, listen, outside):
     assert gateway.listen == [listen]
     host, _ = split_address(listen)
     assert reachable(gateway.place(0), [f"tcp:{host}:7403"], ["here"]) == [outside]
+
+
+def test_with_threads_as_many_gateways_stand_in_one_place():
+    text = """
+        [cluster.a]
+        [cluster.b]
+        [[gateway]]
+        cluster = "a"
+        address = "192.0.2.1:7400-7409"
+        threads = 3
+        [[gateway]]
+        cluster = "b"
+        host    = "b-gate"
+        threads = 2
+    """
+    plan = make_plan(grids.parse(text, "g.toml"), [Part(["x"], 2)])
+    assert [gateway.listen for gateway in plan.gateways[:3]] == [["tcp:192.0.2.1:7400-7409"]] * 3
+    assert [len(agent.gateways) for agent in plan.agents] == [3, 0, 2]
+    names = plan.gateway_name
+    assert [f"{names(link.source)} {names(link.target)}" for link in plan.links] == [
+        "a/0 b/0",
+        "a/1 b/1",
+        "a/2 b/0",
+    ]
+    shown = "\n".join(report.dry_run(plan, [["isthmusd"]] * 3))
+    assert shown.count("listens on tcp:192.0.2.1:7400-7409") == 3
+
+
+@pytest.mark.parametrize(("threads", "rate"), [((2, 2), 0.5e9), ((1, 1), 1e9), ((2, 1), 0.5e9)])
+def test_links_of_the_threads_of_two_gateways_share_the_rate(threads, rate):
+    tables = [
+        f"[[gateway]]\ncluster='{c}'\nthreads={n}" for c, n in zip("ab", threads, strict=True)
+    ]
+    link = "[[link]]\nbetween=['a','b']\nrate='8 Gbit/s'"
+    text = "\n".join(["[cluster.a]", "[cluster.b]", *tables, link])
+    plan = make_plan(grids.parse(text, "g.toml"), [Part(["x"], 2)])
+    assert [link_json(link, ())["rate"] for link in plan.links] == [rate] * max(threads)
+    shown = "\n".join(report.dry_run(plan, [["isthmusd"]] * 2))
+    assert ("of all 2 together" in shown) == (max(threads) == 2)
 
 
 @pytest.mark.parametrize(

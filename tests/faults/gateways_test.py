@@ -43,6 +43,35 @@ def test_what_a_rank_does_is_told_to_all(grid: Grid, program, mode, status):
     check(done, status, "rank 3")
 
 
+def on_threads(count: int) -> str:
+    """As many gateways of each of two clusters, by `threads`."""
+    tables = (f"[[gateway]]\ncluster = '{c}'\nthreads = {count}\n" for c in ("east", "west"))
+    return "[cluster.east]\n[cluster.west]\n" + "".join(tables)
+
+
+def test_all_threads_carry(grid: Grid, exchange):
+    grid.write(on_threads(3))
+    done = grid.run("-g", "grid.toml", "-n", 16, "--stats", "--timeout", 200, exchange)
+    assert (done.returncode, done.stdout) == (0, "16 ranks, 0 bytes wrong\n"), done.stderr
+    rows = [r for r in done.stderr.splitlines() if " -> " in r and "'s ranks" not in r]
+    assert len(rows) == 6, done.stderr
+    assert min(int(row.split("│")[3]) for row in rows) > 2_000_000, done.stderr
+
+
+@pytest.mark.parametrize(("mode", "status"), [("abort", 42), ("kill", 137)])
+def test_what_a_rank_does_is_told_by_gateways_on_threads(grid: Grid, program, mode, status):
+    grid.write(on_threads(3))
+    done = grid.run("-g", "grid.toml", "-n", 4, "--timeout", 200, program("ompi"), mode, 3)
+    check(done, status, "rank 3")
+
+
+def test_a_host_with_gateways_on_threads_is_killed_and_the_other_goes_on(
+    remote: Grid, prefix, program, tmp_path
+):
+    remote.write(with_one_there(prefix) + "threads = 3\n")
+    goes_on_without_one_gateway(remote, program("ompi"), tmp_path / "bell")
+
+
 def with_one_there(prefix: Path) -> str:
     return (
         f"[cluster.here]\nprefix = '{prefix}'\n[cluster.west]\n[[gateway]]\ncluster = 'here'\n"
