@@ -313,6 +313,9 @@ def _link(plan: Plan, hosts: Sequence[HostFacts | None], link: GatewayLink, say:
     if found.mtu:
         say(tcp.judge_mtu(where, found.mtu, ends))
     rate = link.spec.rate.bits if link.spec.rate else max(found.rate, _ASSUMED_RATE)
+    if (link.source, link.target) not in plan.by_memory:
+        for finding in cores.judge_threads(plan, link, hosts, rate):
+            say(finding)
     rtt = max(found.rtt, link.spec.rtt.seconds if link.spec.rtt else 0.0)
     for facts in {plan.agents[g.agent].host: hosts[g.agent] for g in (source, target)}.values():
         assert facts

@@ -1,10 +1,17 @@
-"""How the kernel shares cores out between ranks of several clusters on one host."""
+"""Cores: how the kernel shares them out between ranks of several clusters on one host, and whether
+gateways have enough of them."""
 
+import math
 from collections.abc import Iterator, Sequence
 
 from isthmus.doctor.findings import Finding
 from isthmus.doctor.hosts import HostFacts
 from isthmus.plan import AgentPlan, Plan
+from isthmus.routes import GatewayLink
+from isthmus.units import format_rate
+
+# What a gateway carries on one thread, encrypted: 2.2 to 2.6 Gbit/s on `fatpipe` (November 2026).
+_ONE_THREAD = 2.5e9
 
 
 def judge(plan: Plan, hosts: Sequence[HostFacts | None]) -> Iterator[Finding]:
@@ -22,3 +29,42 @@ def judge(plan: Plan, hosts: Sequence[HostFacts | None]) -> Iterator[Finding]:
             )
             remedy = f"On {host}:\nsudo sysctl -w kernel.sched_autogroup_enabled=0"
             yield Finding(plan.where(agents[0]), "cores", "warn", text, remedy)
+
+
+def judge_threads(
+    plan: Plan, link: GatewayLink, hosts: Sequence[HostFacts | None], bits: float
+) -> Iterator[Finding]:
+    """Of a link that carries `bits` a second with those beside it: a finding for each end whose
+    host could spare more threads for it."""
+    if not link.spec.encrypt or bits <= _ONE_THREAD * link.sharing:
+        return
+    for node in (link.source, link.target):
+        gateway = next(g for g in plan.gateways if g.node == node)
+        agent, facts = plan.agents[gateway.agent], hosts[gateway.agent]
+        if facts is None or gateway is not agent.gateways[0]:
+            continue  # the first speaks for all
+        spare = _spare(plan, facts.name, hosts)
+        wanted = min(math.ceil(bits / _ONE_THREAD), len(agent.gateways) + spare)
+        if wanted > len(agent.gateways):
+            text = (
+                f"{format_rate(bits)} are more than {_count(link.sharing)} of a gateway encrypts "
+                f"(some {format_rate(_ONE_THREAD)} each), and {facts.name} has cores to spare"
+            )
+            remedy = f"In the [[gateway]] of {plan.gateway_name(node)}: threads = {wanted}"
+            yield Finding(plan.where(agent), "threads", "warn", text, remedy)
+
+
+def _count(threads: int) -> str:
+    return "one thread" if threads == 1 else f"{threads} threads"
+
+
+def _spare(plan: Plan, host: str, hosts: Sequence[HostFacts | None]) -> int:
+    """Cores of a host that neither gateways nor, as far as `slots` tells, ranks take."""
+    spare = 0
+    for agent, facts in zip(plan.agents, hosts, strict=True):
+        if facts is None or facts.name != host:
+            continue
+        spare = spare or facts.cores
+        spare -= len(agent.gateways)
+        spare -= (plan.places[agent.cluster].spec.slots or 1) if agent.has_ranks else 0
+    return spare
