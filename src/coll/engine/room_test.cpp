@@ -60,6 +60,18 @@ TEST(Room, LongVectorsGoWholeOnFastWires) {
   }
 }
 
+// There each message wakes a process: 56 of 8 ranks by themselves take longer than 20 by leaders.
+TEST(Room, ShortBlocksGoByLeaders) {
+  const Layout layout(std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1});
+  const Network fast = Network::of_one_room(1e9);
+  const auto chosen = [&](std::size_t block) {
+    return choose({layout, fast, {Kind::Alltoall, 8 * block, true}}, {}).algorithm->name;
+  };
+  EXPECT_EQ(chosen(8), "fan");
+  EXPECT_EQ(chosen(1024), "fan");
+  EXPECT_EQ(chosen(std::size_t{16} << 10), "direct");
+}
+
 TEST(Room, SlowWiresAreTakenForThatByEveryRunAlike) {
   EXPECT_EQ(Network::of_one_room(50e6).link_bandwidth, Network::of_one_room(120e6).link_bandwidth);
   EXPECT_EQ(Network::of_one_room(1e9).link_bandwidth, Network::of_one_room(8e9).link_bandwidth);
