@@ -31,7 +31,7 @@ constexpr std::size_t kSmall = 128, kMostSpare = 32;
 std::shared_ptr<Packet> packet_for(std::size_t body) {
   auto packet = std::make_shared<Packet>();
   packet->size = packet->room = kHeaderSize + body;
-  packet->data = frame_memory().take(packet->size);
+  packet->data = frame_memory(packet->size).take(packet->size);
   return packet;
 }
 

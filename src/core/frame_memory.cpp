@@ -3,12 +3,25 @@
 namespace isthmus::core {
 namespace {
 
-// 4 MiB: what is under way to a near peer.
+// 4 MiB, what is under way to a near peer, and of fine frames what two messages have.
 #ifdef __SANITIZE_ADDRESS__
 constexpr std::size_t kMostKept = 0;  // who uses freed memory is to be found
+constexpr std::size_t kMostFine = 0;
 #else
 constexpr std::size_t kMostKept = 64;
+constexpr std::size_t kMostFine = 32;
 #endif
+
+// Never destroyed: frames may be let go while the process ends.
+FrameMemory& of_large() {
+  static auto& memory = *new FrameMemory(kMostKept);
+  return memory;
+}
+
+FrameMemory& of_fine() {
+  static auto& memory = *new FrameMemory(kMostFine, FrameMemory::kFineBlock);
+  return memory;
+}
 
 }  // namespace
 
@@ -25,7 +38,7 @@ void FrameMemory::Return::operator()(std::byte* memory) const {
 }
 
 FrameMemory::Block FrameMemory::take(std::size_t size) {
-  if (size < kLeast || size > kBlock) return Block(new std::byte[size]);
+  if (size < least() || size > block_) return Block(new std::byte[size]);
   {
     const std::lock_guard lock(mutex_);
     if (!free_.empty()) {
@@ -35,7 +48,7 @@ FrameMemory::Block FrameMemory::take(std::size_t size) {
     }
     free_.reserve(most_);  // giving back allocates nothing
   }
-  return {new std::byte[kBlock], {this}};
+  return {new std::byte[block_], {this}};
 }
 
 std::size_t FrameMemory::kept() const {
@@ -43,10 +56,20 @@ std::size_t FrameMemory::kept() const {
   return free_.size();
 }
 
-// Never destroyed: frames may be let go while the process ends.
-FrameMemory& frame_memory() {
-  static auto& memory = *new FrameMemory(kMostKept);
-  return memory;
+void FrameMemory::keep(std::size_t most) {
+  const std::lock_guard lock(mutex_);
+  most_ = most;
+}
+
+FrameMemory& frame_memory(std::size_t size) {
+  return size > FrameMemory::kFineBlock ? of_large() : of_fine();
+}
+
+void keep_frame_memory(std::size_t bytes) {
+  if (kMostKept == 0) return;
+  // Of 1 MiB 12 frames are fine, in an eighth of the bytes.
+  of_fine().keep(bytes / 8 / FrameMemory::kFineBlock);
+  of_large().keep(bytes / 8 * 7 / FrameMemory::kBlock);
 }
 
 }  // namespace isthmus::core

@@ -16,14 +16,14 @@ TEST(FrameMemory, KeepsWhatLargeFramesHad) {
   EXPECT_EQ(memory.kept(), 0U);
   first.reset();
   EXPECT_EQ(memory.kept(), 1U);
-  const auto again = memory.take(FrameMemory::kLeast);
+  const auto again = memory.take(memory.least());
   EXPECT_EQ(again.get(), where);
   EXPECT_EQ(memory.kept(), 0U);
 }
 
 TEST(FrameMemory, HasRoomForAnyFrameInWhatItKeeps) {
   FrameMemory memory(1);
-  memory.take(FrameMemory::kLeast).reset();
+  memory.take(memory.least()).reset();
   const auto all = memory.take(FrameMemory::kBlock);
   std::memset(all.get(), 1, FrameMemory::kBlock);  // the address sanitizer looks on
   EXPECT_EQ(memory.kept(), 0U);
@@ -41,10 +41,28 @@ TEST(FrameMemory, KeepsNoMoreThanItMay) {
 
 TEST(FrameMemory, KeepsNothingOfOtherSizes) {
   FrameMemory memory(2);
-  memory.take(FrameMemory::kLeast - 1).reset();
+  memory.take(memory.least() - 1).reset();
   memory.take(FrameMemory::kBlock + 1).reset();
   memory.take(0).reset();
   EXPECT_EQ(memory.kept(), 0U);
+}
+
+TEST(FrameMemory, MayKeepMoreLater) {
+  FrameMemory memory(1);
+  memory.keep(2);
+  {
+    const auto first = memory.take(FrameMemory::kBlock), second = memory.take(FrameMemory::kBlock);
+  }
+  EXPECT_EQ(memory.kept(), 2U);
+}
+
+TEST(FrameMemory, OfFineFramesHasBlocksOfTheirSize) {
+  FrameMemory memory(2, FrameMemory::kFineBlock);
+  const auto block = memory.take(memory.least());
+  std::memset(block.get(), 1, FrameMemory::kFineBlock);  // the address sanitizer looks on
+  memory.take(FrameMemory::kFineBlock + 1).reset();
+  EXPECT_EQ(memory.kept(), 0U);
+  EXPECT_NE(&frame_memory(FrameMemory::kFineBlock), &frame_memory(FrameMemory::kBlock));
 }
 
 TEST(FrameMemory, ThreadsShareIt) {

@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "coll/estimate/estimate.hpp"
+#include "core/frame_memory.hpp"
 #include "daemon/agent/agent.hpp"
 #include "daemon/agent/examine.hpp"
 #include "daemon/agent/open_files.hpp"
@@ -32,6 +33,7 @@ void keep_memory() {
   constexpr int kKept = 64 << 20, kAtATime = 16 << 20;
   ::mallopt(M_TRIM_THRESHOLD, kKept);
   ::mallopt(M_TOP_PAD, kAtATime);
+  isthmus::core::keep_frame_memory(kKept);
 }
 
 // The control stream moves away from 0 and 1, so that nothing that reads or prints by accident
