@@ -75,6 +75,19 @@ TEST_F(Refusal, FramesThatAreNotForAnEngine) {
   EXPECT_TRUE(deliver(FrameKind::Piece, PieceBody{0, 0}, 1));
 }
 
+TEST_F(Refusal, WhatHasNotComeLeavesTheReceiveAsItIs) {
+  std::fill(memory.begin(), memory.end(), std::byte{7});
+  EXPECT_TRUE(envelope(0, 900, 900, 100));
+  EXPECT_TRUE(piece(0, 500, 100));
+  engine.recv(op);
+  for (const std::size_t at : {0, 99, 500, 599}) EXPECT_EQ(memory[at], std::byte{0}) << at;
+  for (const std::size_t at : {100, 499, 600, 899}) EXPECT_EQ(memory[at], std::byte{7}) << at;
+  EXPECT_TRUE(piece(0, 100, 400));
+  EXPECT_TRUE(piece(0, 600, 300));
+  EXPECT_TRUE(std::all_of(memory.begin(), memory.begin() + 900,
+                          [](std::byte byte) { return byte == std::byte{0}; }));
+}
+
 TEST_F(Refusal, LentMessagesOfPeersWhoseMemoryIsNotRead) {
   EXPECT_FALSE(lent(0, 100));
   engine.read_from(2, [](std::uint64_t, std::span<std::byte>) { return true; });

@@ -126,10 +126,7 @@ void Inbound::store(Incoming& message, std::uint64_t offset, std::span<const std
   } else {
     const auto size = static_cast<std::size_t>(message.body.ahead);
     if (!message.buffer) {
-      // Bytes still to come are zero until then, so that a receive never sees old memory; calloc
-      // has large zeros for nothing.
-      void* const memory = whole ? std::malloc(size) : std::calloc(size, 1);
-      message.buffer.reset(static_cast<std::byte*>(memory));
+      message.buffer.reset(static_cast<std::byte*>(std::malloc(size)));
       if (!message.buffer) throw std::bad_alloc();
     }
     std::memcpy(message.buffer.get() + offset, bytes.data(), bytes.size());
@@ -151,7 +148,16 @@ void Inbound::bind(Incoming& message, RecvOp* op) {
   message.stage = Stage::Matched;
   message.op = op;
   if (message.buffer) {
-    put(op, 0, {message.buffer.get(), static_cast<std::size_t>(message.body.ahead)});
+    // What has not come holds whatever the memory held, which no receive may see.
+    const std::span<const std::byte> bytes(message.buffer.get(),
+                                           static_cast<std::size_t>(message.body.ahead));
+    if (message.arrived.size() == 0) {  // it came whole
+      put(op, 0, bytes);
+    } else {
+      message.arrived.each([&](std::uint64_t begin, std::uint64_t end) {
+        put(op, begin, bytes.subspan(begin, end - begin));
+      });
+    }
     message.buffer.reset();
   }
   for (const Incoming::Chunk& chunk : message.early) put(op, chunk.offset, chunk.bytes);

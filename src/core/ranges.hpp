@@ -49,6 +49,12 @@ class Ranges {
 
   std::size_t size() const { return ranges_.size(); }
 
+  /// Calls `take` with begin and end of each range.
+  template <class Take>
+  void each(Take take) const {
+    for (const Range& range : ranges_) take(range.begin, range.end);
+  }
+
  private:
   struct Range {
     std::uint64_t begin, end;

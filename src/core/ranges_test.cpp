@@ -42,6 +42,11 @@ TEST(Ranges, AgreesWithASetOfNumbers) {
     std::size_t runs = 0;
     for (std::size_t i = 0; i < 200; ++i) runs += model[i] && (i == 0 || !model[i - 1]) ? 1 : 0;
     EXPECT_EQ(ranges.size(), runs);
+    std::vector<bool> told(200);
+    ranges.each([&](std::uint64_t begin, std::uint64_t end) {
+      for (auto i = begin; i < end; ++i) told[i] = true;
+    });
+    EXPECT_EQ(told, model);
   }
 }
 
