@@ -21,6 +21,10 @@ class AfterPause {
   /// three; some are late (November 2026).
   static constexpr int kRoundTrips = 8;
 
+  /// What is sent until buffers on the way are full, and more.
+  static constexpr std::size_t kFlow = std::size_t{32} << 20;
+  static constexpr std::size_t kMuch = std::size_t{8} << 20;
+
   void set_round_trip(Time round_trip) {
     pause_ = std::min(kPause, round_trip);
     growth_ = kRoundTrips * round_trip;
@@ -29,17 +33,25 @@ class AfterPause {
   /// Something large is sent.
   void sent(Time now, std::size_t bytes = 0) {
     if (!begun_ || now - last_ > pause_) grown_ = now + growth_;
+    if (burst(now) == 0) burst_began_ = now;
     burst_ = burst(now) + bytes;
     begun_ = true;
     last_ = now;
   }
   /// Bytes sent in a row: since half a pause without any.
   std::size_t burst(Time now) const { return now - last_ > pause_ / 2 ? 0 : burst_; }
+  /// So much has been sent in a row, kMuch of it in each round trip, that every window has room for
+  /// several large frames.
+  bool flows(Time now) const {
+    const double took = std::chrono::duration<double>(now - burst_began_).count();
+    const double round_trip = std::chrono::duration<double>(growth_).count() / kRoundTrips;
+    return burst(now) >= kFlow && double{kMuch} * took <= static_cast<double>(burst_) * round_trip;
+  }
 
  private:
   bool begun_ = false;
   std::size_t burst_ = 0;
-  Time pause_ = kPause, growth_{}, last_{}, grown_{};
+  Time pause_ = kPause, growth_{}, last_{}, grown_{}, burst_began_{};
 };
 
 }  // namespace isthmus::core

@@ -50,5 +50,20 @@ TEST(AfterPause, CountsWhatIsSentInARow) {
   EXPECT_EQ(pause.burst(13ms), 10U);
 }
 
+TEST(AfterPause, FlowsWhereMuchIsSentInEachRoundTrip) {
+  constexpr std::size_t kMessage = std::size_t{1} << 20;
+  for (const auto each : {3ms, 10ms}) {
+    AfterPause pause;
+    pause.set_round_trip(50ms);
+    AfterPause::Time now = 1h;
+    for (std::size_t i = 0; i < 100; ++i) {
+      EXPECT_EQ(pause.flows(now), each == 3ms && i * kMessage >= AfterPause::kFlow) << i;
+      pause.sent(now, kMessage);
+      now += each;
+    }
+    EXPECT_FALSE(pause.flows(now + 50ms));
+  }
+}
+
 }  // namespace
 }  // namespace isthmus::core

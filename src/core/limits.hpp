@@ -1,6 +1,8 @@
 // How much memory the engine of a process may use, by the size of the grid.
 #pragma once
 
+#include <limits>
+
 #include "core/message.hpp"
 #include "core/world.hpp"
 
@@ -27,6 +29,11 @@ inline constexpr std::size_t kFineHead = std::size_t{512} << 10;
 /// of them. Always, it costs gateways too much: 1677 Mbit/s both ways instead of 1830 (November
 /// 2026, 1 Gbit/s, two cores for all).
 inline constexpr std::size_t kFineHeadAfterPause = std::size_t{4} << 20;
+
+/// In the place of these: messages go in large frames from end to end, while so much is under way
+/// that every window has room for them (AfterPause::flows). Else half of each message of 1 MiB goes
+/// in frames of 11 kB.
+inline constexpr std::size_t kCoarse = std::numeric_limits<std::size_t>::max();
 
 /// Small messages to one peer that wait to share frames, in bytes.
 inline constexpr std::size_t kGathered = std::size_t{16} << 10;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/frame.hpp"
+#include "core/limits.hpp"
 
 namespace isthmus::core {
 
@@ -32,6 +33,7 @@ Outbound::Outbound(const Limits& limits)
 // A hop passes on whole frames: the first has left the last hop when the first small frame is
 // there, and the message is there a small frame's time after the last hop has begun to get it.
 std::size_t Outbound::cut(const SendOp& op) const {
+  if (fine_head_ == kCoarse) return piece_;
   const std::size_t left = op.data.size() - op.sent + op.behind;
   const bool within = op.before + op.sent >= fine_head_ && left > piece_;
   return within ? piece_ : (piece_ + kFine - 1) / kFine;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/limits.hpp"
+
 namespace isthmus::core {
 namespace {
 
@@ -35,6 +37,11 @@ std::vector<std::size_t> cut(std::size_t size, std::size_t window, std::size_t f
   }
   EXPECT_TRUE(Outbound::finished(op));
   return sizes;
+}
+
+TEST(Outbound, CoarseMessagesGoInLargeFramesThroughout) {
+  EXPECT_EQ(cut(3 * kPiece + 1, 64 * kPiece, kCoarse),
+            (std::vector<std::size_t>{kPiece, kPiece, kPiece, 1}));
 }
 
 TEST(Outbound, LargeMessagesBeginAndEndInSmallFrames) {

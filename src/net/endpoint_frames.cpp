@@ -49,7 +49,9 @@ void Endpoint::Io::pump() {
 // Of what streams may send over a long link while their windows are growing. Under the engine's
 // lock.
 void Endpoint::Io::cut_finely() {
-  endpoint.engine_.set_fine_head(pause.holds(now()) ? core::kFineHeadAfterPause : core::kFineHead);
+  const core::Time t = now();
+  const std::size_t head = pause.holds(t) ? core::kFineHeadAfterPause : core::kFineHead;
+  endpoint.engine_.set_fine_head(pause.flows(t) ? core::kCoarse : head);
 }
 
 // About so many bytes at most. True: there may be more.
@@ -76,7 +78,7 @@ bool Endpoint::Io::pump_some(std::size_t bytes) {
       }
       ConduitDriver* const way = way_to(frame.destination, body > core::kExpressBody, frame.link);
       way->conduit().submit(frame);
-      if (far && body > core::kExpressBody) pause.sent(now());
+      if (far && body > core::kExpressBody) pause.sent(now(), body);
       used[moved++] = way;
       sum += body;
     }
