@@ -152,6 +152,7 @@ class Conduit {
   bool has_output() const;
   /// Some of it is more than express frames.
   bool bulk_waits() const { return !bulk_.empty() || !again_.empty(); }
+  bool express_waits() const { return !express_.empty(); }
   /// Bytes of what is more than express frames and was not sent yet.
   std::size_t unsent_bulk() const { return bulk_.bytes; }
   /// Of the next frame of these; 0: there is none.

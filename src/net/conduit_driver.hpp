@@ -4,6 +4,7 @@
 #include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
@@ -60,6 +61,9 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   void replace(std::shared_ptr<Stream> stream, std::span<const std::byte> read);
   /// Writes what can be written. Call after submit(), forward(), consume() and bye().
   void flush();
+  /// The same, though bulk for a long path may wait until what else is ready has been done, so that
+  /// more of it leaves at a time. Then Hooks::room is called.
+  void flush_soon();
   /// Closes all streams; no hook is called any more.
   void close();
   bool closed() const { return closed_; }
@@ -78,6 +82,8 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   void pace_by(std::shared_ptr<Pacer> pacer) { pacer_ = std::move(pacer); }
   /// What each of many streams over a long path takes of bulk at a time, as core::turn_for.
   void most_in_turn(std::size_t bytes) { most_in_turn_ = bytes; }
+  /// Of the streams over a long path so many take what is sent, as long as they can.
+  void use_streams(std::size_t count) { used_ = count; }
   /// The pacer's word: bulk may go on.
   void take_turn();
 
@@ -92,6 +98,7 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   bool for_express(const LinePtr& line) const;
   std::size_t turn() const;
   void write_in_turns();
+  void write_among(std::size_t count);
   bool beginning_anew();
   void write_where_room();
   void write_few();
@@ -113,6 +120,7 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   std::vector<LinePtr> lines_;
   std::size_t turn_ = 0;  // of lines_, whose turn it is
   std::size_t most_in_turn_ = core::kLeastTurn;
+  std::size_t used_ = std::numeric_limits<std::size_t>::max();
   core::AfterPause pause_;
   core::Time round_trip_{};  // of the streams, when they were connected; 0: unknown
   std::string congestion_;
@@ -122,6 +130,7 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   std::optional<core::Time> armed_;
   bool closed_ = false;
   bool told_ended_ = false;
+  bool flushing_ = false;  // flush_soon() has been told, and it is not done
 };
 
 }  // namespace isthmus::net

@@ -1,6 +1,7 @@
 // The writing half of ConduitDriver: what goes by which stream, and when.
 #include <algorithm>
 #include <array>
+#include <asio/post.hpp>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -30,6 +31,8 @@ constexpr std::size_t kFew = std::size_t{64} * 1024 + 64 * core::kHeaderSize;
 // can sleep meanwhile; of each no less than lets it be woken in time. With many streams little, or
 // the first ones would take more than they can send while others stand idle.
 constexpr int kUnsent = 128 * 1024, kLeastUnsent = 4 * 1024;
+// So much bulk leaves at once, whatever else is ready.
+constexpr std::size_t kMostLater = std::size_t{256} * 1024;
 
 }  // namespace
 
@@ -39,6 +42,20 @@ void ConduitDriver::flush() {
   if (conduit_.has_output()) write_all();
   report();
   arm();
+}
+
+void ConduitDriver::flush_soon() {
+  if (closed_ || lines_.empty() || !lines_.front()->far || conduit_.express_waits() ||
+      conduit_.unsent_bulk() == 0 || conduit_.unsent_bulk() >= kMostLater) {
+    return flush();
+  }
+  if (std::exchange(flushing_, true)) return;
+  asio::post(io_, [self = shared_from_this()] {
+    self->flushing_ = false;
+    if (self->closed_) return;
+    self->flush();
+    if (!self->closed_ && self->hooks_.room) self->hooks_.room();
+  });
 }
 
 // Lines may be dropped meanwhile.
@@ -69,12 +86,19 @@ std::size_t ConduitDriver::turn() const {
   return lines_.size() >= kLeastForExpress ? most_in_turn_ : kTurn;
 }
 
-// So that all windows fill alike: whoever has taken its share makes way for the next.
+// So that all windows fill alike; where few streams suffice, the others take what those cannot.
 void ConduitDriver::write_in_turns() {
   if (for_express(lines_.front())) write(LinePtr(lines_.front()));
   if (beginning_anew()) write_where_room();
-  for (std::size_t idle = 0; !closed_ && idle < lines_.size() && conduit_.has_output();) {
-    turn_ = turn_ < lines_.size() ? turn_ : 0;
+  if (used_ < lines_.size()) write_among(used_);
+  write_among(lines_.size());
+}
+
+// Whoever of the first `count` lines has taken its share makes way for the next.
+void ConduitDriver::write_among(std::size_t count) {
+  const auto among = [&] { return std::min(count, lines_.size()); };  // lines may be dropped
+  for (std::size_t idle = 0; !closed_ && idle < among() && conduit_.has_output();) {
+    turn_ = turn_ < among() ? turn_ : 0;
     const LinePtr line = lines_[turn_];
     const std::uint64_t before = conduit_.counts().wire_bytes;
     const bool more = write_batch(line, turn());
@@ -109,7 +133,9 @@ void ConduitDriver::write_where_room() {
   while (!closed_ && !open.empty() && conduit_.has_output()) {
     std::pop_heap(open.begin(), open.end());
     auto& [room, line] = open.back();
-    if (write_counted(line, kTurn, room)) {
+    // A few at a time, that windows may stay alike.
+    const auto some = static_cast<std::size_t>(std::max<std::int64_t>(room / 4, 0));
+    if (write_counted(line, std::clamp(some, kTurn, most_in_turn_), room)) {
       std::push_heap(open.begin(), open.end());
     } else {
       open.pop_back();

@@ -6,18 +6,8 @@
 #include <asio/error.hpp>
 #include <cerrno>
 #include <climits>
-#include <numeric>
 
 namespace isthmus::net {
-namespace {
-
-std::size_t total(std::span<const iovec> parts) {
-  return std::accumulate(parts.begin(), parts.end(), std::size_t{0},
-                         [](std::size_t sum, const iovec& part) { return sum + part.iov_len; });
-}
-
-}  // namespace
-
 Stream::Moved PlainStream::read(std::span<const iovec> into) {
   msghdr message{};
   message.msg_iov = const_cast<iovec*>(into.data());

@@ -2,6 +2,7 @@
 
 #include <asio/error.hpp>
 #include <cerrno>
+#include <numeric>
 #include <utility>
 
 namespace isthmus::net {
@@ -21,6 +22,11 @@ void Stream::wait(Wait what, Ready ready) {
 void Stream::close() {
   std::error_code ignored;
   socket_.close(ignored);
+}
+
+std::size_t total(std::span<const iovec> parts) {
+  return std::accumulate(parts.begin(), parts.end(), std::size_t{0},
+                         [](std::size_t sum, const iovec& part) { return sum + part.iov_len; });
 }
 
 bool ended_by_peer(const std::error_code& error) {

@@ -62,6 +62,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
 /// this end, failed.
 bool ended_by_peer(const std::error_code& error);
 
+/// Their bytes.
+std::size_t total(std::span<const iovec> parts);
+
 /// What errno says of a socket's call that moved nothing.
 Stream::Moved blocked_or_failed(int error, Stream::Wait wait);
 

@@ -18,7 +18,10 @@ namespace isthmus::net {
 namespace {
 
 constexpr std::size_t kRecord = 16 * 1024;                // plain bytes in a record of TLS, at most
-constexpr std::size_t kRecords = std::size_t{64} * 1024;  // so much is encrypted, then written
+constexpr std::size_t kRecords = std::size_t{64} * 1024;  // so much is read, then decrypted
+// So much is encrypted, then written: segments as large as the kernel has them, and few that are
+// less.
+constexpr std::size_t kWritten = std::size_t{256} * 1024;
 
 }  // namespace
 
@@ -186,6 +189,7 @@ bool TlsStream::encrypt(std::span<const std::byte> bytes, Moved& moved) {
 Stream::Moved TlsStream::write(std::span<const iovec> from) {
   Moved moved = send_records();
   std::size_t offset = 0;  // in the first of `from`
+  const bool much = total(from) >= 8 * kRecord;
   while (moved.wait == Wait::None && !moved.error && !from.empty()) {
     // Small frames share a record; large ones are encrypted where they stand.
     std::array<std::byte, kRecord> gathered;
@@ -214,9 +218,9 @@ Stream::Moved TlsStream::write(std::span<const iovec> from) {
       offset = 0;
     }
     if (!encrypt(record, moved)) break;
-    // The first record leaves while the next are being encrypted.
-    const bool leads = moved.bytes <= kRecord;
-    if (!leads && records_.size() < kRecords && !from.empty()) continue;
+    // The first record leaves while the next are being encrypted, where they are few.
+    const bool leads = !much && moved.bytes <= kRecord;
+    if (!leads && records_.size() < kWritten && !from.empty()) continue;
     const Moved sent = send_records();
     moved.wait = sent.wait;
     moved.error = sent.error;

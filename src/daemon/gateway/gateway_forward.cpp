@@ -33,7 +33,7 @@ void Gateway::State::act() {
     switch (action->what) {
       case What::Flush: {
         const PeerPtr peer = peers.at(action->neighbour->node);
-        peer->driver->flush();
+        peer->driver->flush_soon();
         router.progress(*peer->neighbour);
         break;
       }

@@ -86,13 +86,15 @@ void Gateway::State::tune(Peer& peer) {
   core::LinkPeriod period{.seconds = seconds(kPeriod) * tuning.unseen};
   tuning.unseen = 0;
   std::chrono::microseconds rtt{};
+  double sent = 0, repeated = 0;  // by these streams, ever
   auto now = peer.driver->figures();
   for (const auto& [id, figures] : now) {
     const net::TcpFigures& before = tuning.last[id];  // zeros for a new stream
-    const double sent = static_cast<double>(figures.sent - before.sent);
+    sent += static_cast<double>(figures.sent);
+    repeated += static_cast<double>(figures.repeated);
     period.busy += seconds(figures.busy - before.busy);
     period.limited += seconds(figures.limited - before.limited);
-    period.sent += sent;
+    period.sent += static_cast<double>(figures.sent - before.sent);
     period.repeated += static_cast<double>(figures.repeated - before.repeated);
     period.delivered += static_cast<double>(figures.acked - before.acked);
     tuning.repeated += figures.repeated - before.repeated;
@@ -112,6 +114,9 @@ void Gateway::State::tune(Peer& peer) {
                              ? std::min(tuning.best_rate, static_cast<double>(tuning.rate))
                              : tuning.best_rate;
   peer.driver->most_in_turn(core::turn_for(carried, seconds(tuning.min_rtt), have));
+  const double lost = sent > 0 ? repeated / sent : 0;
+  const int used = core::streams_used(carried, seconds(tuning.min_rtt), lost, have);
+  peer.driver->use_streams(static_cast<std::size_t>(used) + 1);  // one is for express frames
   int good = tuning.count.next(have, period);
   const double rate = tuning.rate > 0 ? static_cast<double>(tuning.rate) : tuning.best_rate;
   peer.compressor->set_rate(rate);
