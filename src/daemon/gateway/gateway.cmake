@@ -13,5 +13,6 @@ isthmus_test(NAME gateway_test THREADS
     gateway/gateway_lending_test.cpp
     gateway/gateway_links_test.cpp
     gateway/gateway_reconnect_test.cpp
+    gateway/gateway_set_test.cpp
     gateway/gateway_thread_test.cpp
   LIBS isthmus_daemon)
