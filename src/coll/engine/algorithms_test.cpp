@@ -194,6 +194,26 @@ TEST_P(Algorithms, TellingShapesAndSizes) {
   }
 }
 
+// Of several pieces of 64 KiB, the last of them short, between any two members.
+TEST_P(Algorithms, LongVectors) {
+  const Algorithm& row = *GetParam();
+  const Shape shape{0, 0, 0, 0, 0, 1, 1, 1};
+  std::uint64_t seed = 150'000;
+  for (const Parameters& p : {Parameters{}, Parameters{0, 2}}) {
+    if (p.senders > 0 && !row.heeds.senders) continue;
+    for (const std::size_t bytes : {std::size_t{1'100'000}, std::size_t{10} * 65536}) {
+      const std::size_t count = bytes / sizeof(Sum) + 1;
+      if (row.kind == Kind::Bcast) {
+        check_bcast(row, p, shape, ++seed, 3, bytes + 1);
+      } else if (row.kind == Kind::Reduce) {
+        check_reduce<Sum>(row, p, shape, ++seed, 3, count);
+      } else {
+        check_allreduce<Sum>(row, p, shape, ++seed, count);
+      }
+    }
+  }
+}
+
 // Under a sanitizer one in ten: all take 40 s then (2026-11), and the telling ones have every case.
 #ifdef __SANITIZE_ADDRESS__
 constexpr std::size_t kStride = 10;
