@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <set>
 #include <utility>
 
-#include "daemon/gateway/gateway.hpp"
-#include "daemon/gateway/gateway_thread.hpp"
+#include "daemon/gateway/gateway_set_state.hpp"
 #include "daemon/launch/failure.hpp"
 #include "net/host_addresses.hpp"
 #include "net/listener.hpp"
@@ -27,36 +24,6 @@ std::chrono::milliseconds seconds_or(const json& settings, const char* key,
   }
   return std::chrono::milliseconds(static_cast<std::int64_t>(found->get<double>() * 1000));
 }
-
-constexpr int kMostRejected = 20;  // that are told
-
-/// Ends a gateway where it lives.
-struct EndOfGateway {
-  GatewayThread* thread;
-  void operator()(Gateway* gateway) const {
-    thread->post([owned = std::unique_ptr<Gateway>(gateway)] {});
-  }
-};
-using GatewayThere = std::unique_ptr<Gateway, EndOfGateway>;
-
-struct Member {
-  core::NodeId node;
-  std::vector<std::string> addresses;
-  std::vector<std::string> listen;  // as the launcher had it
-  std::unique_ptr<GatewayThread> thread;
-  GatewayThere gateway;
-
-  /// Has its thread do something with it, and waits.
-  template <class Work>
-  auto ask(Work work) const {
-    return thread->call([&] { return std::invoke(work, *gateway); });
-  }
-  /// Nobody waits.
-  template <class Work>
-  void want(Work work) const {
-    thread->post([work = std::move(work), gateway = gateway.get()]() mutable { work(*gateway); });
-  }
-};
 
 /// The first of an agent lives on the agent's own thread, as most are alone; each other has one.
 std::unique_ptr<GatewayThread> thread_of(std::size_t index, asio::io_context& agents) {
@@ -87,87 +54,6 @@ std::string beside(const std::string& place) {
 }
 
 }  // namespace
-
-struct GatewaySet::State {
-  GatewaySetEvents events;
-  std::vector<Member> members;
-  std::string cluster;  // whose agent this is
-  std::string folder;
-  std::set<std::string> told_joined;
-  int rejected = 0;
-
-  void once_joined(const std::string& of) {
-    if (told_joined.insert(of).second && events.joined) events.joined(of, best(of).size);
-  }
-  // A rank joins at all gateways or at none.
-  Attendance best(const std::string& of) const {
-    Attendance found;
-    for (const Member& member : members) {
-      for (const Attendance& here : member.ask(&Gateway::attendance)) {
-        if (here.cluster == of && here.joined + here.left >= found.joined + found.left)
-          found = here;
-      }
-    }
-    return found;
-  }
-  // No chain of links need lead from one gateway of a cluster to another: each has its own part of
-  // the grid to tell.
-  void once_fault(core::NodeId from, const std::string& message, int code) {
-    for (Member& member : members) {
-      if (member.node == from) continue;
-      member.want([message, code](Gateway& gateway) { gateway.fault(message, code); });
-    }
-    events.abort = nullptr;
-    if (const auto tell = std::exchange(events.fault, nullptr)) tell(message, code);
-  }
-  const Member& member(core::NodeId node, const char* op) const {
-    const auto found = std::find_if(members.begin(), members.end(),
-                                    [node](const Member& each) { return each.node == node; });
-    if (found != members.end()) return *found;
-    throw Failure(std::string("In the control message ") + op + " the gateway " +
-                  std::to_string(node) + " is not one of this agent's.");
-  }
-  // Whoever scans ports must not fill anybody's log.
-  void once_rejected(const std::string& message) {
-    if (!events.notice || rejected > kMostRejected) return;
-    const bool last = rejected++ == kMostRejected;
-    events.notice(last ? "further connections that are turned away are not told" : message, false);
-  }
-  void once_abort(int rank, int code, const std::string& message) {
-    events.fault = nullptr;
-    if (const auto tell = std::exchange(events.abort, nullptr)) tell(rank, code, message);
-  }
-  Gateway::Events heard_by(GatewayThread& thread, core::NodeId node);
-};
-
-/// What a gateway that lives on `thread` has to tell.
-Gateway::Events GatewaySet::State::heard_by(GatewayThread& thread, core::NodeId node) {
-  using Text = const std::string&;
-  Gateway::Events heard;
-  heard.joined = thread.told<Text>([this](Text of) { once_joined(of); });
-  heard.abort = thread.told<int, int, Text>(
-      [this](int rank, int code, Text message) { once_abort(rank, code, message); });
-  heard.fault = thread.told<Text, int>(
-      [this, node](Text message, int code) { once_fault(node, message, code); });
-  heard.warning = thread.told<Text>([this](Text message) {
-    if (events.notice) events.notice(message, true);
-  });
-  heard.silence = thread.told<const LinkSilence&>([this](const LinkSilence& silence) {
-    if (events.silence) events.silence(silence);
-  });
-  heard.here = thread.told<Text>([this](Text whereabouts) {
-    if (events.here) events.here(whereabouts);
-  });
-  heard.ask = thread.told<core::NodeId, std::uint64_t, Text>(
-      [this](core::NodeId process, std::uint64_t number, Text request) {
-        if (events.ask) events.ask(process, number, request);
-      });
-  heard.parted = thread.told<Text, Text>([this](Text run, Text message) {
-    if (events.parted) events.parted(run, message);
-  });
-  heard.rejected = thread.told<Text>([this](Text message) { once_rejected(message); });
-  return heard;
-}
 
 GatewaySet::GatewaySet(asio::io_context& context, const ConfigureRequest& request,
                        const std::string& folder, GatewaySetEvents events)
@@ -206,7 +92,7 @@ GatewaySet::~GatewaySet() = default;
 
 json GatewaySet::listening() const {
   auto list = json::array();
-  for (const Member& member : state_->members) {
+  for (const GatewayMember& member : state_->members) {
     list.push_back({{"node", member.node}, {"addresses", member.addresses}});
   }
   return list;
@@ -217,7 +103,7 @@ void GatewaySet::link(const LinkRequest& request,
   auto& members = state_->members;
   const auto known = [&](core::NodeId node) {
     return std::any_of(members.begin(), members.end(),
-                       [node](const Member& member) { return member.node == node; });
+                       [node](const GatewayMember& member) { return member.node == node; });
   };
   std::map<core::NodeId, std::vector<GatewayLink>> links;
   for (const auto& link : request.links) {
@@ -253,7 +139,7 @@ void GatewaySet::link(const LinkRequest& request,
     std::function<void(const std::string&)> done;
   };
   auto waiting = std::make_shared<Waiting>(Waiting{members.size(), {}, std::move(done)});
-  for (Member& member : members) {
+  for (GatewayMember& member : members) {
     const auto route = request.routes.find(member.node);
     const auto next = route == request.routes.end() ? core::Routes{} : route->second;
     const auto linked =
@@ -268,13 +154,13 @@ void GatewaySet::link(const LinkRequest& request,
 }
 
 void GatewaySet::grow(const core::Growth& growth) {
-  for (const Member& member : state_->members) {
+  for (const GatewayMember& member : state_->members) {
     member.ask([&growth](Gateway& gateway) { gateway.grow(growth); });
   }
 }
 
 void GatewaySet::join(const JunctionRequest& request, const Joined& done) {
-  const Member& member = state_->member(request.node, "junction");
+  const GatewayMember& member = state_->member(request.node, "junction");
   JunctionPlan plan{request.run,    request.self, request.peer,    request.name,
                     request.secret, {},           request.connect, request.services};
   plan.patience = std::chrono::milliseconds(std::llround(1000 * request.patience));
@@ -306,20 +192,20 @@ std::vector<std::string> GatewaySet::places_beside(core::NodeId node) const {
 }
 
 void GatewaySet::part(const PartRequest& request) {
-  for (const Member& member : state_->members) {
+  for (const GatewayMember& member : state_->members) {
     member.want([request](Gateway& gateway) { gateway.part(request.run, request.message); });
   }
 }
 
 void GatewaySet::ask_where(bool traces) {
-  for (const Member& member : state_->members) {
+  for (const GatewayMember& member : state_->members) {
     member.want([traces](Gateway& gateway) { gateway.ask_where(traces); });
   }
 }
 
 void GatewaySet::answer(core::NodeId process, std::uint64_t number, const std::string& reply) {
   const auto taken = [&](Gateway& gateway) { return gateway.answer(process, number, reply); };
-  for (const Member& member : state_->members) {
+  for (const GatewayMember& member : state_->members) {
     if (member.ask(taken)) return;
   }
 }
@@ -331,7 +217,7 @@ bool GatewaySet::joined() const {
 
 std::map<std::string, int> GatewaySet::joined_ranks() const {
   std::map<std::string, int> joined;
-  for (const Member& member : state_->members) {
+  for (const GatewayMember& member : state_->members) {
     for (const Attendance& here : member.ask(&Gateway::attendance)) {
       joined[here.cluster] = state_->best(here.cluster).joined;
     }
@@ -344,92 +230,10 @@ bool GatewaySet::finished() const {
   return joined() && here.left == here.size;
 }
 
-std::vector<LinkCount> GatewaySet::counts() const {
-  std::vector<LinkCount> all;
-  for (const Member& member : state_->members) {
-    for (const LinkCount& count : member.ask(&Gateway::counts)) all.push_back(count);
-  }
-  return all;
-}
-
-json GatewaySet::stats() const {
-  auto list = json::array();
-  for (const LinkCount& count : counts()) {
-    list.push_back({{"from", count.from},
-                    {"to", count.to},
-                    {"messages", count.messages},
-                    {"bytes", count.bytes},
-                    {"frames", count.frames},
-                    {"wire_bytes", count.wire_bytes},
-                    {"streams", count.streams},
-                    {"ucx", count.ucx},
-                    {"memory", count.memory},
-                    {"rtt", static_cast<double>(count.rtt.count()) * 1e-6},
-                    {"min_rtt", static_cast<double>(count.min_rtt.count()) * 1e-6},
-                    {"best_rate", count.best_rate},
-                    {"lost_bytes", count.repeated},
-                    {"waiting", count.waiting},
-                    {"silence", static_cast<double>(count.silence.count()) * 1e-3}});
-  }
-  return list;
-}
-
-json GatewaySet::direct_stats() const {
-  auto list = json::array();
-  for (const Member& member : state_->members) {
-    for (const auto& [clusters, count] : member.ask(&Gateway::crossed)) {
-      list.push_back({{"from", clusters.first},
-                      {"to", clusters.second},
-                      {"conduits", count.conduits},
-                      {"ucx", count.ucx},
-                      {"messages", count.messages},
-                      {"bytes", count.bytes},
-                      {"wire_bytes", count.wire_bytes},
-                      {"streams", count.streams},
-                      {"lost_bytes", count.repeated}});
-    }
-  }
-  return list;
-}
-
-json GatewaySet::crossing_stats() const {
-  auto list = json::array();
-  for (const Member& member : state_->members) {
-    for (const auto& [clusters, count] : member.ask(&Gateway::crossings)) {
-      list.push_back({{"node", member.node},
-                      {"from", clusters.first},
-                      {"to", clusters.second},
-                      {"messages", count.messages},
-                      {"bytes", count.bytes},
-                      {"frames", count.frames},
-                      {"wire_bytes", count.wire_bytes}});
-    }
-  }
-  return list;
-}
-
-json GatewaySet::near_stats() const {
-  auto list = json::array();
-  for (const Member& member : state_->members) {
-    for (const auto& [cluster, count] : member.ask(&Gateway::near)) {
-      list.push_back({{"node", member.node},
-                      {"cluster", cluster},
-                      {"processes", count.processes},
-                      {"ucx", count.ucx},
-                      {"memory", count.memory},
-                      {"plain", count.plain},
-                      {"messages", count.messages},
-                      {"bytes", count.bytes},
-                      {"wire_bytes", count.wire_bytes}});
-    }
-  }
-  return list;
-}
-
 void GatewaySet::close(const std::function<void()>& done) {
   if (state_->members.empty()) return done();
   auto left = std::make_shared<std::size_t>(state_->members.size());
-  for (Member& member : state_->members) {
+  for (GatewayMember& member : state_->members) {
     const auto closed = member.thread->told([left, done] {
       if (--*left == 0) done();
     });
