@@ -371,4 +371,7 @@ def _check_gateway(
         found = port_count(ports) if ports else 0
         if found and found < gateway.threads:
             what = f"has {found} of the {gateway.threads} ports that as many 'threads' need"
-            raise wrong(key, f"{what}; give a range, such as ':7400-{7399 + gateway.threads}'")
+            colon = "" if key == "port" else ":"
+            raise wrong(
+                key, f"{what}; give a range, such as '{colon}7400-{7399 + gateway.threads}'"
+            )

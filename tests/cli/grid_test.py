@@ -143,7 +143,10 @@ def test_everything_that_a_file_may_hold():
         (
             "[cluster.a]\n[[gateway]]\ncluster='a'\nthreads=3\naddress='h'\nport='7400-7401'",
             6,
-            ["gateway[0].port has 2 of the 3 ports that as many 'threads' need"],
+            [
+                "gateway[0].port has 2 of the 3 ports that as many 'threads' need",
+                "such as '7400-7402'",
+            ],
         ),
         (
             "[cluster.a]\n[cluster.b]\n[[gateway]]\nclusters=['a','b']\nthreads=2\n"
