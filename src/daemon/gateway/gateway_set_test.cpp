@@ -273,7 +273,8 @@ TEST(GatewaySet, TheyEndInTheMiddleOfTraffic) {
 TEST(GatewaySet, APortThatIsTakenIsNamed) {
   asio::io_context io;
   char name[] = "/tmp/isthmus-test-XXXXXX";
-  const std::string folder = ::mkdtemp(name);
+  ASSERT_NE(::mkdtemp(name), nullptr);
+  const std::string folder = name;
   ConfigureRequest request;
   request.job = "job";
   request.cluster = "east";
@@ -283,7 +284,7 @@ TEST(GatewaySet, APortThatIsTakenIsNamed) {
   std::filesystem::create_directory(folder + "/again");
   request.gateways.push_back({core::kFirstGateway + 1, {taken}, {}});
   try {
-    GatewaySet(io, request, folder + "/again", {});
+    const GatewaySet second(io, request, folder + "/again", {});
     FAIL() << "nobody minds";
   } catch (const std::exception& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr(taken.substr(4)));
