@@ -10,7 +10,7 @@ from isthmus.plan import AgentPlan, Plan
 from isthmus.routes import GatewayLink
 from isthmus.units import format_rate
 
-# What a gateway carries on one thread, encrypted: 2.2 to 2.6 Gbit/s on `fatpipe` (November 2026).
+# What a gateway carries on one thread, encrypted: 2.2 to 2.9 Gbit/s on `fatpipe` (November 2026).
 _ONE_THREAD = 2.5e9
 
 

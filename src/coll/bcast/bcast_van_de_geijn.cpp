@@ -84,7 +84,7 @@ class CounterCopy {
     if (here_ == home_) keep_what_passed();
     segment_ = handed_on(layout_, senders)
                    ? carried_segment(party.network(), data.size(), senders, parameters)
-                   : std::max(parameters.segment, data.size());
+                   : data.size();  // nothing is handed, so that nothing can overlap
   }
 
   const std::vector<Share>& shares() const { return shares_; }

@@ -1,7 +1,6 @@
 // Links that are lost for good while the grid has other ways.
 #include <future>
 #include <thread>
-#include <vector>
 
 #include "daemon/gateway/gateway_flood.hpp"
 #include "daemon/gateway/gateway_proxy.hpp"
@@ -105,28 +104,18 @@ TEST(Failover, WhatAGatewayHasWhenItDiesGoesByAnotherBeforeBye) {
     proxy->hold(true);
     return 0;
   });
-  const std::vector<std::byte> data(128 << 10);  // in frames of which each gateway gets some
-  std::vector<std::byte> got(data.size());
-  core::SendOp send;
-  send.peer = 1;
-  send.envelope = {42, 0, 7, data.size()};
-  send.data = data;
-  core::RecvOp recv;
-  recv.context = 42;
-  recv.source = 0;
-  recv.tag = 7;
-  recv.buffer = got.data();
-  recv.capacity = got.size();
-  bed.rank(1).recv(recv);
-  bed.rank(0).send(send);
-  bed.wait(0, send);
+  TestMessage message(0, 1, 128 << 10);  // in frames of which each gateway gets some
+  bed.rank(1).recv(message.recv);
+  bed.rank(0).send(message.send);
+  bed.wait(0, message.send);
   std::future<void> leaving = std::async(std::launch::async, [&] { bed.rank(0).leave(); });
   EXPECT_EQ(leaving.wait_for(200ms), std::future_status::timeout);  // it says Bye too soon by then
   bed.on_io([&] {
     proxy->close();
     return 0;
   });
-  bed.wait(1, recv);
+  bed.wait(1, message.recv);
+  EXPECT_TRUE(message.is_right());
   leaving.get();
   bed.rank(1).leave();
   EXPECT_FALSE(bed.faulted(0));

@@ -93,29 +93,15 @@ class Agents {
 
   /// Both ways between two ranks at once.
   void exchange(int one, int other, std::size_t size) {
-    const std::array ranks{one, other};
-    std::array<std::vector<std::byte>, 2> out, in;
-    std::array<core::SendOp, 2> sends;
-    std::array<core::RecvOp, 2> recvs;
-    for (std::size_t i = 0; i < 2; ++i) {
-      out[i].resize(size);
-      in[i].resize(size);
-      for (std::size_t k = 0; k < size; ++k) out[i][k] = static_cast<std::byte>(k * 31 + i);
-      recvs[i].context = 42;
-      recvs[i].source = ranks[1 - i];
-      recvs[i].tag = 1;
-      recvs[i].buffer = in[i].data();
-      recvs[i].capacity = size;
-      sends[i].peer = static_cast<core::NodeId>(ranks[1 - i]);
-      sends[i].envelope = {42, ranks[i], 1, size};
-      sends[i].data = out[i];
-      rank(ranks[i]).recv(recvs[i]);
-      rank(ranks[i]).send(sends[i]);
+    TestMessage there(one, other, size), back(other, one, size);
+    for (TestMessage* message : {&there, &back}) {
+      rank(message->send.peer).recv(message->recv);
+      rank(message->recv.source).send(message->send);
     }
-    for (std::size_t i = 0; i < 2; ++i) {
-      wait(ranks[i], sends[i]);
-      wait(ranks[i], recvs[i]);
-      ASSERT_TRUE(in[i] == out[1 - i]) << size << " bytes to " << ranks[i];
+    for (TestMessage* message : {&there, &back}) {
+      wait(message->recv.source, message->send);
+      wait(message->send.peer, message->recv);
+      ASSERT_TRUE(message->is_right()) << size << " bytes to " << message->send.peer;
     }
   }
 
@@ -254,19 +240,9 @@ TEST(GatewaySet, TheyEndInTheMiddleOfTraffic) {
   auto agents = std::make_unique<Agents>();
   ASSERT_EQ(agents->link(), "");
   agents->join();
-  std::vector<std::byte> data(8'000'000), room(8'000'000);
-  core::SendOp send;
-  send.peer = 2;
-  send.envelope = {42, 0, 1, data.size()};
-  send.data = data;
-  core::RecvOp recv;
-  recv.context = 42;
-  recv.source = 0;
-  recv.tag = 1;
-  recv.buffer = room.data();
-  recv.capacity = room.size();
-  agents->rank(2).recv(recv);
-  agents->rank(0).send(send);
+  TestMessage message(0, 2, 8'000'000);
+  agents->rank(2).recv(message.recv);
+  agents->rank(0).send(message.send);
   agents.reset();
 }
 

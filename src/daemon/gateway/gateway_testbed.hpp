@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "daemon/gateway/gateway.hpp"
+#include "daemon/gateway/gateway_message.hpp"
 #include "net/endpoint.hpp"
 
 namespace isthmus::daemon {
@@ -249,26 +250,12 @@ class Testbed {
 
   /// Sends from one rank to another and receives there.
   void exchange(int from, int to, std::size_t size, int tag = 1) {
-    std::vector<std::byte> data(size);
-    for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<std::byte>(i * 31 + i / 255);
-    std::vector<std::byte> got(size + 1);
-    core::SendOp send;
-    send.peer = static_cast<core::NodeId>(to);
-    send.envelope = {42, from, tag, size};
-    send.data = data;
-    core::RecvOp recv;
-    recv.context = 42;
-    recv.source = from;
-    recv.tag = tag;
-    recv.buffer = got.data();
-    recv.capacity = size;
-    rank(to).recv(recv);
-    rank(from).send(send);
-    wait(from, send);
-    wait(to, recv);
-    got.resize(size);
-    ASSERT_EQ(recv.envelope.size, size);
-    ASSERT_TRUE(got == data) << size << " bytes from " << from << " to " << to;
+    TestMessage message(from, to, size, tag);
+    rank(to).recv(message.recv);
+    rank(from).send(message.send);
+    wait(from, message.send);
+    wait(to, message.recv);
+    ASSERT_TRUE(message.is_right()) << size << " bytes from " << from << " to " << to;
   }
 
   void wait(int r, core::Op& op) {
