@@ -6,10 +6,12 @@ import json
 import os
 import signal
 import sys
+import traceback
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from isthmus.answers import ANSWERS
 from isthmus.command import SETUP_ENDED, SETUP_REMEDY, try_ssh
 from isthmus.endings import signal_name
 from isthmus.errors import RunError
@@ -28,19 +30,6 @@ _KEPT_WIDTH = 1000
 _OWN_GROUP: dict[str, Any] = (
     {"process_group": 0} if sys.version_info >= (3, 11) else {"preexec_fn": os.setpgrp}
 )
-_AWAITED = {  # what an agent that does not give this answer has not done
-    "hello": "start",
-    "configured": "open its gateways",
-    "stage": "look at the files to be staged",
-    "staged": "write a staged file",
-    "program": "look at the program",
-    "linked": "join its gateways to the others",
-    "spawned": "start the ranks",
-    "stats": "say what crossed",
-    "clock": "tell its time",
-    "traces": "list its traces",
-    "trace": "send a trace",
-}
 
 Message = dict[str, Any]
 Handler = Callable[["Agent", Message, bytes], Awaitable[None]]
@@ -180,7 +169,7 @@ class Agent:
     def _silent(self, op: str, limit: float) -> tuple[str, str]:
         """The sentence and the remedy for an answer that does not come."""
         if op != "hello":
-            what = _AWAITED.get(op, f"answer '{op}'")
+            what = ANSWERS[op]
             return f"{self.label}: the agent did not {what} within {limit:g} s{self._quote()}", ""
         sentence = f"{self.label}: the agent did not start within {limit:g} s{self._quote()}"
         remedy = f"{try_ssh(self.target)} " if self.target else ""
@@ -200,6 +189,9 @@ class Agent:
             pass
         except ProtocolError as error:
             reason = f"the agent broke the protocol: {error}"
+        except Exception as error:  # of who hears it: nobody would read on
+            traceback.print_exc()
+            reason = f"what the agent said could not be handled: {error!r}"
         await self._gone(reason)
 
     async def _notice_end(self, reader: asyncio.Task[None]) -> None:

@@ -1,35 +1,24 @@
 """The steps that bring a run up, each on all agents at once."""
 
 import asyncio
-import os
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
-from isthmus import ranklist, services
 from isthmus.agent import Agent, Message
+from isthmus.configuring import Configuring
 from isthmus.errors import IsthmusError, JointError, RunError
-from isthmus.grid import ClusterSpec
-from isthmus.gridkeys import expand_hosts
 from isthmus.limits import Limits
 from isthmus.nearness import Nearness
-from isthmus.placement import Block
-from isthmus.plan import AgentPlan, GatewayPlan, Plan, link_json, link_settings
+from isthmus.plan import AgentPlan, Plan
 from isthmus.relay import Voice
 from isthmus.seeing.traceoptions import TraceOptions
 from isthmus.staging import StagedFile
 from isthmus.units import version_line
 from isthmus.version import VERSION
+from isthmus.worlds import Worlds
 
 # Of an agent's `machine`: in what all clusters must agree, and its name.
 MUST_AGREE = {"byteorder": "byte order", "long": "size of long"}
-# Variables that agents are told of, and as which setting.
-OF_AGENTS = {
-    "ISTHMUS_LOG": "log",
-    "ISTHMUS_TRACE": "trace",
-    "ISTHMUS_TRACE_DIR": "trace_dir",
-    "ISTHMUS_TRACE_RECORDS": "trace_records",
-}
-OF_AGENTS_TRACED = "link"  # what they note for --trace
 _BESIDE = 3.0
 
 
@@ -49,14 +38,12 @@ class BringUp:
     ) -> None:
         self._plan = plan
         self._agents = list(zip(plan.agents, agents, strict=True))
-        self._secret = secret
         self._limits = limits
         self._voice = voice
-        self._metrics = metrics
-        self._traced = traced
-        self._keys = services.Keys(plan.services, plan.job)
         self._near = Nearness(plan, self._agents)
         self._machines: dict[int, Message] = {}  # cluster -> `machine` of the agent of its ranks
+        self._configuring = Configuring(plan, secret, metrics, traced)
+        self._worlds = Worlds(plan, self._near, self._machines)
 
     # -- hello -------------------------------------------------------------------------------
 
@@ -88,6 +75,13 @@ class BringUp:
             )
         return hello
 
+    def configuration(self, spec: AgentPlan) -> dict[str, object]:
+        """Of a further agent."""
+        return self._configuring.of(spec)
+
+    def world(self, spec: AgentPlan) -> Message:
+        return self._worlds.world(spec)
+
     def machine(self, cluster: int) -> Message:
         """What the agent of the cluster's ranks has said of its host."""
         return self._machines[cluster]
@@ -95,7 +89,7 @@ class BringUp:
     def _same_machine(self, machines: Sequence[Message]) -> None:
         """Where long double alone differs, the ranks refuse data that holds one."""
         ranked = [i for i, (spec, _) in enumerate(self._agents) if spec.has_ranks]
-        self._machines = {self._agents[i][0].cluster: machines[i] for i in ranked}
+        self._machines.update({self._agents[i][0].cluster: machines[i] for i in ranked})
         for key, what in MUST_AGREE.items():
             first = machines[ranked[0]].get(key)
             for i in ranked[1:]:
@@ -113,7 +107,7 @@ class BringUp:
         """Gives every agent its secret and opens the gateways."""
         answers = await _all(
             agent.request(
-                "configure", "configured", self._limits.configure, **self.configuration(spec)
+                "configure", "configured", self._limits.configure, **self._configuring.of(spec)
             )
             for spec, agent in self._agents
         )
@@ -134,72 +128,6 @@ class BringUp:
                 self._voice.say(f"{agent.label}: its trace is {answer['trace']}")
             if answer.get("metrics"):
                 self._voice.narrate(f"{agent.label}: metrics at {answer['metrics']}")
-
-    def configuration(self, spec: AgentPlan) -> dict[str, object]:
-        cluster = self._plan.places[spec.cluster]
-        return {
-            "version": VERSION,
-            "job": self._plan.job,
-            "secret": self._secret,
-            "cluster": cluster.name,
-            "env": self._grids() | _ports_of(cluster.spec) | cluster.spec.env,
-            "mpi": cluster.spec.mpi,
-            "launch": cluster.spec.launch,
-            "hosts": expand_hosts(cluster.spec.hosts) if cluster.spec.hosts else None,
-            "wdir": (cluster.block.wdir or cluster.spec.wdir) if spec.has_ranks else None,
-            "gateways": [
-                {"node": g.node, "listen": g.listen} | self._awaits(g.node) for g in spec.gateways
-            ],
-            "services": self._keys.for_agent(self._services(spec)),
-            "settings": self._settings(spec),
-        }
-
-    def _grids(self) -> dict[str, str]:
-        """Which clusters with ranks are in which inner grid, where there are such grids."""
-        members: dict[str, list[str]] = {}
-        for cluster in self._plan.clusters:
-            for grid in cluster.spec.grids:
-                members.setdefault(grid, []).append(cluster.name)
-        entries = (f"{grid}={','.join(names)}" for grid, names in members.items())
-        return {"ISTHMUS_GRIDS": ";".join(entries)} if members else {}
-
-    def _awaits(self, node: int) -> dict[str, list[str]]:
-        """The services at which a gateway is called, where there are any."""
-        at = [
-            of for link in self._plan.links if link.target == node for of in services.of_link(link)
-        ]
-        return {"awaits": list(dict.fromkeys(at))} if at else {}
-
-    def _services(self, spec: AgentPlan) -> list[str]:
-        """Those of the links of an agent's gateways."""
-        own = {gateway.node for gateway in spec.gateways}
-        links = [link for link in self._plan.links if own & {link.source, link.target}]
-        return [at for link in links for at in services.of_link(link)]
-
-    def _settings(self, spec: AgentPlan) -> dict[str, object]:
-        """What an agent cannot see by itself."""
-        settings: dict[str, object] = {}
-        own = {gateway.node for gateway in spec.gateways}
-        if any(link.target in own and not link.spec.encrypt for link in self._plan.links):
-            settings["accept_plain"] = True
-        served = {cluster for gateway in spec.gateways for cluster in gateway.clusters}
-        if not all(self._plan.places[cluster].spec.encrypt for cluster in served):
-            settings["accept_plain_ranks"] = True
-        if self._plan.alone:
-            settings["alone"] = True
-        for variable, key in OF_AGENTS.items():
-            if value := os.environ.get(variable):
-                settings[key] = value
-        if self._traced:
-            also = os.environ.get("ISTHMUS_TRACE")
-            settings["trace"] = f"{also},{OF_AGENTS_TRACED}" if also else OF_AGENTS_TRACED
-            settings["trace_records"] = str(self._traced.records)
-            settings["gather_traces"] = True
-        if self._metrics:
-            host, port = self._metrics
-            number = [plan for plan, _ in self._agents].index(spec)
-            settings["metrics"] = f"tcp:{host}:{port + number if port else 0}"
-        return settings
 
     async def stage(self, files: Sequence[StagedFile]) -> None:
         """Brings files to the clusters that lack them, before programs are looked for."""
@@ -258,92 +186,14 @@ class BringUp:
                 if link.source in own and self._near.by_memory(link, spec)
             }
         await _all(
-            agent.request("link", "linked", self._limits.link, **self._links(spec))
+            agent.request("link", "linked", self._limits.link, **self._worlds.links(spec))
             for spec, agent in self._agents
         )
-
-    def _links(self, spec: AgentPlan) -> dict[str, object]:
-        own = [gateway.node for gateway in spec.gateways]
-        return {
-            "world": self.world(spec),
-            "links": [
-                link_json(
-                    link,
-                    [f"service:{at}" for at in services.of_link(link)]
-                    or self._near.addresses(
-                        link.target,
-                        spec,
-                        link.at,
-                        (link.source, link.target) in self._plan.by_memory,
-                    ),
-                )
-                for link in self._plan.links
-                if link.source in own
-            ],
-            "routes": [
-                {
-                    "node": node,
-                    "next": {str(k): v for k, v in self._plan.tables[node].next.items()},
-                }
-                for node in own
-            ],
-        }
-
-    def world(self, spec: AgentPlan) -> Message:
-        """The world as the agent's cluster sees it: whole addresses for its own gateways only."""
-        return {
-            "clusters": [
-                {
-                    "name": cluster.name,
-                    "size": cluster.block.size,
-                    "arch": self._machines[i].get("arch"),
-                    "long_double": self._machines[i].get("long_double"),
-                    "net": cluster.spec.net,
-                    "encrypt": cluster.spec.encrypt,
-                }
-                | _ranks(cluster.block)
-                for i, cluster in enumerate(self._plan.clusters)
-            ],
-            "gateways": [self._gateway(g, spec) for g in self._plan.gateways],
-            "direct": [
-                {"between": pair, "tcp": tcp, "shm": shm, **link_settings(link)}
-                for pair, link in self._plan.pairs.items()
-                for tcp, shm in [(link.reach == "direct", pair in self._plan.shared)]
-                if tcp or shm
-            ],
-            "links": [
-                {"between": pair, "rate": said["rate"], "rtt": said["rtt"]}
-                for pair, link in self._plan.pairs.items()
-                for said in [link_settings(link)]
-                if said["rate"] or said["rtt"]
-            ],
-            "named": [
-                {
-                    "name": link.spec.name,
-                    "between": link.pair,
-                    "direct": link.spec.reach == "direct",
-                    "gateways": link.gateways,
-                }
-                for link in self._plan.named
-            ],
-        }
-
-    def _gateway(self, gateway: GatewayPlan, spec: AgentPlan) -> dict[str, object]:
-        of_world = range(len(self._plan.clusters))
-        hops = self._plan.tables[gateway.node].hops
-        own = spec.cluster in gateway.clusters
-        return {
-            "node": gateway.node,
-            "clusters": [cluster for cluster in gateway.clusters if cluster in of_world],
-            "addresses": self._near.addresses(gateway.node, spec, spec.cluster) if own else [],
-            "hops": [hops[cluster] for cluster in of_world],
-            "name": self._plan.places[gateway.clusters[0]].name,
-        }
 
     async def again(self, spec: AgentPlan, agent: Agent) -> None:
         """Brings up an agent that has been heard, in the place of one whose gateways served nobody:
         its own listen where those did, and others connect to them."""
-        configuration = self.configuration(spec)
+        configuration = self._configuring.of(spec)
         configuration["gateways"] = [
             {
                 "node": g.node,
@@ -351,9 +201,9 @@ class BringUp:
             }
             for g in spec.gateways
         ]
-        configuration["settings"] = {**self._settings(spec), "anew": True}
+        configuration["settings"] = {**self._configuring.settings(spec), "anew": True}
         await agent.request("configure", "configured", self._limits.configure, **configuration)
-        await agent.request("link", "linked", self._limits.link, **self._links(spec))
+        await agent.request("link", "linked", self._limits.link, **self._worlds.links(spec))
         self._agents[:] = [(s, agent if s is spec else a) for s, a in self._agents]
 
     async def spawn(self, *, stdin: bool, tag_output: bool) -> None:
@@ -398,16 +248,6 @@ class BringUp:
             and other.cluster in self._near.here
             and peer.host == agent.host
         )
-
-
-def _ports_of(cluster: ClusterSpec) -> dict[str, str]:
-    """Where its ranks may listen for others."""
-    return {"ISTHMUS_PORTS": cluster.ports} if cluster.ports else {}
-
-
-def _ranks(block: Block) -> dict[str, str]:
-    """Those of a map; a world without one says nothing of them."""
-    return {} if block.ranks is None else {"ranks": ranklist.text(block.ranks)}
 
 
 async def _all(work: Any) -> list[Any]:

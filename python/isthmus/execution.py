@@ -7,7 +7,8 @@ from isthmus import allocation, networktext, report, sshlinks
 from isthmus import grid as grids
 from isthmus.argv import RunOptions
 from isthmus.command import agent_command, shielded, users_ssh
-from isthmus.job import Options, run_job
+from isthmus.job import run_job
+from isthmus.joboptions import JobOptions
 from isthmus.plan import make_plan
 from isthmus.profile.writing import ProfileFile
 from isthmus.relay import Voice
@@ -45,7 +46,7 @@ def run(options: RunOptions) -> int:
         for line in report.dry_run(plan, commands):
             print(line)
         return 0
-    of_run = Options(
+    of_run = JobOptions(
         timeout=options.timeout,
         wait=options.wait,
         tag_output=options.tag_output,

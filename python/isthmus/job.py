@@ -8,89 +8,43 @@ import contextlib
 import os
 import secrets
 import signal
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from isthmus import latecomers
 from isthmus.agent import Agent, Message
+from isthmus.answers import ANSWERS
 from isthmus.bringup import BringUp
 from isthmus.closing import Closing
 from isthmus.errors import EXIT_TIMEOUT, IsthmusError
 from isthmus.grace import Grace
 from isthmus.growing import Growing
-from isthmus.limits import Limits
-from isthmus.meeting import finding
-from isthmus.meeting.door import Door
-from isthmus.meeting.meetings import Meetings
-from isthmus.meeting.portname import PortName
-from isthmus.meeting.ways import OwnWays
-from isthmus.meeting.wire import RefusedError
+from isthmus.joboptions import JobOptions
+from isthmus.meeting.abroad import Abroad
 from isthmus.members import Member, Members
 from isthmus.outcome import Ending, Weight
 from isthmus.plan import Plan
-from isthmus.ports import Answer, refusal
+from isthmus.ports import Ports
 from isthmus.profile.told import Told
-from isthmus.profile.writing import ProfileFile
 from isthmus.questions import Questions
 from isthmus.rankoutput import RankOutput
-from isthmus.reasons import Reasons, WhyGone, how_exited
+from isthmus.reasons import Reasons, how_exited
 from isthmus.relay import InputRelay, Voice, stdin_is_ours
 from isthmus.revival import Revival
 from isthmus.seeing.gathering import Gathered, Gathering
 from isthmus.seeing.lookout import Lookout
-from isthmus.seeing.traceoptions import TraceOptions
+from isthmus.signals import Signals
 from isthmus.silence import Silences
 from isthmus.spawning import Spawning
-from isthmus.staging import StagedFile
 from isthmus.stats import Stats
 from isthmus.suspension import Suspension
 from isthmus.whereabouts import Whereabouts
 
 if TYPE_CHECKING:
     from isthmus.queues.arrival import Arrival
-
-_FORWARDED = (signal.SIGUSR1, signal.SIGUSR2)
-_ANSWERS = [
-    "hello",
-    "configured",
-    "program",
-    "linked",
-    "spawned",
-    "grown",
-    "junction",
-    "serve",
-    "stats",
-    "clock",
-    "traces",
-    "trace",
-    "stage",
-    "staged",
-]
-_NOBODY_SAYS = (
-    "no rank can say where it is: they are stopped, have not called MPI_Init, or are at the end of "
-    "MPI_Finalize, in the native library"
-)
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-
-@dataclass(frozen=True)
-class Options:
-    """What of the command line is for the whole run."""
-
-    timeout: float | None = None
-    wait: float | None = None
-    tag_output: bool = False
-    stats: bool = False
-    profile: ProfileFile | None = None
-    metrics: tuple[str, int] | None = None
-    guests_at: tuple[str, int] | None = None
-    trace: TraceOptions | None = None
-    stage: Sequence[StagedFile] = ()
-    limits: Limits = field(default_factory=Limits)
-    why_gone: WhyGone | None = None
-    """Asks the scheduler of a cluster whose agent was lost; empty where that knows nothing."""
 
 
 @dataclass
@@ -112,7 +66,7 @@ class Job:
         self,
         plan: Plan,
         commands: Sequence[Sequence[str]],
-        options: Options,
+        options: JobOptions,
         voice: Voice,
         arrivals: "Mapping[str, Arrival] | None" = None,
     ) -> None:
@@ -120,21 +74,20 @@ class Job:
         self._plan = plan
         self._options = options
         self._voice = voice
-        self._members = Members(
-            plan, commands, voice.say if os.environ.get("ISTHMUS_LOG") else None, arrivals
-        )
+        show = voice.say if os.environ.get("ISTHMUS_LOG") else None
+        self._members = Members(plan, commands, self._broken, show, arrivals)
         self._silences = Silences(plan)
         self._whereabouts = Whereabouts(self._members)
         self._told = Told([rank for one in plan.clusters for rank in one.block.world_ranks])
+        ports = Ports(plan.job)
+        self._abroad = Abroad(plan.job, self._members, ports, options.limits)
         self._questions = Questions(
-            plan.job, self._reply, self._spawn, self._told.hear, self._connect, self._look_up
+            plan.job, ports, self._abroad, self._reply, self._spawn, self._told.hear
         )
-        self._meetings: Meetings | None = None
-        self._door: Door | None = None
         self._gathering = Gathering(self._members) if options.trace else None
         self._traces: Gathered | None = None
         self._lookout = Lookout(
-            plan, self._members, self._whereabouts, self._welcome, self._questions.ports.lookup
+            plan, self._members, self._whereabouts, self._abroad.welcome, ports.lookup
         )
         self._spawning: Spawning | None = None
         self._revival: Revival | None = None
@@ -142,8 +95,7 @@ class Job:
         self._reasons = Reasons(plan, self._members, self._ending)
         limits = options.limits
         self._closing = Closing(self._members, self._ending, Grace(limits.grace), limits.kill)
-        self._interrupts = 0
-        self._hurry = asyncio.Event()
+        self._signals = Signals(self._members, self._ending, self._tell_where)
         self._output: RankOutput | None = None
         self._input: InputRelay | None = None
 
@@ -151,11 +103,7 @@ class Job:
         """Never raises for what goes wrong with the run; that is the status."""
         loop = asyncio.get_running_loop()
         self._output = RankOutput(self._plan, self._voice, self._stdout_gone)
-        for number in _ENDING:
-            loop.add_signal_handler(number, self._interrupt, number)
-        for number in _FORWARDED:
-            loop.add_signal_handler(number, self._forward, number)
-        loop.add_signal_handler(signal.SIGQUIT, self._tell_where)
+        self._signals.listen()
         if trouble := await self._lookout.open():
             self._voice.narrate(f"`isthmus ps` and `isthmus top` will not see this run: {trouble}")
         suspension = Suspension(self._members)
@@ -164,7 +112,7 @@ class Job:
             timer = loop.call_later(self._options.timeout, self._out_of_time)
         stats = Stats()
         body = asyncio.create_task(self._life(stats))
-        hurry = asyncio.create_task(self._hurry.wait())
+        hurry = asyncio.create_task(self._signals.hurry.wait())
         try:
             await asyncio.wait({body, hurry}, return_when=asyncio.FIRST_COMPLETED)
             if not body.done():  # second Ctrl-C: agents end what they started by themselves
@@ -182,24 +130,19 @@ class Job:
                 timer.cancel()
             suspension.stop()
             self._lookout.close()
-            if self._door:
-                self._door.close()
-            if self._meetings:
-                self._meetings.close()
-            for number in (*_ENDING, *_FORWARDED, signal.SIGQUIT):
-                loop.remove_signal_handler(number)
+            self._abroad.close()
+            self._signals.forget()
         outcome = self._ending.outcome
         status = outcome.status if outcome else 0
         return Result(status, stats, self._told, self._ending.sentence, self._traces)
 
     async def _life(self, stats: Stats) -> None:
         try:
-            whole = await self._unless_ending(self._bring_up())
-            if whole and await self._unless_ending(self._until_exited()):
+            whole = await self._ending.unless_begun(self._bring_up())
+            if whole and await self._ending.unless_begun(self._until_exited()):
                 self._reasons.look_for_joined()
             if self._ending.outcome:
-                if self._meetings:
-                    self._meetings.close()
+                self._abroad.part()
                 if self._gathering and any(member.joined for member in self._members.running):
                     await self._whereabouts.gather(traces=True)
                 await self._closing.end_ranks()
@@ -221,26 +164,6 @@ class Job:
             self._voice.say(said)
         if outcome and outcome.sentence:
             self._voice.say(outcome.sentence)
-
-    async def _unless_ending(self, work: Coroutine[Any, Any, None]) -> bool:
-        """Does the work, or drops it when the run has to end. True when it was done."""
-        task = asyncio.create_task(work)
-        ending = asyncio.create_task(self._ending.begun.wait())
-        try:
-            await asyncio.wait({task, ending}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            ending.cancel()
-            if not task.done():
-                task.cancel()
-            await asyncio.wait({task})
-        if task.cancelled():
-            return False
-        if error := task.exception():
-            if not isinstance(error, IsthmusError):
-                raise error
-            self._ending.end(error.status, str(error), Weight.FAULT)
-            return False
-        return not self._ending.begun.is_set()
 
     # -- the beginning -----------------------------------------------------------------------
 
@@ -271,7 +194,7 @@ class Job:
         self._spawning = Spawning(
             growing, self._members, steps, self._options.limits, str(Path.cwd())
         )
-        ways = await self._open_to_guests(growing)
+        ways = await self._abroad.open(growing, self._options.guests_at)
         self._revival = Revival(
             steps,
             growing,
@@ -287,21 +210,6 @@ class Job:
             self._input = InputRelay(self._send_stdin)
         if not self._plan.alone:
             self._members.later(self._watch_latecomers())
-
-    async def _open_to_guests(self, growing: Growing) -> OwnWays:
-        host, port = self._options.guests_at or ("", 0)
-        ways = OwnWays(growing, self._members, self._options.limits, host)
-        if host:
-            self._door = Door(self._welcome)
-            if relay := await ways.at(host, port):
-                self._questions.ports.at = await self._door.open_at(relay)
-                host = ""
-            else:
-                self._questions.ports.at = await self._door.open(host, port)
-        self._meetings = Meetings(
-            growing, self._members, self._questions.ports, self._options.limits, ways, host
-        )
-        return ways
 
     async def _send_stdin(self, data: bytes | None) -> None:
         """To the agent of world rank 0, which is the first with ranks."""
@@ -367,8 +275,7 @@ class Job:
                 if said := self._silences.sentence(message):
                     self._voice.say(said)
             case "parted":
-                if self._meetings:
-                    self._meetings.lost(str(message.get("run")))
+                self._abroad.lost(str(message.get("run")))
             case "notice":
                 said = f"{agent.label}: {message.get('message')}"
                 (self._voice.warn if message.get("warning") else self._voice.narrate)(said)
@@ -379,7 +286,7 @@ class Job:
                 why = str(message.get("message") or "its agent gave no reason")
                 if not (self._spawning and self._spawning.failed(member, why)):
                     self._reasons.error(member, message)
-            case op if op not in _ANSWERS:  # a late one is to what was dropped
+            case op if op not in ANSWERS:  # a late one is to what was dropped
                 self._ending.end(1, f"{agent.label}: the agent said '{op}', unasked", Weight.FAULT)
 
     def _joined(self, agent: Agent, cluster: object) -> None:
@@ -407,36 +314,6 @@ class Job:
             done(why)
 
         self._members.later(start())
-
-    def _connect(self, port: PortName, rank: int, limit: float | None, answer: Answer) -> None:
-        """To a port of another run."""
-
-        async def connect() -> None:
-            assert self._meetings
-            try:
-                answer(await self._meetings.connect(port, rank, limit))
-            except RefusedError as refused:
-                answer(refusal(refused.error, refused.sentence))
-            except IsthmusError as error:
-                answer(refusal("port", str(error)))
-
-        self._members.later(connect())
-
-    def _look_up(self, service: str, limit: float, answer: Answer) -> None:
-        """A name that is not published in this run."""
-
-        async def look() -> None:
-            answer(await finding.waited_for(service, self._plan.job, limit, self._questions.ports))
-
-        self._members.later(look())
-
-    async def _welcome(
-        self, said: Message, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        if self._meetings:
-            await self._meetings.welcome(said, reader, writer)
-        else:
-            writer.close()
 
     def _exited(self, member: Member, message: Message) -> None:
         member.exited = message
@@ -474,33 +351,27 @@ class Job:
 
     # -- the end -----------------------------------------------------------------------------
 
-    def _interrupt(self, number: signal.Signals) -> None:
-        self._interrupts += 1
-        if self._interrupts > 1:
-            self._hurry.set()
-        self._ending.end(128 + number, f"{number.name}: ended everything", Weight.USER)
-
-    def _forward(self, number: signal.Signals) -> None:
-        for member in self._members.ranked:
-            self._members.later(member.agent.send("signal", signal=int(number)))
-
     def _tell_where(self) -> None:
-        async def tell() -> None:
-            if not await self._whereabouts.say(self._voice):
-                self._voice.say(_NOBODY_SAYS)
-
-        self._members.later(tell())
+        self._members.later(self._whereabouts.say(self._voice))
 
     def _out_of_time(self) -> None:
         async def end() -> None:
             with contextlib.suppress(Exception):  # the limit holds whatever else goes wrong
-                joined = any(member.joined for member in self._members.running)
-                if joined and not await self._whereabouts.say(self._voice):
-                    self._voice.say(_NOBODY_SAYS)
+                if any(member.joined for member in self._members.running):
+                    await self._whereabouts.say(self._voice)
             limit = self._options.timeout
             self._ending.end(EXIT_TIMEOUT, f"the time limit of {limit:g} s has passed", Weight.USER)
 
         self._members.later(end())
+
+    def _broken(self, error: Exception) -> None:
+        """What nobody expected in the background ends the run: somebody may wait for it."""
+        if isinstance(error, IsthmusError):
+            self._voice.warn(str(error))
+            return
+        traceback.print_exception(error)
+        said = f"a defect of Isthmus ended the run: {error!r}\n  Report it with what stands above."
+        self._ending.end(1, said, Weight.FAULT)
 
     def _stdout_gone(self) -> None:
         self._ending.end(128 + signal.SIGPIPE, "", Weight.USER)
@@ -510,7 +381,7 @@ class Job:
 
 
 def run_job(
-    plan: Plan, commands: Sequence[Sequence[str]], options: Options, voice: Voice
+    plan: Plan, commands: Sequence[Sequence[str]], options: JobOptions, voice: Voice
 ) -> Result:
     """Runs to the end in a loop of its own."""
 

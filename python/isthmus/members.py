@@ -40,13 +40,16 @@ class Members:
         self,
         plan: Plan,
         commands: Sequence[Sequence[str]],
+        broken: Callable[[Exception], None],
         show: Callable[[str], None] | None = None,
         arrivals: "Mapping[str, Arrival] | None" = None,
     ) -> None:
-        """`commands[i]` starts the agent `plan.agents[i]`. `show` is given the agents' logs.
-        `arrivals` are the agents of clusters' ranks that have dialled in, by cluster."""
+        """`commands[i]` starts the agent `plan.agents[i]`. `broken` is given what work in the
+        background raises, `show` the agents' logs. `arrivals` are the agents of clusters' ranks
+        that have dialled in, by cluster."""
         here = arrivals or {}
         self.plan = plan
+        self._broken = broken
         self._show = show
         self._all: list[Member] = []
         self._by_agent: dict[int, Member] = {}
@@ -121,7 +124,13 @@ class Members:
         """Does it in the background."""
         task = asyncio.create_task(work)
         self._background.add(task)
-        task.add_done_callback(self._background.discard)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._background.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, Exception):
+            self._broken(error)
 
 
 def _agent(

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from isthmus.addresses import reachable
 from isthmus.agent import Agent
 from isthmus.grid import LinkSpec
-from isthmus.plan import AgentPlan, Plan, memory_wanted, reachable
+from isthmus.plan import AgentPlan, Plan, memory_wanted
 from isthmus.routes import GatewayLink
 
 

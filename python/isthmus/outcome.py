@@ -1,8 +1,12 @@
 """How a run ends: an exit status and, unless all went well, a sentence."""
 
 import asyncio
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
+
+from isthmus.errors import IsthmusError
 
 
 class Weight(IntEnum):
@@ -46,3 +50,24 @@ class Ending:
     def sentence(self) -> str:
         """What is going to be said, as far as is known."""
         return self.outcome.sentence if self.outcome else ""
+
+    async def unless_begun(self, work: Coroutine[Any, Any, None]) -> bool:
+        """Does the work, or drops it when the run has to end. True when it was done. An
+        IsthmusError of the work ends the run."""
+        task = asyncio.create_task(work)
+        ending = asyncio.create_task(self.begun.wait())
+        try:
+            await asyncio.wait({task, ending}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ending.cancel()
+            if not task.done():
+                task.cancel()
+            await asyncio.wait({task})
+        if task.cancelled():
+            return False
+        if error := task.exception():
+            if not isinstance(error, IsthmusError):
+                raise error
+            self.end(error.status, str(error), Weight.FAULT)
+            return False
+        return not self.begun.is_set()

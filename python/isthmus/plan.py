@@ -8,15 +8,13 @@ from itertools import combinations
 from typing import cast, get_args
 
 from isthmus import networks, relays, routes, services, sshlinks
+from isthmus.addresses import ANYWHERE, Place, is_fixed, places_of
 from isthmus.errors import UsageError
 from isthmus.grid import ClusterSpec, GatewaySpec, Grid, LinkSpec
-from isthmus.gridkeys import Reach, is_place
+from isthmus.gridkeys import Reach
 from isthmus.placement import Block, Part, place
 from isthmus.quantities import Rate
 from isthmus.rankmap import RankMap
-
-ANY_HOST = ("0.0.0.0", "[::]")
-ANYWHERE = "tcp:0.0.0.0:0"
 
 
 @dataclass(frozen=True)
@@ -39,23 +37,15 @@ class GatewayPlan:
     node: int
     clusters: tuple[int, ...]
     agent: int
-    places: tuple["Place", ...]  # one, or one for each cluster
+    places: tuple[Place, ...]  # one, or one for each cluster
 
-    def place(self, cluster: int) -> "Place":
+    def place(self, cluster: int) -> Place:
         """Where the cluster finds it, or others find it as the cluster's gateway."""
         return self.places[self.clusters.index(cluster) if len(self.places) > 1 else 0]
 
     @property
     def listen(self) -> list[str]:
         return list(dict.fromkeys(place.listen for place in self.places))
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a gateway listens, and how others reach it, where the grid file says so."""
-
-    listen: str
-    address: str | None = None
 
 
 @dataclass
@@ -200,7 +190,7 @@ def make_plan(
             places=(
                 (Place(f"unix:{door}"),)
                 if door and spec.serves == [sshlinks.MEETING]
-                else _places(spec, names, default)
+                else places_of(spec, names, default)
             ),
         )
         gateways.append(gateway)
@@ -310,7 +300,7 @@ def _agent_of(
     host = spec.host or home.host
     for agent in agents:
         if agent.joins:
-            if agent.cluster == clusters[0] and not spec.host and not _is_fixed(spec):
+            if agent.cluster == clusters[0] and not spec.host and not is_fixed(spec):
                 return agent
             continue
         if agent.host == host and (
@@ -319,33 +309,6 @@ def _agent_of(
             return agent
     agents.append(AgentPlan(clusters[0], host, home.prefix, has_ranks=False))
     return agents[-1]
-
-
-def _is_fixed(spec: GatewaySpec) -> bool:
-    """Its address is a certain host's, not any of the host on which it happens to run."""
-    given = spec.listen or spec.address or ()
-    return any(not is_place(split_address(text)[0].strip("[]")) for text in given)
-
-
-def _places(spec: GatewaySpec, names: Sequence[str], default: str) -> tuple[Place, ...]:
-    """One for each of its clusters that is used, or one for all."""
-    every = [
-        _place(spec, index, default) for index, name in enumerate(spec.serves) if name in names
-    ]
-    return tuple(every) if len(set(every)) > 1 else (every[0],)
-
-
-def _place(spec: GatewaySpec, index: int, default: str) -> Place:
-    """Of its cluster of that index."""
-
-    def entry(given: tuple[str, ...] | None) -> str | None:
-        text = given[min(index, len(given) - 1)] if given else None
-        return _with_port(text, spec.port) if text else None
-
-    address = entry(spec.address)
-    listen = entry(spec.listen) or address or _with_port(default, spec.port)
-    told = address is not None and not is_place(split_address(address)[0].strip("[]"))
-    return Place(listen, address if told else None)
 
 
 def _default_listen(clusters: Sequence[ClusterPlan], specs: Sequence[GatewaySpec]) -> str:
@@ -360,46 +323,6 @@ def _default_listen(clusters: Sequence[ClusterPlan], specs: Sequence[GatewaySpec
 def _spreads(spec: ClusterSpec) -> bool:
     """Its ranks may run on other hosts than the agent."""
     return bool(spec.hosts) or spec.launcher == "srun" or "{command}" in (spec.launch or "")
-
-
-def split_address(address: str) -> tuple[str, str]:
-    """Host and port, or range of ports, of "tcp:HOST:PORT"."""
-    host, _, port = address.removeprefix("tcp:").rpartition(":")
-    return host, port
-
-
-def _with_port(address: str, port: str | None) -> str:
-    host, own = split_address(address)
-    return f"tcp:{host}:{port}" if port and own == "0" else address
-
-
-def _outside(address: str, listen: str, port: str) -> str:
-    """The port by which others reach what listens at `port`: that of `address`, and in a range the
-    one at the same place as in that of `listen`."""
-    first, dash, last = split_address(address)[1].partition("-")
-    if not dash:
-        return port if first == "0" else first
-    start = split_address(listen)[1].partition("-")[0]
-    found = int(first) + int(port) - int(start)
-    return str(found) if int(first) <= found <= int(last) else port
-
-
-def reachable(place: Place, listening: Sequence[str], hosts: Sequence[str]) -> list[str]:
-    """The TCP addresses that others should try, best first. `listening` is what the agent said of
-    the place; `hosts` are names of its host, for a gateway that listens on all interfaces."""
-    found: list[str] = []
-    for address in listening:
-        if not address.startswith("tcp:"):
-            continue
-        host, port = split_address(address)
-        if place.address is not None:
-            named, _ = split_address(place.address)
-            found.append(f"tcp:{named}:{_outside(place.address, place.listen, port)}")
-        elif host in ANY_HOST:
-            found += [f"tcp:{name}:{port}" for name in hosts if name]
-        else:
-            found.append(address)
-    return list(dict.fromkeys(found))
 
 
 def link_json(link: routes.GatewayLink, addresses: Sequence[str]) -> dict[str, object]:

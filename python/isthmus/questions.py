@@ -1,6 +1,7 @@
 """What ranks ask the launcher while they run (docs/control.md, "What ranks ask")."""
 
 from collections.abc import Callable
+from typing import Protocol
 
 from isthmus.agent import Agent, Message
 from isthmus.meeting import portname
@@ -10,8 +11,16 @@ from isthmus.ports import Answer, Caller, Ports, refusal
 Reply = Callable[[Agent, int, int, Message], None]
 Spawn = Callable[[int, object, str, Callable[[str], None]], None]
 Told = Callable[[int, Message], Message]
-Connect = Callable[[PortName, int, float | None, Answer], None]
-Lookup = Callable[[str, float, Answer], None]
+
+
+class Abroad(Protocol):
+    """Other runs (meeting/abroad.py)."""
+
+    def connect(self, port: PortName, rank: int, limit: float | None, answer: Answer) -> None:
+        """The rank connects to a port of another run, and waits for so many seconds."""
+
+    def look_up(self, service: str, limit: float, answer: Answer) -> None:
+        """A name that nobody here has published, and the seconds to wait for it."""
 
 
 class Questions:
@@ -21,22 +30,19 @@ class Questions:
     def __init__(
         self,
         job: str,
+        ports: Ports,
+        abroad: Abroad,
         reply: Reply,
         spawn: Spawn,
         told: Told,
-        abroad: Connect,
-        elsewhere: Lookup,
     ) -> None:
         """`reply` is given an agent, a rank, the number of its question, and the answer; `spawn` a
         rank, what it wants to have started, the port where that is to connect, and what to call
         with the reason when it cannot be, else with nothing; `told` a rank and a piece of its
-        profile, and gives the answer; `abroad` a port of another run, the rank that connects there
-        and the seconds it waits; `elsewhere` a name that nobody here has published, and the
-        seconds to wait for it."""
+        profile, and gives the answer."""
         self._job = job
-        self.ports = Ports(job)
+        self._ports = ports
         self._abroad = abroad
-        self._elsewhere = elsewhere
         self._spawn = spawn
         self._told = told
         self._reply = reply
@@ -74,27 +80,27 @@ class Questions:
         caller = Caller(rank, answer, context if type(context) is int else 0)
         match request.get("do"):
             case "open":
-                answer(self.ports.open(rank))
+                answer(self._ports.open(rank))
             case "close":
-                answer(self.ports.close(text("port")))
+                answer(self._ports.close(text("port")))
             case "accept":
-                self.ports.accept(text("port"), caller)
+                self._ports.accept(text("port"), caller)
             case "connect":
                 port = portname.parse(text("port"))
                 if port and port.job != self._job:
-                    self._abroad(port, rank, limit, answer)
+                    self._abroad.connect(port, rank, limit, answer)
                 else:
-                    self.ports.connect(text("port"), caller)
+                    self._ports.connect(text("port"), caller)
             case "publish":
-                answer(self.ports.publish(text("service"), text("port")))
+                answer(self._ports.publish(text("service"), text("port")))
             case "unpublish":
-                answer(self.ports.unpublish(text("service"), text("port")))
+                answer(self._ports.unpublish(text("service"), text("port")))
             case "lookup":
-                found = self.ports.lookup(text("service"))
+                found = self._ports.lookup(text("service"))
                 if "port" in found:
                     answer(found)
                 else:
-                    self._elsewhere(text("service"), limit or 0, answer)
+                    self._abroad.look_up(text("service"), limit or 0, answer)
             case "spawn":
                 self._start(rank, request, answer)
             case "profile":
@@ -103,7 +109,7 @@ class Questions:
                 answer(refusal("other", f"the launcher does not know how to '{what}'"))
 
     def _start(self, rank: int, request: Message, answer: Answer) -> None:
-        opened = self.ports.open(rank, once=True)
+        opened = self._ports.open(rank, once=True)
         if "port" not in opened:
             answer(opened)
             return
@@ -111,7 +117,7 @@ class Questions:
 
         def done(why: str) -> None:
             if why:
-                self.ports.close(port)
+                self._ports.close(port)
             answer(refusal("spawn", why) if why else {"port": port})
 
         self._spawn(rank, request.get("commands"), port, done)

@@ -13,6 +13,10 @@ from isthmus.relay import Voice
 _LIMIT = 1.0  # seconds that ranks have to answer
 _ONE_BY_ONE = 32  # ranks; where there are more, those that say the same share a line
 _NAMED = 6  # peers in a sentence
+_NOBODY_SAYS = (
+    "no rank can say where it is: they are stopped, have not called MPI_Init, or are at the end of "
+    "MPI_Finalize, in the native library"
+)
 
 Answers = Mapping[int, Message]
 
@@ -53,11 +57,11 @@ class Whereabouts:
                 await asyncio.wait_for(everyone, _LIMIT)
             return dict(self.answers)
 
-    async def say(self, voice: Voice) -> bool:
-        """False: nobody has answered, and nothing was said."""
+    async def say(self, voice: Voice) -> None:
         if lines := await self.ask():
             voice.say("the ranks are in:\n" + "\n".join(f"  {line}" for line in lines))
-        return bool(lines)
+        else:
+            voice.say(_NOBODY_SAYS)
 
     def _ranks(self) -> Iterable[int]:
         """Of the clusters that run."""

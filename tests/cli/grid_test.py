@@ -4,10 +4,11 @@ import pytest
 
 from isthmus import grid as grids
 from isthmus import report
+from isthmus.addresses import reachable, split_address
 from isthmus.errors import UsageError
 from isthmus.gridkeys import expand_hosts
 from isthmus.placement import Part
-from isthmus.plan import link_json, make_plan, reachable, split_address
+from isthmus.plan import link_json, make_plan
 from isthmus.units import format_bytes, format_time, parse_rate, parse_time
 
 WHOLE = """

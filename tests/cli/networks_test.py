@@ -3,9 +3,10 @@
 import pytest
 
 from isthmus import grid as grids
+from isthmus.addresses import Place
 from isthmus.errors import UsageError
 from isthmus.placement import Part
-from isthmus.plan import Place, make_plan
+from isthmus.plan import make_plan
 from isthmus.report import dry_run
 
 TWO = """

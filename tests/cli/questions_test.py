@@ -2,6 +2,7 @@
 
 import pytest
 
+from isthmus.ports import Ports
 from isthmus.questions import Questions
 
 
@@ -10,9 +11,7 @@ class Run:
         self.answers = []
         self.spawns = []
         self.abroad = []
-        self.questions = Questions(
-            "job-1", self.reply, self.spawn, self.told, self.connect, self.look_up
-        )
+        self.questions = Questions("job-1", Ports("job-1"), self, self.reply, self.spawn, self.told)
 
     def connect(self, port, rank, limit, answer):
         self.abroad.append((port.job, rank, limit))

@@ -32,6 +32,11 @@ def test_children_may_outlive_their_parents(isthmus, programs, name):
     assert "the children are alone" in done.stdout
 
 
+def test_children_of_a_run_with_metrics(isthmus, programs):
+    done = isthmus("run", "--metrics", 0, "-n", 2, mpis.ALL["mpich5"].build(DIES, programs), "ends")
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_both_may_end_while_they_are_connected(isthmus, programs, name):
     done = isthmus("run", "-n", 2, mpis.ALL[name].build(DIES, programs), "ends")

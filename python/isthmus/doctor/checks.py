@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from isthmus import services, sshlinks
+from isthmus.addresses import Place, split_address
 from isthmus.agent import Agent, Message
 from isthmus.bringup import MUST_AGREE, BringUp
 from isthmus.command import agent_command, shielded, users_ssh
@@ -21,7 +22,7 @@ from isthmus.grid import Grid, LinkSpec
 from isthmus.limits import Limits
 from isthmus.measuring.place import End
 from isthmus.placement import Part
-from isthmus.plan import AgentPlan, ClusterPlan, GatewayPlan, Place, Plan, make_plan, split_address
+from isthmus.plan import AgentPlan, ClusterPlan, GatewayPlan, Plan, make_plan
 from isthmus.relay import Voice
 from isthmus.routes import GatewayLink
 from isthmus.units import version_line

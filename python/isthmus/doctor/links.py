@@ -6,13 +6,13 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from isthmus.addresses import Place, reachable, split_address
 from isthmus.errors import IsthmusError
 from isthmus.gridkeys import is_place
 from isthmus.measuring.place import End
 from isthmus.measuring.process import lines, started
 from isthmus.measuring.results import Run, run_from_json
 from isthmus.measuring.tasks import LATENCY_BYTES, STREAM_BYTES, Task
-from isthmus.plan import Place, reachable, split_address
 
 _TASKS = (Task("pingpong", LATENCY_BYTES, 20), Task("stream", STREAM_BYTES, 1, 2.0))
 _UP_LIMIT = 40.0

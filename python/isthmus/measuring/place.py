@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from isthmus import grid as grids
+from isthmus.addresses import split_address
 from isthmus.command import host_behind, ssh_command
 from isthmus.errors import IsthmusError, RunError, UsageError, did_you_mean, listing
 from isthmus.grid import Grid
@@ -17,7 +18,6 @@ from isthmus.lab import kernel
 from isthmus.lab.network import Network, work_out
 from isthmus.lab.registry import Lab
 from isthmus.lab.testbed import Testbed
-from isthmus.plan import split_address
 
 LOOPBACK = "loopback"
 UNTUNED = 212_992  # bytes: the ceiling of socket buffers in a kernel as it comes

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from isthmus import services
+from isthmus.addresses import ANY_HOST, Place, split_address
 from isthmus.agent import Agent, Message
 from isthmus.errors import IsthmusError, RunError
 from isthmus.growing import Growing
@@ -14,7 +15,7 @@ from isthmus.limits import Limits
 from isthmus.meeting.calls import Service
 from isthmus.meeting.door import guests_of
 from isthmus.members import Member, Members
-from isthmus.plan import ANY_HOST, GatewayPlan, Place, split_address
+from isthmus.plan import GatewayPlan
 
 _KEY = "relay"  # what the key of a run's own relay is called
 _MOST = 32  # of another run

@@ -23,7 +23,7 @@ from isthmus.errors import RunError, UsageError, listing
 from isthmus.execution import tell_files, tell_networks
 from isthmus.grid import ClusterSpec
 from isthmus.grid import load as load_grid
-from isthmus.job import Options
+from isthmus.joboptions import JobOptions
 from isthmus.plan import Plan, make_plan
 from isthmus.profile.writing import ProfileFile
 from isthmus.queues import joiner, keys, place, scripts, submission
@@ -149,7 +149,7 @@ def _orchestrator(
         agent_command(a.host, a.prefix, str(Path.cwd()), "gateway") if not a.joins else []
         for a in plan.agents
     ]
-    of_run = Options(
+    of_run = JobOptions(
         timeout=run.timeout, wait=None, tag_output=run.tag_output, stats=run.stats,
         metrics=run.metrics, trace=run.trace, stage=run.stage, profile=profile,
     )  # fmt: skip

@@ -13,7 +13,8 @@ from dataclasses import replace
 
 from isthmus import report
 from isthmus.errors import RunError
-from isthmus.job import Job, Options, Result
+from isthmus.job import Job, Result
+from isthmus.joboptions import JobOptions
 from isthmus.plan import Plan
 from isthmus.queues import schedulers
 from isthmus.queues.door import Door, GatheringError, Policy
@@ -35,7 +36,7 @@ class Orchestrator:
         plan: Plan,
         commands: Sequence[Sequence[str]],
         parts: Sequence[Part],
-        options: Options,
+        options: JobOptions,
         policy: Policy,
         voice: Voice,
     ) -> None:

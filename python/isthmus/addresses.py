@@ -1,0 +1,85 @@
+"""Addresses of gateways: where they listen, and by which others reach them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from isthmus.grid import GatewaySpec
+from isthmus.gridkeys import is_place
+
+ANY_HOST = ("0.0.0.0", "[::]")
+ANYWHERE = "tcp:0.0.0.0:0"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a gateway listens, and how others reach it, where the grid file says so."""
+
+    listen: str
+    address: str | None = None
+
+
+def split_address(address: str) -> tuple[str, str]:
+    """Host and port, or range of ports, of "tcp:HOST:PORT"."""
+    host, _, port = address.removeprefix("tcp:").rpartition(":")
+    return host, port
+
+
+def _with_port(address: str, port: str | None) -> str:
+    host, own = split_address(address)
+    return f"tcp:{host}:{port}" if port and own == "0" else address
+
+
+def _outside(address: str, listen: str, port: str) -> str:
+    """The port by which others reach what listens at `port`: that of `address`, and in a range the
+    one at the same place as in that of `listen`."""
+    first, dash, last = split_address(address)[1].partition("-")
+    if not dash:
+        return port if first == "0" else first
+    start = split_address(listen)[1].partition("-")[0]
+    found = int(first) + int(port) - int(start)
+    return str(found) if int(first) <= found <= int(last) else port
+
+
+def reachable(place: Place, listening: Sequence[str], hosts: Sequence[str]) -> list[str]:
+    """The TCP addresses that others should try, best first. `listening` is what the agent said of
+    the place; `hosts` are names of its host, for a gateway that listens on all interfaces."""
+    found: list[str] = []
+    for address in listening:
+        if not address.startswith("tcp:"):
+            continue
+        host, port = split_address(address)
+        if place.address is not None:
+            named, _ = split_address(place.address)
+            found.append(f"tcp:{named}:{_outside(place.address, place.listen, port)}")
+        elif host in ANY_HOST:
+            found += [f"tcp:{name}:{port}" for name in hosts if name]
+        else:
+            found.append(address)
+    return list(dict.fromkeys(found))
+
+
+def is_fixed(spec: GatewaySpec) -> bool:
+    """Its address is a certain host's, not any of the host on which it happens to run."""
+    given = spec.listen or spec.address or ()
+    return any(not is_place(split_address(text)[0].strip("[]")) for text in given)
+
+
+def places_of(spec: GatewaySpec, names: Sequence[str], default: str) -> tuple[Place, ...]:
+    """One for each of its clusters that is used, or one for all."""
+    every = [
+        _place(spec, index, default) for index, name in enumerate(spec.serves) if name in names
+    ]
+    return tuple(every) if len(set(every)) > 1 else (every[0],)
+
+
+def _place(spec: GatewaySpec, index: int, default: str) -> Place:
+    """Of its cluster of that index."""
+
+    def entry(given: tuple[str, ...] | None) -> str | None:
+        text = given[min(index, len(given) - 1)] if given else None
+        return _with_port(text, spec.port) if text else None
+
+    address = entry(spec.address)
+    listen = entry(spec.listen) or address or _with_port(default, spec.port)
+    told = address is not None and not is_place(split_address(address)[0].strip("[]"))
+    return Place(listen, address if told else None)

@@ -1,0 +1,109 @@
+"""What each agent is told first: its secret, its gateways, how ranks are started and with what
+settings (docs/control.md, `configure`)."""
+
+import os
+
+from isthmus import services
+from isthmus.grid import ClusterSpec
+from isthmus.gridkeys import expand_hosts
+from isthmus.plan import AgentPlan, Plan
+from isthmus.seeing.traceoptions import TraceOptions
+from isthmus.version import VERSION
+
+# Variables that agents are told of, and as which setting.
+OF_AGENTS = {
+    "ISTHMUS_LOG": "log",
+    "ISTHMUS_TRACE": "trace",
+    "ISTHMUS_TRACE_DIR": "trace_dir",
+    "ISTHMUS_TRACE_RECORDS": "trace_records",
+}
+OF_AGENTS_TRACED = "link"  # what they note for --trace
+
+
+class Configuring:
+    """Of one run."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        secret: str,
+        metrics: tuple[str, int] | None,
+        traced: TraceOptions | None,
+    ) -> None:
+        """At `metrics` agents serve theirs, each at the next port, or all at any where it is 0."""
+        self._plan = plan
+        self._secret = secret
+        self._metrics = metrics
+        self._traced = traced
+        self._keys = services.Keys(plan.services, plan.job)
+
+    def of(self, spec: AgentPlan) -> dict[str, object]:
+        cluster = self._plan.places[spec.cluster]
+        return {
+            "version": VERSION,
+            "job": self._plan.job,
+            "secret": self._secret,
+            "cluster": cluster.name,
+            "env": self._grids() | _ports_of(cluster.spec) | cluster.spec.env,
+            "mpi": cluster.spec.mpi,
+            "launch": cluster.spec.launch,
+            "hosts": expand_hosts(cluster.spec.hosts) if cluster.spec.hosts else None,
+            "wdir": (cluster.block.wdir or cluster.spec.wdir) if spec.has_ranks else None,
+            "gateways": [
+                {"node": g.node, "listen": g.listen} | self._awaits(g.node) for g in spec.gateways
+            ],
+            "services": self._keys.for_agent(self._services(spec)),
+            "settings": self.settings(spec),
+        }
+
+    def _grids(self) -> dict[str, str]:
+        """Which clusters with ranks are in which inner grid, where there are such grids."""
+        members: dict[str, list[str]] = {}
+        for cluster in self._plan.clusters:
+            for grid in cluster.spec.grids:
+                members.setdefault(grid, []).append(cluster.name)
+        entries = (f"{grid}={','.join(names)}" for grid, names in members.items())
+        return {"ISTHMUS_GRIDS": ";".join(entries)} if members else {}
+
+    def _awaits(self, node: int) -> dict[str, list[str]]:
+        """The services at which a gateway is called, where there are any."""
+        at = [
+            of for link in self._plan.links if link.target == node for of in services.of_link(link)
+        ]
+        return {"awaits": list(dict.fromkeys(at))} if at else {}
+
+    def _services(self, spec: AgentPlan) -> list[str]:
+        """Those of the links of an agent's gateways."""
+        own = {gateway.node for gateway in spec.gateways}
+        links = [link for link in self._plan.links if own & {link.source, link.target}]
+        return [at for link in links for at in services.of_link(link)]
+
+    def settings(self, spec: AgentPlan) -> dict[str, object]:
+        """What an agent cannot see by itself."""
+        settings: dict[str, object] = {}
+        own = {gateway.node for gateway in spec.gateways}
+        if any(link.target in own and not link.spec.encrypt for link in self._plan.links):
+            settings["accept_plain"] = True
+        served = {cluster for gateway in spec.gateways for cluster in gateway.clusters}
+        if not all(self._plan.places[cluster].spec.encrypt for cluster in served):
+            settings["accept_plain_ranks"] = True
+        if self._plan.alone:
+            settings["alone"] = True
+        for variable, key in OF_AGENTS.items():
+            if value := os.environ.get(variable):
+                settings[key] = value
+        if self._traced:
+            also = os.environ.get("ISTHMUS_TRACE")
+            settings["trace"] = f"{also},{OF_AGENTS_TRACED}" if also else OF_AGENTS_TRACED
+            settings["trace_records"] = str(self._traced.records)
+            settings["gather_traces"] = True
+        if self._metrics and spec in self._plan.agents:  # not of processes that were spawned
+            host, port = self._metrics
+            number = self._plan.agents.index(spec)
+            settings["metrics"] = f"tcp:{host}:{port + number if port else 0}"
+        return settings
+
+
+def _ports_of(cluster: ClusterSpec) -> dict[str, str]:
+    """Where its ranks may listen for others."""
+    return {"ISTHMUS_PORTS": cluster.ports} if cluster.ports else {}

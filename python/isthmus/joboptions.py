@@ -1,0 +1,26 @@
+"""What of the command line is for a whole run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from isthmus.limits import Limits
+from isthmus.profile.writing import ProfileFile
+from isthmus.reasons import WhyGone
+from isthmus.seeing.traceoptions import TraceOptions
+from isthmus.staging import StagedFile
+
+
+@dataclass(frozen=True)
+class JobOptions:
+    timeout: float | None = None
+    wait: float | None = None
+    tag_output: bool = False
+    stats: bool = False
+    profile: ProfileFile | None = None
+    metrics: tuple[str, int] | None = None
+    guests_at: tuple[str, int] | None = None
+    trace: TraceOptions | None = None
+    stage: Sequence[StagedFile] = ()
+    limits: Limits = field(default_factory=Limits)
+    why_gone: WhyGone | None = None
+    """Asks the scheduler of a cluster whose agent was lost; empty where that knows nothing."""

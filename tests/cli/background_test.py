@@ -1,0 +1,45 @@
+"""What goes wrong beside the steps of a run is heard of, for somebody may wait for it."""
+
+import asyncio
+
+from isthmus import grid as grids
+from isthmus.agent import Agent
+from isthmus.members import Members
+from isthmus.placement import Part
+from isthmus.plan import make_plan
+
+SAYS_TWO = ["sh", "-c", """echo '{"op": "hello"}'; echo '{"op": "oddity"}'; cat >/dev/null"""]
+
+
+def test_work_that_fails_is_told():
+    plan = make_plan(grids.parse("[cluster.east]\n", "g.toml"), [Part(["x"], 2)])
+
+    async def fails():
+        raise ValueError("unexpected")
+
+    async def main():
+        broken = asyncio.get_running_loop().create_future()
+        Members(plan, [["true"]], broken.set_result).later(fails())
+        return await broken
+
+    assert str(asyncio.run(asyncio.wait_for(main(), 60))) == "unexpected"
+
+
+def test_an_agent_whose_words_cannot_be_handled_is_lost(capsys):
+    async def fails(agent, message, payload):
+        raise KeyError(message["op"])
+
+    async def main():
+        lost = asyncio.get_running_loop().create_future()
+        agent = Agent("cluster east", SAYS_TWO, target=None)
+        await agent.start(fails, lambda _, sentence: lost.set_result(sentence))
+        await agent.hello(60)
+        try:
+            return await lost
+        finally:
+            agent.hang_up()
+            await agent.close(60)
+
+    said = asyncio.run(asyncio.wait_for(main(), 60))
+    assert "cluster east: what the agent said could not be handled: KeyError('oddity')" in said
+    assert "Traceback" in capsys.readouterr().err
