@@ -139,7 +139,7 @@ lab-grid-relay: build  ## the same where sites only dial out, and meet at a rela
 
 grid-all: build packages-programs  ## every program with every MPI library and pair of libraries
 	$(GROUPED) $(BIN)/pytest -q tests/grid/programs_test.py tests/grid/stress_test.py tests/grid/large_test.py \
-	  tests/grid/applications_test.py tests/grid/shapes_test.py \
+	  tests/grid/applications_test.py tests/grid/shapes_test.py tests/grid/kernels_test.py \
 	  --all-libraries
 
 .PHONY: packages-programs packages-check packages-aarch64 packages-debian

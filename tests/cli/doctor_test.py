@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from isthmus.doctor import checks
+from isthmus.doctor import checks, machines
 from isthmus.doctor.cores import judge_threads
 from isthmus.doctor.hosts import HostFacts
 from isthmus.errors import RunError
@@ -276,13 +276,13 @@ def test_threads_where_a_link_carries_more_than_one_thread(rate, threads, cores,
 
 def test_cores_that_are_shared_out_by_sessions(monkeypatch):
     """Only where clusters share a host."""
-    examined = checks.examine
+    examined = machines.examine
 
     def plays(by_session):
         def look(*words, **named):
             return dataclasses.replace(examined(*words, **named), by_session=by_session)
 
-        monkeypatch.setattr(checks, "examine", look)
+        monkeypatch.setattr(machines, "examine", look)
         found = []
         checks.grid(Grid.model_validate({"cluster": {"east": {}, "west": {}}}), found.append)
         return [finding for finding in found if finding.what == "cores"]

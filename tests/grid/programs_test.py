@@ -9,9 +9,9 @@ Mixed pairs go by gateways, clusters of one library through shared memory.
 Some run under a rank map as well, in which neighbours are in different clusters and rank 0 is not
 in the first one: the program's name says whether, and under which library or pair.
 
-By default each number of ranks meets one library or one mixed pair, so that every library and pair
-meets programs of every kind in minutes. Which ones, the program's name says: a new program changes
-nothing for the others. With --all-libraries each meets all of them.
+By default a program's first and last number of ranks meet one library or one mixed pair each, so
+that every library and pair meets programs of every kind in minutes. Which ones, the program's name
+says: a new program changes nothing for the others. With --all-libraries each number meets all.
 """
 
 from __future__ import annotations
@@ -37,8 +37,12 @@ def ranks_of(program: Path) -> list[int]:
     return [int(n) for n in found.group(1).split()] if found else [4]
 
 
-def runs(programs: list[Path]) -> list[tuple[Path, int]]:
-    return [(program, ranks) for program in programs for ranks in ranks_of(program)]
+def runs(programs: list[Path], *, everything: bool = False) -> list[tuple[Path, int]]:
+    def numbers(program: Path) -> list[int]:
+        every = ranks_of(program)
+        return every if everything else list(dict.fromkeys((every[0], every[-1])))
+
+    return [(program, ranks) for program in programs for ranks in numbers(program)]
 
 
 def fits(program: Path, pair: tuple[str, str]) -> bool:
@@ -70,7 +74,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     mapped = metafunc.function is test_c_on_a_map
     chosen = [
         case(program, ranks, pair)
-        for program, ranks in runs(C_PROGRAMS)
+        for program, ranks in runs(C_PROGRAMS, everything=everything)
         for pair in (
             SINGLE + MIXED
             if everything

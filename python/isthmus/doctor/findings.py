@@ -1,7 +1,7 @@
 """What the doctor has found, and how it is told."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,6 +21,9 @@ class Finding:
     level: Level
     text: str
     remedy: str = ""
+
+
+Say = Callable[[Finding], None]
 
 
 def status(findings: Sequence[Finding]) -> int:

@@ -1,0 +1,63 @@
+"""Gateways joined as for a run."""
+
+import asyncio
+import contextlib
+import secrets
+
+from isthmus import sshlinks
+from isthmus.agent import Agent, Message
+from isthmus.bringup import BringUp
+from isthmus.command import agent_command, shielded, users_ssh
+from isthmus.doctor.findings import Finding
+from isthmus.errors import IsthmusError, RunError
+from isthmus.limits import Limits
+from isthmus.plan import Plan
+from isthmus.relay import Voice
+
+
+def join(plan: Plan) -> Finding:
+    """Brings up agents and gateways as a run does, but no ranks."""
+    count = len(plan.links)
+    where = f"{len(plan.gateways)} gateways"
+    try:
+        asyncio.run(_bring_up(plan))
+    except IsthmusError as error:
+        return Finding(where, "joined", "fail", error.sentence, error.remedy)
+    links = "1 link" if count == 1 else f"{count} links"
+    return Finding(where, "joined", "ok", f"{links}, authenticated, as for a run")
+
+
+async def _bring_up(plan: Plan) -> None:
+    async def heard(agent: Agent, message: Message, payload: bytes) -> None:
+        if message["op"] in ("error", "fault"):
+            trouble.append(f"{agent.label}: {message.get('message')}")
+
+    def lost(agent: Agent, sentence: str) -> None:
+        trouble.append(sentence)
+
+    trouble: list[str] = []
+    agents = []
+    for spec in plan.agents:
+        role = "agent" if spec.has_ranks else "gateway"
+        setup = plan.places[spec.cluster].spec.setup if spec.has_ranks else ()
+        command = agent_command(spec.host, spec.prefix, ".", role, setup, spec.door)
+        command = shielded(command) if spec.host else command
+        agents.append(Agent(plan.where(spec), command, target=spec.host))
+    limits = Limits(link=20)
+    steps = BringUp(plan, agents, secrets.token_hex(32), limits, Voice(verbose=False))
+    try:
+        await asyncio.gather(*(agent.start(heard, lost) for agent in agents))
+        await steps.greet()
+        await steps.configure()
+        # Where no launcher is found a program may bring its own: told already, with the MPI.
+        with contextlib.suppress(RunError):
+            await steps.inspect()
+        await steps.link()
+        if trouble:
+            raise RunError(trouble[0])
+    finally:
+        await asyncio.gather(*(agent.close(limits.close) for agent in agents))
+        if plan.door:
+            sshlinks.close(
+                plan.door, [a.host for a in plan.agents if a.door and a.host], users_ssh()
+            )

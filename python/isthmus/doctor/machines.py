@@ -1,0 +1,123 @@
+"""What is said of hosts: each by itself, and whether data of one means the same on another."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from isthmus.bringup import MUST_AGREE
+from isthmus.doctor.findings import Finding, Say
+from isthmus.doctor.hosts import HostFacts, NotExaminedError, examine
+from isthmus.errors import IsthmusError
+from isthmus.plan import AgentPlan, Plan
+from isthmus.units import version_line
+from isthmus.version import VERSION
+
+_CLOCK_SLACK = 1.0  # seconds
+
+
+def look(plan: Plan, say: Say) -> list[HostFacts | None]:
+    """Of each agent, all at once; None where there is none to speak with."""
+
+    def at(agent: AgentPlan) -> HostFacts | IsthmusError:
+        spec = plan.places[agent.cluster].spec
+        try:
+            return examine(agent.host, agent.prefix, spec.mpi, spec.launch, spec.setup)
+        except IsthmusError as error:
+            return error
+
+    with ThreadPoolExecutor(max_workers=16) as pool:
+        found = list(pool.map(at, plan.agents))
+    for agent, facts in zip(plan.agents, found, strict=True):
+        where = plan.where(agent)
+        if isinstance(facts, IsthmusError):
+            what = facts.what if isinstance(facts, NotExaminedError) else "Isthmus"
+            say(Finding(where, what, "fail", facts.sentence, facts.remedy))
+            continue
+        if agent.host:
+            say(Finding(where, "ssh", "ok", f"reached {facts.name} in {facts.took:.1f} s"))
+        say(version(where, facts))
+        if agent.has_ranks:
+            spec = plan.clusters[agent.cluster].spec
+            say(mpi(where, facts, must=bool(spec.mpi or spec.launch)))
+        if finding := _ucx(where, facts, _nets(plan, agent)):
+            say(finding)
+        if agent.host:
+            say(_clock(where, facts))
+    return [None if isinstance(facts, IsthmusError) else facts for facts in found]
+
+
+def version(where: str, facts: HostFacts) -> Finding:
+    arch = facts.machine.get("arch", "?")
+    text = f"version {facts.version} on {facts.name}, {arch}, {facts.cores} cores"
+    if facts.version == VERSION:
+        return Finding(where, "Isthmus", "ok", f"{text}, Linux {facts.kernel}")
+    remedy = (
+        f"Here it is {VERSION}. Install the same version on both, or name another one by 'prefix' "
+        "in the grid file."
+    )
+    return Finding(where, "Isthmus", "fail", text, remedy)
+
+
+def mpi(where: str, facts: HostFacts, *, must: bool) -> Finding:
+    """Without `mpi` in the grid file, the program itself says which MPI it wants."""
+    found = facts.mpi
+    if "error" in found or not found:
+        text = found.get("error", f"{facts.name} did not say which MPI it has")
+        remedy = found.get("remedy", "")
+        if not must:
+            remedy += "\nA program that is linked with an MPI elsewhere may still find its own."
+        return Finding(where, "MPI", "fail" if must else "warn", text, remedy.strip())
+    if not found.get("library"):
+        text = f"started by {found['launcher']}; the program says which library"
+        return Finding(where, "MPI", "ok", text)
+    label = version_line(found.get("version")) or "unknown version"
+    return Finding(where, "MPI", "ok", f"{label}, started by {found['launcher']}")
+
+
+def _nets(plan: Plan, agent: AgentPlan) -> set[str]:
+    """The `net` of all that the host of an agent takes part in."""
+    own = {gateway.node for gateway in agent.gateways}
+    nets = {link.spec.net for link in plan.links if {link.source, link.target} & own}
+    return nets | {plan.places[agent.cluster].spec.net}
+
+
+def _ucx(where: str, facts: HostFacts, nets: set[str]) -> Finding | None:
+    """Of a host that is to use it; one host of a cluster stands for all."""
+    if not nets & {"ucx", "auto"}:
+        return None
+    if not facts.ucx:
+        return Finding(where, "ucx", "ok", f"UCX can be opened on {facts.name}")
+    if "ucx" in nets:
+        return Finding(where, "ucx", "fail", facts.ucx, "Or say net = 'auto' in the grid file.")
+    return Finding(where, "ucx", "warn", f"{facts.ucx}; net = 'auto' is TCP there", "")
+
+
+def _clock(where: str, facts: HostFacts) -> Finding:
+    off, doubt = facts.clock, facts.clock_doubt
+    if abs(off) - doubt <= _CLOCK_SLACK:
+        return Finding(where, "clock", "ok", f"within {1e3 * (abs(off) + doubt):.0f} ms of here")
+    way = "ahead of" if off > 0 else "behind"
+    text = f"{abs(off):.1f} s {way} this host: times in messages will not fit together"
+    return Finding(where, "clock", "warn", text, f"On {facts.name}:\nsudo timedatectl set-ntp true")
+
+
+def compare(plan: Plan, hosts: Sequence[HostFacts | None], say: Say) -> None:
+    """As `isthmus run` insists; and a word on long double, where it differs."""
+    ranked = [
+        (agent, facts)
+        for agent, facts in zip(plan.agents, hosts, strict=True)
+        if agent.has_ranks and facts
+    ]
+    for agent, facts in ranked[1:]:
+        where, before = plan.where(agent), plan.where(ranked[0][0])
+        for key, what in MUST_AGREE.items():
+            first, other = ranked[0][1].machine.get(key), facts.machine.get(key)
+            if first != other:
+                text = f"the {what} is {other} here and {first} in {before}"
+                remedy = "A grid needs clusters of one byte order and one size of long."
+                say(Finding(where, "machine", "fail", text, remedy))
+        if ranked[0][1].machine.get("long_double") != facts.machine.get("long_double"):
+            text = (
+                f"long double differs from {before}'s: MPI_LONG_DOUBLE and datatypes with it "
+                "cannot pass between the two; all others can"
+            )
+            say(Finding(where, "machine", "warn", text))
