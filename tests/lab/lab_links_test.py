@@ -8,8 +8,8 @@ import pytest
 CONNECT = """
 import json, socket, sys, time
 from isthmus.lab import kernel, measure, registry
-from isthmus.lab.commands import _model_of
-lab = registry.find(None); network = _model_of(lab)
+from isthmus.lab.links import model_of
+lab = registry.find(None); network = model_of(lab)
 source, target, limit = sys.argv[1], sys.argv[2], float(sys.argv[3])
 with measure.answering(network, lab):
     node = network.nodes[source]

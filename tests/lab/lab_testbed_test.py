@@ -6,8 +6,8 @@ from isthmus import grid as grids
 from isthmus.errors import RunError, UsageError
 from isthmus.gridkeys import expand_hosts
 from isthmus.lab import drawing, native, overrides, testbed
-from isthmus.lab.commands import _ways
 from isthmus.lab.grid import grid_toml
+from isthmus.lab.links import ways_of
 from isthmus.lab.network import Network, work_out
 from isthmus.units import format_rate, parse_rate, parse_size
 
@@ -216,14 +216,14 @@ def test_wrong_changes(change, words):
 
 def test_ways_to_name_a_link():
     net = network("chain")
-    assert _ways(net, "b-a") == [("a-b", "both")]
-    assert _ways(net, "a>b") == [("a-b", "ab")]
-    assert _ways(net, "b>a") == [("a-b", "ba")]
-    assert _ways(net, "all") == [("a-b", "both"), ("b-c", "both")]
+    assert ways_of(net, "b-a") == [("a-b", "both")]
+    assert ways_of(net, "a>b") == [("a-b", "ab")]
+    assert ways_of(net, "b>a") == [("a-b", "ba")]
+    assert ways_of(net, "all") == [("a-b", "both"), ("b-c", "both")]
     with pytest.raises(UsageError, match="no WAN link 'a-c'"):
-        _ways(net, "a-c")
+        ways_of(net, "a-c")
     with pytest.raises(UsageError, match="a-b is a plain wire"):
-        _ways(network("room"), "b>a")
+        ways_of(network("room"), "b>a")
 
 
 @pytest.mark.parametrize("mpi", ["openmpi", "mpich"])

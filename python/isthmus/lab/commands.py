@@ -3,33 +3,30 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from json import dumps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from isthmus.errors import RunError, UsageError, did_you_mean, listing
+from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.gridkeys import expand_hosts
 from isthmus.lab import check as checks
 from isthmus.lab import (
     cpus,
     drawing,
+    links,
     native,
     overrides,
     registry,
     supervise,
     surroundings,
     testbed,
-    traffic,
-    wan,
 )
+from isthmus.lab.links import LabId, model_of
 from isthmus.lab.network import Network, work_out
 from isthmus.lab.registry import Lab
-from isthmus.units import parse_rate, parse_size, parse_time
 
 lab_app = typer.Typer(
     name="lab",
@@ -56,12 +53,6 @@ Changes = Annotated[
         show_default=False,
     ),
 ]
-LabId = Annotated[
-    str | None, typer.Option("--lab", metavar="ID", help="Which lab, where several run.")
-]
-LinkName = Annotated[
-    str, typer.Argument(metavar="LINK", help="A WAN link: a-b; one way: 'a>b'; all: 'all'.")
-]
 _REST = {"allow_interspersed_args": False}
 
 
@@ -71,13 +62,6 @@ def _network(
     short, model = testbed.load(name)
     model = overrides.changed(model, changes or [])
     return work_out(short, testbed.resized(model, nodes, zippers))
-
-
-def _model_of(lab: Lab) -> Network:
-    facts = lab.facts()
-    if "model" not in facts:
-        raise RunError(f"lab {lab.id} is just being built or taken down")
-    return work_out(str(facts["testbed"]), testbed.Testbed.model_validate(facts["model"]))
 
 
 def _finish(status: int) -> None:
@@ -96,7 +80,7 @@ def list_() -> None:
     if running:
         table = Table("running lab", "testbed", "links")
         for lab in running:
-            network = _model_of(lab)
+            network = model_of(lab)
             table.add_row(lab.id, network.name, " ".join(link.name for link in network.links))
         console.print(table)
 
@@ -170,7 +154,7 @@ def shell(
     if nodes is not None or zippers is not None or changes:
         raise UsageError("--nodes, --zippers and --set are for a new lab: name its testbed")
     found = registry.find(lab)
-    _known_node(_model_of(found), on)
+    _known_node(model_of(found), on)
     _finish(_join(found, on, words))
 
 
@@ -184,7 +168,7 @@ def exec_(
 ) -> None:
     """Run a command in a lab that runs already."""
     found = registry.find(lab)
-    _known_node(_model_of(found), on)
+    _known_node(model_of(found), on)
     _finish(_join(found, on, command))
 
 
@@ -224,162 +208,11 @@ def _join(lab: Lab, node: str | None, words: list[str]) -> int:
     return done.returncode if done.returncode >= 0 else 128 - done.returncode
 
 
-# -- links of a lab that runs --------------------------------------------------------------------
-
-
-def _change(lab: str | None, link: str, settings: dict[str, object]) -> None:
-    found = registry.find(lab)
-    for name, way in _ways(_model_of(found), link):
-        wan.ask(found, name, op="set", link={way: settings})
-
-
-def _ways(network: Network, text: str) -> list[tuple[str, str]]:
-    """The links that are meant and which of their directions."""
-    if text == "all":
-        return [(link.name, "both") for link in network.boxes]
-    for sign in (">", "-"):
-        for link in network.boxes:
-            if text == f"{link.a}{sign}{link.b}":
-                return [(link.name, "ab" if sign == ">" else "both")]
-            if text == f"{link.b}{sign}{link.a}":
-                return [(link.name, "ba" if sign == ">" else "both")]
-    for link in network.links:
-        ways = {f"{x}{sign}{y}" for x, y in ((link.a, link.b), (link.b, link.a)) for sign in "->"}
-        if not link.box and text in ways:
-            what = f"{link.name} is a plain wire: no WAN box stands there that could change it"
-            raise UsageError(what, "Take a testbed whose [[wan]] has no `box = false`.")
-    known = listing(link.name for link in network.boxes) or "none"
-    raise UsageError(f"there is no WAN link '{text}'; the lab's links: {known}")
-
-
-@lab_app.command()
-def cut(link: LinkName, lab: LabId = None) -> None:
-    """Cut a WAN link: what is under way is lost, and nothing passes until it is restored."""
-    _change(lab, link, {"up": False})
-
-
-@lab_app.command()
-def restore(link: LinkName, lab: LabId = None) -> None:
-    """Restore a WAN link that was cut."""
-    _change(lab, link, {"up": True})
-
-
-def _delay(text: str) -> float:
-    return parse_time(text)
-
-
-def _rate(text: str) -> int:
-    return 0 if text == "none" else parse_rate(text)
-
-
-def _queue(text: str) -> int:
-    return 0 if text == "none" else parse_size(text)
-
-
-def _loss(text: str) -> float:
-    value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    if not 0 <= value <= 1:
-        raise ValueError(f"must be a probability such as '0.001' or '0.1%'; it is '{text}'")
-    return value
-
-
-def _reorder(text: str) -> bool:
-    if text not in ("yes", "no"):
-        raise ValueError(f"must be yes or no; it is '{text}'")
-    return text == "yes"
-
-
-_SETTINGS: dict[str, Callable[[str], Any]] = {
-    "delay": _delay,
-    "rate": _rate,
-    "queue": _queue,
-    "loss": _loss,
-    "jitter": _delay,
-    "reorder": _reorder,
-}
-
-
-@lab_app.command("set")
-def set_(
-    link: LinkName,
-    values: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="KEY=VALUE...",
-            help="delay='10 ms' rate='1 Gbit/s' (or none) queue='2 MB' (or none) loss=0.1% "
-            "jitter='1 ms' reorder=yes",
-            show_default=False,
-        ),
-    ],
-    lab: LabId = None,
-) -> None:
-    """Change a WAN link while it runs."""
-    settings = {}
-    for text in values:
-        key, equals, value = text.partition("=")
-        if not equals or key not in _SETTINGS:
-            near = did_you_mean(key, _SETTINGS)
-            raise UsageError(
-                f"'{text}' is no KEY=VALUE of a link{near}; keys are {listing(_SETTINGS)}"
-            )
-        try:
-            settings[key] = _SETTINGS[key](value)
-        except ValueError as error:
-            said = str(error) if "must be" in str(error) else f"has a wrong value: '{value}'"
-            raise UsageError(f"{key} {said}") from None
-    _change(lab, link, settings)
-
-
-@lab_app.command()
-def stats(lab: LabId = None, json: Annotated[bool, typer.Option("--json")] = False) -> None:
-    """Counters of the WAN links of a lab that runs."""
-    found = registry.find(lab)
-    states = {link.name: wan.ask(found, link.name, op="get") for link in _model_of(found).boxes}
-    if json:
-        print(dumps(states))
-        return
-    table = Table("link", "packets", "segments", "bytes", "dropped", "queue", "late (mean, most)")
-    for name, state in states.items():
-        a, _, b = name.partition("-")
-        for way, title in (("ab", f"{a}>{b}"), ("ba", f"{b}>{a}")):
-            part = state[way]
-            counters, late = part["counters"], part["late"]
-            drops = {k.removeprefix("dropped_"): v for k, v in counters.items() if "dropped" in k}
-            table.add_row(
-                title if part["settings"]["up"] else f"{title} (cut)",
-                str(counters["packets"]),
-                str(counters["segments"]),
-                str(counters["bytes"]),
-                ", ".join(f"{v} {k}" for k, v in drops.items() if v) or "0",
-                str(part["backlog"]),
-                f"{1e6 * late['mean']:.0f} us, {1e6 * late['most']:.0f} us",
-            )
-    Console().print(table)
-
-
-@lab_app.command("traffic")
-def traffic_(
-    link: Annotated[
-        str, typer.Argument(metavar="[LINK]", help="A WAN link: a-b; one way: 'a>b'.")
-    ] = "all",
-    lab: LabId = None,
-) -> None:
-    """What crossed the WAN links of a lab that runs, millisecond by millisecond, as CSV: the way,
-    the milliseconds since the first, bytes on the wire, segments dropped. Milliseconds without
-    either are left out; the last 65,536 of each way are known."""
-    found = registry.find(lab)
-    network = _model_of(found)
-    meant = set(_ways(network, link))
-    rows = [
-        (way.name, row)
-        for way in traffic.ways(network)
-        if {(way.link, way.key), (way.link, "both")} & meant
-        for row in traffic.since(found, way)
-    ]
-    first = min((row[0] for _, row in rows), default=0)
-    print("way,milliseconds,bytes,dropped")
-    for name, (at, sent, dropped) in rows:
-        print(f"{name},{at - first},{sent},{dropped}")
+lab_app.command()(links.cut)
+lab_app.command()(links.restore)
+lab_app.command("set")(links.set_)
+lab_app.command()(links.stats)
+lab_app.command()(links.traffic)
 
 
 @lab_app.command(context_settings=_REST)
@@ -408,7 +241,7 @@ def mpirun(
             "this runs inside a lab", "isthmus lab run TESTBED -- isthmus lab mpirun ..."
         )
     lab = Lab(Path(inside))
-    network = _model_of(lab)
+    network = model_of(lab)
     words = program[1:] if program[:1] == ["--"] else program
     on = _hosts(hosts) if hosts else []
     job = native.native_job(network, mpi, n, words, interleave, on)
