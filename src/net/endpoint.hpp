@@ -119,8 +119,8 @@ class Endpoint {
   void abort(int code, const std::string& sentence);
 
   /// Orderly end (MPI_Finalize): flushes what is unsent and unacknowledged, says goodbye and
-  /// joins the I/O thread. Call it after a barrier over the grid. Throws std::runtime_error when
-  /// the flush does not end within 30 s.
+  /// joins the I/O thread. Call it after a barrier over the grid. It waits for as long as conduits
+  /// and links have patience; throws std::runtime_error when one of them is lost.
   void leave();
 
  private:

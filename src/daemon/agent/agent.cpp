@@ -1,7 +1,5 @@
 #include "daemon/agent/agent.hpp"
 
-#include <sys/resource.h>
-
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
 #include <asio/signal_set.hpp>
@@ -15,14 +13,14 @@
 #include "daemon/agent/gateway_reports.hpp"
 #include "daemon/agent/host.hpp"
 #include "daemon/agent/metrics.hpp"
+#include "daemon/agent/rank_job.hpp"
 #include "daemon/agent/requests.hpp"
 #include "daemon/agent/runtime_dir.hpp"
+#include "daemon/agent/sight.hpp"
 #include "daemon/agent/staging.hpp"
 #include "daemon/agent/trace_gathering.hpp"
 #include "daemon/gateway/gateway_set.hpp"
 #include "daemon/launch/failure.hpp"
-#include "daemon/launch/native_job.hpp"
-#include "daemon/launch/ranks_here.hpp"
 #include "daemon/launch/spawn_plan.hpp"
 #include "daemon/log/log.hpp"
 #include "daemon/service/guest_door.hpp"
@@ -33,12 +31,16 @@ namespace {
 
 using nlohmann::json;
 
-// Standard input that the ranks have not read yet; beyond it the launcher waits.
-constexpr std::size_t kMaxUnreadStdin = std::size_t{4} << 20;
 constexpr std::size_t kMostOfTrace = std::size_t{1} << 20;
 constexpr std::chrono::seconds kFlushLimit{2};
 constexpr std::chrono::milliseconds kFlushInterval{10};
 
+[[noreturn]] void too_early(const char* op, const char* first) {
+  throw Failure(std::string("The control message \"") + op + "\" came before \"" + first + "\".");
+}
+
+// Of one isthmusd. What each message of docs/control.md does is a few lines here; what takes more
+// has a type of its own, which knows nothing of messages.
 class Agent {
  public:
   explicit Agent(const AgentOptions& options);
@@ -74,9 +76,7 @@ class Agent {
   void stats(const ControlMessage& message);
   void end(const ControlMessage& message);
 
-  std::string start_trace(const ConfigureRequest& request);
   void job_ended(int wait_status);
-  json crossed(const char* op) const;
   void send_error(const std::string& sentence, const std::string& remedy);
   SpawnPlanner& planner(const char* op);
   void stop(int status);
@@ -100,8 +100,7 @@ class Agent {
   core::World world_;
   std::unique_ptr<MetricsServer> metrics_;
   Surroundings around_;  // from `link`
-  std::unique_ptr<NativeJob> job_;
-  bool job_running_ = false;
+  RankJob job_;
   AgentEnding ending_;
   bool orderly_ = false;  // stopping because the launcher said so
   int status_ = 0;
@@ -115,11 +114,10 @@ Agent::Agent(const AgentOptions& options)
                   if (!trouble.empty()) send_error(trouble, "");
                   stop(trouble.empty() ? 0 : 1);
                 },
-                [this](bool full) {
-                  if (job_) job_->hold_output(full);
-                }}),
+                [this](bool full) { job_.hold_output(full); }}),
       signals_(context_, SIGINT, SIGTERM, SIGHUP),
-      flush_timer_(context_) {}
+      flush_timer_(context_),
+      job_(context_, channel_, [this](int wait_status) { job_ended(wait_status); }) {}
 
 int Agent::run() {
   signals_.async_wait([this](std::error_code error, int number) {
@@ -194,7 +192,10 @@ void Agent::configure(const ControlMessage& message) {
   log::start(log::parse_level(request->settings.value("log", "")), request->cluster);
   log::info("isthmusd {}, process {} on {}, is the {} of cluster {}", ISTHMUS_VERSION, getpid(),
             host_name(), options_.gateways_only ? "gateway" : "agent", request->cluster);
-  const std::string trace = start_trace(*request);
+  if (request->settings.value("gather_traces", false)) {
+    traces_ = std::make_unique<TraceGathering>(request->job);
+  }
+  const std::string trace = start_trace(*request, options_.gateways_only, traces_.get());
   planner_ = std::make_unique<SpawnPlanner>(*request, options_.self, options_.in);
   runtime_dir_ = std::make_unique<RuntimeDir>(request->job);
   gateways_ = std::make_unique<GatewaySet>(context_, *request, runtime_dir_->path(),
@@ -212,33 +213,9 @@ void Agent::configure(const ControlMessage& message) {
   channel_.send(std::move(configured));
 }
 
-// Where the trace goes; empty where none is wanted.
-std::string Agent::start_trace(const ConfigureRequest& request) {
-  const std::string wanted = request.settings.value("trace", "");
-  if (request.settings.value("gather_traces", false)) {
-    traces_ = std::make_unique<TraceGathering>(request.job);
-  }
-  try {
-    core::trace::start(
-        core::trace::parse_subsystems(wanted),
-        {.directory = traces_ ? traces_->here() : request.settings.value("trace_dir", ""),
-         .job = request.job,
-         // A cluster has one agent, and may have several hosts with gateways.
-         .process = options_.gateways_only
-                        ? "gateway " + request.cluster + ' ' + std::to_string(getpid())
-                        : "agent " + request.cluster,
-         .records = core::trace::parse_records(request.settings.value("trace_records", "")),
-         .gathered = traces_ != nullptr});
-  } catch (const std::invalid_argument& wrong) {
-    throw Failure(wrong.what());
-  }
-  core::trace::dump_on_faults();
-  return core::trace::path();
-}
-
 SpawnPlanner& Agent::planner(const char* op) {
   if (!planner_ || !configure_) {
-    throw Failure(std::string("The control message \"") + op + "\" came before \"configure\".");
+    too_early(op, "configure");
   }
   if (options_.gateways_only) {
     throw Failure(std::string("The control message \"") + op +
@@ -274,12 +251,12 @@ void Agent::stage(const ControlMessage& message) {
 
 // What the disk refuses is told once, as the answer to the end.
 void Agent::take_staged(const ControlMessage& message) {
-  if (!staged_) throw Failure("The control message \"stage-data\" came before \"stage\".");
+  if (!staged_) too_early("stage-data", "stage");
   staged_->write(message.bytes);
 }
 
 void Agent::end_staged(const ControlMessage&) {
-  if (!staged_) throw Failure("The control message \"stage-end\" came before \"stage\".");
+  if (!staged_) too_early("stage-end", "stage");
   const auto file = std::exchange(staged_, nullptr);
   file->finish();
   log::info("staged {}", file->place().string());
@@ -287,7 +264,7 @@ void Agent::end_staged(const ControlMessage&) {
 }
 
 void Agent::link(const ControlMessage& message) {
-  if (!configure_) throw Failure("The control message \"link\" came before \"configure\".");
+  if (!configure_) too_early("link", "configure");
   const LinkRequest request = read_link(message.body);
   world_ = request.world;
   around_ = {core::world_to_json(request.world), request.world.size(), runtime_dir_->has_siblings(),
@@ -304,8 +281,7 @@ void Agent::link(const ControlMessage& message) {
 
 void Agent::grow(const ControlMessage& message) {
   const core::Growth growth = read_grow(message.body);
-  if (around_.world_json.empty())
-    throw Failure("The control message \"grow\" came before \"link\".");
+  if (around_.world_json.empty()) too_early("grow", "link");
   gateways_->grow(growth);
   world_.grow(growth);
   log::info("the world has grown by {} ranks, as cluster {}", growth.cluster.size,
@@ -314,7 +290,7 @@ void Agent::grow(const ControlMessage& message) {
 }
 
 void Agent::join(const ControlMessage& message) {
-  if (!gateways_) throw Failure("The control message \"junction\" came before \"configure\".");
+  if (!gateways_) too_early("junction", "configure");
   gateways_->join(read_junction(message.body),
                   [this](const std::vector<std::string>& at, const std::string& trouble) {
                     if (!trouble.empty()) return send_error(trouble, "");
@@ -323,7 +299,7 @@ void Agent::join(const ControlMessage& message) {
 }
 
 void Agent::serve(const ControlMessage& message) {
-  if (!gateways_) throw Failure("The control message \"serve\" came before \"configure\".");
+  if (!gateways_) too_early("serve", "configure");
   if (guest_door_) throw Failure("The control message \"serve\" came twice.");
   const ServeRequest request = read_serve(message.body);
   guest_door_ = std::make_unique<GuestDoor>(context_, options_.self, request.key, request.secret);
@@ -340,39 +316,17 @@ void Agent::part(const ControlMessage& message) {
 
 void Agent::spawn(const ControlMessage& message) {
   SpawnPlanner& planner = this->planner("spawn");
-  if (around_.world_json.empty())
-    throw Failure("The control message \"spawn\" came before \"link\".");
-  if (job_) throw Failure("The control message \"spawn\" came twice.");
+  if (around_.world_json.empty()) too_early("spawn", "link");
+  if (job_.started()) throw Failure("The control message \"spawn\" came twice.");
   SpawnRequest request = read_spawn(message.body);
   if (traces_) traces_->tell_ranks(request, planner);
-  NativeJob::Events events;
-  events.output = [this](int fd, std::string_view bytes) {
-    channel_.send({{"op", "output"}, {"fd", fd}}, bytes);
-  };
-  events.ended = [this](int wait_status) { job_ended(wait_status); };
-  ChildPlan plan = planner.plan(request, around_);
-  log::info("starts {}", fmt::join(plan.argv, " "));
-  job_ = std::make_unique<NativeJob>(context_, std::move(plan), std::move(events));
-  job_running_ = true;
-  if (RankInput* input = job_->input()) {
-    input->on_written = [this, input] {
-      if (input->unwritten() < kMaxUnreadStdin / 2) channel_.hold(false);
-    };
-  }
+  job_.start(planner.plan(request, around_));
   channel_.send({{"op", "spawned"}});
 }
 
-void Agent::take_stdin(const ControlMessage& message) {
-  if (!job_) throw Failure("The control message \"stdin\" came before \"spawn\".");
-  if (!job_running_ || !job_->input()) return;  // sent before the launcher could know
-  job_->input()->write(message.bytes);
-  channel_.hold(job_->input()->unwritten() > kMaxUnreadStdin);
-}
+void Agent::take_stdin(const ControlMessage& message) { job_.take_input(message.bytes); }
 
-void Agent::end_stdin(const ControlMessage&) {
-  if (!job_) throw Failure("The control message \"stdin-eof\" came before \"spawn\".");
-  if (job_->input()) job_->input()->close();
-}
+void Agent::end_stdin(const ControlMessage&) { job_.end_input(); }
 
 void Agent::signal(const ControlMessage& message) {
   const auto found = message.body.find("signal");
@@ -380,21 +334,18 @@ void Agent::signal(const ControlMessage& message) {
       found->get<int>() >= NSIG) {
     throw Failure("In the control message signal.signal is not the number of a signal.");
   }
-  if (job_ && job_running_) job_->signal(found->get<int>());
+  job_.signal(found->get<int>());
 }
 
 void Agent::pause(const ControlMessage&) {
-  if (job_ && job_running_) job_->pause();
+  job_.pause();
   channel_.send({{"op", "paused"}});
 }
 
-void Agent::resume(const ControlMessage&) {
-  if (job_ && job_running_) job_->resume();
-}
+void Agent::resume(const ControlMessage&) { job_.resume(); }
 
 void Agent::kill(const ControlMessage& message) {
-  const auto grace = read_grace(message.body).value_or(launcher_grace());
-  if (job_ && job_running_) job_->kill(grace);
+  job_.kill(read_grace(message.body).value_or(launcher_grace()));
 }
 
 // Open MPI's mpirun crashes, with a long trace, when a signal comes while it aborts a job.
@@ -418,44 +369,17 @@ void Agent::where(const ControlMessage& message) {
   if (gateways_) gateways_->ask_where(traces);
 }
 
-// Seconds of processors' time that this process has taken.
-double cpu_seconds() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-json Agent::crossed(const char* op) const {
-  return {{"op", op},
-          {"links", gateways_ ? gateways_->stats() : json::array()},
-          {"direct", gateways_ ? gateways_->direct_stats() : json::array()},
-          {"crossings", gateways_ ? gateways_->crossing_stats() : json::array()},
-          {"near", gateways_ ? gateways_->near_stats() : json::array()},
-          {"cpu", cpu_seconds()}};
-}
-
-void Agent::stats(const ControlMessage&) { channel_.send(crossed("stats")); }
+void Agent::stats(const ControlMessage&) { channel_.send(crossed("stats", gateways_.get())); }
 
 void Agent::look(const ControlMessage& message) {
-  json answer = crossed("look");
+  json answer = crossed("look", gateways_.get());
   answer["ranks"] = gateways_ ? json(gateways_->joined_ranks()) : json::object();
-  if (message.body.value("processes", false)) {
-    auto processes = json::array();
-    for (const auto& [rank, pid, program] : ranks_here()) {
-      processes.push_back({{"rank", rank}, {"pid", pid}, {"program", program}});
-    }
-    answer["processes"] = std::move(processes);
-  }
+  if (message.body.value("processes", false)) answer["processes"] = processes_here();
   channel_.send(std::move(answer));
 }
 
 void Agent::tell_clock(const ControlMessage&) {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  channel_.send({{"op", "clock"},
-                 {"time", std::chrono::duration_cast<std::chrono::nanoseconds>(now).count()}});
+  channel_.send({{"op", "clock"}, {"time", clock_now()}});
 }
 
 void Agent::list_traces(const ControlMessage&) {
@@ -479,9 +403,7 @@ void Agent::end(const ControlMessage&) {
 }
 
 void Agent::job_ended(int wait_status) {
-  job_running_ = false;
   log::info("the native launcher has ended with status {}", shell_status(wait_status));
-  channel_.hold(false);
   json reply{{"op", "exit"},
              {"status", shell_status(wait_status)},
              {"signal", nullptr},
@@ -501,8 +423,8 @@ void Agent::stop(int status) {
   if (ending_.stopping) return;
   ending_.stopping = true;
   status_ = status;
-  if (job_ && job_running_) {
-    job_->kill(launcher_grace());
+  if (job_.running()) {
+    job_.kill(launcher_grace());
   } else {
     close_gateways();
   }

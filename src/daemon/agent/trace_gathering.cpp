@@ -1,8 +1,12 @@
 #include "daemon/agent/trace_gathering.hpp"
 
+#include <unistd.h>
+
 #include <cstdlib>
+#include <stdexcept>
 #include <utility>
 
+#include "core/trace/trace.hpp"
 #include "daemon/agent/host.hpp"
 #include "daemon/launch/failure.hpp"
 
@@ -41,6 +45,26 @@ std::string TraceGathering::read(const std::string& name, std::size_t offset,
   if (here_.has(name)) return here_.read(name, offset, most);
   if (shared_ && shared_->has(name)) return shared_->read(name, offset, most);
   throw Failure("There is no trace \"" + name.substr(0, 60) + "\" on " + host_name() + ".");
+}
+
+std::string start_trace(const ConfigureRequest& request, bool gateways_only,
+                        const TraceGathering* gathering) {
+  const auto& settings = request.settings;
+  try {
+    core::trace::start(
+        core::trace::parse_subsystems(settings.value("trace", "")),
+        {.directory = gathering ? gathering->here() : settings.value("trace_dir", ""),
+         .job = request.job,
+         // A cluster has one agent, and may have several hosts with gateways.
+         .process = gateways_only ? "gateway " + request.cluster + ' ' + std::to_string(getpid())
+                                  : "agent " + request.cluster,
+         .records = core::trace::parse_records(settings.value("trace_records", "")),
+         .gathered = gathering != nullptr});
+  } catch (const std::invalid_argument& wrong) {
+    throw Failure(wrong.what());
+  }
+  core::trace::dump_on_faults();
+  return core::trace::path();
 }
 
 }  // namespace isthmus::daemon

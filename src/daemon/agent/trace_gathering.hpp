@@ -32,4 +32,9 @@ class TraceGathering {
   std::unique_ptr<TraceFolder> shared_;  // made when it is needed
 };
 
+/// Starts this process's trace where `request` wants one, and tells where it goes, else nothing.
+/// `gathering` is null where none are gathered. Throws Failure.
+std::string start_trace(const ConfigureRequest& request, bool gateways_only,
+                        const TraceGathering* gathering);
+
 }  // namespace isthmus::daemon

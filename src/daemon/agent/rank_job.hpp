@@ -1,0 +1,48 @@
+// The native job of an agent's ranks as the launcher's messages see it.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "daemon/agent/control_channel.hpp"
+#include "daemon/launch/native_job.hpp"
+
+namespace isthmus::daemon {
+
+/// At most one job. What it prints goes to the channel as it comes; the channel is held while ranks
+/// do not read their standard input. Calls that have no effect before the start or after the end
+/// say so, others throw Failure.
+class RankJob {
+ public:
+  /// `ended` is given waitpid's status, once, when all output has been sent.
+  RankJob(asio::io_context& context, ControlChannel& channel, std::function<void(int)> ended);
+
+  /// Throws Failure when the launcher cannot be started.
+  void start(ChildPlan plan);
+  bool started() const { return job_ != nullptr; }
+  bool running() const { return running_; }
+
+  /// Bytes that come after the end are dropped: they were sent before the launcher could know.
+  void take_input(const std::string& bytes);
+  void end_input();
+  /// Stops reading output while true. No effect before the start.
+  void hold_output(bool held);
+
+  /// These have no effect while nothing runs.
+  void signal(int number);
+  void pause();
+  void resume();
+  void kill(std::chrono::milliseconds grace);
+
+ private:
+  asio::io_context& context_;
+  ControlChannel& channel_;
+  std::function<void(int)> ended_;
+  std::unique_ptr<NativeJob> job_;
+  bool running_ = false;
+};
+
+}  // namespace isthmus::daemon

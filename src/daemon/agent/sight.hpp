@@ -1,0 +1,18 @@
+// What an agent tells of itself, its gateways and its host while a run goes on.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "daemon/gateway/gateway_set.hpp"
+
+namespace isthmus::daemon {
+
+/// The message `op` with what has crossed so far, and this process's processor time in seconds.
+/// `gateways` may be null: none are open yet.
+nlohmann::json crossed(const char* op, const GatewaySet* gateways);
+/// The ranks that run on this host: rank, process id and program of each.
+nlohmann::json processes_here();
+/// Nanoseconds since 1970 by this host's clock.
+nlohmann::json clock_now();
+
+}  // namespace isthmus::daemon
