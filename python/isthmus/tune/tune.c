@@ -10,7 +10,9 @@
  * fan from one cluster to each other one at the same time (of three clusters and more), and both
  * ways at the same time between its source and the cluster that it carries most to; message:
  * seconds per 8 B message, in a cluster of a stream of them, between two clusters of one sent
- * alone. 0: cannot be measured there. */
+ * alone. 0: cannot be measured there.
+ *
+ * All in one file, for each MPI's own mpicc compiles it where it runs. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,15 +1,8 @@
 // Opening and closing grid files.
-#include <fcntl.h>
-#include <limits.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>
-#include <random>
-#include <string_view>
 #include <utility>
 
 #include "mpi/comm/inter.hpp"
@@ -18,6 +11,7 @@
 #include "mpi/file/file_error.hpp"
 #include "mpi/file/file_home.hpp"
 #include "mpi/file/file_info.hpp"
+#include "mpi/file/files_beside.hpp"
 #include "mpi/file/grid_file.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/process/require.hpp"
@@ -83,59 +77,6 @@ struct Found {
   Text nonce{};
 };
 
-std::string random_name() {
-  std::random_device device;
-  std::string name;
-  for (int k = 0; k < 16; ++k) name += "0123456789abcdef"[device() % 16];
-  return name;
-}
-
-/// A file beside `path` that only this file system can have.
-std::string leave_nonce(const std::string& folder) {
-  std::string nonce = folder + ".isthmus-" + random_name();
-  const int descriptor = open(nonce.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (descriptor < 0) return "";
-  close(descriptor);
-  return nonce;
-}
-
-/// The folder of a file, with its slash, and its name there.
-std::pair<std::string, std::string> split(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return {"", path};
-  return {path.substr(0, slash + 1), path.substr(slash + 1)};
-}
-
-/// Beside the file; of its name as much as the system leaves room for.
-std::string new_shared_number(const std::string& path) {
-  constexpr std::string_view kMark = ".isthmus-pointer-";
-  const std::string random = random_name();
-  const auto [folder, name] = split(path);
-  return folder + "." + name.substr(0, NAME_MAX - 1 - kMark.size() - random.size()) +
-         std::string(kMark) + random;
-}
-
-/// Removes a nonce when all have looked, or something failed.
-class Nonce {
- public:
-  Nonce(std::string path, bool mine) : path_(std::move(path)), mine_(mine && !path_.empty()) {}
-  ~Nonce() {
-    if (mine_) unlink(path_.c_str());
-  }
-  Nonce(const Nonce&) = delete;
-  Nonce& operator=(const Nonce&) = delete;
-  bool seen() const { return !path_.empty() && access(path_.c_str(), F_OK) == 0; }
-  /// By its owner, who may open what the home's processes may.
-  bool is_own() const {
-    struct stat found {};
-    return !path_.empty() && stat(path_.c_str(), &found) == 0 && found.st_uid == geteuid();
-  }
-
- private:
-  std::string path_;
-  bool mine_;
-};
-
 /// The processes of the communicator that are in the home cluster, by rank.
 std::vector<int> in_home(const GridFile& file, int home) {
   std::vector<int> found;
@@ -195,8 +136,9 @@ Found open_first(GridFile& file, const char* filename, MPI_Info info) {
     return found;
   }
   const std::string& path = file.paths.file.path;
-  found.text = text_of(new_shared_number(path));
-  if (hint_of(info, kShareHint) != "false") found.nonce = text_of(leave_nonce(split(path).first));
+  found.text = text_of(shared_pointer_beside(path));
+  if (hint_of(info, kShareHint) != "false")
+    found.nonce = text_of(leave_nonce(split_path(path).first));
   return found;
 }
 
@@ -261,7 +203,8 @@ void open_elsewhere(GridFile& file, const Plan& where) {
   const core::Cluster& home = grid()->world().clusters[static_cast<std::size_t>(where.home)];
   file.home = home.name;
   file.paths.file = {.path = text_of(where.path), .flags = access_flags(file.amode)};
-  file.paths.shared = text_of(told_by(file, 0, text_of(new_shared_number(file.paths.file.path))));
+  file.paths.shared =
+      text_of(told_by(file, 0, text_of(shared_pointer_beside(file.paths.file.path))));
   file.keeper = file.rank == 0;
   file.service = caller_in(home);
   const auto open = [&](int more) {

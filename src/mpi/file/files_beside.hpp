@@ -1,0 +1,36 @@
+// Files that Isthmus keeps beside a grid file: its shared pointer, and a nonce while it is opened.
+#pragma once
+
+#include <string>
+#include <utility>
+
+namespace isthmus::face {
+
+/// The folder of a file, with its slash (empty: the working directory), and its name there.
+std::pair<std::string, std::string> split_path(const std::string& path);
+
+/// A name for the shared pointer of the file at `path`: of its own name as much as the system
+/// leaves room for, and a random number.
+std::string shared_pointer_beside(const std::string& path);
+
+/// Makes a file in `folder` that only this file system can have. Empty where that is not allowed.
+std::string leave_nonce(const std::string& folder);
+
+/// By whoever looks for a nonce. The one that left it removes it in the end.
+class Nonce {
+ public:
+  /// `path` is empty where none was left.
+  Nonce(std::string path, bool mine) : path_(std::move(path)), mine_(mine && !path_.empty()) {}
+  ~Nonce();
+  Nonce(const Nonce&) = delete;
+  Nonce& operator=(const Nonce&) = delete;
+  bool seen() const;
+  /// It belongs to this process's user, who may open what the home's processes may.
+  bool is_own() const;
+
+ private:
+  std::string path_;
+  bool mine_;
+};
+
+}  // namespace isthmus::face
