@@ -121,8 +121,11 @@ class Router {
   void learn_cut_off(Neighbour& from, NodeId process, const std::string& sentence);
   /// A process knows another gateway that reaches the cluster.
   void learn_other(std::size_t cluster);
-  /// Looks after those who are silent. Called every 100 ms or so.
+  /// Looks after those who are silent.
   void tick(Time now);
+  /// When to call tick() next, given when it was called last. Earlier only where a neighbour has
+  /// been added or renewed since, or its conduit's patience has changed. Time::max(): never.
+  Time next_tick() const;
 
   // ---- what is to be done -------------------------------------------------------------------
 
@@ -198,6 +201,7 @@ class Router {
   Neighbour* redirect(NodeId from, InFrame& frame, std::uint16_t& hops, std::string& trouble);
 
   // router_silence.cpp
+  bool watched(NodeId node, const Neighbour& neighbour) const;
   void watch(Neighbour& neighbour);
   void tell_processes(Action::What what, const Neighbour& of, bool ask);
   void give_up(Neighbour& neighbour);

@@ -11,6 +11,13 @@ namespace isthmus::core {
 namespace {
 
 constexpr Time kFirstTold = std::chrono::seconds(30);
+// How often those are looked after that are silent.
+constexpr Time kPeriod = std::chrono::milliseconds(100);
+
+// A conduit is silent once nothing has been heard for so long.
+Time limit(const ConduitConfig& config) {
+  return std::min(config.stream_timeout, config.patience / 2);
+}
 
 }  // namespace
 
@@ -18,16 +25,32 @@ void Router::tick(Time now) {
   now_ = now;
   if (stopped_ || !world_) return;
   for (const auto& [node, neighbour] : neighbours_) {
-    if (is_gateway(node) && neighbour->run.empty()) watch(*neighbour);
+    if (watched(node, *neighbour)) watch(*neighbour);
   }
 }
 
+bool Router::watched(NodeId node, const Neighbour& neighbour) const {
+  return is_gateway(node) && neighbour.run.empty() && neighbour.open();
+}
+
+// Nobody is silent before its limit, which only moves on while it is heard.
+Time Router::next_tick() const {
+  Time next = Time::max();
+  if (stopped_ || !world_) return next;
+  for (const auto& [node, neighbour] : neighbours_) {
+    if (!watched(node, *neighbour)) continue;
+    const Conduit& conduit = *neighbour->conduit;
+    const Time left = limit(conduit.config()) - conduit.silence(now_);
+    next = std::min(next, now_ + (neighbour->silence.begun ? kPeriod : left));
+  }
+  return next;
+}
+
 void Router::watch(Neighbour& neighbour) {
-  if (!neighbour.open()) return;
   const Conduit& conduit = *neighbour.conduit;
   Silence& state = neighbour.silence;
   const Time silence = conduit.silence(now_), patience = conduit.config().patience;
-  if (silence < std::min(conduit.config().stream_timeout, patience / 2)) {
+  if (silence < limit(conduit.config())) {
     if (!state.begun) return;
     if (state.told > Time::zero()) {
       say({.what = Action::What::Resumed, .neighbour = &neighbour, .length = state.length});

@@ -197,6 +197,16 @@ TEST(Router, TheOnlyWayIsWaitedForWithinItsPatience) {
   EXPECT_EQ(grid.failure(), "");
 }
 
+TEST(Router, SilencesAreLookedForOnlyWhenThereMayBeOne) {
+  Grid grid({.gateways = {2, 2}});
+  grid.run(60s);
+  EXPECT_LE(grid.ticks(0), 60 / 2 + 1) << "pings go every 2.5 s, and a silence is one after 5";
+  grid.silence(0);
+  const int before = grid.ticks(0);
+  grid.run(10s);
+  EXPECT_GE(grid.ticks(0), before + 40) << "until it ends, or other ways are taken";
+}
+
 TEST(Router, BeyondItsPatienceTheJobEndsAndTheLinkIsNamed) {
   Grid grid({.patience = 60s});
   grid.send_many(200, 0, 1, kBulk);

@@ -151,6 +151,7 @@ class Grid {
   const std::vector<std::string>& warnings(std::size_t gate) const {
     return gates_[gate]->warnings;
   }
+  int ticks(std::size_t gate) const { return gates_[gate]->ticks; }
   int waits(std::size_t gate) const { return gates_[gate]->waits; }
   int resumed(std::size_t gate) const { return gates_[gate]->resumed; }
   /// Why the job is over; empty while it is not.
@@ -167,6 +168,8 @@ class Grid {
     NodeId node;
     Router router;
     bool dead = false;
+    Time tick_at{};
+    int ticks = 0;
     std::vector<std::string> warnings;
     int waits = 0, resumed = 0;
   };

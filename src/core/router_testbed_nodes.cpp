@@ -8,12 +8,12 @@ void Grid::step() {
   for (std::size_t i = wires_.size(); i > 1; --i) std::swap(order_[i - 1], order_[below(i)]);
   for (const std::size_t i : order_) move(*wires_[i]);
   for (auto& p : processes_) pump(*p);
-  if (now_ % 100ms == 0ms) {
-    for (auto& gate : gates_) {
-      if (gate->dead) continue;
-      gate->router.tick(now_);
-      act(*gate);
-    }
+  for (auto& gate : gates_) {
+    if (gate->dead || now_ < gate->tick_at) continue;
+    gate->router.tick(now_);
+    ++gate->ticks;
+    act(*gate);
+    gate->tick_at = gate->router.next_tick();
   }
   check_memory();
 }

@@ -92,7 +92,7 @@ void Gateway::link(core::World world, std::vector<GatewayLink> links, core::Rout
   state_->router.learn_world(std::move(world), std::move(next));
   state_->welcome_early();
   state_->open_links(std::move(links), std::move(done));
-  state_->start_tuning();
+  state_->plan_tuning();
   state_->check_ready();
 }
 

@@ -29,12 +29,14 @@ void Gateway::State::renew(Peer& peer) {
   log::info("{} was started anew; what it has lost is sent again", name(peer.node));
   const auto before = std::exchange(peer.driver, make_driver(peer, false));
   peer.tuning.last.clear();
+  peer.tuning.sampling.stir(net::now());
   peer.told_link = false;
   tell_what_is_known(peer);
   router.renew(*peer.neighbour, peer.driver->conduit());
   asio::post(io, [before] {});  // it may be at work further up
   if (dialled.contains(peer.node)) dial_all(peer.node);
   act();
+  plan_tuning();
 }
 
 // Frames for them may come before they are connected, and wait in their conduits.

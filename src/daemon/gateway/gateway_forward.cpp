@@ -23,6 +23,7 @@ bool Gateway::State::take(Peer& from, const core::InFrame& frame, std::uint16_t 
 void Gateway::State::progress(Peer& peer) {
   router.progress(*peer.neighbour);
   act();
+  stir(peer);
   if (closing) check_closed();
 }
 
@@ -35,6 +36,7 @@ void Gateway::State::act() {
         const PeerPtr peer = peers.at(action->neighbour->node);
         peer->driver->flush_soon();
         router.progress(*peer->neighbour);
+        stir(*peer);
         break;
       }
       case What::Lost:

@@ -99,7 +99,10 @@ Gateway::State::PeerPtr Gateway::State::add_peer(core::NodeId node, bool is_unix
   peer->driver = make_driver(*peer, is_unix);
   peer->neighbour = &router.add(node, peer->driver->conduit());
   peers[node] = peer;
-  if (core::is_gateway(node)) tell_what_is_known(*peer);
+  if (core::is_gateway(node)) {
+    tell_what_is_known(*peer);
+    plan_tuning();
+  }
   return peer;
 }
 
@@ -139,7 +142,10 @@ std::shared_ptr<net::ConduitDriver> Gateway::State::make_driver(Peer& peer, bool
     return take(*p, frame, hops);
   };
   hooks.progress = hooks.room = [this, p] { progress(*p); };
-  hooks.connected = [this, p] { link_up(p->node); };
+  hooks.connected = [this, p] {
+    link_up(p->node);
+    stir(*p);
+  };
   hooks.lost = [this, p](const net::Loss& loss) { lost(*p, loss); };
   hooks.ended = [this, p] { ended(*p); };
   hooks.dead = [this, p](const std::string& reason) { dead(*p, reason); };

@@ -13,6 +13,7 @@ void Gateway::State::learn_share(core::NodeId from, const net::ShareBody& body) 
   core::Shares& sharing = shares[clusters];
   sharing.claim(from, body.part, net::now());
   tell_shares(clusters, sharing);
+  plan_tuning();
 }
 
 // What a gateway sends over the same link is one more claim: of processes that have no conduit yet,
@@ -33,8 +34,9 @@ void Gateway::State::share_rate(Peer& peer) {
                              shares[clusters].claim(config.node, part, net::now());
                              asio::post(io, [weak = weak_from_this(), clusters] {
                                const auto state = weak.lock();
-                               if (state && !state->closed)
-                                 state->tell_shares(clusters, state->shares[clusters]);
+                               if (!state || state->closed) return;
+                               state->tell_shares(clusters, state->shares[clusters]);
+                               state->plan_tuning();
                              });
                            });
     return;

@@ -11,6 +11,7 @@
 
 #include "compress/frame_compressor.hpp"
 #include "core/router.hpp"
+#include "core/sampling.hpp"
 #include "core/shares.hpp"
 #include "core/stream_count.hpp"
 #include "daemon/gateway/gateway.hpp"
@@ -26,6 +27,9 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   State(asio::io_context& context, GatewayConfig settings, Events handlers);
   ~State();
 
+  /// Of a link: messages, bytes, what waits, and streams.
+  using Counts = std::array<std::uint64_t, 4>;
+
   /// What is known of a link, over all its streams (gateway_tuning.cpp).
   struct Tuning {
     std::map<core::StreamId, net::TcpFigures> last;
@@ -34,9 +38,9 @@ struct Gateway::State : std::enable_shared_from_this<State> {
     std::chrono::microseconds rtt{}, min_rtt{};
     double best_rate = 0;  // bytes/s, in one period
     std::uint64_t repeated = 0;
-    std::array<std::uint64_t, 3> traced{};  // messages, bytes, waiting, as last noted
-    std::array<std::uint64_t, 3> seen{};    // the same in the last period
-    unsigned at_rest = 0, unseen = 0;       // periods; `unseen`: since the streams were looked at
+    Counts seen{};    // at the end of the last period
+    Counts traced{};  // as last noted
+    core::Sampling sampling{net::now()};
   };
 
   /// A process of its clusters, or another gateway.
@@ -139,11 +143,14 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void close_junctions();
 
   // gateway_tuning.cpp: how links are used
-  void start_tuning();
-  void tune(Peer& peer);
+  void plan_tuning();
+  void look_at_links();
+  void stir(Peer& peer);
+  void sample(Peer& peer);
+  void tune(Peer& peer, double seconds);
   void note_counts(Peer& peer) const;
-  static std::array<std::uint64_t, 3> counts_of(const Peer& peer);
-  static bool at_rest(Peer& peer);
+  static bool tuned(const Peer& peer);
+  static Counts counts_of(const Peer& peer);
   void set_rate(Peer& peer, std::uint64_t bytes_per_second);
   void set_congestion(Peer& peer, const std::string& wanted) const;
   static void set_compress(Peer& peer, bool wanted);
@@ -185,6 +192,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   std::function<void(const std::string&)> links_done;
   asio::steady_timer link_timer;
   asio::steady_timer tune_timer;
+  core::Time tune_at = core::Time::max();  // when that ends; max: it does not run
 
   std::map<core::NodeId, std::shared_ptr<Junction>> junctions;  // by the other end
 

@@ -9,30 +9,55 @@
 namespace isthmus::daemon {
 namespace {
 
-constexpr std::chrono::milliseconds kPeriod{100};
-// A link at rest is looked at in each so many periods: the kernel is asked about every stream, of
-// which a link of 1 Gbit/s and 11.6 ms holds 48. Every period costs 0.3 % of a core (2026-11).
-constexpr unsigned kRest = 10;
-
 double seconds(std::chrono::microseconds time) { return static_cast<double>(time.count()) * 1e-6; }
 
 }  // namespace
 
-void Gateway::State::start_tuning() {
-  tune_timer.expires_after(kPeriod);
+// Lets the gateway look at its links when there is something to see: a period after something has
+// moved, or has been claimed of a rate, or when a neighbour has been silent for too long.
+void Gateway::State::plan_tuning() {
+  if (closing || closed || !router.world()) return;
+  core::Time next = router.next_tick();
+  const bool moves = std::any_of(peers.begin(), peers.end(), [](const auto& entry) {
+    return tuned(*entry.second) && !entry.second->tuning.sampling.at_rest();
+  });
+  const bool shared = std::any_of(shares.begin(), shares.end(),
+                                  [](const auto& entry) { return entry.second.size() > 0; });
+  if (moves || shared) next = std::min(next, net::now() + core::Sampling::kPeriod);
+  if (next >= tune_at) return;
+  tune_at = next;
+  tune_timer.expires_at(std::chrono::steady_clock::time_point(
+      std::chrono::duration_cast<std::chrono::steady_clock::duration>(next)));
   tune_timer.async_wait([weak = weak_from_this()](const std::error_code& error) {
     const auto self = weak.lock();
     if (error || !self || self->closing || self->closed) return;
-    for (const auto& [node, peer] : self->peers) {
-      if (!core::is_gateway(node) || !peer->neighbour->run.empty()) continue;
-      self->tune(*peer);
-      self->note_counts(*peer);
-    }
-    self->tick_shares();
-    self->router.tick(net::now());
-    self->act();
-    self->start_tuning();
+    self->tune_at = core::Time::max();
+    self->look_at_links();
+    self->plan_tuning();
   });
+}
+
+void Gateway::State::look_at_links() {
+  for (const auto& [node, peer] : peers) {
+    if (tuned(*peer) && peer->tuning.sampling.due(net::now())) sample(*peer);
+  }
+  tick_shares();
+  router.tick(net::now());
+  act();
+}
+
+// A link of this run that stands.
+bool Gateway::State::tuned(const Peer& peer) {
+  return core::is_gateway(peer.node) && peer.neighbour->run.empty() && !peer.neighbour->left &&
+         !peer.driver->closed();
+}
+
+// Something may have moved over a link: while it is not at rest its samples tell.
+void Gateway::State::stir(Peer& peer) {
+  core::Sampling& sampling = peer.tuning.sampling;
+  if (!sampling.at_rest() || !tuned(peer) || counts_of(peer) == peer.tuning.seen) return;
+  sampling.stir(net::now());
+  plan_tuning();
 }
 
 void Gateway::State::set_rate(Peer& peer, std::uint64_t bytes_per_second) {
@@ -61,30 +86,27 @@ void Gateway::State::set_compress(Peer& peer, bool wanted) {
   if (wanted && !peer.driver->closed()) peer.driver->conduit().compress();
 }
 
-std::array<std::uint64_t, 3> Gateway::State::counts_of(const Peer& peer) {
-  return {peer.neighbour->messages, peer.neighbour->bytes, peer.driver->conduit().backlog()};
+Gateway::State::Counts Gateway::State::counts_of(const Peer& peer) {
+  return {peer.neighbour->messages, peer.neighbour->bytes, peer.driver->conduit().backlog(),
+          peer.driver->streams()};
 }
 
-// Nothing was sent, waits, or has been opened for a while.
-bool Gateway::State::at_rest(Peer& peer) {
+// A period of a link has ended.
+void Gateway::State::sample(Peer& peer) {
   Tuning& tuning = peer.tuning;
-  const auto counts = counts_of(peer);
-  const bool still = counts == tuning.seen && peer.driver->streams() == tuning.last.size();
-  tuning.seen = counts;
-  tuning.at_rest = still ? tuning.at_rest + 1 : 0;
-  return tuning.at_rest > kRest && tuning.at_rest % kRest != 0;
-}
-
-// One period of a link: what has been measured, and what follows from it.
-void Gateway::State::tune(Peer& peer) {
-  if (peer.neighbour->left || peer.driver->closed()) return;
+  const Counts counts = counts_of(peer);
+  const bool moved = std::exchange(tuning.seen, counts) != counts;
+  const std::chrono::duration<double> length = tuning.sampling.take(net::now(), moved);
   using enum net::Stream::Leg;
-  if (peer.driver->goes_by(Ucx) || peer.driver->goes_by(Memory)) return;  // nothing is TCP's there
+  const bool by_tcp = !peer.driver->goes_by(Ucx) && !peer.driver->goes_by(Memory);
+  if (by_tcp) tune(peer, length.count());
+  note_counts(peer);
+}
+
+// What has been measured in so many seconds, and what follows from it.
+void Gateway::State::tune(Peer& peer, double length) {
   Tuning& tuning = peer.tuning;
-  ++tuning.unseen;
-  if (at_rest(peer)) return;
-  core::LinkPeriod period{.seconds = seconds(kPeriod) * tuning.unseen};
-  tuning.unseen = 0;
+  core::LinkPeriod period{.seconds = length};
   std::chrono::microseconds rtt{};
   double sent = 0, repeated = 0;  // by these streams, ever
   auto now = peer.driver->figures();
@@ -109,7 +131,7 @@ void Gateway::State::tune(Peer& peer) {
   tuning.best_rate = std::max(tuning.best_rate, period.delivered / period.seconds);
 
   const int have = static_cast<int>(peer.driver->streams());
-  // A period that has ended late seems to have carried more than the link can.
+  // A period whose acknowledgements come late, all at once, seems to have carried more than can be.
   const double carried = tuning.rate > 0
                              ? std::min(tuning.best_rate, static_cast<double>(tuning.rate))
                              : tuning.best_rate;
@@ -142,7 +164,7 @@ void Gateway::State::tune(Peer& peer) {
 
 // For the trace: what the link has carried, where that is news.
 void Gateway::State::note_counts(Peer& peer) const {
-  const std::array<std::uint64_t, 3> counts = counts_of(peer);
+  const Counts counts = counts_of(peer);
   if (counts == peer.tuning.traced) return;
   peer.tuning.traced = counts;
   core::trace::note<core::trace::Event::LinkCounted>(config.node, peer.node, counts[0], counts[1],
@@ -154,7 +176,10 @@ void Gateway::State::learn_link(Peer& from, const net::ControlBody& body) {
   set_rate(from, body.rate);
   set_congestion(from, body.congestion);
   set_compress(from, body.compress);
-  if (body.patience.count() > 0) from.driver->conduit().set_patience(body.patience);
+  if (body.patience.count() > 0) {
+    from.driver->conduit().set_patience(body.patience);
+    plan_tuning();
+  }
   if (body.streams > 0) want_streams(from.node, body.streams);
 }
 
