@@ -1,92 +1,23 @@
-"""What is made of a profile: the file, its tables, its picture, and what would be elsewhere."""
+"""What is made of a profile: the file, its tables, its picture."""
 
 import json
 
 import pytest
+from profiles import BYTES, MESSAGES, of_a_ring, of_rank, ring, tell, written
 
 from isthmus import cli
-from isthmus.errors import RunError, UsageError
-from isthmus.grid import parse, two_halves
-from isthmus.job import Result
+from isthmus.errors import UsageError
+from isthmus.grid import two_halves
 from isthmus.placement import Part
 from isthmus.plan import make_plan
-from isthmus.profile import estimates, model, replay, scenario, sizes, summary, verdict
+from isthmus.profile import model, sizes, summary
 from isthmus.profile.told import Told
 from isthmus.profile.writing import ProfileFile
-from isthmus.stats import Stats
-from isthmus.tune import store
-from isthmus.tune.figures import Figures, PairFigures
-
-MESSAGES, BYTES = 1000, 8000
-SECONDS = 10.0
-
-
-def of_rank(rank: int, cluster: str, to: int, **more) -> dict:
-    told = {
-        "rank": rank,
-        "cluster": cluster,
-        "host": "n",
-        "seconds": SECONDS,
-        "mpi": 2.0,
-        "wan": 0.0,
-        "calls": {"MPI_Recv": [2.0, 0.0]},
-        "pairs": [[to, MESSAGES, BYTES, {"3": MESSAGES}]],
-        "windows": [],
-        "communicators": [{"size": 4, "ranks": [[0, 3, 1]]}],
-        "collectives": [
-            {
-                "function": "MPI_Allreduce",
-                "communicator": 0,
-                "entered": 50,
-                "bytes": 400,
-                "sizes": {"3": 50},
-                "seconds": 0.1,
-            }
-        ],
-    }
-    return told | more
-
-
-def tell(told: Told, rank: dict, piece: int = 100) -> None:
-    text = json.dumps(rank)
-    for at in range(0, len(text), piece):
-        last = at + piece >= len(text)
-        request = {"do": "profile", "text": text[at : at + piece], "last": last}
-        assert told.hear(rank["rank"], request) == {}
-
-
-def written(tmp_path, ranks, grid=None, stats=None) -> model.Profile:
-    plan = make_plan(grid or two_halves(), [Part(["app"], 4)], outward=True)
-    told = Told()
-    for rank in ranks:
-        tell(told, rank)
-    file = ProfileFile(tmp_path / "app.json", [["app", "-v"]], ["isthmus", "run"])
-    said = []
-    file.write(plan, Result(0, stats or Stats(), told), said.append)
-    found = model.load(tmp_path / "app.json")
-    assert bool(said) == bool(found.missing)
-    return found
-
-
-def ring() -> list[dict]:
-    return [of_rank(rank, "east" if rank < 2 else "west", (rank + 1) % 4) for rank in range(4)]
-
-
-LINKED = """
-[cluster.east]
-slots = 2
-[cluster.west]
-slots = 2
-[[link]]
-between = ["east", "west"]
-rtt = "20 ms"
-rate = "1 Gbit/s"
-"""
 
 
 @pytest.fixture
 def profile(tmp_path) -> model.Profile:
-    return written(tmp_path, ring(), parse(LINKED, "grid.toml"))
+    return of_a_ring(tmp_path)
 
 
 def test_what_ranks_tell_becomes_one_file(profile) -> None:
@@ -179,97 +110,6 @@ def test_sizes_in_words(text, sizes_) -> None:
 def test_rare_sizes_are_put_together() -> None:
     text = sizes.table_text({size: 100 - size for size in range(9)}, most=3)
     assert text == "100 x 1 B + 99 x 2-3 B + 98 x 4-7 B + 567 from 8-15 B to 256-511 B"
-
-
-# -- what if --------------------------------------------------------------------------------
-
-
-def likely(profile, wanted) -> float:
-    return replay.predict(profile, wanted).seconds.likely
-
-
-def test_one_cluster_has_no_waits(profile) -> None:
-    together = scenario.with_places(profile, scenario.usual(profile), "east=0-3")
-    prediction = replay.predict(profile, together)
-    assert prediction.waits.all == replay.Span(0, 0, 0)
-    (said,) = verdict.verdict(together, prediction)
-    assert "nothing crosses" in said
-
-
-def test_serial_messages_and_collectives_wait_one_way_each(profile) -> None:
-    waits = replay.waits(profile, scenario.as_it_was(profile))
-    assert waits.messages == replay.Span(0.0, MESSAGES * 0.01, MESSAGES * 0.01)
-    assert (waits.collectives.least, waits.collectives.most) == pytest.approx((0.5, 1.0))
-    assert waits.bytes < 0.001
-
-
-def test_a_longer_link_takes_longer(profile) -> None:
-    wanted = scenario.usual(profile)
-    times = [
-        likely(profile, scenario.with_link(wanted, f"rtt={ms}ms,rate=10Gbit/s"))
-        for ms in (1, 10, 100)
-    ]
-    assert times == sorted(times)
-    assert times[2] - times[0] == pytest.approx(0.099 / 2 * MESSAGES * (1 + 0.05), rel=0.01)
-
-
-def test_without_a_long_link_half_of_the_messages_wait(tmp_path) -> None:
-    near = written(tmp_path, ring(), parse(LINKED.replace("20 ms", "100 us"), "grid.toml"))
-    far = replay.predict(near, scenario.with_link(scenario.as_it_was(near), "rtt=20ms"))
-    assert not far.learned
-    assert far.waits.messages == replay.Span(0.0, MESSAGES * 0.005, MESSAGES * 0.01)
-
-
-def test_a_narrow_link_takes_as_long_as_its_bytes(profile) -> None:
-    narrow = scenario.with_link(scenario.usual(profile), "rtt=1us,rate=1kbit/s")
-    assert replay.predict(profile, narrow).seconds.least > BYTES / 125
-
-
-def test_ranks_that_speak_belong_together(profile) -> None:
-    wanted = scenario.usual(profile)
-    good = likely(profile, scenario.with_places(profile, wanted, "east=0-1,west=2-3"))
-    bad = likely(profile, scenario.with_places(profile, wanted, "east=0,2,west=1,3"))
-    assert bad >= good
-    messages = [
-        replay.waits(profile, scenario.with_places(profile, wanted, text)).messages.most
-        for text in ("east=0-1,west=2-3", "east=0,2,west=1,3")
-    ]
-    assert messages == [10.0, 10.0]
-
-
-def test_waits_that_were_measured_are_learned_from(tmp_path) -> None:
-    ranks = ring()
-    for rank in ranks:
-        rank["wan"], rank["seconds"] = 5.0, 15.0
-    found = written(tmp_path, ranks, parse(LINKED, "grid.toml"))
-    was = scenario.as_it_was(found)
-    prediction = replay.predict(found, was)
-    assert prediction.learned
-    assert prediction.seconds.likely == pytest.approx(15.0, rel=0.02)
-    twice = replay.predict(found, scenario.with_link(was, "rtt=40ms"))
-    assert twice.seconds.likely == pytest.approx(20.0, rel=0.02)
-
-
-def test_waits_that_distance_does_not_explain_stay(tmp_path) -> None:
-    """The far side works; a shorter link would not help."""
-    ranks = ring()
-    for rank in ranks:
-        rank["wan"], rank["seconds"] = 50.0, 100.0
-    found = written(tmp_path, ranks, parse(LINKED, "grid.toml"))
-    short = scenario.with_link(scenario.as_it_was(found), "rtt=1us")
-    assert replay.predict(found, short).seconds.likely == pytest.approx(89.25, abs=0.5)
-
-
-def test_another_grid(tmp_path, profile) -> None:
-    other = tmp_path / "other.toml"
-    other.write_text(LINKED.replace("slots = 2", "slots = 1", 1).replace("slots = 2", "slots = 9"))
-    found = scenario.of_grid(profile, other)
-    assert list(found.home.values()) == [0, 1, 1, 1]
-    assert found.wire(0, 1).rtt == 0.02
-    pair = PairFigures(between=(found.names[1], found.names[0]), latency=0.015, rate=0, senders=2)
-    store.write(other, Figures(clusters=[], pairs=[pair]), "today")
-    tuned = scenario.of_grid(profile, other).wire(0, 1)
-    assert (tuned.rtt, tuned.rate) == (0.03, found.wire(0, 1).rate)
 
 
 @pytest.mark.parametrize(
@@ -410,38 +250,3 @@ def test_a_world_of_one_cluster_is_no_native_job_when_it_is_profiled() -> None:
     plan = make_plan(two_halves(), parts, outward=True)
     assert not plan.alone
     assert [gateway.clusters for gateway in plan.gateways] == [(0,)]
-
-
-def test_collectives_take_what_the_choice_of_algorithms_says(tmp_path) -> None:
-    """And what it says is between the bounds of the model, for each that it knows."""
-    for name in replay._SHAPES:
-        ranks = ring()
-        for rank in ranks:
-            rank["pairs"] = []
-            rank["collectives"][0]["function"] = f"MPI_{name}"
-        found = written(tmp_path, ranks, parse(LINKED, "grid.toml"))
-        waits = replay.waits(found, scenario.as_it_was(found))
-        span = waits.collectives
-        assert span.least <= span.likely < 1.06 * span.most, name
-        # 50 operations of some bytes, 10 ms one way.
-        assert 0.24 < span.likely < 1.06, name
-    for size, least, most in ((100, 0.5, 0.52), (1 << 20, 0.9, 2.5)):
-        ranks = ring()
-        for rank in ranks:
-            rank["pairs"] = []
-            call = rank["collectives"][0]
-            call["bytes"], call["sizes"] = 50 * size, {str(size.bit_length() - 1): 50}
-        found = written(tmp_path, ranks, parse(LINKED, "grid.toml"))
-        likely = replay.waits(found, scenario.as_it_was(found)).collectives.likely
-        assert least < likely < most
-
-
-def test_what_cannot_be_estimated_is_told(monkeypatch, tmp_path) -> None:
-    fake = tmp_path / "isthmusd"
-    fake.write_text("#!/bin/sh\necho isthmusd: no such command >&2\nexit 109\n")
-    fake.chmod(0o755)
-    monkeypatch.setattr(estimates, "find_isthmusd", lambda: fake)
-    problem = estimates.Problem("barrier", 0, (0, 1), 0.01, 1e8)
-    with pytest.raises(RunError, match="estimate failed: isthmusd: no such command"):
-        estimates.seconds([problem])
-    assert estimates.seconds([]) == {}

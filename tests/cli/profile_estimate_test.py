@@ -1,0 +1,138 @@
+"""What a program whose profile there is would take elsewhere: other links, places, grids."""
+
+import pytest
+from profiles import BYTES, LINKED, MESSAGES, of_a_ring, ring, written
+
+from isthmus.errors import RunError
+from isthmus.grid import parse
+from isthmus.profile import estimates, model, replay, scenario, verdict
+from isthmus.tune import store
+from isthmus.tune.figures import Figures, PairFigures
+
+
+@pytest.fixture
+def profile(tmp_path) -> model.Profile:
+    return of_a_ring(tmp_path)
+
+
+def likely(profile, wanted) -> float:
+    return replay.predict(profile, wanted).seconds.likely
+
+
+def test_one_cluster_has_no_waits(profile) -> None:
+    together = scenario.with_places(profile, scenario.usual(profile), "east=0-3")
+    prediction = replay.predict(profile, together)
+    assert prediction.waits.all == replay.Span(0, 0, 0)
+    (said,) = verdict.verdict(together, prediction)
+    assert "nothing crosses" in said
+
+
+def test_serial_messages_and_collectives_wait_one_way_each(profile) -> None:
+    waits = replay.waits(profile, scenario.as_it_was(profile))
+    assert waits.messages == replay.Span(0.0, MESSAGES * 0.01, MESSAGES * 0.01)
+    assert (waits.collectives.least, waits.collectives.most) == pytest.approx((0.5, 1.0))
+    assert waits.bytes < 0.001
+
+
+def test_a_longer_link_takes_longer(profile) -> None:
+    wanted = scenario.usual(profile)
+    times = [
+        likely(profile, scenario.with_link(wanted, f"rtt={ms}ms,rate=10Gbit/s"))
+        for ms in (1, 10, 100)
+    ]
+    assert times == sorted(times)
+    assert times[2] - times[0] == pytest.approx(0.099 / 2 * MESSAGES * (1 + 0.05), rel=0.01)
+
+
+def test_without_a_long_link_half_of_the_messages_wait(tmp_path) -> None:
+    near = written(tmp_path, ring(), parse(LINKED.replace("20 ms", "100 us"), "grid.toml"))
+    far = replay.predict(near, scenario.with_link(scenario.as_it_was(near), "rtt=20ms"))
+    assert not far.learned
+    assert far.waits.messages == replay.Span(0.0, MESSAGES * 0.005, MESSAGES * 0.01)
+
+
+def test_a_narrow_link_takes_as_long_as_its_bytes(profile) -> None:
+    narrow = scenario.with_link(scenario.usual(profile), "rtt=1us,rate=1kbit/s")
+    assert replay.predict(profile, narrow).seconds.least > BYTES / 125
+
+
+def test_ranks_that_speak_belong_together(profile) -> None:
+    wanted = scenario.usual(profile)
+    good = likely(profile, scenario.with_places(profile, wanted, "east=0-1,west=2-3"))
+    bad = likely(profile, scenario.with_places(profile, wanted, "east=0,2,west=1,3"))
+    assert bad >= good
+    messages = [
+        replay.waits(profile, scenario.with_places(profile, wanted, text)).messages.most
+        for text in ("east=0-1,west=2-3", "east=0,2,west=1,3")
+    ]
+    assert messages == [10.0, 10.0]
+
+
+def test_waits_that_were_measured_are_learned_from(tmp_path) -> None:
+    ranks = ring()
+    for rank in ranks:
+        rank["wan"], rank["seconds"] = 5.0, 15.0
+    found = written(tmp_path, ranks, parse(LINKED, "grid.toml"))
+    was = scenario.as_it_was(found)
+    prediction = replay.predict(found, was)
+    assert prediction.learned
+    assert prediction.seconds.likely == pytest.approx(15.0, rel=0.02)
+    twice = replay.predict(found, scenario.with_link(was, "rtt=40ms"))
+    assert twice.seconds.likely == pytest.approx(20.0, rel=0.02)
+
+
+def test_waits_that_distance_does_not_explain_stay(tmp_path) -> None:
+    """The far side works; a shorter link would not help."""
+    ranks = ring()
+    for rank in ranks:
+        rank["wan"], rank["seconds"] = 50.0, 100.0
+    found = written(tmp_path, ranks, parse(LINKED, "grid.toml"))
+    short = scenario.with_link(scenario.as_it_was(found), "rtt=1us")
+    assert replay.predict(found, short).seconds.likely == pytest.approx(89.25, abs=0.5)
+
+
+def test_another_grid(tmp_path, profile) -> None:
+    other = tmp_path / "other.toml"
+    other.write_text(LINKED.replace("slots = 2", "slots = 1", 1).replace("slots = 2", "slots = 9"))
+    found = scenario.of_grid(profile, other)
+    assert list(found.home.values()) == [0, 1, 1, 1]
+    assert found.wire(0, 1).rtt == 0.02
+    pair = PairFigures(between=(found.names[1], found.names[0]), latency=0.015, rate=0, senders=2)
+    store.write(other, Figures(clusters=[], pairs=[pair]), "today")
+    tuned = scenario.of_grid(profile, other).wire(0, 1)
+    assert (tuned.rtt, tuned.rate) == (0.03, found.wire(0, 1).rate)
+
+
+def test_collectives_take_what_the_choice_of_algorithms_says(tmp_path) -> None:
+    """And what it says is between the bounds of the model, for each that it knows."""
+    for name in replay._SHAPES:
+        ranks = ring()
+        for rank in ranks:
+            rank["pairs"] = []
+            rank["collectives"][0]["function"] = f"MPI_{name}"
+        found = written(tmp_path, ranks, parse(LINKED, "grid.toml"))
+        waits = replay.waits(found, scenario.as_it_was(found))
+        span = waits.collectives
+        assert span.least <= span.likely < 1.06 * span.most, name
+        # 50 operations of some bytes, 10 ms one way.
+        assert 0.24 < span.likely < 1.06, name
+    for size, least, most in ((100, 0.5, 0.52), (1 << 20, 0.9, 2.5)):
+        ranks = ring()
+        for rank in ranks:
+            rank["pairs"] = []
+            call = rank["collectives"][0]
+            call["bytes"], call["sizes"] = 50 * size, {str(size.bit_length() - 1): 50}
+        found = written(tmp_path, ranks, parse(LINKED, "grid.toml"))
+        likely = replay.waits(found, scenario.as_it_was(found)).collectives.likely
+        assert least < likely < most
+
+
+def test_what_cannot_be_estimated_is_told(monkeypatch, tmp_path) -> None:
+    fake = tmp_path / "isthmusd"
+    fake.write_text("#!/bin/sh\necho isthmusd: no such command >&2\nexit 109\n")
+    fake.chmod(0o755)
+    monkeypatch.setattr(estimates, "find_isthmusd", lambda: fake)
+    problem = estimates.Problem("barrier", 0, (0, 1), 0.01, 1e8)
+    with pytest.raises(RunError, match="estimate failed: isthmusd: no such command"):
+        estimates.seconds([problem])
+    assert estimates.seconds([]) == {}
