@@ -20,11 +20,15 @@ Time Conduit::stream_timeout() const {
   return std::min(config_.stream_timeout, config_.patience / 2);
 }
 
-// Moves the clock. Where ticks were missed this process did not run: it was stopped, or its host
-// slept. Nobody could be heard meanwhile, so silence begins anew.
+// Where ticks were missed this process did not run: it was stopped, or its host slept.
+bool Conduit::stood_still(Time now) const {
+  return config_.patience > Time::zero() && now - now_ > 2 * beat();
+}
+
+// Moves the clock. Nobody could be heard while this process stood still, so silence begins anew.
 void Conduit::advance(Time now) {
   if (now <= now_) return;
-  if (config_.patience > Time::zero() && now - now_ > 2 * beat()) {
+  if (stood_still(now)) {
     heard_ = now;
     for (auto& [id, stream] : streams_) stream.heard = stream.next_ping = look_ = now;
   }

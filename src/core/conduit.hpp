@@ -213,9 +213,11 @@ class Conduit {
   /// The latest time that it has been told.
   Time clock() const { return now_; }
 
-  /// How long the peer has not been heard; zero before the first stream.
+  /// How long the peer has not been heard; zero before the first stream, and for whoever asks first
+  /// after this process did not run.
   Time silence(Time now) const {
-    return next_stream_ > 1 ? std::max(Time::zero(), now - heard_) : Time::zero();
+    if (next_stream_ == 1 || stood_still(now)) return Time::zero();
+    return std::max(Time::zero(), now - heard_);
   }
   void set_patience(Time patience);
 
@@ -258,6 +260,7 @@ class Conduit {
   void owe(Stream& stream, bool Stream::*what);
   void look_after(const Stream& stream);
   Time beat() const;
+  bool stood_still(Time now) const;
   Time stream_timeout() const;
   void enqueue(std::shared_ptr<Packet> packet);
   std::shared_ptr<Packet> packet(std::size_t body);
