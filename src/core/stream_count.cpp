@@ -30,6 +30,13 @@ int streams_held(double rate, double rtt, int most) {
   return std::min(streams_for(rate, rtt, kInitialWindow), std::max(most, 1));
 }
 
+int streams_held_each(double rate, double rtt, std::size_t pairs) {
+  constexpr double kOver = 2, kLeast = 2;
+  const double fill = kOver * rate * rtt / static_cast<double>(kInitialWindow);
+  const double each = std::ceil(fill / static_cast<double>(std::max<std::size_t>(pairs, 1)));
+  return streams_held(rate, rtt, static_cast<int>(std::clamp(each, kLeast, double{kMostHeld})));
+}
+
 std::size_t turn_for(double rate, double rtt, int streams) {
   constexpr double kShare = 0.25;
   if (rate <= 0 || rtt < kFarRoundTrip || streams < 1) return kLeastTurn;

@@ -25,6 +25,12 @@ int streams_for(double rate, double rtt, double ceiling);
 /// after a pause. `most` bounds it. 1 where the path is too short to matter, or nothing is known.
 int streams_held(double rate, double rtt, int most = kMostHeld);
 
+/// How many of them each of so many pairs of processes holds that share the link: all together fill
+/// it twice, since not all send at once. 2 are for what one loses. More cost more than they bring
+/// (2026-11: eight pairs of 64 over 20 ms, 4 MB each way at 100 Mbit/s: 0.5 to 1.0 s with 1 stream,
+/// 0.6 to 1.3 with 4, 0.6 to 3.9 with 32).
+int streams_held_each(double rate, double rtt, std::size_t pairs);
+
 /// What the streams of a link take of its bulk at a time. Little, where their windows may be small:
 /// no more than a frame or two waits in one while others could send (core/outbound.cpp cuts what is
 /// larger). A quarter of what each has under way, where that is more: larger writes leave as larger

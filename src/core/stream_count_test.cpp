@@ -20,6 +20,16 @@ TEST(StreamsHeld, FillThePipeWithWhatOneStreamBeginsWith) {
   EXPECT_EQ(streams_held(0, 0.05), 1);
 }
 
+TEST(StreamsHeld, OfManyPairsEachHoldsLess) {
+  EXPECT_EQ(streams_held_each(125e6, 11.6e-3, 1), kMostHeld);
+  EXPECT_EQ(streams_held_each(125e6, 11.6e-3, 4), kMostHeld);
+  EXPECT_EQ(streams_held_each(125e6, 11.6e-3, 16), 13);
+  EXPECT_EQ(streams_held_each(125e6, 20e-3, 64), 6);
+  EXPECT_EQ(streams_held_each(12.5e6, 11.6e-3, 1), 11) << "as many as one alone";
+  EXPECT_EQ(streams_held_each(125e6, 11.6e-3, 1'000'000), 2) << "for what one loses";
+  EXPECT_EQ(streams_held_each(125e6, 0.2e-3, 4), 1);  // too near to matter
+}
+
 TEST(TurnFor, IsAQuarterOfWhatAStreamHasUnderWay) {
   EXPECT_EQ(turn_for(125e6, 11.6e-3, 48), kLeastTurn);
   EXPECT_EQ(turn_for(480e6, 0.05, 48), 125'000U);

@@ -31,8 +31,12 @@ void Direct::hold_streams(Peer& peer, const core::Direct& link) {
   const core::Time round_trip = figures.begin()->second.rtt;
   const double rtt = std::chrono::duration<double>(round_trip).count();
   const double rate = link.rate > 0 ? link.rate : kUnknownRate;
-  const int most = std::min(core::kMostHeld, kAllHeld / std::max(1, far_peers()));
-  peer.held = core::streams_held(rate, rtt, most);
+  const auto size = [this](std::size_t cluster) {
+    return static_cast<std::size_t>(world_.clusters[cluster].size);
+  };
+  const int each = core::streams_held_each(rate, rtt, size(link.a) * size(link.b));
+  const int most = std::max(1, kAllHeld / std::max(1, far_peers()));
+  peer.held = std::min(each, most);
   peer.bursts.begin(now(), round_trip, peer.held);
 }
 
