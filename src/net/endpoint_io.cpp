@@ -12,6 +12,7 @@
 #include "core/limits.hpp"
 #include "core/stream_count.hpp"
 #include "core/trace/trace.hpp"
+#include "net/descriptors.hpp"
 #include "net/share_body.hpp"
 
 namespace isthmus::net {
@@ -21,6 +22,9 @@ namespace {
 // of 16 KiB took 5.2 us at the least lent and 2.4 by rings, of 32 KiB 6.1 and 5.2 (medians 6.6
 // and 8.7), of 128 KiB 25 and 129 in the median (two ranks, two cores, November 2026).
 constexpr std::size_t kLendFrom = std::size_t{32} << 10;
+
+// Those of the program and its native library, and what streams direct conduits may hold ready.
+constexpr int kDescriptors = 512;
 
 }  // namespace
 
@@ -99,6 +103,7 @@ void Endpoint::Io::make_direct() {
 void Endpoint::Io::start() {
   pid = ::getpid();
   make_direct();
+  if (direct->any()) reserve_descriptors(kDescriptors);
   for (std::size_t i = 0; i < gates.size(); ++i) connect(i);
   // The program's signals are the program's: this thread takes none.
   sigset_t all, before;
@@ -166,12 +171,12 @@ bool Endpoint::Io::take(std::size_t index, const core::InFrame& frame) {
 }
 
 void Endpoint::Io::take_control(std::size_t index, const core::InFrame& frame) {
-  const auto body = decode_control(frame.body);
-  if (!body) {
-    const auto share = decode_share(frame.body);
-    if (share) direct->take_share(share->cluster, share->part);
-    return;
+  // The most frequent first: each is a text to be read.
+  if (const auto share = decode_share(frame.body)) {
+    return direct->take_share(share->cluster, share->part);
   }
+  const auto body = decode_control(frame.body);
+  if (!body) return;
   if (body->what == ControlBody::What::Lost) {
     if (body->cluster < config.world.clusters.size()) lose(index, *body);
     return;
