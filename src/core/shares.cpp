@@ -17,29 +17,40 @@ constexpr double kSpare = 0.03;
 void Shares::claim(NodeId member, double part, Time now) {
   part = std::isfinite(part) ? std::clamp(part, 0.0, 1.0) : 0;
   const auto found = members_.find(member);
-  if (part <= 0) {
-    if (found == members_.end()) return;
-    members_.erase(found);
-    changed_ = true;
-    return;
-  }
+  if (part <= 0 && found == members_.end()) return;
   Member& known = found == members_.end() ? members_[member] : found->second;
   changed_ = changed_ || known.part != part;
   known.part = part;
   known.heard = now;
 }
 
+void Shares::forget(NodeId member) {
+  const auto found = members_.find(member);
+  if (found == members_.end()) return;
+  changed_ = changed_ || found->second.part > 0;
+  members_.erase(found);
+}
+
 void Shares::tick(Time now) {
-  const auto over = [now](const auto& entry) { return now - entry.second.heard > kForgotten; };
+  const auto over = [now](const auto& entry) {
+    return entry.second.part > 0 && now - entry.second.heard > kForgotten;
+  };
   changed_ = std::erase_if(members_, over) > 0 || changed_;
   exactly_ = true;
+}
+
+std::size_t Shares::size() const {
+  return static_cast<std::size_t>(std::count_if(
+      members_.begin(), members_.end(), [](const auto& entry) { return entry.second.part > 0; }));
 }
 
 // The level at which all claims together, none beyond it, are the whole rate.
 void Shares::settle() {
   std::vector<double> parts;
   parts.reserve(members_.size());
-  for (const auto& [node, member] : members_) parts.push_back(member.part);
+  for (const auto& [node, member] : members_) {
+    if (member.part > 0) parts.push_back(member.part);
+  }
   std::sort(parts.begin(), parts.end());
   double left = parts.size() > 1 ? 1 - kSpare : 1;
   level_ = 1;
@@ -55,13 +66,21 @@ void Shares::settle() {
   if (!parts.empty()) level_ = std::min(1.0, left + parts.back());
 }
 
-std::vector<Shares::News> Shares::news() {
+std::vector<Shares::News> Shares::news(bool risen) {
   if (changed_) settle();
   const double bound = exactly_ ? kSame : kWorthTelling;
   std::vector<News> news;
-  if (changed_ || exactly_) {
+  if (changed_ || exactly_ || (waits_ && risen)) {
+    waits_ = false;
     for (auto& [node, member] : members_) {
+      if (member.part <= 0) continue;
       if (std::abs(member.told - level_) <= bound * std::min(member.told, level_)) continue;
+      const bool rises = member.told > 0 && level_ > member.told;
+      if (rises && member.part <= member.told) continue;
+      if (rises && !risen) {
+        waits_ = true;
+        continue;
+      }
       member.told = level_;
       news.push_back({node, level_});
     }

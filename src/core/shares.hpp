@@ -27,20 +27,26 @@ class Shares {
 
   /// The member could use so much of the rate: 1, all of it; 0, nothing any more.
   void claim(NodeId member, double part, Time now);
-  /// It has gone.
-  void forget(NodeId member) { claim(member, 0, Time::zero()); }
+  /// It has gone: whatever it has heard, it may not know any more when it comes back.
+  void forget(NodeId member);
   /// Drops claims that are over. Called several times a second; then all hear of small changes.
   void tick(Time now);
-  /// Who is to hear the level now: at once whoever has begun, and those for whom it has changed by
-  /// more than an eighth, so that n who begin together hear it n log n times and not n^2.
-  std::vector<News> news();
+  /// Who is to hear the level now: whoever has never heard any, and those for whom it has changed
+  /// by more than an eighth, so that n who begin together hear it n log n times and not n^2. It
+  /// falls at once. It rises for those who claim more than they have heard, and with `risen`: call
+  /// again so a moment after `waits()`, for others that begin or cease in the same moment may take
+  /// the rise back.
+  std::vector<News> news(bool risen);
+  /// Some have not been told yet that it has risen.
+  bool waits() const { return waits_; }
 
   double level() const { return level_; }
-  std::size_t size() const { return members_.size(); }
+  /// Those who claim something.
+  std::size_t size() const;
 
  private:
   struct Member {
-    double part = 0;
+    double part = 0;  // 0: it has ceased, and sends at what it was told when it begins again
     double told = 0;  // 0: nothing
     Time heard{};
   };
@@ -51,6 +57,7 @@ class Shares {
   double level_ = 1;
   bool changed_ = false;  // claims have
   bool exactly_ = false;  // the next news are for all
+  bool waits_ = false;
 };
 
 }  // namespace isthmus::core

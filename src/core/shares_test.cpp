@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "core/claim.hpp"
 #include "core/pace.hpp"
@@ -90,20 +91,25 @@ class SharingCluster {
     most_ = std::max(most_, queue_);
     if (now_ % 100ms == 0ns) {
       shares_.tick(now_);
-      tell();
+      tell(true);
+    } else if (rise_ && *rise_ <= now_) {
+      rise_.reset();
+      tell(true);
     }
   }
 
-  void tell() {
-    for (const Shares::News& news : shares_.news()) {
+  void tell(bool risen = false) {
+    for (const Shares::News& news : shares_.news(risen)) {
       ++told_;
       later([this, news] { members_[news.member].pace.share(news.level, now_); });
     }
+    if (shares_.waits() && !rise_) rise_ = now_ + kRoundTrip / 4;
   }
 
   std::vector<Member> members_;
   std::deque<std::pair<Time, std::function<void()>>> mail_;
   Shares shares_;
+  std::optional<Time> rise_;
   double queue_ = 0, most_ = 0;
   std::size_t told_ = 0;
   Time now_{};
@@ -183,23 +189,61 @@ TEST(Shares, ManyThatBeginTogetherAreToldSeldom) {
   std::size_t told = 0;
   for (NodeId i = 0; i < kMany; ++i) {
     shares.claim(i, 1, 0ns);
-    told += shares.news().size();
+    told += shares.news(false).size();
   }
   EXPECT_LT(told, kMany * 60);
   shares.tick(100ms);
-  for (const auto& news : shares.news()) EXPECT_NEAR(news.level * kMany, 0.97, 1e-9);
+  for (const auto& news : shares.news(true)) EXPECT_NEAR(news.level * kMany, 0.97, 1e-9);
   shares.tick(200ms);
-  EXPECT_TRUE(shares.news().empty());
+  EXPECT_TRUE(shares.news(true).empty());
+}
+
+TEST(Shares, ThoseThatBeginAgainTogetherHearNothingNew) {
+  constexpr NodeId kMembers = 8;
+  Shares shares;
+  std::size_t told = 0;
+  const auto all_claim = [&](double part) {
+    for (NodeId i = 0; i < kMembers; ++i) {
+      shares.claim(i, part, 0ns);
+      told += shares.news(false).size();
+    }
+  };
+  all_claim(1);
+  shares.tick(1ms);
+  shares.news(true);
+  all_claim(0);
+  told = 0;
+  shares.claim(0, 1, 0ns);
+  EXPECT_TRUE(shares.news(false).empty());
+  EXPECT_TRUE(shares.waits());
+  all_claim(1);
+  EXPECT_FALSE(shares.waits());
+  EXPECT_TRUE(shares.news(true).empty());
+  EXPECT_EQ(told, 0U);
+}
+
+TEST(Shares, WhoIsLeftHearsOfTheRiseAMomentLaterUnlessItClaimsLess) {
+  Shares shares;
+  for (const NodeId i : {1U, 2U, 3U}) shares.claim(i, 1, 0ns);
+  EXPECT_EQ(shares.news(false).size(), 3U);
+  shares.claim(1, 0, 0ns);
+  shares.claim(2, 0.3, 0ns);
+  EXPECT_TRUE(shares.news(false).empty());
+  EXPECT_TRUE(shares.waits());
+  const auto news = shares.news(true);
+  ASSERT_EQ(news.size(), 1U);
+  EXPECT_EQ(news[0].member, 3U);
+  EXPECT_NEAR(news[0].level, 0.67, 1e-9);
 }
 
 TEST(Shares, AClaimThatIsNotRenewedEnds) {
   Shares shares;
   shares.claim(1, 1, 0s);
   shares.claim(2, 1, 0s);
-  EXPECT_EQ(shares.news().size(), 2U);
+  EXPECT_EQ(shares.news(false).size(), 2U);
   shares.claim(2, 1, 2s);
   shares.tick(3s);
-  const auto news = shares.news();
+  const auto news = shares.news(true);
   ASSERT_EQ(news.size(), 1U);
   EXPECT_EQ(news[0].member, 2U);
   EXPECT_EQ(news[0].level, 1);
@@ -212,7 +256,7 @@ TEST(Shares, TakesNoNonsense) {
   shares.forget(3);
   EXPECT_EQ(shares.size(), 0U);
   shares.claim(4, 7, 0s);
-  ASSERT_EQ(shares.news().size(), 1U);
+  ASSERT_EQ(shares.news(false).size(), 1U);
   EXPECT_EQ(shares.level(), 1);
 }
 

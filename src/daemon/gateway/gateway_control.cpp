@@ -17,12 +17,12 @@ void Gateway::State::tell(Peer& peer, core::FrameKind kind, std::span<const std:
 }
 
 void Gateway::State::control(Peer& from, const core::InFrame& frame) {
-  const auto body = net::decode_control(frame.body);
-  if (!body) {  // of a later release, which is not for us, or
-    const auto share = net::decode_share(frame.body);
-    if (share && !core::is_gateway(from.node)) learn_share(from.node, *share);
+  if (const auto share = net::decode_share(frame.body)) {
+    if (!core::is_gateway(from.node)) learn_share(from.node, *share);
     return;
   }
+  const auto body = net::decode_control(frame.body);
+  if (!body) return;  // of a later release, which is not for us
   if (body->what == ControlBody::What::Joined) {
     if (core::is_gateway(from.node)) {
       learn_joined(body->node, body->part, from.node);

@@ -1,10 +1,29 @@
 // How the processes of a cluster that send to another without gateways share the link's rate: what
 // their gateway hears of them, and tells them (core/shares.hpp).
+#include <algorithm>
 #include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+#include <chrono>
+#include <memory>
 
 #include "daemon/gateway/gateway_state.hpp"
 
 namespace isthmus::daemon {
+namespace {
+
+/// So long after a rise of their level processes hear of it: an alltoall's begin within some
+/// milliseconds of each other, where they share cores, and each would take back the rise of the
+/// one before. What it costs one that begins alone is a part of its first round trip.
+core::Time moment_of(const core::World& world,
+                     const std::pair<std::size_t, std::size_t>& clusters) {
+  for (const core::Direct& link : world.direct) {
+    if (std::minmax(link.a, link.b) != std::minmax(clusters.first, clusters.second)) continue;
+    return std::chrono::duration_cast<core::Time>(std::chrono::duration<double>(link.rtt / 4));
+  }
+  return {};
+}
+
+}  // namespace
 
 void Gateway::State::learn_share(core::NodeId from, const net::ShareBody& body) {
   const auto& world = router.world();
@@ -53,14 +72,25 @@ void Gateway::State::leaves_shares(core::NodeId node) {
 void Gateway::State::tick_shares() {
   for (auto& [clusters, sharing] : shares) {
     sharing.tick(net::now());
-    tell_shares(clusters, sharing);
+    tell_shares(clusters, sharing, true);
   }
 }
 
+void Gateway::State::tell_rise(const std::pair<std::size_t, std::size_t>& clusters) {
+  if (!rising.insert(clusters).second) return;
+  const auto timer = std::make_shared<asio::steady_timer>(io, moment_of(*router.world(), clusters));
+  timer->async_wait([weak = weak_from_this(), timer, clusters](const std::error_code& error) {
+    const auto state = weak.lock();
+    if (error || !state || state->closed) return;
+    state->rising.erase(clusters);
+    state->tell_shares(clusters, state->shares[clusters], true);
+  });
+}
+
 void Gateway::State::tell_shares(const std::pair<std::size_t, std::size_t>& clusters,
-                                 core::Shares& sharing) {
+                                 core::Shares& sharing, bool risen) {
   bool told = false;
-  for (const core::Shares::News& news : sharing.news()) {
+  for (const core::Shares::News& news : sharing.news(risen)) {
     if (news.member == config.node) {
       for (const auto& [node, peer] : peers) {
         if (peer->shared == clusters) peer->pacer->share(news.level);
@@ -75,6 +105,7 @@ void Gateway::State::tell_shares(const std::pair<std::size_t, std::size_t>& clus
          net::encode_share({clusters.second, news.level}));
     told = true;
   }
+  if (sharing.waits()) tell_rise(clusters);
   if (told) act();
 }
 

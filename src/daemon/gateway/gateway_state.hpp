@@ -162,7 +162,9 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void share_rate(Peer& peer);
   void leaves_shares(core::NodeId node);
   void tick_shares();
-  void tell_shares(const std::pair<std::size_t, std::size_t>& clusters, core::Shares& sharing);
+  void tell_rise(const std::pair<std::size_t, std::size_t>& clusters);
+  void tell_shares(const std::pair<std::size_t, std::size_t>& clusters, core::Shares& sharing,
+                   bool risen = false);
 
   void close(std::function<void()> done);
   void close_now();
@@ -177,6 +179,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   Crossed crossed;
   // Of links whose ends are processes, by the cluster that sends and the one that receives.
   std::map<std::pair<std::size_t, std::size_t>, core::Shares> shares;
+  std::set<std::pair<std::size_t, std::size_t>> rising;  // of these, whose members will hear of it
 
   std::map<core::NodeId, PeerPtr> peers;
   std::vector<net::Listener::Newcomer> early;      // before the world is known, where it matters
