@@ -81,7 +81,7 @@ struct ConduitConfig {
   /// A stream that is silent for this long (or half the patience, if that is less) is given up;
   /// after half of it, it is pinged.
   Time stream_timeout = std::chrono::seconds(5);
-  /// How long an acknowledgement may wait for company.
+  /// How long an acknowledgement may wait for company, at least (Conduit::set_round_trip).
   Time ack_delay = std::chrono::milliseconds(1);
   /// For compressed frames of the peer, and after compress() for those of this end. None: a peer
   /// that sends them breaks the protocol.
@@ -187,7 +187,8 @@ class Conduit {
   /// A frame with `body` bytes that the sink has kept takes no more room.
   void consume(std::size_t body);
 
-  /// The path's round trip, as its streams have it. A short one lets no frame be late.
+  /// The path's round trip, as its streams have it. A short one lets no frame be late; after a long
+  /// one acknowledgements come late in any case, and wait for a quarter of it.
   void set_round_trip(Time round_trip) { late_.set_round_trip(round_trip); }
 
   // ---- time and end -------------------------------------------------------------------------
@@ -276,6 +277,7 @@ class Conduit {
   void settle(const std::shared_ptr<Packet>& packet);
   bool ack_pending() const;
   bool ack_rides() const;
+  Time ack_delay() const;
   void ack_soon(Time now);
   std::uint64_t settled_up_to() const;
   Ack settled_ack();

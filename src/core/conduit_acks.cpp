@@ -19,8 +19,13 @@ constexpr unsigned kAckFrames = 16;
 
 // ---- what this end has received -----------------------------------------------------------------
 
+// A node that passes frames on tells at once what the source may let go of.
+Time Conduit::ack_delay() const {
+  return custody_ ? config_.ack_delay : std::max(config_.ack_delay, late_.ack_delay());
+}
+
 void Conduit::ack_soon(Time now) {
-  if (!ack_pending()) ack_at_ = now + config_.ack_delay;
+  if (!ack_pending()) ack_at_ = now + ack_delay();
 }
 
 void Conduit::consume(std::size_t body) {
@@ -34,7 +39,7 @@ bool Conduit::ack_pending() const {
 
 // Whether data takes an acknowledgement along.
 bool Conduit::ack_rides() const {
-  return ack_pending() && (unacked_ >= kAckFrames || now_ - told_at_ >= config_.ack_delay);
+  return ack_pending() && (unacked_ >= kAckFrames || now_ - told_at_ >= ack_delay());
 }
 
 PacketPtr Conduit::make_ack() {

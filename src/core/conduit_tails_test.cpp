@@ -145,7 +145,7 @@ TEST(Tails, ACutWithinPatienceAsksAFewTimes) {
 
 TEST(Tails, BothEndsMayRepeat) {
   Wan wan(5, path(4, 0.05), config(kA, kB), config(kB, kA));
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 400; ++round) {
     for (int end = 0; end < 2; ++end) {
       for (int f = 0; f < 6; ++f) wan.submit(end, 3000);
     }

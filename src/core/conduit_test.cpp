@@ -293,8 +293,9 @@ TEST_F(Breach, APingIsAnsweredOnItsOwnStream) {
 
 /// A peer that sends a message `apart` after this end's answer to the last, so often. How many
 /// acknowledgements go with the answers.
-int acknowledgements_of(Time apart, int messages) {
+int acknowledgements_of(Time apart, int messages, Time round_trip = {}) {
   Conduit conduit(config(kA, kB), Time::zero());
+  conduit.set_round_trip(round_trip);
   const StreamId stream = conduit.stream_up(Time::zero());
   Time now{};
   const auto give = [&](const std::vector<std::byte>& bytes) {
@@ -319,6 +320,7 @@ int acknowledgements_of(Time apart, int messages) {
 TEST(Conduit, AnswersTakeAcknowledgementsAlongWhereTheyAreSoonDueOrForMany) {
   EXPECT_EQ(acknowledgements_of(1us, 480), 30);
   EXPECT_EQ(acknowledgements_of(2ms, 20), 20);
+  EXPECT_EQ(acknowledgements_of(2ms, 21, 20ms), 7);
 }
 
 TEST(Conduit, SmallFramesTakeTheMemoryOfAcknowledgedOnesUnlessThatIsStillBeingWritten) {

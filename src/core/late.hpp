@@ -30,6 +30,9 @@ class Late {
   }
   bool possible() const { return round_trip_ > Time::zero(); }
 
+  /// So long an acknowledgement may wait for company, who awaits it notices little.
+  Time ack_delay() const { return round_trip_ / 4; }
+
   /// A frame is late after two round trips: those of the path, or those that frames take by now.
   Time after() const {
     return std::min(std::max(2 * round_trip_ + kAckDelay, smoothed_ + 4 * deviation_),

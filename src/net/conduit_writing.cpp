@@ -89,7 +89,7 @@ std::size_t ConduitDriver::turn() const {
 // So that all windows fill alike; where few streams suffice, the others take what those cannot.
 void ConduitDriver::write_in_turns() {
   if (for_express(lines_.front())) write(LinePtr(lines_.front()));
-  if (beginning_anew()) write_where_room();
+  if (beginning_anew() && (!pacer_ || pacer_->may_send(*this))) write_where_room();
   if (used_ < lines_.size()) write_among(used_);
   write_among(lines_.size());
 }
