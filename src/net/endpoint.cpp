@@ -123,7 +123,7 @@ bool Endpoint::send_at_once(core::SendOp& op) {
   return sent;
 }
 
-void Endpoint::send(core::SendOp& op) {
+void Endpoint::send(core::SendOp& op, bool soon) {
   if (send_at_once(op)) return;
   using Then = core::Gathering::Then;
   std::unique_lock lock(mutex_);
@@ -139,9 +139,13 @@ void Endpoint::send(core::SendOp& op) {
   }
   publish();
   lock.unlock();
-  if (then == Then::Wait) return;
+  if (then == Then::Wait || (soon && io_->turn.is_free())) return;
   wake();
   io_->turn.call();
+}
+
+void Endpoint::send_gathered() {
+  if (output_.load(std::memory_order_relaxed)) flush();
 }
 
 // What has been gathered leaves before the calling thread waits or looks for messages.

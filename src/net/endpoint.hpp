@@ -73,7 +73,11 @@ class Endpoint {
 
   // Thread-safe forms of the engine's functions (same contracts). They wake the I/O thread where
   // there is something to send.
-  void send(core::SendOp& op);
+  /// `soon`: the calling thread calls poll(), wait_event() or send_gathered() next; then nobody is
+  /// woken for what has been gathered.
+  void send(core::SendOp& op, bool soon = false);
+  /// What has been gathered leaves, on the calling thread unless another is at it.
+  void send_gathered();
   void recv(core::RecvOp& op);
   bool cancel(core::RecvOp& op);
   bool withhold(core::RecvOp& op);

@@ -38,6 +38,8 @@ class IoTurn {
   void look();
   /// Runs a handler; sleeps until there is one.
   void run_one();
+  /// Nobody has the turn, as far as can be seen without taking it.
+  bool is_free() const { return owner_.load(std::memory_order_relaxed) == std::thread::id(); }
   /// The calling thread has the turn.
   bool mine() const { return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
 

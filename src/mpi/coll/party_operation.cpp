@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "mpi/process/grid.hpp"
+#include "mpi/request/progress.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -143,7 +144,7 @@ RemoteSend::RemoteSend(int node, const core::Envelope& envelope, coll::ConstByte
   op_.peer = static_cast<core::NodeId>(node);
   op_.envelope = envelope;
   op_.data = data;
-  grid()->endpoint->send(op_);
+  grid()->endpoint->send(op_, Backoff::here());
 }
 
 RemoteSend::~RemoteSend() {

@@ -9,6 +9,7 @@
 
 #include "mpi/process/calling.hpp"
 #include "mpi/process/grid.hpp"
+#include "mpi/request/core_sharing.hpp"
 #include "mpi/request/grid_request.hpp"
 #include "mpi/request/native_yield.hpp"
 
@@ -23,6 +24,7 @@ namespace {
 std::vector<GridRequest*> active;  // in the order they were made
 std::vector<Served*> served;
 bool pumping = false;  // a callback of the program may bring us here again
+constinit thread_local int waits_here = 0;
 
 constexpr unsigned kSpins = 16;           // looks at the network, about 1 us each
 constexpr unsigned kRoundsPerNative = 4;  // of these, with one look at the native library
@@ -37,6 +39,14 @@ constexpr std::chrono::microseconds kStreamNap{100};
 // On one host all wait for each other's turns on the cores, and who naps sees nothing of its own
 // cluster's: it looks and gives way for so long first, as Open MPI does for ever.
 constexpr std::chrono::milliseconds kLooksOnOneHost{5};
+
+CoreSharing core_sharing;
+
+void give_way() {
+  const auto before = std::chrono::steady_clock::now();
+  sched_yield();
+  core_sharing.gave_way(std::chrono::steady_clock::now() - before);
+}
 
 // Kernels share cores out by sessions (sched_autogroup): a process that has one to itself, as
 // MPICH's ranks do, gives way to nobody but by sleeping.
@@ -103,6 +113,23 @@ void pump() {
   pumping = false;
 }
 
+Backoff::Backoff(Describe describe) : describe_(describe), seen_(events()) {
+  waiting_threads.fetch_add(1, std::memory_order_relaxed);
+  ++waits_here;
+}
+
+Backoff::~Backoff() {
+  --waits_here;
+  waiting_threads.fetch_sub(1, std::memory_order_relaxed);
+  send_gathered();
+}
+
+bool Backoff::here() { return waits_here > 0; }
+
+void Backoff::send_gathered() {
+  if (const Grid* const g = grid()) g->endpoint->send_gathered();
+}
+
 std::uint32_t Backoff::events() {
   const Grid* const g = grid();
   return g == nullptr ? 0 : g->endpoint->events();
@@ -165,7 +192,12 @@ void Backoff::pause(Operation* near) {
     const unsigned looks = looks_a_turn(*g);
     for (unsigned i = 0; i < looks && g->endpoint->events() == now; ++i) g->endpoint->poll();
     // What has come needs this core more than others do.
-    if (g->endpoint->events() == now && (idle_rounds_ >= kSpins || g->crowded)) sched_yield();
+    if (g->endpoint->events() != now) return;
+    if (g->one_host) {
+      if (idle_rounds_ >= kSpins || g->crowded) sched_yield();
+    } else if (idle_rounds_ >= kSpins || core_sharing.shared()) {
+      give_way();
+    }
     return;
   }
   const auto nap = naps_.next(std::chrono::steady_clock::now(),

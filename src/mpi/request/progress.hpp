@@ -69,14 +69,17 @@ extern std::atomic<int> waiting_threads;
 /// lives its thread is one that waits. Once that has lasted, what it waits for is known.
 class Backoff {
  public:
-  explicit Backoff(Describe describe = {}) : describe_(describe), seen_(events()) {
-    waiting_threads.fetch_add(1, std::memory_order_relaxed);
-  }
-  ~Backoff() { waiting_threads.fetch_sub(1, std::memory_order_relaxed); }
+  explicit Backoff(Describe describe = {});
+  ~Backoff();
   Backoff(const Backoff&) = delete;
   Backoff& operator=(const Backoff&) = delete;
   /// `near`: what is waited for where nothing else needs this thread (Operation::near).
   void pause(Operation* near = nullptr);
+  /// This thread is in one: what it has sent in batches leaves when it pauses, or when its wait is
+  /// over, and no other thread need be woken for that.
+  static bool here();
+  /// That leaves now. Before another way of waiting.
+  static void send_gathered();
   /// Nothing has happened for so long that pauses are naps.
   bool long_since() const;
 

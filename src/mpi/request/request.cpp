@@ -176,7 +176,10 @@ int complete(Operation& op, MPI_Status* status, const char* function) {
       const std::lock_guard lock(progress_mutex);
       if (step(op)) break;
     }
-    if (backoff.long_since() && wait_natively(op)) continue;
+    if (backoff.long_since()) {
+      Backoff::send_gathered();
+      if (wait_natively(op)) continue;
+    }
     backoff.pause(idle() && op.near() ? &op : nullptr);
   }
   const Result& result = op.result;

@@ -1,0 +1,34 @@
+// Whether others compute on this process's core, by how long they keep it when it is given away.
+// Between hosts nobody knows how many ranks share one: who waits there looks several times before
+// it gives way while it is alone, and once where others want the core. Pure; on any thread.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+
+namespace isthmus::face {
+
+class CoreSharing {
+ public:
+  using Length = std::chrono::nanoseconds;
+
+  /// Giving way to nobody takes up to 1 us, a rank's one look with two switches 3 and more
+  /// (November 2026).
+  static constexpr Length kOthersTurn{2500};
+  /// It has been alone after so many times of giving way to nobody: others sleep now and then.
+  static constexpr int kRemembered = 64;
+
+  /// It has given way, and got the core back after so long.
+  void gave_way(Length took) {
+    const int left = left_.load(std::memory_order_relaxed);
+    left_.store(took >= kOthersTurn ? kRemembered : std::max(left - 1, 0),
+                std::memory_order_relaxed);
+  }
+  bool shared() const { return left_.load(std::memory_order_relaxed) > 0; }
+
+ private:
+  std::atomic<int> left_{0};
+};
+
+}  // namespace isthmus::face
