@@ -55,6 +55,9 @@ struct Packet {
   FrameMemory::Block data;
   std::size_t room = 0;  ///< bytes of `data`
   Receipt receipt{};
+  /// The last bytes, where they are not in `data` yet: they stay there until own().
+  std::span<const std::byte> borrowed{};
+  void own();
   std::span<const std::byte> bytes() const { return {data.get(), size}; }
   std::span<std::byte> body() { return {data.get() + kHeaderSize, size - kHeaderSize}; }
 };
@@ -112,6 +115,12 @@ class Conduit {
   /// Takes a frame whatever can_accept() says (Control frames must get through). Ignored after
   /// bye(). On a dead conduit it is there to be salvaged.
   void submit(const OutFrame& frame, std::uint16_t hops = kMaxHops);
+  /// The same, but the payload is not copied before it is written: it must stay until
+  /// own_some() says that nothing is borrowed any more. Not of a conduit that may compress.
+  void submit_borrowed(const OutFrame& frame);
+  /// Copies about so many bytes of borrowed payloads, of frames that the peer has not acknowledged
+  /// meanwhile. False: that was all.
+  bool own_some(std::size_t bytes);
   /// Passes on a frame that has arrived elsewhere; `hops` is already counted down.
   void forward(const InFrame& frame, std::uint16_t hops);
   /// From now on large frames are compressed where the compressor finds that worth it; what
@@ -266,7 +275,8 @@ class Conduit {
   void enqueue(std::shared_ptr<Packet> packet);
   std::shared_ptr<Packet> packet(std::size_t body);
   std::shared_ptr<Packet> make_packet(const FrameHeader& header, std::span<const std::byte> head,
-                                      std::span<const std::byte> payload);
+                                      std::span<const std::byte> payload, bool borrow = false);
+  void submit(const OutFrame& frame, std::uint16_t hops, bool borrow);
   void keep_for_next(std::shared_ptr<Packet> packet);
   PacketPtr unsequenced(FrameKind kind, std::span<const std::byte> body);
   Queue* next_queue(bool bulk);
@@ -314,7 +324,8 @@ class Conduit {
   NumberSet acknowledged_;                    // from base_ on
   std::vector<Receipt> settled_;
   std::vector<std::shared_ptr<Packet>> spare_;  // small, of nobody
-  std::set<std::uint64_t> again_;               // lost with their stream
+  std::deque<std::shared_ptr<Packet>> borrowed_;
+  std::set<std::uint64_t> again_;  // lost with their stream
   Late late_;
   std::set<std::uint64_t> overdue_;  // to go again, though their stream stands
   Time acked_at_{};                  // when the last that has been acknowledged was sent

@@ -35,6 +35,12 @@ std::shared_ptr<Packet> packet_for(std::size_t body) {
   return packet;
 }
 
+void Packet::own() {
+  if (borrowed.empty()) return;
+  std::memcpy(data.get() + size - borrowed.size(), borrowed.data(), borrowed.size());
+  borrowed = {};
+}
+
 std::shared_ptr<Packet> Conduit::packet(std::size_t body) {
   const std::size_t size = kHeaderSize + body;
   if (size > kSmall) return packet_for(body);
@@ -58,12 +64,17 @@ void Conduit::keep_for_next(std::shared_ptr<Packet> packet) {
 
 std::shared_ptr<Packet> Conduit::make_packet(const FrameHeader& header,
                                              std::span<const std::byte> head,
-                                             std::span<const std::byte> payload) {
+                                             std::span<const std::byte> payload, bool borrow) {
   auto made = packet(head.size() + payload.size());
   set_header(*made, header);
   std::byte* const body = made->body().data();
   if (!head.empty()) std::memcpy(body, head.data(), head.size());
-  if (!payload.empty()) std::memcpy(body + head.size(), payload.data(), payload.size());
+  if (borrow) {
+    made->borrowed = payload;
+    borrowed_.push_back(made);
+  } else if (!payload.empty()) {
+    std::memcpy(body + head.size(), payload.data(), payload.size());
+  }
   return made;
 }
 
@@ -74,7 +85,23 @@ void Conduit::enqueue(std::shared_ptr<Packet> packet) {
   (express ? express_ : bulk_).push(std::move(packet));
 }
 
-void Conduit::submit(const OutFrame& frame, std::uint16_t hops) {
+void Conduit::submit(const OutFrame& frame, std::uint16_t hops) { submit(frame, hops, false); }
+
+void Conduit::submit_borrowed(const OutFrame& frame) { submit(frame, kMaxHops, true); }
+
+bool Conduit::own_some(std::size_t bytes) {
+  for (std::size_t owned = 0; !borrowed_.empty(); borrowed_.pop_front()) {
+    Packet& packet = *borrowed_.front();
+    // Nobody else has one that has been acknowledged.
+    if (borrowed_.front().use_count() == 1) continue;
+    if (owned >= bytes) return true;
+    owned += packet.borrowed.size();
+    packet.own();
+  }
+  return false;
+}
+
+void Conduit::submit(const OutFrame& frame, std::uint16_t hops, bool borrow) {
   FrameHeader header;
   header.kind = frame.kind;
   header.flags = frame.flags;
@@ -93,7 +120,7 @@ void Conduit::submit(const OutFrame& frame, std::uint16_t hops) {
     if (carries && !frame.counted) counts_.bytes += frame.payload.size() + frame.lent;
   }
   if (bye_wanted_) return;
-  enqueue(make_packet(header, std::span(frame.head).first(frame.head_size), frame.payload));
+  enqueue(make_packet(header, std::span(frame.head).first(frame.head_size), frame.payload, borrow));
 }
 
 void Conduit::forward(const InFrame& frame, std::uint16_t hops) {
@@ -132,6 +159,7 @@ void Conduit::bye() {
 void Conduit::salvage(const std::function<void(const InFrame&)>& take) const {
   const auto hand_over = [&](const std::shared_ptr<Packet>& packet) {
     if (!packet || !is_routed(packet->kind)) return;
+    packet->own();
     const FrameHeader header = read_header(packet->data.get());
     take({.kind = header.kind,
           .source = header.source,

@@ -229,6 +229,11 @@ void Engine::payload_copied() {
   state_->settle();
 }
 
+bool Engine::payload_ends() const {
+  const SendOp* const op = state_->borrowed;
+  return op != nullptr && op->sent == op->data.size();
+}
+
 bool Engine::has_output() const {
   const State& s = *state_;
   return !s.replies.empty() || !s.envelopes.empty() || !s.pieces.empty() ||

@@ -156,6 +156,8 @@ class Engine {
   /// Says that the last frame's payload has been copied. For an owner that stops asking for frames
   /// while there still are some.
   void payload_copied();
+  /// The frame that next_frame() has given last holds the end of its message.
+  bool payload_ends() const;
   /// True when next_frame() should be called: it has a frame, or a send to complete.
   bool has_output() const;
 

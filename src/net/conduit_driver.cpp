@@ -88,27 +88,36 @@ void ConduitDriver::replace(std::shared_ptr<Stream> stream, std::span<const std:
   attach(std::move(stream), read);
 }
 
+// Nothing: the line is no more.
+std::optional<Stream::Wait> ConduitDriver::read_once(const LinePtr& line) {
+  if (line->begin > 0) {
+    std::memmove(line->buffer.get(), line->buffer.get() + line->begin, line->end - line->begin);
+    line->end -= line->begin;
+    line->begin = 0;
+  }
+  std::array<iovec, 2> into{iovec{}, {line->buffer.get() + line->end, Line::kBuffer - line->end}};
+  if (line->landing > 0) into[0] = landing(line);
+  if (line->landing > 0 || line->landing_next) into[1].iov_len = kBehindLanded;
+  const auto moved = line->stream->read(std::span(into).subspan(line->landing > 0 ? 0 : 1));
+  if (moved.error) {
+    drop(line, loss_by(moved.error));
+    return {};
+  }
+  if (moved.bytes > 0) took(line, moved.bytes);
+  if (!line->up || closed_) return {};
+  return moved.wait;
+}
+
 // `again`: its wait has ended and calls this.
 void ConduitDriver::read(const LinePtr& line, bool again) {
+  line->rests = false;
   for (int turn = 0; turn < kReadTurns; ++turn) {
-    if (line->begin > 0) {
-      std::memmove(line->buffer.get(), line->buffer.get() + line->begin, line->end - line->begin);
-      line->end -= line->begin;
-      line->begin = 0;
-    }
-    std::array<iovec, 2> into{iovec{}, {line->buffer.get() + line->end, Line::kBuffer - line->end}};
-    if (line->landing > 0) into[0] = landing(line);
-    if (line->landing > 0 || line->landing_next) into[1].iov_len = kBehindLanded;
-    const auto moved = line->stream->read(std::span(into).subspan(line->landing > 0 ? 0 : 1));
-    if (moved.error) {
-      drop(line, loss_by(moved.error));
-      return;
-    }
-    if (moved.bytes > 0) took(line, moved.bytes);
-    if (!line->up || closed_) return;
-    if (moved.wait == Stream::Wait::None) continue;
-    if (again && line->stream->wait_again(moved.wait)) return;
-    line->stream->wait(moved.wait, [self = shared_from_this(), line](const std::error_code&) {
+    const auto wait = read_once(line);
+    if (!wait) return;
+    if (*wait == Stream::Wait::None) continue;
+    line->rests = *wait == Stream::Wait::Readable;
+    if (again && line->stream->wait_again(*wait)) return;
+    line->stream->wait(*wait, [self = shared_from_this(), line](const std::error_code&) {
       if (!self->closed_ && line->up) self->read(line, true);
     });
     return;
@@ -240,6 +249,30 @@ void ConduitDriver::arm() {
     }
     self->flush();
   });
+}
+
+bool ConduitDriver::borrows() const {
+  return lines_.size() == 1 && !lines_.front()->far && lines_.front()->stream->gathers();
+}
+
+void ConduitDriver::own() {
+  constexpr std::size_t kBetweenLooks = std::size_t{128} * 1024;
+  const auto self = shared_from_this();
+  do {
+    if (!closed_ && !lines_.empty()) look_at(LinePtr(lines_.front()));
+  } while (conduit_.own_some(kBetweenLooks));
+}
+
+// Reads what has come while the line's wait, which sees it too, has not ended.
+void ConduitDriver::look_at(const LinePtr& line) {
+  if (!line->rests) return;
+  line->rests = false;  // in here it is being read
+  for (int turn = 0; turn < kReadTurns; ++turn) {
+    const auto wait = read_once(line);
+    if (!wait) return;
+    if (*wait != Stream::Wait::None) break;
+  }
+  line->rests = true;
 }
 
 bool ConduitDriver::goes_by(Stream::Leg leg) const {

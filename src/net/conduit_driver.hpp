@@ -64,6 +64,11 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   /// The same, though bulk for a long path may wait until what else is ready has been done, so that
   /// more of it leaves at a time. Then Hooks::room is called.
   void flush_soon();
+  /// Frames with payloads that are borrowed (core::Conduit::submit_borrowed) cost a copy less.
+  bool borrows() const;
+  /// Copies what is still borrowed and has not been acknowledged: looks what has, and reads what
+  /// else has come.
+  void own();
   /// Closes all streams; no hook is called any more.
   void close();
   bool closed() const { return closed_; }
@@ -92,6 +97,8 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   using LinePtr = std::shared_ptr<Line>;
 
   void read(const LinePtr& line, bool again = false);
+  std::optional<Stream::Wait> read_once(const LinePtr& line);
+  void look_at(const LinePtr& line);
   void write_all();
   void write(const LinePtr& line);
   bool write_batch(const LinePtr& line, std::size_t limit);

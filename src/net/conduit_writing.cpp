@@ -199,10 +199,15 @@ void ConduitDriver::write_packets(const LinePtr& line) {
   while (!line->packets.empty() && !line->blocked && line->up) {
     std::array<iovec, 64> parts;
     std::size_t count = 0, skip = line->written;
+    const auto add = [&](const std::byte* from, std::size_t size) {
+      const std::size_t written = std::min(skip, size);
+      if (size > written) parts[count++] = {const_cast<std::byte*>(from) + written, size - written};
+      skip -= written;
+    };
     for (const auto& packet : line->packets) {
-      if (count == parts.size()) break;
-      parts[count++] = {packet->data.get() + skip, packet->size - skip};
-      skip = 0;
+      if (count + 2 > parts.size()) break;
+      add(packet->data.get(), packet->size - packet->borrowed.size());
+      add(packet->borrowed.data(), packet->borrowed.size());
     }
     write_some(line, std::span(parts).first(count));
   }

@@ -15,6 +15,9 @@ namespace {
 // Frames moved, and bytes copied, before the wire gets them; few at first, while it may be idle.
 constexpr std::size_t kBatch = 32;
 constexpr std::size_t kFirstBytes = 16 * 1024, kBatchBytes = 64 * 1024;
+// Frames with so much payload are written from where the message is; what the peer has not
+// acknowledged once the whole message has been written is copied then, while the peer reads.
+constexpr std::size_t kLeastBorrowed = std::size_t{8} * 1024;
 
 }  // namespace
 
@@ -32,7 +35,7 @@ bool Endpoint::Io::flushed() const {
 }
 
 void Endpoint::Io::pump() {
-  if (!open) return;
+  if (!open || owning) return;
   const auto by = [this](core::NodeId to, bool bulk) {
     ConduitDriver* const way = way_to(to, bulk);
     return way == nullptr ? nullptr : &way->conduit();
@@ -43,7 +46,21 @@ void Endpoint::Io::pump() {
   }
   if (!endpoint.output_.load(std::memory_order_relaxed)) return;
   std::size_t bytes = kFirstBytes;
-  while (pump_some(bytes)) bytes = kBatchBytes;
+  for (;;) {
+    while (pump_some(bytes)) bytes = kBatchBytes;
+    if (borrowers.empty()) return;
+    own_borrowed();
+    if (!endpoint.output_.load(std::memory_order_relaxed)) return;  // there is room, or an answer
+  }
+}
+
+// Before a send may end whose bytes are borrowed. What is read meanwhile has to wait for its
+// answers.
+void Endpoint::Io::own_borrowed() {
+  if (borrowers.empty()) return;
+  owning = true;
+  for (const auto& driver : std::exchange(borrowers, {})) driver->own();
+  owning = false;
 }
 
 // Of what streams may send over a long link while their windows are growing. Under the engine's
@@ -62,6 +79,7 @@ bool Endpoint::Io::pump_some(std::size_t bytes) {
     return peer == self || way_to(peer, bulk, link) != nullptr;
   };
   bool good = true, looped = false, more = false;
+  bool ends = false;  // a message of which something is borrowed
   std::array<ConduitDriver*, kBatch> used;
   std::size_t moved = 0;
   {
@@ -77,12 +95,22 @@ bool Endpoint::Io::pump_some(std::size_t bytes) {
         continue;
       }
       ConduitDriver* const way = way_to(frame.destination, body > core::kExpressBody, frame.link);
-      way->conduit().submit(frame);
+      if (frame.payload.size() >= kLeastBorrowed && way->borrows()) {
+        way->conduit().submit_borrowed(frame);
+        const auto borrower = way->shared_from_this();
+        if (std::ranges::find(borrowers, borrower) == borrowers.end()) {
+          borrowers.push_back(borrower);
+        }
+      } else {
+        way->conduit().submit(frame);
+      }
       if (far && body > core::kExpressBody) pause.sent(now(), body);
       used[moved++] = way;
       sum += body;
+      ends = !borrowers.empty() && engine.payload_ends();
+      if (ends) break;
     }
-    engine.payload_copied();
+    if (!ends) engine.payload_copied();
     if (!reads && engine.has_readings()) {
       reads = true;
       asio::post(io, [this] { read_piece(); });
@@ -95,6 +123,13 @@ bool Endpoint::Io::pump_some(std::size_t bytes) {
     if (i == 0 || used[i] != used[i - 1]) used[i]->flush();
   }
   if (moved > 0) flushed_by(*used[moved - 1]);
+  if (ends) {
+    own_borrowed();
+    const std::lock_guard lock(endpoint.mutex_);
+    endpoint.engine_.payload_copied();
+    more = endpoint.engine_.has_output();
+    endpoint.publish();
+  }
   if (!good) tell_broken(self);
   return looped || (moved > 0 && more);
 }

@@ -53,6 +53,7 @@ struct Endpoint::Io {
   /// meanwhile they have pumped.
   void pump();
   bool pump_some(std::size_t bytes);
+  void own_borrowed();
   /// False: nothing was done.
   bool send_at_once(core::SendOp& op);
   void flushed_by(const ConduitDriver& way);
@@ -117,8 +118,10 @@ struct Endpoint::Io {
   bool far = false;       // some link is long
   core::AfterPause pause;
   std::shared_ptr<Direct> direct;
-  bool open = false;   // all gates are ready: frames flow
-  bool reads = false;  // read_piece() has been posted
+  bool open = false;                                      // all gates are ready: frames flow
+  bool reads = false;                                     // read_piece() has been posted
+  bool owning = false;                                    // in own_borrowed()
+  std::vector<std::shared_ptr<ConduitDriver>> borrowers;  // with frames that borrow from sends
   bool told_crossed = false;
   std::map<std::size_t, core::Growth> early;         // growths whose predecessors have not come
   std::set<std::pair<int, core::NodeId>> passed_on;  // who goes on without which gateway

@@ -10,6 +10,7 @@ class PlainStream final : public Stream {
   using Stream::Stream;
   Moved read(std::span<const iovec> into) override;
   Moved write(std::span<const iovec> from) override;
+  bool gathers() const override { return true; }
 };
 
 }  // namespace isthmus::net

@@ -48,6 +48,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   virtual bool wait_again(Wait /*what*/) { return false; }
   virtual void close();
   virtual Leg leg() const { return Leg::Socket; }
+  /// What is written is copied once, from wherever it is; not so where it is encrypted.
+  virtual bool gathers() const { return false; }
 
   Socket& socket() { return socket_; }
   /// The other end's address, for messages.
