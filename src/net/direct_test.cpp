@@ -188,6 +188,34 @@ TEST_F(DirectTest, TheRestOfAFrameIsReadToItsPlace) {
   EXPECT_EQ(end.placed, 1);
 }
 
+// Of many frames some are written, in part too, and some wait when they are owned.
+TEST_F(DirectTest, WhatIsBorrowedMayChangeOnceItIsOwned) {
+  constexpr std::size_t kPayload = 60'000, kHead = 16, kFrames = 40;
+  std::vector<std::byte> body(kHead + kPayload);
+  for (std::size_t i = 0; i < body.size(); ++i) body[i] = static_cast<std::byte>(i * 7 + i / 256);
+  End& end = ends_[1];
+  end.expected.assign(body.begin() + kHead, body.end());
+  end.place.resize(kPayload);
+  end.places = 1'000'000;
+  EXPECT_FALSE(stands(0));
+  ASSERT_TRUE(run_until([&] { return stands(0) && stands(1); }));
+  core::OutFrame frame;
+  frame.kind = core::FrameKind::Piece;
+  frame.source = 0;
+  frame.destination = 1;
+  frame.payload = body;
+  ConduitDriver& driver = *ends_[0].direct->to(1);
+  for (std::size_t i = 0; i < kFrames; ++i) {
+    driver.conduit().submit_borrowed(frame);
+    driver.flush();
+  }
+  driver.own();
+  EXPECT_FALSE(driver.conduit().own_some(0));
+  std::ranges::fill(body, std::byte{0});
+  ASSERT_TRUE(run_until([&] { return end.arrived == kFrames * body.size(); }));
+  EXPECT_GT(end.placed, 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(FirstToSpeak, DirectTest, testing::Values(0U, 1U));
 
 TEST_F(DirectTest, ProcessesOfOneHostReadEachOther) {
