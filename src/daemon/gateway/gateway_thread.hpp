@@ -47,8 +47,15 @@ class GatewayThread {
     if (!own_) return Result(work());
     std::packaged_task<Result()> task(std::ref(work));
     std::future<Result> result = task.get_future();
-    asio::post(io(), [task = std::move(task)]() mutable { task(); });
-    result.wait();
+    // The thread lets go of what was thrown before the owner sees it, who then frees it alone.
+    const auto left = std::make_shared<std::promise<void>>();
+    const std::future<void> over = left->get_future();
+    asio::post(io(), [task = std::move(task), left]() mutable {
+      task();
+      task = {};
+      left->set_value();
+    });
+    over.wait();
     hear();
     return result.get();
   }
