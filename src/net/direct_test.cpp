@@ -163,15 +163,23 @@ TEST_P(DirectTest, WhoFindsNoPortConnectsToTheOther) {
   EXPECT_TRUE(run_until([&] { return ends_[1].arrived == 10; }));
 }
 
-// Frames that come in part: of many that are sent at once most do.
-TEST_F(DirectTest, TheRestOfAFrameIsReadToItsPlace) {
-  constexpr std::size_t kPayload = 60'000, kHead = 16, kFrames = 40;
+// A body whose payload the end has a place for, and expects.
+template <class End>
+std::vector<std::byte> landing_at(End& end) {
+  constexpr std::size_t kPayload = 60'000, kHead = 16;
   std::vector<std::byte> body(kHead + kPayload);
   for (std::size_t i = 0; i < body.size(); ++i) body[i] = static_cast<std::byte>(i * 7 + i / 256);
-  End& end = ends_[1];
   end.expected.assign(body.begin() + kHead, body.end());
   end.place.resize(kPayload);
   end.places = 1'000'000;
+  return body;
+}
+
+// Frames that come in part: of many that are sent at once most do.
+TEST_F(DirectTest, TheRestOfAFrameIsReadToItsPlace) {
+  constexpr std::size_t kFrames = 40;
+  const std::vector<std::byte> body = landing_at(ends_[1]);
+  End& end = ends_[1];
   EXPECT_FALSE(stands(0));
   ASSERT_TRUE(run_until([&] { return stands(0) && stands(1); }));
   const auto send_all = [&] {
@@ -190,13 +198,9 @@ TEST_F(DirectTest, TheRestOfAFrameIsReadToItsPlace) {
 
 // Of many frames some are written, in part too, and some wait when they are owned.
 TEST_F(DirectTest, WhatIsBorrowedMayChangeOnceItIsOwned) {
-  constexpr std::size_t kPayload = 60'000, kHead = 16, kFrames = 40;
-  std::vector<std::byte> body(kHead + kPayload);
-  for (std::size_t i = 0; i < body.size(); ++i) body[i] = static_cast<std::byte>(i * 7 + i / 256);
+  constexpr std::size_t kFrames = 40;
+  std::vector<std::byte> body = landing_at(ends_[1]);
   End& end = ends_[1];
-  end.expected.assign(body.begin() + kHead, body.end());
-  end.place.resize(kPayload);
-  end.places = 1'000'000;
   EXPECT_FALSE(stands(0));
   ASSERT_TRUE(run_until([&] { return stands(0) && stands(1); }));
   core::OutFrame frame;
