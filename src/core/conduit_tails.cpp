@@ -60,6 +60,11 @@ bool Conduit::avoided(const Stream& stream) const {
   return 2 * static_cast<std::size_t>(late) < streams_.size();
 }
 
+bool Conduit::avoids(StreamId id) const {
+  const auto stream = streams_.find(id);
+  return stream != streams_.end() && avoided(stream->second);
+}
+
 // The first of them that may go by this stream; 0: none.
 std::uint64_t Conduit::late_for(StreamId id, bool bulk) const {
   if (overdue_.empty()) return 0;

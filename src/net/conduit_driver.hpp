@@ -14,6 +14,7 @@
 
 #include "core/after_pause.hpp"
 #include "core/conduit.hpp"
+#include "core/crowd.hpp"
 #include "core/stream_count.hpp"
 #include "net/pacer.hpp"
 #include "net/stream.hpp"
@@ -89,6 +90,8 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   void most_in_turn(std::size_t bytes) { most_in_turn_ = bytes; }
   /// Of the streams over a long path so many take what is sent, as long as they can.
   void use_streams(std::size_t count) { used_ = count; }
+  /// Others share the path over which the streams are: bulk goes by as few as the crowd has it.
+  void join(std::shared_ptr<core::Crowd> crowd) { crowd_ = std::move(crowd); }
   /// The pacer's word: bulk may go on.
   void take_turn();
 
@@ -103,6 +106,8 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   void write(const LinePtr& line);
   bool write_batch(const LinePtr& line, std::size_t limit);
   bool for_express(const LinePtr& line) const;
+  bool off_bulk(const LinePtr& line) const;
+  void choose();
   std::size_t turn() const;
   void write_in_turns();
   void write_among(std::size_t count);
@@ -128,6 +133,8 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   std::size_t turn_ = 0;  // of lines_, whose turn it is
   std::size_t most_in_turn_ = core::kLeastTurn;
   std::size_t used_ = std::numeric_limits<std::size_t>::max();
+  std::shared_ptr<core::Crowd> crowd_;  // null: all streams take bulk
+  core::Crowd::Member in_crowd_;
   core::AfterPause pause_;
   core::Time round_trip_{};  // of the streams, when they were connected; 0: unknown
   std::string congestion_;

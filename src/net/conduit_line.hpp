@@ -28,6 +28,7 @@ struct ConduitDriver::Line {
   bool greeted = false;
   bool far = false;                     // a round trip is core::kFarRoundTrip or longer
   bool blocked = false;                 // waits until the stream can take more
+  bool spare = false;                   // bulk goes by others
   bool rests = false;                   // waits until the stream can be read
   std::deque<core::PacketPtr> packets;  // being written
   std::size_t written = 0;              // of the first of them

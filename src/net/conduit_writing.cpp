@@ -81,6 +81,21 @@ bool ConduitDriver::for_express(const LinePtr& line) const {
   return line->far && lines_.size() >= kLeastForExpress && line == lines_.front();
 }
 
+bool ConduitDriver::off_bulk(const LinePtr& line) const {
+  return for_express(line) || (line->spare && lines_.size() > 1);
+}
+
+// The first streams take bulk; others instead of those whose frames are late.
+void ConduitDriver::choose() {
+  if (!crowd_ || !conduit_.bulk_waits()) return;
+  const int most = crowd_->streams(in_crowd_, now());
+  int chosen = 0;
+  for (const auto& line : lines_) {
+    line->spare = chosen >= most;
+    if (!line->spare && !for_express(line) && !conduit_.avoids(line->id)) ++chosen;
+  }
+}
+
 // Small frames wait behind what a stream has taken, where none is for express frames alone.
 std::size_t ConduitDriver::turn() const {
   return lines_.size() >= kLeastForExpress ? most_in_turn_ : kTurn;
@@ -88,6 +103,7 @@ std::size_t ConduitDriver::turn() const {
 
 // So that all windows fill alike; where few streams suffice, the others take what those cannot.
 void ConduitDriver::write_in_turns() {
+  choose();
   if (for_express(lines_.front())) write(LinePtr(lines_.front()));
   if (beginning_anew() && (!pacer_ || pacer_->may_send(*this))) write_where_room();
   if (used_ < lines_.size()) write_among(used_);
@@ -125,7 +141,7 @@ void ConduitDriver::write_where_room() {
   std::vector<std::pair<std::int64_t, LinePtr>> open;
   if (conduit_.bulk_waits()) {
     for (const auto& line : lines_) {
-      if (line->blocked || !line->up || for_express(line)) continue;
+      if (line->blocked || !line->up || off_bulk(line)) continue;
       open.emplace_back(room_in_window(line->stream->socket().native_handle()), line);
     }
   }
@@ -158,7 +174,7 @@ void ConduitDriver::write_few() {
 // segments: the last one of a frame, and an acknowledgement before it, are whole ones to it.
 void ConduitDriver::fill(const LinePtr& line) {
   constexpr std::int64_t kRounding = 2 * std::int64_t{1460};
-  if (line->blocked || !line->up || for_express(line)) return;
+  if (line->blocked || !line->up || off_bulk(line)) return;
   std::int64_t room = room_in_window(line->stream->socket().native_handle());
   while (!closed_ && conduit_.bulk_waits()) {
     const std::size_t next = std::max<std::size_t>(1, conduit_.next_bulk());
@@ -181,7 +197,7 @@ bool ConduitDriver::write_batch(const LinePtr& line, std::size_t limit) {
   if (line->blocked || !line->up) return false;
   if (line->packets.empty()) {
     const bool due = !pacer_ || pacer_->may_send(*this);
-    conduit_.output(line->id, now(), limit, taken_, due && !for_express(line));
+    conduit_.output(line->id, now(), limit, taken_, due && !off_bulk(line));
     std::size_t bytes = 0;
     for (const auto& packet : taken_) bytes += packet->size;
     line->packets.insert(line->packets.end(), std::make_move_iterator(taken_.begin()),

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/bursts.hpp"
+#include "core/crowd.hpp"
 #include "core/peer_memory.hpp"
 #include "core/world.hpp"
 #include "net/conduit_driver.hpp"
@@ -115,6 +116,8 @@ class Direct : public std::enable_shared_from_this<Direct> {
   void say(Peer& peer, std::span<const std::byte> control);
   std::shared_ptr<Pacer> pacer_to(std::size_t cluster, const core::Direct& link);
   void hold_streams(Peer& peer, const core::Direct& link);
+  std::shared_ptr<core::Crowd> crowd_to(std::size_t cluster, double rate, core::Time round_trip);
+  int wanted(const Peer& peer, core::Time time) const;
   void count(Peer& peer);
   void stand_by();
   static asio::awaitable<void> standing_by(std::shared_ptr<Direct> self, PeerPtr peer);
@@ -136,7 +139,9 @@ class Direct : public std::enable_shared_from_this<Direct> {
   std::string shm_address_;  // for processes of this host
   std::vector<std::string> tcp_addresses_;
   std::map<core::NodeId, PeerPtr> peers_;
-  std::map<std::size_t, std::shared_ptr<Pacer>> pacers_;  // by the peers' cluster
+  // By the peers' cluster.
+  std::map<std::size_t, std::shared_ptr<Pacer>> pacers_;
+  std::map<std::size_t, std::shared_ptr<core::Crowd>> crowds_;
 };
 
 }  // namespace isthmus::net

@@ -19,18 +19,21 @@ constexpr int kAllHeld = 256;
 constexpr int kDialsAtOnce = 4;
 constexpr double kUnknownRate = 125e6;  // bytes a second, of a link of which the grid says none
 
+double seconds(core::Time time) { return std::chrono::duration<double>(time).count(); }
+
 }  // namespace
 
 // The first stream tells whether its kernel lets it begin anew after a pause; then others stand by,
 // once what the conduit carries shows that they are needed.
 void Direct::hold_streams(Peer& peer, const core::Direct& link) {
-  if (peer.streams == 0 || link.streams > 0 || link.shm) return;
-  if (peer.driver->goes_by(Stream::Leg::Ucx)) return;
+  if (link.streams > 0 || link.shm || peer.driver->goes_by(Stream::Leg::Ucx)) return;
   const auto figures = peer.driver->figures();
-  if (figures.size() != 1 || !peer.driver->begins_anew()) return;
-  const core::Time round_trip = figures.begin()->second.rtt;
-  const double rtt = std::chrono::duration<double>(round_trip).count();
+  if (figures.size() != 1) return;
+  const double rtt = link.rtt > 0 ? link.rtt : seconds(figures.begin()->second.min_rtt);
+  const core::Time round_trip(static_cast<std::int64_t>(rtt * 1e9));
   const double rate = link.rate > 0 ? link.rate : kUnknownRate;
+  peer.driver->join(crowd_to(world_.cluster_of_node(peer.node), rate, round_trip));
+  if (peer.streams == 0 || !peer.driver->begins_anew()) return;
   const auto size = [this](std::size_t cluster) {
     return static_cast<std::size_t>(world_.clusters[cluster].size);
   };
@@ -40,10 +43,28 @@ void Direct::hold_streams(Peer& peer, const core::Direct& link) {
   peer.bursts.begin(now(), round_trip, peer.held);
 }
 
+// The others of this process's cluster may do as it does.
+std::shared_ptr<core::Crowd> Direct::crowd_to(std::size_t cluster, double rate,
+                                              core::Time round_trip) {
+  auto& crowd = crowds_[cluster];
+  if (!crowd) {
+    const int sharing = world_.clusters[world_.cluster_of_node(self_)].size;
+    crowd = std::make_shared<core::Crowd>(rate, round_trip, sharing, now());
+  }
+  return crowd;
+}
+
+// None, until those who send together have been seen.
+int Direct::wanted(const Peer& peer, core::Time time) const {
+  const auto crowd = crowds_.find(world_.cluster_of_node(peer.node));
+  if (crowd == crowds_.end() || !crowd->second->known(time)) return 1;
+  return std::min(crowd->second->streams(time), peer.bursts.streams(time));
+}
+
 void Direct::count(Peer& peer) {
   const std::uint64_t bulk = peer.driver->conduit().counts().bulk_bytes;
   if (bulk != peer.bulk) peer.bursts.moved(now(), bulk - std::exchange(peer.bulk, bulk));
-  if (dials_ < kDialsAtOnce && peer.streams < peer.bursts.streams(now())) stand_by();
+  if (dials_ < kDialsAtOnce && peer.streams < wanted(peer, now())) stand_by();
 }
 
 // One more for each peer in turn.
@@ -53,7 +74,7 @@ void Direct::stand_by() {
     for (const auto& [node, peer] : peers_) {
       if (dials_ >= kDialsAtOnce) return;
       const bool dials = peer->streams > 0 && !peer->ended;
-      if (!dials || peer->streams >= peer->bursts.streams(time)) continue;
+      if (!dials || peer->streams >= wanted(*peer, time)) continue;
       ++peer->streams;
       ++dials_;
       asio::co_spawn(io_, standing_by(shared_from_this(), peer), asio::detached);
