@@ -11,7 +11,8 @@ in the first one: the program's name says whether, and under which library or pa
 
 By default a program's first and last number of ranks meet one library or one mixed pair each, so
 that every library and pair meets programs of every kind in minutes. Which ones, the program's name
-says: a new program changes nothing for the others. With --all-libraries each number meets all.
+says: a new program changes nothing for the others. Those in Fortran meet all of theirs. With
+--all-libraries each number meets all.
 """
 
 from __future__ import annotations
@@ -61,6 +62,16 @@ def pairs_for(program: Path, ranks: int) -> list[tuple[str, str]]:
     return [of_one if (ranks_of(program).index(ranks) + len(program.name)) % 2 == 0 else of_two]
 
 
+def fortran_pairs_for(program: Path, ranks: int) -> list[tuple[str, str]]:
+    """A program meets all: Open MPI with its first number of ranks, the others with its last."""
+    every = ranks_of(program)
+    return [
+        pair
+        for pair in FORTRAN_PAIRS
+        if ranks == (every[0] if pair == ("openmpi4", "openmpi4") else every[-1])
+    ]
+
+
 def mapped_pairs_for(program: Path, ranks: int) -> list[tuple[str, str]]:
     """Of a fourth of the programs, with its most ranks, the library or pair that test_c has."""
     number = zlib.crc32(f"map {program.relative_to(mpis.PROGRAMS)}".encode())
@@ -68,9 +79,16 @@ def mapped_pairs_for(program: Path, ranks: int) -> list[tuple[str, str]]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    everything = metafunc.config.getoption("--all-libraries")
+    if metafunc.function is test_fortran:
+        every = [
+            case(program, ranks, pair)
+            for program, ranks in runs(FORTRAN_PROGRAMS, everything=everything)
+            for pair in (FORTRAN_PAIRS if everything else fortran_pairs_for(program, ranks))
+        ]
+        metafunc.parametrize(("program", "ranks", "pair"), every)
     if metafunc.function not in (test_c, test_c_on_a_map):
         return
-    everything = metafunc.config.getoption("--all-libraries")
     mapped = metafunc.function is test_c_on_a_map
     chosen = [
         case(program, ranks, pair)
@@ -147,10 +165,6 @@ def test_c_on_a_map(isthmus, programs, tmp_path, program, ranks, pair):
     expect_success(isthmus("run", "-g", grid, "--map", ranks_of_all, east, timeout=240))
 
 
-@pytest.mark.parametrize(
-    ("program", "ranks", "pair"),
-    [case(*run, pair) for run in runs(FORTRAN_PROGRAMS) for pair in FORTRAN_PAIRS],
-)
 def test_fortran(isthmus, programs, program, ranks, pair):
     run_on_both(isthmus, programs, program, ranks, pair)
 
