@@ -1,27 +1,12 @@
 #include "core/type_map.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
+#include "core/checked.hpp"
 #include "core/wire.hpp"
 
 namespace isthmus::core {
-namespace {
-
-bool times(std::int64_t a, std::int64_t b, std::int64_t& out) {
-  return !__builtin_mul_overflow(a, b, &out);
-}
-bool plus(std::int64_t a, std::int64_t b, std::int64_t& out) {
-  return !__builtin_add_overflow(a, b, &out);
-}
-
-[[noreturn]] void too_large() {
-  throw std::length_error(
-      "a datatype reaches over more bytes, or has more parts, than can be told");
-}
-
-}  // namespace
 
 TypeMap TypeMap::basic(std::int64_t size, std::int64_t extent, int element) {
   TypeMap map;
@@ -198,52 +183,6 @@ std::optional<TypeMap> TypeMap::decode(std::span<const std::byte> bytes) {
   return map;
 }
 
-std::uint32_t TypeMapBuilder::put(const TypeMap::Node& node) {
-  if (!map_.add(node)) too_large();
-  return static_cast<std::uint32_t>(map_.nodes_.size() - 1);
-}
-
-TypeMapBuilder::Element TypeMapBuilder::element(const TypeMap& from) {
-  if (from.size_ == 0) return {};
-  const auto nodes = static_cast<std::uint32_t>(map_.nodes_.size());
-  const auto entries = static_cast<std::int64_t>(map_.entries_.size());
-  if (map_.nodes_.size() + map_.entries_.size() + from.nodes_.size() + from.entries_.size() >
-      TypeMap::kMaxParts) {
-    too_large();
-  }
-  for (TypeMap::Entry e : from.entries_) {
-    e.child += nodes;
-    map_.entries_.push_back(e);
-  }
-  for (TypeMap::Node node : from.nodes_) {
-    if (node.kind == TypeMap::Kind::Repeat) node.child += nodes;
-    if (node.kind == TypeMap::Kind::List) node.stride += entries;
-    map_.nodes_.push_back(node);
-  }
-  return {.node = nodes + from.root_, .extent = from.extent_, .empty = false};
-}
-
-std::uint32_t TypeMapBuilder::run(std::int64_t size, int element) {
-  return put({.element = static_cast<std::uint8_t>(element), .size = size});
-}
-
-std::uint32_t TypeMapBuilder::repeat(std::uint32_t child, std::int64_t count, std::int64_t stride) {
-  if (count == 1) return child;
-  const TypeMap::Node& node = map_.nodes_[child];
-  if (node.kind == TypeMap::Kind::Run && stride == node.size) {
-    std::int64_t size = 0;
-    if (!times(node.size, count, size)) too_large();
-    return run(size, node.element);
-  }
-  std::int64_t span = 0, all = 0;
-  if (node.kind == TypeMap::Kind::Repeat && times(node.stride, node.count, span) &&
-      span == stride && times(node.count, count, all)) {
-    return put(
-        {.kind = TypeMap::Kind::Repeat, .child = node.child, .count = all, .stride = node.stride});
-  }
-  return put({.kind = TypeMap::Kind::Repeat, .child = child, .count = count, .stride = stride});
-}
-
 TypeMap TypeMap::compacted() const {
   std::vector<bool> used(nodes_.size());
   used[root_] = true;
@@ -277,130 +216,6 @@ TypeMap TypeMap::compacted() const {
   map.lower_ = nodes_[root_].low;
   map.extent_ = nodes_[root_].high - nodes_[root_].low;
   return map;
-}
-
-void TypeMapBuilder::place(std::uint32_t child, std::int64_t displacement) {
-  const TypeMap::Node& node = map_.nodes_[child];
-  if (!list_.empty() && node.kind == TypeMap::Kind::Run) {
-    TypeMap::Entry& before = list_.back();
-    const TypeMap::Node& other = map_.nodes_[before.child];
-    std::int64_t end = 0;
-    if (other.kind == TypeMap::Kind::Run && other.element == node.element &&
-        plus(before.displacement, other.size, end) && end == displacement) {
-      const std::int64_t grown = other.size + node.size;
-      if (grown > kFarthest) too_large();
-      if (merged_ == before.child) {  // nothing else names it
-        map_.nodes_[merged_].size = map_.nodes_[merged_].high = grown;
-      } else {
-        merged_ = run(grown, node.element);
-        before.child = merged_;
-      }
-      return;
-    }
-  }
-  if (list_.size() + map_.nodes_.size() + map_.entries_.size() >= TypeMap::kMaxParts) too_large();
-  list_.push_back({.displacement = displacement, .child = child});
-}
-
-void TypeMapBuilder::add(Element& element, std::int64_t block, std::int64_t displacement,
-                         std::int64_t count, std::int64_t stride) {
-  if (element.empty || block <= 0 || count <= 0) return;
-  if (element.block != block) {
-    element.block_node = repeat(element.node, block, element.extent);
-    element.block = block;
-  }
-  place(repeat(element.block_node, count, stride), displacement);
-}
-
-void TypeMapBuilder::add(const TypeMap& map, std::int64_t block, std::int64_t displacement,
-                         std::int64_t count, std::int64_t stride) {
-  Element one = element(map);
-  add(one, block, displacement, count, stride);
-}
-
-TypeMap TypeMapBuilder::build() && {
-  if (list_.empty()) return {};
-  std::uint32_t child = list_.front().child;
-  std::int64_t displacement = list_.front().displacement;
-  bool regular = list_.size() > 1;  // the same block again and again, at equal distances
-  const std::int64_t stride = regular ? list_[1].displacement - displacement : 0;
-  for (std::size_t i = 1; i < list_.size() && regular; ++i) {
-    regular =
-        list_[i].child == child && list_[i].displacement - list_[i - 1].displacement == stride;
-  }
-  if (regular) {
-    child = repeat(child, static_cast<std::int64_t>(list_.size()), stride);
-    list_.assign(1, {.displacement = displacement, .child = child});
-  }
-  if (list_.size() == 1 && displacement == 0) {
-    map_.root_ = child;
-  } else {
-    const auto first = static_cast<std::int64_t>(map_.entries_.size());
-    map_.entries_.insert(map_.entries_.end(), list_.begin(), list_.end());
-    map_.root_ = put({.kind = TypeMap::Kind::List,
-                      .count = static_cast<std::int64_t>(list_.size()),
-                      .stride = first});
-  }
-  return map_.compacted();
-}
-
-TypeMap subarray_map(const TypeMap& element, std::span<const std::int64_t> sizes,
-                     std::span<const std::int64_t> subsizes, std::span<const std::int64_t> starts,
-                     bool c_order) {
-  TypeMap map = element;
-  std::int64_t stride = element.extent();
-  for (std::size_t k = 0; k < sizes.size(); ++k) {
-    const std::size_t d = c_order ? sizes.size() - 1 - k : k;
-    std::int64_t first = 0;
-    if (!times(starts[d], stride, first)) too_large();
-    TypeMapBuilder builder;
-    builder.add(map, 1, first, subsizes[d], stride);
-    if (!times(stride, sizes[d], stride)) too_large();
-    map = std::move(builder).build();
-  }
-  return map.resized(0, stride);
-}
-
-TypeMap darray_map(const TypeMap& element, std::span<const Distribution> dimensions,
-                   std::int64_t rank, bool c_order) {
-  const std::size_t n = dimensions.size();
-  std::vector<std::int64_t> place(n);
-  for (std::size_t d = n; d-- > 0;) {
-    place[d] = rank % dimensions[d].processes;
-    rank /= dimensions[d].processes;
-  }
-  TypeMap map = element;
-  std::int64_t stride = element.extent();
-  for (std::size_t k = 0; k < n; ++k) {
-    const std::size_t d = c_order ? n - 1 - k : k;
-    const Distribution& how = dimensions[d];
-    const bool whole = how.kind == Distribution::Kind::None;
-    std::int64_t block = how.argument;
-    if (whole) block = how.size;
-    if (block <= 0) {
-      block = how.kind == Distribution::Kind::Cyclic
-                  ? 1
-                  : (how.size + how.processes - 1) / how.processes;
-    }
-    const std::int64_t first = whole ? 0 : place[d] * block;
-    const std::int64_t step = how.processes * block;
-    const std::int64_t left = std::max<std::int64_t>(how.size - first, 0);
-    const bool cyclic = how.kind == Distribution::Kind::Cyclic;
-    const std::int64_t full = cyclic ? (left + step - block) / step : 1;
-    const std::int64_t rest = cyclic ? left - full * step : 0;  // of a last, partial block
-    std::int64_t first_byte = 0, step_bytes = 0, rest_byte = 0;
-    if (!times(first, stride, first_byte) || !times(step, stride, step_bytes) ||
-        !times(first + full * step, stride, rest_byte)) {
-      too_large();
-    }
-    TypeMapBuilder builder;
-    const TypeMap spaced = map.resized(0, stride);
-    builder.add(spaced, cyclic ? block : std::min(block, left), first_byte, full, step_bytes);
-    builder.add(spaced, rest, rest_byte);
-    if (!times(stride, how.size, stride)) too_large();
-    map = std::move(builder).build();
-  }
-  return map.resized(0, stride);
 }
 
 }  // namespace isthmus::core
