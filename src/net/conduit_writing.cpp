@@ -89,15 +89,17 @@ bool ConduitDriver::off_bulk(const LinePtr& line) const {
 void ConduitDriver::choose() {
   if (!crowd_ || !conduit_.bulk_waits()) return;
   const int most = crowd_->streams(in_crowd_, now());
-  int chosen = 0;
+  std::size_t chosen = 0;
   for (const auto& line : lines_) {
-    line->spare = chosen >= most;
+    line->spare = chosen >= static_cast<std::size_t>(most);
     if (!line->spare && !for_express(line) && !conduit_.avoids(line->id)) ++chosen;
   }
+  if (std::exchange(takers_, chosen) != chosen) share_unsent();
 }
 
 // Small frames wait behind what a stream has taken, where none is for express frames alone.
 std::size_t ConduitDriver::turn() const {
+  if (takers_ == 1) return kWriteBatch;
   return lines_.size() >= kLeastForExpress ? most_in_turn_ : kTurn;
 }
 
@@ -151,7 +153,8 @@ void ConduitDriver::write_where_room() {
     auto& [room, line] = open.back();
     // A few at a time, that windows may stay alike.
     const auto some = static_cast<std::size_t>(std::max<std::int64_t>(room / 4, 0));
-    if (write_counted(line, std::clamp(some, kTurn, most_in_turn_), room)) {
+    const std::size_t limit = takers_ == 1 ? turn() : std::clamp(some, kTurn, most_in_turn_);
+    if (write_counted(line, limit, room)) {
       std::push_heap(open.begin(), open.end());
     } else {
       open.pop_back();
@@ -260,7 +263,9 @@ void ConduitDriver::take_turn() {
 }
 
 void ConduitDriver::share_unsent() {
-  const int streams = static_cast<int>(std::max<std::size_t>(1, lines_.size()));
+  // With those that take bulk one that takes small frames alone.
+  const auto streams = static_cast<int>(
+      takers_ < lines_.size() ? takers_ + 1 : std::max<std::size_t>(1, lines_.size()));
   for (const auto& line : lines_) {
     set_unsent(line->stream->socket().native_handle(), std::max(kUnsent / streams, kLeastUnsent));
   }
