@@ -157,7 +157,7 @@ class Conduit {
   void output(StreamId id, Time now, std::size_t limit, std::vector<PacketPtr>& out,
               bool bulk = true);
   bool has_output(StreamId id) const;
-  /// New frames stay off the stream: what it has carried of late is late.
+  /// New frames stay off the stream, since some that it carries are late.
   bool avoids(StreamId id) const;
   /// Whether some stream may have something to write; asks none of them.
   bool has_output() const;

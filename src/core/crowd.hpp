@@ -17,16 +17,16 @@ class Crowd {
   using Time = std::chrono::nanoseconds;
 
   /// What each conduit keeps for it.
-  struct Member {
+  struct Sender {
     std::int64_t period = -1;  ///< in which it sent the last time
   };
 
   /// Twice Linux's shortest retransmission timeout: who waits for one still belongs to the crowd.
   static constexpr Time kPeriod = std::chrono::milliseconds(400);
-  /// A window should hold so many that begin anew. One of few segments has none behind a lost one
-  /// to tell of it, and waits for a timeout (2026-11: alltoall of 1 MiB, 8 + 8 processes over 1
-  /// Gbit/s at 20 ms, 100 Mbit/s each: 3.7 to 4.0 s with 3 to 6 streams for each pair, 1.5 to 1.8
-  /// with 2, 1.4 to 1.6 with 1; natively 1.35).
+  /// So many first windows should be under way in a stream. With few segments none follows a lost
+  /// one to tell of it, and it waits for a timeout (2026-11: alltoall of 1 MiB, 8 + 8 processes
+  /// over 1 Gbit/s at 20 ms, 100 Mbit/s each: 3.7 to 4.0 s with 3 to 6 streams for each pair, 1.5
+  /// to 1.8 with 2, 1.4 to 1.6 with 1; natively 1.35).
   static constexpr double kWindows = 2;
 
   /// Of a path of so many bytes a second and that round trip. As many processes as `sharing` may do
@@ -39,18 +39,18 @@ class Crowd {
   /// It has lasted for so long that those who send together have been seen.
   bool known(Time now) const { return now - began_ > kPeriod; }
 
-  /// The member sends bulk now, over no more than so many streams.
-  int streams(Member& member, Time now) {
+  /// The conduit sends bulk now, over no more than so many streams.
+  int streams(Sender& sender, Time now) {
     begin(now);
-    if (std::exchange(member.period, period_) != period_) ++count_;
+    if (std::exchange(sender.period, period_) != period_) ++count_;
     return streams(now);
   }
-  /// Each of those who send bulk now sends it over no more than so many.
+  /// The same, of any that sends in this period.
   int streams(Time now) {
     begin(now);
-    const std::size_t members = std::max(count_, before_);
-    if (members <= 1) return kMostStreams;
-    const double each = windows_ / kWindows / (sharing_ * static_cast<double>(members));
+    const std::size_t senders = std::max(count_, before_);
+    if (senders <= 1) return kMostStreams;
+    const double each = windows_ / kWindows / (sharing_ * static_cast<double>(senders));
     return static_cast<int>(std::clamp(each, 1.0, double{kMostStreams}));
   }
 
@@ -63,11 +63,11 @@ class Crowd {
     period_ = period;
   }
 
-  double windows_;  // that begin anew, which fill the path
+  double windows_;  // first ones, which fill the path
   int sharing_;
   Time began_;
   std::int64_t period_ = -1;
-  std::size_t count_ = 0, before_ = 0;  // members of this period, and of the last
+  std::size_t count_ = 0, before_ = 0;  // senders of this period, and of the last
 };
 
 }  // namespace isthmus::core

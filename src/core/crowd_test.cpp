@@ -11,17 +11,17 @@ using namespace std::chrono_literals;
 
 constexpr double kRate = 125e6;  // 172 windows fill it for 20 ms
 
-// So many members send.
-int each_of(int members, Crowd& crowd, Crowd::Time now) {
-  std::vector<Crowd::Member> all(static_cast<std::size_t>(members));
-  for (auto& member : all) crowd.streams(member, now);
+// So many send.
+int each_of(int senders, Crowd& crowd, Crowd::Time now) {
+  std::vector<Crowd::Sender> all(static_cast<std::size_t>(senders));
+  for (auto& sender : all) crowd.streams(sender, now);
   EXPECT_EQ(crowd.streams(all[0], now), crowd.streams(now));
   return crowd.streams(now);
 }
 
 TEST(Crowd, WhoSendsAloneHasAllStreams) {
   Crowd crowd(kRate, 20ms, 8, 0s);
-  Crowd::Member one;
+  Crowd::Sender one;
   for (auto now = 1s + 0ms; now < 3s; now += 50ms) {
     EXPECT_EQ(crowd.streams(one, now), kMostStreams);
   }
@@ -41,7 +41,7 @@ TEST(Crowd, OneStreamIsLeft) {
 
 TEST(Crowd, WhoHasCeasedCountsForAPeriodMore) {
   Crowd crowd(kRate, 20ms, 1, 0s);
-  Crowd::Member one;
+  Crowd::Sender one;
   each_of(7, crowd, 4s);
   EXPECT_EQ(crowd.streams(one, 4s + Crowd::kPeriod), 172 / 2 / 7);
   EXPECT_EQ(crowd.streams(one, 4s + 2 * Crowd::kPeriod), kMostStreams);
@@ -49,7 +49,7 @@ TEST(Crowd, WhoHasCeasedCountsForAPeriodMore) {
 
 TEST(Crowd, APauseIsForgotten) {
   Crowd crowd(kRate, 20ms, 1, 0s);
-  Crowd::Member one;
+  Crowd::Sender one;
   each_of(7, crowd, 4s);
   EXPECT_EQ(crowd.streams(one, 60s), kMostStreams);
 }

@@ -134,8 +134,9 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   std::size_t most_in_turn_ = core::kLeastTurn;
   std::size_t used_ = std::numeric_limits<std::size_t>::max();
   std::shared_ptr<core::Crowd> crowd_;  // null: all streams take bulk
-  core::Crowd::Member in_crowd_;
-  std::size_t takers_ = std::numeric_limits<std::size_t>::max();  // of bulk: so many lines
+  core::Crowd::Sender in_crowd_;
+  static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+  std::size_t takers_ = kAll;  // of bulk: so many lines
   core::AfterPause pause_;
   core::Time round_trip_{};  // of the streams, when they were connected; 0: unknown
   std::string congestion_;

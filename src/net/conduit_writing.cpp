@@ -81,20 +81,24 @@ bool ConduitDriver::for_express(const LinePtr& line) const {
   return line->far && lines_.size() >= kLeastForExpress && line == lines_.front();
 }
 
+// What others have lost goes again by spare lines, too, once nothing new waits.
 bool ConduitDriver::off_bulk(const LinePtr& line) const {
-  return for_express(line) || (line->spare && lines_.size() > 1);
+  return for_express(line) || (line->spare && lines_.size() > 1 && conduit_.unsent_bulk() > 0);
 }
 
 // The first streams take bulk; others instead of those whose frames are late.
 void ConduitDriver::choose() {
   if (!crowd_ || !conduit_.bulk_waits()) return;
-  const int most = crowd_->streams(in_crowd_, now());
+  const auto most = static_cast<std::size_t>(crowd_->streams(in_crowd_, now()));
+  const bool all = most >= lines_.size();
+  if (all && takers_ == kAll) return;
   std::size_t chosen = 0;
   for (const auto& line : lines_) {
-    line->spare = chosen >= static_cast<std::size_t>(most);
+    line->spare = chosen >= most;
     if (!line->spare && !for_express(line) && !conduit_.avoids(line->id)) ++chosen;
   }
-  if (std::exchange(takers_, chosen) != chosen) share_unsent();
+  const std::size_t takers = all ? kAll : chosen;
+  if (std::exchange(takers_, takers) != takers) share_unsent();
 }
 
 // Small frames wait behind what a stream has taken, where none is for express frames alone.

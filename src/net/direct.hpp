@@ -99,7 +99,8 @@ class Direct : public std::enable_shared_from_this<Direct> {
     int streams = 0;  // to be opened, and opened again when lost, from this side
     int held = 0;     // the most that `streams` may become; no more than it: none stand by
     core::Bursts bursts;
-    std::uint64_t bulk = 0;  // bytes that `bursts` has been told of
+    std::shared_ptr<core::Crowd> crowd;  // of all peers of its cluster; null: it has no streams yet
+    std::uint64_t bulk = 0;              // bytes that `bursts` has been told of
     std::string last_failure;
   };
   using PeerPtr = std::shared_ptr<Peer>;
@@ -117,7 +118,7 @@ class Direct : public std::enable_shared_from_this<Direct> {
   std::shared_ptr<Pacer> pacer_to(std::size_t cluster, const core::Direct& link);
   void hold_streams(Peer& peer, const core::Direct& link);
   std::shared_ptr<core::Crowd> crowd_to(std::size_t cluster, double rate, core::Time round_trip);
-  int wanted(const Peer& peer, core::Time time) const;
+  static int wanted(const Peer& peer, core::Time time);
   void count(Peer& peer);
   void stand_by();
   static asio::awaitable<void> standing_by(std::shared_ptr<Direct> self, PeerPtr peer);

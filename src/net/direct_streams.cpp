@@ -23,18 +23,21 @@ double seconds(core::Time time) { return std::chrono::duration<double>(time).cou
 
 }  // namespace
 
-// The first stream tells whether its kernel lets it begin anew after a pause; then others stand by,
+// With its first stream a conduit joins the crowd of those to the same cluster.
+//
+// That stream tells whether its kernel lets it begin anew after a pause; then others stand by,
 // once what the conduit carries shows that they are needed.
 void Direct::hold_streams(Peer& peer, const core::Direct& link) {
   if (link.streams > 0 || link.shm || peer.driver->goes_by(Stream::Leg::Ucx)) return;
   const auto figures = peer.driver->figures();
   if (figures.size() != 1) return;
-  // While all processes connect at once, each measures longer ones (2026-11: 60 ms for 20).
+  // Processes that connect all at once measure longer ones than there are (2026-11: 60 ms for 20).
   const double measured = seconds(figures.begin()->second.min_rtt);
   const double rtt = link.rtt > 0 ? std::min(link.rtt, measured) : measured;
   const core::Time round_trip(static_cast<std::int64_t>(rtt * 1e9));
   const double rate = link.rate > 0 ? link.rate : kUnknownRate;
-  peer.driver->join(crowd_to(world_.cluster_of_node(peer.node), rate, round_trip));
+  peer.crowd = crowd_to(world_.cluster_of_node(peer.node), rate, round_trip);
+  peer.driver->join(peer.crowd);
   if (peer.streams == 0 || !peer.driver->begins_anew()) return;
   const auto size = [this](std::size_t cluster) {
     return static_cast<std::size_t>(world_.clusters[cluster].size);
@@ -56,11 +59,10 @@ std::shared_ptr<core::Crowd> Direct::crowd_to(std::size_t cluster, double rate,
   return crowd;
 }
 
-// None, until those who send together have been seen.
-int Direct::wanted(const Peer& peer, core::Time time) const {
-  const auto crowd = crowds_.find(world_.cluster_of_node(peer.node));
-  if (crowd == crowds_.end() || !crowd->second->known(time)) return 1;
-  return std::min(crowd->second->streams(time), peer.bursts.streams(time));
+// One, until those who send together have been seen.
+int Direct::wanted(const Peer& peer, core::Time time) {
+  if (!peer.crowd || !peer.crowd->known(time)) return 1;
+  return std::min(peer.crowd->streams(time), peer.bursts.streams(time));
 }
 
 void Direct::count(Peer& peer) {
