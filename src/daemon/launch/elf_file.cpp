@@ -19,6 +19,7 @@ using Header = ElfW(Ehdr);
 using Segment = ElfW(Phdr);
 using Section = ElfW(Shdr);
 using Symbol = ElfW(Sym);
+using Dynamic = ElfW(Dyn);
 
 constexpr unsigned char kClass = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
 constexpr unsigned char kData =
@@ -83,18 +84,42 @@ std::string ElfFile::interpreter() const {
   return {};
 }
 
+std::string_view ElfFile::strings(std::uint32_t section) const {
+  const Header* header = at<Header>(0);
+  if (section >= header->e_shnum) return {};
+  const auto* names = at<Section>(header->e_shoff + section * sizeof(Section));
+  if (names == nullptr || names->sh_offset > bytes_.size()) return {};
+  return {reinterpret_cast<const char*>(bytes_.data() + names->sh_offset),
+          std::min<std::uint64_t>(names->sh_size, bytes_.size() - names->sh_offset)};
+}
+
+std::string ElfFile::soname() const {
+  if (!native_form()) return {};
+  const Header* header = at<Header>(0);
+  for (unsigned i = 0; i < header->e_shnum; ++i) {
+    const auto* table = at<Section>(header->e_shoff + i * sizeof(Section));
+    if (table == nullptr) return {};
+    if (table->sh_type != SHT_DYNAMIC) continue;
+    const std::string_view texts = strings(table->sh_link);
+    for (std::uint64_t k = 0; k < table->sh_size / sizeof(Dynamic); ++k) {
+      const auto* entry = at<Dynamic>(table->sh_offset + k * sizeof(Dynamic));
+      if (entry == nullptr || entry->d_tag == DT_NULL) return {};
+      if (entry->d_tag != DT_SONAME || entry->d_un.d_val >= texts.size()) continue;
+      const std::string_view rest = texts.substr(entry->d_un.d_val);
+      return std::string(rest.substr(0, rest.find('\0')));
+    }
+  }
+  return {};
+}
+
 bool ElfFile::defines(std::uint32_t table_type, std::string_view name) const {
   if (!native_form()) return false;
   const Header* header = at<Header>(0);
   for (unsigned i = 0; i < header->e_shnum; ++i) {
     const auto* table = at<Section>(header->e_shoff + i * sizeof(Section));
     if (table == nullptr) return false;
-    if (table->sh_type != table_type || table->sh_link >= header->e_shnum) continue;
-    const auto* names = at<Section>(header->e_shoff + table->sh_link * sizeof(Section));
-    if (names == nullptr || names->sh_offset > bytes_.size()) return false;
-    const std::string_view texts(
-        reinterpret_cast<const char*>(bytes_.data() + names->sh_offset),
-        std::min<std::uint64_t>(names->sh_size, bytes_.size() - names->sh_offset));
+    if (table->sh_type != table_type) continue;
+    const std::string_view texts = strings(table->sh_link);
     for (std::uint64_t k = 0; k < table->sh_size / sizeof(Symbol); ++k) {
       const auto* symbol = at<Symbol>(table->sh_offset + k * sizeof(Symbol));
       if (symbol == nullptr) break;

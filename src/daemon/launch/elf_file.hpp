@@ -25,6 +25,8 @@ class ElfFile {
   bool native_form() const;
   /// The dynamic loader it asks for; empty for static programs and for libraries.
   std::string interpreter() const;
+  /// The name by which programs ask for this library (DT_SONAME); empty without one.
+  std::string soname() const;
   /// Whether its dynamic symbol table defines `name`.
   bool exports(std::string_view name) const;
   /// Whether its full symbol table (absent when stripped) defines `name`.
@@ -37,6 +39,7 @@ class ElfFile {
   explicit ElfFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
   template <class T>
   const T* at(std::uint64_t offset) const;
+  std::string_view strings(std::uint32_t section) const;  // of a table of them; else empty
   bool defines(std::uint32_t table_type, std::string_view name) const;
 
   std::span<const std::byte> bytes_;  // the mapped file

@@ -45,7 +45,7 @@ Mapped read_maps(std::istream& maps) {
     }
   }
   for (const std::string& library : libraries) {
-    const std::string abi = abi_by_name(library.substr(library.rfind('/') + 1));
+    const std::string abi = abi_of(library);
     if (std::find(found.stubs.begin(), found.stubs.end(), abi) != found.stubs.end()) {
       found.covered_library = true;
     } else if (found.bare_library.empty()) {

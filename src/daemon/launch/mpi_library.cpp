@@ -42,6 +42,13 @@ bool is_version_of(std::string_view file_name, std::string_view known) {
          (file_name.size() == known.size() || file_name[known.size()] == '.');
 }
 
+std::string abi_by_name(std::string_view file_name) {
+  for (const Known& known : kKnown) {
+    if (is_version_of(file_name, known.file_name)) return std::string(known.abi);
+  }
+  return {};
+}
+
 std::string built_for(const std::string& libdir) {
   std::set<std::string> abis;
   std::error_code error;
@@ -66,22 +73,25 @@ bool is_mpi_library_name(std::string_view file_name) {
   return stems.contains(strip_version(file_name));
 }
 
-std::string abi_by_name(std::string_view file_name) {
-  for (const Known& known : kKnown) {
-    if (is_version_of(file_name, known.file_name)) return std::string(known.abi);
-  }
-  return {};
+std::string abi_of(const std::string& path) {
+  const std::string file_name = fs::path(path).filename().string();
+  std::string abi = abi_by_name(file_name);
+  if (!abi.empty()) return abi;
+  const auto elf = ElfFile::open(path);
+  return elf ? abi_by_name(elf->soname()) : "";
 }
 
 MpiLibrary identify_mpi_library(const std::string& path) {
-  const std::string file_name = fs::path(path).filename().string();
+  std::string name = fs::path(path).filename().string();
   const auto elf = ElfFile::open(path);
   if (!elf) {
     throw Failure("The MPI library \"" + path + "\" cannot be read as a shared library.",
                   "Check its permissions and installation.");
   }
+  // A copy, not a link, where files come out of a wheel: Intel MPI's libmpi.so (2026-11).
+  if (abi_by_name(name).empty()) name = elf->soname();
   for (const Known& known : kKnown) {
-    if (!is_version_of(file_name, known.file_name) || !elf->exports(known.marker)) continue;
+    if (!is_version_of(name, known.file_name) || !elf->exports(known.marker)) continue;
     const bool newer = !known.newer.empty() && elf->exports(known.newer);
     return {path, std::string(known.abi),
             std::string(newer ? known.newer_exports : known.older_exports)};

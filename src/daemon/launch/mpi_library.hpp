@@ -16,8 +16,9 @@ struct MpiLibrary {
 
 /// Whether a library's file name is that of an MPI implementation's C library of any ABI.
 bool is_mpi_library_name(std::string_view file_name);
-/// The ABI that a library of this file name has, if Isthmus knows it; else empty.
-std::string abi_by_name(std::string_view file_name);
+/// The ABI that a library has by its file name, or by the name that it says it has, if Isthmus
+/// knows it; else empty.
+std::string abi_of(const std::string& path);
 
 /// Reads the library. Throws Unwearable when its ABI is not one that Isthmus has a face for.
 MpiLibrary identify_mpi_library(const std::string& path);

@@ -97,6 +97,20 @@ TEST_F(ProgramTest, LibrariesOfUnknownAbi) {
   EXPECT_THAT(failure({"./app"}), HasSubstr("has an ABI that Isthmus does not know"));
 }
 
+// Wheels hold copies where there are links elsewhere: mpi4py loads Intel MPI's libmpi.so.
+TEST_F(ProgramTest, TheNameThatALibraryGivesItself) {
+  compile("libmpi.so", "int MPIR_Err_return_comm; int MPI_Init(void) { return 0; }",
+          "-shared -fPIC -Wl,-soname,libmpi.so.12");
+  const MpiLibrary library = identify_mpi_library(path("libmpi.so"));
+  EXPECT_EQ(library.path, path("libmpi.so"));
+  EXPECT_EQ(library.abi, "mpich");
+  EXPECT_EQ(library.exports, "mpich-4.0");
+  EXPECT_EQ(abi_of(path("libmpi.so")), "mpich");
+  compile("libmpi.so", "int MPI_Init(void) { return 0; }", "-shared -fPIC");
+  EXPECT_THROW(identify_mpi_library(path("libmpi.so")), Unwearable);
+  EXPECT_EQ(abi_of(path("libmpi.so")), "");
+}
+
 TEST_F(ProgramTest, MissingMpiLibrary) {
   make_mpi("libmpi_abi.so.1", "");
   fs::remove(path("libmpi_abi.so.1"));
