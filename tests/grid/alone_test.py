@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
 STATIC = "int MPI_Init(void) { return 7; } int main(void) { return MPI_Init(); }"
 
 
-@pytest.fixture(params=mpis.ALL)
+@pytest.fixture(params=mpis.TESTED)
 def program(request, programs: Path) -> Path:
     return mpis.ALL[request.param].build_text(PROGRAM, programs / f"alone-{request.param}")
 

@@ -16,7 +16,7 @@ import pytest
 INPUTS = mpis.ROOT / "tests" / "applications"
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 PYTHON = "/usr/bin/python3"  # which finds the distribution's packages
-INTERPRETERS = [PYTHON, *(mpi.python for mpi in mpis.ALL.values() if mpi.python)]
+INTERPRETERS = [PYTHON, *mpis.pythons().values()]
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
 """
 
 
-@pytest.fixture(params=mpis.ALL)
+@pytest.fixture(params=mpis.TESTED)
 def program(request, programs: Path) -> Path:
     return mpis.ALL[request.param].build_text(PROGRAM, programs / f"environment-{request.param}")
 

@@ -12,8 +12,7 @@ import pytest
 
 from isthmus.bench.app.programs import KERNEL_FOLDER, KERNELS
 
-SINGLE = [(name, name) for name in mpis.ALL]
-MIXED = [("openmpi4", "mpich4"), ("mpich5", "openmpi5"), ("mpiabi5", "openmpi4")]
+SINGLE, MIXED = mpis.SINGLE, mpis.MIXED
 RANKS = (1, 8)
 MORE_RANKS = (1, 2, 4, 8)
 OTHER_RANKS = [("ep", 3), ("is", 5), ("lu", 6), ("bt", 3), ("sp", 6)]

@@ -80,8 +80,28 @@ ALL = {
             str(VENVS / "mpich/bin/python"),
         ),
         Mpi("mpiabi5", str(VENVS / "mpich/bin/mpicc_abi"), None, str(VENVS / "mpich/bin/mpiexec")),
+        Mpi(
+            "intel2021",
+            str(ROOT / "tools/mpicc_intel"),
+            None,
+            str(VENVS / "intel/bin/mpiexec"),
+            str(VENVS / "intel/bin/python"),
+        ),
     )
 }
+
+# Not of the set-up: `make grid-intel` installs Intel MPI, half a gigabyte, and tests with it alone.
+CHOSEN = os.environ.get("TESTED_MPI", "")
+TESTED = [CHOSEN] if CHOSEN else [name for name in ALL if name != "intel2021"]
+SINGLE = [(name, name) for name in TESTED]
+MIXED = [("openmpi4", "mpich4"), ("mpich5", "openmpi5"), ("mpiabi5", "openmpi4")]
+if CHOSEN:
+    MIXED = [(CHOSEN, "openmpi4"), ("mpich4", CHOSEN)]
+
+
+def pythons() -> dict[str, str]:
+    """The interpreters whose mpi4py uses a tested library, by its name."""
+    return {name: ALL[name].python or "" for name in TESTED if ALL[name].python}
 
 
 WITHOUT_SESSIONS = {"openmpi4"}
@@ -94,4 +114,4 @@ def needs_sessions(program: Path) -> bool:
 @cache
 def missing() -> list[str]:
     """Compilers that are not there; the set-up installs every one of them."""
-    return [mpi.cc for mpi in ALL.values() if shutil.which(mpi.cc) is None]
+    return [mpi.cc for mpi in map(ALL.get, TESTED) if mpi and shutil.which(mpi.cc) is None]

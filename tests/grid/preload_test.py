@@ -18,8 +18,10 @@ STUBS = {
     "openmpi5": "ompi-5.0",
     "mpich5": "mpich-5.0",
     "mpiabi5": "mpiabi-5.0",
+    "intel2021": "mpich-5.0",
 }
-EVERY_MPI = pytest.mark.parametrize("mpi", mpis.ALL.values(), ids=lambda m: m.name)
+TESTED = [mpis.ALL[name] for name in mpis.TESTED]
+EVERY_MPI = pytest.mark.parametrize("mpi", TESTED, ids=lambda mpi: mpi.name)
 NATIVE = Path(__file__).parent / "preload" / "native.c"
 TRACED = Path(__file__).parent / "preload" / "traced.c"
 TOOL = Path(__file__).parent / "preload" / "tool.c"
@@ -101,6 +103,46 @@ def test_mpi4py_without_a_grid(name: str) -> None:
     command = [mpi.mpirun, "-n", 2, "--", mpi.python, "-c", code]
     done = start(command, [stub(mpi)], ISTHMUS_LIBMPI=str(library))
     assert lines(done) == ["0 2 2", "1 2 2"]
+
+
+def compile_library(folder: Path, name: str, text: str) -> Path:
+    source, out = folder / f"{name}.c", folder / f"{name}.so"
+    source.write_text(text)
+    subprocess.run(["cc", "-shared", "-fPIC", source, "-o", out], check=True)
+    return out
+
+
+@pytest.mark.parametrize("name", sorted({*STUBS.values()}))
+@pytest.mark.parametrize("state", ["whole", "cut", "garbage", "absent"])
+def test_what_the_library_lacks_is_not_there(name: str, state: str, tmp_path: Path) -> None:
+    """What looks weakly for a function, as mpi4py does, finds what it would find natively; where
+    the library cannot be read it finds what the stub has."""
+    asks = """
+    extern int MPI_Barrier(void) __attribute__((weak));
+    extern int MPI_Ibarrier(void) __attribute__((weak));
+    extern int PMPI_Ibarrier(void) __attribute__((weak));
+    int has(void) {
+      return (MPI_Barrier != 0) + 2 * (MPI_Ibarrier != 0) + 4 * (PMPI_Ibarrier != 0);
+    }
+    """
+    extension = compile_library(tmp_path, "asks", asks)
+    library = compile_library(tmp_path, "lacks", "int MPI_Barrier(void) { return 0; }")
+    if state == "cut":
+        library.write_bytes(library.read_bytes()[:40])
+    elif state == "garbage":
+        library.write_bytes(library.read_bytes()[:64] + bytes(range(256)) * 64)
+    elif state == "absent":
+        library.unlink()
+    done = subprocess.run(
+        [sys.executable, "-c", f"import ctypes; print(ctypes.CDLL({str(extension)!r}).has())"],
+        env=os.environ
+        | {"LD_PRELOAD": str(LIBDIR / f"libisthmus-{name}.so"), "ISTHMUS_LIBMPI": str(library)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "1\n" if state == "whole" else "7\n"), done.stderr
 
 
 def build_tool(mpi: mpis.Mpi, folder: Path) -> Path:

@@ -21,7 +21,7 @@ rtt = "40 ms"
 SOURCE = Path(__file__).parent / "topology" / "tell.c"
 
 
-@pytest.fixture(params=mpis.ALL)
+@pytest.fixture(params=mpis.TESTED)
 def library(request) -> mpis.Mpi:
     return mpis.ALL[request.param]
 

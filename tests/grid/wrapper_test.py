@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
 """
 
 
-@pytest.fixture(params=mpis.ALL)
+@pytest.fixture(params=mpis.TESTED)
 def library(request) -> mpis.Mpi:
     return mpis.ALL[request.param]
 

@@ -59,6 +59,18 @@ Launcher examine(const std::string& path, const Site& site) {
                 "another launcher.");
 }
 
+/// The first of these that says what it is; what the first says otherwise. Wheels of Intel MPI hold
+/// an mpirun that wants I_MPI_ROOT beside an mpiexec that does not (2026-11).
+Launcher examine_any(const Words& paths, const Site& site) {
+  for (const std::string& path : paths) {
+    try {
+      return examine(path, site);
+    } catch (const Failure&) {
+    }
+  }
+  return examine(paths.front(), site);
+}
+
 // Debian keeps several MPIs side by side by suffix.
 Words names_for(const std::string& abi, const std::string& name) {
   Words names;
@@ -140,10 +152,10 @@ Launcher find_named(const LaunchChoice& choice, const std::optional<MpiLibrary>&
                       site.cluster + " names.",
                   "Leave that out, or name the MPI of the program.");
   }
-  const auto checked = [&](const std::string& path) {
-    Launcher launcher = examine(path, site);
+  const auto checked = [&](const Words& paths) {
+    Launcher launcher = examine_any(paths, site);
     if (!fits(launcher.kind, abi)) {
-      throw Failure("The launcher \"" + path + "\" on " + site.host + " is " +
+      throw Failure("The launcher \"" + launcher.path + "\" on " + site.host + " is " +
                         family(launcher.kind) + "'s, but " +
                         (library ? "the program is linked with \"" + library->path + "\"."
                                  : "another MPI is asked for."),
@@ -153,31 +165,34 @@ Launcher find_named(const LaunchChoice& choice, const std::optional<MpiLibrary>&
     return launcher;
   };
   if (choice.launch.find('/') != std::string::npos) {
-    return checked(find_program(choice.launch, site));
+    return checked({find_program(choice.launch, site)});
   }
   std::string tried;
-  const auto in_prefix = [&](const std::string& prefix) -> std::optional<std::string> {
-    if (prefix.empty()) return std::nullopt;
+  const auto in_prefix = [&](const std::string& prefix) {
+    Words paths;
+    if (prefix.empty()) return paths;
     for (const std::string& name : names_for(abi, choice.launch)) {
       std::string path = prefix + "/bin/" + name;
-      if (on_path(path, site)) return path;
+      if (on_path(path, site)) paths.push_back(std::move(path));
     }
-    tried += (tried.empty() ? "" : ", ") + prefix + "/bin";
-    return std::nullopt;
+    if (paths.empty()) tried += (tried.empty() ? "" : ", ") + prefix + "/bin";
+    return paths;
   };
   if (!choice.mpi.prefix.empty()) {
-    if (const auto path = in_prefix(choice.mpi.prefix)) return checked(*path);
+    const Words paths = in_prefix(choice.mpi.prefix);
+    if (!paths.empty()) return checked(paths);
   } else if (library) {
-    if (const auto path = in_prefix(prefix_of_library(library->path))) {
+    const Words paths = in_prefix(prefix_of_library(library->path));
+    if (!paths.empty()) {
       // /usr/bin/mpirun may be another MPI's; a better fit may still be on PATH.
-      Launcher launcher = examine(*path, site);
+      Launcher launcher = examine_any(paths, site);
       if (fits(launcher.kind, abi)) return launcher;
     }
   }
   // A prefix alone asks for that MPI's own launcher; a name (srun) may belong to no MPI.
   if (choice.mpi.prefix.empty() || !choice.launch.empty()) {
     for (const std::string& name : names_for(abi, choice.launch)) {
-      if (const auto path = on_path(name, site)) return checked(*path);
+      if (const auto path = on_path(name, site)) return checked({*path});
     }
     tried += tried.empty() ? "PATH" : " and PATH";
   }

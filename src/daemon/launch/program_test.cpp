@@ -11,6 +11,7 @@
 #include "daemon/agent/runtime_dir.hpp"
 #include "daemon/launch/elf_file.hpp"
 #include "daemon/launch/failure.hpp"
+#include "daemon/launch/find_launcher.hpp"
 
 namespace isthmus::daemon {
 namespace {
@@ -75,7 +76,7 @@ TEST_F(ProgramTest, TheLibraryTellsTheAbiAndItsVersion) {
       {"libmpi.so.40", "int ompi_mpi_comm_world;", "ompi", "ompi-4.1"},
       {"libmpi.so.40", "int ompi_mpi_comm_world; int MPI_Session_init;", "ompi", "ompi-5.0"},
       {"libmpich.so.12", "int MPI_Session_init;", "mpich", "mpich-4.0"},
-      {"libmpi.so.12", "int MPIR_Err_return_comm; int MPI_Abi_get_version;", "mpich", "mpich-5.0"},
+      {"libmpi.so.12", "int MPIR_Err_return_comm; int MPI_Buffer_flush;", "mpich", "mpich-5.0"},
       {"libmpi_abi.so.1", "", "mpiabi", "mpiabi-5.0"},
       {"libmpi_abi.so.0", "", "mpiabi", "mpiabi-5.0"},
   };
@@ -230,6 +231,25 @@ TEST_F(ProgramTest, StubsAndFaces) {
   EXPECT_THROW(find_stub(library, folder_.path()), Failure);
   write("libisthmus-ompi-4.1.so", "");
   EXPECT_EQ(find_stub(library, folder_.path()), path("libisthmus-ompi-4.1.so"));
+}
+
+TEST_F(ProgramTest, ALauncherThatFailsLeavesTheTurnToTheNext) {
+  fs::create_directories(path("bin"));
+  write("bin/mpirun", "#!/bin/sh\necho 'no vars.sh' >&2; exit 2\n");
+  const MpiLibrary library{path("lib/libmpi.so.12"), "mpich", "mpich-4.0"};
+  const LaunchChoice here{{path(""), "mpich", std::nullopt}, ""};
+  try {
+    find_launcher(here, library, site_);
+    ADD_FAILURE() << "found a launcher";
+  } catch (const Failure& failure) {
+    EXPECT_THAT(failure.what(), HasSubstr("bin/mpirun --version\" failed on here: \"no vars.sh\""));
+  }
+  write("bin/mpiexec", "#!/bin/sh\necho 'Intel(R) MPI Library for Linux* OS'\n");
+  for (const LaunchChoice& choice : {here, LaunchChoice{}}) {
+    const Launcher found = find_launcher(choice, library, site_);
+    EXPECT_EQ(found.kind, LauncherKind::Hydra);
+    EXPECT_THAT(found.path, testing::EndsWith("/bin/mpiexec"));
+  }
 }
 
 TEST(MpiLibrary, Prefixes) {

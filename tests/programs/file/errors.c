@@ -1,6 +1,6 @@
 /* What goes wrong with files of two clusters: the standard's classes, on all ranks alike, through
    the handlers that the standard names.
-   ranks: 2 4 */
+   needs: blocks. ranks: 2 4 */
 #include "file.h"
 
 static int called = 0;

@@ -1,6 +1,7 @@
 /* A receive that ends with an error after its communicator was freed raises it by the handler that
    the communicator had: also one of a message that the program held, and one that is started only
-   then. Each rank sends four words to one of the other cluster, who has room for one. ranks: 2 4 */
+   then. Each rank sends four words to one of the other cluster, who has room for one.
+   needs: blocks. ranks: 2 4 */
 #include "p2p.h"
 
 static int calls, last_class;

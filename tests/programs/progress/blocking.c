@@ -1,5 +1,5 @@
 /* What a rank has under way goes on while it sits in a blocking call of its cluster's own: every
-   kind of thing under way, against every kind of call. ranks: 4 */
+   kind of thing under way, against every kind of call. needs: blocks. ranks: 4 */
 #include "progress.h"
 
 int main(int argc, char** argv) {

@@ -1,5 +1,5 @@
 /* Things under way against blocking calls, in random order: blocking.c with several at a time, for
-   as many rounds as the first argument says. ranks: 4 8 */
+   as many rounds as the first argument says. needs: blocks. ranks: 4 8 */
 #include "progress.h"
 
 static unsigned state = 12345; /* the same on all ranks */
