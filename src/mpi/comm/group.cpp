@@ -33,6 +33,7 @@ core::Group group_of_native(MPI_Group handle) {
   if (native.Group_size(handle, &size) != MPI_SUCCESS) {
     throw coll::Failure(MPI_ERR_GROUP, "the group is not valid");
   }
+  if (size == 0) return {};  // MPICH 3.4 takes no null pointers for no ranks (2026-11)
   std::vector<int> ranks(static_cast<std::size_t>(size));
   std::iota(ranks.begin(), ranks.end(), 0);
   std::vector<int> worlds(ranks.size());

@@ -12,20 +12,12 @@ namespace isthmus::face {
 std::optional<std::string> value_of(MPI_Info info, const char* key) {
   int length = 0;
   int found = 0;
-#if MPI_VERSION >= 4
-  char none = 0;  // MPICH wants a place also where nothing is to be written
-  native.Info_get_string(info, key, &length, &none, &found);
-  if (found == 0) return std::nullopt;
-  std::string value(static_cast<std::size_t>(length), '\0');
-  native.Info_get_string(info, key, &length, value.data(), &found);
-  value.resize(static_cast<std::size_t>(std::max(0, length - 1)));
-#else
+  // MPI_Info_get_string is of MPI 4.0, and libraries of this ABI may be older.
   native.Info_get_valuelen(info, key, &length, &found);
   if (found == 0) return std::nullopt;
   std::string value(static_cast<std::size_t>(length) + 1, '\0');
   native.Info_get(info, key, length, value.data(), &found);
   value.resize(static_cast<std::size_t>(length));
-#endif
   return value;
 }
 
