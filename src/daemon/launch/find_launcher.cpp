@@ -59,16 +59,19 @@ Launcher examine(const std::string& path, const Site& site) {
                 "another launcher.");
 }
 
-/// The first of these that says what it is; what the first says otherwise. Wheels of Intel MPI hold
-/// an mpirun that wants I_MPI_ROOT beside an mpiexec that does not (2026-11).
+/// The first of these, of which there is one, that says what it is; throws what is wrong with the
+/// first where none does. Wheels of Intel MPI hold an mpirun that wants I_MPI_ROOT beside an
+/// mpiexec that does not (2026-11).
 Launcher examine_any(const Words& paths, const Site& site) {
+  std::optional<Failure> wrong;
   for (const std::string& path : paths) {
     try {
       return examine(path, site);
-    } catch (const Failure&) {
+    } catch (const Failure& failure) {
+      if (!wrong) wrong = failure;
     }
   }
-  return examine(paths.front(), site);
+  throw Failure(*wrong);
 }
 
 // Debian keeps several MPIs side by side by suffix.
