@@ -67,14 +67,29 @@ Connection::Connection(int fd) : fd_(fd) {
   setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
 }
 
-Connection::Connection(Connection&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+Connection::Connection(Connection&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)), tls_(std::move(other.tls_)) {}
+
+Connection& Connection::operator=(Connection&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  std::swap(tls_, other.tls_);
+  return *this;
+}
 
 Connection::~Connection() {
   if (fd_ >= 0) close(fd_);
 }
 
+void Connection::encrypt(bool server, const std::string& token) {
+  tls_ = std::make_unique<Tls>(fd_, server, token);
+}
+
 void Connection::send(const void* data, std::size_t size) const {
   auto bytes = static_cast<const char*>(data);
+  if (tls_ && size > 0) {
+    tls_->send(bytes, size);
+    return;
+  }
   while (size > 0) {
     const ssize_t count = ::send(fd_, bytes, size, MSG_NOSIGNAL);
     if (count < 0 && errno == EINTR) continue;
@@ -84,27 +99,30 @@ void Connection::send(const void* data, std::size_t size) const {
   }
 }
 
+std::size_t Connection::receive_some(char* bytes, std::size_t size) const {
+  if (tls_) return tls_->receive(bytes, size);
+  ssize_t count = 0;
+  do {
+    count = recv(fd_, bytes, size, 0);
+  } while (count < 0 && errno == EINTR);
+  if (count == 0) throw std::runtime_error("the other end has closed the connection");
+  if (count < 0) fail("cannot receive");
+  return static_cast<std::size_t>(count);
+}
+
 void Connection::receive(void* data, std::size_t size) const {
   auto bytes = static_cast<char*>(data);
   while (size > 0) {
-    const ssize_t count = recv(fd_, bytes, size, 0);
-    if (count < 0 && errno == EINTR) continue;
-    if (count == 0) throw std::runtime_error("the other end has closed the connection");
-    if (count < 0) fail("cannot receive");
+    const std::size_t count = receive_some(bytes, size);
     bytes += count;
-    size -= static_cast<std::size_t>(count);
+    size -= count;
   }
 }
 
 void Connection::drop(std::uint64_t size) const {
   std::vector<char> room(std::size_t{256} << 10);
   while (size > 0) {
-    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(size, room.size()));
-    const ssize_t count = recv(fd_, room.data(), wanted, 0);
-    if (count < 0 && errno == EINTR) continue;
-    if (count == 0) throw std::runtime_error("the other end has closed the connection");
-    if (count < 0) fail("cannot receive");
-    size -= static_cast<std::uint64_t>(count);
+    size -= receive_some(room.data(), std::min<std::uint64_t>(size, room.size()));
   }
 }
 

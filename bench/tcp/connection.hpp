@@ -1,9 +1,13 @@
-// Plain TCP connections with bounded waits; what fails throws std::runtime_error with a sentence.
+// TCP connections with bounded waits, plain or with TLS; what fails throws std::runtime_error with a
+// sentence.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+
+#include "tcp/tls.hpp"
 
 namespace isthmus::tcpbench {
 
@@ -19,8 +23,13 @@ class Connection {
  public:
   explicit Connection(int fd);
   Connection(Connection&& other) noexcept;
-  Connection& operator=(Connection&&) = delete;
+  Connection& operator=(Connection&& other) noexcept;
   ~Connection();
+
+  /// From now on all bytes are encrypted. Both ends call it with the same token; `server` at one.
+  /// One thread at a time may then use the connection.
+  void encrypt(bool server, const std::string& token);
+  bool encrypted() const { return tls_ != nullptr; }
 
   /// Both give up when nothing moves for a minute.
   void send(const void* data, std::size_t size) const;
@@ -30,7 +39,10 @@ class Connection {
   PathFacts facts() const;
 
  private:
+  std::size_t receive_some(char* bytes, std::size_t size) const;
+
   int fd_;
+  std::unique_ptr<Tls> tls_;
 };
 
 /// Tries all addresses of the host; gives up after `seconds`.

@@ -1,4 +1,4 @@
-// isthmus-tcpbench: the figures of `isthmus bench p2p` over plain TCP, between two hosts.
+// isthmus-tcpbench: the figures of `isthmus bench p2p` over TCP, plain or with TLS, between two hosts.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -32,7 +32,7 @@ struct Friend {
   char role;
 };
 
-Friend accept_friend(const Listener& listener, const std::string& token) {
+Friend accept_friend(const Listener& listener, const std::string& token, bool tls) {
   while (true) {
     Connection connection = listener.accept(kPatience, 0);
     std::string said(kMostToken + 1, '\0');
@@ -43,13 +43,15 @@ Friend accept_friend(const Listener& listener, const std::string& token) {
     }
     const char role = said.back();
     said.pop_back();
-    if (said == token) return {std::move(connection), role};
+    if (said != token) continue;
+    if (tls) connection.encrypt(true, token);
+    return {std::move(connection), role};
   }
 }
 
-Pair accept_pair(const Listener& listener, const std::string& token) {
-  Friend first = accept_friend(listener, token);
-  Friend second = accept_friend(listener, token);
+Pair accept_pair(const Listener& listener, const std::string& token, bool tls) {
+  Friend first = accept_friend(listener, token, tls);
+  Friend second = accept_friend(listener, token, tls);
   Friend& talk = first.role == kTalk ? first : second;
   Friend& bulk = first.role == kTalk ? second : first;
   if (talk.role != kTalk || bulk.role != kBulk) {
@@ -58,17 +60,24 @@ Pair accept_pair(const Listener& listener, const std::string& token) {
   return {std::move(talk.connection), std::move(bulk.connection)};
 }
 
-Connection join_as(char role, const std::string& host, const std::string& port,
-                   const std::string& token) {
-  Connection connection = connect_to(host, port, kPatience);
+// Where tasks are played, and how.
+struct Setting {
+  std::string host, port;
+  std::vector<Task> tasks;
+  bool tls = false;
+};
+
+Connection join_as(char role, const Setting& setting, const std::string& token) {
+  Connection connection = connect_to(setting.host, setting.port, kPatience);
   const std::string said = token + role;
   connection.send(said.data(), said.size());
+  if (setting.tls) connection.encrypt(false, token);
   return connection;
 }
 
-Pair join(const std::string& host, const std::string& port, const std::string& token) {
-  Connection talk = join_as(kTalk, host, port, token);
-  return {std::move(talk), join_as(kBulk, host, port, token)};
+Pair join(const Setting& setting, const std::string& token) {
+  Connection talk = join_as(kTalk, setting, token);
+  return {std::move(talk), join_as(kBulk, setting, token)};
 }
 
 template <class Numbers>
@@ -96,19 +105,20 @@ void print_path(const PathFacts& facts) {
 
 // Connections are made anew for each task, so that what congestion control has learned in one
 // does not weigh on the next.
-void serve(const std::string& host, const std::string& port, const std::vector<Task>& tasks) {
+void serve(const Setting& setting) {
   const std::string token = read_token();
-  const Listener listener(host, port);
+  const Listener listener(setting.host, setting.port);
   std::cout << "listening " << listener.port() << std::endl;
-  for (const Task& task : tasks) play(task, accept_pair(listener, token), false);
+  for (const Task& task : setting.tasks) {
+    play(task, accept_pair(listener, token, setting.tls), false);
+  }
 }
 
-void play_all(const std::string& host, const std::string& port, const std::vector<Task>& tasks,
-              bool with_path) {
+void play_all(const Setting& setting, bool with_path) {
   const std::string token = read_token();
   std::cout.precision(9);
-  for (const Task& task : tasks) {
-    const Pair pair = join(host, port, token);
+  for (const Task& task : setting.tasks) {
+    const Pair pair = join(setting, token);
     print(task, play(task, pair, true));
     if (with_path) print_path(pair.talk.facts());
   }
@@ -118,20 +128,20 @@ void play_all(const std::string& host, const std::string& port, const std::vecto
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "The figures of `isthmus bench p2p` over plain TCP. One end serves, the other plays; both "
+      "The figures of `isthmus bench p2p` over TCP. One end serves, the other plays; both "
       "are given the same tasks and, on standard input, the same line, by which they know each "
       "other.",
       "isthmus-tcpbench"};
   app.set_version_flag("--version", "isthmus-tcpbench " ISTHMUS_VERSION);
   app.require_subcommand(1);
-  std::string host;
-  std::string port = "0";
+  Setting setting;
   std::vector<std::string> texts;
   const auto add = [&](const char* name, const char* what) {
     CLI::App* command = app.add_subcommand(name, what);
-    command->add_option("host", host, "Name or address")->required();
-    command->add_option("port", port, "Port; 0 to serve at any")->required();
+    command->add_option("host", setting.host, "Name or address")->required();
+    command->add_option("port", setting.port, "Port; 0 to serve at any")->required();
     command->add_option("tasks", texts, "Such as pingpong:8:200")->required();
+    command->add_flag("--tls", setting.tls, "Encrypt, at both ends; not 'bidirectional'");
     return command;
   };
   const CLI::App* server = add("serve", "Listen, and print the port as 'listening PORT'.");
@@ -141,13 +151,11 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   std::signal(SIGPIPE, SIG_IGN);
   try {
-    std::vector<Task> tasks;
-    tasks.reserve(texts.size());
-    for (const std::string& text : texts) tasks.push_back(parse_task(text));
+    for (const std::string& text : texts) setting.tasks.push_back(parse_task(text));
     if (server->parsed()) {
-      serve(host, port, tasks);
+      serve(setting);
     } else {
-      play_all(host, port, tasks, with_path);
+      play_all(setting, with_path);
     }
   } catch (const std::exception& error) {
     std::cerr << "isthmus-tcpbench: " << error.what() << std::endl;

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <optional>
+#include <stdexcept>
 #include <thread>
 
 namespace isthmus::tcpbench {
@@ -64,24 +66,22 @@ void send_messages(const Connection& talk, std::uint64_t bytes, std::uint64_t co
   for (std::uint64_t i = 0; i < count; ++i) talk.send(message.data(), message.size());
 }
 
-// One round: from the first message to the word that all have arrived.
+// One round: from the first message to the word that all have arrived. Over TLS one way alone: an
+// SSL is for one thread.
 double flow(const Task& task, const Connection& talk, bool leader, std::uint64_t count) {
   const bool both = task.figure == Figure::Bidirectional;
   char word = 0;
   const double start = now();
-  if (leader) {
-    Worker sender([&] { send_messages(talk, task.bytes, count); });
-    if (both) talk.drop(task.bytes * count);
-    talk.receive(&word, 1);
-    const double seconds = now() - start;
-    sender.join();
-    return seconds;
+  {
+    std::optional<Worker> sender;  // beside what comes
+    if (both) sender.emplace([&] { send_messages(talk, task.bytes, count); });
+    if (leader && !both) send_messages(talk, task.bytes, count);
+    if (!leader || both) talk.drop(task.bytes * count);
+    if (sender) sender->join();
   }
-  Worker sender([&] { send_messages(talk, task.bytes, both ? count : 0); });
-  talk.drop(task.bytes * count);
-  sender.join();
-  talk.send(&word, 1);
-  return 0;
+  if (!leader) talk.send(&word, 1);
+  if (leader) talk.receive(&word, 1);
+  return now() - start;
 }
 
 // Rounds get longer until one takes a good part of the time wanted; then as many as are wanted.
@@ -154,6 +154,9 @@ Samples loaded(const Task& task, const Pair& pair, bool leader) {
 }  // namespace
 
 Samples play(const Task& task, const Pair& pair, bool leader) {
+  if (task.figure == Figure::Bidirectional && pair.talk.encrypted()) {
+    throw std::runtime_error(task.text + ": is measured without TLS alone");
+  }
   switch (task.figure) {
     case Figure::Pingpong:
       return pingpong(task, pair.talk, leader);

@@ -237,12 +237,23 @@ def test_zipper_nodes_scale(four, well):
     }
 
 
-@pytest.mark.parametrize(("added", "well"), [(19e-6, True), (21e-6, False)])
+@pytest.mark.parametrize(("added", "well"), [(4.9e-6, True), (5.1e-6, False)])
 def test_added_latency_is_per_gateway(added, well):
     found = results(
         *pingpongs("tcp", {8: 2 * 20e-6}), *pingpongs("isthmus", {8: 2 * (20e-6 + 2 * added)})
     )
     assert verdicts(found, "loopback")["added one-way latency, per gateway"] is well
+
+
+@pytest.mark.parametrize(("ours", "well"), [(960, True), (940, False)])
+def test_direct_is_compared_with_a_plain_program_that_encrypts(ours, well):
+    found = results(
+        flow("isthmus-direct", "stream", 1.0, ours),
+        flow("tls", "stream", 1.0, 1000),
+        flow("tcp", "stream", 1.0, 3000),
+    )
+    limit = "one-way bandwidth, direct, over one TLS stream's of a plain program"
+    assert verdicts(found, "fatpipe")[limit] is well
 
 
 def test_best_iperf3_is_the_yardstick():

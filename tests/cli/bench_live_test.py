@@ -52,6 +52,10 @@ def test_plain_tcp_on_this_host():
     check(PlainTcp(loopback()).measure(TASKS, 0))
 
 
+def test_tcp_with_tls_on_this_host():
+    check(PlainTcp(loopback(), tls=True).measure(one_way := TASKS[:2], 0), one_way)
+
+
 @pytest.mark.parametrize(
     ("tool", "throughout"),
     [(proxies.HAPROXY, False), (proxies.HAPROXY, True), (proxies.STUNNEL, False)],

@@ -47,7 +47,7 @@ class Way(Protocol):
 @dataclass(frozen=True)
 class PlainTcp:
     """isthmus-tcpbench: one connection with the kernel's own settings, straight or by another
-    way."""
+    way, or encrypted by itself."""
 
     place: Place
     key: str = "tcp"
@@ -55,11 +55,12 @@ class PlainTcp:
     ceiling: int | None = None
     figures: frozenset[str] = PLAIN_FIGURES
     way: Way | None = None
+    tls: bool = False
 
     def measure(self, tasks: Sequence[Task], number: int) -> list[Run]:
         near, far = self.place.ends
         token = secrets.token_hex(16) + "\n"
-        texts = [task.text for task in tasks]
+        texts = [*(["--tls"] if self.tls else []), *(task.text for task in tasks)]
         with contextlib.ExitStack() as up:
             port = up.enter_context(_serving(far, texts, token))
             at, entry = far.address, port

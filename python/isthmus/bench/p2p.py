@@ -14,7 +14,7 @@ from isthmus.bench.contestants import (
     has_iperf,
     tunings,
 )
-from isthmus.bench.limits import DIRECT, MEMORY, OURS, PLAIN, PLAIN_LEGS, PROXIES, UNTUNED
+from isthmus.bench.limits import DIRECT, MEMORY, OURS, PLAIN, PLAIN_LEGS, PROXIES, TCP, TLS, UNTUNED
 from isthmus.bench.mpis import Mpi
 from isthmus.bench.relays import relays
 from isthmus.bench.session import Entry
@@ -33,7 +33,7 @@ QUICK_LIMIT = 255.0  # seconds; what has begun then still ends
 # so many that one of 1 MiB finds all streams ready (the first eight take 30 to 45 ms over 11.6 ms,
 # later ones mostly 30; November 2026).
 _LEAST_OF, _LEAST_OF_LARGER = 200, 20
-_TOOLS = ("tcp", "iperf3", *PROXIES)
+_TOOLS = (TCP, TLS, "iperf3", *PROXIES)
 _STREAMS = (1, 4)
 _ROOM_SIZES = [LATENCY_BYTES, KIB, 16 * KIB, 64 * KIB, MIB]
 _BANDWIDTH_ALONE = ("fatpipe", "lossy")  # testbeds whose limits are of that
@@ -92,6 +92,9 @@ def contestants(
         if place.lab:
             label = "plain TCP, small buffers"
             found.append(PlainTcp(place, "tcp-untuned", label, ceiling=UNTUNED_CEILING))
+        if place.name == "fatpipe":
+            figures = frozenset({"pingpong", "stream"})
+            found.append(PlainTcp(place, TLS, "TCP with TLS", figures=figures, tls=True))
         iperfs = [one for n in _STREAMS if wanted((one := Iperf(place, n)).key)]
         if not iperfs or has_iperf(place):
             found += iperfs

@@ -1,0 +1,30 @@
+// TLS over one connection as a plain program has it: one thread, one record after the other.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+using SSL = struct ssl_st;
+
+namespace isthmus::tcpbench {
+
+/// With the suite that gateways and conduits have. Throws std::runtime_error with a sentence. Not for
+/// two threads at a time.
+class Tls {
+ public:
+  /// Shakes hands; whoever has another token is refused. `fd` stays the caller's.
+  Tls(int fd, bool server, const std::string& token);
+
+  void send(const char* bytes, std::size_t size);
+  /// At least one byte, at most `size`.
+  std::size_t receive(char* bytes, std::size_t size);
+
+ private:
+  struct Free {
+    void operator()(SSL* ssl) const;
+  };
+  std::unique_ptr<SSL, Free> ssl_;
+};
+
+}  // namespace isthmus::tcpbench
