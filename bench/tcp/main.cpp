@@ -1,4 +1,5 @@
-// isthmus-tcpbench: the figures of `isthmus bench p2p` over TCP, plain or with TLS, between two hosts.
+// isthmus-tcpbench: the figures of `isthmus bench p2p` over TCP, plain or with TLS, between two
+// hosts.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>

@@ -9,8 +9,8 @@ using SSL = struct ssl_st;
 
 namespace isthmus::tcpbench {
 
-/// With the suite that gateways and conduits have. Throws std::runtime_error with a sentence. Not for
-/// two threads at a time.
+/// With the suite that gateways and conduits have. Throws std::runtime_error with a sentence. Not
+/// for two threads at a time.
 class Tls {
  public:
   /// Shakes hands; whoever has another token is refused. `fd` stays the caller's.

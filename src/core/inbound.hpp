@@ -112,7 +112,12 @@ class Inbound {
     held_ -= bytes;
     due_ += bytes;
   }
-  bool credit_is_worth_telling() const { return due_ > 0 && due_ >= window_ / 4; }
+  bool credit_is_worth_telling() const {
+    return due_ > 0 && due_ >= std::min(window_ / 4, kMostUntold);
+  }
+
+  // What is free and not told is missing at the sender.
+  static constexpr std::size_t kMostUntold = std::size_t{2} << 20;
 
   const NodeId peer_;
   const std::size_t window_;

@@ -44,14 +44,6 @@ std::size_t turn_for(double rate, double rtt, int streams) {
       std::clamp(kShare * rate * rtt / streams, double{kLeastTurn}, double{kMostTurn}));
 }
 
-int streams_used(double rate, double rtt, double lost, int have) {
-  constexpr double kFull = 64e6;  // bytes/s
-  constexpr double kMuch = 8 << 20;
-  constexpr int kLeast = 4;
-  if (rtt < kFarRoundTrip || rate * rtt < kMuch || lost > kLostShare) return have;
-  return std::clamp(static_cast<int>(std::ceil(rate / kFull)), std::min(kLeast, have), have);
-}
-
 int StreamCount::next(int now, const LinkPeriod& period) {
   if (now < 1 || period.seconds <= 0 || period.busy < kBusyEnough * period.seconds) return now;
   if (period.limited > kLimitedShare * period.busy) return std::min(2 * now, kMostStreams);

@@ -40,12 +40,6 @@ inline constexpr std::size_t kLeastTurn = std::size_t{8} * 1024;
 inline constexpr std::size_t kMostTurn = std::size_t{256} * 1024;
 std::size_t turn_for(double rate, double rtt, int streams);
 
-/// How many of a link's streams take its bulk, as long as their windows let them. TCP cuts what a
-/// stream sends by what it sends in a millisecond, so as many as have full segments (64 KiB) each.
-/// All, where less than 8 MiB are under way, or much of it is `lost` (a share): then one window
-/// alone suffers from each loss.
-int streams_used(double rate, double rtt, double lost, int have);
-
 /// One period's worth of the link's sending, over all its streams.
 struct LinkPeriod {
   double seconds = 0;    ///< its length

@@ -38,16 +38,6 @@ TEST(TurnFor, IsAQuarterOfWhatAStreamHasUnderWay) {
   EXPECT_EQ(turn_for(0, 0.05, 48), kLeastTurn);
 }
 
-TEST(StreamsUsed, SendFullSegmentsWhereMuchIsUnderWay) {
-  EXPECT_EQ(streams_used(1250e6, 0.05, 0, 48), 20);
-  EXPECT_EQ(streams_used(250e6, 0.05, 0, 48), 4);
-  EXPECT_EQ(streams_used(1250e6, 0.05, 0, 2), 2);
-  EXPECT_EQ(streams_used(1250e6, 0.05, 1e-3, 48), 48);
-  EXPECT_EQ(streams_used(125e6, 11.6e-3, 0, 48), 48);
-  EXPECT_EQ(streams_used(1250e6, 0.2e-3, 0, 48), 48);
-  EXPECT_EQ(streams_used(0, 0, 0, 1), 1);
-}
-
 LinkPeriod busy(double delivered) {
   return {.seconds = 0.1, .busy = 0.1, .sent = delivered, .delivered = delivered};
 }

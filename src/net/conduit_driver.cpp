@@ -68,6 +68,7 @@ void ConduitDriver::attach(std::shared_ptr<Stream> stream, std::span<const std::
                       ? core::Time(figures->rtt)
                       : std::min<core::Time>(round_trip_, figures->rtt);
     conduit_.set_round_trip(round_trip_);
+    bulk_streams_.set_round_trip(round_trip_);
   }
   lines_.push_back(line);
   share_unsent();

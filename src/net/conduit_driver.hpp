@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/after_pause.hpp"
+#include "core/bulk_streams.hpp"
 #include "core/conduit.hpp"
 #include "core/crowd.hpp"
 #include "core/stream_count.hpp"
@@ -86,10 +87,6 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   /// What all streams together may send, and those of other drivers with the same pacer. Small
   /// frames don't wait for it.
   void pace_by(std::shared_ptr<Pacer> pacer) { pacer_ = std::move(pacer); }
-  /// What each of many streams over a long path takes of bulk at a time, as core::turn_for.
-  void most_in_turn(std::size_t bytes) { most_in_turn_ = bytes; }
-  /// Of the streams over a long path so many take what is sent, as long as they can.
-  void use_streams(std::size_t count) { used_ = count; }
   /// Others share the path over which the streams are: bulk goes by as few as the crowd has it.
   void join(std::shared_ptr<core::Crowd> crowd) { crowd_ = std::move(crowd); }
   /// The pacer's word: bulk may go on.
@@ -104,13 +101,16 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   void look_at(const LinePtr& line);
   void write_all();
   void write(const LinePtr& line);
-  bool write_batch(const LinePtr& line, std::size_t limit);
+  bool write_batch(const LinePtr& line, std::size_t limit, bool with_room = false);
   bool for_express(const LinePtr& line) const;
   bool off_bulk(const LinePtr& line) const;
   void choose();
+  void choose_of_crowd(std::size_t most);
+  void choose_widest();
+  void all_take_bulk();
+  void take_bulk_by(std::size_t takers);
   std::size_t turn() const;
   void write_in_turns();
-  void write_among(std::size_t count);
   bool beginning_anew();
   void write_where_room();
   void write_few();
@@ -130,13 +130,15 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   core::Conduit conduit_;
   Hooks hooks_;
   std::vector<LinePtr> lines_;
-  std::size_t turn_ = 0;  // of lines_, whose turn it is
-  std::size_t most_in_turn_ = core::kLeastTurn;
-  std::size_t used_ = std::numeric_limits<std::size_t>::max();
+  std::size_t turn_ = 0;                // of lines_, whose turn it is
   std::shared_ptr<core::Crowd> crowd_;  // null: all streams take bulk
   core::Crowd::Sender in_crowd_;
   static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
   std::size_t takers_ = kAll;  // of bulk: so many lines
+  bool growing_ = false;       // their windows are
+  bool uneven_ = false;        // some lines are narrow
+  bool crowded_ = false;       // by the crowd's word
+  core::BulkStreams bulk_streams_;
   core::AfterPause pause_;
   core::Time round_trip_{};  // of the streams, when they were connected; 0: unknown
   std::string congestion_;

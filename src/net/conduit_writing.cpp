@@ -15,8 +15,7 @@ namespace {
 
 // What is taken from the conduit at a time. Small: what is taken can't be overtaken any more.
 constexpr std::size_t kWriteBatch = std::size_t{64} * 1024;
-// The same of each of several streams over a long path, until more is known (most_in_turn), and
-// while windows differ.
+// The same of each of several streams over a long path, at least (core::turn_for).
 constexpr std::size_t kTurn = core::kLeastTurn;
 // From so many streams over a long path on, one is for express frames: behind bulk they wait for
 // what that stream has lost, 200 to 600 ms where it was the tail (2026-11: 8 B beside a stream,
@@ -86,41 +85,75 @@ bool ConduitDriver::off_bulk(const LinePtr& line) const {
   return for_express(line) || (line->spare && lines_.size() > 1 && conduit_.unsent_bulk() > 0);
 }
 
-// The first streams take bulk; others instead of those whose frames are late.
+// Of a crowd few streams take bulk; where much is under way, the widest.
 void ConduitDriver::choose() {
-  if (!crowd_ || !conduit_.bulk_waits()) return;
-  const auto most = static_cast<std::size_t>(crowd_->streams(in_crowd_, now()));
-  const bool all = most >= lines_.size();
-  if (all && takers_ == kAll) return;
+  if (!conduit_.bulk_waits()) return;
+  const core::Time t = now();
+  const int most = crowd_ ? crowd_->streams(in_crowd_, t) : core::kMostStreams;
+  const bool crowded = static_cast<std::size_t>(most) < lines_.size();
+  if (std::exchange(crowded_, crowded) || crowded) {
+    return crowded ? choose_of_crowd(static_cast<std::size_t>(most)) : all_take_bulk();
+  }
+  if (bulk_streams_.due(t, conduit_.counts().wire_bytes)) choose_widest();
+}
+
+// The first ones; others instead of those whose frames are late.
+void ConduitDriver::choose_of_crowd(std::size_t most) {
   std::size_t chosen = 0;
+  uneven_ = false;
   for (const auto& line : lines_) {
+    line->narrow = false;
     line->spare = chosen >= most;
     if (!line->spare && !for_express(line) && !conduit_.avoids(line->id)) ++chosen;
   }
-  const std::size_t takers = all ? kAll : chosen;
+  take_bulk_by(chosen);
+}
+
+void ConduitDriver::choose_widest() {
+  std::vector<double> windows;
+  for (const auto& line : lines_) {
+    const auto figures = tcp_figures(line->stream->socket().native_handle());
+    const bool takes = figures && !for_express(line) && !conduit_.avoids(line->id);
+    windows.push_back(takes ? static_cast<double>(figures->window) : 0);
+  }
+  using enum core::BulkStreams::Part;
+  const auto parts = bulk_streams_.choose(windows);
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    lines_[i]->spare = parts[i] == None;
+    lines_[i]->narrow = parts[i] == Narrow;
+  }
+  uneven_ = std::ranges::count(parts, Narrow) > (for_express(lines_.front()) ? 1 : 0);
+  const auto spare = static_cast<std::size_t>(std::ranges::count(parts, None));
+  take_bulk_by(spare > 0 ? lines_.size() - spare : kAll);
+}
+
+void ConduitDriver::all_take_bulk() {
+  for (const auto& line : lines_) line->spare = line->narrow = false;
+  uneven_ = false;
+  take_bulk_by(kAll);
+}
+
+void ConduitDriver::take_bulk_by(std::size_t takers) {
   if (std::exchange(takers_, takers) != takers) share_unsent();
 }
 
 // Small frames wait behind what a stream has taken, where none is for express frames alone.
 std::size_t ConduitDriver::turn() const {
   if (takers_ == 1) return kWriteBatch;
-  return lines_.size() >= kLeastForExpress ? most_in_turn_ : kTurn;
+  if (lines_.size() < kLeastForExpress || growing_) return kTurn;
+  const auto takers = static_cast<int>(std::min(takers_, lines_.size() - 1));
+  const double round_trip = std::chrono::duration<double>(round_trip_).count();
+  return core::turn_for(bulk_streams_.rate(), round_trip, takers);
 }
 
-// So that all windows fill alike; where few streams suffice, the others take what those cannot.
+// So that all windows fill alike: whoever has taken its share makes way for the next.
 void ConduitDriver::write_in_turns() {
   choose();
   if (for_express(lines_.front())) write(LinePtr(lines_.front()));
   if (beginning_anew() && (!pacer_ || pacer_->may_send(*this))) write_where_room();
-  if (used_ < lines_.size()) write_among(used_);
-  write_among(lines_.size());
-}
-
-// Whoever of the first `count` lines has taken its share makes way for the next.
-void ConduitDriver::write_among(std::size_t count) {
-  const auto among = [&] { return std::min(count, lines_.size()); };  // lines may be dropped
-  for (std::size_t idle = 0; !closed_ && idle < among() && conduit_.has_output();) {
-    turn_ = turn_ < among() ? turn_ : 0;
+  // Lines may be dropped meanwhile.
+  for (std::size_t idle = 0; !closed_ && idle < lines_.size() && conduit_.has_output();) {
+    turn_ = turn_ < lines_.size() ? turn_ : 0;
     const LinePtr line = lines_[turn_];
     const std::uint64_t before = conduit_.counts().wire_bytes;
     const bool more = write_batch(line, turn());
@@ -132,11 +165,11 @@ void ConduitDriver::write_among(std::size_t count) {
 // Whether the streams' windows may differ, since they grow from the least after a pause. To ask for
 // all of them took 3 % of the time where it was always done (48 streams, 1 Gbit/s; November 2026).
 bool ConduitDriver::beginning_anew() {
-  if (!conduit_.bulk_waits()) return false;
+  if (!conduit_.bulk_waits()) return growing_ = false;
   const core::Time t = now();
-  const bool growing = pause_.holds(t);
+  growing_ = takers_ == kAll && pause_.holds(t);
   pause_.sent(t);
-  return growing;
+  return growing_ || uneven_;
 }
 
 // To each the frame that it sends the soonest: the last ones of a message would wait a round trip
@@ -155,9 +188,13 @@ void ConduitDriver::write_where_room() {
   while (!closed_ && !open.empty() && conduit_.has_output()) {
     std::pop_heap(open.begin(), open.end());
     auto& [room, line] = open.back();
+    if (line->narrow && room < static_cast<std::int64_t>(kTurn)) {
+      open.pop_back();
+      continue;
+    }
     // A few at a time, that windows may stay alike.
     const auto some = static_cast<std::size_t>(std::max<std::int64_t>(room / 4, 0));
-    const std::size_t limit = takers_ == 1 ? turn() : std::clamp(some, kTurn, most_in_turn_);
+    const std::size_t limit = takers_ == 1 ? turn() : std::clamp(some, kTurn, turn());
     if (write_counted(line, limit, room)) {
       std::push_heap(open.begin(), open.end());
     } else {
@@ -193,18 +230,19 @@ void ConduitDriver::fill(const LinePtr& line) {
 // As write_batch; what was written is taken from `room`.
 bool ConduitDriver::write_counted(const LinePtr& line, std::size_t limit, std::int64_t& room) {
   const std::uint64_t before = conduit_.counts().wire_bytes;
-  const bool more = write_batch(line, limit);
+  const bool more = write_batch(line, limit, true);
   room -= static_cast<std::int64_t>(conduit_.counts().wire_bytes - before);
   return more;
 }
 
 // Takes for the line about so much, and writes it until the stream can take no more. True: it may
-// take more.
-bool ConduitDriver::write_batch(const LinePtr& line, std::size_t limit) {
+// take more. `with_room`: its window has room for that.
+bool ConduitDriver::write_batch(const LinePtr& line, std::size_t limit, bool with_room) {
   if (line->blocked || !line->up) return false;
   if (line->packets.empty()) {
     const bool due = !pacer_ || pacer_->may_send(*this);
-    conduit_.output(line->id, now(), limit, taken_, due && !off_bulk(line));
+    const bool takes = !off_bulk(line) && (with_room || !line->narrow);
+    conduit_.output(line->id, now(), limit, taken_, due && takes);
     std::size_t bytes = 0;
     for (const auto& packet : taken_) bytes += packet->size;
     line->packets.insert(line->packets.end(), std::make_move_iterator(taken_.begin()),

@@ -20,6 +20,13 @@ std::optional<tcp_info> info_of(int socket) {
   return info;
 }
 
+// Segments that may be under way: after a pause few, where the kernel begins anew.
+std::int64_t window_of(const tcp_info& info) {
+  const std::int64_t window = info.tcpi_snd_cwnd;
+  const bool paused = info.tcpi_last_data_sent > info.tcpi_rto / 1000;  // ms, us
+  return paused ? std::min(window, kInitialSegments) : window;
+}
+
 }  // namespace
 
 std::optional<TcpFigures> tcp_figures(int socket) {
@@ -30,6 +37,7 @@ std::optional<TcpFigures> tcp_figures(int socket) {
   figures.rtt = std::chrono::microseconds(info.tcpi_rtt);
   figures.min_rtt = std::chrono::microseconds(info.tcpi_min_rtt);
   figures.segment = info.tcpi_snd_mss;
+  figures.window = static_cast<std::uint64_t>(window_of(info)) * info.tcpi_snd_mss;
   figures.acked = info.tcpi_bytes_acked;
   figures.sent = info.tcpi_bytes_sent;
   figures.repeated = info.tcpi_bytes_retrans;
@@ -41,10 +49,7 @@ std::optional<TcpFigures> tcp_figures(int socket) {
 std::int64_t room_in_window(int socket) {
   const auto info = info_of(socket);
   if (!info) return 0;
-  std::int64_t window = info->tcpi_snd_cwnd;
-  const bool paused = info->tcpi_last_data_sent > info->tcpi_rto / 1000;  // ms, us
-  if (paused) window = std::min(window, kInitialSegments);
-  return (window - info->tcpi_unacked) * info->tcpi_snd_mss - info->tcpi_notsent_bytes;
+  return (window_of(*info) - info->tcpi_unacked) * info->tcpi_snd_mss - info->tcpi_notsent_bytes;
 }
 
 void set_unsent(int socket, int bytes) {

@@ -191,7 +191,10 @@ LIMITS = (
         "fatpipe", "one-way bandwidth, direct, over one TLS stream's of a plain program",
         "at least", 0.95, _over_stream(DIRECT, TLS),
     ),
-    Limit("lossy", "one-way bandwidth over one TCP stream's", "at least", 3, _over_stream(OURS, TCP)),
+    Limit(
+        "lossy", "one-way bandwidth over one TCP stream's", "at least", 3,
+        _over_stream(OURS, TCP),
+    ),
     Limit(
         "loopback", "added one-way latency, direct", "at most", 10, _added(DIRECT, 1), "us",
     ),

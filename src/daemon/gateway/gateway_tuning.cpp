@@ -108,12 +108,9 @@ void Gateway::State::tune(Peer& peer, double length) {
   Tuning& tuning = peer.tuning;
   core::LinkPeriod period{.seconds = length};
   std::chrono::microseconds rtt{};
-  double sent = 0, repeated = 0;  // by these streams, ever
   auto now = peer.driver->figures();
   for (const auto& [id, figures] : now) {
     const net::TcpFigures& before = tuning.last[id];  // zeros for a new stream
-    sent += static_cast<double>(figures.sent);
-    repeated += static_cast<double>(figures.repeated);
     period.busy += seconds(figures.busy - before.busy);
     period.limited += seconds(figures.limited - before.limited);
     period.sent += static_cast<double>(figures.sent - before.sent);
@@ -131,14 +128,6 @@ void Gateway::State::tune(Peer& peer, double length) {
   tuning.best_rate = std::max(tuning.best_rate, period.delivered / period.seconds);
 
   const int have = static_cast<int>(peer.driver->streams());
-  // A period whose acknowledgements come late, all at once, seems to have carried more than can be.
-  const double carried = tuning.rate > 0
-                             ? std::min(tuning.best_rate, static_cast<double>(tuning.rate))
-                             : tuning.best_rate;
-  peer.driver->most_in_turn(core::turn_for(carried, seconds(tuning.min_rtt), have));
-  const double lost = sent > 0 ? repeated / sent : 0;
-  const int used = core::streams_used(carried, seconds(tuning.min_rtt), lost, have);
-  peer.driver->use_streams(static_cast<std::size_t>(used) + 1);  // one is for express frames
   int good = tuning.count.next(have, period);
   const double rate = tuning.rate > 0 ? static_cast<double>(tuning.rate) : tuning.best_rate;
   peer.compressor->set_rate(rate);
