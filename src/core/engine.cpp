@@ -100,6 +100,7 @@ std::shared_ptr<Extracted> Engine::extract(std::uint64_t context, int source, in
   s.sweep_dropped();
   Incoming* message = s.matching.find_unexpected(context, source, tag);
   if (message == nullptr) return nullptr;
+  State::note_matched<trace::Event::UnexpectedMatched>(message->peer, message->envelope());
   auto extracted = std::make_shared<Extracted>(*message, s.dropped);
   s.matching.remove_unexpected(*message);
   message->stage = Stage::Extracted;

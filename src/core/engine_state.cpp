@@ -113,7 +113,10 @@ void Engine::State::sweep_dropped() {
 // ---- arrivals ----------------------------------------------------------------------------------
 
 bool Engine::State::sequence(Channel& from, Incoming& message) {
-  if ((message.envelope().context & kServiceContext) != 0) return services.add(message);
+  if ((message.envelope().context & kServiceContext) != 0) {
+    note_matched<trace::Event::MessageMatched>(message.peer, message.envelope());
+    return services.add(message);
+  }
   if (RecvOp* op = matching.take_posted(message.envelope())) {
     note_matched<trace::Event::MessageMatched>(message.peer, message.envelope());
     bind(from, message, op);
@@ -184,6 +187,7 @@ bool Engine::State::take(NodeId source, Channel& from, const EnvelopeBody& body,
     }
   }
   if (service != nullptr) {
+    note_matched<trace::Event::MessageMatched>(source, body.envelope);
     from.in.pass(body);
     if (body.waits) from.in.grant(body.number);
     ++events;
@@ -191,6 +195,7 @@ bool Engine::State::take(NodeId source, Channel& from, const EnvelopeBody& body,
     const bool good = service->take(source, body.envelope, payload);
     settling = false;
     if (!good) return false;
+    note_matched<trace::Event::ReceiveDone>(source, body.envelope);
     if (!sequence_all(from)) return false;
   } else if (op != nullptr) {
     note_matched<trace::Event::MessageMatched>(source, body.envelope);

@@ -199,6 +199,7 @@ int main(int argc, char** argv) {
     here("near");
     MPI_Recv(&got, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
+  if (argc > 2 && rank == 0) MPI_Send(&got, 1, MPI_INT, size, 3, MPI_COMM_WORLD);
   if (argc > 1 && rank == 0) MPI_Abort(MPI_COMM_WORLD, 7);
   if (argc > 1) pause();
   MPI_Finalize();
@@ -346,6 +347,11 @@ def test_an_abort_leaves_the_profile_of_who_called_it(profiled, waits) -> None:
     profile = profiled("-n", 4, "--wdir", waits.parent, waits, "abort", status=7)
     assert rows(profile)[0, 1] == [1, 4, {"2": 1}]
     assert profile["missing"] == [1, 2, 3]
+
+
+def test_so_does_an_error(profiled, waits) -> None:
+    profile = profiled("-n", 4, "--wdir", waits.parent, waits, "wrong", "rank", status=6)
+    assert rows(profile)[0, 1] == [1, 4, {"2": 1}]
 
 
 def test_the_variable_is_for_the_face_alone(isthmus, tmp_path) -> None:

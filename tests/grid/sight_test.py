@@ -207,6 +207,23 @@ def test_the_timeline(isthmus, parts, tmp_path, monkeypatch, reach):
     assert all(begun <= ended for begun, ended in arrows)  # the clock of one host is one
 
 
+def test_what_is_probed_and_what_windows_do_is_in_it(isthmus, programs, tmp_path):
+    program = mpis.ALL["mpich4"].build(Path(__file__).parent / "profile" / "probed.c", programs)
+    file = tmp_path / "run.json"
+    done = isthmus("run", "--trace", file, "-n", 2, program)
+    assert done.returncode == 0, done.stderr
+    line = Timeline(file)
+    received = line.slices("rank 1", "receive")
+    sizes = [e["args"]["bytes"] for e in received if e["args"]["of"] == "the program"]
+    assert sorted(sizes) == [10 * (i + 1) for i in range(10)]
+    assert [e["args"]["bytes"] for e in received].count(100000) == 5
+    puts = [e for e in line.slices("rank 0", "call") if e["name"] == "MPI_Put"]
+    assert len(puts) == 5
+    assert not any("bytes" in e.get("args", {}) for e in puts)  # those of records are no news
+    sent = sum(len(line.slices(f"rank {rank}", "send")) for rank in (0, 1))
+    assert len(list(line.arrows())) == sent
+
+
 def test_a_ring_that_overflows_is_told(isthmus, built, tmp_path):
     file = tmp_path / "run.json"
     done = isthmus(

@@ -7,6 +7,10 @@ from typing import Any
 
 from isthmus.tracefile import Row, Trace
 
+# Of a context: that of a window or file, whose messages are records of Isthmus's own
+# (core/service.hpp), and that of a file (mpi/process/traffic.hpp).
+_SERVED, _OF_FILES = 1 << 60, 1 << 59
+
 
 @dataclass
 class Interval:
@@ -56,8 +60,9 @@ def read(trace: Trace, rank: int) -> Story:
     return story
 
 
-def _calls(rows: Iterable[Row], last: int) -> Iterator[Interval]:
+def _calls(rows: Sequence[Row], last: int) -> Iterator[Interval]:
     """Whose beginning has given way to later events are left out."""
+    windows = _windows(rows)
     under_way: dict[int, list[Interval]] = defaultdict(list)
     for row in rows:
         stack = under_way[row.thread]
@@ -66,15 +71,20 @@ def _calls(rows: Iterable[Row], last: int) -> Iterator[Interval]:
         elif row.name == "call-ended" and stack:
             stack[-1].end = row.time
             yield stack.pop()
-        elif stack and row.name in ("send-begun", "receive-posted"):
+        elif (
+            stack
+            and row.name in ("send-begun", "receive-posted")
+            and row.values["context"] not in windows
+        ):
             _tell(stack[-1].args, row)
     for stack in under_way.values():
         yield from (_unfinished(call, last) for call in stack)
 
 
 def _tell(args: dict[str, Any], row: Row) -> None:
-    """The first message of a call, which mostly is its only one."""
-    if args or row.values["context"] % 2:
+    """The first message of a call, which mostly is its only one. Records of windows and files are
+    not what the program gave the call."""
+    if args or row.values["context"] % 2 or row.values["context"] & _SERVED:
         return
     if row.name == "send-begun":
         args.update(to=row.values["peer"], tag=row.values["tag"], bytes=row.values["bytes"])
@@ -146,23 +156,26 @@ def _together(phases: Iterable[Interval]) -> Iterator[Interval]:
     yield from last.values()
 
 
-def _messages(rows: Iterable[Row], rank: int, last: int) -> Iterator[Interval]:
+def _messages(rows: Sequence[Row], rank: int, last: int) -> Iterator[Interval]:
     """Messages to and from other clusters, numbered among those alike."""
     open_now: dict[tuple[Any, ...], deque[Interval]] = defaultdict(deque)
-    count: dict[tuple[int, ...], int] = defaultdict(int)
+    windows = _windows(rows)
+    # Two counts: a process sends to itself, too.
+    sent: dict[tuple[int, ...], int] = defaultdict(int)
+    received: dict[tuple[int, ...], int] = defaultdict(int)
     for row in rows:
         values = row.values
         if row.name == "send-begun":
-            flow = _numbered(count, (rank, values["peer"], values["context"], values["tag"]))
+            flow = _numbered(sent, (rank, values["peer"], values["context"], values["tag"]))
             key = ("send", values["peer"], values["context"], values["tag"])
             name = f"to rank {values['peer']}"
-            args = _of_message(values)
+            args = _of_message(values, windows)
             open_now[key].append(Interval("send", name, row.thread, row.time, row.time, args, flow))
         elif row.name in ("message-matched", "unexpected-matched"):
-            flow = _numbered(count, (values["peer"], rank, values["context"], values["tag"]))
+            flow = _numbered(received, (values["peer"], rank, values["context"], values["tag"]))
             key = ("receive", values["peer"], values["context"], values["tag"])
             name = f"from rank {values['peer']}"
-            args = _of_message(values)
+            args = _of_message(values, windows)
             args["early"] = row.name == "unexpected-matched"
             open_now[key].append(
                 Interval("receive", name, row.thread, row.time, row.time, args, flow)
@@ -182,8 +195,19 @@ def _numbered(count: dict[tuple[int, ...], int], key: tuple[int, ...]) -> tuple[
     return *key, count[key]
 
 
-def _of_message(values: dict[str, int]) -> dict[str, Any]:
-    of = "a collective" if values["context"] % 2 else "the program"
+def _windows(rows: Iterable[Row]) -> frozenset[int]:
+    """Contexts of windows: their records have them, with a mark."""
+    contexts = {row.values["context"] for row in rows if "context" in row.values}
+    return frozenset(c ^ _SERVED for c in contexts if c & _SERVED and not c & _OF_FILES)
+
+
+def _of_message(values: dict[str, int], windows: frozenset[int]) -> dict[str, Any]:
+    if values["context"] & _SERVED:
+        of = "a file" if values["context"] & _OF_FILES else "a window"
+    elif values["context"] in windows:  # bytes that go apart from their records
+        of = "a window"
+    else:
+        of = "a collective" if values["context"] % 2 else "the program"
     return {"tag": values["tag"], "bytes": values["bytes"], "of": of}
 
 
