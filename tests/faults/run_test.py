@@ -94,6 +94,14 @@ def test_rank_that_exits_without_finalize(grid: Grid, faults, mode, status):
     check(grid.run("-n", 4, faults, mode, 2), status, "rank 2", "west", "MPI_Finalize")
 
 
+def test_all_ranks_exit_without_finalize(grid: Grid, faults):
+    """Each cluster's launcher is ending ranks by itself then, and is left to it."""
+    done = grid.run("-n", 4, faults, "all-exit")
+    check(done, 1, "MPI_Finalize")
+    said = [line for line in done.stderr.splitlines() if line.strip()]
+    assert len(said) == 1, done.stderr
+
+
 def test_rank_that_never_joins(grid: Grid, faults):
     done = grid.run("--on", "east", faults, "no-init", ":", "--on", "west", "-n", 2, faults)
     check(done, None, "cluster east", "MPI_Init")

@@ -345,10 +345,13 @@ void Agent::pause(const ControlMessage&) {
 void Agent::resume(const ControlMessage&) { job_.resume(); }
 
 void Agent::kill(const ControlMessage& message) {
-  job_.kill(read_grace(message.body).value_or(launcher_grace()));
+  const auto own = launcher_grace();
+  const auto told = read_grace(message.body).value_or(own);
+  job_.kill(gateways_ && gateways_->rank_died() ? std::max(own, told) : told);
 }
 
-// Open MPI's mpirun crashes, with a long trace, when a signal comes while it aborts a job.
+// Open MPI's mpirun crashes, with a long trace, when a signal comes while it aborts a job, as it
+// does where one of its ranks has died.
 std::chrono::milliseconds Agent::launcher_grace() const {
   return std::chrono::seconds(ending_.broken && gateways_ && gateways_->joined() ? 2 : 0);
 }

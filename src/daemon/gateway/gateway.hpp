@@ -107,6 +107,7 @@ struct NearCount {
 struct Attendance {
   std::string cluster;
   int size = 0, joined = 0, left = 0;
+  int died = 0;  ///< of those that joined, without leaving: their streams ended
 };
 
 /// A link that has not been heard for a while, for the user.

@@ -193,6 +193,7 @@ void Gateway::State::process_joined(Peer& peer) {
 
 // A stream to the peer is gone.
 void Gateway::State::lost(Peer& peer, const net::Loss& loss) {
+  if (peer.joined && loss.by_peer) ++present_of(peer).died;
   if (closing) {
     check_closed();
     return;

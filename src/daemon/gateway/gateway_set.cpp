@@ -230,6 +230,8 @@ bool GatewaySet::finished() const {
   return joined() && here.left == here.size;
 }
 
+bool GatewaySet::rank_died() const { return state_->best(state_->cluster).died > 0; }
+
 void GatewaySet::close(const std::function<void()>& done) {
   if (state_->members.empty()) return done();
   auto left = std::make_shared<std::size_t>(state_->members.size());

@@ -68,6 +68,7 @@ class GatewaySet {
 
   bool joined() const;                              ///< all ranks of this cluster have joined
   bool finished() const;                            ///< ... and left in good order
+  bool rank_died() const;                           ///< without leaving
   std::map<std::string, int> joined_ranks() const;  ///< how many have, of each cluster
   /// What each link has carried from this side.
   std::vector<LinkCount> counts() const;

@@ -64,7 +64,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
 
   /// How many processes of a cluster have come and gone.
   struct Present {
-    int joined = 0, left = 0;
+    int joined = 0, left = 0, died = 0;
   };
 
   struct Dialled {
