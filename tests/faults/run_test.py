@@ -91,7 +91,12 @@ def test_rank_that_crashes(grid: Grid, faults):
 
 @pytest.mark.parametrize(("mode", "status"), [("exit", 1), ("exit-5", 5)])
 def test_rank_that_exits_without_finalize(grid: Grid, faults, mode, status):
-    check(grid.run("-n", 4, faults, mode, 2), status, "rank 2", "west", "MPI_Finalize")
+    """Of four runs: Hydra kills the rank's neighbour and once in fifty tells how that one went."""
+    for _ in range(4):
+        done = grid.run("-n", 4, faults, mode, 2)
+        if library_of(faults) != "mpich" or done.returncode != signal.SIGKILL:
+            break
+    check(done, status, "rank 2", "west", "MPI_Finalize")
 
 
 def test_all_ranks_exit_without_finalize(grid: Grid, faults):
