@@ -164,6 +164,10 @@ class Conduit {
   /// Some of it is more than express frames.
   bool bulk_waits() const { return !bulk_.empty() || !again_.empty(); }
   bool express_waits() const { return !express_.empty(); }
+  /// Nothing else waits than bulk that was not sent yet, so a stream that takes none is not needed.
+  bool new_bulk_alone() const {
+    return owing_ == 0 && !ack_due_ && express_.empty() && again_.empty() && overdue_.empty();
+  }
   /// Bytes of what is more than express frames and was not sent yet.
   std::size_t unsent_bulk() const { return bulk_.bytes; }
   /// Of the next frame of these; 0: there is none.

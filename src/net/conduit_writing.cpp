@@ -154,7 +154,13 @@ void ConduitDriver::write_in_turns() {
   // Lines may be dropped meanwhile.
   for (std::size_t idle = 0; !closed_ && idle < lines_.size() && conduit_.has_output();) {
     turn_ = turn_ < lines_.size() ? turn_ : 0;
-    const LinePtr line = lines_[turn_];
+    const LinePtr& next = lines_[turn_];
+    if ((next->spare || next->narrow) && conduit_.new_bulk_alone()) {
+      ++idle;
+      ++turn_;
+      continue;
+    }
+    const LinePtr line = next;
     const std::uint64_t before = conduit_.counts().wire_bytes;
     const bool more = write_batch(line, turn());
     idle = more ? 0 : idle + 1;
