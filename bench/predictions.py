@@ -30,6 +30,7 @@ PROGRAMS = {
     "ft": (KERNEL_FOLDER / "ft.c", "S"),
     "cg": (KERNEL_FOLDER / "cg.c", "S"),
     "halo": (HERE / "halo.c", "200", "8192"),
+    "replies": (HERE / "replies.c", "200"),
 }
 
 

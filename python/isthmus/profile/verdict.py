@@ -9,6 +9,8 @@ from isthmus.units import format_rate
 # Hablot et al. call a program fit for a grid where two sites of n/2 ranks take little longer than
 # one site of n, and a second site worth having where they are faster than one site of n/2.
 _FIT, _PAYS = 1.1, 2.0
+# Beyond, what one cluster takes is too little to be measured.
+_MANY = 100
 
 
 def verdict(scenario: Scenario, prediction: Prediction) -> Iterator[str]:
@@ -20,6 +22,9 @@ def verdict(scenario: Scenario, prediction: Prediction) -> Iterator[str]:
     yield (
         f"Over these clusters it takes some {times.likely:.2f} times what the same ranks take in "
         f"one cluster ({times.least:.2f} to {times.most:.2f}; {prediction.certainty})."
+        if times.likely <= _MANY
+        else f"Over these clusters it takes more than {_MANY} times what the same ranks take in "
+        f"one cluster ({prediction.certainty})."
     )
     if times.likely <= _FIT:
         yield "It suits a grid."
