@@ -7,8 +7,9 @@ _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?")
 MOST = 1 << 24
 
 
-def parse(text: str) -> list[int]:
-    """ValueError, with a sentence that begins behind the text, where it is no list of ranks."""
+def parse(text: str, size: int = MOST, whose: str = "a run has at most") -> list[int]:
+    """ValueError, with a sentence that begins behind the text, where it is no list of ranks below
+    `size`."""
     ranks: list[int] = []
     for word in text.split(","):
         found = _RANGE.fullmatch(word)
@@ -19,8 +20,8 @@ def parse(text: str) -> list[int]:
             raise ValueError(f"counts down in '{word}'; write the smaller rank first")
         if stride < 1:
             raise ValueError(f"has a stride of 0 in '{word}'")
-        if last >= MOST:
-            raise ValueError(f"has rank {last}, and a run has at most {MOST} ranks")
+        if last >= size:
+            raise ValueError(f"has rank {last}, and {whose} {size} rank{'s' * (size != 1)}")
         ranks += range(first, last + 1, stride)
     return ranks
 

@@ -15,11 +15,12 @@ _NAMED = 5  # missing ranks in a message
 
 @dataclass(frozen=True)
 class RankMap:
-    """`clusters[rank]` is the cluster of a rank; `lines[rank]`, the line of the file, says so."""
+    """`clusters[rank]` is the cluster of a rank; `lines[rank]`, the line of the file, says so. What
+    is no file has no lines."""
 
     name: str
     clusters: tuple[str, ...]
-    lines: tuple[int, ...]
+    lines: tuple[int, ...] = ()
 
     @property
     def size(self) -> int:
@@ -35,7 +36,7 @@ class RankMap:
     def check(self, clusters: Mapping[str, ClusterSpec]) -> None:
         """UsageError for clusters that the grid has not, and for more ranks than slots."""
         for cluster, ranks in self.ranks().items():
-            where = f"{self.name}:{self.lines[ranks[0]]}"
+            where = self._where(ranks[0])
             if cluster not in clusters:
                 near = did_you_mean(cluster, clusters)
                 raise UsageError(
@@ -44,12 +45,14 @@ class RankMap:
                 )
             slots = clusters[cluster].slots
             if slots is not None and len(ranks) > slots:
-                where = f"{self.name}:{self.lines[ranks[slots]]}"
                 raise UsageError(
-                    f"{where}: cluster '{cluster}' has {slots} slots, and the map gives it "
-                    f"{len(ranks)} ranks",
+                    f"{self._where(ranks[slots])}: cluster '{cluster}' has {slots} slots, and is "
+                    f"given {len(ranks)} ranks",
                     "Give it fewer, or raise 'slots' of the cluster in the grid file.",
                 )
+
+    def _where(self, rank: int) -> str:
+        return f"{self.name}:{self.lines[rank]}" if self.lines else self.name
 
 
 _REMEDY = (

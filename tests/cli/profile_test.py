@@ -119,9 +119,17 @@ def test_rare_sizes_are_put_together() -> None:
         ("--link", "rtt=3", "must be a time"),
         ("--link", "rate=fast", "must be a rate"),
         ("--place", "0-3", "does not say which ranks are where"),
-        ("--place", "east=0-x", "does not say which ranks are where"),
+        ("--place", "", "does not say which ranks are where"),
+        ("--place", "east=0-x", "'0-x' is no list of ranks"),
+        ("--place", "east=0-3,", "'' is no list of ranks"),
+        ("--place", "east=0-3,west=2", "rank 2 is in 'east', too"),
+        ("--place", "wets=0-3", "the profile has no cluster 'wets'; did you mean 'west'?"),
+        ("--place", "east=0-999999999", "has rank 999999999, and the profile has 4 ranks"),
+        ("--link", "", "it is empty"),
+        ("--link", "=3ms", "it has no name of a figure"),
+        ("--link", "rtt=3ms,rtt=4ms", "'rtt' is there twice"),
         ("--place", "east=0-2", "rank 3 has no place"),
-        ("--place", "east=0-4", "the profile has no rank 4"),
+        ("--place", "east=0-4", "'0-4' has rank 4, and the profile has 4 ranks"),
     ],
 )
 def test_what_makes_no_sense_is_told(profile, tmp_path, capsys, option, value, said) -> None:
@@ -157,6 +165,34 @@ def test_json(profile, tmp_path, capsys) -> None:
     assert sums["crossing"]["bytes"] == 2 * BYTES
     least, likely_, most = sums["prediction"]["seconds"]
     assert least <= likely_ <= most
+
+
+@pytest.mark.parametrize(
+    ("options", "assumed", "taken"),
+    [
+        ((), "10 ms both ways, 1 Gbit/s (assumed)", "for 10 ms both ways and 1 Gbit/s: --link"),
+        (("--link", "rtt=20ms"), "1 Gbit/s (rate assumed)", "for 1 Gbit/s: --link"),
+        (("--link", "rate=1Mbit/s"), "1 Mbit/s (time assumed)", "for 10 ms both ways: --link"),
+        (("--link", "rtt=2ms,rate=1Mbit/s"), "2 ms both ways, 1 Mbit/s", ""),
+        (
+            ("--place", "east=0-1,north=2-3"),
+            "east - north: 10 ms both ways, 1 Gbit/s (assumed)",
+            "",
+        ),
+    ],
+)
+def test_what_is_assumed_is_said(tmp_path, capsys, options, assumed, taken) -> None:
+    written(tmp_path, ring())
+    assert show(tmp_path, *options) == 0
+    text = capsys.readouterr().out
+    assert assumed in text
+    assert taken in text
+    assert taken or options[0] == "--place" or "assumed" not in text
+
+
+def test_places_take_ranges_with_strides(profile, tmp_path, capsys) -> None:
+    assert show(tmp_path, "--place", "east=0-2:2,west=1-3:2") == 0
+    assert "east: 2 ranks" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("kind", ["png", "svg"])
@@ -235,6 +271,20 @@ def test_a_grid_without_room_for_the_profile(profile, tmp_path, capsys) -> None:
     grid.write_text("[cluster.a]\nslots = 3\n")
     assert show(tmp_path, "--grid", str(grid)) == 2
     assert f"--grid {grid}: its clusters do not take" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("places", "said"),
+    [
+        ("c=0-3", "the grid has no cluster 'c'; it has 'a', 'b'"),
+        ("a=0-2,b=3", "cluster 'a' has 2 slots, and is given 3 ranks"),
+    ],
+)
+def test_places_are_those_of_the_grid(profile, tmp_path, capsys, places, said) -> None:
+    grid = tmp_path / "grid.toml"
+    grid.write_text("[cluster.a]\nslots = 2\n[cluster.b]\n")
+    assert show(tmp_path, "--grid", str(grid), "--place", places) == 2
+    assert f"--place {places}: {said}" in capsys.readouterr().err
 
 
 def test_a_run_that_could_not_write_its_profile_does_not_begin(tmp_path) -> None:

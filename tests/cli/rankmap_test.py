@@ -100,7 +100,11 @@ def test_what_is_no_map(text, message):
     ("text", "parts", "message"),
     [
         ("0 east\n1 wset", [part()], "m:2: the grid has no cluster 'wset'; did you mean 'west'?"),
-        ("0-1 east\n2 east\n3 west", [part()], "m:2: cluster 'east' has 2 slots, and the map"),
+        (
+            "0-1 east\n2 east\n3 west",
+            [part()],
+            "m:2: cluster 'east' has 2 slots, and is given 3 ranks",
+        ),
         ("0 east\n1 west", [part(1)], "m has 2 ranks, and -n asks for 1"),
         ("0 east\n1 west", [part(3)], "m has 2 ranks, and -n asks for 3"),
         ("0 east\n1 west", [part(2), part()], "asks for 2, which leaves none for 'x'"),

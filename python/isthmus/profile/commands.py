@@ -87,7 +87,7 @@ the most, and with how sure they are."""
     console.width = max(console.width, 120)
     report.show(profile, console)
     print()
-    asked = grid or place or link
+    asked = any(each is not None for each in (grid, place, link))
     console.print("[bold]What if[/bold]" if asked else "[bold]On a grid[/bold]")
     report.sentences(verdict.assumptions(wanted), console)
     if asked:
@@ -100,10 +100,13 @@ the most, and with how sure they are."""
 
 
 def _scenario(profile: Profile, grid: Path | None, place: str | None, link: str | None) -> Scenario:
-    found = scenario.of_grid(profile, grid) if grid else scenario.usual(profile)
-    if place:
-        found = scenario.with_places(profile, found, place)
-    return scenario.with_link(found, link) if link else found
+    if grid:
+        found = scenario.of_grid(profile, grid, place)
+    else:
+        found = scenario.usual(profile)
+        if place is not None:
+            found = scenario.with_places(profile, found, place)
+    return found if link is None else scenario.with_link(found, link)
 
 
 def _sums(profile: Profile, wanted: Scenario, prediction: Prediction) -> dict[str, Any]:

@@ -1,12 +1,16 @@
 """Where ranks would be, and over what they would speak: the grid of the profile, or another."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 from isthmus import grid as grids
-from isthmus.errors import IsthmusError, UsageError, did_you_mean
+from isthmus.errors import IsthmusError, UsageError, did_you_mean, listing
 from isthmus.placement import Part, place
+from isthmus.profile import placing
 from isthmus.profile.model import Link, Profile
 from isthmus.quantities import Duration, Rate
 from isthmus.tune import store
@@ -19,12 +23,22 @@ _MEMORY_RTT, _MEMORY_RATE = 4e-6, 2e9
 
 @dataclass(frozen=True)
 class Wire:
-    """Between two clusters: seconds for both ways, bytes a second each way. `assumed`: of a
-    figure nobody has said anything."""
+    """Between two clusters: seconds for both ways, bytes a second each way; which of them nobody
+    has said."""
 
     rtt: float
     rate: float
-    assumed: bool = False
+    rtt_assumed: bool = False
+    rate_assumed: bool = False
+
+    @classmethod
+    def of(cls, rtt: float | None, rate: float | None) -> Wire:
+        """Where nothing is known, what is usual."""
+        return cls(rtt or USUAL_RTT, rate or USUAL_RATE, not rtt, not rate)
+
+    @property
+    def assumed(self) -> bool:
+        return self.rtt_assumed or self.rate_assumed
 
 
 @dataclass(frozen=True)
@@ -38,7 +52,11 @@ class Scenario:
         found = self.wires.get((min(a, b), max(a, b)))
         if found is None and self.wires:
             found = max(self.wires.values(), key=lambda wire: wire.rtt)
-        return found or Wire(USUAL_RTT, USUAL_RATE, assumed=True)
+        return found or Wire.of(None, None)
+
+    def used(self) -> dict[tuple[int, int], Wire]:
+        """The wires between clusters that have ranks."""
+        return {(a, b): self.wire(a, b) for a, b in combinations(sorted({*self.home.values()}), 2)}
 
     def is_like(self, profile: Profile) -> bool:
         """Ranks are together as they were."""
@@ -65,8 +83,7 @@ def usual(profile: Profile) -> Scenario:
     was = as_it_was(profile)
     tried = {link.between for link in profile.grid.links if link.memory}
     wires = {
-        pair: Wire(USUAL_RTT, USUAL_RATE, assumed=True) if pair in tried else wire
-        for pair, wire in was.wires.items()
+        pair: Wire.of(None, None) if pair in tried else wire for pair, wire in was.wires.items()
     }
     return Scenario(was.names, was.home, wires)
 
@@ -78,13 +95,20 @@ def _wire(link: Link) -> Wire:
     rate = link.rate
     if not rate and link.measured.rate and link.measured.rate > USUAL_RATE:
         rate = link.measured.rate
-    return Wire(rtt or USUAL_RTT, rate or USUAL_RATE, not rtt or not rate)
+    return Wire.of(rtt, rate)
 
 
-def of_grid(profile: Profile, path: Path) -> Scenario:
-    """The ranks of the profile placed by another grid file, as `isthmus run -n` would. Its links
-    are as `isthmus tune` measured them, or else as the file says."""
+def of_grid(profile: Profile, path: Path, places: str | None = None) -> Scenario:
+    """The ranks of the profile placed by another grid file, as `isthmus run -n` would, or as
+    `places` says. Its links are as `isthmus tune` measured them, or else as the file says."""
     grid = grids.load(path)
+    names = list(grid.cluster)
+    wires = _wires_of(grid, names, path)
+    if places is not None:
+        found = placing.of_text(places, profile.size)
+        found.check(grid.cluster)
+        homes = [names.index(name) for name in found.clusters]
+        return Scenario(names, dict(enumerate(homes)), wires)
     try:
         blocks = place(grid.cluster, [Part(["program"], profile.size)])
     except IsthmusError:
@@ -92,12 +116,15 @@ def of_grid(profile: Profile, path: Path) -> Scenario:
             f"--grid {path}: its clusters do not take the profile's {profile.size} ranks",
             "Raise 'slots' of its clusters, or say with --place which ranks are where.",
         ) from None
-    names = [block.cluster for block in blocks]
     home = {
-        rank: index
-        for index, block in enumerate(blocks)
+        rank: names.index(block.cluster)
+        for block in blocks
         for rank in range(block.first, block.first + block.size)
     }
+    return Scenario(names, home, wires)
+
+
+def _wires_of(grid: grids.Grid, names: Sequence[str], path: Path) -> dict[tuple[int, int], Wire]:
     known: dict[tuple[int, int], tuple[float, float]] = {}  # 0: nobody has said
     for link in grid.link:
         if all(name in names for name in link.between):
@@ -109,74 +136,49 @@ def of_grid(profile: Profile, path: Path) -> Scenario:
             a, b = sorted(names.index(name) for name in pair.between)
             said = known.get((a, b), (0.0, 0.0))
             known[a, b] = 2 * pair.latency or said[0], pair.rate or said[1]
-    wires = {
-        ends: Wire(rtt or USUAL_RTT, rate or USUAL_RATE, not rtt or not rate)
-        for ends, (rtt, rate) in known.items()
-    }
-    return Scenario(names, home, wires)
+    return {ends: Wire.of(*figures) for ends, figures in known.items()}
 
 
 def with_places(profile: Profile, scenario: Scenario, text: str) -> Scenario:
-    """`text` is "east=0-3,west=4-7"."""
-    names, home = list(scenario.names), {}
-    new: list[str] = []
-    for entry in filter(None, text.replace(" ", "").split(",")):
-        name, equals, ranks = entry.partition("=")
-        if equals:
-            new.append(name)
-        elif not new:
-            raise _wrong_places(text)
-        home.update(dict.fromkeys(_ranks(ranks if equals else name, text), new[-1]))
-    known = [name for name in dict.fromkeys(new) if name in names]
-    order = names if len(known) == len(dict.fromkeys(new)) else list(dict.fromkeys(new))
-    if absent := [rank for rank in range(profile.size) if rank not in home]:
-        raise UsageError(
-            f"--place {text}: rank {absent[0]} has no place",
-            f"Place all ranks from 0 to {profile.size - 1}.",
-        )
-    if beyond := [rank for rank in home if rank >= profile.size]:
-        raise UsageError(
-            f"--place {text}: the profile has no rank {min(beyond)}",
-            f"Its ranks are those from 0 to {profile.size - 1}.",
-        )
-    wires = scenario.wires if order is names else {}
-    return Scenario(order, {rank: order.index(name) for rank, name in home.items()}, wires)
-
-
-def _ranks(text: str, whole: str) -> range:
-    first, _, last = text.partition("-")
-    if not first.isdecimal() or (last and not last.isdecimal()):
-        raise _wrong_places(whole)
-    return range(int(first), int(last or first) + 1)
-
-
-def _wrong_places(text: str) -> UsageError:
-    return UsageError(
-        f"--place {text} does not say which ranks are where", "Write it as 'east=0-3,west=4-7'."
-    )
+    """`text` is "east=0-3,west=4-7". Clusters that the profile does not have are new ones, over
+    links of which nothing is known."""
+    found = placing.of_text(text, profile.size)
+    names = list(scenario.names)
+    new = [name for name in dict.fromkeys(found.clusters) if name not in names]
+    for name in new:
+        if near := did_you_mean(name, names):
+            raise UsageError(
+                f"--place {text}: the profile has no cluster '{name}'{near}",
+                f"It has {listing(names)}; a new one needs a name of its own.",
+            )
+    names += new
+    wires = dict(scenario.wires)
+    for pair in combinations(range(len(names)), 2):
+        if names[pair[1]] in new:
+            wires[pair] = Wire.of(None, None)
+    home = {rank: names.index(name) for rank, name in enumerate(found.clusters)}
+    return Scenario(names, home, wires)
 
 
 def with_link(scenario: Scenario, text: str) -> Scenario:
     """`text` is "rtt=20ms,rate=1Gbit/s", or one of them, of every pair of clusters."""
-    rtt: float | None = None
-    rate: float | None = None
+    said: dict[str, float] = {}
     for entry in text.split(","):
-        key, _, value = entry.strip().partition("=")
+        key, _, value = (word.strip() for word in entry.partition("="))
         try:
+            if key in said:
+                raise _wrong_link(text, f"'{key}' is there twice")
             if key == "rtt":
-                rtt = Duration.parse(value.strip()).seconds
+                said[key] = Duration.parse(value).seconds
             elif key == "rate":
-                rate = Rate.parse(value.strip()).bytes
+                said[key] = Rate.parse(value).bytes
+            elif key:
+                raise _wrong_link(text, f"a link has no '{key}'{did_you_mean(key, _LINK_HAS)}")
             else:
-                known = did_you_mean(key, ["rtt", "rate"])
-                raise UsageError(
-                    f"--link {text}: a link has no '{key}'{known}",
-                    "Write it as 'rtt=20ms,rate=1Gbit/s'.",
-                )
+                raise _wrong_link(text, "it has no name of a figure" if value else "it is empty")
         except ValueError as error:
-            raise UsageError(
-                f"--link {text}: {key} {error}", "Write it as 'rtt=20ms,rate=1Gbit/s'."
-            ) from None
+            raise _wrong_link(text, f"{key} {error}") from None
+    rtt, rate = said.get("rtt"), said.get("rate")
     clusters = range(len(scenario.names))
     wires = {}
     for pair in ((a, b) for a in clusters for b in clusters if a < b):
@@ -184,6 +186,14 @@ def with_link(scenario: Scenario, text: str) -> Scenario:
         wires[pair] = Wire(
             old.rtt if rtt is None else rtt,
             old.rate if rate is None else rate,
-            old.assumed and (rtt is None or rate is None),
+            old.rtt_assumed and rtt is None,
+            old.rate_assumed and rate is None,
         )
     return Scenario(scenario.names, scenario.home, wires)
+
+
+_LINK_HAS = ("rtt", "rate")
+
+
+def _wrong_link(text: str, what: str) -> UsageError:
+    return UsageError(f"--link '{text}': {what}", "Write it as 'rtt=20ms,rate=1Gbit/s'.")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from isthmus.profile.replay import Prediction
-from isthmus.profile.scenario import Scenario
+from isthmus.profile.scenario import USUAL_RATE, USUAL_RTT, Scenario, Wire
 from isthmus.units import format_rate
 
 # Hablot et al. call a program fit for a grid where two sites of n/2 ranks take little longer than
@@ -36,9 +36,18 @@ def verdict(scenario: Scenario, prediction: Prediction) -> Iterator[str]:
     else:
         yield "It does not suit this grid: half the ranks on one site are likely to be faster."
     yield _why(prediction)
-    if any(wire.assumed for wire in scenario.wires.values()) or not scenario.wires:
+    used = scenario.used().values()
+    taken = [
+        text
+        for text, assumed in (
+            (f"{USUAL_RTT * 1e3:g} ms both ways", any(wire.rtt_assumed for wire in used)),
+            (format_rate(8 * USUAL_RATE), any(wire.rate_assumed for wire in used)),
+        )
+        if assumed
+    ]
+    if taken:
         yield (
-            "Of a link nothing was known, and 10 ms both ways and 1 Gbit/s were taken: --link says "
+            f"What nobody has said of a link was taken for {' and '.join(taken)}: --link says "
             "better."
         )
     if prediction.learned:
@@ -64,5 +73,11 @@ def assumptions(scenario: Scenario) -> Iterator[str]:
     for (a, b), wire in sorted(scenario.wires.items()):
         yield (
             f"{scenario.names[a]} - {scenario.names[b]}: {wire.rtt * 1e3:.3g} ms both ways, "
-            f"{format_rate(8 * wire.rate)}{' (assumed)' if wire.assumed else ''}"
+            f"{format_rate(8 * wire.rate)}{_assumed(wire)}"
         )
+
+
+def _assumed(wire: Wire) -> str:
+    if wire.rtt_assumed == wire.rate_assumed:
+        return " (assumed)" if wire.assumed else ""
+    return f" ({'time' if wire.rtt_assumed else 'rate'} assumed)"

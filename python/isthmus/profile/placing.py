@@ -1,0 +1,35 @@
+"""Ranks in clusters, as `isthmus profile show --place` takes them: "east=0-3,6,west=4-5,7"."""
+
+from isthmus import ranklist
+from isthmus.errors import UsageError
+from isthmus.rankmap import RankMap
+
+_FORM = "Write it as 'east=0-3,6,west=4-5,7'."
+
+
+def of_text(text: str, size: int) -> RankMap:
+    """All ranks below `size`. UsageError quotes the text."""
+    name = f"--place {text}"
+    found: dict[int, str] = {}
+    cluster = ""
+    for entry in text.replace(" ", "").split(","):
+        before, equals, ranks = entry.rpartition("=")
+        cluster = before if equals else cluster
+        if not cluster or "=" in cluster:
+            raise UsageError(f"{name} does not say which ranks are where", _FORM)
+        try:
+            placed = ranklist.parse(ranks, size, "the profile has")
+        except ValueError as error:
+            raise UsageError(f"{name}: '{ranks}' {error}", _FORM) from None
+        for rank in placed:
+            if rank in found:
+                raise UsageError(
+                    f"{name}: rank {rank} is in '{found[rank]}', too", "Name each rank once."
+                )
+            found[rank] = cluster
+    for rank in range(size):
+        if rank not in found:
+            raise UsageError(
+                f"{name}: rank {rank} has no place", f"Place all ranks from 0 to {size - 1}."
+            )
+    return RankMap(name, tuple(found[rank] for rank in range(size)))
