@@ -145,9 +145,9 @@ def _peers(awaited: Iterable[Message]) -> str:
 
 
 def ranks_text(ranks: Sequence[int]) -> str:
-    """ "ranks 0-3, 7"."""
+    """ "ranks 0-3, 7", ascending."""
     runs: list[list[int]] = []
-    for rank in ranks:
+    for rank in sorted(ranks):
         if runs and runs[-1][-1] == rank - 1:
             runs[-1][1:] = [rank]
         else:

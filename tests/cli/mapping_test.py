@@ -267,6 +267,31 @@ def test_a_profile_is_read(tmp_path):
     assert found.pairs == {(0, 2): Volume(15, 1500), (1, 3): Volume(2, 64)}
 
 
+def test_of_a_profile_that_is_not_whole_it_is_said_who_is_missing(tmp_path, capsys):
+    path, out = tmp_path / "p", tmp_path / "out"
+    path.write_text(json.dumps(profile(missing=[0, 3])))
+    what = "what ranks 0, 3 sent is not known"
+    assert main(["map", str(path)]) == 0
+    told = capsys.readouterr()
+    assert f"# {what}" in told.out
+    assert f"isthmus: {path}: {what}" in told.err
+    assert main(["map", str(path), "-o", str(out)]) == 0
+    assert what in capsys.readouterr().out
+    assert f"# {what}" in out.read_text()
+
+
+def test_those_that_have_told_say_how_often_a_collective_was(tmp_path):
+    found = read(
+        tmp_path,
+        profile(
+            missing=[2],
+            communicators=[{"size": 3, "clusters": 1, "ranks": [[0, 2, 1]]}],
+            collectives=[_collective("MPI_Allreduce", 0, 20, 200)],
+        ),
+    )
+    assert (found.collectives[0].operations, found.collectives[0].bytes) == (10, 100)
+
+
 def test_collectives_of_few_ranks_count_as_who_must_exchange(tmp_path):
     found = read(
         tmp_path,

@@ -8,11 +8,13 @@ from profiles import BYTES, MESSAGES, of_a_ring, of_rank, ring, tell, written
 from isthmus import cli
 from isthmus.errors import UsageError
 from isthmus.grid import two_halves
+from isthmus.job import Result
 from isthmus.placement import Part
 from isthmus.plan import make_plan
 from isthmus.profile import model, sizes, summary
 from isthmus.profile.told import Told
 from isthmus.profile.writing import ProfileFile
+from isthmus.stats import Stats
 
 
 @pytest.fixture
@@ -40,7 +42,37 @@ def test_what_ranks_tell_becomes_one_file(profile) -> None:
 def test_who_has_not_told_is_missing(tmp_path) -> None:
     found = written(tmp_path, ring()[:3])
     assert found.missing == [3]
+    assert found.lacks() == "rank 3 has told nothing"
     assert [rank.rank for rank in found.ranks] == [0, 1, 2]
+    assert found.cluster_of() == {0: 0, 1: 0, 2: 1, 3: 1}
+
+
+def test_of_a_profile_that_is_not_whole_nothing_is_concluded(tmp_path, capsys) -> None:
+    written(tmp_path, ring()[1:2])
+    assert show(tmp_path, "--link", "rtt=20ms") == 0
+    text = capsys.readouterr().out
+    for words in (
+        "Not whole: ranks 0, 2-3 have told nothing",
+        "east: 2 ranks",
+        "MPI_Allreduce of 4 ranks, 2 clusters: 50 times",
+        "east -> west",
+        "is not known, since the profile is not whole",
+    ):
+        assert words in text
+    assert "nothing crosses" not in text
+    assert show(tmp_path, "--json") == 0
+    sums = json.loads(capsys.readouterr().out)
+    assert (sums["missing"], sums["prediction"]) == ([0, 2, 3], None)
+
+
+def test_where_no_rank_has_told_the_file_stays(tmp_path) -> None:
+    of_a_ring(tmp_path)
+    before = (tmp_path / "app.json").read_text()
+    plan = make_plan(two_halves(), [Part(["app"], 4)], outward=True)
+    said = []
+    ProfileFile(tmp_path / "app.json", [], []).write(plan, Result(1, Stats(), Told()), said.append)
+    assert "no rank has told its profile" in said[0]
+    assert (tmp_path / "app.json").read_text() == before
 
 
 def test_processes_tell_of_the_ranks_that_a_map_gives_them() -> None:

@@ -20,6 +20,7 @@ from isthmus.mapping.wires import Wires
 from isthmus.tune import store
 from isthmus.tune.figures import PairFigures
 from isthmus.units import format_bytes
+from isthmus.whereabouts import ranks_text
 
 
 def map_ranks(
@@ -75,6 +76,11 @@ def map_ranks(
         print(f"isthmus: {tuned.trouble}", file=sys.stderr)
     mapped = Mapped.of(found, grid, _needs(need or [], grid, found.size), tuned.pairs)
     comments = [f"{found.size} rank{'s' * (found.size != 1)} of {profile}", *mapped.table()]
+    if found.missing:
+        what = f"what {ranks_text(found.missing)} sent is not known, and not in these figures"
+        comments.insert(1, what)
+        if output is None:  # else the comments are printed
+            print(f"isthmus: {profile}: {what}", file=sys.stderr)
     text = rankmap.written(mapped.names(mapped.after), comments)
     if output is None:
         print(text, end="")

@@ -55,6 +55,7 @@ class Traffic:
     size: int
     pairs: Mapping[Pair, Volume]
     collectives: Sequence[Collective] = ()
+    missing: Sequence[int] = ()  # of whom it is not known what they send
 
     def with_collectives(self, most: int) -> dict[Pair, Volume]:
         """Pairs, and the collectives of communicators of at most `most` members: larger ones cross
@@ -95,23 +96,26 @@ def _of_profile(path: Path) -> Traffic:
             )
             for comm in found.get("communicators") or []
         ]
+        missing = [int(rank) for rank in found.get("missing") or []]
         collectives = [
-            _collective(row, members[row["communicator"]])
+            _collective(row, members[row["communicator"]], frozenset(missing))
             for row in found.get("collectives") or []
             if row["communicator"] is not None and len(members[row["communicator"]]) > 1
         ]
         pairs = _summed((_whole(row) for row in rows if row[1] != -1), size)
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise UsageError(f"{path} is no whole profile: {_said(error)}", _REMEDY) from None
-    return Traffic(size, pairs, collectives)
+    return Traffic(size, pairs, collectives, missing)
 
 
 def _said(error: Exception) -> str:
     return f"{error} is missing" if isinstance(error, KeyError) else str(error)
 
 
-def _collective(row: Mapping[str, Any], members: tuple[int, ...]) -> Collective:
-    n = len(members)
+def _collective(
+    row: Mapping[str, Any], members: tuple[int, ...], missing: frozenset[int]
+) -> Collective:
+    n = max(1, len(members) - len(missing.intersection(members)))
     return Collective(
         members,
         operations=row["entered"] / n,

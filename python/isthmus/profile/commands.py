@@ -76,7 +76,7 @@ def show(
 the most, and with how sure they are."""
     profile = model.load(file)
     wanted = _scenario(profile, grid, place, link)
-    prediction = replay.predict(profile, wanted)
+    prediction = None if profile.missing else replay.predict(profile, wanted)
     if figure_file:
         figure.draw(profile, figure_file)
     if as_json:
@@ -90,7 +90,7 @@ the most, and with how sure they are."""
     asked = any(each is not None for each in (grid, place, link))
     console.print("[bold]What if[/bold]" if asked else "[bold]On a grid[/bold]")
     report.sentences(verdict.assumptions(wanted), console)
-    if asked:
+    if asked and prediction:
         span = prediction.seconds
         print(
             f"{span.likely:.3f} s ({span.least:.3f} to {span.most:.3f}), "
@@ -109,13 +109,13 @@ def _scenario(profile: Profile, grid: Path | None, place: str | None, link: str 
     return found if link is None else scenario.with_link(found, link)
 
 
-def _sums(profile: Profile, wanted: Scenario, prediction: Prediction) -> dict[str, Any]:
+def _sums(profile: Profile, wanted: Scenario, prediction: Prediction | None) -> dict[str, Any]:
     rows = [*profile.pairs, *profile.windows]
     crossing = summary.crossing(profile, rows)
-    span, times = prediction.seconds, prediction.slowdown
     return {
         "program": profile.program,
         "size": profile.size,
+        "missing": profile.missing,
         "seconds": profile.seconds,
         "messages": vars(summary.of_rows(profile.pairs)),
         "windows": vars(summary.of_rows(profile.windows)),
@@ -133,12 +133,17 @@ def _sums(profile: Profile, wanted: Scenario, prediction: Prediction) -> dict[st
             for each in summary.collectives(profile)
         ],
         "calls": {call.function: [call.mpi, call.wan] for call in summary.calls(profile)},
-        "prediction": {
-            "clusters": list(wanted.names),
-            "seconds": [span.least, span.likely, span.most],
-            "slowdown": [times.least, times.likely, times.most],
-            "sure": prediction.certainty,
-            "learned": prediction.learned,
-        },
+        "prediction": _predicted(wanted, prediction) if prediction else None,
         "verdict": list(verdict.verdict(wanted, prediction)),
+    }
+
+
+def _predicted(wanted: Scenario, prediction: Prediction) -> dict[str, Any]:
+    span, times = prediction.seconds, prediction.slowdown
+    return {
+        "clusters": list(wanted.names),
+        "seconds": [span.least, span.likely, span.most],
+        "slowdown": [times.least, times.likely, times.most],
+        "sure": prediction.certainty,
+        "learned": prediction.learned,
     }

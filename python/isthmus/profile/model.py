@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 
+from isthmus import ranklist
 from isthmus.errors import UsageError
 from isthmus.latermodel import LaterModel
 from isthmus.profile.told import Collective, Count, Files, Members, Seconds, Sizes
+from isthmus.whereabouts import ranks_text
 
 FORMAT, VERSION = "isthmus-profile", 1
 
@@ -20,6 +22,14 @@ class Cluster(LaterModel):
     name: str
     slots: int | None
     ranks: Count
+    world: str = ""  # the ranks that it began with, as rank maps have them
+
+    @field_validator("world")
+    @classmethod
+    def _are_ranks(cls, text: str) -> str:
+        if text:
+            ranklist.parse(text)
+        return text
 
 
 class Figures(LaterModel):
@@ -81,8 +91,30 @@ class Profile(LaterModel):
     files: list[FilesOfRank]
 
     def cluster_of(self) -> dict[int, int]:
-        """By world rank, of those that have told."""
-        return {rank.rank: rank.cluster for rank in self.ranks}
+        """By world rank; of those that have told nothing where the file says it."""
+        began = {
+            rank: index
+            for index, cluster in enumerate(self.grid.clusters)
+            if self.missing and cluster.world
+            for rank in ranklist.parse(cluster.world)
+        }
+        return began | {rank.rank: rank.cluster for rank in self.ranks}
+
+    def operations(self, call: Collective) -> float:
+        """How often the members that have told did it."""
+        told = {rank.rank for rank in self.ranks}
+        if call.communicator is not None:
+            told.intersection_update(self.communicators[call.communicator].members())
+        return call.entered / max(1, len(told))
+
+    def lacks(self) -> str:
+        """A sentence without its end: who has told nothing; empty where all have."""
+        who = ranks_text(self.missing)
+        return (
+            f"{who} {'has' if len(self.missing) == 1 else 'have'} told nothing"
+            if self.missing
+            else ""
+        )
 
 
 _REMEDY = "Profiles are what `isthmus run --profile FILE` writes."
@@ -103,8 +135,8 @@ def load(path: Path) -> Profile:
 
 def _missing_in(profile: Profile) -> Iterator[str]:
     """What its parts name that is not in it."""
-    clusters, told = len(profile.grid.clusters), profile.cluster_of()
-    for rank, cluster in told.items():
+    clusters, told = len(profile.grid.clusters), {rank.rank for rank in profile.ranks}
+    for rank, cluster in profile.cluster_of().items():
         if rank >= profile.size:
             yield f"rank {rank} is not one of {profile.size}"
         if cluster >= clusters:

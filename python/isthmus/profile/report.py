@@ -24,8 +24,8 @@ def head(profile: Profile) -> str:
 def show(profile: Profile, console: Console) -> None:
     print_ = console.print
     print_(head(profile), highlight=False)
-    if profile.missing:
-        print_(f"{len(profile.missing)} ranks have told nothing and are not in these figures.")
+    if lacks := profile.lacks():
+        print_(f"Not whole: {lacks}, and what they sent is not here.", highlight=False)
     print_()
     print_(_table_2(profile))
     print_(_crossing(profile))

@@ -77,9 +77,9 @@ def collectives(profile: Profile) -> list[CollectiveSum]:
                 function=function,
                 size=size,
                 clusters=clusters,
-                operations=given.messages / size if size else float(given.messages),
+                operations=sum(map(profile.operations, calls)) if size else given.messages,
                 given=given,
-                seconds=sum(call.seconds for call in calls) / max(1, profile.size),
+                seconds=sum(call.seconds for call in calls) / max(1, len(profile.ranks)),
             )
         )
     return sorted(sums, key=lambda each: (-each.seconds, each.function))

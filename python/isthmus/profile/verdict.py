@@ -13,8 +13,11 @@ _FIT, _PAYS = 1.1, 2.0
 _MANY = 100
 
 
-def verdict(scenario: Scenario, prediction: Prediction) -> Iterator[str]:
-    """Sentences."""
+def verdict(scenario: Scenario, prediction: Prediction | None) -> Iterator[str]:
+    """Sentences. No prediction: of some ranks it is not known what they sent."""
+    if prediction is None:
+        yield "What it would take over these clusters is not known, since the profile is not whole."
+        return
     if len(set(scenario.home.values())) < 2:
         yield "All ranks are in one cluster: nothing crosses. --grid or --place say where else."
         return

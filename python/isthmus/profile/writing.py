@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from isthmus import ranklist
 from isthmus.errors import RunError, UsageError
 from isthmus.placement import Part
 from isthmus.plan import Plan
 from isthmus.profile import model
 from isthmus.profile.told import Collective, RankTold, Row, Told
 from isthmus.stats import Stats
-from isthmus.whereabouts import ranks_text
 
 if TYPE_CHECKING:
     from isthmus.job import Result
@@ -47,20 +47,28 @@ class ProfileFile:
 
     def write(self, plan: Plan, result: "Result", say: Callable[[str], None]) -> None:
         """RunError where it cannot be written."""
+        if not result.told.ranks:
+            say(f"no rank has told its profile, and {self.path} is not written")
+            return
         profile = self.of(plan, result.stats, result.told, result.status)
         try:
             self.path.write_text(profile.model_dump_json() + "\n", encoding="utf-8")
         except OSError as error:
             raise RunError(f"cannot write the profile to {self.path}: {error.strerror}") from None
-        if profile.missing:
-            say(f"the profile lacks {ranks_text(profile.missing)}, which have not told theirs")
+        if lacks := profile.lacks():
+            say(f"the profile is not whole: {lacks}")
 
     def of(self, plan: Plan, stats: Stats, told: Told, status: int) -> model.Profile:
         ranks = [told.ranks[rank] for rank in sorted(told.ranks)]
         clusters = clusters_of(plan, ranks)
         names = [cluster.name for cluster in clusters]
         homes = {rank.rank: names.index(rank.cluster) for rank in ranks}
-        communicators, collectives = merged(ranks, homes)
+        began = {
+            rank: names.index(cluster.name)
+            for cluster in plan.clusters
+            for rank in cluster.block.world_ranks
+        }
+        communicators, collectives = merged(ranks, began | homes)
         return model.Profile(
             program=[list(words) for words in self.program],
             command=list(self.command),
@@ -107,6 +115,7 @@ def clusters_of(plan: Plan, ranks: Sequence[RankTold]) -> list[model.Cluster]:
                 sum(rank.cluster == name for rank in ranks),
                 planned[name].block.size if name in planned else 0,
             ),
+            world=ranklist.text(planned[name].block.world_ranks) if name in planned else "",
         )
         for name in names
     ]
