@@ -63,7 +63,7 @@ _REMEDY = (
 def load(path: Path) -> RankMap:
     """UsageError names the file and the line."""
     try:
-        return parse(path.read_text(encoding="utf-8"), str(path))
+        return parse(path.read_text(encoding="utf-8-sig"), str(path))
     except OSError as error:
         raise UsageError(f"cannot read the rank map {path}: {error.strerror}", _REMEDY) from None
     except UnicodeDecodeError:

@@ -4,6 +4,7 @@ import json
 import random
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -87,6 +88,16 @@ def test_known_graphs_are_cut_at_best(metis, pairs, size, parts, least):
     found = assign(shuffled, given, [size // parts] * parts, wires.alike(parts))
     assert cut(shuffled, found) == least
     assert sorted(found) == given
+
+
+def test_where_metis_gives_up_other_orders_have_to_do(monkeypatch):
+    def gives_up(*_, **__):
+        raise RuntimeError("Caught an unknown exception!")
+
+    fake = SimpleNamespace(CSRAdjacency=lambda *_: None, Options=dict, part_graph=gives_up)
+    monkeypatch.setattr(assigning, "pymetis", fake)
+    pairs = renamed(cliques(16, 2), 16)
+    assert cut(pairs, assign(pairs, halves(16, 2), [8, 8], wires.alike(2))) == 0
 
 
 def test_larger_meshes():
@@ -213,6 +224,20 @@ def test_without_slots_clusters_have_shares_by_speed():
     assert sizes.given(parsed(text), 8) == [0] * 6 + [1] * 2
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (GRID.format(2, 2), "the grid has 4 slots, and there are 8 ranks"),
+        ("[cluster.a]\nslots = 8\n[cluster.b]", "some ('b') have not, so 8 ranks cannot be placed"),
+    ],
+)
+def test_a_grid_without_room_is_said_in_words_of_the_map(text, said):
+    with pytest.raises(UsageError) as error:
+        sizes.given(parsed(text), 8)
+    assert said in str(error.value)
+    assert "-n" not in str(error.value)
+
+
 def test_speed_goes_before_what_crosses():
     text = "[cluster.a]\nspeed = 3\n[cluster.b]\nspeed = 1"
     found = Mapped.of(Traffic(8, cliques(8, 2)), parsed(text), None).after
@@ -335,6 +360,7 @@ def test_what_an_alltoall_gives_is_spread():
     [
         "from,to,messages,bytes\n0,1,2,30\n1,0,1,12\n",
         "# a comment\nto,from,bytes,messages\n1,0,42,3\n",
+        "\ufefffrom,to,messages,bytes\r\n0,1,3,42\r\n",
     ],
 )
 def test_tables_of_edges(tmp_path, text):
@@ -355,6 +381,9 @@ def test_squares_of_bytes(tmp_path):
         ("from,to,size\n0,1,2\n", ":1: 'size' is no column"),
         ("from,to\n0,1,2\n", ":2: 3 columns where the header has 2"),
         ("from,to\n0,x\n", ":2: 'x' is no amount"),
+        ("from,to\n0,1\n0,1.5\n", ":3: 1.5 is no rank"),
+        ("from,to\n0,99999999\n", ":2: 99999999 is no rank"),
+        (profile(size=1 << 25), "a run has at most 16777216 ranks"),
         ("0,1\n1\n", ":2: the row has 1 columns, and there are 2 rows"),
         ("{", "it is no JSON"),
         ("{}", "is no profile"),

@@ -1,6 +1,7 @@
 """Where ranks begin, before they are exchanged: METIS, and simpler orders."""
 
 import contextlib
+import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 
@@ -69,13 +70,16 @@ def _of_metis(
         starts.append(starts[-1] + len(each))
     graph = pymetis.CSRAdjacency(starts, [to for each in edges for to, _ in each])
     for seed in _SEEDS:
-        found = pymetis.part_graph(
-            len(used),
-            graph,
-            eweights=[weight for each in edges for _, weight in each],
-            tpwgts=[sizes[cluster] / size for cluster in used],
-            options=pymetis.Options(seed=seed, ufactor=1),
-        )
+        try:
+            found = pymetis.part_graph(
+                len(used),
+                graph,
+                eweights=[weight for each in edges for _, weight in each],
+                tpwgts=[sizes[cluster] / size for cluster in used],
+                options=pymetis.Options(seed=seed, ufactor=1),
+            )
+        except RuntimeError:  # METIS gave up, as on 100,000 ranks of which two speak
+            return
         yield [used[part] for part in found.vertex_part]
 
 
@@ -87,14 +91,26 @@ def _grown(
     weight: list[dict[int, float]] = [{} for _ in range(size)]
     for (a, b), volume in pairs.items():
         weight[a][b] = weight[b][a] = wires.mean(volume)
+    alone = [sum(each.values()) for each in weight]
     part = [-1] * size
     for cluster, n in enumerate(sizes):
         pull = dict.fromkeys((rank for rank in range(size) if part[rank] < 0), 0.0)
+        queue = [(0.0, alone[rank], rank) for rank in pull]
+        heapq.heapify(queue)
         for _ in range(n):
-            rank = max(pull, key=lambda r: (pull[r], -sum(weight[r].values()), -r))
+            rank = _strongest(queue, pull)
             del pull[rank]
             part[rank] = cluster
             for to, each in weight[rank].items():
                 if to in pull:
                     pull[to] += each
+                    heapq.heappush(queue, (-pull[to], alone[to], to))
     return part
+
+
+def _strongest(queue: list[tuple[float, float, int]], pull: Mapping[int, float]) -> int:
+    """Entries of pulls that have changed since are stale."""
+    while True:
+        minus, _, rank = heapq.heappop(queue)
+        if pull.get(rank) == -minus:
+            return rank

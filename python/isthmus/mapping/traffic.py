@@ -9,6 +9,7 @@ from typing import Any
 
 from isthmus.errors import UsageError, listing
 from isthmus.profile import model as profile
+from isthmus.ranklist import MOST
 
 # Whose blocks differ from member to member: what a member gives is spread over the others.
 _SPREAD = ("alltoall", "scatter")
@@ -71,7 +72,7 @@ class Traffic:
 def load(path: Path) -> Traffic:
     """UsageError names the file, and the line or key."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # as spreadsheets write it
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}", _REMEDY) from None
     except UnicodeDecodeError:
@@ -89,6 +90,8 @@ def _of_profile(path: Path) -> Traffic:
     found = profile.read(path, _REMEDY)
     try:
         size = int(found["size"])
+        if size > MOST:
+            raise ValueError(f"a run has at most {MOST} ranks, and this one {size}")
         rows = [row[:4] for key in ("pairs", "windows") for row in found.get(key) or []]
         members = [
             tuple(
@@ -164,6 +167,12 @@ def _of_edges(rows: list[tuple[int, list[str]]], path: Path) -> Traffic:
                 f"{path}:{number}: {len(words)} columns where the header has {len(names)}", _REMEDY
             )
         values = dict(zip(names, (_amount(word, path, number) for word in words), strict=True))
+        for end in (values["from"], values["to"]):
+            if end != int(end) or end >= MOST:
+                raise UsageError(
+                    f"{path}:{number}: {end:.15g} is no rank",
+                    f"Ranks are whole numbers, and a run has at most {MOST} of them.",
+                )
         found.append(
             (
                 int(values["from"]),
