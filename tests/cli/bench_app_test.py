@@ -374,7 +374,16 @@ def test_options_go_into_the_lab():
         (["--testbed", "hablot17"], "did you mean 'hablot16'?"),
         (["--testbed", "hablot16", "-g", "x.toml"], "exclude each other"),
         (["--delay", "1ms"], "--delay is for --testbed"),
-        (["--testbed", "hablot16", "--delay", "1"], "must be a time"),
+        (
+            ["--testbed", "hablot16", "--delay", "0,5"],
+            "--delay 0,5: it is not numbers and one unit",
+        ),
+        (["--testbed", "hablot16", "--delay", "5ms,5ms"], "--delay 5ms,5ms: it is not numbers"),
+        (
+            ["--program", "x=y"],
+            "--program x=y: there is no MPI or cluster 'x'; there are 'east', '",
+        ),
+        (["--program", "wets=y"], "there is no MPI or cluster 'wets'; did you mean 'west'?"),
         (["--class", "X"], "--class X: there are"),
         (["--kernel", "xx"], "there is no such"),
         (["--layout", "spilt"], "did you mean 'split'?"),

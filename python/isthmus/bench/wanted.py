@@ -1,5 +1,6 @@
 """Whom `--only` leaves in."""
 
+import sys
 from collections.abc import Sequence
 from fnmatch import fnmatch
 
@@ -19,9 +20,18 @@ class Wanted:
         return fits
 
     def check(self) -> None:
-        """After all were asked about. UsageError, with those there are, where no pattern fits."""
-        if self._asked and not any(self._asked.values()):
-            raise UsageError(
-                f"--only {' '.join(self._patterns)}: no contestant is called so; "
-                f"there are {listing(self._asked)}"
-            )
+        """After all were asked about. UsageError, with those there are, where no pattern fits;
+        where one of several does not, that is said."""
+        idle = [
+            pattern
+            for pattern in self._patterns
+            if not any(fnmatch(key, pattern) for key in self._asked)
+        ]
+        if not self._asked or not idle:
+            return
+        sentence = (
+            f"--only {' '.join(idle)}: no contestant is called so; there are {listing(self._asked)}"
+        )
+        if not any(self._asked.values()):
+            raise UsageError(sentence)
+        print(f"isthmus bench: {sentence}", file=sys.stderr, flush=True)

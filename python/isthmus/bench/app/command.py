@@ -194,8 +194,11 @@ def _delays(text: str | None) -> list[str]:
     for delay in made:
         try:
             parse_time(delay)
-        except ValueError as error:
-            raise UsageError(f"--delay {text}: {error}") from None
+        except ValueError:
+            raise UsageError(
+                f"--delay {text}: it is not numbers and one unit of time",
+                "Write it as '0,1,5ms': the unit stands behind the last.",
+            ) from None
     return made
 
 

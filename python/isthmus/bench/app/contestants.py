@@ -67,7 +67,7 @@ class IsthmusApp:
         end = end_of(self.place, cluster)
         names = [cluster, *([end.mpi] if end.mpi else [])]
         if not end.mpi and not end.compile_on:
-            names += _names(self.natives[0]) if self.natives else []
+            names += names_of(self.natives[0]) if self.natives else []
         return Where(tuple(names), mpicc_at(end, self.natives), end.compile_on)
 
 
@@ -87,14 +87,14 @@ class NativeApp:
         return self.joined or len(setup.shares) == 1
 
     def command(self, program: Program, setup: Setup) -> list[str]:
-        words = program.words(Where(tuple(_names(self.mpi)), self.mpi.mpicc), setup.ranks)
+        words = program.words(Where(tuple(names_of(self.mpi)), self.mpi.mpicc), setup.ranks)
         hosts = ",".join(hosts_of(self.network, setup.shares))
         command = [*_ISTHMUS, "lab", "mpirun", "--mpi", self.mpi.name, "--hosts", hosts]
         command += ["-n", str(setup.ranks), "env"]
         return [*command, *(f"{name}={value}" for name, value in self.settings.items()), *words]
 
 
-def _names(mpi: Mpi) -> list[str]:
+def names_of(mpi: Mpi) -> list[str]:
     """Those by which --program may mean it, from the narrowest."""
     return list(dict.fromkeys([mpi.name, mpi.key, mpi.family]))
 

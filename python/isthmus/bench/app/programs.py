@@ -2,13 +2,13 @@
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
 from isthmus.bench.app.options import CLASSES, Options
-from isthmus.errors import RunError, UsageError, listing
+from isthmus.errors import RunError, UsageError, did_you_mean, listing
 from isthmus.measuring.program import prepare
 
 KERNEL_FOLDER = Path(__file__).with_name("kernels")
@@ -116,14 +116,31 @@ def _given(options: Options) -> list[Program]:
         _regular(options.require, "--require")
     commands: dict[str, str] = {}
     for text in options.programs:
-        found = re.fullmatch(r"([^\s={]+)=(.+)", text, flags=re.DOTALL)
-        mpi, command = (found[1], found[2]) if found else ("", text)
+        mpi, command = _parted(text)
         if mpi in commands:
             raise UsageError(f"--program {text}: there is another for {mpi or 'every MPI'}")
         commands[mpi] = command
         _check(command)
     names = options.names or (_name_of(next(iter(commands.values()))),)
     return [Given(name, options.time, options.require, commands, options.klass) for name in names]
+
+
+def check_names(options: Options, known: Sequence[str]) -> None:
+    """UsageError where a program is for an MPI or cluster that there is not."""
+    for text in options.programs:
+        mpi, _ = _parted(text)
+        if mpi and mpi not in known:
+            raise UsageError(
+                f"--program {text}: there is no MPI or cluster '{mpi}'{did_you_mean(mpi, known)}; "
+                f"there are {listing(known)}",
+                "A command that begins with a variable is written 'env NAME=VALUE COMMAND'.",
+            )
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """For which MPI or cluster, "" for all; and the command."""
+    found = re.fullmatch(r"([^\s={]+)=(.+)", text, flags=re.DOTALL)
+    return (found[1], found[2]) if found else ("", text)
 
 
 def _check(command: str) -> None:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from isthmus.bench import gridfile, mpis
-from isthmus.bench.app.contestants import Contestant, IsthmusApp, NativeApp
+from isthmus.bench.app import programs
+from isthmus.bench.app.contestants import Contestant, IsthmusApp, NativeApp, names_of
 from isthmus.bench.app.options import Options
 from isthmus.bench.coll.tuning import tune
 from isthmus.bench.contestants import tunings
@@ -41,11 +42,20 @@ def contestants(
                 )
                 for name, values in tunings(mpi).items()
             ]  # fmt: skip
+    programs.check_names(options, _names(place, natives))
     wanted = Wanted(options.only or (QUICK if options.quick else ()))
     chosen = [one for one in found if wanted(one.key)]
-    wanted.check()
+    if options.only:
+        wanted.check()
     _write_grids(kinds, chosen, natives, options, say)
     return chosen
+
+
+def _names(place: Place, natives: Sequence[Mpi]) -> list[str]:
+    """Those that may stand before the `=` of --program."""
+    ends = [end_of(place, cluster) for cluster in place.grid.cluster]
+    found = [*place.grid.cluster, *(end.mpi for end in ends if end.mpi)]
+    return list(dict.fromkeys([*found, *(name for mpi in natives for name in names_of(mpi))]))
 
 
 # Those that the limits need. Programs seldom wait for a rendez-vous: natives without one sit out.
