@@ -132,7 +132,8 @@ def test_what_crosses(profile) -> None:
     [
         ("10 x 0 B", {-1: 10}),
         ("3 x 1 B + 2 x 8-15 B", {0: 3, 3: 2}),
-        ("5 x 512-1023 kB + 1 x 1 MB", {19: 5, 20: 1}),
+        ("4 x 512-1023 B + 7 x 2-4 KiB", {9: 4, 11: 7}),
+        ("5 x 512 KiB-1 MiB + 1 x 1-2 MiB", {19: 5, 20: 1}),
     ],
 )
 def test_sizes_in_words(text, sizes_) -> None:
@@ -197,6 +198,18 @@ def test_json(profile, tmp_path, capsys) -> None:
     assert sums["crossing"]["bytes"] == 2 * BYTES
     least, likely_, most = sums["prediction"]["seconds"]
     assert least <= likely_ <= most
+
+
+def test_what_was_done_once_is_said_so(tmp_path, capsys) -> None:
+    ranks = ring()
+    for rank in ranks:
+        rank["collectives"][0].update(entered=1, sizes={"3": 1})
+    ranks[0]["files"] = {"read": 10, "written": 0, "calls": 1}
+    written(tmp_path, ranks)
+    assert show(tmp_path) == 0
+    text = capsys.readouterr().out
+    assert "MPI_Allreduce of 4 ranks, 2 clusters: once" in text
+    assert "1 call: read 10 B" in text
 
 
 @pytest.mark.parametrize(

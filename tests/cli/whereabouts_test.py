@@ -7,7 +7,7 @@ from job_signals_test import started
 from scenarios import spawned
 from waiting import with_enough_time
 
-from isthmus.whereabouts import view
+from isthmus.whereabouts import ranks_text, view
 
 
 def here(rank, *waits, awaited=(), native=0):
@@ -49,6 +49,11 @@ OF_PROGRAM = {"from": 2, "tag": 5, "collective": False}
 )
 def test_sentences(answer, said):
     assert view([0], {0: answer}) == [f"rank 0 (node, process 70): {said}"]
+
+
+def test_ranks_are_named_in_their_order():
+    assert ranks_text([0, 4, 7, 5, 6]) == "ranks 0, 4-7"
+    assert ranks_text([3]) == "rank 3"
 
 
 def test_who_does_not_answer():

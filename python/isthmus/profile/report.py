@@ -45,7 +45,7 @@ def _table_2(profile: Profile) -> Table:
         where = f" of {each.size} rank{'s' if each.size != 1 else ''}" if each.size else ""
         where += f", {each.clusters} clusters" if each.clusters > 1 else ""
         table.add_row(
-            f"{each.function}{where}: {each.operations:.6g} times",
+            f"{each.function}{where}: {_times_text(each.operations)}",
             table_text(each.given.sizes),
             format_bytes(each.given.bytes),
             f"{each.seconds:.3g} s",
@@ -56,8 +56,13 @@ def _table_2(profile: Profile) -> Table:
         written = sum(rank.written for rank in profile.files)
         words = f"read {format_bytes(read)}, written {format_bytes(written)}"
         calls = sum(rank.calls for rank in profile.files)
-        table.add_row("files", f"{calls} calls: {words}", format_bytes(read + written), "")
+        calls_text = f"{calls} call{'s' if calls != 1 else ''}"
+        table.add_row("files", f"{calls_text}: {words}", format_bytes(read + written), "")
     return table
+
+
+def _times_text(operations: float) -> str:
+    return "once" if operations == 1 else f"{operations:.6g} times"
 
 
 def _add_sum(table: Table, name: str, total: Sum) -> None:

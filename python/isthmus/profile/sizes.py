@@ -2,22 +2,27 @@
 
 from collections.abc import Mapping
 
-_UNITS = ("B", "kB", "MB", "GB", "TB")
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def class_text(size: int) -> str:
-    """Of the logarithm to base 2: "8-15 B", "64-127 kB" (of 1024 bytes)."""
+    """Of the logarithm to base 2: "8-15 B"; from 1024 bytes on the upper end belongs to the next:
+    "64-128 KiB"."""
     if size < 0:
         return "0 B"
     unit, rest = divmod(size, 10)
     if unit >= len(_UNITS):
         return f"2^{size} B"
-    low, high = 1 << rest, (2 << rest) - 1
-    return f"{low} {_UNITS[unit]}" if low == high else f"{low}-{high} {_UNITS[unit]}"
+    low, high = 1 << rest, 2 << rest
+    if not unit:
+        return f"{low} B" if low == high - 1 else f"{low}-{high - 1} B"
+    if high == 1024 and unit + 1 < len(_UNITS):
+        return f"{low} {_UNITS[unit]}-1 {_UNITS[unit + 1]}"
+    return f"{low}-{high} {_UNITS[unit]}"
 
 
 def table_text(sizes: Mapping[int, int], most: int = 6) -> str:
-    """As Table II of Hablot et al.: "126479 x 8-15 B + 86944 x 128-255 kB"; the rarest sizes of
+    """As Table II of Hablot et al.: "126479 x 8-15 B + 86944 x 128-256 KiB"; the rarest sizes of
     more than `most` are put together."""
     shown = sorted(sizes, key=lambda size: -sizes[size])[:most]
     words = [f"{sizes[size]} x {class_text(size)}" for size in sorted(shown)]
