@@ -130,7 +130,7 @@ def contest(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     return run
 
 
-GOOD = [Fake("tcp", 20e-6), Fake("isthmus", 50e-6), Fake("isthmus-direct", 25e-6)]
+GOOD = [Fake("tcp", 20e-6), Fake("isthmus", 28e-6), Fake("isthmus-direct", 25e-6)]
 
 
 def test_all_limits_reached(contest):
