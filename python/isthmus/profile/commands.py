@@ -89,7 +89,7 @@ the most, and with how sure they are."""
     print()
     asked = any(each is not None for each in (grid, place, link))
     console.print("[bold]What if[/bold]" if asked else "[bold]On a grid[/bold]")
-    report.sentences(verdict.assumptions(wanted), console)
+    report.sentences(verdict.assumptions(wanted, profile.size), console)
     if asked and prediction:
         span = prediction.seconds
         print(

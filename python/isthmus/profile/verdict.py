@@ -68,11 +68,13 @@ def _why(prediction: Prediction) -> str:
     return f"Of the slowest rank, {', '.join(told)}." if told else "Nothing crosses."
 
 
-def assumptions(scenario: Scenario) -> Iterator[str]:
-    """Where ranks are, and the links."""
+def assumptions(scenario: Scenario, size: int) -> Iterator[str]:
+    """Where the `size` ranks are, and the links."""
     for index, name in enumerate(scenario.names):
         count = sum(home == index for home in scenario.home.values())
         yield f"{name}: {count} rank{'s' if count != 1 else ''}"
+    if unknown := size - len(scenario.home):
+        yield f"where {unknown} rank{'s were' if unknown != 1 else ' was'} is not known"
     for (a, b), wire in sorted(scenario.wires.items()):
         yield (
             f"{scenario.names[a]} - {scenario.names[b]}: {wire.rtt * 1e3:.3g} ms both ways, "
