@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from isthmus.addresses import reachable
 from isthmus.agent import Agent
 from isthmus.grid import LinkSpec
-from isthmus.plan import AgentPlan, Plan, memory_wanted
+from isthmus.plan import AgentPlan, Plan, memory_wanted, names_no_network
 from isthmus.routes import GatewayLink
 
 
@@ -31,15 +31,13 @@ class Nearness:
     def by_memory(self, link: GatewayLink, spec: AgentPlan) -> bool:
         """The gateways of a link are on one host, and may share its memory. Not where the grid file
         says something of a network: then that is wanted."""
-        said = link.spec
-        home, _ = self._agents[next(g.agent for g in self._plan.gateways if g.node == link.target)]
+        home = next(g.agent for g in self._plan.gateways if g.node == link.target)
+        there = self._agents[home][1].memory
         return (
             memory_wanted()
-            and said.net != "ucx"
-            and not (said.rate or said.rtt or said.streams or said.congestion or said.compress)
-            and home.has_ranks
-            and spec.has_ranks
-            and self._same_place(home.cluster, spec.cluster)
+            and names_no_network(link)
+            and bool(there)
+            and there == next(agent.memory for own, agent in self._agents if own is spec)
         )
 
     def addresses(
@@ -62,8 +60,11 @@ class Nearness:
         at = gateway.listen.index(place.listen)
         listening = tcp[at : at + 1]
         # Of links only the agent's own: they are measured and paced as TCP is.
-        both_here = home.has_ranks and seen_by.has_ranks and cluster == seen_by.cluster
-        beside = (
-            by_memory or home is seen_by or (both_here and self._same_place(home.cluster, cluster))
+        ranks_here = (
+            seen_by.has_ranks
+            and cluster == seen_by.cluster
+            and bool(agent.memory)
+            and agent.memory == self.memory.get(cluster)
         )
+        beside = by_memory or home is seen_by or ranks_here
         return [*(local if beside else []), *reachable(place, listening, hosts)]

@@ -246,6 +246,13 @@ def memory_wanted() -> bool:
     return text != "socket"
 
 
+def names_no_network(link: routes.GatewayLink) -> bool:
+    """Nothing is said of what lies between its gateways, so they may share memory on one host."""
+    said = link.spec
+    tuned = said.rate or said.rtt or said.streams or said.congestion or said.compress
+    return said.net != "ucx" and not tuned and not services.of_link(link)
+
+
 def _clusters(
     grid: Grid, blocks: Sequence[Block], specs: Sequence[GatewaySpec], relayed: Iterable[str]
 ) -> tuple[list[ClusterPlan], list[ClusterPlan]]:

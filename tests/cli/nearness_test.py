@@ -1,5 +1,6 @@
 """Who reaches whom how, by what agents have said of where they are."""
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 
 import pytest
@@ -7,13 +8,18 @@ import pytest
 from isthmus import grid as grids
 from isthmus.nearness import Nearness
 from isthmus.placement import Part
-from isthmus.plan import make_plan
+from isthmus.plan import AgentPlan, make_plan
 
 
-def near(text: str, memory: tuple[str, str]) -> Nearness:
-    """Of two clusters whose hosts' memories are these."""
-    plan = make_plan(grids.parse(text, "grid.toml"), [Part(["x"], 2)])
-    agents = [(spec, SimpleNamespace(host=f"node{i}")) for i, spec in enumerate(plan.agents)]
+def near(text: str, memory: tuple[str, str], on: Sequence[str] = ()) -> Nearness:
+    """Of two clusters whose hosts' memories are these, that of the second also those of hosts
+    without ranks."""
+    parts = [Part(["x"], 1, on=name) for name in on] or [Part(["x"], 2)]
+    plan = make_plan(grids.parse(text, "grid.toml"), parts)
+    agents = [
+        (spec, SimpleNamespace(host=f"node{i}", memory=memory[min(spec.cluster, 1)]))
+        for i, spec in enumerate(plan.agents)
+    ]
     made = Nearness(plan, agents)
     made.here = {0, 1}
     made.memory = dict(enumerate(memory))
@@ -21,6 +27,11 @@ def near(text: str, memory: tuple[str, str]) -> Nearness:
         at = 9000 + gateway.agent
         made.listening[gateway.node] = [f"unix:/run/{at}", f"tcp:0.0.0.0:{at}"]
     return made
+
+
+def home_of(made: Nearness, node: int) -> AgentPlan:
+    """The agent of a gateway."""
+    return next(s for s, _ in made._agents if node in [g.node for g in s.gateways])
 
 
 ONE_HOST = '[cluster.a]\n[cluster.b]\n[[link]]\nbetween = ["a", "b"]\n'
@@ -50,8 +61,35 @@ def test_ranks_of_one_host_share_its_memory_unless_a_link_says_otherwise():
 def test_gateways_of_one_host_share_it_unless_a_network_is_meant(more, memory, shared):
     made = near(ONE_HOST + more, tuple(memory))
     link = made._plan.links[0]
-    seen_by = next(s for s, _ in made._agents if link.source in [g.node for g in s.gateways])
-    assert made.by_memory(link, seen_by) == shared
+    assert made.by_memory(link, home_of(made, link.source)) == shared
+
+
+@pytest.mark.parametrize("between", ["forwarder", "relay", "service"])
+def test_gateways_without_ranks_share_memory_too_but_never_by_a_service(between):
+    chain = "[[link]]\nbetween = ['a', 'm']\n[[link]]\nbetween = ['b', 'm']\n"
+    text = {
+        "forwarder": "[cluster.a]\n[cluster.m]\nslots = 1\n[cluster.b]\n" + chain,
+        "relay": "[cluster.a]\n[cluster.b]\n[[relay]]\n",
+        "service": "[cluster.a]\n[cluster.b]\n[[relay]]\nservice = 'r'\nkey = '~/key'\n",
+    }[between].replace("[cluster.a]", "[cluster.a]\nslots = 1")
+    text = text.replace("[cluster.b]", "[cluster.b]\nslots = 1")
+    made = near(text, ("m", "m"), ["a", "b"])
+    plan = made._plan
+    assert len(plan.links) == (1 if between == "service" else 2)
+    for link in plan.links:
+        shared = made.by_memory(link, home_of(made, link.source))
+        assert shared == (between != "service")
+
+
+def test_ranks_reach_a_gateway_of_their_host_by_its_socket_whoever_started_it():
+    gateway = "[[gateway]]\ncluster = 'b'\nhost = 'me-too'\n"
+    made = near(ONE_HOST + gateway, ("m", "m"))
+    alone, ranks = (
+        next(s for s, _ in made._agents if s.cluster == 1 and s.has_ranks == has)
+        for has in (False, True)
+    )
+    (found,) = alone.gateways
+    assert made.addresses(found.node, ranks, 1)[0].startswith("unix:")
 
 
 def test_a_gateways_own_socket_is_for_who_shares_the_host():

@@ -115,6 +115,19 @@ def test_a_link_that_names_a_network_keeps_its_sockets(isthmus, tmp_path):
     assert shared(done.stderr) == (0, {"east": "1 of 1", "west": "1 of 1"}), done.stderr
 
 
+def test_a_gateway_that_only_forwards_shares_memory_too(isthmus, tmp_path):
+    grid = tmp_path / "grid.toml"
+    links = "".join(
+        f'[[link]]\nbetween = ["{end}", "middle"]\nreach = "gateway"\n' for end in ("east", "west")
+    )
+    grid.write_text(f"[cluster.east]\n[cluster.middle]\n[cluster.west]\n{links}")
+    words = [mpis.ALL["mpich5"].python, talk(tmp_path), 20]
+    ends = ["--on", "east", "-n", 1, *words, ":", "--on", "west", "-n", 1, *words]
+    done = isthmus("run", "-g", grid, "--stats", *ends)
+    assert done.returncode == 0, done.stderr
+    assert shared(done.stderr) == (4, {"east": "1 of 1", "west": "1 of 1"}), done.stderr
+
+
 def test_a_leg_that_is_none_is_named(isthmus, monkeypatch):
     monkeypatch.setenv("ISTHMUS_LEG", "tcp")
     done = isthmus("run", "-n", 2, "true")
