@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
-from isthmus import ranklist
+from isthmus import legs, ranklist
 from isthmus.placement import Block
 from isthmus.plan import Plan
 from isthmus.routes import GatewayLink
@@ -51,6 +51,8 @@ def dry_run(plan: Plan, commands: Sequence[Sequence[str]]) -> Iterable[str]:
     joints = [gateway for gateway in plan.gateways if len(gateway.clusters) > 1]
     if plan.links or joints:
         yield ""
+    for (a, b), said in plan.pairs.items():
+        yield f"{plan.places[a].name} - {plan.places[b].name}: {legs.foreseen(said)}"
     for gateway in joints:
         names = " and ".join(plan.places[cluster].name for cluster in gateway.clusters)
         yield f"gateway {plan.gateway_name(gateway.node)} joins {names} by itself"
@@ -58,9 +60,9 @@ def dry_run(plan: Plan, commands: Sequence[Sequence[str]]) -> Iterable[str]:
         notes = [f"name {link.spec.name}" if link.spec.name else ""]
         notes += [f"rate {link.spec.rate}{_of_all(link)}" if link.spec.rate else ""]
         notes += [f"rtt {link.spec.rtt}" if link.spec.rtt else ""]
-        notes += [f"{link.spec.streams} streams" if link.spec.streams else ""]
+        notes += [_count(link.spec.streams, "stream") if link.spec.streams else ""]
         notes += [f"congestion {link.spec.congestion}" if link.spec.congestion else ""]
-        notes += [f"net {link.spec.net}" if link.spec.net != "tcp" else ""]
+        notes += [legs.foreseen_of_gateways(link)]
         notes += ["compressed where it gains" if link.spec.compress else ""]
         notes += ["encrypted" if link.spec.encrypt else "not encrypted"]
         notes += [f"patience {link.spec.patience}"]

@@ -131,6 +131,15 @@ def test_a_whole_grid(doctor):
         assert doctor.level("link east -> west", what) == "ok", doctor.findings
 
 
+def test_one_gateway_of_all_clusters(doctor):
+    doctor.env["ISTHMUS_REACH"] = "gateway"
+    text = "[cluster.east]\n[cluster.west]\n[[gateway]]\nclusters = ['east', 'west']\n"
+    assert doctor(text) == 0, doctor.findings
+    assert doctor.level("1 gateway", "joined") == "ok"
+    assert doctor.of("east - west", "leg")["text"] == "gateway east+west, which stands in both"
+    assert doctor.level("cluster west -> gateway east+west", "port") == "ok"
+
+
 def test_one_cluster_has_no_links(doctor):
     assert doctor("[cluster.alone]\n") == 0, doctor.findings
     assert {finding["where"] for finding in doctor.findings} == {"cluster alone"}

@@ -323,6 +323,48 @@ def test_links_of_the_threads_of_two_gateways_share_the_rate(threads, rate):
 
 
 @pytest.mark.parametrize(
+    ("keys", "way", "leg"),
+    [
+        ("", "memory where the processes of both are on one host, else gateways", "memory or TCP"),
+        ("reach = 'gateway'", "gateways", "memory or TCP"),
+        ("reach = 'gateway'\nrate = '1 Gbit/s'", "gateways", "TCP"),
+        (
+            "reach = 'direct'",
+            "direct, from process to process by TCP, encrypted; else gateways",
+            "memory or TCP",
+        ),
+        (
+            "reach = 'direct'\nencrypt = false\nnet = 'ucx'",
+            "direct, from process to process by UCX, not encrypted; else gateways",
+            "UCX",
+        ),
+        (
+            "reach = 'gateway'\nencrypt = false\nnet = 'auto'",
+            "gateways",
+            "memory or UCX where both hosts have it, else TCP",
+        ),
+    ],
+)
+def test_a_dry_run_tells_the_ways_and_the_legs_of_links(keys, way, leg):
+    text = f"[cluster.a]\n[cluster.b]\n[[link]]\nbetween = ['a', 'b']\n{keys}\n"
+    plan = make_plan(grids.parse(text, "g.toml"), [Part(["x"], 2)])
+    shown = list(report.dry_run(plan, [["isthmusd"]] * 2))
+    assert f"a - b: {way}" in shown
+    (link,) = [line for line in shown if line.startswith("link ")]
+    wanted = leg.replace("memory or", "memory on one host, else")
+    assert f", {wanted}, {'not ' * ('false' in keys)}encrypted" in link.replace(": ", ", ")
+
+
+def test_a_dry_run_names_direct_conduits_beside_a_gateway_of_both():
+    text = "[cluster.a]\n[cluster.b]\n[[gateway]]\nclusters = ['a', 'b']\n"
+    text += "[[link]]\nbetween = ['a', 'b']\nreach = 'direct'\n"
+    plan = make_plan(grids.parse(text, "g.toml"), [Part(["x"], 2)])
+    shown = "\n".join(report.dry_run(plan, [["isthmusd"]] * 2))
+    assert "a - b: direct, from process to process by TCP" in shown
+    assert "gateway a+b joins a and b by itself" in shown
+
+
+@pytest.mark.parametrize(
     ("keys", "far", "listen"),
     [
         ("", False, "tcp:127.0.0.1:0"),

@@ -46,7 +46,7 @@ def grid(model: Grid, say: Say) -> None:
     for finding in cores.judge(plan, hosts):
         say(finding)
     filesystems.check(plan, model.files, hosts, say)
-    if plan.links and all(facts is not None and facts.version == VERSION for facts in hosts):
+    if plan.gateways and all(facts is not None and facts.version == VERSION for facts in hosts):
         joined = join(plan)
         say(joined)
         if joined.level == "ok":
@@ -57,12 +57,43 @@ def grid(model: Grid, say: Say) -> None:
             for cluster in plan.clusters:
                 if not cluster.spec.encrypt:
                     say(legs.inside(cluster))
+    for gateway in plan.gateways:
+        if len(gateway.clusters) > 1:
+            _joint(plan, hosts, gateway, say)
     for link in plan.links:
         _link(plan, hosts, link, say)
     for (one, other), spec in plan.pairs.items():
         if spec.reach == "direct":
             _direct(plan, hosts, one, other, say)
             _direct(plan, hosts, other, one, say)
+
+
+def _joint(plan: Plan, hosts: Sequence[HostFacts | None], gateway: GatewayPlan, say: Say) -> None:
+    """Whether the hosts of all its clusters reach a gateway, at its place for each. Those of the
+    agents stand for all."""
+    home, far = plan.agents[gateway.agent], hosts[gateway.agent]
+    for cluster in gateway.clusters:
+        agent = next((a for a in plan.agents if a.cluster == cluster and a.has_ranks), None)
+        if agent is None or agent is home:
+            continue
+        where = f"{plan.where(agent)} -> gateway {name_of(plan, gateway)}"
+        near = hosts[plan.agents.index(agent)]
+        if near is None or far is None:
+            say(Finding(where, "port", "fail", "not tried: one of its hosts is not reached"))
+            continue
+        names = [far.name, *([home.host.rpartition("@")[2]] if home.host else [])]
+        end = End(plan.places[cluster].name, agent.host, "", prefix=agent.prefix)
+        try:
+            found = probes.measure(end, _end(plan, gateway), gateway.place(cluster), names)
+        except IsthmusError as error:
+            text = error.sentence
+            if isinstance(error, UnreachableError):
+                text = f"{near.name} cannot reach it: {text}"
+            say(Finding(where, "port", "fail", text, error.remedy))
+            continue
+        say(Finding(where, "port", "ok", f"{near.name} reaches {found.address}"))
+        for finding in _path(where, LinkSpec(between=[]), found):
+            say(finding)
 
 
 def _link(plan: Plan, hosts: Sequence[HostFacts | None], link: GatewayLink, say: Say) -> None:

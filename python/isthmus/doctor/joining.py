@@ -18,11 +18,15 @@ from isthmus.relay import Voice
 def join(plan: Plan) -> Finding:
     """Brings up agents and gateways as a run does, but no ranks."""
     count = len(plan.links)
-    where = f"{len(plan.gateways)} gateways"
+    gateways = len(plan.gateways)
+    where = "1 gateway" if gateways == 1 else f"{gateways} gateways"
     try:
         asyncio.run(_bring_up(plan))
     except IsthmusError as error:
         return Finding(where, "joined", "fail", error.sentence, error.remedy)
+    if not count:
+        alone = "it listens" if gateways == 1 else "all listen"
+        return Finding(where, "joined", "ok", f"{alone}, as for a run, and no link is needed")
     links = "1 link" if count == 1 else f"{count} links"
     return Finding(where, "joined", "ok", f"{links}, authenticated, as for a run")
 

@@ -1,6 +1,6 @@
 """By which transport each part of a way goes, in the words of `--stats`."""
 
-from isthmus import services
+from isthmus import legs
 from isthmus.doctor.findings import Finding
 from isthmus.grid import LinkSpec
 from isthmus.plan import ClusterPlan, GatewayPlan, Plan
@@ -13,11 +13,11 @@ def of_pair(plan: Plan, pair: tuple[int, int], spec: LinkSpec) -> Finding:
     if pair in plan.shared:
         text = "memory: the processes of both are on one host"
     elif spec.reach == "direct":
-        net = "UCX" if spec.net == "ucx" else "UCX where both hosts have it, else TCP"
-        text = "direct: from process to process by "
-        text += "TCP" if spec.net == "tcp" or spec.encrypt else net
+        text = f"direct: from process to process by {legs.net(spec)}"
     else:
-        text = "gateways"
+        joints = [g for g in plan.gateways if set(pair) <= set(g.clusters)]
+        names = " and ".join(plan.gateway_name(g.node) for g in joints)
+        text = f"gateway {names}, which stands in both" if joints else "gateways"
     return Finding(where, "leg", "ok", text)
 
 
@@ -27,14 +27,8 @@ def of_gateways(plan: Plan, link: GatewayLink) -> Finding:
     where = f"link {name_of(plan, source)} -> {name_of(plan, target)}"
     if (link.source, link.target) in plan.by_memory:
         text = "memory: both gateways are on one host"
-    elif service := services.of_link(link):
-        text = f"TCP, through the service {service[0]}"
-    elif link.spec.reach == "ssh":
-        text = "ssh"
-    elif link.spec.encrypt or link.spec.net == "tcp":
-        text = "TCP"
     else:
-        text = "UCX" if link.spec.net == "ucx" else "UCX where both hosts have it, else TCP"
+        text = legs.of_gateways(link)
     return Finding(where, "leg", "ok", text)
 
 
