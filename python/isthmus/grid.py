@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from isthmus import gridtext, innergrids
+from isthmus import gridsense, gridtext, innergrids
 from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.gridkeys import port_count
 from isthmus.gridtables import (
@@ -111,12 +111,12 @@ def _parse(text: str, name: str, files: tuple[Path, ...]) -> Grid:
         what = f"has none: {needed}" if "cluster" in data else f"is missing: {needed}"
         raise _complaint(text, name, ("cluster",), what)
     inner = _inner(own, text, name, files)
-    if not inner:
-        _check_names(own, text, name)
-        return own
-    whole = innergrids.joined(own, inner)
-    _check_inner(own, inner, text, name)
+    whole = innergrids.joined(own, inner) if inner else own
+    if inner:
+        _check_inner(own, inner, text, name)
     _check_names(own.model_copy(update={"cluster": whole.cluster}), text, name)
+    for key, what in gridsense.troubles(own, whole):
+        raise _complaint(text, name, key, what)
     return whole
 
 
@@ -204,6 +204,10 @@ def _explain(error: dict[str, Any], loc: tuple[int | str, ...]) -> str:
         limit = error["ctx"].get("ge", error["ctx"].get("le"))
         word = "least" if kind == "greater_than_equal" else "most"
         return f"must be at {word} {limit}; it is {value}"
+    if kind == "greater_than":
+        return f"must be more than {error['ctx']['gt']:g}; it is {value}"
+    if kind == "string_too_short":
+        return "must not be empty"
     if kind == "literal_error":
         return f"must be {error['ctx']['expected']}; it is {value!r}"
     wanted = {
@@ -218,6 +222,8 @@ def _explain(error: dict[str, Any], loc: tuple[int | str, ...]) -> str:
         return str(error["msg"])
     if kind == "list_type" and len(loc) == 1:
         wanted = f"written [[{loc[0]}]], once for each {loc[0]}"
+    if kind == "dict_type" and len(loc) == 1 and isinstance(value, list):
+        return f"has names: write [{loc[0]}.NAME], once for each {loc[0]}"
     return f"must be {wanted}; it is {_toml_type(value)}"
 
 

@@ -11,6 +11,7 @@ from isthmus.errors import did_you_mean, listing
 from isthmus.quantities import Duration
 
 SCHEDULERS = ("slurm", "pbs", "lsf", "flux")
+_PLACES = ("n", "command", "hosts")  # of a launch template
 LAUNCHERS = ("mpirun", "mpiexec", "srun")
 FAMILIES = ("openmpi", "mpich")
 SERVICE_PORT = "7500"
@@ -52,6 +53,11 @@ def _launch(text: str) -> str:
     name = text.split(None, 1)[0] if text.strip() else ""
     known = name in LAUNCHERS or name.startswith("/")
     if "{command}" in text or (known and "{n}" not in text):
+        # What others put braces around, as a shell's ${x}, is theirs.
+        for word in re.findall(r"(?<!\$)\{([a-z]+)\}", text):
+            if word not in _PLACES:
+                places = listing(f"{{{place}}}" for place in _PLACES)
+                raise ValueError(f"has '{{{word}}}', which nothing is put for; there are {places}")
         return text
     raise ValueError(
         f"must be one of {listing(LAUNCHERS)}, or the path of one, with options of it if you like "
@@ -186,7 +192,24 @@ def _tag(text: str) -> str:
     return text
 
 
+def _link_name(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", text):
+        raise ValueError(
+            "must be a word such as 'wide', of at most 64 letters, digits, '_', '.' and '-' that "
+            f"begins with none of the last; it is '{text}'"
+        )
+    return text
+
+
+def _congestion(text: str) -> str:
+    if not re.fullmatch(r"[a-z0-9_]{1,15}", text):
+        raise ValueError(f"must be the kernel's name of one, such as 'bbr'; it is '{text}'")
+    return text
+
+
 Tag = Annotated[str, AfterValidator(_tag)]
+LinkName = Annotated[str, AfterValidator(_link_name)]
+Congestion = Annotated[str, AfterValidator(_congestion)]
 Host = Annotated[str, AfterValidator(_host)]
 PathThere = Annotated[str, AfterValidator(_path)]
 Absolute = Annotated[str, AfterValidator(_absolute)]

@@ -7,11 +7,13 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from isthmus.gridkeys import (
     Absolute,
     Addresses,
+    Congestion,
     Env,
     Host,
     Hosts,
     Interface,
     Launch,
+    LinkName,
     Meet,
     Mpi,
     Net,
@@ -124,14 +126,14 @@ class LinkSpec(Table):
     same."""
 
     between: list[str]
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")] | None = None
+    name: LinkName | None = None
     reach: Reach | None = None
     rate: Rate | None = None
     rtt: Duration | None = None
     streams: Annotated[int, Field(ge=1, le=256)] | None = None
     encrypt: bool = True
     patience: Patience | None = None
-    congestion: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,15}$")] | None = None
+    congestion: Congestion | None = None
     compress: bool = False
     net: Net = "tcp"
 

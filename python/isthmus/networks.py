@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 
 from isthmus.errors import UsageError
-from isthmus.grid import ClusterSpec, GatewaySpec, Grid, NetworkSpec
 from isthmus.gridkeys import expand_hosts
+from isthmus.gridtables import ClusterSpec, GatewaySpec, Grid, NetworkSpec
 
 
 def bridges(grid: Grid) -> list[GatewaySpec]:
     """The gateways that the file's networks make: every host that is named in several, unless a
     [[gateway]] says what it is. UsageError: it would join fewer than two clusters."""
     named = {gateway.host.rpartition("@")[2] for gateway in grid.gateway if gateway.host}
-    members = {name: expand_hosts(network.hosts) for name, network in grid.network.items()}
+    members = {name: hosts_of(network) for name, network in grid.network.items()}
     hosts = dict.fromkeys(host for known in members.values() for host in known)
     made = []
     for host in hosts:
@@ -50,10 +50,14 @@ def _target(grid: Grid, host: str) -> str:
 
 def clusters_of(grid: Grid, network: NetworkSpec) -> Iterator[str]:
     """Those with a host in the network."""
-    known = set(expand_hosts(network.hosts))
+    known = set(hosts_of(network))
     for name, cluster in grid.cluster.items():
         if known & _hosts(cluster):
             yield name
+
+
+def hosts_of(network: NetworkSpec) -> list[str]:
+    return expand_hosts(network.hosts)
 
 
 def _hosts(cluster: ClusterSpec) -> set[str]:

@@ -12,15 +12,24 @@ def parse_rate(text: str) -> int:
     """Bits per second. Raises ValueError with a sentence fragment."""
     found = _NUMBER.fullmatch(text)
     unit = re.fullmatch(r"([kKMGT]?)(bit/s|bps|B/s)", found[2]) if found else None
-    if not found or not unit or float(found[1]) <= 0:
+    if (found and unit and float(found[1]) == 0) or _is_negative(text):
+        raise ValueError(f"must be more than 0; it is '{text}'")
+    if not found or not unit:
         raise ValueError(f"must be a rate such as '10 Gbit/s' or '1.2 GB/s'; it is '{text}'")
     bits = 8 if unit[2] == "B/s" else 1
     return max(1, round(float(found[1]) * _PREFIX[unit[1]] * bits))
 
 
+def _is_negative(text: str) -> bool:
+    """It is a quantity but for its sign."""
+    return text.lstrip().startswith("-") and bool(_NUMBER.fullmatch(text.lstrip()[1:]))
+
+
 def parse_time(text: str) -> float:
     """Seconds. Raises ValueError with a sentence fragment."""
     found = _NUMBER.fullmatch(text)
+    if _is_negative(text):
+        raise ValueError(f"must not be negative; it is '{text}'")
     if not found or found[2] not in _TIME:
         raise ValueError(f"must be a time such as '12 ms', '80 us' or '0.1 s'; it is '{text}'")
     return float(found[1]) * _TIME[found[2]]

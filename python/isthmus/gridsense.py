@@ -1,0 +1,126 @@
+"""What a grid file says that cannot hold, though each key by itself is well."""
+
+import ipaddress
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from isthmus import networks
+from isthmus.gridtables import GatewaySpec, Grid, LinkSpec, NetworkSpec
+from isthmus.gridtext import Path
+
+Trouble = tuple[Path, str]  # the key, and what is wrong with it
+
+
+def troubles(own: Grid, whole: Grid) -> Iterator[Trouble]:
+    """Of a file, whose clusters are joined with those of inner grids in `whole`."""
+    yield from _of_networks(own, whole)
+    for index, link in enumerate(own.link):
+        if link.reach == "ssh":
+            yield from _by_ssh(index, link)
+    yield from _of_gateways(own, whole)
+
+
+def _of_networks(own: Grid, whole: Grid) -> Iterator[Trouble]:
+    hosts = {name: set(networks.hosts_of(network)) for name, network in own.network.items()}
+    for name, network in own.network.items():
+        if any(networks.clusters_of(whole, network)):
+            continue
+        if not any(hosts[name] & hosts[other] for other in hosts if other != name):
+            what = (
+                "names no host of a cluster (its 'host', or one of its 'hosts'): it joins nothing"
+            )
+            yield ("network", name, "hosts"), what
+    for (first, one), (second, other) in combinations(own.network.items(), 2):
+        both = sorted(hosts[first] & hosts[second])
+        if both and _overlap(one, other):
+            yield (
+                ("network", second, "subnet"),
+                f"has addresses of network '{first}' ({one.subnet}), and host '{both[0]}' is in "
+                "both: which of its addresses is in which network cannot be told; give each its "
+                "own, or 'interface'",
+            )
+
+
+def _overlap(one: NetworkSpec, other: NetworkSpec) -> bool:
+    subnets = [
+        ipaddress.ip_network(spec.subnet.strip("[]"), strict=False)
+        for spec in (one, other)
+        if spec.subnet
+    ]
+    return len(subnets) == 2 and subnets[0].overlaps(subnets[1])
+
+
+def _by_ssh(index: int, link: LinkSpec) -> Iterator[Trouble]:
+    if link.streams not in (None, 1):
+        what = f"is {link.streams}, but a link by ssh goes by the one connection that ssh has"
+        yield ("link", index, "streams"), what
+    if link.congestion:
+        yield (
+            ("link", index, "congestion"),
+            "is of no use: the connection of a link by ssh is ssh's",
+        )
+    if link.net == "ucx":
+        yield ("link", index, "net"), "is 'ucx', and reach is 'ssh': a link goes by one of the two"
+
+
+def _of_gateways(own: Grid, whole: Grid) -> Iterator[Trouble]:
+    """Links that want gateways which their clusters do not have."""
+    specs = [*whole.gateway, *networks.bridges(whole)]
+    seen: dict[frozenset[str], int] = {}
+    for link in whole.link:
+        pair = frozenset(link.between)
+        if link.reach != "ssh":
+            seen[pair] = seen.get(pair, 0) + 1
+    left = dict(seen)
+    for index in range(len(own.link) - 1, -1, -1):  # what is too much comes last
+        link = own.link[index]
+        if link.reach == "ssh":
+            continue
+        pair = frozenset(link.between)
+        ends = _ends(specs, link.between)
+        if not ends and seen[pair] == 1:
+            yield from _joined_already(index, link)
+        left[pair] -= 1
+        if left[pair] == max(ends, 1):
+            name = " and ".join(f"'{name}'" for name in whole.cluster if name in pair)
+            yield (
+                ("link", index),
+                f"is one too many: there are {seen[pair]} links between {name}, and gateways for "
+                f"{ends}. Each link has gateways of its own, at least at one end: add a "
+                "[[gateway]] to one of the two clusters, or take a [[link]] out",
+            )
+
+
+def _ends(specs: Sequence[GatewaySpec], between: Sequence[str]) -> int:
+    """How many links two clusters can have between gateways that do not serve both."""
+    counts = []
+    for name, other in (between, reversed(between)):
+        mine = [spec for spec in specs if name in spec.serves]
+        apart = sum(spec.threads for spec in mine if other not in spec.serves)
+        counts.append(apart if mine else 1)
+    return max(counts)
+
+
+def _joined_already(index: int, link: LinkSpec) -> Iterator[Trouble]:
+    """Of clusters that have no gateway but those that stand in both. From process to process a link
+    is one all the same, and its round trip is told for what is chosen by it."""
+    said = {
+        "name": link.name is not None,
+        "rate": link.rate is not None,
+        "streams": link.streams is not None,
+        "congestion": link.congestion is not None,
+        "compress": link.compress,
+        "net": link.net != "tcp",
+        "encrypt": not link.encrypt,
+        "patience": link.patience is not None,
+    }
+    if link.reach == "direct":
+        said = {"name": said["name"], "compress": said["compress"]}
+    for key, given in said.items():
+        if given:
+            names = " and ".join(f"'{name}'" for name in link.between)
+            yield (
+                ("link", index, key),
+                f"is said of no link: gateways of {names} all stand in both, and need none; take "
+                "it out, or give each cluster a [[gateway]] of its own",
+            )
