@@ -82,6 +82,22 @@ def test_a_rank_that_is_killed_ends_the_run(programs: Path, grid, transports, re
     assert "rank 3" in said, said
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("RNDV_THRESH", "bar", ["Invalid value for RNDV_THRESH: 'bar'"]),
+        ("TLS", "nonsense", ["no usable transports"]),
+        ("TLS", "self", ["finds no way from one end to the other", "UCX_TLS and UCX_NET_DEVICES"]),
+    ],
+)
+def test_what_ucx_says_of_its_settings_is_told(isthmus, grid, monkeypatch, name, value, words):
+    monkeypatch.setenv(f"ISTHMUS_UCX_{name}", value)
+    done = isthmus("run", "-g", grid(), "-n", 2, "true", timeout=240)
+    assert done.returncode != 0
+    for word in [*words, '"auto" in its place goes on by TCP']:
+        assert word in done.stderr
+
+
 def hide_ucx(monkeypatch, folder: Path) -> None:
     """A library by its name comes before the real one, and is none."""
     (folder / "hidden").mkdir()

@@ -15,8 +15,7 @@ asio::awaitable<std::shared_ptr<Stream>> ask(std::shared_ptr<Stream> stream, End
   if (must) {
     throw Refusal(
         "net = \"ucx\" of the grid file cannot be had: this Isthmus was built without UCX's "
-        "headers "
-        "(Debian's package libucx-dev)");
+        "headers (Debian's package libucx-dev); \"auto\" in its place goes on by TCP");
   }
   co_return stream;
 }

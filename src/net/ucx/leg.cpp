@@ -102,7 +102,8 @@ asio::awaitable<std::shared_ptr<Stream>> ask(std::shared_ptr<Stream> stream, End
     }
   }
   if (must && !trouble.empty()) {
-    throw Refusal("net = \"ucx\" of the grid file cannot be had: " + trouble);
+    throw Refusal("net = \"ucx\" of the grid file cannot be had: " + trouble +
+                  "; \"auto\" in its place goes on by TCP");
   }
   co_return stream;
 }

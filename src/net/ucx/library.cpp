@@ -120,6 +120,18 @@ ucs_log_func_rc_t swallow(const char*, unsigned, const char*, ucs_log_level_t,
   return UCS_LOG_FUNC_RC_STOP;
 }
 
+thread_local std::string* first_error = nullptr;
+
+ucs_log_func_rc_t keep(const char*, unsigned, const char*, ucs_log_level_t level,
+                       const ucs_log_component_config_t*, const char* message, va_list values) {
+  if (first_error == nullptr || level > UCS_LOG_LEVEL_ERROR) return UCS_LOG_FUNC_RC_CONTINUE;
+  std::array<char, 512> line{};
+  if (first_error->empty() && std::vsnprintf(line.data(), line.size(), message, values) > 0) {
+    *first_error = line.data();
+  }
+  return UCS_LOG_FUNC_RC_STOP;
+}
+
 }  // namespace
 
 Quiet::Quiet(const Library& library) : library_(library) {
@@ -130,6 +142,18 @@ Quiet::Quiet(const Library& library) : library_(library) {
 Quiet::~Quiet() {
   const std::lock_guard lock(log_handlers);
   if (library_.log_pop_handler != nullptr) library_.log_pop_handler();
+}
+
+Heard::Heard(const Library& library) : library_(library) {
+  const std::lock_guard lock(log_handlers);
+  first_error = &first_;
+  if (library_.log_push_handler != nullptr) library_.log_push_handler(&keep);
+}
+
+Heard::~Heard() {
+  const std::lock_guard lock(log_handlers);
+  if (library_.log_pop_handler != nullptr) library_.log_pop_handler();
+  first_error = nullptr;
 }
 
 const Library& Library::open() {

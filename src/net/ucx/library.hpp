@@ -5,6 +5,8 @@
 #include <ucp/api/ucp.h>
 #include <ucs/debug/log_def.h>
 
+#include <string>
+
 namespace isthmus::net::ucx {
 
 struct Library {
@@ -47,6 +49,22 @@ class Quiet {
 
  private:
   const Library& library_;
+};
+
+/// UCX's own lines about errors on this thread are kept in place of being written; others are not
+/// touched.
+class Heard {
+ public:
+  explicit Heard(const Library& library);
+  ~Heard();
+  Heard(const Heard&) = delete;
+  Heard& operator=(const Heard&) = delete;
+
+  const std::string& first() const { return first_; }  ///< empty where UCX has told none
+
+ private:
+  const Library& library_;
+  std::string first_;
 };
 
 }  // namespace isthmus::net::ucx

@@ -60,10 +60,13 @@ void Worker::open() {
   if (over_) throw std::runtime_error("the process is ending");
   if (!trouble_.empty()) throw std::runtime_error(trouble_);
   const NoSignals none;
-  const auto need = [this](ucs_status_t status, const char* what) {
+  const auto need = [this](ucs_status_t status, const char* what, const std::string& said = {}) {
     if (status == UCS_OK) return;
-    trouble_ = std::string("UCX cannot be used on this host: ") + what + ": " +
-               ucx_->status_string(status) + " (UCX_TLS or UCX_NET_DEVICES may leave it nothing)";
+    trouble_ =
+        std::string("UCX cannot be used on this host: ") + what + ": " +
+        ucx_->status_string(status) +
+        (said.empty() ? "; variables UCX_... or ISTHMUS_UCX_... of its environment may be why"
+                      : " (it says: " + said + ")");
     if (worker_ != nullptr) ucx_->worker_destroy(std::exchange(worker_, nullptr));
     if (context_ != nullptr) ucx_->cleanup(std::exchange(context_, nullptr));
     throw std::runtime_error(trouble_);
@@ -75,7 +78,11 @@ void Worker::open() {
     throw;
   }
   ucp_config_t* config = nullptr;
-  need(ucx_->config_read("ISTHMUS", nullptr, &config), "its configuration");
+  {
+    const Heard heard(*ucx_);
+    const ucs_status_t read = ucx_->config_read("ISTHMUS", nullptr, &config);
+    need(read, "its configuration", heard.first());
+  }
   // Shared memory tells of peers that are gone only if asked to; of the program's memory nothing is
   // registered, so what kind it is need not be remembered.
   for (const auto& [key, value] : {std::pair{"MM_ERROR_HANDLING", "y"}, {"MEMTYPE_CACHE", "n"}}) {
@@ -85,10 +92,13 @@ void Worker::open() {
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME;
   params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
   params.name = "isthmus";
-  const ucs_status_t begun =
-      ucx_->init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &context_);
-  ucx_->config_release(config);
-  need(begun, "its transports");
+  {
+    const Heard heard(*ucx_);
+    const ucs_status_t begun =
+        ucx_->init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &context_);
+    ucx_->config_release(config);
+    need(begun, "its transports", heard.first());
+  }
   ucp_worker_params_t of_worker{};
   of_worker.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE | UCP_WORKER_PARAM_FIELD_EVENTS;
   of_worker.thread_mode = UCS_THREAD_MODE_SERIALIZED;
@@ -151,8 +161,9 @@ Wire* Worker::connect(Pipe& pipe, std::span<const std::byte> address) {
   const Quiet quiet(*ucx_);
   const ucs_status_t status = ucx_->ep_create(worker_, &params, &wire->ep);
   if (status != UCS_OK) {
-    throw std::runtime_error(std::string("UCX finds no way between the two hosts: ") +
-                             ucx_->status_string(status));
+    throw std::runtime_error(std::string("UCX finds no way from one end to the other: ") +
+                             ucx_->status_string(status) +
+                             " (UCX_TLS and UCX_NET_DEVICES choose what it uses)");
   }
   settle_soon();  // this may have brought new transports
   wires_.push_back(std::move(wire));
