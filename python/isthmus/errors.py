@@ -32,10 +32,11 @@ class RunError(IsthmusError):
 
 
 class JointError(RunError):
-    """Errors of one kind at several places, each with its own sentence and remedy."""
+    """Errors of one kind at several places, each with its own sentence and remedy, and behind the
+    first with the name before it that whoever prints it puts before that."""
 
     def __init__(self, errors: Sequence[IsthmusError]) -> None:
-        super().__init__("\n".join(str(error) for error in errors))
+        super().__init__("\nisthmus: ".join(str(error) for error in errors))
         self.status = max(error.status for error in errors)
 
 

@@ -70,7 +70,8 @@ int main(int argc, char** argv) {
       "  ISTHMUS_LIBDIR    folder of the libraries that programs are given (default: beside\n"
       "                    this program, in ../" ISTHMUS_LIBDIR_BELOW_PREFIX
       ")\n"
-      "  XDG_RUNTIME_DIR   where the private folder of each job is made (default: /tmp)\n");
+      "  XDG_RUNTIME_DIR   where the private folder of each job is made (default: /tmp, else\n"
+      "                    TMPDIR)\n");
 
   const CLI::App* agent = app.add_subcommand(
       "agent",

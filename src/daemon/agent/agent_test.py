@@ -5,14 +5,17 @@
 import hashlib
 import os
 import resource
+import shlex
 import shutil
+import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from agent_case import LOOP, SECRET, SINGLE, VERSION, AgentCase, alive
-from agent_client import DEADLINE
+from agent_case import ISTHMUSD, LOOP, SECRET, SINGLE, VERSION, AgentCase, alive
+from agent_client import DEADLINE, Agent
 
 
 class AgentTest(AgentCase):
@@ -42,6 +45,25 @@ class AgentTest(AgentCase):
         self.assertNotEqual(first, killed)
         self.ready()  # the one before is alive
         self.assertEqual(len(os.listdir(self.runtime)), 2)
+
+    def test_its_folder_is_in_tmpdir_where_nothing_else_can_be_written(self):
+        alone = ["unshare", "--mount", "--map-root-user", "sh", "-c"]
+        mount = "mount -t tmpfs -o ro tmpfs /tmp"
+        if ISTHMUSD.startswith("/tmp/") or subprocess.run([*alone, mount], check=False).returncode:
+            self.skipTest("/tmp cannot be made read-only for a test")
+        other = tempfile.mkdtemp(prefix="irt-", dir="/var/tmp")
+        self.addCleanup(shutil.rmtree, other)
+        program = os.path.join(self.folder, "alone")
+        with open(program, "w") as file:
+            words = [*alone, f"{mount} && exec {ISTHMUSD} agent"]
+            file.write(f"#!/bin/sh\nexec {shlex.join(words)}\n")
+        os.chmod(program, 0o755)
+        self.agent = Agent(program, env={"XDG_RUNTIME_DIR": "", "TMPDIR": other})
+        self.addCleanup(self.agent.close)
+        self.agent.expect("hello")
+        answer = self.configure(wdir=other)
+        self.assertEqual(answer["op"], "configured", answer)
+        self.assertEqual(len(os.listdir(other)), 1)
 
     def test_it_may_open_more_files_than_the_ranks(self):
         """A gateway needs a descriptor for each rank; programs keep the limit of the user."""

@@ -5,12 +5,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <vector>
 
 #include "daemon/launch/failure.hpp"
 
@@ -20,6 +22,22 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string folder_lead() { return "isthmus-" + std::to_string(getuid()) + "-"; }
+
+constexpr std::size_t kLongestBase = 48;  // a longer one leaves no room for the names of sockets
+
+// TMPDIR comes last: schedulers give each step its own, and agents of one job look for each other.
+std::vector<std::string> bases() {
+  std::vector<std::string> found;
+  const auto add = [&found](const char* named) {
+    const std::string base = named != nullptr ? named : "";
+    if (base.empty() || base.size() > kLongestBase || base.front() != '/') return;
+    if (std::find(found.begin(), found.end(), base) == found.end()) found.push_back(base);
+  };
+  add(std::getenv("XDG_RUNTIME_DIR"));
+  add("/tmp");
+  add(std::getenv("TMPDIR"));
+  return found;
+}
 
 // The lock is held before the file has its name, so that nobody finds it unlocked.
 FileDescriptor lock_folder(const std::string& path) {
@@ -57,13 +75,11 @@ std::string folder_name(const std::string& job) {
 }  // namespace
 
 RuntimeDir::RuntimeDir(const std::string& job) {
-  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  const std::vector<std::string> all = bases();
+  // Also where this one will not be: who was killed may have had another environment.
+  for (const std::string& base : all) remove_abandoned(base);
   int error = 0;
-  for (const std::string& base :
-       {std::string(runtime != nullptr ? runtime : ""), std::string("/tmp")}) {
-    // A long base would leave no room for the names of sockets.
-    if (base.empty() || base.size() > 48 || base.front() != '/') continue;
-    remove_abandoned(base);
+  for (const std::string& base : all) {
     std::string path = base + "/" + folder_name(job);
     if (mkdtemp(path.data()) != nullptr) {  // mode 0700, and the name is new
       path_ = path;
@@ -72,9 +88,11 @@ RuntimeDir::RuntimeDir(const std::string& job) {
     }
     error = errno;
   }
-  throw Failure(std::string("No private folder can be made in $XDG_RUNTIME_DIR or /tmp: ") +
-                    std::strerror(error),
-                "Make one of them writable.");
+  throw Failure(
+      std::string("No private folder can be made in $XDG_RUNTIME_DIR, /tmp or $TMPDIR: ") +
+          std::strerror(error),
+      "Make one of them writable, whose path has at most " + std::to_string(kLongestBase) +
+          " bytes.");
 }
 
 bool RuntimeDir::has_siblings() const {

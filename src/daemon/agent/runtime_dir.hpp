@@ -7,8 +7,9 @@
 
 namespace isthmus::daemon {
 
-/// Made with mode 0700 below $XDG_RUNTIME_DIR or /tmp; removed with all it holds by the destructor,
-/// or, when its agent was killed, by the next one that the user starts there.
+/// Made with mode 0700 below the first of $XDG_RUNTIME_DIR, /tmp and $TMPDIR that can be written;
+/// removed with all it holds by the destructor, or, when its agent was killed, by the next one that
+/// the user starts on this host.
 class RuntimeDir {
  public:
   /// Throws Failure when no folder can be made.
