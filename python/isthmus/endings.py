@@ -25,7 +25,8 @@ def how_ended(status: int, number: int | None) -> str:
         return _killed(number)
     if status - 128 in {int(known) for known in signal.Signals}:
         known = status - 128
-        return f"ended with status {status}, as by signal {known} ({signal_name(known)})"
+        # It may be the program's own: MPICH aborts in MPI_Init with one whose last byte is 143.
+        return f"ended with status {status}, its own or of signal {known} ({signal_name(known)})"
     return f"ended with status {status}"
 
 

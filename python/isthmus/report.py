@@ -151,7 +151,10 @@ def stats_table(plan: Plan, stats: Stats) -> None:
                 f"{near['bytes']}",
                 format_bytes(near["wire_bytes"]),
             )
-    console.print(table)
+    if table.row_count:
+        console.print(table)
+    else:
+        console.print("Nothing has crossed the isthmus.", highlight=False)
     for gateways, seconds in sorted(stats.cpu.items()):
         names = " and ".join(plan.gateway_name(node) for node in gateways)
         forwarded = stats.forwarded(gateways)

@@ -127,7 +127,7 @@ def test_last_words_of_ranks_are_for_the_launcher():
 
 def test_endings_in_words():
     assert how_ended(139, 11) == "was killed by signal 11 (SIGSEGV)"
-    assert how_ended(139, None) == "ended with status 139, as by signal 11 (SIGSEGV)"
+    assert how_ended(139, None) == "ended with status 139, its own or of signal 11 (SIGSEGV)"
     assert how_ended(3, None) == "ended with status 3"
     gone = 'rank 1 (cluster "east") ended without MPI_Finalize or was killed'
     assert of_the_rank(gone, "west", 3, None) == gone

@@ -156,7 +156,7 @@ def test_prefix_without_mpi(doctor):
 
 def test_launcher_that_is_not_there(doctor):
     assert doctor("[cluster.east]\nlaunch = '/no/such/mpirun'\n[cluster.west]\n") == 1
-    assert "/no/such/mpirun" in doctor.of("cluster east", "MPI")["text"]
+    assert "launcher '/no/such/mpirun' is not found" in doctor.of("cluster east", "MPI")["text"]
 
 
 def test_port_that_another_program_has(doctor):

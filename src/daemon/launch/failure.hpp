@@ -18,6 +18,12 @@ class Failure : public std::runtime_error {
   std::string remedy_;
 };
 
+/// Of a name that leads to nothing.
+class NoSuchProgram : public Failure {
+ public:
+  using Failure::Failure;
+};
+
 /// Of a program that runs natively, but cannot be part of a grid.
 class Unwearable : public Failure {
  public:

@@ -168,7 +168,12 @@ Launcher find_named(const LaunchChoice& choice, const std::optional<MpiLibrary>&
     return launcher;
   };
   if (choice.launch.find('/') != std::string::npos) {
-    return checked({find_program(choice.launch, site)});
+    try {
+      return checked({find_program(choice.launch, site)});
+    } catch (const NoSuchProgram&) {
+      throw Failure("The launcher '" + choice.launch + "' is not found on " + site.host + ".",
+                    "Correct the cluster's launch key, or take it out.");
+    }
   }
   std::string tried;
   const auto in_prefix = [&](const std::string& prefix) {

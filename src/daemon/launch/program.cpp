@@ -167,7 +167,7 @@ std::string find_program(const std::string& name, const Site& site) {
   if (name.find('/') == std::string::npos && fs::exists(base / name, error)) {
     remedy = "PATH does not hold it, but the working directory does: use ./" + name;
   }
-  throw Failure("The program '" + name + "' is not found on " + place(site) + ".", remedy);
+  throw NoSuchProgram("The program '" + name + "' is not found on " + place(site) + ".", remedy);
 }
 
 bool is_python(const std::string& path) {
