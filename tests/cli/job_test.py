@@ -139,7 +139,8 @@ def test_dry_run_starts_nothing(pair):
         "cluster west: rank 2",
         "2 x prog 'an arg'",
         "'A=b c'",
-        "link east -> west: encrypted",
+        "east - west: memory where the processes of both are on one host, else gateways",
+        "link east -> west: memory on one host, else TCP, encrypted",
     ):
         assert words in done.stdout
     assert not (grid.installs["east"].home / "heard.jsonl").exists()
