@@ -6,7 +6,6 @@
 
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
-#include "mpi/profile/telling.hpp"
 
 namespace isthmus::face {
 namespace {
@@ -83,7 +82,7 @@ void die(const std::string& object, int code, const char* function) {
   if (why.starts_with(name + ": ")) why.erase(0, name.size() + 2);
   int error_class = MPI_ERR_OTHER;
   native.Error_class(code, &error_class);
-  profile::tell_soon();  // as MPI_Abort does
+  if (const auto told = before_death.load()) told();
   abort_grid(error_class, name + " failed on " + object + ": " + why);
 }
 

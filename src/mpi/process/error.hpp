@@ -1,6 +1,7 @@
 // Raising MPI errors the standard's way: through the error handler of the object concerned.
 #pragma once
 
+#include <atomic>
 #include <string>
 
 #include "mpi/native/native.hpp"
@@ -24,6 +25,8 @@ int raise_by(MPI_Errhandler handler, int code, const char* function);
 
 enum class Handling { Returns, Fatal, ByProgram };
 Handling handling_of(MPI_Errhandler handler);
+/// What a process does before an error ends it, as its profile is told; none: null.
+inline std::atomic<void (*)()> before_death = nullptr;
 /// What a fatal handler does: ends the grid with a sentence. `object` is what the handler hangs on.
 [[noreturn]] void die(const std::string& object, int code, const char* function);
 

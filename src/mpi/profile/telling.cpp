@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpi/process/error.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/profile/counting.hpp"
 #include "mpi/profile/ranges.hpp"
@@ -185,6 +186,7 @@ void begin() {
   running().begun = Clock::now();
   running().sampler = std::make_unique<Sampler>();
   std::atexit(tell_soon);
+  before_death = tell_soon;
 }
 
 void tell() { tell_within(kPatience); }
