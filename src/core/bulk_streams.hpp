@@ -22,7 +22,7 @@ class BulkStreams {
   static constexpr Time kPeriod = std::chrono::milliseconds(250);
   /// Less is carried as fast by all: 1 Gbit/s at 67 ms has so much under way.
   static constexpr double kMuch = 8 << 20;
-  /// Rates are measured, and windows shrink when something is lost.
+  /// What is under way is measured roughly, and a loss shrinks windows.
   static constexpr double kOver = 2;
   /// Fewer would halve what flows with each loss.
   static constexpr std::size_t kLeast = 4;
@@ -37,8 +37,8 @@ class BulkStreams {
 
   void set_round_trip(Time round_trip) { round_trip_ = round_trip; }
 
-  /// So many bytes have been sent in all. True: the windows should be told, by choose(); so at once
-  /// after a pause, that shrinks them.
+  /// So many bytes have been sent in all. True once a period, and at once after a pause, which
+  /// shrinks windows: choose() is to be told those of now.
   bool due(Time now, std::uint64_t sent);
   /// The part that streams of these windows, in bytes, have until the next period.
   std::vector<Part> choose(std::span<const double> windows) const;

@@ -6,6 +6,7 @@
 // or arrive afterwards; then they are free, due as credit, and told to the peer in batches.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

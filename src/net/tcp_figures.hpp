@@ -11,7 +11,7 @@ struct TcpFigures {
   std::chrono::microseconds rtt{};      ///< smoothed
   std::chrono::microseconds min_rtt{};  ///< the shortest of the last minutes
   std::uint32_t segment = 0;            ///< payload bytes of a full segment
-  std::uint64_t window = 0;    ///< bytes that may be under way, as long after a pause as it is
+  std::uint64_t window = 0;    ///< bytes that may be under way now: after a pause the least
   std::uint64_t acked = 0;     ///< bytes, ever
   std::uint64_t sent = 0;      ///< bytes, with those sent again, ever
   std::uint64_t repeated = 0;  ///< bytes sent again, ever
