@@ -84,6 +84,12 @@ def place(
     return list(blocks.values())
 
 
+def without_slots(clusters: Mapping[str, ClusterSpec]) -> list[str]:
+    """Clusters without `slots`, where others have them: then not all ranks can be shared out."""
+    without = [name for name, spec in clusters.items() if spec.slots is None]
+    return without if len(without) < len(clusters) else []
+
+
 def _mapped(
     clusters: Mapping[str, ClusterSpec], parts: Sequence[Part], ranks: RankMap
 ) -> dict[str, Block]:
@@ -154,8 +160,7 @@ def _shares(
                 "Lower -n, or raise 'slots' of the cluster in the grid file.",
             )
         return [(part.on, n)]
-    if free and len(free) < len(clusters):
-        without = [name for name in clusters if name not in free]
+    if without := without_slots(clusters):
         raise UsageError(
             f"some clusters of the grid have 'slots' and some ({listing(without)}) have not, so "
             f"'{part.argv[0]}' cannot be placed",

@@ -4,22 +4,21 @@ from collections.abc import Sequence
 
 from isthmus.errors import UsageError, listing
 from isthmus.grid import Grid
-from isthmus.placement import Part, place
+from isthmus.placement import Part, place, without_slots
 
 
 def given(grid: Grid, size: int) -> list[int]:
     """The cluster of each rank, by index, as a run without a map has them. UsageError where they
     do not fit."""
     names = list(grid.cluster)
-    slots = {name: spec.slots for name, spec in grid.cluster.items() if spec.slots is not None}
-    if slots and len(slots) < len(names):
-        without = [name for name in names if name not in slots]
+    if without := without_slots(grid.cluster):
         raise UsageError(
             f"some clusters of the grid have 'slots' and some ({listing(without)}) have not, so "
             f"{size} ranks cannot be placed",
             "Give 'slots' to every cluster or to none.",
         )
-    if slots and (total := sum(slots.values())) < size:
+    slots = [spec.slots for spec in grid.cluster.values() if spec.slots is not None]
+    if slots and (total := sum(slots)) < size:
         raise UsageError(
             f"the grid has {total} slots, and there are {size} ranks",
             "Raise 'slots' of the clusters in the grid file.",
