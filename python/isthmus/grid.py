@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -265,12 +266,13 @@ def _check_names(grid: Grid, text: str, name: str) -> None:
                 raise _complaint(text, name, where, unknown(cluster) + allowed)
         started = [
             key
-            for key in ("host", "prefix", "address", "port", "listen")
-            if getattr(relay, key) is not None
+            for key in ("host", "prefix", "address", "port", "listen", "threads")
+            if key in relay.model_fields_set
         ]
         if relay.service and started:
             what = "is of a relay that the run starts; one with 'service' is there already"
             raise _complaint(text, name, ("relay", index, started[0]), what)
+        _check_ports(relay, partial(_relay_wrong, text, name, index))
         if bool(relay.service) != bool(relay.key):
             missing, given = ("key", "service") if relay.service else ("service", "key")
             what = f"is missing, which '{given}' needs: a service, and the file of your key for it"
@@ -340,6 +342,26 @@ def _check_shared(
                 raise _complaint(text, name, where, unknown(cluster) + allowed)
 
 
+def _relay_wrong(text: str, name: str, index: int, key: str, what: str) -> UsageError:
+    return _complaint(text, name, ("relay", index, key), what)
+
+
+def _check_ports(door: GatewaySpec | RelaySpec, wrong: Callable[[str, str], UsageError]) -> None:
+    listens = door.listen or door.address
+    if door.port and listens and not all(address.endswith(":0") for address in listens):
+        told = "listen" if door.listen else "address"
+        raise wrong("port", f"is given by '{told}', too; say it once")
+    told_ports = [("port", door.port)]
+    told_ports += [("address", each) for each in door.address or ()]
+    told_ports += [("listen", each) for each in door.listen or ()]
+    for key, ports in told_ports:
+        found = port_count(ports) if ports else 0
+        if found and found < door.threads:
+            what = f"has {found} of the {door.threads} ports that as many 'threads' need"
+            colon = "" if key == "port" else ":"
+            raise wrong(key, f"{what}; give a range, such as '{colon}7400-{7399 + door.threads}'")
+
+
 def _check_gateway(
     grid: Grid,
     text: str,
@@ -366,18 +388,4 @@ def _check_gateway(
             count = f"has {len(given)} entries, but the gateway {len(gateway.serves)} cluster"
             more = "s" if len(gateway.serves) > 1 else ""
             raise wrong(key, f"{count}{more}; give one, or one for each")
-    listens = gateway.listen or gateway.address
-    if gateway.port and listens and not all(address.endswith(":0") for address in listens):
-        told = "listen" if gateway.listen else "address"
-        raise wrong("port", f"is given by '{told}', too; say it once")
-    told_ports = [("port", gateway.port)]
-    told_ports += [("address", each) for each in gateway.address or ()]
-    told_ports += [("listen", each) for each in gateway.listen or ()]
-    for key, ports in told_ports:
-        found = port_count(ports) if ports else 0
-        if found and found < gateway.threads:
-            what = f"has {found} of the {gateway.threads} ports that as many 'threads' need"
-            colon = "" if key == "port" else ":"
-            raise wrong(
-                key, f"{what}; give a range, such as '{colon}7400-{7399 + gateway.threads}'"
-            )
+    _check_ports(gateway, wrong)

@@ -78,21 +78,21 @@ class ClusterSpec(Table):
 
 class _Door(Table):
     """Where connections come in. `listen` is for addresses that are translated; both have one
-    entry, or one for each of the clusters that come. `port` is theirs where they have none."""
+    entry, or one for each of the clusters that come. `port` is theirs where they have none. With
+    `threads` so many gateways stand there, each on a thread of its own."""
 
     host: Host | None = None
     address: Addresses | None = None
     port: Ports | None = None
     listen: Addresses | None = None
+    threads: Annotated[int, Field(ge=1, le=64)] = 1
 
 
 class GatewaySpec(_Door):
-    """A place where a cluster can be reached, or several, in the network of each. With `threads`
-    so many gateways stand there, each on a thread of its own."""
+    """A place where a cluster can be reached, or several, in the network of each."""
 
     cluster: str | None = None
     clusters: list[str] = []
-    threads: Annotated[int, Field(ge=1, le=64)] = 1
 
     @property
     def serves(self) -> list[str]:

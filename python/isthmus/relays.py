@@ -34,7 +34,7 @@ def expanded(grid: Grid) -> Grid:
         links += [LinkSpec(between=[cluster, name]) for cluster in members(grid, relay)]
     gateways = [
         GatewaySpec(cluster=name).model_copy(
-            update={"address": relay.address, "port": relay.port, "listen": relay.listen}
+            update={key: getattr(relay, key) for key in ("address", "port", "listen", "threads")}
         )
         for name, relay in known.items()
     ]

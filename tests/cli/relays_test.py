@@ -42,6 +42,17 @@ def test_two_relays():
     assert ("a", "b") not in links(plan)
 
 
+def test_with_threads_as_many_gateways_stand_there():
+    plan = planned(
+        CLUSTERS + "[[gateway]]\ncluster = 'a'\nthreads = 2\n"
+        "[[relay]]\nhost = 'r'\nbetween = ['a', 'b']\naddress = 'r:7500-7502'\nthreads = 2\n"
+    )
+    met = [link for link in links(plan) if "relay" in link[1]]
+    assert met == [("a/0", "relay/0"), ("a/1", "relay/1"), ("b", "relay/0"), ("b", "relay/1")]
+    (agent,) = (agent for agent in plan.agents if agent.host == "r")
+    assert len(agent.gateways) == 2
+
+
 def test_guests_come_to_one_cluster_by_a_relay():
     text = '[cluster.a]\nhost = "a0"\n[[relay]]\nhost = "r"\n'
     assert planned(text).agents == planned('[cluster.a]\nhost = "a0"\n').agents
@@ -60,6 +71,14 @@ def test_guests_come_to_one_cluster_by_a_relay():
     [
         ('[[relay]]\nbetween = ["a", "d"]\n', "names a cluster 'd' that is not in the file"),
         ('[cluster.relay]\n[[relay]]\nhost = "r"\n', "is how a cluster is called, too"),
+        (
+            "[[relay]]\nthreads = 3\naddress = 'r:7400-7401'\n",
+            "grid.toml:9: relay[0].address has 2 of the 3 ports that as many 'threads' need",
+        ),
+        (
+            "[[relay]]\nthreads = 2\nservice = 's'\nkey = '/k'\n",
+            "relay[0].threads is of a relay that the run starts",
+        ),
         ("[[relay]]\nhosts = 'x'\n", "is not a key of a grid file; did you mean 'host'?"),
     ],
 )

@@ -57,6 +57,19 @@ def test_on_another_host(remote: Grid, prefix: Path, program, tmp_path):
     assert running.returncode == 0, err
 
 
+def test_with_threads(grid: Grid, program, tmp_path):
+    """All its gateways are there again."""
+    grid.write(TWO + "[[gateway]]\ncluster = 'east'\nthreads = 2\n[[relay]]\nthreads = 3\n")
+    bell = tmp_path / "bell"
+    with grid.start("-g", "grid.toml", "-n", 4, program("ompi"), "fine", 0, bell) as running:
+        says(running, "up 4\n")
+        kill_relay(grid, signal.SIGKILL)
+        hears(running, "isthmus: relay: is there again")
+        bell.touch()
+        _, err = running.communicate(timeout=240)
+    assert running.returncode == 0, err
+
+
 def test_it_cannot_be_started_again(remote: Grid, prefix: Path, program, tmp_path):
     """The patience of its links ends, and the run with it: a sentence says what it tried."""
     script = tmp_path / "there" / "bin" / "isthmusd"

@@ -148,7 +148,7 @@ echo $total
 
 
 def test_connections_that_are_reset_again_and_again(exchange, lab):
-    process = exchange([], 80, 16)
+    process = exchange([], 40, 16)
     assert process.stdout
     assert process.stdout.readline().startswith("round")
     name = lab.folders[0].name
@@ -156,18 +156,18 @@ def test_connections_that_are_reset_again_and_again(exchange, lab):
     assert done.returncode == 0, (done.stderr, process.communicate())
     assert int(done.stdout) >= 8, "this kernel does not let connections be reset (INET_DIAG)"
     out, _ = finish(process)
-    assert out.count("round 79") == 2
+    assert out.count("round 39") == 2
 
 
 def test_one_of_two_gateways_loses_its_link_for_good(exchange, lab):
-    process = exchange(["--nodes", "2", "--set", "site.*.gateways=2"], 60, 16)
+    process = exchange(["--nodes", "2", "--set", "site.*.gateways=2"], 30, 16)
     assert process.stdout
     assert process.stdout.readline().startswith("round")
     hole = "ip route add blackhole $(getent ahostsv4 b1 | awk 'NR == 1 { print $1 }')"
     done = lab("exec", "--lab", lab.folders[0].name, "--on", "a1", "--", "sh", "-c", hole)
     assert done.returncode == 0, done.stderr
     out, err = finish(process)
-    assert out.count("round 59") == 2
+    assert out.count("round 29") == 2
     assert re.search(r'warning: .*the link from gateway 0 of cluster "a" to gateway 0 of', err), err
 
 
@@ -181,14 +181,14 @@ RESET_DIRECT = "ss -KtH dst $(getent ahostsv4 b1 | awk 'NR == 1 { print $1 }') >
 def test_direct_conduits_that_die_leave_their_frames_to_the_gateways(exchange, lab, tmp_path, how):
     grid = tmp_path / "direct.toml"
     sed = f"sed '/^\\[\\[link\\]\\]/a reach = \"direct\"' $ISTHMUS_GRID >{grid}"
-    process = exchange([], 60, 16, grid=f"$({sed}; echo {grid})")
+    process = exchange([], 30, 16, grid=f"$({sed}; echo {grid})")
     assert process.stdout
     assert process.stdout.readline().startswith("round")
     name = lab.folders[0].name
     done = lab("exec", "--lab", name, "--on", "a1", "--", "sh", "-c", how)
     assert done.returncode == 0, done.stderr
     out, err = finish(process)
-    assert out.count("round 59") == 2  # and every byte was what it should be
+    assert out.count("round 29") == 2  # and every byte was what it should be
     crossed = {
         bool(direct): int(carried)
         for direct, carried in re.findall(r"a -> b(, direct)?[^│]*│[^│]*│ *(\d+) │", err)

@@ -110,10 +110,11 @@ class OwnWays:
         raise RunError("; ".join([f"guests cannot come by {host}", *found.troubles]))
 
     def _relays(self) -> list[tuple[Member, GatewayPlan]]:
+        """Each with the gateway whose thread joins guests' connections: the first of its own."""
         return [
             (member, gateway)
             for member in self._members
-            for gateway in member.plan.gateways
+            for gateway in member.plan.gateways[:1]
             if member.cluster.name in self._growing.plan.relays
             and not member.lost
             and not any(place.listen.startswith("unix:") for place in gateway.places)

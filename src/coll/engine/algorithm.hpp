@@ -40,6 +40,8 @@ struct Problem {
   std::optional<std::size_t> bytes;
   bool commutative = true;  ///< the operation of a reduction
   int home = -1;            ///< the root's cluster; -1: there is no root
+
+  bool operator==(const Problem&) const = default;
 };
 
 class Ways;  // ways.hpp

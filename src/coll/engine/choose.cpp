@@ -2,6 +2,7 @@
 
 #include "coll/engine/commons.hpp"
 #include "coll/engine/cost.hpp"
+#include "coll/engine/recent_choices.hpp"
 #include "coll/engine/ways.hpp"
 
 namespace isthmus::coll {
@@ -75,7 +76,10 @@ Choice choose(const Setting& setting, const Forced& forced) {
 Choice choose(Party& party, const Problem& problem) {
   Setting setting{party.layout(), party.network(), problem};
   if (const Commons* const commons = party.commons()) setting.capacity = commons->capacity();
-  const Choice choice = choose(setting, party.forced());
+  RecentChoices* const recent = party.recent();
+  const Choice* const kept = recent != nullptr ? recent->find(problem, setting.capacity) : nullptr;
+  const Choice choice = kept != nullptr ? *kept : choose(setting, party.forced());
+  if (recent != nullptr && kept == nullptr) recent->keep(problem, setting.capacity, choice);
   party.chosen(problem, choice);
   return choice;
 }

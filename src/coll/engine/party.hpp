@@ -70,11 +70,12 @@ class Reduction {
   virtual void combine(ConstBytes in, Bytes inout, std::size_t count) = 0;
 };
 
-struct Choice;   // choose.hpp
-struct Forced;   // forced.hpp
-struct Network;  // network.hpp
-struct Problem;  // algorithm.hpp
-class Commons;   // commons.hpp
+struct Choice;        // choose.hpp
+struct Forced;        // forced.hpp
+struct Network;       // network.hpp
+struct Problem;       // algorithm.hpp
+class Commons;        // commons.hpp
+class RecentChoices;  // recent_choices.hpp
 
 class Party {
  public:
@@ -87,6 +88,8 @@ class Party {
   virtual const Network& network() const;         ///< default: that of an unmeasured grid
   virtual const Forced& forced() const;           ///< algorithms asked for; default: none
   virtual Commons* commons() { return nullptr; }  ///< null: there is none, on any rank
+  /// Where choices are kept, with which no others are made; null: nowhere.
+  virtual RecentChoices* recent() { return nullptr; }
   /// Told of every choice.
   virtual void chosen(const Problem& problem, const Choice& choice);
 

@@ -71,6 +71,12 @@ coll::Commons* FaceParty::commons() {
   return waited_for_ && commons_ && !told ? &commons_->commons() : nullptr;
 }
 
+coll::RecentChoices* FaceParty::recent() {
+  const std::uint64_t by = grid()->choices_by.load(std::memory_order_relaxed);
+  if (std::exchange(recent_by_, by) != by) recent_.clear();
+  return &recent_;
+}
+
 bool FaceParty::attended() const { return waiting_threads.load(std::memory_order_relaxed) > 0; }
 
 void FaceParty::chosen(const coll::Problem& problem, const coll::Choice& choice) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "coll/engine/party.hpp"
+#include "coll/engine/recent_choices.hpp"
 #include "mpi/coll/host_commons.hpp"
 #include "mpi/coll/party_operation.hpp"
 #include "mpi/native/native.hpp"
@@ -22,6 +23,7 @@ class FaceParty final : public coll::Party {
   const coll::Forced& forced() const override;
   void chosen(const coll::Problem& problem, const coll::Choice& choice) override;
   coll::Commons* commons() override;
+  coll::RecentChoices* recent() override;
   bool attended() const override;
 
   /// The collective of that number begins, on all ranks a blocking one or not. Others go by
@@ -77,6 +79,8 @@ class FaceParty final : public coll::Party {
   GridComm& comm_;
   PhaseRequests requests_;
   std::unique_ptr<HostCommons> commons_;
+  coll::RecentChoices recent_;
+  std::uint64_t recent_by_ = 0;  // Grid::choices_by when they were made
   bool waited_for_ = false;
   bool streams_ = false;  // the collective under way is one of streams
 };

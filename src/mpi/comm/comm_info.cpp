@@ -89,6 +89,7 @@ Hints hints_by(MPI_Info info, const GridCommRef& comm) {
 void heed(const GridCommRef& comm, const Hints& hints) {
   const GridCommRef all = everyone(comm);
   comm->forced = all->forced = hints.forced;
+  ++grid()->choices_by;
   all->choose_link(hints.link);
   comm->choose_link(hints.link);
 }

@@ -59,6 +59,7 @@ void agree_on_limits() {
   set_limits(agreed);
   if (const double bandwidth = all.front().bandwidth; bandwidth > 0) {
     here.part_network = networks_of_room(here.world(), here.networks, bandwidth);
+    ++here.choices_by;
   }
 }
 

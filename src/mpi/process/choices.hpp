@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <string>
+#include <vector>
 
 #include "coll/engine/choose.hpp"
 
@@ -19,7 +19,7 @@ class Choices {
   struct Sum {
     std::size_t calls = 0, bytes = 0;
   };
-  std::map<const coll::Algorithm*, Sum> sums_;  // in the order of coll::algorithms()
+  std::vector<Sum> sums_ = std::vector<Sum>(coll::algorithms().size());  // of each of them
 };
 
 }  // namespace isthmus::face

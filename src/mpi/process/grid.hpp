@@ -47,6 +47,8 @@ struct Grid {
   bool crowded = false;             ///< and are more than its cores
   bool stats = false;               ///< rank 0 prints `choices` in the end
   Choices choices;                  ///< under the progress lock
+  /// Counts changes of what choices depend on: all kept ones are made anew.
+  std::atomic<std::uint64_t> choices_by{0};
 
   /// As this process last had to know it; it grows. What it returns stays valid.
   const core::World& world() const { return *world_.load(std::memory_order_acquire); }
