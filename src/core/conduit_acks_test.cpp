@@ -1,0 +1,74 @@
+// Acknowledgements: which answers take them along, and what memory they free.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "core/conduit_peer.hpp"
+
+namespace isthmus::core {
+namespace {
+
+/// A peer that sends a message `apart` after this end's answer to the last, so often. How many
+/// acknowledgements go with the answers.
+int acknowledgements_of(Time apart, int messages, Time round_trip = {}) {
+  Conduit conduit(config(kA, kB), Time::zero());
+  conduit.set_round_trip(round_trip);
+  const StreamId stream = conduit.stream_up(Time::zero());
+  Time now{};
+  const auto give = [&](const std::vector<std::byte>& bytes) {
+    conduit.input(stream, bytes, now, [](const auto&, auto) { return true; });
+  };
+  give(packet(FrameKind::Hello, 0, encode_hello(hello())));
+  std::vector<PacketPtr> out;
+  conduit.output(stream, now, kMaxBody, out);
+  int acks = 0;
+  for (int i = 1; i <= messages; ++i) {
+    now += apart;
+    give(packet(FrameKind::Piece, static_cast<std::uint64_t>(i), std::vector<std::byte>(16)));
+    conduit.submit(frame(static_cast<std::uint64_t>(i), {}));
+    out.clear();
+    conduit.output(stream, now, kMaxBody, out);
+    EXPECT_EQ(out.back()->kind, FrameKind::Piece);
+    acks += out.front()->kind == FrameKind::Ack ? 1 : 0;
+  }
+  return acks;
+}
+
+TEST(Conduit, AnswersTakeAcknowledgementsAlongWhereTheyAreSoonDueOrForMany) {
+  EXPECT_EQ(acknowledgements_of(1us, 480), 30);
+  EXPECT_EQ(acknowledgements_of(2ms, 20), 20);
+  EXPECT_EQ(acknowledgements_of(2ms, 21, 20ms), 7);
+}
+
+TEST(Conduit, SmallFramesTakeTheMemoryOfAcknowledgedOnesUnlessThatIsStillBeingWritten) {
+  Conduit conduit(config(kA, kB), Time::zero());
+  const StreamId stream = conduit.stream_up(Time::zero());
+  const auto give = [&](const std::vector<std::byte>& bytes) {
+    conduit.input(stream, bytes, Time::zero(), [](const auto&, auto) { return true; });
+  };
+  const auto send = [&](std::uint64_t number) {
+    std::vector<PacketPtr> out;
+    conduit.submit(frame(number, {}));
+    conduit.output(stream, Time::zero(), kMaxBody, out);
+    return out.back();
+  };
+  const auto acknowledge = [&](std::uint64_t number) {
+    give(packet(FrameKind::Ack, 0, encode_ack({.received = number, .consumed = 0, .beyond = {}})));
+  };
+  give(packet(FrameKind::Hello, 0, encode_hello(hello())));
+  PacketPtr written = send(1);
+  const std::byte* const memory = written->data.get();
+  const std::vector<std::byte> before(written->bytes().begin(), written->bytes().end());
+  acknowledge(1);
+  PacketPtr second = send(2);  // while a stream writes the first
+  EXPECT_NE(second->data.get(), memory);
+  EXPECT_TRUE(std::ranges::equal(written->bytes(), before));
+  const std::byte* const again = second->data.get();
+  second.reset();
+  acknowledge(2);
+  EXPECT_EQ(send(3)->data.get(), again);
+}
+
+}  // namespace
+}  // namespace isthmus::core
