@@ -1,9 +1,7 @@
 #include "core/conduit.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <random>
 
 #include "core/conduit_testbed.hpp"

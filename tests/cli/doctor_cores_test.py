@@ -42,6 +42,17 @@ def test_threads_where_a_link_carries_more_than_one_thread(rate, threads, cores,
     assert [finding.level for finding in found] == ["warn"] * len(said)
 
 
+def test_threads_of_a_relay():
+    names = ("east", "west")
+    model = {"cluster": {name: {"host": name} for name in names}, "relay": [{"host": "r"}]}
+    plan = make_plan(Grid.model_validate(model), [Part(["x"], 2)])
+    hosts = [HostFacts(name, "1", "6.1", 1, {}, {}) for name in names]
+    hosts.append(HostFacts("r", "1", "6.1", 8, {}, {}))
+    (found,) = judge_threads(plan, plan.links[0], hosts, 9e9)
+    assert found.where == "relay on r"
+    assert found.remedy == "In the [[relay]]: threads = 4"
+
+
 def test_cores_that_are_shared_out_by_sessions(monkeypatch):
     """Only where clusters share a host."""
     examined = machines.examine

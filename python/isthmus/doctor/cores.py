@@ -4,9 +4,10 @@ gateways have enough of them."""
 import math
 from collections.abc import Iterator, Sequence
 
+from isthmus import sshlinks
 from isthmus.doctor.findings import Finding
 from isthmus.doctor.hosts import HostFacts
-from isthmus.plan import AgentPlan, Plan
+from isthmus.plan import AgentPlan, GatewayPlan, Plan
 from isthmus.routes import GatewayLink
 from isthmus.units import format_rate
 
@@ -43,6 +44,8 @@ def judge_threads(
         agent, facts = plan.agents[gateway.agent], hosts[gateway.agent]
         if facts is None or gateway is not agent.gateways[0]:
             continue  # the first speaks for all
+        if plan.door and plan.places[gateway.clusters[0]].name == sshlinks.MEETING:
+            continue  # it has no table
         spare = _spare(plan, facts.name, hosts)
         wanted = min(math.ceil(bits / _ONE_THREAD), len(agent.gateways) + spare)
         if wanted > len(agent.gateways):
@@ -50,8 +53,16 @@ def judge_threads(
                 f"{format_rate(bits)} are more than {_count(link.sharing)} of a gateway encrypts "
                 f"(some {format_rate(_ONE_THREAD)} each), and {facts.name} has cores to spare"
             )
-            remedy = f"In the [[gateway]] of {plan.gateway_name(node)}: threads = {wanted}"
+            remedy = f"In the {_table(plan, gateway)}: threads = {wanted}"
             yield Finding(plan.where(agent), "threads", "warn", text, remedy)
+
+
+def _table(plan: Plan, gateway: GatewayPlan) -> str:
+    """Where the grid file has its key."""
+    names = [plan.places[cluster].name for cluster in gateway.clusters]
+    if names[0] in plan.relays:
+        return "[[relay]]" if names == ["relay"] else f"[[relay]] called {names[0]}"
+    return f"[[gateway]] of {' and '.join(names)}"
 
 
 def _count(threads: int) -> str:
