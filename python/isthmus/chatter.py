@@ -16,7 +16,8 @@ _FOLLOWS = re.compile(
     rb"|has exited due to process rank \d+ )"
     rb"|MPI_ABORT was invoked on rank"
 )
-# Hydra (MPICH 4.0, 5.0; 2026-11): a block between lines of equals signs, and single lines.
+# Hydra (MPICH 4.0, 5.0; 2026-11): a block between lines of equals signs, and single lines. Open MPI
+# 4.1 trips over its own words about MPI_Abort in one of two runs, natively too.
 _BAR = re.compile(rb"={70,90}\r?\n")
 _BAD = b"=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES"
 _SINGLE = re.compile(
@@ -24,6 +25,7 @@ _SINGLE = re.compile(
     rb"|This typically refers to a problem with your application\."
     rb"|Please see the FAQ page for debugging suggestions"
     rb"|Abort\(\d+\) on node \d+ \(rank \d+ in comm \d+\): application called MPI_Abort"
+    rb"|\[\S+:\d+\] \[\[\d+,\d+\],\d+\] ORTE_ERROR_LOG: .* in file \S*/show_help\.c at line \d"
 )
 _SIGNS = (
     b"--------",
@@ -34,6 +36,7 @@ _SIGNS = (
     b"This typ",
     b"srun: ",
     b"slurmstepd",
+    b"ORTE_ERROR_LOG",
 )
 # Hydra prints its bars sign by sign, so that lines come in pieces of any length.
 _BAR_BEGUN = re.compile(rb"={1,90}")

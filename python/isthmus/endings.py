@@ -6,6 +6,13 @@ import signal
 _OF_A_RANK = re.compile(r'rank \d+ \(cluster "([^"]+)"\)')
 _WITHOUT = "ended without MPI_Finalize or was killed"  # as gateways say it of a rank that is gone
 
+_OR_OWN = ", or ended without MPI_Finalize, with status"
+
+
+def surely_killed(sentence: str) -> str:
+    """The sentence, where it is known that the status was a signal's."""
+    return re.sub(rf"{_OR_OWN} \d+", "", sentence)
+
 
 def signal_name(number: int) -> str:
     """SIGSEGV, or "signal 60" where it has no name."""
@@ -34,10 +41,10 @@ def of_the_rank(sentence: str, cluster: str, status: int, number: int | None) ->
     """A gateway's sentence about a rank of this cluster that is gone, with how it went."""
     if f'(cluster "{cluster}") {_WITHOUT}' not in sentence:
         return sentence
-    if number is None and status - 128 in {int(known) for known in signal.Signals}:
-        number = status - 128
     if number is not None:
         return sentence.replace(_WITHOUT, _killed(number))
+    if status - 128 in {int(known) for known in signal.Signals}:
+        return sentence.replace(_WITHOUT, f"{_killed(status - 128)}{_OR_OWN} {status}")
     return sentence.replace(_WITHOUT, f"ended without MPI_Finalize, with status {status}")
 
 

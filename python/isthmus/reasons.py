@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from isthmus import routes
 from isthmus.agent import Message
-from isthmus.endings import how_ended, of_the_rank
+from isthmus.endings import how_ended, of_the_rank, surely_killed
 from isthmus.members import Member, Members
 from isthmus.outcome import Ending, Outcome, Weight
 from isthmus.plan import Plan
@@ -120,7 +120,8 @@ class Reasons:
         for member in self._members.ranked:
             names = (f'(cluster "{member.cluster.name}")', f"{member.agent.label}:")
             if member.cluster.spec.launcher == "srun" and any(n in outcome.sentence for n in names):
-                self._ending.replace(outcome.status, f"{outcome.sentence}, as by scancel")
+                said = surely_killed(outcome.sentence)
+                self._ending.replace(outcome.status, f"{said}, as by scancel")
                 return
 
     def is_spare(self, member: Member) -> bool:

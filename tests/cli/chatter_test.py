@@ -3,7 +3,7 @@
 import pytest
 
 from isthmus.chatter import Chatter, LastWords
-from isthmus.endings import how_ended, of_the_rank
+from isthmus.endings import how_ended, of_the_rank, surely_killed
 
 RULE = b"-" * 74 + b"\n"
 BAR = b"=" * 83 + b"\n"
@@ -37,6 +37,10 @@ HYDRA = (
     b"This typically refers to a problem with your application.\n"
     b"Please see the FAQ page for debugging suggestions\n"
 )
+TRIPPED = (
+    b"[vm:19961] [[8455,0],0] ORTE_ERROR_LOG: Data unpack would read past end of buffer in file "
+    b"../../../orte/util/show_help.c at line 501\n"
+)
 
 
 def sifted(*pieces: bytes) -> tuple[bytes, Chatter]:
@@ -47,7 +51,14 @@ def sifted(*pieces: bytes) -> tuple[bytes, Chatter]:
 
 @pytest.mark.parametrize(
     ("said", "signal"),
-    [(PRIMARY, None), (NOTICED, 11), (DETECTED, None), (EXITED, None), (HYDRA, 11)],
+    [
+        (PRIMARY, None),
+        (NOTICED, 11),
+        (DETECTED, None),
+        (EXITED, None),
+        (HYDRA, 11),
+        (TRIPPED, None),
+    ],
 )
 def test_what_a_launcher_says_is_kept_and_the_ranks_output_passes(said, signal):
     passed, chatter = sifted(b"before\n" + said + b"after\n")
@@ -133,3 +144,7 @@ def test_endings_in_words():
     assert of_the_rank(gone, "west", 3, None) == gone
     assert of_the_rank(gone, "east", 11, 11).endswith("was killed by signal 11 (SIGSEGV)")
     assert of_the_rank(gone, "east", 3, None).endswith("MPI_Finalize, with status 3")
+    either = "was killed by signal 9 (SIGKILL), or ended without MPI_Finalize, with status 137"
+    said = of_the_rank(gone, "east", 137, None)
+    assert said.endswith(either)
+    assert surely_killed(said).endswith("was killed by signal 9 (SIGKILL)")
