@@ -152,7 +152,7 @@ TEST(Router, FramesComeBackThroughAThirdCluster) {
 
 // Over several streams what comes back may be there before the news that its way is lost.
 TEST(Router, AFrameThatComesBackIsNewsItself) {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     Grid grid(
         {.sizes = {1, 1, 1}, .gateways = {1, 2, 2}, .streams = 4, .delay = 50ms, .seed = seed});
     grid.send_many(400, 0, 2, kBulk);

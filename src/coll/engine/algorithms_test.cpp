@@ -215,11 +215,7 @@ TEST_P(Algorithms, LongVectors) {
 }
 
 // Under a sanitizer one in ten: all take 40 s then (2026-11), and the telling ones have every case.
-#ifdef __SANITIZE_ADDRESS__
-constexpr std::size_t kStride = 10;
-#else
-constexpr std::size_t kStride = 1;
-#endif
+constexpr std::size_t kStride = kInstrumented ? 10 : 1;
 
 TEST_P(Algorithms, EveryShape) {
   std::uint64_t seed = 100'000;

@@ -15,6 +15,13 @@
 
 namespace isthmus::coll {
 
+/// Under a sanitizer tests take long, and need not run all of their cases.
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr bool kInstrumented = true;
+#else
+inline constexpr bool kInstrumented = false;
+#endif
+
 using Shape = std::vector<int>;  // cluster of each rank
 
 inline std::string name_of(const Shape& shape) {
