@@ -17,6 +17,7 @@
 namespace isthmus::net {
 namespace {
 
+constexpr std::size_t kFewRead = std::size_t{8} * 1024;
 constexpr int kReadTurns = 8;  // before others on this thread have their turn
 // Of a frame that lacks so many bytes they are read to where they belong, and with them a little of
 // what follows: enough to know where that belongs in turn.
@@ -45,7 +46,11 @@ std::uint64_t random_session() {
 }
 
 ConduitDriver::ConduitDriver(asio::io_context& io, core::ConduitConfig config, Hooks hooks)
-    : io_(io), conduit_(std::move(config), now()), hooks_(std::move(hooks)), timer_(io) {}
+    : SocketLook(asio::use_service<Watch>(io)),
+      io_(io),
+      conduit_(std::move(config), now()),
+      hooks_(std::move(hooks)),
+      timer_(io) {}
 
 ConduitDriver::~ConduitDriver() { close(); }
 
@@ -158,8 +163,21 @@ void ConduitDriver::land(const LinePtr& line) {
   line->end -= line->landed;
 }
 
+// Messages follow each other where few bytes have come; the more of many, the better they are read
+// at a time.
+void ConduitDriver::watch_for_more(const LinePtr& line, std::size_t bytes) {
+  if (!hooks_.awaited || line->stream->leg() != Stream::Leg::Socket || lines_.size() > 1) return;
+  if (bytes < kFewRead) {
+    begin_looks();
+  } else {
+    end_looks();
+  }
+}
+
 // So many bytes have arrived: hands their frames on.
 void ConduitDriver::took(const LinePtr& line, std::size_t bytes) {
+  has_read_ = true;
+  watch_for_more(line, bytes);
   const std::size_t landed = std::min(bytes, line->landing - line->landed);
   line->landed += landed;
   line->end += bytes - landed;
@@ -277,6 +295,18 @@ void ConduitDriver::look_at(const LinePtr& line) {
   line->rests = true;
 }
 
+// It may be the last to hold this.
+bool ConduitDriver::look() {
+  const auto self = shared_from_this();
+  return SocketLook::look();
+}
+
+bool ConduitDriver::read_news() {
+  has_read_ = false;
+  if (!closed_ && lines_.size() == 1) look_at(LinePtr(lines_.front()));
+  return has_read_;
+}
+
 bool ConduitDriver::goes_by(Stream::Leg leg) const {
   return std::any_of(lines_.begin(), lines_.end(),
                      [leg](const auto& line) { return line->stream->leg() == leg; });
@@ -313,6 +343,7 @@ bool ConduitDriver::begins_anew() const {
 void ConduitDriver::close() {
   if (closed_) return;
   closed_ = true;
+  end_looks();
   timer_.cancel();
   for (const auto& line : lines_) {
     line->up = false;

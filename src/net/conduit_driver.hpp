@@ -18,6 +18,7 @@
 #include "core/crowd.hpp"
 #include "core/stream_count.hpp"
 #include "net/pacer.hpp"
+#include "net/socket_look.hpp"
 #include "net/stream.hpp"
 #include "net/tcp_figures.hpp"
 
@@ -33,7 +34,7 @@ struct Loss {
   bool by_peer = false;  ///< as ended_by_peer()
 };
 
-class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
+class ConduitDriver final : public std::enable_shared_from_this<ConduitDriver>, private SocketLook {
  public:
   /// None is called after close().
   struct Hooks {
@@ -42,6 +43,7 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
     std::function<std::span<std::byte>(const core::InFrame& beginning)> place;
     /// Without `place`: large frames come in memory of their own, since they are passed on.
     bool passes_on = false;
+    bool awaited = false;             ///< by a program, whose threads look for news themselves
     std::function<void()> progress;   ///< after every read: there may be room to submit
     std::function<void()> room;       ///< a stream took more after it had been full
     std::function<void()> connected;  ///< a stream has heard the peer's Hello
@@ -99,6 +101,8 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   void read(const LinePtr& line, bool again = false);
   std::optional<Stream::Wait> read_once(const LinePtr& line);
   void look_at(const LinePtr& line);
+  bool look() override;
+  bool read_news() override;
   void write_all();
   void write(const LinePtr& line);
   bool write_batch(const LinePtr& line, std::size_t limit, bool with_room = false);
@@ -120,6 +124,7 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   void write_some(const LinePtr& line, std::span<const iovec> parts);
   iovec landing(const LinePtr& line);
   void land(const LinePtr& line);
+  void watch_for_more(const LinePtr& line, std::size_t bytes);
   void took(const LinePtr& line, std::size_t bytes);
   void drop(const LinePtr& line, const Loss& loss);
   void arm();
@@ -147,6 +152,7 @@ class ConduitDriver : public std::enable_shared_from_this<ConduitDriver> {
   asio::steady_timer timer_;
   std::optional<core::Time> armed_;
   bool closed_ = false;
+  bool has_read_ = false;  // since read_news() began
   bool told_ended_ = false;
   bool flushing_ = false;  // flush_soon() has been told, and it is not done
 };

@@ -210,6 +210,7 @@ void Direct::attach(const PeerPtr& peer, std::shared_ptr<Stream> stream,
         link.shm ? patience : std::min(patience, std::chrono::duration<double>(kFailover)));
     settings.buffer = settings.window = core::limits_for(world_.first_size()).window;
     ConduitDriver::Hooks hooks;
+    hooks.awaited = true;
     // The driver is this object's and calls nothing once closed, which happens before it ends.
     Peer* const p = peer.get();
     hooks.frame = [this, p](const core::InFrame& frame, std::uint16_t) {

@@ -95,6 +95,7 @@ void Endpoint::Io::attach(std::size_t index, std::shared_ptr<Stream> stream) {
   // Kept until it has arrived at the other process.
   if (config.world.has_spare_gateways()) settings.buffer = core::kCustody;
   ConduitDriver::Hooks hooks;
+  hooks.awaited = true;
   hooks.frame = [this, index](const core::InFrame& frame, std::uint16_t) {
     return take(index, frame);
   };

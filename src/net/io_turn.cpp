@@ -16,11 +16,11 @@ std::size_t IoTurn::run_some() {
 }
 
 void IoTurn::look() {
+  watch_.stay_awake();
   if (!watch_.any()) {
     run_some();
     return;
   }
-  watch_.stay_awake();
   memory_has_news_ |= watch_.look();
   // The kernel's answer takes longer than all rings': it is asked seldom while news come by these.
   // Where none come, either may be what is waited for.
@@ -28,7 +28,7 @@ void IoTurn::look() {
   looks_ = 0;
   const bool ran = run_some() > 0;  // also what news of rings have led to
   if (std::exchange(memory_has_news_, false)) {
-    pause_ = std::min(2 * pause_, kLooksAtMemory);
+    pause_ = std::min(2 * pause_, watch_.sockets() > 0 ? kLooksAtSockets : kLooksAtMemory);
   } else if (ran) {
     pause_ = 1;
   }

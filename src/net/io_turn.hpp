@@ -56,7 +56,8 @@ class IoTurn {
   // follow each other without end, such as those that read a large lent message piece by piece.
   static constexpr std::size_t kMostHandlers = 16;
 
-  static constexpr unsigned kLooksAtMemory = 64;  // at most, for one at the sockets
+  // At most, for one at the sockets, of all but those that are looked at themselves.
+  static constexpr unsigned kLooksAtMemory = 64, kLooksAtSockets = 8;
 
   asio::io_context& io_;
   Watch& watch_;

@@ -1,7 +1,8 @@
 // Who looks at memory that other processes write for those of an io_context: rings, and UCX's
-// queues. Arrivals there wake nobody by themselves: the thread that runs the io_context either
-// looks for them, again and again, while a program waits for the grid, or sleeps and is woken
-// through a file descriptor. Which of the two, the writers are told.
+// queues; and at sockets from which news are awaited (net/socket_look.hpp). Arrivals there wake
+// nobody by themselves: the thread that runs the io_context either looks for them, again and again,
+// while a program waits for the grid, or sleeps and is woken through a file descriptor. Which of
+// the two, the writers are told.
 #pragma once
 
 #include <asio/execution_context.hpp>
@@ -52,11 +53,22 @@ class Watch : public asio::execution_context::service {
 
   void add(Watched& watched) { watched_.push_back(&watched); }
   void remove(Watched& watched);
+  /// The same of one that looks at a socket.
+  void add_socket(Watched& watched) {
+    add(watched);
+    ++sockets_;
+  }
+  void remove_socket(Watched& watched) {
+    remove(watched);
+    --sockets_;
+  }
+  std::size_t sockets() const { return sockets_; }
 
  private:
   void shutdown() override;
 
   std::vector<Watched*> watched_;  // null: gone during a look
+  std::size_t sockets_ = 0;
   std::uint64_t wakings_ = 0;
   bool awake_ = false;
   bool looking_ = false;
