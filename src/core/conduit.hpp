@@ -121,8 +121,6 @@ class Conduit {
   /// Copies about so many bytes of borrowed payloads, of frames that the peer has not acknowledged
   /// meanwhile. False: that was all.
   bool own_some(std::size_t bytes);
-  /// How many bytes that would copy in all.
-  std::size_t unowned();
   /// Passes on a frame that has arrived elsewhere; `hops` is already counted down.
   void forward(const InFrame& frame, std::uint16_t hops);
   /// From now on large frames are compressed where the compressor finds that worth it; what

@@ -67,17 +67,6 @@ TEST_F(BorrowedTest, WhatIsOwnedStaysAsItWas) {
   EXPECT_EQ(taken_, before);
 }
 
-TEST_F(BorrowedTest, WhatHasNotBeenAcknowledgedIsToBeOwned) {
-  a_.submit_borrowed(frame(0, payload_));
-  EXPECT_EQ(a_.unowned(), payload_.size());
-  pass(a_, b_);
-  EXPECT_EQ(a_.unowned(), payload_.size());
-  b_.tick(b_.deadline().value_or(0s));
-  pass(b_, a_);
-  EXPECT_EQ(a_.unowned(), 0U);
-  EXPECT_FALSE(a_.own_some(1));
-}
-
 TEST_F(BorrowedTest, WhatIsSentAgainIsWhatWasOwned) {
   const Bytes before = payload_;
   a_.submit_borrowed(frame(0, payload_));

@@ -89,14 +89,6 @@ void Conduit::submit(const OutFrame& frame, std::uint16_t hops) { submit(frame, 
 
 void Conduit::submit_borrowed(const OutFrame& frame) { submit(frame, kMaxHops, true); }
 
-std::size_t Conduit::unowned() {
-  // Nobody else has one that has been acknowledged.
-  while (!borrowed_.empty() && borrowed_.front().use_count() == 1) borrowed_.pop_front();
-  std::size_t bytes = 0;
-  for (const auto& packet : borrowed_) bytes += packet->borrowed.size();
-  return bytes;
-}
-
 bool Conduit::own_some(std::size_t bytes) {
   for (std::size_t owned = 0; !borrowed_.empty(); borrowed_.pop_front()) {
     Packet& packet = *borrowed_.front();

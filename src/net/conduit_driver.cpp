@@ -278,16 +278,9 @@ bool ConduitDriver::borrows() const {
 
 void ConduitDriver::own() {
   constexpr std::size_t kBetweenLooks = std::size_t{128} * 1024;
-  // Bytes a nanosecond. Acknowledgements are waited for as long as the copies would take: in one
-  // room they come sooner (1 MiB there and back 608 to 666 us so, 684 to 712 without; November
-  // 2026).
-  constexpr std::size_t kCopied = 8;
   const auto self = shared_from_this();
-  const core::Time until = now() + core::Time(conduit_.unowned() / kCopied);
   do {
-    do {
-      if (!closed_ && !lines_.empty()) look_at(LinePtr(lines_.front()));
-    } while (conduit_.unowned() > 0 && now() < until);
+    if (!closed_ && !lines_.empty()) look_at(LinePtr(lines_.front()));
   } while (conduit_.own_some(kBetweenLooks));
 }
 
