@@ -5,7 +5,6 @@ import signal
 
 _OF_A_RANK = re.compile(r'rank \d+ \(cluster "([^"]+)"\)')
 _WITHOUT = "ended without MPI_Finalize or was killed"  # as gateways say it of a rank that is gone
-
 _OR_OWN = ", or ended without MPI_Finalize, with status"
 
 

@@ -88,7 +88,7 @@ class Party {
   virtual const Network& network() const;         ///< default: that of an unmeasured grid
   virtual const Forced& forced() const;           ///< algorithms asked for; default: none
   virtual Commons* commons() { return nullptr; }  ///< null: there is none, on any rank
-  /// Where choices are kept, with which no others are made; null: nowhere.
+  /// Where choices are kept, so that each is made once; null: nowhere.
   virtual RecentChoices* recent() { return nullptr; }
   /// Told of every choice.
   virtual void chosen(const Problem& problem, const Choice& choice);

@@ -89,7 +89,6 @@ Hints hints_by(MPI_Info info, const GridCommRef& comm) {
 void heed(const GridCommRef& comm, const Hints& hints) {
   const GridCommRef all = everyone(comm);
   comm->forced = all->forced = hints.forced;
-  ++grid()->choices_by;
   all->choose_link(hints.link);
   comm->choose_link(hints.link);
 }
@@ -100,6 +99,7 @@ ISTHMUS_MPI(Comm_set_info)(MPI_Comm comm, MPI_Info info) {
   if (!found) return native.Comm_set_info(comm, info);
   return shielded(comm, "MPI_Comm_set_info", [&] {
     heed(found, hints_by(info, found));
+    ++grid()->choices_by;  // one that has just been made has kept none
     return native.Comm_set_info(comm, info);
   });
 }
