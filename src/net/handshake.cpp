@@ -196,12 +196,12 @@ asio::awaitable<std::shared_ptr<Stream>> authenticate_as_client(Socket socket,
   co_return stream;
 }
 
-asio::awaitable<std::shared_ptr<Stream>> authenticate_as_server(Socket socket,
-                                                                Credentials credentials,
-                                                                ServerPolicy policy,
-                                                                std::string where) {
+asio::awaitable<std::shared_ptr<Stream>> authenticate_as_server(
+    Socket socket, Credentials credentials, ServerPolicy policy, std::string where,
+    std::shared_ptr<UnderWay> under_way) {
   const auto executor = co_await asio::this_coro::executor;
   auto stream = std::make_shared<PlainStream>(std::move(socket), where);
+  if (under_way) under_way->goes_over(stream);
   unsigned char first = 0;
   {
     const Deadline deadline(executor, policy.limit, [stream] { stream->close(); });
@@ -217,6 +217,7 @@ asio::awaitable<std::shared_ptr<Stream>> authenticate_as_server(Socket socket,
   }
   auto tls = std::make_shared<TlsStream>(std::move(stream->socket()), make_tls(true, credentials),
                                          true, where);
+  if (under_way) under_way->goes_over(tls);
   const Deadline deadline(executor, policy.limit, [tls] { tls->close(); });
   co_await tls_handshake(*tls, credentials, deadline, policy.limit);
   co_return tls;

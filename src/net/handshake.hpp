@@ -39,7 +39,7 @@ enum class Protection { Plain, Encrypted };
 
 /// How long either end waits for the other. Ranks and gateways that share cores with many others
 /// stand still for seconds: with 5 s one that did so for longer ended the run (2026-11).
-inline constexpr std::chrono::milliseconds kHandshakeLimit{15'000};
+inline constexpr std::chrono::milliseconds kHandshakeLimit{10'000};
 
 /// Both throw Refusal, or std::runtime_error for what may pass, with a sentence; when `limit`
 /// passes the socket is closed and the sentence says so. `where` is the other end's address.
@@ -49,14 +49,32 @@ asio::awaitable<std::shared_ptr<Stream>> authenticate_as_client(Socket socket,
                                                                 std::string where,
                                                                 std::chrono::milliseconds limit);
 
+/// A handshake under way, which its door may drop.
+class UnderWay {
+ public:
+  /// The stream that the handshake goes over from now on; closed at once if it has been dropped.
+  void goes_over(const std::shared_ptr<Stream>& stream) {
+    stream_ = stream;
+    if (dropped_) stream->close();
+  }
+  void drop() {
+    dropped_ = true;
+    if (const auto stream = stream_.lock()) stream->close();
+  }
+
+ private:
+  std::weak_ptr<Stream> stream_;
+  bool dropped_ = false;
+};
+
 struct ServerPolicy {
   bool accept_plain = false;  ///< else only encrypted streams are served
   std::chrono::milliseconds limit = kHandshakeLimit;
 };
-asio::awaitable<std::shared_ptr<Stream>> authenticate_as_server(Socket socket,
-                                                                Credentials credentials,
-                                                                ServerPolicy policy,
-                                                                std::string where);
+/// `under_way`: by which the caller may drop it; null: nobody does.
+asio::awaitable<std::shared_ptr<Stream>> authenticate_as_server(
+    Socket socket, Credentials credentials, ServerPolicy policy, std::string where,
+    std::shared_ptr<UnderWay> under_way = nullptr);
 
 /// Closes a stream or socket when time is up, which ends whatever waits for it.
 class Deadline {

@@ -19,10 +19,12 @@
 #include "net/conduit_driver.hpp"
 #include "net/connect.hpp"
 #include "net/handshake.hpp"
+#include "net/peer.hpp"
 #include "net/plain_stream.hpp"
 #include "net/shm/leg.hpp"
 #include "net/shm/ring_stream.hpp"
 #include "net/software.hpp"
+#include "net/strangers.hpp"
 #include "net/stream_io.hpp"
 #include "net/ucx/leg.hpp"
 #include "net/ucx/said.hpp"
@@ -35,29 +37,16 @@ using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
 
 constexpr std::size_t kMaxHello = 512;
 
-std::string describe(const Socket& socket, bool is_unix, bool& loopback) {
-  loopback = true;
-  if (is_unix) return "a process on this host";
-  std::error_code error;
-  const auto generic = socket.remote_endpoint(error);
-  if (error) return "a connection that is already gone";
-  tcp::endpoint endpoint;
-  endpoint.resize(generic.size());
-  std::memcpy(endpoint.data(), generic.data(), generic.size());
-  // A socket for both kinds of addresses shows those of the older kind in the newer one's form.
-  asio::ip::address address = endpoint.address();
-  if (address.is_v6() && address.to_v6().is_v4_mapped()) {
-    address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
-  }
-  loopback = address.is_loopback();
-  return to_string(Address{false, {}, address.to_string(), endpoint.port()});
-}
-
 }  // namespace
 
 struct Listener::State : std::enable_shared_from_this<State> {
   State(asio::io_context& context, ListenerConfig c, Accepted a, Rejected r)
-      : io(context), config(std::move(c)), accepted(std::move(a)), rejected(std::move(r)) {}
+      : io(context),
+        config(std::move(c)),
+        accepted(std::move(a)),
+        rejected(std::move(r)),
+        by_tcp(config.strangers),
+        by_unix(config.strangers) {}
 
   struct Door {
     Acceptor acceptor;
@@ -71,12 +60,12 @@ struct Listener::State : std::enable_shared_from_this<State> {
   Accepted accepted;
   Rejected rejected;
   std::vector<std::shared_ptr<Door>> doors;
-  std::size_t under_way = 0;
+  Strangers by_tcp, by_unix;
   bool closed = false;
   bool told_short = false;
 
   void accept(const std::shared_ptr<Door>& door) {
-    if (closed || door->accepting || under_way >= config.half_open) return;
+    if (closed || door->accepting) return;
     door->accepting = true;
     door->acceptor.async_accept(
         [self = shared_from_this(), door](const std::error_code& error, Socket socket) {
@@ -111,39 +100,53 @@ struct Listener::State : std::enable_shared_from_this<State> {
   }
 
   void welcome(Socket socket, const Address& at) {
-    ++under_way;
     prepare(socket, at.is_unix);
-    bool loopback = false;
-    std::string where = describe(socket, at.is_unix, loopback);
-    asio::co_spawn(io, hear(shared_from_this(), std::move(socket), at, loopback, std::move(where)),
+    auto peer = peer_of(socket, at.is_unix);
+    if (peer) receive(std::move(socket), at, std::move(*peer));
+  }
+
+  void receive(Socket socket, const Address& at, Peer peer) {
+    asio::co_spawn(io, hear(shared_from_this(), std::move(socket), at, std::move(peer)),
                    asio::detached);
   }
 
   static asio::awaitable<void> hear(std::shared_ptr<State> self, Socket socket, Address at,
-                                    bool loopback, std::string where) {
+                                    Peer peer) {
     std::string failure;
-    try {
-      const auto executor = co_await asio::this_coro::executor;
-      const auto& config = self->config;
-      ServerPolicy policy{loopback || config.accept_plain, config.handshake_timeout};
-      Newcomer newcomer;
-      newcomer.is_unix = at.is_unix;
-      newcomer.stream =
-          co_await authenticate_as_server(std::move(socket), config.credentials, policy, where);
-      newcomer.exposed =
-          !loopback && dynamic_cast<const PlainStream*>(newcomer.stream.get()) != nullptr;
-      const Deadline deadline(executor, policy.limit,
-                              [stream = newcomer.stream] { stream->close(); });
-      if (at.shares_memory) newcomer.stream = co_await RingStream::accept(newcomer.stream);
-      co_await hello(newcomer, config);
-      if (!self->closed) self->accepted(std::move(newcomer));
-    } catch (const std::exception& e) {
-      failure = e.what();
+    {
+      const auto handshake = std::make_shared<UnderWay>();
+      Strangers::Place place(at.is_unix ? self->by_unix : self->by_tcp, peer.address,
+                             [handshake] { handshake->drop(); });
+      try {
+        co_await serve(self, std::move(socket), at, peer, handshake, place);
+      } catch (const std::exception& e) {
+        failure = e.what();
+      }
+      if (place.dropped()) {
+        failure = peer.where + " was dropped: it had not proved who it is, and others came";
+      }
     }
-    --self->under_way;
-    if (self->closed) co_return;
-    if (!failure.empty() && self->rejected) self->rejected(failure);
-    for (const auto& door : self->doors) self->accept(door);
+    if (!self->closed && !failure.empty() && self->rejected) self->rejected(failure);
+  }
+
+  static asio::awaitable<void> serve(std::shared_ptr<State> self, Socket socket, const Address& at,
+                                     const Peer& peer, std::shared_ptr<UnderWay> handshake,
+                                     Strangers::Place& place) {
+    const auto executor = co_await asio::this_coro::executor;
+    const auto& config = self->config;
+    const ServerPolicy policy{peer.loopback || config.accept_plain, config.handshake_timeout};
+    Newcomer newcomer;
+    newcomer.is_unix = at.is_unix;
+    newcomer.stream = co_await authenticate_as_server(std::move(socket), config.credentials, policy,
+                                                      peer.where, std::move(handshake));
+    place.proved();
+    newcomer.exposed =
+        !peer.loopback && dynamic_cast<const PlainStream*>(newcomer.stream.get()) != nullptr;
+    const Deadline deadline(executor, policy.limit,
+                            [stream = newcomer.stream] { stream->close(); });
+    if (at.shares_memory) newcomer.stream = co_await RingStream::accept(newcomer.stream);
+    co_await hello(newcomer, config);
+    if (!self->closed) self->accepted(std::move(newcomer));
   }
 
   // What the newcomer asks for before its Hello.
@@ -295,10 +298,11 @@ std::string Listener::listen(const std::string& text) {
 }
 
 void Listener::adopt(Socket socket, const std::string& where) {
-  if (state_->closed || state_->under_way >= state_->config.half_open) return;
-  ++state_->under_way;
-  asio::co_spawn(state_->io, State::hear(state_, std::move(socket), Address{}, false, where),
-                 asio::detached);
+  if (!state_->closed) state_->receive(std::move(socket), Address{}, Peer{{}, {}, where, false});
+}
+
+std::uint64_t Listener::dropped() const {
+  return state_->by_tcp.dropped() + state_->by_unix.dropped();
 }
 
 void Listener::close() {

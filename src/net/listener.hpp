@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/admission.hpp"
 #include "core/wire.hpp"
 #include "net/credentials.hpp"
 #include "net/handshake.hpp"
@@ -35,7 +36,7 @@ struct ListenerConfig {
   Credentials credentials;
   bool accept_plain = false;  ///< unencrypted TCP from other hosts
   std::chrono::milliseconds handshake_timeout = kHandshakeLimit;
-  std::size_t half_open = 256;  ///< handshakes under way at a time; others wait in the kernel
+  core::Admission::Limits strangers{};  ///< handshakes under way; unix sockets count apart
   /// Newcomers cannot be accepted for now, which is tried again: too many open files. Told once.
   std::function<void(const std::string& sentence)> short_of_files{};
 };
@@ -65,6 +66,8 @@ class Listener {
   std::string listen(const std::string& address);
   /// Serves a connection from another host that came by a service, as those that come by a port.
   void adopt(Socket socket, const std::string& where);
+  /// Connections that were dropped before they had proved anything, to make room for others.
+  std::uint64_t dropped() const;
   /// Stops accepting and drops the handshakes under way; removes unix sockets.
   void close();
 

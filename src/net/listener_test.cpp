@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/write.hpp>
 #include <cerrno>
@@ -12,6 +14,7 @@
 #include <system_error>
 
 #include "net/address.hpp"
+#include "net/stream_io.hpp"
 
 namespace isthmus::net {
 namespace {
@@ -22,12 +25,13 @@ using testing::HasSubstr;
 
 class Listening : public testing::Test {
  protected:
-  std::unique_ptr<Listener> make() {
+  std::unique_ptr<Listener> make(core::Admission::Limits strangers = {}) {
     ListenerConfig config;
-    config.credentials = {"job", "secret"};
+    config.credentials = kCredentials;
+    config.strangers = strangers;
     config.short_of_files = [this](const std::string& sentence) { shortages.push_back(sentence); };
     return std::make_unique<Listener>(
-        io, std::move(config), [](Listener::Newcomer) {},
+        io, std::move(config), [this](Listener::Newcomer) { ++accepted; },
         [this](const std::string&) { ++rejected; });
   }
   template <class Done>
@@ -38,10 +42,32 @@ class Listening : public testing::Test {
   }
   static std::uint16_t port_of(const std::string& address) { return parse_address(address).port; }
 
+  /// A connection that says nothing.
+  tcp::socket stranger(const std::string& address) {
+    tcp::socket socket(io, tcp::v4());
+    socket.connect({asio::ip::make_address("127.0.0.1"), port_of(address)});
+    return socket;
+  }
+
+  static inline const Credentials kCredentials{"job", "secret"};
   asio::io_context io;
   std::vector<std::string> shortages;
-  int rejected = 0;
+  int accepted = 0, rejected = 0;
 };
+
+std::vector<std::byte> hello() {
+  core::Hello said;
+  said.session = 1;
+  said.window = core::kHeaderSize;
+  const auto body = core::encode_hello(said);
+  core::FrameHeader header;
+  header.kind = core::FrameKind::Hello;
+  header.body_size = static_cast<std::uint32_t>(body.size());
+  std::vector<std::byte> bytes(core::kHeaderSize);
+  core::encode_header(header, bytes.data());
+  bytes.insert(bytes.end(), body.begin(), body.end());
+  return bytes;
+}
 
 int highest_descriptor() {
   int highest = 0;
@@ -81,6 +107,29 @@ TEST_F(Listening, AllDoorsOpenAgainWhenThereAreFilesAgain) {
   EXPECT_EQ(shortages.size(), 1U);
   EXPECT_THAT(shortages[0], HasSubstr("raise the hard limit of open files"));
   EXPECT_TRUE(run_until([&] { return rejected == 2; })) << rejected;
+}
+
+TEST_F(Listening, SilentConnectionsKeepNobodyOut) {
+  constexpr std::size_t kPlaces = 8;
+  const auto listener = make({.total = kPlaces, .of_network = kPlaces, .of_site = kPlaces});
+  const std::string address = listener->listen("tcp:127.0.0.1:0");
+  std::vector<tcp::socket> strangers;
+  for (std::size_t i = 0; i < 50; ++i) strangers.push_back(stranger(address));
+  ASSERT_TRUE(run_until([&] { return listener->dropped() == 50 - kPlaces; }));
+  bool said_hello = false;
+  asio::co_spawn(
+      io,
+      [&]() -> asio::awaitable<void> {
+        Socket socket{stranger(address)};
+        const auto stream = co_await authenticate_as_client(
+            std::move(socket), kCredentials, Protection::Encrypted, address, kHandshakeLimit);
+        co_await write_all(*stream, hello());
+        said_hello = true;
+      },
+      asio::detached);
+  EXPECT_TRUE(run_until([&] { return accepted == 1; }));
+  EXPECT_TRUE(said_hello);
+  EXPECT_EQ(listener->dropped(), 50 - kPlaces + 1);
 }
 
 TEST_F(Listening, OfARangeTheFirstFreePortIsTaken) {

@@ -13,6 +13,8 @@
 #include "net/connect.hpp"
 #include "net/handshake.hpp"
 #include "net/host_addresses.hpp"
+#include "net/peer.hpp"
+#include "net/strangers.hpp"
 
 namespace isthmus::daemon {
 namespace {
@@ -53,6 +55,7 @@ struct InputDoor::State : std::enable_shared_from_this<State> {
 
   tcp::acceptor acceptor;
   net::Credentials credentials;
+  net::Strangers strangers;
   std::shared_ptr<net::Stream> stream;
   std::string queue;
   std::function<void()> written;
@@ -69,25 +72,26 @@ struct InputDoor::State : std::enable_shared_from_this<State> {
   }
 
   void welcome(tcp::socket socket) {
-    std::error_code error;
-    const tcp::endpoint from = socket.remote_endpoint(error);
-    if (error) return;
-    const net::ServerPolicy policy{from.address().is_loopback()};
+    auto peer = net::peer_of(socket);
+    if (!peer) return;
     net::Socket generic(std::move(socket));
     net::prepare(generic, false);
-    asio::co_spawn(
-        acceptor.get_executor(),
-        [](std::shared_ptr<State> self, net::Socket newcomer, net::ServerPolicy how,
-           std::string where) -> asio::awaitable<void> {
-          try {
-            self->serve(co_await net::authenticate_as_server(std::move(newcomer), self->credentials,
-                                                             how, where));
-          } catch (const std::exception& error) {
-            // Anybody may knock; the rank itself tells why it is not let in.
-            log::debug("standard input is not given to {}: {}", where, error.what());
-          }
-        }(shared_from_this(), std::move(generic), policy, from.address().to_string()),
-        asio::detached);
+    asio::co_spawn(acceptor.get_executor(),
+                   hear(shared_from_this(), std::move(generic), std::move(*peer)), asio::detached);
+  }
+
+  static asio::awaitable<void> hear(std::shared_ptr<State> self, net::Socket newcomer,
+                                    net::Peer peer) {
+    const auto handshake = std::make_shared<net::UnderWay>();
+    net::Strangers::Place place(self->strangers, peer.address, [handshake] { handshake->drop(); });
+    try {
+      self->serve(co_await net::authenticate_as_server(std::move(newcomer), self->credentials,
+                                                       net::ServerPolicy{peer.loopback}, peer.host,
+                                                       handshake));
+    } catch (const std::exception& error) {
+      // Anybody may knock; the rank itself tells why it is not let in.
+      log::debug("standard input is not given to {}: {}", peer.host, error.what());
+    }
   }
 
   void serve(std::shared_ptr<net::Stream> newcomer) {

@@ -3,36 +3,30 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
-#include <map>
+#include <string_view>
 #include <vector>
 
 #include "daemon/launch/failure.hpp"
 #include "net/address.hpp"
 #include "net/handshake.hpp"
+#include "net/peer.hpp"
+#include "net/strangers.hpp"
 
 namespace isthmus::daemon {
 namespace {
 
 using asio::ip::tcp;
 
-constexpr std::size_t kMostUnnamed = 512;      // connections that have not said whose they are
-constexpr std::size_t kMostUnnamedOfOne = 64;  // of one address
 constexpr std::chrono::seconds kLimit{5};
-constexpr std::chrono::milliseconds kLook{20};
-
-std::string host_of(const tcp::endpoint& endpoint) {
-  asio::ip::address address = endpoint.address();
-  if (address.is_v6() && address.to_v6().is_v4_mapped()) {
-    address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
-  }
-  return address.to_string();
-}
+// After what says too little it looks again, each time later.
+constexpr std::chrono::milliseconds kFirstLook{20}, kLastLook{500};
 
 }  // namespace
 
@@ -42,8 +36,7 @@ struct Doorway::State : std::enable_shared_from_this<State> {
   asio::io_context& io;
   Events events;
   std::vector<std::shared_ptr<tcp::acceptor>> acceptors;
-  std::size_t unnamed = 0;
-  std::map<std::string, std::size_t> unnamed_of;  // by address
+  net::Strangers strangers;
   bool closed = false;
 
   static asio::awaitable<void> accept(std::shared_ptr<State> self,
@@ -63,33 +56,34 @@ struct Doorway::State : std::enable_shared_from_this<State> {
   }
 
   void welcome(tcp::socket socket) {
-    std::error_code error;
-    const tcp::endpoint endpoint = socket.remote_endpoint(error);
-    if (error) return;
+    const auto peer = net::peer_of(socket);
+    if (!peer) return;
     ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
-    const std::string host = host_of(endpoint);
-    const std::string from = net::to_string({false, {}, host, endpoint.port()}).substr(4);
-    if (!events.allowed(host)) return events.refused(from, "its address is not of `allow`");
-    if (unnamed >= kMostUnnamed || unnamed_of[host] >= kMostUnnamedOfOne) {
-      return events.refused(from, "too many connections that say nothing");
-    }
-    ++unnamed;
-    ++unnamed_of[host];
-    asio::co_spawn(io, hear(shared_from_this(), std::move(socket), host, from), asio::detached);
+    const std::string from = peer->where.substr(std::string_view("tcp:").size());
+    if (!events.allowed(peer->host)) return events.refused(from, "its address is not of `allow`");
+    asio::co_spawn(io, hear(shared_from_this(), std::move(socket), peer->address, from),
+                   asio::detached);
   }
 
-  static asio::awaitable<void> hear(std::shared_ptr<State> self, tcp::socket own, std::string host,
-                                    std::string from) {
+  static asio::awaitable<void> hear(std::shared_ptr<State> self, tcp::socket own,
+                                    core::PeerAddress address, std::string from) {
     const auto socket = std::make_shared<tcp::socket>(std::move(own));
     OpeningRead found;
-    try {
-      const net::Deadline deadline(self->io.get_executor(), kLimit, [socket] { socket->close(); });
-      found = co_await look(self->io, *socket);
-    } catch (const std::exception& error) {
-      found = {OpeningRead::State::Wrong, {}, std::string("it said too little: ") + error.what()};
+    {
+      const auto close = [socket] {
+        std::error_code ignored;
+        socket->close(ignored);
+      };
+      const net::Strangers::Place place(self->strangers, address, close);
+      try {
+        const net::Deadline deadline(self->io.get_executor(), kLimit, close);
+        found = co_await look(self->io, *socket);
+      } catch (const std::exception& error) {
+        const std::string why =
+            place.dropped() ? "it had not said whose it is, and others came" : error.what();
+        found = {OpeningRead::State::Wrong, {}, "it said too little: " + why};
+      }
     }
-    --self->unnamed;
-    if (--self->unnamed_of[host] == 0) self->unnamed_of.erase(host);
     if (self->closed) co_return;
     if (found.opening) {
       self->events.named(std::move(*socket), from, *found.opening);
@@ -100,13 +94,13 @@ struct Doorway::State : std::enable_shared_from_this<State> {
 
   // The bytes stay for whoever serves the connection.
   static asio::awaitable<OpeningRead> look(asio::io_context& io, tcp::socket& socket) {
-    while (true) {
+    for (auto pause = kFirstLook;; pause = std::min(2 * pause, kLastLook)) {
       std::array<unsigned char, kMostOpening> bytes{};
       const std::size_t size = co_await socket.async_receive(
           asio::buffer(bytes), asio::socket_base::message_peek, asio::use_awaitable);
       OpeningRead found = read_opening(std::span(bytes).first(size));
       if (found.state != OpeningRead::State::Incomplete) co_return found;
-      asio::steady_timer more(io, kLook);
+      asio::steady_timer more(io, pause);
       co_await more.async_wait(asio::use_awaitable);
     }
   }

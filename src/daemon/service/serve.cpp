@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/post.hpp>
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
 #include <csignal>
 #include <iostream>
 #include <map>
@@ -24,6 +26,8 @@
 #include "daemon/service/service_metrics.hpp"
 #include "daemon/service/user_worker.hpp"
 #include "net/handshake.hpp"
+#include "net/peer.hpp"
+#include "net/strangers.hpp"
 
 namespace isthmus::daemon {
 namespace {
@@ -104,10 +108,23 @@ class Service {
     net::Socket generic(io_);
     generic.assign(asio::generic::stream_protocol(protocol.family(), protocol.protocol()),
                    socket.release());
-    asio::co_spawn(io_,
-                   net::authenticate_as_server(std::move(generic), std::move(credentials),
-                                               net::ServerPolicy{true, kHandshake}, from),
-                   [](const std::exception_ptr&, const std::shared_ptr<net::Stream>&) {});
+    asio::co_spawn(io_, turn_down(std::move(generic), std::move(credentials), from),
+                   asio::detached);
+  }
+
+  asio::awaitable<void> turn_down(net::Socket socket, net::Credentials credentials,
+                                  std::string from) {
+    const auto peer = net::peer_of(socket, false);
+    if (!peer) co_return;
+    const auto handshake = std::make_shared<net::UnderWay>();
+    const net::Strangers::Place place(strangers_, peer->address,
+                                      [handshake] { handshake->drop(); });
+    try {
+      co_await net::authenticate_as_server(std::move(socket), std::move(credentials),
+                                           net::ServerPolicy{true, kHandshake}, from, handshake);
+    } catch (const std::exception&) {
+      // It has been told, or is gone.
+    }
   }
 
   void refused(const std::string& from, const std::string& why) {
@@ -253,6 +270,7 @@ class Service {
   asio::steady_timer look_, drained_;
   bool draining_ = false;
   std::uint64_t refused_ = 0;
+  net::Strangers strangers_;  // whose key is not known
   std::map<std::string, std::unique_ptr<UserWorker>> workers_;
   std::map<std::string, UserCounts> past_;  // of processes that are gone
   std::unique_ptr<MetricsServer> metrics_;

@@ -16,6 +16,7 @@
 
 #include "daemon/service/splice.hpp"
 #include "net/handshake.hpp"
+#include "net/peer.hpp"
 #include "net/plain_stream.hpp"
 
 namespace isthmus::daemon {
@@ -25,8 +26,6 @@ using net::ServiceVerdict;
 using net::Socket;
 
 constexpr std::chrono::seconds kFirstHandshake{5}, kCall{10};
-// Beyond the limit, so that those who are too many hear why.
-constexpr std::size_t kMoreToHear = 64;
 
 // Whoever vanishes without a word is noticed within a minute.
 void keep_alive(Socket& socket) {
@@ -89,13 +88,9 @@ struct UserDesk::Connection {
         opening(std::move(of)),
         from(std::move(where)),
         desk_(desk),
-        share_(desk.share(opening.key)) {
-    desk_.connections_.insert(this);
-    ++share_.connections;
-  }
+        share_(desk.share(opening.key)) {}
   ~Connection() {
-    desk_.connections_.erase(this);
-    --share_.connections;
+    if (desk_.connections_.erase(this) > 0) --share_.connections;
   }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -110,6 +105,11 @@ struct UserDesk::Connection {
   }
 
   Share& share() const { return share_; }
+  /// It has proved whose it is: only then it counts against the limits of user and key.
+  void count() {
+    desk_.connections_.insert(this);
+    ++share_.connections;
+  }
   /// It, or its call, is not served.
   void count_refused() const {
     ++desk_.refused_;
@@ -184,10 +184,6 @@ UserDesk::Share& UserDesk::share(const std::string& key) {
 }
 
 void UserDesk::serve(Socket socket, std::string from, Opening opening) {
-  if (connections_.size() >= static_cast<std::size_t>(terms_.limits.connections) + kMoreToHear) {
-    ++refused_;
-    return;
-  }
   auto mine = std::make_shared<Connection>(*this, std::move(opening), std::move(from));
   asio::co_spawn(io_, hear(std::make_shared<Socket>(std::move(socket)), std::move(mine)),
                  asio::detached);
@@ -214,6 +210,20 @@ std::string UserDesk::objection(const Opening& opening) const {
   return {};
 }
 
+asio::awaitable<std::shared_ptr<net::Stream>> UserDesk::proved(Socket raw,
+                                                               net::Credentials credentials,
+                                                               std::string from) {
+  const auto peer = net::peer_of(raw, false);
+  if (!peer) throw std::runtime_error("the connection is already gone");
+  const auto handshake = std::make_shared<net::UnderWay>();
+  net::Strangers::Place place(strangers_, peer->address, [handshake] { handshake->drop(); });
+  auto stream = co_await net::authenticate_as_server(std::move(raw), std::move(credentials),
+                                                     net::ServerPolicy{true, kFirstHandshake}, from,
+                                                     handshake);
+  place.proved();
+  co_return stream;
+}
+
 asio::awaitable<void> UserDesk::hear(std::shared_ptr<Socket> raw, ConnectionPtr mine) {
   const Opening& opening = mine->opening;
   try {
@@ -221,10 +231,9 @@ asio::awaitable<void> UserDesk::hear(std::shared_ptr<Socket> raw, ConnectionPtr 
     if (key == terms_.keys.end()) co_return;
     auto credentials = net::service_credentials(opening.key, key->second.secret, opening.job);
     keep_alive(*raw);
-    auto stream =
-        co_await net::authenticate_as_server(std::move(*raw), std::move(credentials),
-                                             net::ServerPolicy{true, kFirstHandshake}, mine->from);
+    const auto stream = co_await proved(std::move(*raw), std::move(credentials), mine->from);
     if (dynamic_cast<net::PlainStream*>(stream.get()) == nullptr) co_return;
+    mine->count();
     *mine->socket = std::move(stream->socket());
     std::array<unsigned char, net::ServiceRequest::kSize> bytes{};
     {

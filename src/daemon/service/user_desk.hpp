@@ -17,7 +17,9 @@
 #include "daemon/service/limits.hpp"
 #include "daemon/service/opening.hpp"
 #include "daemon/service/token_bucket.hpp"
+#include "net/credentials.hpp"
 #include "net/service.hpp"
+#include "net/strangers.hpp"
 #include "net/stream.hpp"
 
 namespace isthmus::daemon {
@@ -71,6 +73,9 @@ class UserDesk {
   using ConnectionPtr = std::shared_ptr<Connection>;
 
   asio::awaitable<void> hear(std::shared_ptr<net::Socket> raw, ConnectionPtr mine);
+  asio::awaitable<std::shared_ptr<net::Stream>> proved(net::Socket raw,
+                                                       net::Credentials credentials,
+                                                       std::string from);
   asio::awaitable<void> wait_for_calls(ConnectionPtr mine, core::NodeId node);
   asio::awaitable<void> call(ConnectionPtr mine, core::NodeId node);
   bool take(const ConnectionPtr& mine, std::uint64_t number);
@@ -88,7 +93,8 @@ class UserDesk {
   TokenBucket bucket_;
   asio::steady_timer beat_timer_;
   bool draining_ = false;
-  std::set<Connection*> connections_;                     // each is in it while it lives
+  net::Strangers strangers_;
+  std::set<Connection*> connections_;                     // that have proved whose they are
   std::map<std::string, std::shared_ptr<Job>> jobs_;      // by Opening::name
   std::map<std::uint64_t, std::shared_ptr<Call>> calls_;  // that nobody has taken yet
   std::map<std::string, std::shared_ptr<Share>> shares_;  // by key, of those that have come

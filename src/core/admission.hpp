@@ -1,0 +1,88 @@
+// Which connections may wait at a door before they have proved who they are, and which one is
+// dropped when there are too many. A newcomer is always admitted, so nobody can shut a door by
+// waiting at it. In its place one of the address with the most connections is dropped, at random
+// (OpenSSH's MaxStartups drops at random, too). Pure: no sockets, no clock. One thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <random>
+#include <unordered_map>
+#include <vector>
+
+namespace isthmus::core {
+
+/// Where a connection is from: an IPv6 address, or an IPv4 address in its mapped form.
+struct PeerAddress {
+  std::array<std::uint8_t, 16> bytes{};
+
+  static PeerAddress of_v4(const std::array<std::uint8_t, 4>& address);
+  static PeerAddress of_v6(const std::array<std::uint8_t, 16>& address);
+  /// What one host commands: the IPv4 address, or the IPv6 /64.
+  PeerAddress network() const { return is_v4() ? *this : prefix(8); }
+  /// What one customer of a provider commands: the IPv4 address, or the IPv6 /48.
+  PeerAddress site() const { return is_v4() ? *this : prefix(6); }
+  auto operator<=>(const PeerAddress&) const = default;
+
+ private:
+  bool is_v4() const;
+  PeerAddress prefix(std::size_t bytes_kept) const;
+};
+
+class Admission {
+ public:
+  /// Connections that have proved nothing, at a time.
+  struct Limits {
+    std::size_t total = 2048;       ///< from all addresses
+    std::size_t of_network = 512;   ///< from one of PeerAddress::network()
+    std::size_t of_site = 1024;     ///< from one of PeerAddress::site()
+    std::size_t remembered = 4096;  ///< networks from which a proof has come, the latest
+  };
+  using Ticket = std::uint64_t;
+  struct Admitted {
+    Ticket ticket;                  ///< of the newcomer
+    std::optional<Ticket> dropped;  ///< the caller closes this one; the ticket is void
+  };
+
+  Admission(const Limits& limits, std::uint64_t seed);
+
+  Admitted arrives(const PeerAddress& from);
+  /// It has proved who it is, and counts no more. Its network has places of its own from now on:
+  /// the same limits, apart from strangers.
+  void proved(Ticket ticket);
+  /// It is gone, or was turned down. Void tickets are ignored.
+  void left(Ticket ticket);
+
+  std::size_t waiting() const { return places_.size(); }
+  /// Since the beginning.
+  std::uint64_t dropped() const { return dropped_; }
+
+ private:
+  struct Pool {
+    std::map<PeerAddress, std::vector<Ticket>> of_network;
+    std::map<PeerAddress, std::size_t> of_site;
+    std::size_t size = 0;
+  };
+  struct Place {
+    Pool* pool;
+    PeerAddress from;
+  };
+
+  /// The network that must give up a connection before another from `from` comes in.
+  std::optional<PeerAddress> crowded(const Pool& pool, const PeerAddress& from) const;
+  void remove(Ticket ticket);
+  void remember(const PeerAddress& network);
+
+  const Limits limits_;
+  std::minstd_rand random_;
+  Pool strangers_, known_;
+  std::unordered_map<Ticket, Place> places_;
+  std::map<PeerAddress, std::uint64_t> proofs_;  // by network, when: a count
+  Ticket last_ = 0;
+  std::uint64_t last_proof_ = 0, dropped_ = 0;
+};
+
+}  // namespace isthmus::core
