@@ -64,7 +64,11 @@ bool Collective::advance() {
   } catch (const coll::Failure& failure) {
     int error_class = MPI_ERR_OTHER;
     native.Error_class(failure.code, &error_class);
-    fail(error_class, failure.what());
+    const std::string earlier =
+        started_ ? earlier_failure(*grid_comm_, grid_comm_->begun) : std::string();
+    std::string reason = failure.what();
+    if (!earlier.empty()) reason += " (earlier on this communicator " + earlier + ")";
+    fail(error_class, reason);
   } catch (const std::bad_alloc&) {
     fail(MPI_ERR_NO_MEM, "out of memory");
   }

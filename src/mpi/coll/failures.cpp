@@ -36,6 +36,12 @@ struct Notice {
   bool watched = false;
 };
 
+/// The first collective that is known to have failed on a communicator.
+struct First {
+  std::uint64_t number;
+  std::string sentence;
+};
+
 /// The bytes of a message.
 std::vector<std::byte> encode(std::uint64_t context, std::uint64_t number, int world_rank,
                               const std::string& function, const std::string& reason) {
@@ -86,12 +92,26 @@ class Failures final : public core::Service {
     const std::string function = in.text();
     const std::string reason = in.text();
     if (!in.good() || !in.at_end()) return false;
-    note({context, number}, function + " cannot end here, since it has failed on rank " +
-                                std::to_string(rank) + ": " + reason);
+    const std::string what = "failed on rank " + std::to_string(rank) + ": " + reason;
+    keep_first(context, number, function + " " + what);
+    note({context, number}, function + " cannot end here, since it has " + what);
     bool begun = false;
     find_context(context, [&](const GridComm& comm) { begun = counting(comm).begun >= number; });
     if (begun) begins(context, number);
     return true;
+  }
+
+  void keep_first(std::uint64_t context, std::uint64_t number, const std::string& what) {
+    const std::lock_guard lock(mutex_);
+    if (first_.size() >= kMostNotices) first_.clear();
+    const auto [place, is_new] = first_.try_emplace(context, First{number, what});
+    if (!is_new && number < place->second.number) place->second = First{number, what};
+  }
+
+  std::string first_before(std::uint64_t context, std::uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    const auto found = first_.find(context);
+    return found != first_.end() && found->second.number < number ? found->second.sentence : "";
   }
 
   void begins(std::uint64_t context, std::uint64_t number) {
@@ -121,6 +141,7 @@ class Failures final : public core::Service {
 
   std::mutex mutex_;
   std::map<Key, Notice> notices_;
+  std::map<std::uint64_t, First> first_;  // by context
   std::atomic<bool> any_{false};
 };
 
@@ -140,8 +161,15 @@ void look_for_failure(const GridComm& comm, std::uint64_t number) {
   failures().begins(comm.context, number);
 }
 
+std::string earlier_failure(const GridComm& comm, std::uint64_t number) {
+  return failures().first_before(comm.context, number);
+}
+
 void tell_failure(const GridComm& comm, std::uint64_t number, const std::string& function,
                   const std::string& reason) {
+  failures().keep_first(
+      comm.context, number,
+      function + " failed on rank " + std::to_string(grid()->world_rank) + ": " + reason);
   const auto bytes = encode(comm.context, number, grid()->world_rank, function, reason);
   const core::Envelope envelope{
       .context = traffic::kFailures, .source = grid()->node, .tag = 0, .size = bytes.size()};
