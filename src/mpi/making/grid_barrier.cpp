@@ -8,10 +8,25 @@
 #include "mpi/request/progress.hpp"
 
 namespace isthmus::face {
+namespace {
+
+/// In MPI_Finalize nobody but this thread may call MPI, so it moves on itself what is outstanding.
+void cluster_barrier(MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  native.Ibarrier(comm, &request);
+  wait_until([&] {
+    int done = 1;
+    native.Test(&request, &done, MPI_STATUS_IGNORE);
+    return done != 0;
+  });
+}
+
+}  // namespace
+
 void grid_barrier(Grid& grid) {
   const Inside inside;
   const GridComm& comm = *grid.world_comm;
-  if (comm.has_company()) parked(native.Barrier, grid.shadow->comm);
+  if (comm.has_company()) cluster_barrier(grid.shadow->comm);
   if (comm.native_rank == 0) {
     std::deque<core::SendOp> sends;
     std::deque<core::RecvOp> receives;
@@ -32,7 +47,7 @@ void grid_barrier(Grid& grid) {
     for (const auto& op : sends) wait_until([&] { return op.done(); });
     for (const auto& op : receives) wait_until([&] { return op.done(); });
   }
-  if (comm.has_company()) parked(native.Barrier, grid.shadow->comm);
+  if (comm.has_company()) cluster_barrier(grid.shadow->comm);
 }
 
 }  // namespace isthmus::face

@@ -1,6 +1,9 @@
 // MPI-4.1 sections 11.2 and 11.6: the beginning and the end.
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <mutex>
 #include <stdexcept>
@@ -88,11 +91,19 @@ int begin_world(int* argc, char*** argv, int required, int* provided, AsAsked&& 
   return code;
 }
 
+/// Some libraries fail where a thread calls them once MPI_Finalize has begun (MPICH 4.0: the
+/// assertion `worker->inprogress`, 2026-11). So our helper thread ends before.
+int finalize_natively() {
+  end_helper_thread();
+  return native.Finalize();
+}
+
 /// A program of sessions alone has none left. One that exits before it has ended its sessions, or
-/// MPI_Init without MPI_Finalize, is left to the native launcher, as ever.
-void on_exit() {
+/// MPI_Init without MPI_Finalize, is left to the native launcher, as ever; so is a forked child.
+void at_exit(int, void* process) {
   const Lifetime& life = lifetime();
-  if (life.sessions == 0 && !life.begun && !natively_ended()) native.Finalize();
+  if (reinterpret_cast<std::intptr_t>(process) != ::getpid()) return;
+  if (life.sessions == 0 && !life.begun && !natively_ended()) finalize_natively();
 }
 
 }  // namespace
@@ -112,7 +123,8 @@ bool begin_session() {
       return true;  // the native session says why
     }
     life.joined = life.by_session = true;
-    std::atexit(on_exit);
+    // Not std::atexit, which is of this library (native/never_destroyed.cpp).
+    ::on_exit(at_exit, reinterpret_cast<void*>(std::intptr_t{::getpid()}));
   }
   ++life.sessions;
   return true;
@@ -127,7 +139,7 @@ void end_session() {
     --life.sessions;
     if (life.sessions > 0 || !life.ended) return;
   }
-  if (!natively_ended()) native.Finalize();
+  if (!natively_ended()) finalize_natively();
 }
 
 // coverage: joins the grid
@@ -153,7 +165,7 @@ ISTHMUS_MPI(Finalize)() {
       return MPI_SUCCESS;
     }
   }
-  return native.Finalize();  // calls leave_grid: join.cpp says when
+  return finalize_natively();  // calls leave_grid: join.cpp says when
 }
 
 // coverage: of MPI_Init, also where a session came before it

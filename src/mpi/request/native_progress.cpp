@@ -57,10 +57,14 @@ void start_native_progress(ProgressBy by, bool multiple) {
   if (by == ProgressBy::Thread) progress_helper::start(multiple);
 }
 
+void end_helper_thread() {
+  ProgressBy by = ProgressBy::Thread;
+  if (progress_by.compare_exchange_strong(by, ProgressBy::None)) progress_helper::stop();
+}
+
 void stop_native_progress() {
-  const ProgressBy by = progress_by.exchange(ProgressBy::None);
-  if (by == ProgressBy::Thread) progress_helper::stop();
-  if (by == ProgressBy::Hook) progress_hook::end();
+  end_helper_thread();
+  if (progress_by.exchange(ProgressBy::None) == ProgressBy::Hook) progress_hook::end();
 }
 
 void Outstanding::first() {

@@ -24,6 +24,8 @@ ProgressBy choose_progress(bool multiple);
 /// From joining the grid to leaving it.
 void start_native_progress(ProgressBy by, bool multiple);
 void stop_native_progress();
+/// The helper thread alone. Before MPI_Finalize begins: it calls MPI no more.
+void end_helper_thread();
 
 /// Has the native library move on what it has under way, for this cluster's other processes may
 /// wait for that. Between joining the grid and leaving it.
