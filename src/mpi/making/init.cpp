@@ -91,10 +91,11 @@ int begin_world(int* argc, char*** argv, int required, int* provided, AsAsked&& 
   return code;
 }
 
-/// Some libraries fail where a thread calls them once MPI_Finalize has begun (MPICH 4.0: the
-/// assertion `worker->inprogress`, 2026-11). So our helper thread ends before.
+/// Libraries fail where a thread of ours calls them once MPI_Finalize has begun (MPICH 4.0: the
+/// assertion `worker->inprogress`), or where a hook is put in (MPICH 5.0: MPIX_Async_start asserts;
+/// 2026-11). So both end before. From then on only calls of the program help what is outstanding.
 int finalize_natively() {
-  end_helper_thread();
+  stop_native_progress();
   return native.Finalize();
 }
 

@@ -199,7 +199,6 @@ void leave_grid() {
     const KnownWait here({.call = "MPI_Finalize"});
     grid_barrier(*leaving);
     if (files != nullptr) files->tidy();
-    stop_native_progress();
     leaving->world_comm.reset();
     unregister_comm(MPI_COMM_WORLD);
     leaving->endpoint->leave();

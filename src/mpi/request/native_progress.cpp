@@ -18,7 +18,7 @@ constinit thread_local int attending __attribute__((tls_model("initial-exec"))) 
 
 namespace {
 
-std::atomic<ProgressBy> progress_by{ProgressBy::None};  // from joining to leaving
+std::atomic<ProgressBy> progress_by{ProgressBy::None};  // from joining to MPI_Finalize
 
 }  // namespace
 
@@ -57,14 +57,10 @@ void start_native_progress(ProgressBy by, bool multiple) {
   if (by == ProgressBy::Thread) progress_helper::start(multiple);
 }
 
-void end_helper_thread() {
-  ProgressBy by = ProgressBy::Thread;
-  if (progress_by.compare_exchange_strong(by, ProgressBy::None)) progress_helper::stop();
-}
-
 void stop_native_progress() {
-  end_helper_thread();
-  if (progress_by.exchange(ProgressBy::None) == ProgressBy::Hook) progress_hook::end();
+  const ProgressBy by = progress_by.exchange(ProgressBy::None);
+  if (by == ProgressBy::Thread) progress_helper::stop();
+  if (by == ProgressBy::Hook) progress_hook::end();
 }
 
 void Outstanding::first() {

@@ -21,11 +21,9 @@ enum class ProgressBy {
 /// std::invalid_argument with a sentence.
 ProgressBy choose_progress(bool multiple);
 
-/// From joining the grid to leaving it.
+/// From joining the grid until the native MPI_Finalize begins.
 void start_native_progress(ProgressBy by, bool multiple);
 void stop_native_progress();
-/// The helper thread alone. Before MPI_Finalize begins: it calls MPI no more.
-void end_helper_thread();
 
 /// Has the native library move on what it has under way, for this cluster's other processes may
 /// wait for that. Between joining the grid and leaving it.
