@@ -4,7 +4,6 @@ import contextlib
 import json
 import secrets
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Protocol
 from isthmus.bench import session
 from isthmus.bench.mpis import Mpi
 from isthmus.errors import RunError
+from isthmus.itself import itself
 from isthmus.measuring.place import End, Place
 from isthmus.measuring.process import lines, measure, started
 from isthmus.measuring.results import Run, run_from_json
@@ -20,7 +20,7 @@ from isthmus.measuring.tasks import ONE_WAY, Task
 
 _SERVER_LIMIT = 40.0  # seconds that the listening end has to come up
 _IPERF_PORT = 5201
-_ISTHMUS = [sys.executable, "-m", "isthmus"]
+_ISTHMUS = itself()
 # Inside a cluster both ranks wait natively, on shared processors: as `isthmus lab mpirun` has it.
 _YIELDING = "OMPI_MCA_mpi_yield_when_idle=1"
 

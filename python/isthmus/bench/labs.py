@@ -2,17 +2,17 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from isthmus.errors import RunError
+from isthmus.itself import itself
 
 
 def measure_inside(testbed: str, lab: Sequence[str], words: Sequence[str], raw: Path) -> Any:
     """Runs `isthmus bench WORDS --inside RAW` in a lab of its own; what it left in `raw`."""
-    isthmus = [sys.executable, "-m", "isthmus"]
+    isthmus = itself()
     command = [*isthmus, "lab", "run", testbed, *lab, "--", *isthmus, "bench", *words]
     with subprocess.Popen([*command, "--inside", str(raw)]) as inside:
         try:

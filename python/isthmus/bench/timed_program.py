@@ -2,7 +2,6 @@
 natively inside a cluster."""
 
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,12 +11,13 @@ from isthmus.bench import gridfile, mpis
 from isthmus.bench.limits import DIRECT, MEMORY, OURS
 from isthmus.bench.mpis import Mpi
 from isthmus.bench.timed import TimedRun, TimedTask
+from isthmus.itself import itself
 from isthmus.measuring.place import LOOPBACK, Place
 from isthmus.measuring.process import measure
 from isthmus.measuring.program import prepare
 
 INSIDE, NATIVE_INSIDE = "isthmus-inside", "native-inside-"
-ISTHMUS = [sys.executable, "-m", "isthmus"]
+ISTHMUS = itself()
 _AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 

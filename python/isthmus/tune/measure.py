@@ -1,11 +1,11 @@
 """Runs the measuring program over a grid."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 from isthmus.errors import RunError
 from isthmus.grid import ClusterSpec, Grid
+from isthmus.itself import itself
 from isthmus.measuring.program import prepare
 from isthmus.tune.figures import Figures, parse
 
@@ -23,7 +23,7 @@ def ranks_for(spec: ClusterSpec, n: int | None) -> int:
 
 def measure(file: Path, grid: Grid, n: int | None, mpicc: str) -> Figures:
     """One run. RunError when it fails."""
-    command = [sys.executable, "-m", "isthmus", "run", "-g", str(file)]
+    command = [*itself(), "run", "-g", str(file)]
     for i, (name, spec) in enumerate(grid.cluster.items()):
         own = f"{spec.mpi}/bin/mpicc" if spec.mpi else mpicc
         program = prepare(own, spec.host, _PROGRAM)

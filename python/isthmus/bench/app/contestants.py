@@ -1,7 +1,6 @@
 """Who runs the programs: `isthmus run`, and native MPIs as one job over the nodes of a lab."""
 
 import re
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,11 +13,12 @@ from isthmus.bench.app.layouts import Setup, Shares
 from isthmus.bench.app.programs import Program, Where
 from isthmus.bench.mpis import Mpi, mpicc_at
 from isthmus.errors import RunError
+from isthmus.itself import itself
 from isthmus.lab.network import Network
 from isthmus.measuring.place import Place, end_of
 from isthmus.measuring.process import lines, started
 
-_ISTHMUS = [sys.executable, "-m", "isthmus"]
+_ISTHMUS = itself()
 # For ranks in a lab: those that wait give way, whoever runs them, since they share few cores. All
 # have libisthmus_nospin preloaded, to which the grid files of labs give other orders.
 _YIELDING = {"OMPI_MCA_mpi_yield_when_idle": "1", "ISTHMUS_NOSPIN_EMPTY": "4"}

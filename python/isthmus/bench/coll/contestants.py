@@ -1,6 +1,5 @@
 """Who plays the collectives: one program over all clusters."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,11 +11,12 @@ from isthmus.bench.coll.tasks import CollTask
 from isthmus.bench.contestants import PlainTcp
 from isthmus.bench.mpis import Mpi
 from isthmus.errors import RunError
+from isthmus.itself import itself
 from isthmus.measuring.place import End, Place
 from isthmus.measuring.process import measure
 from isthmus.measuring.tasks import LATENCY_BYTES, STREAM_BYTES, Task
 
-_ISTHMUS = [sys.executable, "-m", "isthmus"]
+_ISTHMUS = itself()
 _START_LIMIT = 180.0  # seconds that all ranks have to come up
 
 

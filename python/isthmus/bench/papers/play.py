@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from isthmus.bench.papers.recipe import Claim, Measured, Recipe
+from isthmus.itself import itself
 from isthmus.measuring.samples import NotMeasuredError
 
 Run = Callable[[Sequence[str]], int]
@@ -43,7 +44,7 @@ class Outcome:
 
 def isthmus_bench(words: Sequence[str]) -> int:
     """Its exit status. Its tables go to standard error: standard output is the report's."""
-    command = [sys.executable, "-m", "isthmus", "bench", *words]
+    command = [*itself(), "bench", *words]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=sys.stderr) as running:
         try:
             return running.wait()
