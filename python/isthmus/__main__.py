@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import os
 import sys
 
 # What is imported, and what pydantic makes of the grid's tables, stays: looking through it for
@@ -9,7 +10,16 @@ import sys
 gc.set_threshold(100_000)
 atexit.register(gc.freeze)
 
-from isthmus.cli import main  # noqa: E402  (after that)
+from isthmus import cli, streams  # noqa: E402  (after that)
+
+
+def main() -> int:
+    """The exit status."""
+    if sys.getfilesystemencoding() != "utf-8":  # else arguments would not be their own bytes
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
+    streams.prepare()
+    return cli.main()
+
 
 if __name__ == "__main__":
     sys.exit(main())

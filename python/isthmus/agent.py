@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 import os
 import signal
 import sys
@@ -11,6 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from isthmus import anyjson
 from isthmus.answers import ANSWERS
 from isthmus.command import SETUP_ENDED, SETUP_REMEDY, try_ssh
 from isthmus.endings import signal_name
@@ -133,7 +133,7 @@ class Agent:
         message: Message = {"op": op, **keys}
         if payload is not None:
             message["n"] = len(payload)
-        line = json.dumps(message, separators=(",", ":")).encode() + b"\n"
+        line = anyjson.dumps(message) + b"\n"
         with contextlib.suppress(OSError, RuntimeError):
             self._process.stdin.write(line + (payload or b""))
             await self._process.stdin.drain()
@@ -220,7 +220,7 @@ class Agent:
                 raise ProtocolError(f"it began with {_shown(line)}")
             self.greeting.append(line.decode(errors="replace").rstrip()[:_KEPT_WIDTH])
         try:
-            message = json.loads(line)
+            message = anyjson.loads(line)
         except (ValueError, RecursionError):
             raise ProtocolError(f"not JSON: {_shown(line)}") from None
         if not isinstance(message, dict) or not isinstance(message.get("op"), str):

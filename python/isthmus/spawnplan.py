@@ -75,8 +75,10 @@ def _read_command(entry: object) -> Command:
         raise UsageError(f"'{argv[0]}' is to be spawned {n!r} times")
     said = {key: str(info[key]) for key in KEYS if key in info}
     env = {}
-    for line in said.get("env", "").splitlines():
+    for line in said.get("env", "").split("\n"):
         name, equals, value = line.partition("=")
+        if not line:
+            continue
         if not equals or not name:
             raise UsageError(f"the info key 'env' has the line '{line}'", "Write NAME=VALUE.")
         env[name] = value

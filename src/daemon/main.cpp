@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <iostream>
+#include <string_view>
 
 #include "coll/estimate/estimate.hpp"
 #include "core/frame_memory.hpp"
@@ -89,8 +91,7 @@ int main(int argc, char** argv) {
   exec->add_option("--part", exec_options.part, "Which part of ISTHMUS_PARTS this rank belongs to");
   exec->add_flag("--by-rank", exec_options.by_rank,
                  "Find part and program in ISTHMUS_PARTS by the native rank");
-  exec->add_option("program", exec_options.argv, "After --: PROGRAM ARGS...");
-  exec->positionals_at_end();
+  exec->footer("After -- comes PROGRAM ARGS...");
 
   ExamineOptions examined;
   CLI::App* examine = app.add_subcommand(
@@ -145,6 +146,12 @@ int main(int argc, char** argv) {
       "Say what collectives would take, for `isthmus profile show`: for each line COLLECTIVE BYTES "
       "CLUSTERxRANKS,... [NETWORK] the algorithm and seconds.");
 
+  // The words behind `exec ... --` stay as they are. The parser would change some, such as "[a,b]".
+  if (argc > 1 && std::string_view(argv[1]) == "exec") {
+    char** const end = std::find(argv, argv + argc, std::string_view("--"));
+    if (end != argv + argc) exec_options.argv.assign(end + 1, argv + argc);
+    argc = static_cast<int>(end - argv);
+  }
   CLI11_PARSE(app, argc, argv);
   if (agent->parsed()) return serve(false);
   if (gateway->parsed()) return serve(true);

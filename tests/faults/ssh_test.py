@@ -66,6 +66,21 @@ def test_relative_program_in_the_same_directory(remote: Grid, prefix, program):
     assert (done.returncode, done.stdout) == (0, "up 2\n"), done.stderr
 
 
+def test_names_that_are_not_utf8(remote: Grid, prefix, program):
+    """The working directory, a staged file and an argument have such names."""
+    remote.write(HERE_AND_THERE.format(prefix=prefix))
+    name = os.fsdecode(b"t\xe9 t")
+    remote.folder = remote.folder / name
+    remote.folder.mkdir()
+    script = remote.folder / name
+    script.write_text(f"#!/bin/sh\necho \"$1\" | od -An -tx1 >&2\nexec {program('mpich')}\n")
+    script.chmod(0o755)
+    words = ("-g", remote.file, "-n", 2, "--mpi", "mpich", "--stage", name)
+    done = remote.run(*words, f"./{name}", os.fsdecode(b"\xff\xc3\xa9"))
+    assert (done.returncode, done.stdout) == (0, "up 2\n"), done.stderr
+    assert done.stderr == " ff c3 a9 0a\n" * 2
+
+
 def test_gateway_on_a_host_of_its_own(remote: Grid, prefix, program):
     gateway = "[[gateway]]\ncluster = 'here'\nhost = 'site'\n"
     remote.write(f"[cluster.here]\nprefix = '{prefix}'\n[cluster.there]\n{gateway}")

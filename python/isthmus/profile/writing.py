@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from isthmus import ranklist
+from isthmus.anyjson import readable
 from isthmus.errors import RunError, UsageError
 from isthmus.placement import Part
 from isthmus.plan import Plan
@@ -70,8 +71,8 @@ class ProfileFile:
         }
         communicators, collectives = merged(ranks, began | homes)
         return model.Profile(
-            program=[list(words) for words in self.program],
-            command=list(self.command),
+            program=[list(map(readable, words)) for words in self.program],
+            command=list(map(readable, self.command)),
             job=plan.job,
             status=status,
             seconds=max((rank.seconds for rank in ranks), default=0.0),

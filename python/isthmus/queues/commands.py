@@ -122,7 +122,7 @@ def _hand_out(
         if by_hand:
             file = here.file(f"{cluster.name}.submit")
             file.touch(0o600)
-            file.write_text(bundle)
+            file.write_text(bundle, errors="surrogateescape")
             there = f"ssh {part.host} sh -s < {file}" if part.host else f"sh {file}"
             print(f"cluster {cluster.name}: {there}")
         else:

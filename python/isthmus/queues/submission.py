@@ -31,9 +31,7 @@ def scheduler_of(spec: ClusterSpec) -> tuple[Scheduler, str]:
 
 def isthmusd_there(spec: ClusterSpec) -> str:
     """As join.py takes it, which knows '~/'."""
-    if spec.host is None:
-        return isthmusd_of(spec.prefix, True)
-    return f"{spec.prefix.rstrip('/')}/bin/isthmusd" if spec.prefix else "isthmusd"
+    return isthmusd_of(spec.prefix, spec.host is None)
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,10 @@ class Part:
     def submit(self, bundle: str) -> str:
         """The identifier. RunError with what the scheduler said."""
         command = ["/bin/sh"] if self.host is None else [*ssh_command(), self.host, "exec sh"]
-        done = subprocess.run(command, input=bundle, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, input=bundle, capture_output=True, text=True,
+            errors="surrogateescape", check=False,
+        )  # fmt: skip
         found = schedulers.found_identifier(self.scheduler, done.stdout)
         if done.returncode == 0 and found:
             return found
@@ -86,7 +87,7 @@ class Part:
         try:
             done = subprocess.run(
                 self.shell(text), stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                timeout=_LIMIT, check=False,
+                errors="surrogateescape", timeout=_LIMIT, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             return f"cluster {self.cluster}: `{text}` does not end"

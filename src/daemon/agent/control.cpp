@@ -3,6 +3,8 @@
 #include <cctype>
 #include <utility>
 
+#include "core/any_json.hpp"
+
 namespace isthmus::daemon {
 namespace {
 
@@ -51,7 +53,7 @@ std::optional<ControlMessage> ControlDecoder::next() {
 }
 
 void ControlDecoder::read_line(std::string_view line) {
-  auto body = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  auto body = core::parse_any(line);
   if (!body.is_object()) fail("A control message is not a JSON object: " + excerpt(line));
   const auto op = body.find("op");
   if (op == body.end() || !op->is_string()) {
@@ -60,7 +62,7 @@ void ControlDecoder::read_line(std::string_view line) {
   if (const auto n = body.find("n"); n != body.end()) {
     if (!n->is_number_unsigned() || n->get<std::uint64_t>() > kMaxBytes) {
       fail("The control message \"" + excerpt(op->get<std::string>()) + "\" has n = " +
-           excerpt(n->dump()) + "; allowed is 0 to " + std::to_string(kMaxBytes) + ".");
+           excerpt(core::dump_any(*n)) + "; allowed is 0 to " + std::to_string(kMaxBytes) + ".");
     }
     wanted_ = n->get<std::size_t>();
   }
@@ -76,7 +78,7 @@ void ControlDecoder::fail(const std::string& sentence) {
 
 std::string encode(nlohmann::json body, std::string_view bytes) {
   if (!bytes.empty()) body["n"] = bytes.size();
-  std::string text = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string text = core::dump_any(std::move(body));
   text += '\n';
   text.append(bytes);
   return text;

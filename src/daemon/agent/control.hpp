@@ -1,4 +1,5 @@
-// Framing of the control plane (docs/control.md): one line of JSON, then n raw bytes if it has "n".
+// Framing of the control plane (docs/control.md): one line of JSON (core/any_json.hpp), then n raw
+// bytes if it has "n".
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,8 @@
 
 namespace isthmus::daemon {
 
-inline constexpr std::size_t kMaxLine = std::size_t{1} << 20;
+/// Longer than any command line that a kernel takes (6 MiB), also where most of it is escaped.
+inline constexpr std::size_t kMaxLine = std::size_t{64} << 20;
 inline constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
 
 struct ControlMessage {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/any_json.hpp"
 #include "daemon/log/log.hpp"
 
 namespace isthmus::daemon {
@@ -47,7 +48,7 @@ GatewaySetEvents reports_of_gateways(ControlChannel& channel, AgentEnding& endin
   };
   events.ask = [&channel, &ending](core::NodeId process, std::uint64_t number,
                                    const std::string& text) {
-    json request = json::parse(text, nullptr, false);
+    json request = core::parse_any(text);
     if (ending.stopping || !request.is_object()) return;
     channel.send(
         {{"op", "ask"}, {"rank", process}, {"number", number}, {"request", std::move(request)}});

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/any_json.hpp"
 #include "core/hex.hpp"
 #include "daemon/launch/failure.hpp"
 
@@ -77,7 +78,7 @@ class Keys {
     try {
       return found->get<T>();
     } catch (const json::exception&) {
-      wrong(key, "has a wrong type: " + found->dump().substr(0, 60));
+      wrong(key, "has a wrong type: " + core::dump_any(*found).substr(0, 60));
     }
   }
 
@@ -304,7 +305,7 @@ AnswerRequest read_answer(const json& body) {
   request.number = keys.get<std::uint64_t>("number");
   const auto reply = body.find("reply");
   if (reply == body.end() || !reply->is_object()) keys.wrong("reply", "must be an object");
-  request.reply = reply->dump(-1, ' ', true, json::error_handler_t::replace);
+  request.reply = core::dump_any(*reply, true);
   return request;
 }
 

@@ -132,8 +132,11 @@ Child start_child(const ChildPlan& plan) {
   if (got == sizeof error) {
     waitpid(pid, nullptr, 0);
     throw Failure("Cannot start \"" + plan.argv.front() + "\"" +
-                  (plan.directory.empty() ? "" : " in \"" + plan.directory + "\"") + ": " +
-                  std::strerror(error));
+                      (plan.directory.empty() ? "" : " in \"" + plan.directory + "\"") + ": " +
+                      std::strerror(error),
+                  error == E2BIG ? "Shorten the arguments or the environment, or raise the limit "
+                                   "of the stack (ulimit -s), a fourth of which they may take."
+                                 : "");
   }
   return {pid, std::move(in.write), std::move(out.read), std::move(err.read)};
 }

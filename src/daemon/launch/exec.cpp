@@ -8,6 +8,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "core/any_json.hpp"
 #include "core/world.hpp"
 #include "daemon/agent/host.hpp"
 #include "daemon/launch/failure.hpp"
@@ -102,7 +103,7 @@ void apply_part(const ExecOptions& options, RankPlan& plan) {
     plan.environment.set("ISTHMUS_APPNUM", "0");
     return;
   }
-  const json parts = json::parse(*text);
+  const json parts = core::parse_any(*text);
   auto index = static_cast<std::size_t>(options.part);
   if (options.by_rank) {
     int rank = native_rank(plan.environment);

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/any_json.hpp"
 #include "core/hex.hpp"
 
 namespace isthmus::daemon {
@@ -43,8 +44,7 @@ std::vector<std::string> set_rank_environment(const RankSetup& setup, Environmen
     needed = needed || !part.env.empty() || part.appnum != 0;
     parts.push_back(std::move(item));
   }
-  using Handler = nlohmann::json::error_handler_t;
-  if (needed) set("ISTHMUS_PARTS", parts.dump(-1, ' ', true, Handler::replace));
+  if (needed) set("ISTHMUS_PARTS", core::dump_any(std::move(parts), true));
   return names;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "coll/engine/party.hpp"
+#include "core/any_json.hpp"
 #include "mpi/native/native.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/request/progress.hpp"
@@ -25,7 +26,7 @@ int class_of(const std::string& name) {
 }  // namespace
 
 json ask_launcher(const json& request) {
-  const std::string text = request.dump(-1, ' ', true, json::error_handler_t::replace);
+  const std::string text = core::dump_any(request, true);
   if (text.size() > net::kMostAsked) {
     throw coll::Failure(
         MPI_ERR_ARG, "the arguments are longer than " + std::to_string(net::kMostAsked) + " bytes");
@@ -34,7 +35,7 @@ json ask_launcher(const json& request) {
   const std::uint64_t number = endpoint.ask(text);
   std::optional<std::string> reply;
   wait_until([&] { return (reply = endpoint.answer(number)).has_value(); });
-  json answer = json::parse(*reply, nullptr, false);
+  json answer = core::parse_any(*reply);
   if (!answer.is_object()) throw coll::Failure(MPI_ERR_OTHER, "the launcher's answer is no answer");
   if (const auto error = answer.find("error"); error != answer.end()) {
     throw coll::Failure(class_of(error->is_string() ? error->get<std::string>() : ""),

@@ -1,0 +1,40 @@
+"""The command's own standard output and error, in any locale.
+
+Names and arguments hold any bytes, and Python has those that are not UTF-8 as lone surrogates.
+"""
+
+import codecs
+import io
+import locale
+import sys
+
+
+def _as_they_were(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Bytes of names are written as they came, and what a locale lacks is escaped."""
+    assert isinstance(error, UnicodeEncodeError)
+    one = error.object[error.start]
+    if "\udc80" <= one <= "\udcff":
+        return bytes([ord(one) & 0xFF]), error.start + 1
+    return one.encode("ascii", "backslashreplace").decode(), error.start + 1
+
+
+codecs.register_error("isthmus.streams", _as_they_were)
+
+
+def prepare() -> None:
+    """To be called before anything is printed. Python's UTF-8 mode keeps the encoding of a locale
+    that has another from its streams."""
+    encoding = locale.nl_langinfo(locale.CODESET)
+    for stream in (sys.stdout, sys.stderr):
+        if not isinstance(stream, io.TextIOWrapper):
+            continue  # closed, or somebody's own
+        of_locale = encoding if sys.flags.utf8_mode and _is_known(encoding) else None
+        stream.reconfigure(encoding=of_locale, errors="isthmus.streams")
+
+
+def _is_known(encoding: str) -> bool:
+    """ASCII is that of the locales C and POSIX, in which terminals show UTF-8 all the same."""
+    try:
+        return codecs.lookup(encoding).name not in ("ascii", "utf-8")
+    except LookupError:
+        return False

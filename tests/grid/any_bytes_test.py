@@ -1,0 +1,104 @@
+"""Arguments, variables and names of files reach the ranks as the bytes that they are."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import mpis
+import pytest
+
+# Prints its arguments and two variables as hexadecimal digits; the first process starts another
+# with the same arguments where the first of them is "spawn".
+PROGRAM = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static void show(const char* text) {
+  printf(" ");
+  for (; text != NULL && *text != 0; ++text) printf("%02x", (unsigned char)*text);
+  printf(".");
+}
+int main(int argc, char** argv) {
+  int rank, size;
+  MPI_Comm parent, child;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_get_parent(&parent);
+  if (parent == MPI_COMM_NULL && argc > 1 && strcmp(argv[1], "spawn") == 0) {
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "env", "OF_CHILD=\xff\xc3\xa9");
+    MPI_Comm_spawn(argv[0], argv + 2, 1, info, 0, MPI_COMM_WORLD, &child, MPI_ERRCODES_IGNORE);
+    MPI_Comm_disconnect(&child);
+    MPI_Info_free(&info);
+  } else {
+    for (int turn = 0; turn < size; ++turn, MPI_Barrier(MPI_COMM_WORLD)) {
+      if (turn != rank) continue;
+      for (int i = 1; i < argc; ++i) show(argv[i]);
+      show(getenv("GIVEN"));
+      show(getenv("INHERITED") ? getenv("INHERITED") : getenv("PYTHONHOME"));
+      show(getenv("OF_CHILD"));
+      printf("\n");
+      fflush(stdout);
+    }
+    if (parent != MPI_COMM_NULL) MPI_Comm_disconnect(&parent);
+  }
+  MPI_Finalize();
+  return 0;
+}
+"""
+WORDS = [
+    b"t\xe9t", b"", b"\xc3\xa9", b"a b", b"new\nline", b"'\"`$HOME\\", b"--", b"[a,b]", b"{c}",
+    b"%r", bytes(range(1, 256)).replace(b":", b""), b"\xed\xa0\x80", b"-n", b"\xf0\x9f\x92\x80",
+]  # fmt: skip
+ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+PLACES = {"C": {"LC_ALL": "C"}, "UTF-8": {"LC_ALL": "C.UTF-8"}, "ascii": ASCII}
+
+
+def line(*texts: bytes) -> str:
+    return "".join(f" {text.hex()}." for text in texts)
+
+
+@pytest.fixture(params=mpis.TESTED)
+def program(request, programs: Path) -> Path:
+    return mpis.ALL[request.param].build_text(PROGRAM, programs / f"any-bytes-{request.param}")
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_arguments_and_variables(isthmus, monkeypatch, programs: Path, tmp_path, place) -> None:
+    for name, text in {**PLACES[place], "INHERITED": os.fsdecode(b"\xe9\n\xff")}.items():
+        monkeypatch.setenv(name, text)
+    for library in ("openmpi4", "mpich4"):
+        built = mpis.ALL[library].build_text(PROGRAM, programs / f"any-bytes-{library}")
+        folder = tmp_path / os.fsdecode(b"f\xe9 " + library.encode())
+        folder.mkdir()
+        (folder / "app").symlink_to(built)
+        given = os.fsdecode(b"GIVEN=\xe8=\xc3")
+        words = map(os.fsdecode, WORDS)
+        done = isthmus("run", "-n", 2, "-x", given, "--wdir", folder, "--", "./app", *words)
+        expected = line(*WORDS, b"\xe8=\xc3", b"\xe9\n\xff", b"")
+        assert (done.returncode, done.stdout) == (0, f"{expected}\n" * 2), done.stderr
+
+
+def test_spawned_processes(isthmus, program: Path) -> None:
+    done = isthmus("run", "-n", 2, program, "spawn", *map(os.fsdecode, WORDS))
+    expected = line(*WORDS, b"", b"", b"\xff\xc3\xa9")
+    assert (done.returncode, done.stdout) == (0, f"{expected}\n"), done.stderr
+
+
+def test_variables_of_another_python(tmp_path, program: Path) -> None:
+    """The installed command does not look at them, and ranks find them."""
+    (tmp_path / "click.py").write_text("raise ImportError('made for another Python')\n")
+    other = {"PYTHONPATH": str(tmp_path), "PYTHONHOME": "/nowhere", "GIVEN": "x"}
+    command = Path(sys.executable).with_name("isthmus")
+    done = subprocess.run(
+        [command, "run", "-n", "2", program, "y"], env={**os.environ, **other},
+        capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    expected = line(b"y", b"x", b"/nowhere", b"")
+    assert (done.returncode, done.stdout) == (0, f"{expected}\n" * 2), done.stderr
