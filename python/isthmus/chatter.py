@@ -46,7 +46,8 @@ _HYDRAS = (
     b"This typically refers to a problem with your application.",
     b"Please see the FAQ page for debugging suggestions",
 )
-_SIGNAL = re.compile(rb"(?:exited on signal (\d+)|\(signal (\d+)\))")
+_SIGNAL = re.compile(rb"(?:exited on\s+signal (\d+)|\(signal (\d+)\))")
+_HOST = re.compile(rb"RUNNING AT (\S+)|on node (\S+)\s+exited on\s+signal")
 _MAX_BLOCK = 64  # lines
 
 
@@ -94,6 +95,12 @@ class Chatter:
         """The signal that a launcher says has ended a rank."""
         found = _SIGNAL.search(b"".join(self.kept))
         return int(found[1] or found[2]) if found else None
+
+    @property
+    def host(self) -> str:
+        """The host of that rank, if the launcher names it, else an empty string."""
+        found = _HOST.search(b"".join(self.kept))
+        return (found[1] or found[2]).decode(errors="replace") if found else ""
 
     def sift(self, fd: int, data: bytes) -> bytes:
         """What of it is the ranks' own. A rule that may begin a block waits for the next line."""

@@ -21,14 +21,16 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _killed(number: int) -> str:
-    return f"was killed by signal {number} ({signal_name(number)})"
+def _killed(number: int, host: str = "") -> str:
+    where = f" on {host}" if host else ""
+    return f"was killed by signal {number} ({signal_name(number)}){where}"
 
 
-def how_ended(status: int, number: int | None) -> str:
-    """Of what a launcher was told: its status as a shell has it, and a signal if there was one."""
+def how_ended(status: int, number: int | None, host: str = "") -> str:
+    """Words for an exit status as a shell has it, and for the signal and the host if both or either
+    are known."""
     if number is not None:
-        return _killed(number)
+        return _killed(number, host)
     if status - 128 in {int(known) for known in signal.Signals}:
         known = status - 128
         # It may be the program's own: MPICH aborts in MPI_Init with one whose last byte is 143.
@@ -36,12 +38,14 @@ def how_ended(status: int, number: int | None) -> str:
     return f"ended with status {status}"
 
 
-def of_the_rank(sentence: str, cluster: str, status: int, number: int | None) -> str:
+def of_the_rank(
+    sentence: str, cluster: str, status: int, number: int | None, host: str = ""
+) -> str:
     """A gateway's sentence about a rank of this cluster that is gone, with how it went."""
     if f'(cluster "{cluster}") {_WITHOUT}' not in sentence:
         return sentence
     if number is not None:
-        return sentence.replace(_WITHOUT, _killed(number))
+        return sentence.replace(_WITHOUT, _killed(number, host))
     if status - 128 in {int(known) for known in signal.Signals}:
         return sentence.replace(_WITHOUT, f"{_killed(status - 128)}{_OR_OWN} {status}")
     return sentence.replace(_WITHOUT, f"ended without MPI_Finalize, with status {status}")

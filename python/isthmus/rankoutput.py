@@ -17,6 +17,7 @@ class RankOutput:
         self._voice = voice
         self._relay = OutputRelay(on_broken)
         self._last_words = LastWords()
+        self._sifted = len(plan.clusters) > 1  # else a native job, of which nobody knows more
 
     @property
     def last_words(self) -> list[str]:
@@ -25,8 +26,9 @@ class RankOutput:
 
     async def show(self, member: Member, fd: int, data: bytes, known: str) -> None:
         """`known` is what the launcher is going to say."""
-        if len(self._plan.clusters) > 1:  # else a native job, of which nobody knows more
-            data = member.chatter.sift(fd, data)
+        own = member.chatter.sift(fd, data)
+        if self._sifted:
+            data = own
         if fd == 2:
             data = self._last_words.sift(data, known)
         await self._relay.put(id(member.agent), fd, data)
@@ -34,6 +36,8 @@ class RankOutput:
     async def rest(self, member: Member, *, told: bool) -> None:
         """At the end of a member's output: what waits, and the native launcher's own words, since
         where its ranks never joined nobody knows better. `told`: the program is told why."""
+        if not self._sifted:
+            return
         for fd, data in member.chatter.rest():
             await self._relay.put(id(member.agent), fd, data)
         if self._voice.verbose or not (member.joined or told):

@@ -45,7 +45,7 @@ class Reasons:
         for member in self._members.ranked if status == 1 else ():
             if member.exited:  # what broke may be a rank whose end has been heard of before
                 how = how_exited(member, member.exited)
-                told = of_the_rank(said, member.cluster.name, *how)
+                told = of_the_rank(said, member.cluster.name, *how, member.chatter.host)
                 status, said = (how[0] & 0xFF or 1, told) if told != said else (status, said)
         self._ending.end(status, said, Weight.FAULT)
 
@@ -58,10 +58,11 @@ class Reasons:
             pass
         elif before and before.weight == Weight.FAULT and before.status == 1:
             # What broke was a rank, and here is how it ended.
-            sentence = of_the_rank(before.sentence, member.cluster.name, status, number)
+            host = member.chatter.host
+            sentence = of_the_rank(before.sentence, member.cluster.name, status, number, host)
             self._ending.replace(status & 0xFF or 1, sentence)
         elif status:
-            said = f"{label}: the program {how_ended(status, number)}"
+            said = f"{label}: the program {how_ended(status, number, member.chatter.host)}"
             self._ending.end(status & 0xFF or 1, said, Weight.EXIT)
         elif message.get("joined") and not message.get("finalized"):
             what = "a rank ended without MPI_Finalize"
@@ -144,11 +145,13 @@ class Reasons:
 
 
 def how_exited(member: Member, message: Message) -> tuple[int, int | None]:
-    """Of an `exit`: the status as a shell has it, and the signal if there was one."""
+    """The status of an `exit` message as a shell has it, and the signal if there was one. Hydra
+    ends with the bare number of the signal that killed a rank (4.0, 5.0; 2026-11)."""
     if (number := message.get("signal")) is not None:
         return 128 + _integer(number, 0), _integer(number, 0)
     status = _integer(message.get("status"), 1)
-    return status, member.chatter.signal if status else None
+    killed = member.chatter.signal if status else None
+    return (status, None) if killed is None else (128 + killed, killed)
 
 
 def _integer(value: object, default: int) -> int:

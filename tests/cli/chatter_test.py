@@ -136,13 +136,31 @@ def test_last_words_of_ranks_are_for_the_launcher():
     assert len(words.kept) == 2
 
 
+@pytest.mark.parametrize("said", [
+    RULE + b"mpirun noticed that process rank 0 with PID 7 on node n1 exited on signal 11 (Seg"
+    b"mentation fault).\n" + RULE,
+    RULE + b"prterun noticed that process rank 0 with PID 7 on node n1 exited on\n"
+    b"signal 11 (Segmentation fault).\n" + RULE,
+    BAR + b"=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   PID 7 RUNNING AT n1\n"
+    b"=   EXIT CODE: 11\n" + BAR + b"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Segmentation"
+    b" fault (signal 11)\n",
+])  # fmt: skip
+def test_the_signal_and_the_host(said):
+    chatter = Chatter()
+    chatter.sift(2, said)
+    assert (chatter.signal, chatter.host) == (11, "n1")
+
+
 def test_endings_in_words():
+    assert how_ended(139, 11, "n1") == "was killed by signal 11 (SIGSEGV) on n1"
     assert how_ended(139, 11) == "was killed by signal 11 (SIGSEGV)"
     assert how_ended(139, None) == "ended with status 139, its own or of signal 11 (SIGSEGV)"
     assert how_ended(3, None) == "ended with status 3"
     gone = 'rank 1 (cluster "east") ended without MPI_Finalize or was killed'
     assert of_the_rank(gone, "west", 3, None) == gone
-    assert of_the_rank(gone, "east", 11, 11).endswith("was killed by signal 11 (SIGSEGV)")
+    assert of_the_rank(gone, "east", 139, 11, "n1").endswith(
+        "was killed by signal 11 (SIGSEGV) on n1"
+    )
     assert of_the_rank(gone, "east", 3, None).endswith("MPI_Finalize, with status 3")
     either = "was killed by signal 9 (SIGKILL), or ended without MPI_Finalize, with status 137"
     said = of_the_rank(gone, "east", 137, None)

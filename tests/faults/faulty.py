@@ -108,11 +108,6 @@ class Grid:
             pytest.fail(f"{failed}: {left}")
 
 
-def signalled(number: int) -> tuple[int, ...]:
-    """What native launchers say of a rank ended by a signal: Hydra gives the bare number."""
-    return (128 + number, number)
-
-
 def check(
     done: subprocess.CompletedProcess[str], status: int | tuple[int, ...] | None, *words: str
 ) -> None:
@@ -209,7 +204,7 @@ def check_killed(
     lost = f'(cluster "{cluster}") ended without MPI_Finalize, with status 1'
     if library.startswith("mpich") and done.returncode == 1 and lost in done.stderr:
         return
-    check(done, signalled(number), f'(cluster "{cluster}") was killed by signal {number} ({name})')
+    check(done, 128 + number, f'(cluster "{cluster}") was killed by signal {number} ({name})')
 
 
 def check_one_killed(

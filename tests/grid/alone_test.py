@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import subprocess
 from pathlib import Path
@@ -11,9 +12,11 @@ import pytest
 
 PROGRAM = r"""
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 extern char** environ;
 int main(int argc, char** argv) {
   int rank, size;
@@ -26,6 +29,11 @@ int main(int argc, char** argv) {
       printf("holds %s\n", *entry);
   printf("rank %d of %d in %s\n", rank, size, getenv("ISTHMUS_CLUSTER"));
   fflush(stdout);
+  while (argc > 2) {  // the last rank alone gets the signal
+    if (rank < size - 1) pause();
+    signal(atoi(argv[2]), SIG_DFL);
+    raise(atoi(argv[2]));
+  }
   MPI_Finalize();
   return argc > 1 ? atoi(argv[1]) : 0;
 }
@@ -72,3 +80,15 @@ def test_programs_without_mpi(isthmus, tmp_path: Path) -> None:
     program = tmp_path / "static"
     subprocess.run(["cc", tmp_path / "static.c", "-o", program], check=True, timeout=240)
     assert isthmus("run", "-n", 1, program).returncode == 7
+
+
+@pytest.mark.parametrize(
+    ("words", "number"),
+    [(("-n", 2), signal.SIGSEGV), (("--on", "east", "-n", 2), signal.SIGUSR1)],
+    ids=["grid", "one"],
+)
+def test_a_signal_is_told_alike_by_all_libraries(isthmus, program: Path, words, number) -> None:
+    done = isthmus("run", *words, program, 0, number.value)
+    assert done.returncode == 128 + number, done.stderr
+    host = socket.gethostname().partition(".")[0]
+    assert f"was killed by signal {number.value} ({number.name}) on {host}" in done.stderr
