@@ -367,6 +367,18 @@ def parse_submit(words: Sequence[str]) -> tuple[RunOptions, SubmitOptions]:
     return combine([part, *(_parsed("run", more, PartOptions) for more in others)]), options
 
 
+def _no_working_directory() -> str:
+    """Why there is none, else empty: what removed it gives errors without a name of a file."""
+    try:
+        Path.cwd()
+    except OSError as error:
+        return (
+            f"the working directory cannot be used: {error.strerror}\n"
+            "  Change to a directory that exists (cd), and start again."
+        )
+    return ""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit status. Whatever the user can get wrong ends in a sentence, not in a traceback."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -390,6 +402,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except BrokenPipeError:
         return 141
+    except OSError:
+        if why := _no_working_directory():
+            print(f"isthmus: {why}", file=sys.stderr)
+            return 1
+        raise
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise

@@ -1,5 +1,6 @@
 """The grid file: which clusters there are and how they are joined."""
 
+import codecs
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -74,7 +75,7 @@ def parse(text: str, name: str) -> Grid:
 
 def texts(path: Path) -> Iterator[str]:
     """Of a grid file that can be read: its own, and those of the files that it takes in."""
-    text = path.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8-sig")
     yield text
     for spec in tomllib.loads(text).get("grid", {}).values():
         yield from texts(innergrids.path_of(path, spec["file"]))
@@ -83,11 +84,13 @@ def texts(path: Path) -> Iterator[str]:
 def _load(path: Path, above: tuple[Path, ...]) -> Grid:
     """`above` are the files that take this one in, the outermost first."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # editors of Windows begin it with a mark
     except OSError as error:
         raise UsageError(f"cannot read the grid file {path}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise UsageError(f"{path}: the grid file is not UTF-8 text") from None
+        utf16 = path.read_bytes()[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        what = "is UTF-16 text" if utf16 else "is not UTF-8 text"
+        raise UsageError(f"{path}: the grid file {what}", "Save it as UTF-8.") from None
     return _parse(text, str(path), (*above, path))
 
 

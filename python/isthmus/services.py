@@ -107,7 +107,7 @@ def _load(at: str, file: Path) -> tuple[str, bytes]:
             f"others may read the key {file} of the [[relay]] {at}", f"chmod 600 {file}"
         )
     try:
-        said = tomllib.loads(text.decode())
+        said = tomllib.loads(text.decode("utf-8-sig"))
         name, secret = str(said["id"]), bytes.fromhex(said["secret"])
     except (ValueError, KeyError, TypeError):
         raise UsageError(f"the file {file} is no key of a service", who) from None

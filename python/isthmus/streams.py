@@ -6,6 +6,7 @@ Names and arguments hold any bytes, and Python has those that are not UTF-8 as l
 import codecs
 import io
 import locale
+import os
 import sys
 
 
@@ -22,14 +23,27 @@ codecs.register_error("isthmus.streams", _as_they_were)
 
 
 def prepare() -> None:
-    """To be called before anything is printed. Python's UTF-8 mode keeps the encoding of a locale
-    that has another from its streams."""
+    """To be called before anything is opened or printed. In UTF-8 mode Python's streams ignore the
+    encoding of the locale, which a terminal may need."""
+    _replace_closed()
     encoding = locale.nl_langinfo(locale.CODESET)
     for stream in (sys.stdout, sys.stderr):
         if not isinstance(stream, io.TextIOWrapper):
-            continue  # closed, or somebody's own
+            continue  # a caller's own
         of_locale = encoding if sys.flags.utf8_mode and _is_known(encoding) else None
         stream.reconfigure(encoding=of_locale, errors="isthmus.streams")
+
+
+def _replace_closed() -> None:
+    """A file or pipe that is opened later must not become the standard output."""
+    for fd in range(3):
+        try:
+            os.fstat(fd)
+        except OSError:
+            null = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+            os.set_inheritable(null, True)
+    sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
 
 
 def _is_known(encoding: str) -> bool:

@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
       "                    this program, in ../" ISTHMUS_LIBDIR_BELOW_PREFIX
       ")\n"
       "  XDG_RUNTIME_DIR   where the private folder of each job is made (default: /tmp, else\n"
-      "                    TMPDIR)\n");
+      "                    TMPDIR, else /dev/shm)\n");
 
   const CLI::App* agent = app.add_subcommand(
       "agent",

@@ -109,7 +109,7 @@ def of_template(path: Path) -> tuple[Scheduler, str]:
     """A batch system that the user describes: a script with {n}, {name}, {output}, {clock} and
     {command}, and lines "#ISTHMUS KEY = VALUE" for `submit`, `cancel` and so on."""
     try:
-        text = path.expanduser().read_text(encoding="utf-8")
+        text = path.expanduser().read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise UsageError(f"cannot read the batch template {path}: {reason}") from None

@@ -28,7 +28,7 @@ def folders() -> list[Path]:
         return [Path(named)]
     name = f"isthmus-runs-{os.getuid()}"
     bases = [os.environ.get("XDG_RUNTIME_DIR", ""), f"/run/user/{os.getuid()}", "/tmp"]
-    bases.append(os.environ.get("TMPDIR", ""))
+    bases += [os.environ.get("TMPDIR", ""), "/dev/shm"]
     good = [b for b in bases if b.startswith("/") and len(b) <= _LONGEST_BASE and Path(b).is_dir()]
     return [Path(base) / name for base in dict.fromkeys(good)]
 

@@ -46,24 +46,36 @@ class AgentTest(AgentCase):
         self.ready()  # the one before is alive
         self.assertEqual(len(os.listdir(self.runtime)), 2)
 
-    def test_its_folder_is_in_tmpdir_where_nothing_else_can_be_written(self):
+    def alone_with_read_only_tmp(self, tmpdir):
+        """An agent that is configured in the folder `tmpdir`."""
         alone = ["unshare", "--mount", "--map-root-user", "sh", "-c"]
         mount = "mount -t tmpfs -o ro tmpfs /tmp"
         if ISTHMUSD.startswith("/tmp/") or subprocess.run([*alone, mount], check=False).returncode:
             self.skipTest("/tmp cannot be made read-only for a test")
-        other = tempfile.mkdtemp(prefix="irt-", dir="/var/tmp")
-        self.addCleanup(shutil.rmtree, other)
         program = os.path.join(self.folder, "alone")
         with open(program, "w") as file:
             words = [*alone, f"{mount} && exec {ISTHMUSD} agent"]
             file.write(f"#!/bin/sh\nexec {shlex.join(words)}\n")
         os.chmod(program, 0o755)
-        self.agent = Agent(program, env={"XDG_RUNTIME_DIR": "", "TMPDIR": other})
+        self.agent = Agent(program, env={"XDG_RUNTIME_DIR": "", "TMPDIR": tmpdir})
         self.addCleanup(self.agent.close)
         self.agent.expect("hello")
-        answer = self.configure(wdir=other)
+        answer = self.configure(wdir="/var/tmp")
         self.assertEqual(answer["op"], "configured", answer)
+
+    def test_its_folder_is_in_tmpdir_where_nothing_else_can_be_written(self):
+        other = tempfile.mkdtemp(prefix="irt-", dir="/var/tmp")
+        self.addCleanup(shutil.rmtree, other)
+        self.alone_with_read_only_tmp(other)
         self.assertEqual(len(os.listdir(other)), 1)
+
+    def test_its_folder_is_in_shared_memory_where_tmpdir_is_missing_too(self):
+        def folders():
+            return {name for name in os.listdir("/dev/shm") if name.startswith("isthmus-")}
+
+        before = folders()
+        self.alone_with_read_only_tmp("/nowhere")
+        self.assertNotEqual(folders() - before, set())
 
     def test_it_may_open_more_files_than_the_ranks(self):
         """A gateway needs a descriptor for each rank; programs keep the limit of the user."""

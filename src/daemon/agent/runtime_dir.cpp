@@ -25,7 +25,8 @@ std::string folder_lead() { return "isthmus-" + std::to_string(getuid()) + "-"; 
 
 constexpr std::size_t kLongestBase = 48;  // a longer one leaves no room for the names of sockets
 
-// TMPDIR comes last: schedulers give each step its own, and agents of one job look for each other.
+// TMPDIR comes behind /tmp: schedulers give each step its own, and agents of one job look for each
+// other.
 std::vector<std::string> bases() {
   std::vector<std::string> found;
   const auto add = [&found](const char* named) {
@@ -36,6 +37,7 @@ std::vector<std::string> bases() {
   add(std::getenv("XDG_RUNTIME_DIR"));
   add("/tmp");
   add(std::getenv("TMPDIR"));
+  add("/dev/shm");
   return found;
 }
 
@@ -89,7 +91,8 @@ RuntimeDir::RuntimeDir(const std::string& job) {
     error = errno;
   }
   throw Failure(
-      std::string("No private folder can be made in $XDG_RUNTIME_DIR, /tmp or $TMPDIR: ") +
+      std::string(
+          "No private folder can be made in $XDG_RUNTIME_DIR, /tmp, $TMPDIR or /dev/shm: ") +
           std::strerror(error),
       "Make one of them writable, whose path has at most " + std::to_string(kLongestBase) +
           " bytes.");

@@ -7,8 +7,8 @@
 
 namespace isthmus::daemon {
 
-/// Made with mode 0700 below the first of $XDG_RUNTIME_DIR, /tmp and $TMPDIR that can be written;
-/// removed with all it holds by the destructor, or, when its agent was killed, by the next one that
+/// Made with mode 0700 below the first of $XDG_RUNTIME_DIR, /tmp, $TMPDIR and /dev/shm that can be
+/// written; removed with all it holds by the destructor, or, when its agent was killed, by the next one that
 /// the user starts on this host.
 class RuntimeDir {
  public:

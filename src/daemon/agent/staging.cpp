@@ -69,7 +69,7 @@ fs::path staged_place(const std::string& path, const std::string& directory,
     throw Failure("The file \"" + path + "\" to be staged lies outside of the working directory.",
                   "Give its absolute path, or one below the working directory.");
   }
-  return (directory.empty() ? fs::current_path() : at_home(directory)) / named;
+  return (directory.empty() ? fs::path(".") : at_home(directory)) / named;
 }
 
 StagedFile::StagedFile(fs::path place, const StageRequest& request)

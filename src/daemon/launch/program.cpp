@@ -139,8 +139,8 @@ std::optional<MpiLibrary> library_of_elf(const std::string& path, const ElfFile&
 }  // namespace
 
 std::string find_program(const std::string& name, const Site& site) {
-  const fs::path base = site.directory.empty() ? fs::current_path() : fs::path(site.directory);
-  std::error_code error;
+  std::error_code error;  // without a working directory, absolute names still lead to programs
+  const fs::path base = site.directory.empty() ? fs::current_path(error) : fs::path(site.directory);
   if (name.empty()) throw Failure("The name of the program is empty.");
   std::vector<fs::path> candidates;
   if (name.find('/') != std::string::npos) {
