@@ -18,12 +18,12 @@ SETUP_REMEDY = "Try the lines of its 'setup' in the grid file there, in a login 
 
 
 def isthmusd_of(prefix: str | None, local: bool) -> str:
-    """What to call isthmusd by: below `prefix` where one is given, else this installation's for
-    this host and the PATH of the other one."""
+    """The command that starts isthmusd: below `prefix` if one is given. Else it is this
+    installation's on this host and in a lab, whose nodes are this host. Other hosts have a PATH."""
     if prefix is not None:
         path = f"{prefix.rstrip('/')}/bin/isthmusd"
         return str(Path(path).expanduser()) if local else path
-    return str(find_isthmusd()) if local else "isthmusd"
+    return str(find_isthmusd()) if local or "ISTHMUS_LAB" in os.environ else "isthmusd"
 
 
 def agent_command(
@@ -116,7 +116,8 @@ def host_behind(target: str) -> str:
     with suppress(OSError, subprocess.TimeoutExpired):
         said = subprocess.run(
             [*ssh, "-G", target],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=5, check=False,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="surrogateescape",
+            timeout=5, check=False,
         )  # fmt: skip
         for line in said.stdout.splitlines():
             if line.startswith("hostname "):

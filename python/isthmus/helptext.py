@@ -41,7 +41,8 @@ cluster is missing; --wait limits it.
 
 [bold]Exit status.[/bold] 0 when all went well; else that of the first rank that failed (128 + N \
 for signal N, whatever the native launcher says) or the code of MPI_Abort; 124 after --timeout \
-or --wait; 2 for a wrong command line or grid file; 1 when the run could not start or a part of the grid broke.
+or --wait; 2 for a wrong command line or grid file; 1 when the run could not start or a part of \
+the grid broke.
 
 [bold]Environment of the ranks.[/bold] ISTHMUS_RANK, ISTHMUS_SIZE: the world rank, and how many \
 ranks there are. ISTHMUS_LOCAL_RANK: the rank's number on its host. ISTHMUS_CLUSTER: the name of \

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from isthmus import install, version
+from isthmus.command import agent_command
 
 
 def build(tree: Path, at: float) -> Path:
@@ -45,3 +46,17 @@ def test_the_version_is_that_of_the_installation_beside_the_package(tmp_path, mo
     (tmp_path / "lib" / name).mkdir(parents=True)
     monkeypatch.setattr(version, "__file__", str(tmp_path / "lib" / "isthmus" / "version.py"))
     assert f"isthmus-{version._find()}.dist-info" == name
+
+
+@pytest.mark.parametrize("setup", [(), ("true",)])
+def test_nodes_of_a_lab_need_no_path(tmp_path, monkeypatch, setup):
+    """They share this host's files; other hosts have an installation of their own."""
+    program = tmp_path / "bin" / "isthmusd"
+    program.parent.mkdir()
+    program.touch(0o755)
+    monkeypatch.setenv("ISTHMUS_PREFIX", str(tmp_path))
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.delenv("ISTHMUS_LAB", raising=False)
+    assert str(program) not in agent_command("a0", None, "/", "agent", setup)[-1]
+    monkeypatch.setenv("ISTHMUS_LAB", str(tmp_path))
+    assert str(program) in agent_command("a0", None, "/", "agent", setup)[-1]
