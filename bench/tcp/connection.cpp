@@ -30,7 +30,10 @@ constexpr timeval kPatience{60, 0};
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-Addresses resolve(const std::string& host, const std::string& port, int flags) {
+// An IPv6 address may have brackets, as in grid files.
+Addresses resolve(const std::string& named, const std::string& port, int flags) {
+  const bool bracketed = named.starts_with('[') && named.ends_with(']');
+  const std::string host = bracketed ? named.substr(1, named.size() - 2) : named;
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = flags;

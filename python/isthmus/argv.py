@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from isthmus import rankmap
+from isthmus import hostport, rankmap
 from isthmus.errors import UsageError
 from isthmus.gridkeys import mpi_choice
 from isthmus.meeting.portname import place_of
@@ -173,11 +173,14 @@ def seconds_of(option: str, text: str | None) -> float | None:
 
 def _metrics(text: str) -> tuple[str, int]:
     """Host and port of `[ADDRESS:]PORT`; without an address only this host can read them."""
-    host, _, port = text.rpartition(":")
+    host, port = hostport.split(text)
+    if port is None:
+        host, port = "", text
     if not port.isdecimal() or int(port) > 65535:
         raise UsageError(
             f"--metrics {text}: '{port}' is no port",
-            "Give a number up to 65535, or ADDRESS:PORT to be reached from elsewhere.",
+            "Give a number up to 65535, or ADDRESS:PORT to be reached from elsewhere. Brackets "
+            "stand around an IPv6 address.",
         )
     return host or "127.0.0.1", int(port)
 

@@ -3,7 +3,7 @@ settings (docs/control.md, `configure`)."""
 
 import os
 
-from isthmus import services
+from isthmus import hostport, services
 from isthmus.grid import ClusterSpec
 from isthmus.gridkeys import expand_hosts
 from isthmus.plan import AgentPlan, Plan
@@ -100,7 +100,8 @@ class Configuring:
         if self._metrics and spec in self._plan.agents:  # not of processes that were spawned
             host, port = self._metrics
             number = self._plan.agents.index(spec)
-            settings["metrics"] = f"tcp:{host}:{port + number if port else 0}"
+            at = hostport.join(host, port + number if port else 0)
+            settings["metrics"] = f"tcp:{at}"
         return settings
 
 

@@ -124,10 +124,11 @@ def test_the_grid_file_of_the_environment(monkeypatch, tmp_path, capsys):
 def test_metrics_takes_a_port_and_maybe_an_address():
     assert parse_run(["--metrics", "9400", "x"]).metrics == ("127.0.0.1", 9400)
     assert parse_run(["--metrics", "0.0.0.0:9400", "x"]).metrics == ("0.0.0.0", 9400)
+    assert parse_run(["--metrics", "[::1]:9400", "x"]).metrics == ("::1", 9400)
     assert parse_run(["x"]).metrics is None
 
 
-@pytest.mark.parametrize("wrong", ["metrics", "127.0.0.1:", "70000", "-1"])
+@pytest.mark.parametrize("wrong", ["metrics", "127.0.0.1:", "70000", "-1", "::1"])
 def test_wrong_metrics(wrong, capsys):
     assert main(["run", f"--metrics={wrong}", "x"]) == 2
     assert f"--metrics {wrong}" in capsys.readouterr().err

@@ -52,6 +52,13 @@ def test_plain_tcp_on_this_host():
     check(PlainTcp(loopback()).measure(TASKS, 0))
 
 
+def test_plain_tcp_by_ipv6(tmp_path: Path):
+    file = tmp_path / "six.toml"
+    gateway = "[[gateway]]\ncluster = '{}'\naddress = '[::1]'\n"
+    file.write_text("[cluster.a]\n[cluster.b]\n" + gateway.format("a") + gateway.format("b"))
+    check(PlainTcp(of_grid(file, None)).measure(TASKS[:2], 0), TASKS[:2])
+
+
 def test_tcp_with_tls_on_this_host():
     check(PlainTcp(loopback(), tls=True).measure(one_way := TASKS[:2], 0), one_way)
 

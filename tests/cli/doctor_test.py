@@ -125,6 +125,16 @@ def test_a_whole_grid(doctor):
         assert doctor.level("link east -> west", what) == "ok", doctor.findings
 
 
+def test_gateways_by_ipv6(doctor):
+    text = "[cluster.east]\n[cluster.west]\n"
+    for cluster in ("east", "west"):
+        text += f"[[gateway]]\ncluster = '{cluster}'\naddress = '[::1]:{free_port()}'\n"
+    assert doctor(text) == 0, doctor.findings
+    assert "[::1]:" in doctor.of("link east -> west", "port")["text"]
+    for what in ("port", "RTT", "rate", "MTU"):
+        assert doctor.level("link east -> west", what) == "ok", doctor.findings
+
+
 def test_one_gateway_of_all_clusters(doctor):
     doctor.env["ISTHMUS_REACH"] = "gateway"
     text = "[cluster.east]\n[cluster.west]\n[[gateway]]\nclusters = ['east', 'west']\n"

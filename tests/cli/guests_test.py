@@ -34,12 +34,13 @@ def test_what_is_no_port_of_isthmus(text):
     assert portname.parse(text) is None
 
 
-@pytest.mark.parametrize("text", ["", ":80", "host:", "host:x", "host:70000"])
+@pytest.mark.parametrize("text", ["", ":80", "host:", "host:x", "host:70000", "[::1"])
 def test_where_guests_cannot_come(text):
     with pytest.raises(UsageError):
         portname.place_of(text)
     assert portname.place_of("host") == ("host", 0)
     assert portname.place_of("[::1]:80") == ("::1", 80)
+    assert portname.place_of("::1") == ("::1", 0)
 
 
 async def wires(serve):

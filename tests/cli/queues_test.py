@@ -369,8 +369,8 @@ def test_where_jobs_come_to(full, short, named, monkeypatch, capsys):
         ("login1", ("login1", 0)),
         ("login1:7410", ("login1", 7410)),
         ("::1", ("::1", 0)),
-        ("[::1]", ("[::1]", 0)),
-        ("[::1]:7410", ("[::1]", 7410)),
+        ("[::1]", ("::1", 0)),
+        ("[::1]:7410", ("::1", 7410)),
     ],
 )
 def test_where_a_user_says_that_jobs_come_to(said, place):

@@ -73,7 +73,8 @@ class PlainTcp:
 @contextlib.contextmanager
 def _serving(far: End, texts: Sequence[str], token: str) -> Iterator[int]:
     """While isthmus-tcpbench listens there for these tasks; its port."""
-    listen = "127.0.0.1" if far.host is None else "0.0.0.0"
+    every = "::" if ":" in far.address else "0.0.0.0"
+    listen = far.address if far.address == "127.0.0.1" else every
     serve = [far.tcpbench(), "serve", listen, str(far.port), *texts]
     with started(far.command(serve), None, token) as (server, said):
         try:

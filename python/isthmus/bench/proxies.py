@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from isthmus import hostport
 from isthmus.bench.listening import listening
 from isthmus.errors import RunError
 from isthmus.measuring.place import End, Place
@@ -102,8 +103,11 @@ class Chain:
         near, far = self.place.ends
         if self.throughout:
             hosts = [near, *hosts, far]
-        last = f"127.0.0.1:{port}" if self.throughout else f"{far.address}:{port}"
-        onward = [*(f"{host.address}:{self.port + i}" for i, host in enumerate(hosts[1:], 1)), last]
+        last = f"127.0.0.1:{port}" if self.throughout else hostport.join(far.address, port)
+        onward = [
+            *(hostport.join(host.address, self.port + i) for i, host in enumerate(hosts[1:], 1)),
+            last,
+        ]
         with (
             tempfile.TemporaryDirectory(prefix="isthmus-bench-") as folder,
             contextlib.ExitStack() as up,

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from isthmus import hostport
 from isthmus.bench import proxies
 from isthmus.bench.contestants import PlainTcp
 from isthmus.bench.listening import listening
@@ -56,7 +57,7 @@ class Relay:
         near, far = self.place.ends
         name = _zippers(self.place)[0]
         zipper = End(name, name, name)
-        target = f"{far.address}:{port}"
+        target = hostport.join(far.address, port)
         with tempfile.TemporaryDirectory(prefix="isthmus-relay-") as folder:
             if self.kind == "ssh":
                 with _tunnel(Path(folder), near, zipper, target):

@@ -227,7 +227,7 @@ def _end(plan: Plan, gateway: GatewayPlan) -> End:
 def _mtu_of(facts: HostFacts, gateway: GatewayPlan, plan: Plan) -> int:
     """Of the interface that has the gateway's address, else the only one that is not loopback."""
     told = [text for place in gateway.places for text in (place.listen, place.address)]
-    wanted = {split_address(text)[0] for text in told if text}
+    wanted = {split_address(text)[0].strip("[]") for text in told if text}
     others = []
     for interface in facts.interfaces:
         if wanted & set(interface.get("addresses") or []):

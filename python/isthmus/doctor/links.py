@@ -51,7 +51,7 @@ class _TakenError(UnreachableError):
 
 def _measure(near: End, far: End, place: Place, names: Sequence[str], port: str) -> Measured:
     host, _ = split_address(place.listen)
-    host = "0.0.0.0" if is_place(host) else host
+    host = ("[::]" if ":" in host else "0.0.0.0") if is_place(host) else host
     token = secrets.token_hex(16) + "\n"
     texts = [task.text for task in _TASKS]
     serve = [far.tcpbench(), "serve", host, port, *texts]

@@ -178,7 +178,7 @@ def _end(grid: Grid, cluster: str) -> End:
     if gateway and gateway.address:
         given = gateway.address[min(gateway.serves.index(cluster), len(gateway.address) - 1)]
         address, text = split_address(given)
-        port = int(text)
+        address, port = address.strip("[]"), int(text)
     if not address:
         address = host_behind(host) if host else "127.0.0.1"
     return End(cluster, host, address, port, spec.prefix, spec.host, spec.mpi)

@@ -10,6 +10,7 @@ import ssl
 import tempfile
 from pathlib import Path
 
+from isthmus import hostport
 from isthmus.errors import RunError
 from isthmus.meeting import calls
 from isthmus.meeting.calls import LAUNCHER, Service
@@ -41,12 +42,10 @@ class Door:
     async def open(self, host: str, port: int) -> str:
         """What names of ports say of it, after their `@`. RunError where it cannot listen."""
         context, mark = _credentials()
-        family = ":" in host
         try:
             self._server = await asyncio.start_server(
                 self._serve,
-                "::" if family else "0.0.0.0",
-                port,
+                sock=hostport.listening(port),
                 ssl=context,
                 ssl_handshake_timeout=_HELLO_LIMIT,
                 limit=MOST_LINE,
@@ -57,7 +56,7 @@ class Door:
                 "Take another by --guests-at HOST:PORT, or leave the port out.",
             ) from None
         real = self._server.sockets[0].getsockname()[1]
-        return f"[{host}]:{real}/{mark}" if family else f"{host}:{real}/{mark}"
+        return f"{hostport.join(host, real)}/{mark}"
 
     async def open_at(self, service: Service) -> str:
         """As `open`, for calls by that service. RunError where it does not take them."""

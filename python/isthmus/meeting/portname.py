@@ -4,6 +4,7 @@ import re
 import secrets
 from dataclasses import dataclass
 
+from isthmus import hostport
 from isthmus.errors import UsageError
 
 PREFIX = "isthmus:"
@@ -58,12 +59,12 @@ def parse(text: str) -> PortName | None:
 
 def place_of(text: str) -> tuple[str, int]:
     """Of `HOST[:PORT]`; without a port any. UsageError."""
-    host, colon, port = text.rpartition(":")
-    if not colon or text.endswith("]"):
-        host, port = text, "0"
+    host, port = hostport.split(text)
+    if port is None:
+        port = "0"
     if not host or not port.isdecimal() or int(port) > 65535 or len(host) > 100:
         raise UsageError(
             f"--guests-at {text}: this is no address",
             "Write HOST or HOST:PORT, as others reach it.",
         )
-    return host.strip("[]"), int(port)
+    return host, int(port)

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
+from isthmus import hostport
 from isthmus.errors import RunError
 
 Message = dict[str, Any]
@@ -48,7 +49,7 @@ class Arrival:
         self.returncode: int | None = None
         self.pid = 0
         self.exited = asyncio.Event()
-        self.peer = str((writer.get_extra_info("peername") or ["?"])[0])
+        self.peer = hostport.shown(str((writer.get_extra_info("peername") or ["?"])[0]))
 
     async def read(self) -> Message:
         """RunError for what is no message, or none."""

@@ -17,6 +17,7 @@ from typing import Annotated
 
 import typer
 
+from isthmus import hostport
 from isthmus.argv import RunOptions, seconds_of
 from isthmus.command import agent_command
 from isthmus.errors import RunError, UsageError, listing
@@ -58,10 +59,10 @@ def submit(run: RunOptions, options: SubmitOptions) -> int:
     host, port = _meeting_point(options.meet or grid.meet)
     length = seconds_of("--time", options.time)
     if run.dry_run:
-        _show(plan, f"{host}:{port or 'PORT'}", length)
+        _show(plan, hostport.join(host, port or "PORT"), length)
         return 0
     listening = _listen(host, port)
-    to = f"{host}:{listening.getsockname()[1]}"
+    to = hostport.join(host, listening.getsockname()[1])
     here = _new_place(plan)
     parts = _hand_out(plan, here, to, length, by_hand=options.by_hand)
     here.note(
@@ -160,10 +161,9 @@ def _meeting_point(text: str | None) -> tuple[str, int]:
     """Where agents dial in: a name of this host, and a port; 0 is any."""
     if not text:
         return _name_of_this_host(), 0
-    host, colon, port = text.rpartition(":")
-    ipv6 = text.count(":") > 1 and not text.startswith("[")
-    if not colon or ipv6 or text.endswith("]"):
-        return text, 0
+    host, port = hostport.split(text)
+    if port is None:
+        return host, 0
     if not (host and port.isdecimal() and int(port) < 1 << 16):
         raise UsageError(
             f"'{text}' is no place where jobs can come to",
@@ -186,7 +186,7 @@ def _name_of_this_host() -> str:
 
 def _listen(host: str, port: int) -> socket.socket:
     try:
-        return socket.create_server(("", port), backlog=64)
+        return hostport.listening(port)
     except OSError as error:
         raise UsageError(
             f"cannot listen at port {port} for those who come to {host}: {error.strerror}",

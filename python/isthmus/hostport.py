@@ -1,0 +1,38 @@
+"""HOST:PORT as people write it, and sockets for both kinds of IP."""
+
+import contextlib
+import socket
+
+
+def split(text: str) -> tuple[str, str | None]:
+    """Host, without brackets, and port of `HOST`, `HOST:PORT`, `[IPV6]`, `[IPV6]:PORT` or an IPv6
+    address alone. The port is None where there is no colon before one."""
+    if text.startswith("["):
+        host, closed, rest = text[1:].partition("]")
+        if closed and rest[:1] in ("", ":"):
+            return host, rest[1:] if rest else None
+        return "", text
+    if text.count(":") > 1:
+        return text, None
+    host, colon, port = text.partition(":")
+    return host, port if colon else None
+
+
+def join(host: str, port: object) -> str:
+    """Brackets stand around an IPv6 address."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def listening(port: int) -> socket.socket:
+    """A socket for connections by IPv4, and by IPv6 if the host has it. OSError."""
+    if socket.has_dualstack_ipv6():
+        with contextlib.suppress(OSError):  # the kernel has it, but no address
+            return socket.create_server(
+                ("", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=64
+            )
+    return socket.create_server(("", port), backlog=64)
+
+
+def shown(address: str) -> str:
+    """An IPv4 address that comes to a socket for both, as people know it."""
+    return address.removeprefix("::ffff:")
