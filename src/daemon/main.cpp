@@ -91,6 +91,8 @@ int main(int argc, char** argv) {
   exec->add_option("--part", exec_options.part, "Which part of ISTHMUS_PARTS this rank belongs to");
   exec->add_flag("--by-rank", exec_options.by_rank,
                  "Find part and program in ISTHMUS_PARTS by the native rank");
+  exec->add_option("--argv", exec_options.argv_file,
+                   "Read PROGRAM ARGS from this file, each followed by a NUL");
   exec->footer("After -- comes PROGRAM ARGS...");
 
   ExamineOptions examined;

@@ -85,6 +85,15 @@ def test_arguments_and_variables(isthmus, monkeypatch, programs: Path, tmp_path,
         assert (done.returncode, done.stdout) == (0, f"{expected}\n" * 2), done.stderr
 
 
+def test_as_many_as_the_kernel_takes(isthmus, program: Path) -> None:
+    """Native launchers have narrower limits of their own."""
+    words = [b"%d" % number for number in range(100_000)] + [b"x" * 100_000]
+    done = isthmus("run", "-n", 2, program, *map(os.fsdecode, words))
+    expected = line(*words, b"", b"", b"")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"{expected}\n" * 2
+
+
 def test_spawned_processes(isthmus, program: Path) -> None:
     done = isthmus("run", "-n", 2, program, "spawn", *map(os.fsdecode, WORDS))
     expected = line(*WORDS, b"", b"", b"\xff\xc3\xa9")

@@ -11,6 +11,7 @@
 #include "core/any_json.hpp"
 #include "core/world.hpp"
 #include "daemon/agent/host.hpp"
+#include "daemon/launch/argv_file.hpp"
 #include "daemon/launch/failure.hpp"
 #include "daemon/launch/file_descriptor.hpp"
 #include "daemon/launch/inherited_pipe.hpp"
@@ -189,7 +190,7 @@ int native_rank(const Environment& environment) {
 
 RankPlan plan_rank(const ExecOptions& options, Environment environment) {
   RankPlan plan;
-  plan.argv = options.argv;
+  plan.argv = options.argv_file.empty() ? options.argv : read_argv_file(options.argv_file);
   plan.environment = std::move(environment);
   give_back_paths(plan.environment);
   tell_rank(plan.environment);

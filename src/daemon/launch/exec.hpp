@@ -12,6 +12,7 @@ struct ExecOptions {
   int part = 0;          ///< whose variables of ISTHMUS_PARTS apply
   bool by_rank = false;  ///< find part and program in ISTHMUS_PARTS by the native rank
   std::vector<std::string> argv;
+  std::string argv_file{};  ///< where the words are (argv_file.hpp), if they are not in `argv`
 };
 
 /// What a rank is to run, and as what.

@@ -1,7 +1,11 @@
 #include "daemon/launch/exec.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdio>
+
+#include "daemon/launch/argv_file.hpp"
 #include "daemon/launch/failure.hpp"
 #include "daemon/launch/rank_environment.hpp"
 #include "daemon/launch/rank_output.hpp"
@@ -36,6 +40,20 @@ TEST(Exec, EnvironmentOfTheRank) {
   EXPECT_EQ(plan.environment.get("ISTHMUS_SECRET"), "01fe");
   EXPECT_EQ(plan.environment.get("ISTHMUS_FIRST"), "8");
   EXPECT_FALSE(plan.environment.get("ISTHMUS_PARTS"));
+}
+
+TEST(Exec, LongCommandLinesComeByAFile) {
+  const std::string path = testing::TempDir() + "/argv-" + std::to_string(getpid());
+  const std::vector<std::string> argv{"prog", "", "a\nb", "t\xe9t", std::string(100'000, 'x')};
+  EXPECT_TRUE(is_long(argv));
+  EXPECT_FALSE(is_long({"prog", "arg"}));
+  EXPECT_TRUE(is_long(std::vector<std::string>(1000)));
+  write_argv(path, argv);
+  Environment environment;
+  set_rank_environment(setup(), environment);
+  EXPECT_EQ(plan_rank({0, false, {}, path}, environment).argv, argv);
+  std::remove(path.c_str());
+  EXPECT_THROW(plan_rank({0, false, {}, path}, environment), Failure);
 }
 
 TEST(Exec, ThePartsOwnPreloadComesFirst) {

@@ -17,7 +17,12 @@ int total(const LaunchPlan& plan) {
 }
 
 Words rank_command(const LaunchPlan& plan, std::size_t part) {
-  Words words{plan.isthmusd, "exec", "--part", std::to_string(part), "--"};
+  Words words{plan.isthmusd, "exec", "--part", std::to_string(part)};
+  if (const std::string& file = plan.parts[part].argv_file; !file.empty()) {
+    append(words, {"--argv", file});
+    return words;
+  }
+  words.emplace_back("--");
   append(words, plan.parts[part].argv);
   return words;
 }

@@ -20,6 +20,7 @@ struct Launcher {
 struct LaunchPart {
   int n = 0;
   std::vector<std::string> argv;
+  std::string argv_file{};  ///< of those (argv_file.hpp); empty: they are words of the command
 };
 
 struct LaunchPlan {

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "daemon/agent/host.hpp"
+#include "daemon/launch/argv_file.hpp"
 #include "daemon/launch/failure.hpp"
 #include "daemon/launch/launcher.hpp"
 #include "daemon/launch/rank_environment.hpp"
@@ -146,6 +147,11 @@ ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const Surroundings& ar
   launch.forwarded = set_rank_environment(setup, child.environment);
   for (const auto& [name, value] : configure_.env) launch.forwarded.push_back(name);
   launch.here = ranks_are_here(chosen->launcher);
+  for (std::size_t part = 0; launch.here && part < launch.parts.size(); ++part) {
+    if (!is_long(launch.parts[part].argv)) continue;
+    launch.parts[part].argv_file = around.runtime_dir + "/argv" + std::to_string(part);
+    write_argv(launch.parts[part].argv_file, launch.parts[part].argv);
+  }
   if (request.has_stdin && garbles_stdin(chosen->launcher)) {
     child.stdin_variable = kStdinVariable;
     launch.forwarded.push_back(kStdinVariable);
