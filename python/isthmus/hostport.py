@@ -6,7 +6,7 @@ import socket
 
 def split(text: str) -> tuple[str, str | None]:
     """Host, without brackets, and port of `HOST`, `HOST:PORT`, `[IPV6]`, `[IPV6]:PORT` or an IPv6
-    address alone. The port is None where there is no colon before one."""
+    address alone. The port is None if no colon stands before one."""
     if text.startswith("["):
         host, closed, rest = text[1:].partition("]")
         if closed and rest[:1] in ("", ":"):

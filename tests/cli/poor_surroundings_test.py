@@ -35,7 +35,7 @@ def test_a_working_directory_that_is_gone(tmp_path, words):
 
 @pytest.mark.parametrize("closed", STREAMS.values(), ids=STREAMS)
 def test_closed_streams(tmp_path, closed):
-    """What is opened later does not take their numbers, so that nothing is printed into it."""
+    """A file that is opened later does not take their numbers: nothing is printed into it."""
     (tmp_path / "grid.toml").write_text(GRID)
 
     def close():

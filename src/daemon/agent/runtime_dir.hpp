@@ -8,8 +8,8 @@
 namespace isthmus::daemon {
 
 /// Made with mode 0700 below the first of $XDG_RUNTIME_DIR, /tmp, $TMPDIR and /dev/shm that can be
-/// written; removed with all it holds by the destructor, or, when its agent was killed, by the next one that
-/// the user starts on this host.
+/// written. The destructor removes it with all it holds. If its agent was killed, the next one that
+/// the user starts on this host does so.
 class RuntimeDir {
  public:
   /// Throws Failure when no folder can be made.
