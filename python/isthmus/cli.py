@@ -407,6 +407,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"isthmus: {why}", file=sys.stderr)
             return 1
         raise
+    except RuntimeError as error:
+        if "home directory" not in str(error):  # as pathlib says it
+            raise
+        print("isthmus: this user has no home directory\n  Set HOME.", file=sys.stderr)
+        return 1
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise

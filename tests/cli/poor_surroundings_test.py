@@ -2,6 +2,7 @@
 
 import codecs
 import os
+import pwd
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from isthmus import grid as grids
+from isthmus.cli import main
 from isthmus.errors import UsageError
 
 GRID = "[cluster.east]\r\nslots = 2\r\n[cluster.west]\r\n"
@@ -31,6 +33,17 @@ def test_a_working_directory_that_is_gone(tmp_path, words):
     said = "isthmus: the working directory cannot be used: No such file or directory"
     assert done.returncode == 1
     assert done.stderr.splitlines()[0] == said
+
+
+def test_a_user_without_a_home(monkeypatch, capsys):
+    def unknown(_):
+        raise KeyError
+
+    for name in ("HOME", "ISTHMUS_JOBS", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    assert main(["jobs"]) == 1
+    assert capsys.readouterr().err == "isthmus: this user has no home directory\n  Set HOME.\n"
 
 
 @pytest.mark.parametrize("closed", STREAMS.values(), ids=STREAMS)

@@ -47,7 +47,10 @@ def own_folder() -> Path:
     trouble: OSError | None = None
     for folder in folders():
         try:
-            folder.mkdir(mode=0o700, exist_ok=True)
+            folder.mkdir(mode=0o700)
+            folder.chmod(0o700)  # whatever the umask
+        except FileExistsError:
+            pass
         except OSError as error:
             trouble = error
             continue

@@ -63,6 +63,14 @@ class AgentTest(AgentCase):
         answer = self.configure(wdir="/var/tmp")
         self.assertEqual(answer["op"], "configured", answer)
 
+    def test_no_umask_shuts_it_out(self):
+        self.addCleanup(os.umask, os.umask(0o777))
+        self.ready()
+        (folder,) = os.listdir(self.runtime)
+        path = os.path.join(self.runtime, folder)
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o700)
+        self.assertEqual(os.stat(os.path.join(path, "lock")).st_mode & 0o777, 0o600)
+
     def test_its_folder_is_in_tmpdir_where_nothing_else_can_be_written(self):
         other = tempfile.mkdtemp(prefix="irt-", dir="/var/tmp")
         self.addCleanup(shutil.rmtree, other)

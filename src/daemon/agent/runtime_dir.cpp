@@ -46,6 +46,7 @@ FileDescriptor lock_folder(const std::string& path) {
   const std::string early = path + "/lock.new";
   FileDescriptor file(open(early.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
   if (!file || flock(file.get(), LOCK_EX | LOCK_NB) != 0) return {};
+  fchmod(file.get(), 0600);
   rename(early.c_str(), (path + "/lock").c_str());
   return file;
 }
@@ -83,7 +84,8 @@ RuntimeDir::RuntimeDir(const std::string& job) {
   int error = 0;
   for (const std::string& base : all) {
     std::string path = base + "/" + folder_name(job);
-    if (mkdtemp(path.data()) != nullptr) {  // mode 0700, and the name is new
+    if (mkdtemp(path.data()) != nullptr) {  // the name is new
+      chmod(path.c_str(), 0700);            // whatever the umask
       path_ = path;
       lock_ = lock_folder(path);
       return;

@@ -1,5 +1,7 @@
 #include "daemon/launch/argv_file.hpp"
 
+#include <sys/stat.h>
+
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -19,6 +21,7 @@ void write_argv(const std::string& path, const std::vector<std::string>& argv) {
   std::ofstream file(path, std::ios::binary);
   for (const std::string& word : argv) file.write(word.c_str(), std::ssize(word) + 1);
   file.close();
+  chmod(path.c_str(), 0600);  // whatever the umask
   if (!file) {
     throw Failure("The program's arguments cannot be written to " + path + ": " +
                   std::strerror(errno));

@@ -10,7 +10,7 @@ namespace isthmus::daemon {
 
 /// Whether a native launcher might fail at it.
 bool is_long(const std::vector<std::string>& argv);
-/// Into a folder that is the user's alone. Throws Failure.
+/// The file is the user's alone. Throws Failure.
 void write_argv(const std::string& path, const std::vector<std::string>& argv);
 /// Throws Failure.
 std::vector<std::string> read_argv_file(const std::string& path);
