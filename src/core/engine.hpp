@@ -145,8 +145,8 @@ class Engine {
   /// take turns between peers. `out.payload` borrows from the operation until the next call of
   /// next_frame() or payload_copied(); a send whose last bytes it is becomes Done then.
   bool next_frame(OutFrame& out) { return next_frame(out, {}); }
-  /// Says whether the way to a peer by a link takes a frame now: a bulk one, or only an express
-  /// one.
+  /// Says whether the way to a peer by a link takes a frame now: a bulk one, or an express one.
+  /// Each may have room while the other has none.
   using Room = std::function<bool(NodeId peer, bool bulk, LinkChoice link)>;
   /// As above, but only a frame for which there is room; false when there is no such frame.
   bool next_frame(OutFrame& out, const Room& room);

@@ -297,8 +297,9 @@ bool Engine::State::next_frame(OutFrame& out, const Room& room) {
     return takes(to, false, to.out.envelope_link());
   };
   SendOp* large = nullptr;  // of the channel that was found
-  const auto takes_piece = [&](const Channel& to) {
-    large = to.out.ready([&](LinkChoice link) { return takes(to, true, link); });
+  const auto takes_piece = [&](Channel& to) {
+    to.out.set_fine_head(limits.fine_head);  // says how large the piece is
+    large = to.out.ready([&](bool bulk, LinkChoice link) { return takes(to, bulk, link); });
     return large != nullptr;
   };
   while (Channel* const to = first(replies, takes_reply)) {
@@ -333,7 +334,6 @@ bool Engine::State::next_frame(OutFrame& out, const Room& room) {
   if (!piece) {
     next_envelope(*to, takes(*to, true, to->out.envelope_link()), out);
   } else {
-    to->out.set_fine_head(limits.fine_head);
     SendOp& op = to->out.next_piece(*large, out.head, out.head_size, out.payload);
     out.counted = op.lent;
     since_piece = 0;

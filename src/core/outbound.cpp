@@ -39,6 +39,10 @@ std::size_t Outbound::cut(const SendOp& op) const {
   return within ? piece_ : (piece_ + kFine - 1) / kFine;
 }
 
+std::size_t Outbound::next_size(const SendOp& op) const {
+  return std::min(cut(op), limit(op) - op.sent);
+}
+
 void Outbound::push(SendOp& op) {
   op.number = next_number_++;
   op.sent = 0;
@@ -94,7 +98,7 @@ SendOp& Outbound::next_envelope(bool bulky, BodyHead& head, std::size_t& head_si
 SendOp& Outbound::next_piece(SendOp& op, BodyHead& head, std::size_t& head_size,
                              std::span<const std::byte>& payload) {
   head_size = encode(PieceBody{.number = op.number, .offset = op.sent}, head);
-  payload = op.data.subspan(op.sent, std::min(cut(op), limit(op) - op.sent));
+  payload = op.data.subspan(op.sent, next_size(op));
   op.sent += payload.size();
   if (op.sent == limit(op)) ready_.erase(op);
   return op;

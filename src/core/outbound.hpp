@@ -60,11 +60,13 @@ class Outbound {
     const SendOp* const op = has_batch() ? nullptr : unannounced_.front();
     return op == nullptr ? kAnyLink : op->link;
   }
-  /// The first send that has a piece, of those whose link has room; null: there is none.
+  /// The first send that has a piece, of those whose piece has room by its link, as an express
+  /// frame or as `bulk`; null: there is none.
   template <class Room>
   SendOp* ready(Room&& room) const {
     SendOp* op = ready_.front();
-    while (op != nullptr && !room(op->link)) op = chosen_ ? ready_.next(*op) : nullptr;
+    while (op != nullptr && !room(is_bulk(*op), op->link))
+      op = chosen_ ? ready_.next(*op) : nullptr;
     return op;
   }
   static bool finished(const SendOp& op) {
@@ -88,6 +90,9 @@ class Outbound {
 
  private:
   std::size_t cut(const SendOp& op) const;
+  std::size_t next_size(const SendOp& op) const;
+  /// The next piece of a send is more than an express frame; the last one is often less.
+  bool is_bulk(const SendOp& op) const { return PieceBody::kSize + next_size(op) > kExpressBody; }
 
   std::size_t window_, piece_, fine_head_;
   std::size_t lends_from_ = std::numeric_limits<std::size_t>::max();

@@ -30,7 +30,8 @@ std::vector<std::size_t> cut(std::size_t size, std::size_t window, std::size_t f
     if (!outbound.has_piece()) {
       EXPECT_EQ(outbound.grant(0), &op);
     }
-    outbound.next_piece(*outbound.ready([](LinkChoice) { return true; }), head, head_size, payload);
+    outbound.next_piece(*outbound.ready([](bool, LinkChoice) { return true; }), head, head_size,
+                        payload);
     EXPECT_EQ(payload.data(), data.data() + sum);
     sum += payload.size();
     sizes.push_back(payload.size());
