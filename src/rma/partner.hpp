@@ -39,6 +39,8 @@ inline constexpr std::size_t kMostApart = 4096;
 inline constexpr std::size_t kMostFetches = std::size_t{1} << 16;
 /// Of what has been sent, the network may still have some when its sender has forgotten it.
 inline constexpr std::size_t kMostLandings = std::size_t{1} << 16;
+/// An origin may know that an answer has come before its target does.
+inline constexpr std::size_t kMostAnswering = 2 * kMostFetches;
 /// The longest form of a datatype that may travel.
 inline constexpr std::size_t kMostMap = core::kMostServiceBytes / 2;
 /// Marks tags of data that goes with PutApart: those of answers have it not.
@@ -58,7 +60,7 @@ struct Window::Partner {
   bool unflushed = false;         // something was begun since the last number
   std::uint64_t asked = 0, answered = 0;
   std::uint64_t locks_asked = 0, locks_sent = 0, locks_granted = 0;
-  bool unlanded = false;                              // data has gone apart since the last number
+  bool unlanded = false;  // data has been begun since the last number that goes or comes apart
   std::uint64_t landing_asked = 0, landing_sent = 0;  // numbers that wait for such data
   std::uint64_t starts = 0;                           // epochs that wait for a post each
   bool failed = false;
@@ -73,6 +75,7 @@ struct Window::Partner {
   std::vector<core::TypeMap> maps;
   std::vector<std::byte> stalled;  // records that have to wait
   std::size_t landing = 0;         // data under way into my window
+  std::size_t answering = 0;       // data under way from my window, read where it is
   bool out_of_range = false;       // an operation was, since the last answer
   bool passes = false;             // its next shared lock does
   struct ApartHere {               // an accumulate whose data is coming
@@ -82,6 +85,8 @@ struct Window::Partner {
   };
   std::optional<ApartHere> apart_here;
   std::uint64_t completes = 0;
+  /// None of its operations may still read or write my window.
+  bool at_rest() const { return landing == 0 && answering == 0; }
 };
 
 /// An Area in this window's memory.
@@ -217,17 +222,28 @@ struct Window::Landing final : core::RecvOp, core::Completion {
   Partner& from;
 };
 
-/// Memory of the window on its way to an origin.
+/// Memory of the window on its way to an origin. It is read until this is over.
 struct Window::Lent final : core::SendOp, core::Completion {
-  explicit Lent(Window& window_) : window(window_) {
+  Lent(Window& window_, int rank_, Partner& to_)
+      : window(window_), rank(rank_), to(to_), index(window_.lent_++) {
     then = this;
+    ++to.answering;
     ++window.under_way_;
+    window.lending_.insert(index);
   }
   void over(core::Op& /*op*/) override {
-    --window.under_way_;
+    Window& here = window;
+    --to.answering;
+    --here.under_way_;
+    here.lending_.erase(index);
+    if (to.answering == 0 && !to.stalled.empty()) here.resumable_.push_back(rank);
     delete this;
+    here.resume_all();
   }
   Window& window;
+  const int rank;
+  Partner& to;
+  const std::uint64_t index;
 };
 
 }  // namespace isthmus::rma

@@ -69,7 +69,7 @@ std::uint64_t Window::flush(int rank) {
 
 bool Window::done(int rank, std::uint64_t number) const {
   const Partner* const to = find(rank);
-  return to == nullptr || (to->answered >= number && to->fetches == 0);
+  return to == nullptr || (to->answered >= number && local_done(rank));
 }
 
 bool Window::local_done(int rank) const {

@@ -119,6 +119,7 @@ Window::Step Window::execute(int rank, Partner& from, RecordReader& in) {
     case Kind::Flush: {
       const auto number = in.get<std::uint64_t>();
       if (!in.good()) return Step::Broken;
+      // The origin itself knows when its answers have come.
       if (from.landing > 0) return Step::Stalled;
       tell_done(rank, from, number);
       return Step::Done;
@@ -128,7 +129,7 @@ Window::Step Window::execute(int rank, Partner& from, RecordReader& in) {
       release(from);
       return Step::Done;
     case Kind::Complete:
-      if (from.landing > 0) return Step::Stalled;
+      if (!from.at_rest()) return Step::Stalled;
       ++from.completes;
       return Step::Done;
     case Kind::Granted:
@@ -152,7 +153,7 @@ Window::Step Window::execute(int rank, Partner& from, RecordReader& in) {
 Window::Step Window::unlock(int rank, Partner& from, RecordReader& in) {
   const auto number = in.get<std::uint64_t>();
   if (!in.good() || !locks_.holds(rank)) return Step::Broken;
-  if (from.landing > 0) return Step::Stalled;
+  if (!from.at_rest()) return Step::Stalled;
   for (const int next : locks_.release(rank)) resumable_.push_back(next);
   tell_done(rank, from, number);
   return Step::Done;
@@ -253,6 +254,7 @@ Window::Step Window::get(int rank, Partner& from, RecordReader& in) {
   const auto tag = in.get<std::int32_t>();
   Target target;
   if (!in.good() || !resolve(from, area, nullptr, target)) return Step::Broken;
+  if (from.answering >= kMostAnswering) return Step::Broken;
   const auto size = static_cast<std::size_t>(area.size);
   if (target.memory == nullptr) {
     answer(rank, tag, {});
@@ -265,7 +267,7 @@ Window::Step Window::get(int rank, Partner& from, RecordReader& in) {
   } else if (size < kApart) {
     answer(rank, tag, {target.memory, target.memory + size});
   } else {
-    auto lent = std::make_unique<Lent>(*this);
+    auto lent = std::make_unique<Lent>(*this, rank, from);
     lent->peer = config_.nodes[static_cast<std::size_t>(rank)];
     lent->envelope = {.context = config_.context, .source = config_.rank, .tag = tag};
     lent->data = {target.memory, size};

@@ -212,7 +212,9 @@ void Window::get(const Place& from, std::span<std::byte> into, const Ticket& tic
       area.position = at;
     }
     const int tag = next_tag();
-    receive(from.rank, target, tag, part, map != 0 || part.size() < kApart, ticket);
+    const bool apart = map == 0 && part.size() >= kApart;
+    target.unlanded = target.unlanded || apart;
+    receive(from.rank, target, tag, part, !apart, ticket);
     RecordWriter(target.batch).put(Kind::Get).put(area).put(tag);
     written(from.rank, target);
     if (target.batch_answers >= core::kMostServiceBytes) send_batch(from.rank, target);

@@ -82,7 +82,7 @@ class Window final : public core::Service {
   /// All operations to that rank that have gone as records are done, and known to be.
   bool caught_up(int rank) const;
   /// Both return a number: when done(rank, number) all operations up to there have been done at the
-  /// target, and what they fetched is here.
+  /// target, what they fetched is here, and they leave the program's memory alone.
   std::uint64_t unlock(int rank);
   std::uint64_t flush(int rank);
   bool done(int rank, std::uint64_t number) const;
@@ -118,6 +118,12 @@ class Window final : public core::Service {
 
   // ---- target ---------------------------------------------------------------------------------
 
+  /// Answers that are read from the window's memory, begun so far.
+  std::uint64_t lent() const { return lent_; }
+  /// The first `number` of them are over: they leave the memory alone.
+  bool given_back(std::uint64_t number) const {
+    return lending_.empty() || *lending_.begin() >= number;
+  }
   [[nodiscard]] bool take(core::NodeId from, const core::Envelope& envelope,
                           std::span<const std::byte> bytes) override;
 
@@ -186,7 +192,9 @@ class Window final : public core::Service {
   bool running_ = false, broken_ = false;
   std::atomic<bool> settled_{true};
   std::uint32_t tags_ = 1;
-  std::size_t under_way_ = 0;  // operations of the engine's
+  std::uint64_t lent_ = 0;
+  std::set<std::uint64_t> lending_;  // of them, those under way
+  std::size_t under_way_ = 0;        // operations of the engine's
 };
 
 }  // namespace isthmus::rma

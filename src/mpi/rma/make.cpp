@@ -321,9 +321,15 @@ ISTHMUS_MPI(Win_detach)(MPI_Win win, const void* base) {
   const GridWindowRef window = grid_window(win);
   if (!window) return native.Win_detach(win, base);
   return shielded(*window, "MPI_Win_detach", [&] {
-    const bool detached =
-        with_part(*window, [&](rma::Window& part) { return part.memory().detach(base); });
+    std::uint64_t lent = 0;
+    const bool detached = with_part(*window, [&](rma::Window& part) {
+      lent = part.lent();
+      return part.memory().detach(base);
+    });
     require(detached, MPI_ERR_RMA_ATTACH, "no attached memory begins there");
+    // An origin may have its answer before this process knows. The program may unmap the memory.
+    wait_for(*window, "MPI_Win_detach",
+             [lent](const rma::Window& part) { return part.given_back(lent); });
     return MPI_SUCCESS;
   });
 }
