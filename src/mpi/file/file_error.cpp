@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "mpi/file/native_file.hpp"
 #include "mpi/native/entry.hpp"
 
 namespace isthmus::face {
@@ -11,22 +12,17 @@ namespace {
 // Open MPI (4.1 and 5.0) calls none of MPI_FILE_NULL: there it is called on a file that has it.
 void call_handler_of_no_file([[maybe_unused]] MPI_Errhandler handler, int code) {
 #ifdef OPEN_MPI
-  MPI_File file = MPI_FILE_NULL;
+  MPI_File file = make_native_file();
+  if (file == MPI_FILE_NULL) return;
   {
     const Inside inside;
-    native.File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
-    const int opened =
-        native.File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
-    native.File_set_errhandler(MPI_FILE_NULL, handler);
-    if (opened != MPI_SUCCESS) return;
     native.File_set_errhandler(file, handler);
   }
   {
     const Outside outside;
     native.File_call_errhandler(file, code);
   }
-  const Inside inside;
-  native.File_close(&file);
+  free_native_file(file);
 #else
   const Outside outside;
   native.File_call_errhandler(MPI_FILE_NULL, code);

@@ -13,6 +13,7 @@
 #include "mpi/file/file_info.hpp"
 #include "mpi/file/files_beside.hpp"
 #include "mpi/file/grid_file.hpp"
+#include "mpi/file/native_file.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/request/native_progress.hpp"
@@ -159,13 +160,8 @@ void open_mine(GridFile& file, const std::vector<int>& home) {
 }
 
 MPI_File native_handle() {
-  const Inside inside;
-  MPI_File handle = MPI_FILE_NULL;
-  const int code =
-      native.File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDWR, MPI_INFO_NULL, &handle);
-  if (code != MPI_SUCCESS) {
-    throw coll::Failure(code, "the native MPI library has no file handle left");
-  }
+  const MPI_File handle = make_native_file();
+  require(handle != MPI_FILE_NULL, MPI_ERR_OTHER, "the native MPI library has made no file handle");
   return handle;
 }
 
@@ -363,8 +359,7 @@ ISTHMUS_MPI(File_close)(MPI_File* fh) {
   forget_file(file->handle);
   release_view(file->view);
   release(*file, true);
-  const Inside inside;
-  native.File_close(fh);
+  free_native_file(*fh);
   return code;
 }
 

@@ -1,6 +1,6 @@
-// A file opened by a communicator that spans clusters. Its handle is a native file that this
-// process alone has open, over /dev/null: error handlers, Fortran's number and MPI_File_c2f are
-// native; data and pointers are here.
+// A file opened by a communicator that spans clusters. Its handle is a native file of this process
+// alone (native_file.hpp): error handlers, Fortran's number and MPI_File_c2f are native; data and
+// pointers are here.
 #pragma once
 
 #include <cstdint>
