@@ -82,6 +82,8 @@ def _read_command(entry: object) -> Command:
         if not equals or not name:
             raise UsageError(f"the info key 'env' has the line '{line}'", "Write NAME=VALUE.")
         env[name] = value
+    if type(universe := entry.get("universe")) is int:
+        env["ISTHMUS_UNIVERSE"] = str(universe)
     return Command(
         argv=argv,
         n=n,

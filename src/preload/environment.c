@@ -18,7 +18,7 @@ static const char* const names[] = {
     "ISTHMUS_LIBDIR",        "ISTHMUS_LIBMPI",         "ISTHMUS_NATIVE", "ISTHMUS_COLL",
     "ISTHMUS_NETWORK",       "ISTHMUS_STATS",          "ISTHMUS_APPNUM", "ISTHMUS_PROGRESS",
     "ISTHMUS_TRACE",         "ISTHMUS_TRACE_DIR",      "ISTHMUS_PARENT", "ISTHMUS_PROFILE",
-    "ISTHMUS_TRACE_RECORDS", "ISTHMUS_TRACE_GATHERED", "ISTHMUS_GRIDS"};
+    "ISTHMUS_TRACE_RECORDS", "ISTHMUS_TRACE_GATHERED", "ISTHMUS_GRIDS",  "ISTHMUS_UNIVERSE"};
 enum { count = sizeof names / sizeof *names };
 
 static struct {

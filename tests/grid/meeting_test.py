@@ -25,6 +25,15 @@ def test_a_child_that_aborts_ends_the_run_with_its_code(isthmus, programs, name)
     assert "rank 2 called MPI_Abort with code 5" in done.stderr
 
 
+@pytest.mark.parametrize("pair", [("openmpi4", "openmpi4"), ("openmpi4", "mpich4")])
+def test_children_know_the_universe_of_their_parents(isthmus, programs, pair):
+    """Which the program checks of all that it spawns; libraries count differently."""
+    source = mpis.PROGRAMS / "meeting" / "spawn.c"
+    east, west = (mpis.ALL[name].build(source, programs) for name in pair)
+    done = isthmus("run", "--on", "east", "-n", 1, east, ":", "--on", "west", "-n", 1, west)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_children_may_outlive_their_parents(isthmus, programs, name):
     done = isthmus("run", "-n", 2, mpis.ALL[name].build(DIES, programs), "outlives")

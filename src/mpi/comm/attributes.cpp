@@ -11,17 +11,25 @@ namespace {
 const int* grid_value(int keyval) {
   static const int is_global = 0;  // clusters' clocks have nothing to do with each other
   if (keyval == MPI_TAG_UB) return &limits().tag_upper_bound;
-  if (keyval == MPI_UNIVERSE_SIZE) return &limits().universe_size;
   if (keyval == MPI_WTIME_IS_GLOBAL) return &is_global;
   if (keyval == MPI_APPNUM) return &appnum();
   return nullptr;
 }
 
 /// Replaces what the native library has found. Not every native launcher tells MPI_APPNUM; the
-/// grid's always does.
+/// grid's always does. MPI_UNIVERSE_SIZE counts also where MPI_COMM_WORLD is within one cluster.
 void adjust(MPI_Comm comm, int keyval, void* attribute_val, int* flag) {
-  if (grid_comm(comm) == nullptr) return;
-  if (*flag == 0 && !(keyval == MPI_APPNUM && comm == MPI_COMM_WORLD)) return;
+  if (native_call()) return;
+  const bool world = comm == MPI_COMM_WORLD;
+  if (keyval == MPI_UNIVERSE_SIZE && (world || *flag != 0)) {
+    const int& size = limits().universe_size;
+    *flag = size > 0 ? 1 : 0;
+    if (size > 0) *static_cast<const int**>(attribute_val) = &size;
+    return;
+  }
+  const bool number_of_world = world && keyval == MPI_APPNUM;
+  if (grid_comm(comm) == nullptr && !number_of_world) return;
+  if (*flag == 0 && !number_of_world) return;
   *flag = 1;
   if (const int* const value = grid_value(keyval)) {
     *static_cast<const int**>(attribute_val) = value;

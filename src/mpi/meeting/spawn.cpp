@@ -14,6 +14,7 @@
 #include "mpi/meeting/port.hpp"
 #include "mpi/native/entry.hpp"
 #include "mpi/process/grid.hpp"
+#include "mpi/process/limits.hpp"
 #include "mpi/process/require.hpp"
 #include "mpi/process/shield.hpp"
 #include "mpi/request/native_progress.hpp"
@@ -61,8 +62,10 @@ json request_of(const Commands& given) {
     char** const arguments = given.argvs == nullptr ? nullptr : given.argvs[i];
     for (char** each = arguments; each != nullptr && *each != nullptr; ++each)
       argv.push_back(*each);
-    commands.push_back(
-        {{"argv", std::move(argv)}, {"n", given.numbers[i]}, {"info", keys_of(given.infos[i])}});
+    commands.push_back({{"argv", std::move(argv)},
+                        {"n", given.numbers[i]},
+                        {"universe", limits().universe_size},
+                        {"info", keys_of(given.infos[i])}});
   }
   require(given.processes() > 0, MPI_ERR_SPAWN, "no process is asked for");
   return {{"do", "spawn"}, {"commands", std::move(commands)}};

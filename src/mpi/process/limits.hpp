@@ -5,7 +5,8 @@ namespace isthmus::face {
 
 struct GridLimits {
   int tag_upper_bound = 32'767;  ///< MPI_TAG_UB of the grid: the least of the clusters'
-  int universe_size = 0;         ///< MPI_UNIVERSE_SIZE: the sum of the clusters'
+  /// MPI_UNIVERSE_SIZE: the sum of the clusters', or that of the parents; 0: not set
+  int universe_size = 0;
 };
 const GridLimits& limits();
 /// Once, by MPI_Init (making/agree_on_limits.cpp).

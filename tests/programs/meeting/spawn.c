@@ -13,6 +13,13 @@ static int class_of(int code) {
   return class;
 }
 
+/* -1: it is not set. */
+static int universe_of(MPI_Comm comm) {
+  int *value, found;
+  MPI_Comm_get_attr(comm, MPI_UNIVERSE_SIZE, &value, &found);
+  return found ? *value : -1;
+}
+
 /* Both sides: messages, collectives, and one communicator of all. */
 static void get_acquainted(MPI_Comm inter, int high) {
   int here, there, me, sum = -1, flag;
@@ -34,6 +41,10 @@ static void get_acquainted(MPI_Comm inter, int high) {
   int* ranks = malloc(sizeof(int) * (size_t)size_of_all);
   MPI_Allgather(&rank_of_all, 1, MPI_INT, ranks, 1, MPI_INT, all);
   for (int r = 0; r < size_of_all; ++r) CHECK(ranks[r] == r, "of %d came %d", r, ranks[r]);
+  const int universe = universe_of(MPI_COMM_WORLD);
+  int of_first = universe;
+  MPI_Bcast(&of_first, 1, MPI_INT, 0, all);
+  CHECK(universe == of_first, "MPI_UNIVERSE_SIZE is %d here and %d there", universe, of_first);
   enum { kMany = 200000 };
   double* many = malloc(sizeof(double) * kMany);
   for (int i = 0; i < kMany; ++i) many[i] = rank_of_all == 0 ? i : -1;
