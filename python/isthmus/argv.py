@@ -43,6 +43,7 @@ class PartOptions:
     dry_run: bool = False
     stats: bool = False
     profile: Path | None = None
+    reorder: bool = False
     guests: bool = False
     guests_at: str | None = None
     metrics: str | None = None
@@ -85,6 +86,7 @@ _OF_THE_RUN = {
     "dry_run": "--dry-run",
     "stats": "--stats",
     "profile": "--profile",
+    "reorder": "--reorder",
     "guests": "--guests",
     "guests_at": "--guests-at",
     "metrics": "--metrics",
@@ -189,6 +191,7 @@ def _settings(run: PartOptions) -> dict[str, str]:
     """Options of the run that ranks find in their environment."""
     settings = {"ISTHMUS_STATS": "1"} if run.stats else {}
     settings |= {"ISTHMUS_PROFILE": "1"} if run.profile else {}
+    settings |= {"ISTHMUS_REORDER": "1"} if run.reorder else {}
     settings |= {"ISTHMUS_GUESTS": "1"} if run.guests or run.guests_at else {}
     settings |= {"ISTHMUS_SHOW_RANK": "1"} if run.show_ranks else {}
     for name, pattern in (("output", run.output), ("error", run.error)):

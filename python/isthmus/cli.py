@@ -219,6 +219,16 @@ def run(
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,
+    reorder: Annotated[
+        bool,
+        typer.Option(
+            "--reorder",
+            help="Let MPI_Cart_create, MPI_Graph_create and MPI_Dist_graph_create(_adjacent) give "
+            "processes new ranks where the program passes reorder = 1, so that fewer neighbours "
+            "are in different clusters. Without it ranks stay.",
+            rich_help_panel=_WHOLE_RUN,
+        ),
+    ] = False,
     guests: Annotated[
         bool,
         typer.Option(
@@ -308,6 +318,7 @@ def run(
         dry_run=dry_run,
         stats=stats,
         profile=profile,
+        reorder=reorder,
         guests=guests,
         guests_at=guests_at,
         metrics=metrics,

@@ -131,12 +131,17 @@ def test_a_map_of_one_cluster_changes_nothing(isthmus, program: Path, tmp_path: 
 BEST = {"cart": [4, 4], "graph": [2], "distributed": [2, 2]}
 
 
-@pytest.mark.parametrize("library", ["mpich4", "openmpi4"])
-def test_reorder_mends_a_bad_order(isthmus, programs, tmp_path: Path, library: str) -> None:
+@pytest.mark.parametrize(
+    ("library", "asked"), [("mpich4", "by a key"), ("openmpi4", "by a key"), ("mpich4", "by run")]
+)
+def test_reorder_mends_a_bad_order(
+    isthmus, programs, tmp_path: Path, library: str, asked: str
+) -> None:
     path = tmp_path / "ranks.map"
     path.write_text(ALTERNATING.format(last=15))
     built = mpis.ALL[library].build(mpis.PROGRAMS / "topology" / "reorder.c", programs)
-    done = isthmus("run", "--map", path, built, timeout=240)
+    words = ["--reorder", built, "the run asks"] if asked == "by run" else [built]
+    done = isthmus("run", "--map", path, *words, timeout=240)
     assert done.returncode == 0, done.stderr
     after: dict[str, list[int]] = {}
     for what, before, now in re.findall(r"(\w+) (\d+) -> (\d+)", done.stdout):

@@ -93,7 +93,10 @@ void await_world(const core::Group& group) {
 GridComm::GridComm(core::Group group_, std::uint64_t context_, MPI_Comm native_)
     : context(context_), group(std::move(group_)), native(native_), layout(clusters_of(group)) {
   runs = runs_among(layout, group);
-  if (runs.empty()) forced = grid()->forced;  // which others need not have
+  if (runs.empty()) {  // other runs need not have the same settings
+    forced = grid()->forced;
+    reorders = grid()->reorders;
+  }
   size = group.size();
   rank = group.rank_of(grid()->node).value();
   const auto mine = layout.members(layout.cluster_of(rank));

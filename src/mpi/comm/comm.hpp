@@ -54,6 +54,7 @@ struct GridComm : std::enable_shared_from_this<GridComm> {
   coll::Layout layout;
   coll::Forced forced;                     ///< algorithms of collectives asked for
   core::LinkChoice link = core::kAnyLink;  ///< by which its messages go
+  bool reorders = false;                   ///< topologies made of it may move ranks
   TopologyRef topology;
   SessionRef session;  ///< that it comes from; else null
   // Of this communicator alone; shared pointers since those destroy what is not known here.

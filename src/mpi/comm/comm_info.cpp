@@ -1,4 +1,4 @@
-// MPI-4.1 section 7.4.4: hints of communicators. The native library keeps them; two are ours.
+// MPI-4.1 section 7.4.4: hints of communicators. The native library keeps them; three are ours.
 #include "mpi/comm/comm_info.hpp"
 
 #include <algorithm>
@@ -20,6 +20,7 @@ namespace {
 
 constexpr const char* kAlgorithms = "isthmus_coll";
 constexpr const char* kLink = "isthmus_link";
+constexpr const char* kReorder = "isthmus_reorder";
 
 std::optional<std::string> hint_of(MPI_Info info, const char* hint) {
   if (info == MPI_INFO_NULL) return std::nullopt;
@@ -72,8 +73,16 @@ core::LinkChoice link_of(const std::string& name, const GridComm& comm) {
 
 }  // namespace
 
+bool reorders_by(MPI_Info info, const GridComm& comm) {
+  const auto said = hint_of(info, kReorder);
+  if (!said) return comm.reorders;
+  if (*said == "true" || *said == "false") return *said == "true";
+  throw coll::Failure(MPI_ERR_INFO_VALUE, std::string("the info key ") + kReorder + " is \"" +
+                                              *said + "\"; it can be \"true\" or \"false\"");
+}
+
 Hints hints_by(MPI_Info info, const GridCommRef& comm) {
-  Hints hints{comm->forced, comm->link};
+  Hints hints{comm->forced, comm->link, reorders_by(info, *comm)};
   if (const auto text = hint_of(info, kAlgorithms)) {
     try {
       hints.forced = coll::parse_forced(*text, hints.forced);
@@ -89,11 +98,12 @@ Hints hints_by(MPI_Info info, const GridCommRef& comm) {
 void heed(const GridCommRef& comm, const Hints& hints) {
   const GridCommRef all = everyone(comm);
   comm->forced = all->forced = hints.forced;
+  comm->reorders = hints.reorders;
   all->choose_link(hints.link);
   comm->choose_link(hints.link);
 }
 
-// coverage: heeds the keys isthmus_coll and isthmus_link
+// coverage: heeds the keys isthmus_coll, isthmus_link and isthmus_reorder
 ISTHMUS_MPI(Comm_set_info)(MPI_Comm comm, MPI_Info info) {
   const GridCommRef found = shared_grid_comm(comm);
   if (!found) return native.Comm_set_info(comm, info);

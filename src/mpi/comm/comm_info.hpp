@@ -11,13 +11,18 @@ namespace isthmus::face {
 struct Hints {
   coll::Forced forced;
   core::LinkChoice link = core::kAnyLink;
+  bool reorders = false;
 };
 
-/// Those of `comm`, changed by the info's keys "isthmus_coll" (the text of ISTHMUS_COLL) and
-/// "isthmus_link" (the name of a link, "direct", "gateway" or "") where it has them. The same on
-/// all members. Throws std::invalid_argument where the first is wrong, and coll::Failure with
-/// MPI_ERR_INFO_VALUE where the second is.
+/// Those of `comm`, changed by the info's keys "isthmus_coll" (the text of ISTHMUS_COLL),
+/// "isthmus_link" (the name of a link, "direct", "gateway" or "") and "isthmus_reorder" ("true" or
+/// "false") where it has them. The same on all members. Throws std::invalid_argument where the
+/// first is wrong, and coll::Failure with MPI_ERR_INFO_VALUE where another is.
 Hints hints_by(MPI_Info info, const GridCommRef& comm);
+
+/// Whether a topology made of `comm` may move ranks: what "isthmus_reorder" in `info` says, or
+/// `comm` does.
+bool reorders_by(MPI_Info info, const GridComm& comm);
 
 /// From now on `comm` goes by them.
 void heed(const GridCommRef& comm, const Hints& hints);

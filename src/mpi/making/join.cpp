@@ -74,6 +74,7 @@ void read_settings(Grid& grid, const Environment& environment) {
   grid.network = grid.part_network = networks_of(grid.world(), environment.networks);
   grid.networks = environment.networks;
   grid.stats = environment.stats;
+  grid.reorders = environment.reorders;
   grid.settings_mark = mark_of(environment.collectives + '\n' + environment.networks);
 }
 

@@ -17,6 +17,7 @@ struct Environment {
   bool sockets = false;                     ///< ISTHMUS_LEG is "socket": no memory with gateways
   std::optional<std::size_t> lend_from;     ///< ISTHMUS_LEND; mostly none
   bool stats = false;                       ///< ISTHMUS_STATS: tell in the end what was done
+  bool reorders = false;                    ///< ISTHMUS_REORDER: topologies may move ranks
   int first = 0;                            ///< world rank of the cluster's native rank 0
 };
 

@@ -42,6 +42,7 @@ struct Grid {
   coll::Network network;            ///< what the choice of collective algorithms goes by
   coll::Network part_network;       ///< the same among the ranks of my MPI_COMM_WORLD, who saw more
   coll::Forced forced;              ///< algorithms asked for on all communicators
+  bool reorders = false;            ///< topologies may move ranks
   std::uint64_t settings_mark = 0;  ///< of the texts that the two came from: the same on all ranks
   bool one_host = false;            ///< all ranks are on one host
   bool crowded = false;             ///< and are more than its cores

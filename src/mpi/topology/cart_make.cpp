@@ -42,7 +42,7 @@ int checked_positions(const GridComm& parent, int ndims, const int dims[]) {
 
 }  // namespace
 
-// coverage: reorder lets few neighbours be in different clusters
+// coverage: reorder moves ranks where --reorder or the communicator's isthmus_reorder says so
 ISTHMUS_MPI(Cart_create)
 (MPI_Comm old_comm, int ndims, const int dims[], const int periods[], int reorder,
  MPI_Comm* comm_cart) {

@@ -1,6 +1,5 @@
 // MPI-4.1 section 8.5.4: making communicators with a distributed graph topology. Members give
-// different edges, so all are told whether every member's are valid. No info
-// keys are known.
+// different edges, so all are told whether every member's are valid.
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "mpi/coll/collective.hpp"
+#include "mpi/comm/comm_info.hpp"
 #include "mpi/comm/inter.hpp"
 #include "mpi/making/agreement.hpp"
 #include "mpi/making/comm_split.hpp"
@@ -125,14 +125,14 @@ DistGraphTopology tell(const GridCommRef& comm, const std::vector<std::vector<To
   return mine;
 }
 
-int finish(const GridCommRef& parent, DistGraphTopology graph, int reorder, MPI_Comm* result) {
-  const int rank = reorder != 0 ? reorder_together(parent, graph) : parent->rank;
+int finish(const GridCommRef& parent, DistGraphTopology graph, bool reorder, MPI_Comm* result) {
+  const int rank = reorder ? reorder_together(parent, graph) : parent->rank;
   return split(parent, 0, rank, std::make_shared<const Topology>(std::move(graph)), result);
 }
 
 }  // namespace
 
-// coverage: reorder lets few neighbours be in different clusters; info does nothing
+// coverage: reorder moves ranks where the info key isthmus_reorder or --reorder says so
 ISTHMUS_MPI(Dist_graph_create)
 (MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[],
  const int weights[], MPI_Info info, int reorder, MPI_Comm* comm_dist_graph) {
@@ -145,16 +145,17 @@ ISTHMUS_MPI(Dist_graph_create)
   }
   return shielded(comm_old, "MPI_Dist_graph_create", [&] {
     require_intracomm(*parent);
+    const bool reorders = reorders_by(info, *parent) && reorder != 0;
     std::vector<std::vector<ToldEdge>> edges;
     read_together(parent,
                   [&] { edges = edges_of(*parent, n, sources, degrees, destinations, weights); });
     DistGraphTopology graph = tell(parent, edges);
     graph.weighted = weighted(weights);
-    return finish(parent, std::move(graph), reorder, comm_dist_graph);
+    return finish(parent, std::move(graph), reorders, comm_dist_graph);
   });
 }
 
-// coverage: reorder lets few neighbours be in different clusters; info does nothing
+// coverage: reorder moves ranks where the info key isthmus_reorder or --reorder says so
 ISTHMUS_MPI(Dist_graph_create_adjacent)
 (MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree,
  const int destinations[], const int destweights[], MPI_Info info, int reorder,
@@ -169,6 +170,7 @@ ISTHMUS_MPI(Dist_graph_create_adjacent)
   }
   return shielded(comm_old, "MPI_Dist_graph_create_adjacent", [&] {
     require_intracomm(*parent);
+    const bool reorders = reorders_by(info, *parent) && reorder != 0;
     read_together(parent, [&] {
       check_count(indegree, "indegree");
       check_count(outdegree, "outdegree");
@@ -186,7 +188,7 @@ ISTHMUS_MPI(Dist_graph_create_adjacent)
     graph.destinations.assign(destinations, destinations + outdegree);
     graph.destination_weights = weights_of(outdegree, destweights);
     graph.weighted = weighted(sourceweights);
-    return finish(parent, std::move(graph), reorder, comm_dist_graph);
+    return finish(parent, std::move(graph), reorders, comm_dist_graph);
   });
 }
 

@@ -50,7 +50,7 @@ GraphTopology checked_graph(const GridComm& parent, int nnodes, const int index[
 
 }  // namespace
 
-// coverage: reorder lets few neighbours be in different clusters
+// coverage: reorder moves ranks where --reorder or the communicator's isthmus_reorder says so
 ISTHMUS_MPI(Graph_create)
 (MPI_Comm comm_old, int nnodes, const int index[], const int edges[], int reorder,
  MPI_Comm* comm_graph) {

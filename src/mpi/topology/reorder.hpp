@@ -1,5 +1,6 @@
 // `reorder` of topologies: which process gets which rank, so that few neighbours are in different
-// clusters. Processes stay where they are.
+// clusters. Processes stay where they are. Ranks move only where the user asks for it: native
+// libraries move none by default, and programs go on with the ranks and neighbours that they gave.
 #pragma once
 
 #include <vector>
@@ -17,11 +18,13 @@ core::Graph graph_of(const GraphTopology& graph);
 /// ranks that they have where no order is better. The same on all members; local.
 std::vector<int> reordered(const GridComm& parent, const core::Graph& topology);
 
-/// What this member should give as its rank in the topology: `reordered`, or its own.
+/// What this member should give as its rank in the topology: `reordered` where ranks of `parent`
+/// may move, else its own.
 template <class Shape>
 int rank_in(const GridComm& parent, int count, bool reorder, const Shape& shape) {
   const auto own = static_cast<std::size_t>(parent.rank);
-  return reorder && parent.rank < count ? reordered(parent, graph_of(shape))[own] : parent.rank;
+  return reorder && parent.reorders && parent.rank < count ? reordered(parent, graph_of(shape))[own]
+                                                           : parent.rank;
 }
 
 /// A distributed graph, of which each member knows its own edges: the rank that this one gets, and

@@ -1,9 +1,12 @@
-/* Topologies with reorder: every rank is whoever the topology says, and no more neighbours are in
-   different clusters than without. Rank 0 prints how many are, before and behind an arrow.
+/* Topologies whose ranks may move: every rank is whoever the topology says, and no more neighbours
+   are in different clusters than without. Rank 0 prints how many are, before and behind an arrow.
+   Without arguments the program asks for it; with one, the run has to.
    ranks: 2 5 8 */
 #include "../checking.h"
 
 static int world_rank, world_size, *cluster; /* of each world rank */
+static MPI_Info wish = MPI_INFO_NULL;
+static MPI_Comm parent = MPI_COMM_WORLD;
 
 /* The world ranks of a communicator's members. */
 static int* members_of(MPI_Comm comm) {
@@ -68,9 +71,9 @@ static void carts(int periodic) {
   int dims[2] = {0, 0}, periods[2] = {periodic, 0}, mapped, rank;
   MPI_Dims_create(world_size, 2, dims);
   MPI_Comm cart;
-  MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 1, &cart);
+  MPI_Cart_create(parent, 2, dims, periods, 1, &cart);
   MPI_Comm_rank(cart, &rank);
-  MPI_Cart_map(MPI_COMM_WORLD, 2, dims, periods, &mapped);
+  MPI_Cart_map(parent, 2, dims, periods, &mapped);
   CHECK(mapped == rank || !spans_clusters(MPI_COMM_WORLD), "MPI_Cart_map gives %d, and it is %d",
         mapped, rank);
   exchange(cart, 4);
@@ -78,7 +81,7 @@ static void carts(int periodic) {
 
   /* Of fewer positions than ranks. */
   const int few = world_size - 1, ring = 1;
-  MPI_Cart_create(MPI_COMM_WORLD, 1, &few, &ring, 1, &cart);
+  MPI_Cart_create(parent, 1, &few, &ring, 1, &cart);
   CHECK((cart != MPI_COMM_NULL) == (world_rank < few), "of %d positions", few);
   if (cart == MPI_COMM_NULL) return;
   free(members_of(cart));
@@ -107,9 +110,9 @@ static void graphs(void) {
     index[r] = 2 * r + 2;
   }
   MPI_Comm graph;
-  MPI_Graph_create(MPI_COMM_WORLD, world_size, index, edges, 1, &graph);
+  MPI_Graph_create(parent, world_size, index, edges, 1, &graph);
   MPI_Comm_rank(graph, &rank);
-  MPI_Graph_map(MPI_COMM_WORLD, world_size, index, edges, &mapped);
+  MPI_Graph_map(parent, world_size, index, edges, &mapped);
   CHECK(mapped == rank || !spans_clusters(MPI_COMM_WORLD), "MPI_Graph_map gives %d, and it is %d",
         mapped, rank);
   exchange(graph, 2);
@@ -142,15 +145,15 @@ static void distributed(int weighted) {
   const int into[2] = {1 + near[0], 101 + near[1]}, from[2] = {1 + world_rank, 101 + world_rank};
   MPI_Comm graph;
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, near, weighted ? into : MPI_UNWEIGHTED, 2, ends,
-                                 weighted ? from : MPI_UNWEIGHTED, MPI_INFO_NULL, 1, &graph);
+                                 weighted ? from : MPI_UNWEIGHTED, wish, 1, &graph);
   check_edges(graph, weighted);
   exchange(graph, 2);
   MPI_Comm_free(&graph);
 
   /* The same given by others, as far as the order of edges is told. */
   const int other = (world_rank + 1) % world_size, degree = 1, ahead = next_of(other);
-  MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &other, &degree, &ahead, MPI_UNWEIGHTED, MPI_INFO_NULL,
-                        1, &graph);
+  MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &other, &degree, &ahead, MPI_UNWEIGHTED, wish, 1,
+                        &graph);
   int rank, source = -1, target = -1, weight;
   MPI_Comm_rank(graph, &rank);
   MPI_Dist_graph_neighbors(graph, 1, &source, &weight, 1, &target, &weight);
@@ -164,12 +167,21 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &world_size);
   learn_clusters();
+  if (argc == 1) {
+    MPI_Info_create(&wish);
+    MPI_Info_set(wish, "isthmus_reorder", "true");
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, wish, &parent);
+  }
   carts(0);
   carts(1);
   if (is_ring()) {
     graphs();
     distributed(0);
     distributed(1);
+  }
+  if (argc == 1) {
+    MPI_Comm_free(&parent);
+    MPI_Info_free(&wish);
   }
   free(cluster);
   MPI_Finalize();
