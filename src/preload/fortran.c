@@ -1,8 +1,5 @@
 /* Open MPI's Fortran layer reads the handle of a duplicate when MPI_Comm_idup returns; a grid may
  * have it later. In a grid these stand before that layer, all else goes to it. */
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <limits.h>
 #include <string.h>
 
 #include "stub.h"
@@ -10,23 +7,13 @@
 typedef void call_4(int*, int*, int*, int*);
 typedef void call_5(int*, int*, int*, int*, int*);
 
-/* Who would be called without us: a tool, or the layer, which all names of a function lead to. */
-static void* next(const char* name) {
-  static const char* const layer[] = {"libmpi_mpifh.so*", 0};
-  char path[PATH_MAX];
-  void* found = dlsym(RTLD_NEXT, name);
-  if (!found && isthmus_find_loaded(layer, path, sizeof path)) { /* loaded for some alone */
-    void* library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-    if (library) found = dlsym(library, name);
-  }
-  return found;
-}
+static const char* const library[] = {"libmpi_mpifh.so*", 0};
 
 /* `layer`: the layer's own name for the function called `name`. */
 static void* target(const char* name, const char* layer, const char* own) {
-  void* const native = next(name);
+  void* const native = isthmus_next(name, library);
   void* const face = isthmus_face_function(own);
-  if (face && (!native || native == next(layer))) return face;
+  if (face && (!native || native == isthmus_next(layer, library))) return face;
   if (!native) isthmus_die("the MPI library's Fortran layer lacks ", name);
   return native;
 }

@@ -1,24 +1,9 @@
 /* Fortran's MPI_WIN_GET_ATTR does not reach MPI_Win_get_attr, and the native handle of a window
  * that spans clusters knows other attributes than the window has. In a grid these stand before the
  * library's own. */
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <limits.h>
 #include <string.h>
 
 #include "stub.h"
-
-/* Who would be called without us; null: nobody. `layer`: libraries that may be loaded for some
- * alone. */
-static void* next(const char* name, const char* const* layer) {
-  char path[PATH_MAX];
-  void* found = dlsym(RTLD_NEXT, name);
-  if (!found && isthmus_find_loaded(layer, path, sizeof path)) {
-    void* library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-    if (library) found = dlsym(library, name);
-  }
-  return found;
-}
 
 /* 0: the native library is to be asked. */
 static int attribute(int win, int keyval, long* value) {
@@ -45,7 +30,7 @@ typedef void win_get_attr(int*, int*, long*, int*, int*);
       if (ierror) *ierror = 0; /* optional in mpi_f08 */                       \
       return;                                                                  \
     }                                                                          \
-    native = next(#name, layer);                                               \
+    native = isthmus_next(#name, layer);                                       \
     if (!native) isthmus_die("the MPI library's Fortran layer lacks ", #name); \
     memcpy(&call, &native, sizeof call);                                       \
     call(win, keyval, value, flag, ierror);                                    \
@@ -75,7 +60,7 @@ int MPII_Win_get_attr(int win, int keyval, void* value, int* flag, int type) {
     *flag = 1;
     return 0;
   }
-  native = next("MPII_Win_get_attr", layer);
+  native = isthmus_next("MPII_Win_get_attr", layer);
   if (!native) isthmus_die("the MPI library lacks ", "MPII_Win_get_attr");
   memcpy(&call, &native, sizeof call);
   return call(win, keyval, value, flag, type);

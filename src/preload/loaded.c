@@ -1,6 +1,8 @@
 /* Which libmpi has the program loaded? Its path, by soname, from the dynamic linker's list. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <elf.h>
+#include <limits.h>
 #include <link.h>
 #include <string.h>
 
@@ -82,4 +84,14 @@ int isthmus_is_in(const char* const* sonames, const void* address) {
 int isthmus_find_loaded(const char* const* sonames, char* path, unsigned long size) {
   struct search search = {sonames, path, size};
   return dl_iterate_phdr(look, &search);
+}
+
+void* isthmus_next(const char* name, const char* const* library) {
+  char path[PATH_MAX];
+  void* found = dlsym(RTLD_NEXT, name);
+  if (!found && isthmus_find_loaded(library, path, sizeof path)) {
+    void* loaded = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    if (loaded) found = dlsym(loaded, name);
+  }
+  return found;
 }

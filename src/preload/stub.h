@@ -26,6 +26,10 @@ void* isthmus_face_function(const char* name);
 /* loaded.c: the path of the loaded library with one of `sonames`, or 0. */
 int isthmus_find_loaded(const char* const* sonames, char* path, unsigned long size);
 
+/* loaded.c: the function that a call of `name` would reach without the stub; 0: none. `library`:
+ * the sonames of the one that has it, which may be loaded for some alone. */
+void* isthmus_next(const char* name, const char* const* library);
+
 /* loaded.c: whether an address is in a loaded library with one of `sonames`. */
 int isthmus_is_in(const char* const* sonames, const void* address);
 

@@ -32,8 +32,13 @@ TOPOLOGY = tuple(
         "link",
     )
 )
-# Calls of Open MPI's Fortran layer that the stub takes over: src/mpi/making/comm_idup.cpp.
-FORTRAN = ("isthmus_fortran_comm_idup", "isthmus_fortran_comm_idup_with_info")
+# Calls of Open MPI's Fortran layer that the stub takes over: src/mpi/topology/fortran.cpp,
+# src/mpi/making/comm_idup.cpp.
+FORTRAN = (
+    "isthmus_fortran_collective",
+    "isthmus_fortran_comm_idup",
+    "isthmus_fortran_comm_idup_with_info",
+)
 # What stubs ask on behalf of every Fortran layer: src/mpi/rma/attributes.cpp.
 ASKED_FOR_FORTRAN = ("isthmus_fortran_win_attribute",)
 # What MPICH's stub asks when UCX is to close its connections: src/mpi/making/join.cpp.
