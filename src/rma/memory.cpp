@@ -27,16 +27,28 @@ bool Memory::detach(const void* base) {
   return regions_.erase(reinterpret_cast<std::uintptr_t>(base)) > 0;
 }
 
+bool Memory::exposes(std::uintptr_t first, std::uintptr_t size) const {
+  auto region = regions_.upper_bound(first);
+  if (region == regions_.begin()) return false;
+  --region;
+  std::uintptr_t inside = first - region->first;
+  while (inside <= region->second) {
+    const std::uintptr_t here = region->second - inside;
+    if (size <= here) return true;
+    const std::uintptr_t end = region->first + region->second;
+    if (++region == regions_.end() || region->first != end) return false;
+    size -= here;
+    inside = 0;
+  }
+  return false;
+}
+
 std::byte* Memory::find(std::int64_t displacement, std::int64_t low, std::int64_t high) const {
   const std::uintptr_t at = origin_ + static_cast<std::uintptr_t>(displacement);
   if (low < high) {
     const std::uintptr_t first = at + static_cast<std::uintptr_t>(low);
     const auto size = static_cast<std::uintptr_t>(high) - static_cast<std::uintptr_t>(low);
-    const auto after = regions_.upper_bound(first);
-    if (after == regions_.begin()) return nullptr;
-    const auto region = std::prev(after);
-    const std::uintptr_t inside = first - region->first;
-    if (inside > region->second || size > region->second - inside) return nullptr;
+    if (!exposes(first, size)) return nullptr;
   }
   // NOLINTNEXTLINE(performance-no-int-to-ptr): an address is what the displacement stands for
   return reinterpret_cast<std::byte*>(at);

@@ -19,10 +19,12 @@ class Memory {
   bool detach(const void* base);
 
   /// What `displacement` names, if the bytes from `low` up to `high` from there are exposed; else
-  /// null. No bytes may be anywhere.
+  /// null. They may span regions that touch. No bytes may be anywhere.
   std::byte* find(std::int64_t displacement, std::int64_t low, std::int64_t high) const;
 
  private:
+  bool exposes(std::uintptr_t first, std::uintptr_t size) const;
+
   std::uintptr_t origin_ = 0;
   std::map<std::uintptr_t, std::size_t> regions_;
 };

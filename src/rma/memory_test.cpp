@@ -39,5 +39,38 @@ TEST(Memory, RegionsComeAndGo) {
   EXPECT_EQ(memory.find(at(30), 0, 5), bytes.data() + 30);
 }
 
+// Whatever the order in which they were attached.
+TEST(Memory, WhatIsReachedMaySpanRegionsThatTouch) {
+  std::array<std::byte, 100> bytes;
+  const auto at = [&](std::size_t i) { return reinterpret_cast<std::intptr_t>(bytes.data() + i); };
+  for (const auto& order : {std::array{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {0, 2, 1}}) {
+    Memory memory = Memory::dynamic();
+    for (const int i : order) {
+      EXPECT_TRUE(memory.attach(bytes.data() + 10 + 20 * i, i == 2 ? 30 : 20));
+    }
+    EXPECT_EQ(memory.find(at(10), 0, 70), bytes.data() + 10);
+    EXPECT_EQ(memory.find(at(29), 0, 2), bytes.data() + 29);
+    EXPECT_EQ(memory.find(at(50), -40, 30), bytes.data() + 50);
+    EXPECT_EQ(memory.find(at(10), 0, 71), nullptr);
+    EXPECT_EQ(memory.find(at(9), 0, 30), nullptr);
+    EXPECT_TRUE(memory.detach(bytes.data() + 30));
+    EXPECT_EQ(memory.find(at(10), 0, 70), nullptr);
+    EXPECT_EQ(memory.find(at(29), 0, 2), nullptr);
+    EXPECT_EQ(memory.find(at(30), 0, 1), nullptr);
+    EXPECT_EQ(memory.find(at(10), 0, 20), bytes.data() + 10);
+    EXPECT_EQ(memory.find(at(50), 0, 30), bytes.data() + 50);
+  }
+}
+
+TEST(Memory, NothingIsReachedBeyondRegionsOfNoBytes) {
+  std::array<std::byte, 100> bytes;
+  const auto at = [&](std::size_t i) { return reinterpret_cast<std::intptr_t>(bytes.data() + i); };
+  Memory memory = Memory::dynamic();
+  EXPECT_TRUE(memory.attach(bytes.data() + 10, 0));
+  EXPECT_TRUE(memory.attach(bytes.data() + 20, 10));
+  EXPECT_EQ(memory.find(at(10), 0, 1), nullptr);
+  EXPECT_EQ(memory.find(at(15), 0, 10), nullptr);
+}
+
 }  // namespace
 }  // namespace isthmus::rma

@@ -189,6 +189,21 @@ Window::Step Window::define_map(Partner& from, RecordReader& in) {
   return Step::Done;
 }
 
+// Where the whole of an area is not exposed, its pieces may be: gaps are not accessed.
+std::byte* Window::find_pieces(const Area& area, const core::TypeMap& map) const {
+  core::TypeCursor cursor(map, area.count, static_cast<std::int64_t>(area.position));
+  auto left = static_cast<std::int64_t>(area.size);
+  while (left > 0) {
+    const core::Piece piece = cursor.next(left);
+    const std::int64_t end = piece.offset + piece.length;
+    if (piece.length == 0 || memory_.find(area.displacement, piece.offset, end) == nullptr) {
+      return nullptr;
+    }
+    left -= piece.length;
+  }
+  return memory_.find(area.displacement, 0, 0);
+}
+
 // False: the origin breaks the protocol. `element`: of an accumulate.
 bool Window::resolve(Partner& from, const Area& area, const Element* element, Target& target) {
   constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max() / 512);
@@ -214,6 +229,9 @@ bool Window::resolve(Partner& from, const Area& area, const Element* element, Ta
                                                   element->index_offset + element->index_size);
   }
   target.memory = memory_.find(area.displacement, low, high);
+  if (target.memory == nullptr && target.map != nullptr) {
+    target.memory = find_pieces(area, *target.map);
+  }
   if (target.memory == nullptr) from.out_of_range = true;
   return true;
 }

@@ -176,6 +176,7 @@ class Window final : public core::Service {
                std::span<const std::byte> data, std::vector<std::byte>& before);
   Step compare(int rank, Partner& from, RecordReader& in);
   Step unlock(int rank, Partner& from, RecordReader& in);
+  std::byte* find_pieces(const Area& area, const core::TypeMap& map) const;
   bool resolve(Partner& from, const Area& area, const Element* element, Target& target);
   void answer(int rank, int tag, std::vector<std::byte> bytes);
   void tell(int rank, std::vector<std::byte> records);
