@@ -10,6 +10,13 @@
 namespace isthmus::face {
 namespace {
 
+/// Whether the library takes any datatype where there is no data; Open MPI does not.
+#ifdef OPEN_MPI
+constexpr bool kTakesNothing = false;
+#else
+constexpr bool kTakesNothing = true;
+#endif
+
 class Barrier final : public Collective {
  public:
   explicit Barrier(const Call& call) : Collective(call.comm, call.function) {}
@@ -59,7 +66,7 @@ int bcast(void* buffer, MPI_Count count, MPI_Datatype type, int root, const Call
   return collectively(call, [&] {
     if (call.comm->inter) return inter_forms::bcast(buffer, count, type, root, call);
     check_root(*call.comm, root);
-    check_data(*call.comm, count, type);
+    if (count != 0 || !kTakesNothing) check_data(*call.comm, count, type);
     check_not_in_place(buffer);
     return launch(std::make_unique<Bcast>(call, buffer, count, type, root), call);
   });

@@ -3,6 +3,7 @@
 namespace isthmus::face {
 
 bool get_envelope(MPI_Datatype type, Envelope& e) {
+  if (type == MPI_DATATYPE_NULL) return false;  // the library would end the program
 #if ISTHMUS_LARGE_COUNT
   if (native.Type_get_envelope_c != nullptr) {
     MPI_Count integers = 0, addresses = 0, datatypes = 0;

@@ -166,12 +166,15 @@ bool is_predefined(MPI_Datatype type) {
 }
 
 bool is_contiguous(MPI_Count count, MPI_Datatype type, MPI_Aint* lower) {
+  *lower = 0;
+  if (count == 0) return true;
   const Shape& shape = cached(type).shape;
   *lower = static_cast<MPI_Aint>(shape.lower);
-  return count == 0 || shape.run_of(count);
+  return shape.run_of(count);
 }
 
 std::size_t packed_size(MPI_Count count, MPI_Datatype type) {
+  if (count == 0) return 0;
   return static_cast<std::size_t>(count) * static_cast<std::size_t>(cached(type).shape.size);
 }
 

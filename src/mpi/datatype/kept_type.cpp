@@ -6,7 +6,8 @@
 
 namespace isthmus::face {
 
-KeptType::KeptType(MPI_Datatype type) : type_(type), used_(!is_predefined(type)) {
+KeptType::KeptType(MPI_Datatype type)
+    : type_(type), used_(type != MPI_DATATYPE_NULL && !is_predefined(type)) {
   if (used_) type_uses().begin(key(type));
 }
 

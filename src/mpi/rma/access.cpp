@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <iterator>
 #include <utility>
 
@@ -19,6 +20,13 @@ namespace {
 /// Operations that have been gathered for so long are sent although nobody has asked: a round trip
 /// in a machine room (2026-11). Longer, and data waits while the program computes.
 constexpr std::chrono::microseconds kGather{50};
+
+/// The native library judges the datatypes of calls without a request only.
+void check_types(std::initializer_list<MPI_Datatype> types) {
+  for (const MPI_Datatype type : types) {
+    require(type != MPI_DATATYPE_NULL, MPI_ERR_TYPE, "a datatype is MPI_DATATYPE_NULL");
+  }
+}
 
 /// Ends when its data has left, or come.
 class AccessOperation final : public Operation {
@@ -239,6 +247,7 @@ bool lands_in_place(const Destination& into) {
 
 Rest put(GridWindow& window, const Source& from, const Remote& to, bool as_request) {
   const std::uint64_t epochs = window.near.epochs();
+  check_types({from.type, to.type});
   check_rank(window, to.rank);
   check_access(window, to.rank);
   auto outgoing = std::make_shared<Outgoing>(from.address, from.count, from.type);
@@ -263,6 +272,7 @@ Rest put(GridWindow& window, const Source& from, const Remote& to, bool as_reque
 
 Rest get(GridWindow& window, const Destination& into, const Remote& from, bool as_request) {
   const std::uint64_t epochs = window.near.epochs();
+  check_types({into.type, from.type});
   check_rank(window, from.rank);
   check_access(window, from.rank);
   Incoming incoming(into.address, into.count, into.type);
@@ -284,6 +294,7 @@ Rest get(GridWindow& window, const Destination& into, const Remote& from, bool a
 Rest accumulate(GridWindow& window, const Source& from, const Remote& to, MPI_Op op,
                 bool as_request) {
   const std::uint64_t epochs = window.near.epochs();
+  check_types({from.type, to.type});
   check_rank(window, to.rank);
   check_access(window, to.rank);
   const rma::Combination how = combination_of(op, to.count, to.type);
@@ -309,6 +320,7 @@ Rest get_accumulate(GridWindow& window, const Source& from, const Destination& b
   check_access(window, to.rank);
   const rma::Combination how = combination_of(op, to.count, to.type);
   const bool reads = how.op == rma::Op::NoOp;
+  check_types({before.type, to.type, reads ? MPI_BYTE : from.type});
   const Outgoing outgoing =
       reads ? Outgoing(nullptr, 0, MPI_BYTE) : Outgoing(from.address, from.count, from.type);
   Incoming incoming(before.address, before.count, before.type);
