@@ -1,6 +1,9 @@
 """The command `isthmus`."""
 
 import os
+import re
+import shlex
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,19 +11,24 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from isthmus import about, helptext
+from isthmus import about, habits, helptext, nested
 from isthmus.argv import PartOptions, RunOptions, combine, split_parts
-from isthmus.errors import EXIT_USAGE, IsthmusError
+from isthmus.commandline import Application, Command
+from isthmus.errors import EXIT_USAGE, IsthmusError, UsageError
 from isthmus.later import COMMANDS, LaterGroup, fetch
 from isthmus.queues.options import SubmitOptions, of_queues
 
-app = typer.Typer(
-    cls=LaterGroup,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-)
+app = Application(cls=LaterGroup, context_settings={"help_option_names": ["-h", "--help"]})
+
+
+class _Run(Command):
+    aliases = habits.ALIASES
+    advice = habits.ADVICE
+
+
+class _Submit(_Run):
+    advice = habits.ADVICE_OF_SUBMIT
+
 
 _THIS_PART, _WHOLE_RUN = "Of each part", "Of the whole run"
 
@@ -48,6 +56,7 @@ def isthmus(
 
 
 @app.command(
+    cls=_Run,
     help=helptext.RUN,
     epilog=helptext.RUN_END,
     short_help="Run an MPI program as one world over the clusters of a grid.",
@@ -243,8 +252,8 @@ def run(
         typer.Option(
             "--guests-at",
             metavar="HOST[:PORT]",
-            help="Let runs of other hosts, too, connect to ports of this one: HOST is how they "
-            "reach this host, or that of a [[relay]] of the grid file, by which they come.",
+            help="Let runs of other hosts connect to ports of this one, too. HOST is how they "
+            "reach this host, or the host of a relay in the grid file.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,
@@ -331,6 +340,7 @@ def run(
 
 app.command(
     "submit",
+    cls=_Submit,
     help=helptext.SUBMIT,
     short_help="Put a job into the queues of its clusters; it runs when all are there.",
     options_metavar="[OPTION]...",
@@ -390,6 +400,30 @@ def _no_working_directory() -> str:
     return ""
 
 
+def _check_command(words: Sequence[str]) -> None:
+    """UsageError where the words would make a command line of `isthmus run`, which is not named."""
+    first = words[0]
+    if first in _NAMES or first in ("-h", "--help", "-V", "--version"):
+        return
+    if first.startswith("-"):
+        name = re.sub(r"^-n[0-9]+$", "-n", first.partition("=")[0])
+        what = "an option of isthmus"
+        meant = name in habits.ALIASES or name in habits.ADVICE or name in _options_of_run()
+    else:
+        what = "a command of isthmus"
+        meant = "/" in first or shutil.which(first) is not None or Path(first).is_file()
+    if meant:
+        raise UsageError(
+            f"'{first}' is not {what}; did you mean `isthmus run {shlex.join(words)}`?",
+            "See: isthmus --help",
+        )
+
+
+def _options_of_run() -> set[str]:
+    group: Any = typer.main.get_command(app)
+    return {name for param in group.commands["run"].params for name in param.opts}
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit status. Whatever the user can get wrong ends in a sentence, not in a traceback."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -398,7 +432,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     elif not words or words in [[group] for group in _GROUPS]:
         words.append("--help")
     try:
+        if about.COMPLETE not in os.environ:
+            _check_command(words)
         if words[:1] == ["run"]:
+            nested.check(os.environ)
             return int(fetch("isthmus.execution:run")(parse_run(words[1:])))
         if words[:1] == ["submit"]:
             return int(fetch("isthmus.queues.commands:submit")(*parse_submit(words[1:])))

@@ -1,6 +1,5 @@
 """The command `isthmus grid`."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +7,7 @@ import typer
 
 from isthmus import grid as grids
 from isthmus.errors import UsageError
+from isthmus.gridoption import GridArgument, grid_file
 from isthmus.placement import Part
 from isthmus.plan import make_plan
 
@@ -15,6 +15,7 @@ SAMPLE = Path(__file__).with_name("sample.toml")
 
 
 def grid(
+    argument: GridArgument = None,
     file: Annotated[
         Path | None,
         typer.Option(
@@ -34,12 +35,13 @@ def grid(
     if sample:
         print(SAMPLE.read_text(), end="")
         return
-    path = file or os.environ.get("ISTHMUS_GRID")
+    path = grid_file(argument, file)
     if not path:
         raise UsageError(
-            "no grid file is named", "Name one with -g, or print a sample: isthmus grid --sample"
+            "no grid file is named",
+            "Name one: isthmus grid FILE. Or print a sample: isthmus grid --sample",
         )
-    read = grids.load(Path(path))
+    read = grids.load(path)
     plan = make_plan(read, [Part(["true"], 1, on=name) for name in read.cluster])
     for name, spec in read.cluster.items():
         slots = f", {spec.slots} slots" if spec.slots else ""

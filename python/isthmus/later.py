@@ -5,8 +5,9 @@ from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 from typer.main import get_command
+
+from isthmus.commandline import Application, Group
 
 # Where each stands, in the order of the help: a function, or an application of several commands.
 COMMANDS = {
@@ -39,12 +40,12 @@ def load(name: str) -> Any:
     found = fetch(COMMANDS[name])
     if isinstance(found, typer.Typer):
         return get_command(found)
-    alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
+    alone = Application()
     alone.command(name)(found)
     return get_command(alone)
 
 
-class LaterGroup(TyperGroup):
+class LaterGroup(Group):
     """Has the commands that were added to it, and those of COMMANDS."""
 
     def list_commands(self, ctx: Any) -> list[str]:

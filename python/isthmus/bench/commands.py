@@ -27,6 +27,7 @@ from isthmus.bench.rma.command import rma
 from isthmus.bench.sim.command import sim
 from isthmus.bench.traffic import traffic as draw_traffic
 from isthmus.bench.verdicts import judge
+from isthmus.commandline import Application
 from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.lab import testbed as testbeds
 from isthmus.measuring.place import Place, check_within, inside_lab
@@ -34,10 +35,9 @@ from isthmus.measuring.results import Results
 from isthmus.measuring.tasks import FIGURES, LARGEST
 from isthmus.units import parse_size
 
-bench_app = typer.Typer(
+bench_app = Application(
     name="bench",
     help="Measure Isthmus side by side with plain TCP and native MPIs on the same wires.",
-    rich_markup_mode="rich",
 )
 bench_app.command("coll")(coll)
 bench_app.command("app")(app)

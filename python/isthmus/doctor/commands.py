@@ -11,9 +11,11 @@ from isthmus import allocation
 from isthmus import grid as grids
 from isthmus.doctor import checks, findings
 from isthmus.doctor.findings import Finding
+from isthmus.gridoption import GridArgument, grid_file
 
 
 def doctor(
+    argument: GridArgument = None,
     grid: Annotated[
         Path | None,
         typer.Option(
@@ -42,8 +44,8 @@ def doctor(
             findings.print_lines([finding], out, found[-1].where if found else None)
         found.append(finding)
 
-    file = grid or os.environ.get("ISTHMUS_GRID")
-    model = grids.load(Path(file)) if file else allocation.grid_of(os.environ)
+    file = grid_file(argument, grid)
+    model = grids.load(file) if file else allocation.grid_of(os.environ)
     if model:
         checks.grid(model, say)
     else:

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from isthmus.commandline import Application
 from isthmus.errors import UsageError, did_you_mean, listing
 from isthmus.gridkeys import expand_hosts
 from isthmus.lab import check as checks
@@ -28,10 +29,9 @@ from isthmus.lab.links import LabId, model_of
 from isthmus.lab.network import Network, work_out
 from isthmus.lab.registry import Lab
 
-lab_app = typer.Typer(
+lab_app = Application(
     name="lab",
     help="Clusters and wide-area networks on this one machine, to try grids and to measure them.",
-    rich_markup_mode="rich",
 )
 
 TestbedName = Annotated[
@@ -137,7 +137,7 @@ def run(
 def shell(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[TESTBED]", help="Without it: of a lab that runs already."),
+        typer.Argument(metavar="TESTBED", help="Without it: of a lab that runs already."),
     ] = None,
     nodes: Nodes = None,
     zippers: Zippers = None,

@@ -8,15 +8,15 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from isthmus.commandline import Application
 from isthmus.profile import figure, model, replay, report, scenario, summary, verdict
 from isthmus.profile.model import Profile
 from isthmus.profile.replay import Prediction
 from isthmus.profile.scenario import Scenario
 
-profile_app = typer.Typer(
+profile_app = Application(
     name="profile",
     help="What a program sends to whom, as `isthmus run --profile` found it.",
-    rich_markup_mode="rich",
 )
 
 

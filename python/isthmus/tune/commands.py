@@ -1,6 +1,5 @@
 """The command `isthmus tune`."""
 
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from rich.table import Table
 from isthmus import grid as grids
 from isthmus.errors import RunError, UsageError
 from isthmus.grid import Grid
+from isthmus.gridoption import GridArgument, grid_file
 from isthmus.tune import store
 from isthmus.tune.agreement import Verdict, judge
 from isthmus.tune.figures import Figures
@@ -23,6 +23,7 @@ from isthmus.units import format_rate
 
 
 def tune(
+    argument: GridArgument = None,
     grid: Annotated[
         Path | None,
         typer.Option(
@@ -67,12 +68,11 @@ def tune(
     found is kept beside the grid file, as GRID.tune.json, and used by each `isthmus run` with that
     file until the file changes. ISTHMUS_NETWORK in the environment of `isthmus run` takes its
     place."""
-    named = grid or os.environ.get("ISTHMUS_GRID")
-    if not named:
+    file = grid_file(argument, grid)
+    if not file:
         raise UsageError(
-            "there is no grid to tune", "Name its file: isthmus tune -g FILE, or ISTHMUS_GRID."
+            "there is no grid to tune", "Name its file: isthmus tune FILE, or ISTHMUS_GRID."
         )
-    file = Path(named)
     spec = grids.load(file)
     if forget:
         store.path_for(file).unlink(missing_ok=True)

@@ -1,0 +1,131 @@
+"""Command lines in the style of mpirun, mpiexec and srun: accepted, or refused with advice."""
+
+import shutil
+
+import pytest
+import typer
+
+from isthmus import habits, nested
+from isthmus.cli import app, main, parse_run, parse_submit
+from isthmus.errors import UsageError
+
+RUN = typer.main.get_command(app).commands["run"]
+ITS_OWN = {name for param in RUN.params for name in param.opts}
+
+
+def refused(words: list[str], capsys) -> str:
+    assert main(words) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("isthmus: ")
+    return captured.err
+
+
+# ---- options ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", habits.ALIASES)
+def test_other_names_of_options(name):
+    value = {"-n": ["3"], "--wdir": ["/tmp"]}.get(habits.ALIASES[name], [])
+    run = parse_run([name, *value, "x"])
+    same = parse_run([habits.ALIASES[name], *value, "x"])
+    assert run == same != parse_run(["x"])
+    if name.startswith("--") and value:
+        assert parse_run([f"{name}={value[0]}", "x"]) == same
+    assert parse_submit([name, *value, "x"])[0] == same
+
+
+@pytest.mark.parametrize("command", ["run", "submit"])
+@pytest.mark.parametrize("name", sorted(habits.ADVICE.keys() | habits.ADVICE_OF_SUBMIT.keys()))
+def test_options_of_native_launchers_have_a_sentence(command, name, capsys):
+    table = habits.ADVICE_OF_SUBMIT if command == "submit" else habits.ADVICE
+    if (command, name) == ("submit", "--time"):
+        return  # an option of its own
+    said = refused([command, "-n", "2", name, "a", "b", "./app"], capsys)
+    assert f"'isthmus {command}' has no option {name}" in said
+    assert table.get(name, f"isthmus {command} --help") in said
+
+
+def test_no_advice_is_for_an_option_that_there_is():
+    assert not (habits.ADVICE.keys() | habits.ALIASES.keys()) & ITS_OWN
+    assert set(habits.ALIASES.values()) <= ITS_OWN
+
+
+@pytest.mark.parametrize(
+    "command", [["run"], ["submit"], ["lab", "run"], ["lab", "mpirun"], ["ps"]]
+)
+@pytest.mark.parametrize("name", ["-host", "-hosts", "-help", "-hx", "-xh", "-vh", "-gh", "-vv"])
+def test_short_options_are_not_joined(command, name, capsys):
+    """`-h` inside of a word shows no help and ends with no status 0."""
+    said = refused([*command, name, "a,b", "./app"], capsys)
+    assert f"'isthmus {' '.join(command)}' has no option {name}" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-stats", "x"], "did you mean '--stats'?"),
+        (["--stat", "x"], "did you mean '--stats'?"),
+        (["-vh", "x"], "Write each short option by itself"),
+        (["-g=grid.toml", "x"], "Write '-g grid.toml'."),
+        (["--frobnicate", "x"], "See: isthmus run --help"),
+        (["a", ":", "-ppn", "3", "b"], "has no option -ppn"),
+    ],
+)
+def test_unknown_options(words, said, capsys):
+    assert said in refused(["run", *words], capsys)
+
+
+def test_values_and_arguments_may_look_like_options():
+    assert parse_run(["-x", "A=-host", "-n2", "x", "-host"]).parts[0].argv == ["x", "-host"]
+    assert parse_run(["-o", "-host.%r", "--", "-host"]).parts[0].argv == ["-host"]
+
+
+# ---- the word `run` is missing ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["-n", "4", "./app"], ["-n4", "./app"], ["--np=4", "./app"], ["--hostfile", "h", "./app"],
+     ["--stats", "./app"], ["./app", "-n", "4"], ["bin/my app"], [shutil.which("sh")], ["sh", "x"]],
+)  # fmt: skip
+def test_a_command_line_without_run(words, capsys):
+    said = refused(words, capsys)
+    assert f"did you mean `isthmus run {words[0].replace('bin/my app', repr('bin/my app'))}" in said
+
+
+@pytest.mark.parametrize("words", [["--frobnicate"], ["frobnicate", "./app"], ["jbos"]])
+def test_what_is_no_program_either(words, capsys):
+    assert "did you mean `isthmus run" not in refused(words, capsys)
+
+
+# ---- a native launcher before isthmus -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parent", "environ"),
+    [
+        ("mpirun.openmpi", {"OMPI_COMM_WORLD_SIZE": "2"}),
+        ("hydra_pmi_proxy", {"PMI_SIZE": "2"}),
+        ("slurmstepd", {"SLURM_STEP_NUM_TASKS": "2"}),
+    ],
+)
+def test_a_native_launcher_starts_isthmus_several_times(parent, environ):
+    with pytest.raises(UsageError, match=f"{parent} has started `isthmus run` 2 times"):
+        nested.check(environ, parent)
+    nested.check(environ, "python3")  # a rank that starts a run
+    nested.check(dict.fromkeys(environ, "1"), parent)
+    nested.check({}, parent)
+
+
+# ---- grid files as arguments --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["grid", "doctor", "tune"])
+def test_a_grid_file_as_an_argument(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("ISTHMUS_GRID", raising=False)
+    file = tmp_path / "grid.toml"
+    file.write_text("[cluster.a]\nslot = 3\n")
+    assert f"{file}:2" in refused([command, str(file)], capsys)
+    assert f"{file}:2" in refused([command, str(file), "-g", str(file)], capsys)
+    assert "two grid files are named" in refused([command, "other", "-g", str(file)], capsys)
