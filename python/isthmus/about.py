@@ -50,7 +50,7 @@ def helper(app: Callable[..., Any]) -> Callable[..., None]:
 
     def help_(
         command: Annotated[
-            list[str] | None, typer.Argument(metavar="[COMMAND]...", help="Such as 'lab run'.")
+            list[str] | None, typer.Argument(metavar="COMMAND", help="Such as 'lab run'.")
         ] = None,
     ) -> None:
         """Show the help of a command; the same as COMMAND --help."""

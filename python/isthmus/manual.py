@@ -67,7 +67,9 @@ def _see_also(path: str, subs: list[str]) -> str:
 
 def _synopsis(path: str, command: Any) -> Iterator[str]:
     words = [getattr(command, "options_metavar", None) or "[OPTION]..."]
-    words += [param.metavar or param.name.upper() for param in _params(command, "argument")]
+    for param in _params(command, "argument"):
+        name = param.metavar or param.name.upper()
+        words.append(name if param.required else f"[{name}]")
     if _commands(command):
         words.append("COMMAND [ARGUMENT]...")
     yield f"\\fB{_text(path)}\\fP {_text(' '.join(words))}"

@@ -109,7 +109,7 @@ def stats(lab: LabId = None, json: Annotated[bool, typer.Option("--json")] = Fal
 
 def traffic(
     link: Annotated[
-        str, typer.Argument(metavar="[LINK]", help="A WAN link: a-b; one way: 'a>b'.")
+        str, typer.Argument(metavar="LINK", help="A WAN link: a-b; one way: 'a>b'.")
     ] = "all",
     lab: LabId = None,
 ) -> None:

@@ -17,9 +17,7 @@ from isthmus.errors import UsageError
 def papers(
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[NAME]...", help="Figures of --list, such as hablot-fig4, 'matsuda-*'."
-        ),
+        typer.Argument(metavar="NAME", help="Figures of --list, such as hablot-fig4, 'matsuda-*'."),
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="Say which figures there are.")] = False,
     rows_: Annotated[

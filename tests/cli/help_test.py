@@ -1,0 +1,69 @@
+"""The help of every command shows all of its text, and no option that typer adds."""
+
+import re
+
+import pytest
+import typer
+
+from isthmus.cli import app, main
+
+
+def commands() -> dict[str, object]:
+    """All commands, groups too, by the words that call them."""
+    found: dict[str, object] = {}
+
+    def walk(words: tuple[str, ...], command) -> None:
+        found[" ".join(words)] = command
+        if hasattr(command, "list_commands"):
+            for name in command.list_commands(None):
+                walk((*words, name), command.get_command(None, name))
+
+    walk((), typer.main.get_command(app))
+    return found
+
+
+COMMANDS = commands()
+# `isthmus join` also stands alone, where there is no typer, and has a help of its own.
+WITH_HELP = {name: command for name, command in COMMANDS.items() if name != "join"}
+
+
+def squeezed(text: str) -> str:
+    """Without markup for bold, white space and frames."""
+    return re.sub(r"[\s│]", "", re.sub(r"\[/?bold\]", "", text))
+
+
+def texts(command) -> list[str]:
+    """What its author wrote."""
+    written = [command.help or "", getattr(command, "epilog", None) or ""]
+    for param in command.params:
+        written += [getattr(param, "help", None) or "", getattr(param, "metavar", None) or ""]
+    return [line for text in written for line in text.splitlines() if line.strip()]
+
+
+def test_there_are_commands():
+    assert {"run", "submit", "lab run", "bench p2p", "profile show", "doctor"} <= set(WITH_HELP)
+
+
+@pytest.mark.parametrize("name", WITH_HELP)
+def test_no_text_is_lost(name, monkeypatch, capsys):
+    """Rich takes words in brackets for markup."""
+    monkeypatch.setenv("COLUMNS", "3000")  # no line is broken
+    assert main([*name.split(), "--help"]) == 0
+    shown = squeezed(capsys.readouterr().out)
+    assert [line for line in texts(WITH_HELP[name]) if squeezed(line) not in shown] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_command_installs_completion(name, capsys):
+    """`isthmus completion` prints a script; typer's own options write into the user's files."""
+    for option in ("--install-completion", "--show-completion"):
+        assert all(option not in param.opts for param in COMMANDS[name].params)
+    if name != "join":
+        assert main([*name.split(), "--install-completion"]) == 2
+        assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("name", WITH_HELP)
+def test_flags_have_no_type(name, capsys):
+    assert main([*name.split(), "--help"]) == 0
+    assert "<bool>" not in capsys.readouterr().out
