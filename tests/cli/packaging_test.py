@@ -57,6 +57,12 @@ def test_versions():
 def test_dependencies_of_the_command(name, version):
     assert f'depends_on("py-{name}@{version}:"' in SPACK.read_text()
     assert f"- {name} >={version}" in CONDA.read_text()
+    oldest = (ROOT / "tools/setup/requirements-oldest.txt").read_text().splitlines()
+    assert [line.split(";")[0] for line in oldest if line.startswith(name)] == [
+        f"{name}=={version}"
+    ]
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    assert [text.split(";")[0] for text in build if text.startswith(name)] == [f"{name}>={version}"]
     if name != "tomli":  # Debian 12 has Python 3.11
         assert f"python3-{name} (>= {version})" in (ROOT / "debian/control").read_text()
 

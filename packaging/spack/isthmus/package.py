@@ -36,7 +36,7 @@ class Isthmus(PythonPackage):
     depends_on("py-pydantic@2.5:", type=("build", "run"))
     depends_on("py-rich@13:", type=("build", "run"))
     depends_on("py-tomli@2:", type=("build", "run"), when="^python@:3.10")
-    depends_on("py-typer@0.12:", type=("build", "run"))
+    depends_on("py-typer@0.15.4:", type=("build", "run"))
 
     conflicts("%gcc@:11", msg="C++20 of gcc 12 is needed")
 
