@@ -10,9 +10,9 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from isthmus import anyjson
+from isthmus import anyjson, troubles
 from isthmus.answers import ANSWERS
-from isthmus.command import SETUP_ENDED, SETUP_REMEDY, try_ssh
+from isthmus.command import try_ssh
 from isthmus.endings import signal_name
 from isthmus.errors import RunError
 from isthmus.sshlinks import Forwarding
@@ -116,9 +116,8 @@ class Agent:
             own = {} if self.target else _OWN_GROUP
             transport, protocol = await loop.subprocess_exec(_Protocol, *self.command, **own)
         except OSError as error:
-            raise RunError(
-                f"{self.label}: cannot start {self.command[0]}: {error.strerror}"
-            ) from None
+            trouble = troubles.cannot_start(self.command[0], error.strerror)
+            raise RunError(f"{self.label}: {trouble.sentence}", trouble.remedy) from None
         self._transport = transport
         self._process = asyncio.subprocess.Process(transport, protocol, loop)
         self._exited = protocol.exited
@@ -269,26 +268,15 @@ class Agent:
             return "the connection was lost", ""
         if status is None:
             return "the agent closed its output", ""
-        if said := self._end_of_setup():
-            return f"its setup ended with status {said}", SETUP_REMEDY
         if self.target and status == 255 and self.said_hello:
             return "the connection was lost", ""
-        if self.target and status == 255:
-            return "ssh could not connect", try_ssh(self.target)
-        if self.target and status in (126, 127) and not self.said_hello:
-            remedy = "Install Isthmus on that host and name the place by 'prefix' in the grid file."
-            return "isthmusd could not be started there", remedy
+        if not self.said_hello:
+            setup = troubles.end_of_setup(self._stderr)  # the line is not quoted below
+            if trouble := troubles.before_hello(self.target, status, setup):
+                return trouble.sentence, trouble.remedy
         if status < 0:
             return f"the agent was killed by {signal_name(-status)}", ""
         return f"the agent ended by itself with status {status}", ""
-
-    def _end_of_setup(self) -> str:
-        """The status and the line, where the agent was never reached; they are quoted no more."""
-        for said in [*self._stderr] if not self.said_hello else ():
-            if said.startswith(SETUP_ENDED):
-                self._stderr.remove(said)
-                return said.removeprefix(SETUP_ENDED).strip()
-        return ""
 
     def _quote(self) -> str:
         """The last lines that the agent or ssh wrote for itself, below the sentence."""

@@ -244,6 +244,7 @@ class Job:
         match message["op"]:
             case "output":
                 fd = 2 if message.get("fd") == 2 else 1
+                self._reasons.output(member, fd, payload)
                 await self._output.show(member, fd, payload, self._ending.sentence)
                 if not member.killing:
                     member.verdict = member.chatter.slurm.verdict

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from isthmus.agent import Agent, Message
 from isthmus.chatter import Chatter
 from isthmus.plan import AgentPlan, ClusterPlan, Plan
+from isthmus.troubles import LauncherWords
 
 if TYPE_CHECKING:
     from isthmus.queues.arrival import Arrival
@@ -31,6 +32,9 @@ class Member:
     verdict: str = ""  # why a scheduler has ended its ranks, unless they are being ended here
     dropped: bool = False  # it is none of the run any more
     chatter: Chatter = field(default_factory=Chatter)
+
+    def __post_init__(self) -> None:
+        self.launching = LauncherWords(self.cluster.spec.hosts)
 
 
 class Members:

@@ -69,6 +69,11 @@ class Reasons:
             self._ending.end(1, f"{label}: {what}, while the others may wait for it", Weight.EXIT)
         self.look_for_waiting()
 
+    def output(self, member: Member, fd: int, data: bytes) -> None:
+        """Ranks or their launcher have said this."""
+        if fd == 2 and not member.joined and (said := member.launching.hear(data)):
+            self._ending.end(1, f"{member.agent.label}: {said}", Weight.EXIT)
+
     def error(self, member: Member, message: Message) -> None:
         """An agent could not do what it was told."""
         said = str(message.get("message") or "the agent gave no reason")

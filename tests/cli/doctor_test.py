@@ -3,6 +3,7 @@ real sshd."""
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -121,6 +122,13 @@ def test_a_whole_grid(doctor):
         assert doctor.level(cluster, "MPI") == "ok"
     assert doctor.level("gateways", "joined") == "ok"
     assert doctor.of("east - west", "files")["text"].startswith("shared: both see what is in /")
+    for cluster in ("cluster east", "cluster west"):
+        assert doctor.of(cluster, "launch")["text"].startswith("started 'true' on a host")
+
+
+def test_a_link_over_a_network(doctor):
+    link = "[[link]]\nbetween = ['east', 'west']\nstreams = 2\n"
+    assert doctor(f"[cluster.east]\n[cluster.west]\n{link}") == 0, doctor.findings
     for what in ("port", "RTT", "rate", "MTU", "TCP buffers"):
         assert doctor.level("link east -> west", what) == "ok", doctor.findings
 
@@ -135,13 +143,21 @@ def test_gateways_by_ipv6(doctor):
         assert doctor.level("link east -> west", what) == "ok", doctor.findings
 
 
+def test_gateways_that_share_memory_need_no_port(doctor):
+    """Their address need not be reached, so nothing is said of it."""
+    gateway = "[[gateway]]\ncluster = 'west'\naddress = '192.0.2.1'\nlisten = '127.0.0.1'\n"
+    assert doctor(f"[cluster.east]\n[cluster.west]\n{gateway}") == 0, doctor.findings
+    assert doctor.of("link east -> west", "leg")["text"].startswith("memory")
+    assert not [f for f in doctor.findings if f["what"] == "port"]
+
+
 def test_one_gateway_of_all_clusters(doctor):
     doctor.env["ISTHMUS_REACH"] = "gateway"
     text = "[cluster.east]\n[cluster.west]\n[[gateway]]\nclusters = ['east', 'west']\n"
     assert doctor(text) == 0, doctor.findings
     assert doctor.level("1 gateway", "joined") == "ok"
     assert doctor.of("east - west", "leg")["text"] == "gateway east+west, which stands in both"
-    assert doctor.level("cluster west -> gateway east+west", "port") == "ok"
+    assert not [f for f in doctor.findings if f["what"] == "port"]  # all are on one host
 
 
 def test_one_cluster_has_no_links(doctor):
@@ -158,9 +174,67 @@ def test_prefix_without_mpi(doctor):
     assert doctor.level("cluster west", "MPI") == "ok"
 
 
-def test_launcher_that_is_not_there(doctor):
-    assert doctor("[cluster.east]\nlaunch = '/no/such/mpirun'\n[cluster.west]\n") == 1
+@pytest.mark.parametrize("options", ["", " --oversubscribe", " -n {n} {command}"])
+def test_launcher_that_is_not_there(doctor, options):
+    assert doctor(f"[cluster.east]\nlaunch = '/no/such/mpirun{options}'\n[cluster.west]\n") == 1
     assert "launcher '/no/such/mpirun' is not found" in doctor.of("cluster east", "MPI")["text"]
+
+
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+def test_hosts_that_do_not_resolve(doctor, mpi):
+    """Hydra does not end by itself."""
+    hosts = f"mpi = '{mpi}'\nhosts = 'no[1-2].invalid'\n"
+    assert doctor(f"[cluster.east]\n{hosts}[cluster.west]\n") == 1
+    found = doctor.of("cluster east", "launch")
+    assert re.search(r"cannot start ranks: there is no host 'no[12]\.invalid'", found["text"])
+    assert "'hosts'" in found["remedy"]
+    assert doctor.level("cluster west", "launch") == "ok"
+
+
+def test_a_launcher_that_fails(doctor):
+    launch = "launch = 'sh -c \"echo no license >&2; exit 3\" {command}'\n"
+    assert doctor(f"[cluster.east]\n{launch}[cluster.west]\n") == 1
+    found = doctor.of("cluster east", "launch")
+    assert found["text"].startswith("'true' could not be started: status 3")
+    assert "| no license" in found["text"]
+
+
+def test_a_launcher_that_does_not_end(doctor):
+    doctor.env["ISTHMUS_START_TIMEOUT"] = "3"
+    assert doctor("[cluster.east]\nlaunch = 'sh -c \"sleep 600\" {command}'\n") == 1
+    assert "did not end within 3 s" in doctor.of("cluster east", "launch")["text"]
+
+
+def test_the_program_of_a_cluster_is_not_started(doctor, tmp_path):
+    program = tmp_path / "app"
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
+    program.chmod(0o755)
+    assert doctor(f"[cluster.east]\nprogram = '{program}'\n[cluster.west]\n") == 0
+    assert doctor.level("cluster east", "launch") == "ok"
+    assert not (tmp_path / "started").exists()
+
+
+SETUPS = [
+    ("setup = ['false']", "setup", "its setup ended with status 1", "'setup' in the grid file"),
+    ("prefix = '/no/such'", "Isthmus", "cannot start /no/such/bin/isthmusd", "'prefix'"),
+    ("prefix = '/no/such'\nsetup = ['true']", "Isthmus", "could not be started", "'prefix'"),
+]
+
+
+@pytest.mark.parametrize(("key", "what", "text", "remedy"), SETUPS)
+def test_an_agent_that_does_not_start(doctor, key, what, text, remedy):
+    """`isthmus run` has the same sentence and remedy."""
+    assert doctor(f"[cluster.east]\n{key}\n[cluster.west]\n") == 1
+    found = doctor.of("cluster east", what)
+    assert text in found["text"]
+    assert remedy in found["remedy"]
+    done = subprocess.run(
+        [sys.executable, "-m", "isthmus", "run", "-g", str(doctor.file), "-n", "2", "true"],
+        env=doctor.env, capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert f"isthmus: cluster east: {found['text'].splitlines()[0]}" in done.stderr
+    assert f"  {found['remedy']}\n" in done.stderr
 
 
 def test_port_that_another_program_has(doctor):
@@ -295,6 +369,7 @@ def test_a_whole_grid_over_ssh(remote, prefix, tmp_path):
         f"[[gateway]]\ncluster = '{name}'\naddress = '127.0.0.1'\n" for name in ("here", "there")
     )
     grid = HERE_AND.format(prefix=there, host="site") + f"prefix = '{there}'\n" + gateways
+    grid += "[[link]]\nbetween = ['here', 'there']\nstreams = 2\n"  # so not by memory
     assert remote(grid) == 0, remote.findings
     assert remote.level("cluster there on site", "ssh") == "ok"
     assert remote.level("cluster there on site", "clock") == "ok"

@@ -124,6 +124,20 @@ def test_isthmusd_that_is_not_there(grid: Grid):
     check(done, 1, "cluster east", "/no/such/prefix/bin/isthmusd")
 
 
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+def test_hosts_that_do_not_resolve(grid: Grid, mpi):
+    """Hydra would wait for them without end."""
+    grid.write(f"[cluster.east]\nmpi = '{mpi}'\nhosts = 'no[1-2].invalid'\n[cluster.west]\n")
+    done = grid.run("-g", "grid.toml", "-n", 3, "hostname")
+    check(done, 1, "cluster east: its launcher cannot start ranks: there is no host 'no", "'hosts'")
+
+
+def test_a_launch_template_whose_program_is_not_there(grid: Grid):
+    grid.write("[cluster.east]\nlaunch = '/no/such/mpirun -n {n} {command}'\n")
+    done = grid.run("-g", "grid.toml", "-n", 2, "hostname")
+    check(done, 1, "launcher '/no/such/mpirun' is not found", "launch key")
+
+
 def test_versions_that_differ(grid: Grid, tmp_path):
     other = wrapped(
         tmp_path / "other",

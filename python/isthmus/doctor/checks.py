@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from isthmus import services
 from isthmus.addresses import Place, split_address
-from isthmus.doctor import cores, filesystems, legs, machines, tcp
+from isthmus.doctor import cores, filesystems, legs, machines, starting, tcp
 from isthmus.doctor import links as probes
 from isthmus.doctor.findings import Finding, Say
 from isthmus.doctor.hosts import HostFacts, examine
@@ -42,6 +42,7 @@ def grid(model: Grid, say: Say) -> None:
     """All clusters and links of a grid. UsageError when its clusters are not joined."""
     plan = make_plan(model, [Part(["true"], 1, on=name) for name in model.cluster])
     hosts = machines.look(plan, say)
+    starting.check(model, machines.that_start(plan, hosts), say)
     machines.compare(plan, hosts, say)
     for finding in cores.judge(plan, hosts):
         say(finding)
@@ -81,6 +82,8 @@ def _joint(plan: Plan, hosts: Sequence[HostFacts | None], gateway: GatewayPlan, 
         if near is None or far is None:
             say(Finding(where, "port", "fail", "not tried: one of its hosts is not reached"))
             continue
+        if (near.name, near.interfaces) == (far.name, far.interfaces):
+            continue  # one host by two names: its ranks need no port
         names = [far.name, *([home.host.rpartition("@")[2]] if home.host else [])]
         end = End(plan.places[cluster].name, agent.host, "", prefix=agent.prefix)
         try:
@@ -99,6 +102,8 @@ def _joint(plan: Plan, hosts: Sequence[HostFacts | None], gateway: GatewayPlan, 
 def _link(plan: Plan, hosts: Sequence[HostFacts | None], link: GatewayLink, say: Say) -> None:
     if link.spec.reach == "ssh" or services.of_link(link):
         return  # it stands or not as the gateways join
+    if (link.source, link.target) in plan.by_memory:
+        return  # no port of it is used
     source, target = (gateway_of(plan, node) for node in (link.source, link.target))
     where = f"link {name_of(plan, source)} -> {name_of(plan, target)}"
     near, far = hosts[source.agent], hosts[target.agent]
@@ -129,9 +134,8 @@ def _link(plan: Plan, hosts: Sequence[HostFacts | None], link: GatewayLink, say:
     if found.mtu:
         say(tcp.judge_mtu(where, found.mtu, ends))
     rate = link.spec.rate.bits if link.spec.rate else max(found.rate, _ASSUMED_RATE)
-    if (link.source, link.target) not in plan.by_memory:
-        for finding in cores.judge_threads(plan, link, hosts, rate):
-            say(finding)
+    for finding in cores.judge_threads(plan, link, hosts, rate):
+        say(finding)
     rtt = max(found.rtt, link.spec.rtt.seconds if link.spec.rtt else 0.0)
     for facts in {plan.agents[g.agent].host: hosts[g.agent] for g in (source, target)}.values():
         assert facts

@@ -9,16 +9,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from isthmus import troubles
 from isthmus.command import agent_command, isthmusd_of, try_ssh
 from isthmus.errors import IsthmusError
 from isthmus.limits import Limits
-from isthmus.measuring.process import lines, started
+from isthmus.measuring.process import QUOTE, lines, started
 
 _CLOCK_READINGS = 5
 
 
 class NotExaminedError(IsthmusError):
-    """`what` is the finding that it makes: "ssh" or "Isthmus"."""
+    """`what` is the finding that it makes: "ssh", "setup" or "Isthmus"."""
 
     def __init__(self, what: str, sentence: str, remedy: str) -> None:
         super().__init__(sentence, remedy)
@@ -133,16 +134,14 @@ def _next_json(said: Iterator[str]) -> dict[str, Any] | None:
 
 
 def _why_not(host: str | None, status: int, said: str) -> NotExaminedError:
-    if host and status == 255:
-        return NotExaminedError("ssh", f"ssh could not connect{said}", try_ssh(host))
-    if host and status in (126, 127):
+    lines = [line.removeprefix(QUOTE) for line in said.splitlines()]
+    trouble = troubles.before_hello(host, status, troubles.end_of_setup(lines))
+    if trouble is None:
         return NotExaminedError(
             "Isthmus",
-            f"isthmusd could not be started there{said}",
-            "Install Isthmus there, and name the place by 'prefix' in the grid file.",
+            f"isthmusd cannot say what the host has: it ended with status {status}{said}",
+            "Install the same version of Isthmus everywhere.",
         )
-    return NotExaminedError(
-        "Isthmus",
-        f"isthmusd cannot say what the host has: it ended with status {status}{said}",
-        "Install the same version of Isthmus everywhere.",
-    )
+    quoted = "\n".join(QUOTE + line for line in lines if line)
+    sentence = f"{trouble.sentence}\n{quoted}" if quoted else trouble.sentence
+    return NotExaminedError(trouble.what, sentence, trouble.remedy)

@@ -45,6 +45,15 @@ def look(plan: Plan, say: Say) -> list[HostFacts | None]:
     return [None if isinstance(facts, IsthmusError) else facts for facts in found]
 
 
+def that_start(plan: Plan, hosts: Sequence[HostFacts | None]) -> list[str]:
+    """The clusters whose launcher is found, by the same version of Isthmus as this."""
+    return [
+        plan.clusters[agent.cluster].name
+        for agent, facts in zip(plan.agents, hosts, strict=True)
+        if agent.has_ranks and facts and facts.version == VERSION and facts.mpi.get("launcher")
+    ]
+
+
 def version(where: str, facts: HostFacts) -> Finding:
     arch = facts.machine.get("arch", "?")
     text = f"version {facts.version} on {facts.name}, {arch}, {facts.cores} cores"

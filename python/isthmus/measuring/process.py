@@ -12,10 +12,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
+from isthmus import troubles
 from isthmus.errors import RunError
 
 _PARTING = 15.0  # seconds to end after the last line
 _MOST_SAID = 600
+QUOTE = "  | "  # before each line that a program said
 
 
 @contextlib.contextmanager
@@ -39,7 +41,8 @@ def started(
                 start_new_session=alone,
             )
         except OSError as error:
-            raise RunError(f"cannot start {command[0]}: {error.strerror}") from None
+            trouble = troubles.cannot_start(command[0], error.strerror)
+            raise RunError(trouble.sentence, trouble.remedy) from None
         try:
             if stdin is not None:
                 assert process.stdin
@@ -65,7 +68,7 @@ class Said:
         """Its last lines, quoted below a sentence; or nothing."""
         size = os.fstat(self._fd).st_size
         text = os.pread(self._fd, _MOST_SAID, max(0, size - _MOST_SAID)).decode(errors="replace")
-        return "".join(f"\n  | {line}" for line in text.strip().splitlines()[-6:])
+        return "".join(f"\n{QUOTE}{line}" for line in text.strip().splitlines()[-6:])
 
 
 def _end(process: subprocess.Popen[bytes], alone: bool) -> None:

@@ -145,6 +145,11 @@ MpiChoice read_mpi_choice(const std::string& text, const Site& site) {
 
 namespace {
 
+Failure no_such_launcher(const std::string& name, const Site& site) {
+  return Failure("The launcher '" + name + "' is not found on " + site.host + ".",
+                 "Correct the cluster's launch key, or take it out.");
+}
+
 Launcher find_named(const LaunchChoice& choice, const std::optional<MpiLibrary>& library,
                     const Site& site) {
   const std::string abi = library ? library->abi : choice.mpi.abi;
@@ -171,8 +176,7 @@ Launcher find_named(const LaunchChoice& choice, const std::optional<MpiLibrary>&
     try {
       return checked({find_program(choice.launch, site)});
     } catch (const NoSuchProgram&) {
-      throw Failure("The launcher '" + choice.launch + "' is not found on " + site.host + ".",
-                    "Correct the cluster's launch key, or take it out.");
+      throw no_such_launcher(choice.launch, site);
     }
   }
   std::string tried;
@@ -215,11 +219,24 @@ bool is_template(const std::string& launch) {
   return launch.find("{command}") != std::string::npos || launch.find("{n}") != std::string::npos;
 }
 
+void check_program_of(const std::string& launch, const Site& site) {
+  const Words words = split_words(launch);
+  if (words.empty() || words.front().find('{') != std::string::npos) return;
+  try {
+    find_program(words.front(), site);
+  } catch (const NoSuchProgram&) {
+    throw no_such_launcher(words.front(), site);
+  }
+}
+
 }  // namespace
 
 Launcher find_launcher(const LaunchChoice& choice, const std::optional<MpiLibrary>& library,
                        const Site& site) {
-  if (is_template(choice.launch)) return {LauncherKind::Template, choice.launch};
+  if (is_template(choice.launch)) {
+    check_program_of(choice.launch, site);
+    return {LauncherKind::Template, choice.launch};
+  }
   const Words words = split_words(choice.launch);
   if (words.size() < 2) return find_named(choice, library, site);
   Launcher launcher = find_named({choice.mpi, words.front()}, library, site);
