@@ -146,7 +146,7 @@ def run(
         typer.Option(
             min=0.001,
             metavar="SECONDS",
-            help="End the run after this time, with exit status 124.",
+            help="End the run after this number of seconds, with exit status 124.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,
@@ -155,8 +155,9 @@ def run(
         typer.Option(
             metavar="TIME",
             help="End the run, with exit status 124, when not all ranks have called MPI_Init this "
-            "long after their start: '90' (seconds), '20min', '2h'. Without it they wait for each "
-            "other as long as it takes, or as a cluster's 'wait' in the grid file says.",
+            "long after their start: '20min', '2h'; a number alone counts seconds. Without it "
+            "they wait for each other as long as it takes, or as a cluster's 'wait' in the grid "
+            "file says.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,

@@ -54,8 +54,8 @@ ADVICE = {
     **{name: _launch(f"mpirun {name} {value}".strip()) for name, value in _OF_MPIRUN.items()},
     **{name: _launch(f"mpiexec {name} {value}".strip()) for name, value in _OF_MPIEXEC.items()},
     **{name: _launch(f"srun {name} {value}".strip()) for name, value in _OF_SRUN.items()},
-    "-t": "Limit the run by --timeout TIME.",
-    "--time": "Limit the run by --timeout TIME.",
+    "-t": "Limit the run by --timeout SECONDS.",
+    "--time": "Limit the run by --timeout SECONDS.",
     "--version": "See: isthmus --version",
     "-V": "See: isthmus --version",
 }

@@ -15,7 +15,7 @@ from waiting import with_enough_time
 
 from isthmus import grid as grids
 from isthmus.errors import RunError, UsageError
-from isthmus.queues import commands, joiner, keys, place, schedulers, scripts
+from isthmus.queues import commands, joiner, keys, place, schedulers, scripts, times
 from isthmus.queues.door import Door, GatheringError, Guest, Policy
 
 LONG = 240  # seconds: of whatever ends by itself
@@ -326,6 +326,36 @@ def test_a_cluster_without_a_queue(tmp_path):
     done = submit("-g", file, "-n", 4, "x")
     assert done.returncode == 2
     assert "cluster 'west': the grid file names no 'scheduler'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("90min", 5400), ("2 h", 7200), ("30:00", 1800), ("02:00:00", 7200), ("100:00:01", 360001),
+     ("1-00", 86400), ("1-12:30", 131400), ("2-00:00:05", 172805)],
+)  # fmt: skip
+def test_times_as_batch_systems_write_them(text, seconds):
+    assert times.seconds_of("--time", text) == seconds
+
+
+@pytest.mark.parametrize("option", ["--time", "--hold"])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("90", "90 minutes to Slurm, 90 seconds to PBS"),
+        ("1.5", "1.5 minutes to Slurm"),
+        ("soon", "'soon' is not a time"),
+        ("0:00", "'0:00' is not a time"),
+        ("-5min", "is not a time"),
+    ],
+)
+def test_wrong_times(tmp_path, option, text, said):
+    """Nothing is submitted."""
+    file = tmp_path / "grid.toml"
+    file.write_text("[cluster.a]\nscheduler = 'slurm'\n")
+    done = submit("-g", file, "-n", 4, "--dry-run", option, text, "x")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{option} {text}" in done.stderr
+    assert said in done.stderr
 
 
 def test_the_scripts_are_shown(tmp_path):

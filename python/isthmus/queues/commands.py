@@ -18,7 +18,7 @@ from typing import Annotated
 import typer
 
 from isthmus import hostport
-from isthmus.argv import RunOptions, seconds_of
+from isthmus.argv import RunOptions
 from isthmus.command import agent_command
 from isthmus.errors import RunError, UsageError, listing
 from isthmus.execution import tell_files, tell_networks
@@ -32,6 +32,7 @@ from isthmus.queues.door import Policy
 from isthmus.queues.options import SubmitOptions
 from isthmus.queues.orchestrator import Orchestrator, detach
 from isthmus.queues.submission import Part
+from isthmus.queues.times import seconds_of
 from isthmus.relay import Voice
 
 _FOLLOW_PAUSE = 0.2  # seconds between looks for more output
@@ -58,6 +59,7 @@ def submit(run: RunOptions, options: SubmitOptions) -> int:
     plan = replace(plan, job=f"isthmus-{secrets.token_hex(4)}")
     host, port = _meeting_point(options.meet or grid.meet)
     length = seconds_of("--time", options.time)
+    policy = Policy(hold=seconds_of("--hold", options.hold), wait=run.wait)
     if run.dry_run:
         _show(plan, hostport.join(host, port or "PORT"), length)
         return 0
@@ -74,7 +76,6 @@ def submit(run: RunOptions, options: SubmitOptions) -> int:
             "submitted": time.time(),
         },
     )
-    policy = Policy(hold=seconds_of("--hold", options.hold), wait=run.wait)
     orchestrator = _orchestrator(here, plan, parts, run, profile, policy)
     sys.stdout.flush()
     pid = detach(orchestrator, here, listening)

@@ -30,7 +30,8 @@ def of_queues(run: Callable[..., Any]) -> Callable[..., Any]:
             typer.Option(
                 "--time",
                 metavar="TIME",
-                help="Ask every cluster's queue for so long: '30min', '12h'.",
+                help="Ask every cluster's queue for this time: '90min', '12h', '02:00:00' (hours "
+                "first), '1-12:00:00' (days first). A number needs a unit.",
                 rich_help_panel=_QUEUES,
             ),
         ] = None,
@@ -39,8 +40,9 @@ def of_queues(run: Callable[..., Any]) -> Callable[..., Any]:
             typer.Option(
                 "--hold",
                 metavar="TIME",
-                help="A cluster that has waited so long for others gives its nodes back, and goes "
-                "into its queue again. Without it, it waits as long as its own time lasts.",
+                help="A cluster that has waited this long for others gives its nodes back, and "
+                "goes into its queue again: '20min', '00:20:00'. A number needs a unit. Without "
+                "--hold, it waits as long as its own time lasts.",
                 rich_help_panel=_QUEUES,
             ),
         ] = None,
