@@ -8,20 +8,29 @@
 
 #include "stub.h"
 
-typedef void* dlsym_function(void*, const char*);
+void* isthmus_of_c_library(const char* name, void** kept) {
+  /* The version that the C library gave these functions when it took libdl in, or the first of the
+   * machine. */
+  static const char* const versions[] = {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5"};
+  void* found = __atomic_load_n(kept, __ATOMIC_ACQUIRE);
+  for (unsigned i = 0; !found && i < sizeof versions / sizeof *versions; ++i) {
+    found = dlvsym(RTLD_NEXT, name, versions[i]);
+  }
+  if (!found) isthmus_die("the C library lacks ", name);
+  __atomic_store_n(kept, found, __ATOMIC_RELEASE);
+  return found;
+}
 
 void* isthmus_real_dlsym(void) {
-  /* The version that the C library gave dlsym when it took libdl in, or the first of the machine.
-   */
-  static const char* const versions[] = {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5"};
   static void* real;
-  void* found = __atomic_load_n(&real, __ATOMIC_ACQUIRE);
-  for (unsigned i = 0; !found && i < sizeof versions / sizeof *versions; ++i) {
-    found = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
-  }
-  if (!found) isthmus_die("the C library has no dlsym", 0);
-  __atomic_store_n(&real, found, __ATOMIC_RELEASE);
-  return found;
+  return isthmus_of_c_library("dlsym", &real);
+}
+
+void* isthmus_look_up(void* handle, const char* name) {
+  void* (*look_up)(void*, const char*);
+  void* const real = isthmus_real_dlsym();
+  memcpy(&look_up, &real, sizeof look_up);
+  return look_up(handle, name);
 }
 
 static int compare(const void* name, const void* entry) {
@@ -41,10 +50,7 @@ void* isthmus_own_symbol(void* handle, const char* name, void* caller) {
   const char* const* entry =
       bsearch(name, isthmus_names, isthmus_count, sizeof *isthmus_names, compare);
   if (!entry || is_ours(caller)) return 0;
-  void* real = isthmus_real_dlsym();
-  dlsym_function* look_up;
-  memcpy(&look_up, &real, sizeof look_up);
-  const void* native = look_up(handle, name);
+  const void* native = isthmus_look_up(handle, name);
   if (!native || !isthmus_is_in(isthmus_sonames, native)) return 0;
   return isthmus_entries[entry - isthmus_names];
 }

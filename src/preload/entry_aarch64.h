@@ -39,3 +39,13 @@
   ldp x0, x1, [sp, 16]; ldp x29, x30, [sp], 32; br x16;               \
   .Lown_dlsym: ldp x29, x30, [sp], 32; ret;                           \
   .cfi_endproc; .size dlsym, . - dlsym
+
+/* dlopen likewise: the C library's looks who calls it. */
+#define DLOPEN                                                        \
+  .globl dlopen; .type dlopen, %function; .p2align 4;                 \
+  dlopen: .cfi_startproc;                                             \
+  stp x29, x30, [sp, -32]!; .cfi_def_cfa_offset 32;                   \
+  .cfi_offset x29, -32; .cfi_offset x30, -24; mov x29, sp;            \
+  str x0, [sp, 16]; bl isthmus_dlopen_jump; mov x16, x0;              \
+  ldr x0, [sp, 16]; ldp x29, x30, [sp], 32; br x16;                   \
+  .cfi_endproc; .size dlopen, . - dlopen

@@ -45,3 +45,11 @@
   call isthmus_real_dlsym; addq $8, %rsp; .cfi_def_cfa_offset 24;     \
   popq %rsi; .cfi_def_cfa_offset 16; popq %rdi; .cfi_def_cfa_offset 8; \
   jmp *%rax; .cfi_endproc; .size dlsym, . - dlsym
+
+/* dlopen likewise: the C library's looks who calls it. */
+#define DLOPEN                                                        \
+  .globl dlopen; .type dlopen, @function; .p2align 4;                 \
+  dlopen: .cfi_startproc; endbr64;                                    \
+  pushq %rdi; .cfi_def_cfa_offset 16; call isthmus_dlopen_jump;       \
+  popq %rdi; .cfi_def_cfa_offset 8; movl %edx, %esi;                  \
+  jmp *%rax; .cfi_endproc; .size dlopen, . - dlopen

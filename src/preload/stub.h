@@ -37,6 +37,16 @@ int isthmus_is_in(const char* const* sonames, const void* address);
  * library's own function, or 0; and the C library's dlsym. */
 void* isthmus_own_symbol(void* handle, const char* name, void* caller);
 void* isthmus_real_dlsym(void);
+/* dlsym.c: a function of the C library, kept for the next time; the C library's dlsym, called. */
+void* isthmus_of_c_library(const char* name, void** kept);
+void* isthmus_look_up(void* handle, const char* name);
+
+/* deep.c, called by the generated dlopen: where to jump, and with which flags. */
+struct isthmus_jump {
+  void* to;
+  long flags;
+};
+struct isthmus_jump isthmus_dlopen_jump(const char* name, int flags);
 
 /* environment.c: takes what `isthmus run` left out of the environment; once. */
 void isthmus_take_environment(void);

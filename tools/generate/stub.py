@@ -41,6 +41,7 @@ def assembly(abi: str, names: list[str]) -> str:
 .text
 RESOLVE
 DLSYM
+DLOPEN
 {entries}
 
 .section .rodata.str1.1, "aMS", %progbits, 1

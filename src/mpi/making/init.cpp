@@ -1,4 +1,5 @@
 // MPI-4.1 sections 11.2 and 11.6: the beginning and the end.
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,12 +43,22 @@ bool natively_ended() {
   return ended != 0;
 }
 
+/// A mapping whose name the rank watcher finds (daemon/launch/mapped.hpp): from now on the native
+/// library may begin.
+void show_joining() {
+  const int file = memfd_create("isthmus-joins", MFD_CLOEXEC);
+  if (file < 0) return;
+  mmap(nullptr, 1, PROT_NONE, MAP_PRIVATE, file, 0);
+  close(file);
+}
+
 /// Initializes the native library by `as_asked`, or at the thread level that Isthmus needs; then
 /// joins the grid.
 template <class AsAsked>
 int initialize(int* argc, char*** argv, int required, int* provided, AsAsked&& as_asked) {
   ProgressBy by = ProgressBy::None;
   std::string wrong;
+  show_joining();
   try {
     by = choose_progress(required == MPI_THREAD_MULTIPLE);
   } catch (const std::invalid_argument& setting) {
