@@ -3,10 +3,14 @@
 import os
 import shutil
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from faulty import Grid, check
+from faulty import COMPILERS, Grid, check, wrapped
+
+from isthmus.install import find_isthmusd
 
 # The program would wait for ever: what ends the run is that somebody looks.
 HANG = ("hang", -1)
@@ -58,28 +62,98 @@ def test_a_container_without_the_library(grid: Grid, program, tmp_path):
     check(done, 1, "faults.mpich", "does not see", "container")
 
 
-def test_static_mpi_behind_a_script(grid: Grid, tmp_path):
+@pytest.mark.parametrize("option", ["-g", "-s"], ids=["", "stripped"])
+def test_static_mpi_behind_a_script(grid: Grid, tmp_path, option):
     source = tmp_path / "static.c"
     # What a libmpi.a leaves in a program, as far as anybody can see.
     source.write_text(
-        "#include <unistd.h>\nint MPIR_Process;\nint MPI_Init(void) { return pause(); }\n"
-        "int main(void) { return MPI_Init(); }\n"
+        '#include <unistd.h>\nint MPIR_Process;\nconst char* name = "MPI_COMM_WORLD";\n'
+        "int MPI_Init(void) { return pause(); }\nint main(void) { return MPI_Init(); }\n"
     )
-    subprocess.run(["cc", "-static", str(source), "-o", str(tmp_path / "static")], check=True)
+    target = tmp_path / "static"
+    subprocess.run(["cc", "-static", option, str(source), "-o", str(target)], check=True)
     start = script(tmp_path, 'exec "$@"')
-    done = grid.run("-n", 2, start, tmp_path / "static")
+    done = grid.run("-n", 2, start, target)
+    check(done, 1, "static", "statically linked")
+    done = grid.run("-n", 2, target)
     check(done, 1, "static", "statically linked")
 
 
-def test_another_kind_of_library(grid: Grid, program, tmp_path):
-    source = tmp_path / "other.c"
-    source.write_text(
-        "#include <dlfcn.h>\n#include <unistd.h>\nint main(void) {\n"
-        '  return dlopen("libmpich.so.12", RTLD_NOW) ? pause() : 2;\n}\n'
-    )
-    subprocess.run(["cc", str(source), "-o", str(tmp_path / "other")], check=True)
-    done = grid.run(*at_home("ompi", grid), "-n", 2, tmp_path / "other")
-    check(done, 1, "other", "libmpich.so.12", "another kind of MPI")
+USER = 54321  # of no account
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that other users can read."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives programs more rights")
+@pytest.mark.parametrize("rights", ["capabilities", "set-user-ID", "set-group-ID"])
+@pytest.mark.parametrize("behind", ["directly", "a script"])
+def test_a_program_with_more_rights(grid: Grid, program, open_folder, rights, behind) -> None:
+    app = open_folder / "app"
+    shutil.copy(program("mpich"), app)
+    app.chmod({"capabilities": 0o755, "set-user-ID": 0o4755, "set-group-ID": 0o2755}[rights])
+    if rights == "capabilities":
+        subprocess.run(["/usr/sbin/setcap", "cap_sys_nice+ep", app], check=True)
+    command = [app, *HANG]
+    if behind == "a script":  # which does not name it
+        command = [script(open_folder, 'exec "$@"'), *command]
+    # The agents, and so the ranks, are another user's.
+    to_user = f"setpriv --reuid={USER} --regid={USER} --clear-groups"
+    prefix = wrapped(open_folder / "prefix", f'HOME=/tmp exec {to_user} "{find_isthmusd()}" "$@"')
+    launch = shutil.which("mpirun.mpich")
+    keys = f"launch = '{launch}'\nprefix = '{prefix}'\n"
+    grid.write("".join(f"[cluster.{c}]\n{keys}" for c in ("east", "west")))
+    done = grid.run("-g", "grid.toml", "-n", 2, "--wdir", open_folder, *command)
+    assert done.returncode != 0
+    assert '/app" on ' in done.stderr, done.stderr
+    assert f"{rights}, so the dynamic linker ignores LD_PRELOAD" in done.stderr, done.stderr
+    # As its owner it runs with no more rights than anybody's programs.
+    done = grid.run(*at_home("mpich", grid), "-n", 2, app, "fine")
+    assert (done.returncode, done.stdout) == (0, "up 2\n"), done.stderr
+
+
+OPENED = Path(__file__).with_name("opened.c")
+
+
+@pytest.fixture(scope="session")
+def opened(tmp_path_factory: pytest.TempPathFactory):
+    """opened("ompi") is a program that opens a library, and a library that begins with that MPI."""
+    folder = tmp_path_factory.mktemp("opened")
+
+    def build(mpi: str) -> tuple[Path, Path]:
+        program, library = folder / "opens", folder / f"libopened-{mpi}.so"
+        subprocess.run(["cc", OPENED, "-o", program], check=True)
+        options = ["-DLIBRARY", "-shared", "-fPIC"]
+        subprocess.run([COMPILERS[mpi], *options, OPENED, "-o", library], check=True)
+        return program, library
+
+    return build
+
+
+def test_another_kind_of_library(grid: Grid, opened) -> None:
+    program, library = opened("mpich")
+    done = grid.run(*at_home("ompi", grid), "-n", 2, program, library, "plain", "lasts")
+    check(done, 1, "isthmus: ", "kind")
+
+
+def test_a_namespace_of_its_own(grid: Grid, opened) -> None:
+    done = grid.run(*at_home("mpich", grid), "-n", 2, *opened("mpich"), "apart", "lasts")
+    check(done, 1, "isthmus: rank ", "dlmopen")
+
+
+@pytest.mark.parametrize("how", ["plain", "apart"])
+@pytest.mark.parametrize("preload", [True, False])
+def test_who_has_mpi_and_never_begins_is_let_be(grid: Grid, opened, tmp_path, how, preload) -> None:
+    start = script(tmp_path, 'exec "$@"' if preload else 'LD_PRELOAD= exec "$@"')
+    command = [start, *opened("mpich"), how, "never"]
+    done = grid.run(*at_home("mpich", grid), "-n", 2, *command)
+    assert sorted(done.stdout.splitlines()) == ["never"] * 2, done.stderr
+    assert "without Isthmus" not in done.stderr
 
 
 @pytest.mark.parametrize("mpi", ["ompi", "mpich"])

@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 
+#include "daemon/agent/host.hpp"
+#include "daemon/launch/elevation.hpp"
 #include "daemon/launch/elf_file.hpp"
+#include "daemon/launch/failure.hpp"
 #include "daemon/launch/mapped.hpp"
 #include "daemon/launch/native_identity.hpp"
 #include "daemon/launch/process_tree.hpp"
@@ -43,9 +47,18 @@ bool is_same_rank(const Environment& process, const Environment& rank) {
 
 std::string why(pid_t pid, const Mapped& mapped, const std::optional<Environment>& process,
                 const Environment& rank) {
-  if (mapped.bare_library.empty()) {
+  if (mapped.bare_library.empty() && !mapped.covered_library) {
     return "it is statically linked with its MPI. Link it dynamically, with the MPI's shared "
            "library";
+  }
+  if (!mapped.stubs.empty() && mapped.c_libraries > 1) {
+    return "it has opened a library that calls MPI with dlmopen, where nothing is preloaded. Open "
+           "that library with dlopen";
+  }
+  if (!mapped.stubs.empty() && mapped.bare_library.empty()) {
+    return "its calls of MPI do not come to " + rank.get("ISTHMUS_STUB").value_or("") +
+           ", which is loaded. See how the library that calls MPI is opened: it should be opened "
+           "with dlopen, by its path";
   }
   if (!mapped.stubs.empty()) {
     return "it has opened " + mapped.bare_library +
@@ -87,19 +100,42 @@ bool RankView::has_mpi_inside(pid_t pid) {
   const auto [at, fresh] = inside_.emplace(std::pair(about.st_dev, about.st_ino), false);
   if (!fresh) return at->second;
   const auto elf = ElfFile::open(path);
-  at->second = elf && elf->contains("MPI_Init") &&
-               (elf->contains("ompi_mpi_init") || elf->contains("MPIR_Process"));
+  at->second = elf && (elf->has_symbols()
+                           ? elf->contains("MPI_Init") &&
+                                 (elf->contains("ompi_mpi_init") || elf->contains("MPIR_Process"))
+                           : elf->interpreter().empty() && elf->holds("MPI_COMM_WORLD"));
   return at->second;
+}
+
+// A process that runs with more rights than its user shows neither its memory nor its executable.
+void RankView::look_at_elevated(pid_t pid, Sighting& found) const {
+  std::ifstream file(folder_of(pid) / "cmdline");
+  std::string name;
+  if (found.bypass != 0 || !std::getline(file, name, '\0') || name.empty()) return;
+  Site site;
+  site.host = host_name();
+  site.environment = environment_;
+  if (name.front() != '/') site.directory = environment_.get("PWD").value_or("");
+  try {
+    const auto why = why_not_in_grid(find_program(name, site), site);
+    if (!why) return;
+    found.bypass = pid;
+    found.program = name;
+    found.reason = std::string(why->what()) + " " + why->remedy();
+  } catch (const Failure&) {
+    return;  // it is not what started there, or something else is wrong with it
+  }
 }
 
 void RankView::look(pid_t pid, Sighting& found) {
   in_container_ = in_container_ || fs::path(executable(pid)).filename() == "podman";
   const auto mapped = mapped_in(pid);
-  if (mapped && mapped->face) found.through = true;
-  if (mapped && !mapped->face) {
+  if (!mapped) look_at_elevated(pid, found);
+  if (mapped && mapped->joins) found.through = true;
+  if (mapped && !mapped->joins) {
     const auto process = Environment::of_process(pid);
-    const bool suspect =
-        !mapped->bare_library.empty() || (!mapped->covered_library && has_mpi_inside(pid));
+    const bool has_library = !mapped->bare_library.empty() || mapped->covered_library;
+    const bool suspect = has_library ? mpi_has_begun(pid, *mapped) : has_mpi_inside(pid);
     if (suspect && found.bypass == 0 && (pid == rank_ || (process && is_rank(*process)))) {
       found.bypass = pid;
       found.program = executable(pid);

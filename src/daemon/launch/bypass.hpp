@@ -1,4 +1,4 @@
-// Finds, among the processes of a rank, one that uses MPI without Isthmus, and says why.
+// Finds, among the processes of a rank, one in which MPI has begun without Isthmus, and says why.
 #pragma once
 
 #include <sys/types.h>
@@ -13,8 +13,8 @@ namespace isthmus::daemon {
 
 /// What a look at the processes of a rank shows.
 struct Sighting {
-  bool through = false;  ///< the MPI calls of one come through Isthmus: all is well
-  pid_t bypass = 0;      ///< one that has MPI but not Isthmus; 0: none
+  bool through = false;  ///< one joins the grid: all is well
+  pid_t bypass = 0;      ///< one in which MPI has begun without Isthmus; 0: none
   std::string program;   ///< its executable
   std::string reason;    ///< a clause that says why, and a sentence with the remedy
 };
@@ -32,6 +32,7 @@ class RankView {
 
  private:
   void look(pid_t pid, Sighting& found);
+  void look_at_elevated(pid_t pid, Sighting& found) const;
   void look_into_containers(Sighting& found);
   bool is_rank(const Environment& process) const;
   bool has_mpi_inside(pid_t pid);

@@ -133,6 +133,20 @@ bool ElfFile::defines(std::uint32_t table_type, std::string_view name) const {
   return false;
 }
 
+bool ElfFile::has_symbols() const {
+  if (!native_form()) return false;
+  const Header* header = at<Header>(0);
+  for (unsigned i = 0; i < header->e_shnum; ++i) {
+    const auto* table = at<Section>(header->e_shoff + i * sizeof(Section));
+    if (table != nullptr && table->sh_type == SHT_SYMTAB) return true;
+  }
+  return false;
+}
+
+bool ElfFile::holds(std::string_view text) const {
+  return memmem(bytes_.data(), bytes_.size(), text.data(), text.size()) != nullptr;
+}
+
 bool ElfFile::exports(std::string_view name) const { return defines(SHT_DYNSYM, name); }
 bool ElfFile::contains(std::string_view name) const { return defines(SHT_SYMTAB, name); }
 

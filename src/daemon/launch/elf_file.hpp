@@ -32,6 +32,11 @@ class ElfFile {
   /// Whether its full symbol table (absent when stripped) defines `name`.
   bool contains(std::string_view name) const;
 
+  /// Whether it has a full symbol table.
+  bool has_symbols() const;
+  /// Whether its bytes contain `text` somewhere.
+  bool holds(std::string_view text) const;
+
   /// "x86-64", "AArch64", ... or "machine 123".
   static std::string machine_name(std::uint16_t machine);
 

@@ -12,6 +12,7 @@
 #include "core/world.hpp"
 #include "daemon/agent/host.hpp"
 #include "daemon/launch/argv_file.hpp"
+#include "daemon/launch/elevation.hpp"
 #include "daemon/launch/failure.hpp"
 #include "daemon/launch/file_descriptor.hpp"
 #include "daemon/launch/inherited_pipe.hpp"
@@ -235,6 +236,10 @@ int run_exec(const ExecOptions& options) {
     const Site site{host_name(), plan.environment.get("ISTHMUS_CLUSTER").value_or(""), "",
                     plan.environment, -1};
     const std::string path = find_program(plan.argv.front(), site);
+    // The agent has asked, but each host may have a program of its own.
+    if (plan.environment.get("ISTHMUS_WORLD")) {
+      if (const auto why = why_not_in_grid(path, site)) throw *why;
+    }
     const RankIdentity who{plan.world_rank, host_name(),
                            plan.environment.get("ISTHMUS_JOB").value_or("")};
     const FileDescriptor launcher(fcntl(2, F_DUPFD_CLOEXEC, 3));

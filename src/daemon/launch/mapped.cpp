@@ -1,9 +1,14 @@
 #include "daemon/launch/mapped.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <fstream>
 #include <set>
+#include <sstream>
 
+#include "daemon/launch/file_descriptor.hpp"
 #include "daemon/launch/mpi_library.hpp"
 
 namespace isthmus::daemon {
@@ -12,6 +17,26 @@ namespace {
 // "libisthmus-ompi-4.1.so" is a stub for "ompi".
 constexpr std::string_view kOwn = "libisthmus-";
 constexpr std::string_view kFace = "libisthmus-face-";
+constexpr std::string_view kJoins = "memfd:isthmus-joins";  // mpi/making/init.cpp
+
+// What an MPI library has written of its variables before MPI_Init is called, and after it: 0 to 16
+// KiB, and 72 (Open MPI 4.1), 96 (MPICH 4.0), 164 (MPICH 5.0), also where tools have looked at it
+// (MPI_T) before (2026-11).
+constexpr std::uint64_t kBegun = 40 << 10;
+
+struct Line {
+  std::uint64_t begin = 0, end = 0, offset = 0;
+  std::string permissions;
+};
+
+std::optional<Line> read_line(const std::string& text) {
+  Line line;
+  char dash = 0;
+  std::istringstream words(text);
+  words >> std::hex >> line.begin >> dash >> line.end >> line.permissions >> line.offset;
+  if (!words || dash != '-') return std::nullopt;
+  return line;
+}
 
 // The path at the end of "FROM-TO rwxp OFFSET DEVICE INODE      PATH", without what the kernel
 // adds.
@@ -29,20 +54,29 @@ std::string_view path_of(std::string_view line) {
 Mapped read_maps(std::istream& maps) {
   Mapped found;
   std::set<std::string, std::less<>> libraries;
-  for (std::string line; std::getline(maps, line);) {
-    const std::string_view path = path_of(line);
+  std::uint64_t end_of_library = 0;
+  for (std::string text; std::getline(maps, text);) {
+    const auto line = read_line(text);
+    if (!line) continue;
+    const std::string_view path = path_of(text);
     const std::string_view name = path.substr(path.rfind('/') + 1);
-    if (name.starts_with(kFace)) {
-      found.face = true;
-    } else if (name.starts_with(kOwn)) {
+    const bool mpi = is_mpi_library_name(name);
+    if (name == kJoins) {
+      found.joins = true;
+    } else if (name.starts_with(kOwn) && !name.starts_with(kFace)) {
       const std::string_view rest = name.substr(kOwn.size());
       const std::string abi(rest.substr(0, rest.find('-')));
       if (std::find(found.stubs.begin(), found.stubs.end(), abi) == found.stubs.end()) {
         found.stubs.push_back(abi);
       }
-    } else if (is_mpi_library_name(name)) {
+    } else if (name.starts_with("libc.so.") && line->offset == 0) {
+      ++found.c_libraries;
+    } else if (mpi) {
       libraries.emplace(path);
+    } else if (path.empty() && line->begin == end_of_library && line->permissions[1] == 'w') {
+      found.variables.push_back({line->begin, line->end});
     }
+    end_of_library = mpi && line->permissions[1] == 'w' ? line->end : 0;
   }
   for (const std::string& library : libraries) {
     const std::string abi = abi_of(library);
@@ -53,6 +87,24 @@ Mapped read_maps(std::istream& maps) {
     }
   }
   return found;
+}
+
+bool mpi_has_begun(int pid, const Mapped& mapped) {
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  // A word for each page; its top bits say that the page is in memory, or swapped out.
+  constexpr std::uint64_t kThere = std::uint64_t{3} << 62;
+  const std::string path = "/proc/" + std::to_string(pid) + "/pagemap";
+  const FileDescriptor pages(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  for (const Mapped::Span& span : mapped.variables) {
+    std::vector<std::uint64_t> words((span.end - span.begin) / page);
+    const std::size_t size = words.size() * sizeof(std::uint64_t);
+    const auto at = static_cast<off_t>(span.begin / page * sizeof(std::uint64_t));
+    if (pread(pages.get(), words.data(), size, at) != static_cast<ssize_t>(size)) return true;
+    const auto there =
+        std::count_if(words.begin(), words.end(), [](auto word) { return (word & kThere) != 0; });
+    if (static_cast<std::uint64_t>(there) * page >= std::max(kBegun, 3 * page)) return true;
+  }
+  return mapped.variables.empty();
 }
 
 std::optional<Mapped> mapped_in(int pid) {

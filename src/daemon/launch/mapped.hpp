@@ -1,6 +1,7 @@
 // What of MPI and of Isthmus a running process has in its memory, as /proc tells it.
 #pragma once
 
+#include <cstdint>
 #include <istream>
 #include <optional>
 #include <string>
@@ -8,17 +9,28 @@
 
 namespace isthmus::daemon {
 
-/// The files mapped by a process that matter here.
+/// The mappings of a process that matter here.
 struct Mapped {
-  bool face = false;               ///< a face: the program's MPI calls come through Isthmus
+  bool joins = false;              ///< it joins the grid, or has: MPI_Init came to Isthmus
   std::vector<std::string> stubs;  ///< ABIs of the entry stubs: "ompi"
   /// Path of an MPI library for which there is no stub in the process; empty: none.
   std::string bare_library;
   bool covered_library = false;  ///< an MPI library for which there is one
+  /// Where the MPI libraries' variables are that begin as zeros.
+  struct Span {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+  };
+  std::vector<Span> variables;
+  int c_libraries = 0;  ///< copies of the C library: more than one where dlmopen was called
 };
 
 /// Reads the lines of /proc/PID/maps.
 Mapped read_maps(std::istream& maps);
+/// Whether an MPI library of the process has begun, as its MPI_Init does: it has written to many of
+/// its variables. True also where that cannot be seen.
+bool mpi_has_begun(int pid, const Mapped& mapped);
+
 /// Of a process; nothing when it has ended, or is not ours to look at.
 std::optional<Mapped> mapped_in(int pid);
 

@@ -78,6 +78,12 @@ std::optional<MpiLibrary> ask_mpi4py(const std::string& python, const Site& site
   return std::nullopt;
 }
 
+// Without a symbol table, only the text of what MPI libraries say is left.
+bool holds_mpi(const ElfFile& elf) {
+  if (!elf.has_symbols()) return elf.holds("MPI_COMM_WORLD");
+  return elf.contains("MPI_Init") || elf.contains("PMPI_Init") || elf.contains("mpi_init_");
+}
+
 // "libmpi.so.40 => /usr/lib/libmpi.so.40 (0x...)" or "libmpi.so.40 => not found".
 std::optional<MpiLibrary> library_in_listing(const std::string& listing, const std::string& path,
                                              const Site& site) {
@@ -107,7 +113,7 @@ std::optional<MpiLibrary> library_of_elf(const std::string& path, const ElfFile&
   }
   const std::string loader = elf.interpreter();
   if (loader.empty()) {
-    if (elf.contains("MPI_Init") || elf.contains("PMPI_Init") || elf.contains("mpi_init_")) {
+    if (holds_mpi(elf)) {
       throw Unwearable(
           "\"" + path + "\" on " + place(site) +
               " is statically linked; Isthmus needs a program linked dynamically to its "
@@ -174,12 +180,11 @@ bool is_python(const std::string& path) {
   return fs::path(path).filename().string().starts_with("python");
 }
 
-std::optional<MpiLibrary> library_of_program(std::string path, const Site& site) {
+std::string executed_file(std::string path, const Site& site) {
   for (int depth = 0; depth < kMaxInterpreters; ++depth) {
-    if (is_python(path)) return ask_mpi4py(path, site);
-    if (const auto elf = ElfFile::open(path)) return library_of_elf(path, *elf, site);
+    if (is_python(path) || ElfFile::open(path)) return path;
     std::vector<std::string> words = interpreter_line(path);
-    if (words.empty()) return std::nullopt;  // execve's failure will say so, or a shell takes it
+    if (words.empty()) return path;  // execve's failure will say so, or a shell takes it
     std::size_t at = 0;
     if (fs::path(words.front()).filename() == "env") {
       // env's own options and assignments stand before the name of the program.
@@ -188,11 +193,18 @@ std::optional<MpiLibrary> library_of_program(std::string path, const Site& site)
              (words[at].starts_with('-') || words[at].find('=') != std::string::npos)) {
         ++at;
       }
-      if (at == words.size()) return std::nullopt;
+      if (at == words.size()) return path;
     }
     path = find_program(words[at], site);
   }
-  return std::nullopt;
+  return path;
+}
+
+std::optional<MpiLibrary> library_of_program(const std::string& path, const Site& site) {
+  const std::string file = executed_file(path, site);
+  if (is_python(file)) return ask_mpi4py(file, site);
+  const auto elf = ElfFile::open(file);
+  return elf ? library_of_elf(file, *elf, site) : std::nullopt;
 }
 
 Program inspect_program(const std::vector<std::string>& argv, const Site& site) {

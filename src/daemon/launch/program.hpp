@@ -30,9 +30,12 @@ std::string find_program(const std::string& name, const Site& site);
 /// Whether a program is a Python interpreter, by its name.
 bool is_python(const std::string& path);
 
+/// What runs when the program at `path` is started: the file itself, or a script's interpreter.
+std::string executed_file(std::string path, const Site& site);
+
 /// The MPI library that the program at `path` itself uses, or the interpreter of the script there.
 /// Throws as inspect_program.
-std::optional<MpiLibrary> library_of_program(std::string path, const Site& site);
+std::optional<MpiLibrary> library_of_program(const std::string& path, const Site& site);
 
 /// Finds argv[0] and its MPI library: by the dynamic loader's own account for compiled programs,
 /// by asking mpi4py for Python; scripts and wrappers use what they start (wrapped_program.hpp).

@@ -27,10 +27,10 @@ using std::chrono::milliseconds;
 
 // Soon at first: a short program should not be over before it is looked at.
 constexpr milliseconds kFirstPause{50};
-constexpr milliseconds kMaxPause{1000};
-// A process that has MPI without Isthmus may be a tool that asks the library for its version and
-// ends; one that lives for so long computes.
-constexpr milliseconds kPatience{1000};
+constexpr milliseconds kMaxPause{500};
+// A process in which MPI has begun without Isthmus may be a tool that ends at once; one that lives
+// longer computes.
+constexpr milliseconds kPatience{500};
 constexpr milliseconds kReportLimit{5000};
 
 // Tells when the rank has ended, at once where the kernel lets (Linux 5.3).

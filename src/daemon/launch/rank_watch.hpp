@@ -1,6 +1,6 @@
-// A rank that is started but whose MPI calls do not come through Isthmus would compute the whole
-// job by itself, beside those of the other clusters. A process beside each rank looks for that
-// until the rank's MPI calls come through, and ends the job if they do not.
+// A rank whose MPI_Init does not come to Isthmus would compute the whole job in its cluster, beside
+// the other clusters. A process beside each rank looks for that until the rank joins the grid. It
+// ends the job soon after the native library has begun without that.
 #pragma once
 
 #include <sys/types.h>

@@ -6,6 +6,7 @@
 
 #include "daemon/agent/host.hpp"
 #include "daemon/launch/argv_file.hpp"
+#include "daemon/launch/elevation.hpp"
 #include "daemon/launch/failure.hpp"
 #include "daemon/launch/launcher.hpp"
 #include "daemon/launch/rank_environment.hpp"
@@ -65,6 +66,7 @@ Inspection SpawnPlanner::find_all(const std::vector<std::string>& argv,
   if (result.launcher.kind == LauncherKind::Srun && library) {
     result.launcher.pmi = find_pmi(result.launcher, *library, site_);
   }
+  if (const auto why = why_not_in_grid(result.program.path, site_); why && !alone_) throw *why;
   if (library) {
     result.stub = alone_ ? find_psets(*library, libdir_) : find_stub(*library, libdir_);
     result.library = library->path;

@@ -1,0 +1,42 @@
+// Programs that run with more rights than their user: the dynamic linker preloads nothing into
+// them.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <optional>
+#include <string>
+
+#include "daemon/launch/failure.hpp"
+#include "daemon/launch/program.hpp"
+
+namespace isthmus::daemon {
+
+/// What decides on it, of a file and of the process that starts it (execve(2), capabilities(7)).
+struct Elevation {
+  mode_t mode = 0;
+  uid_t owner = 0;
+  gid_t group = 0;
+  bool capabilities = false;       ///< the file gives some
+  bool nosuid = false;             ///< the file's mount
+  bool no_new_privileges = false;  ///< of the process: bits count for nothing, capabilities do
+  uid_t user = 0;                  ///< the process's real ones
+  gid_t user_group = 0;
+};
+
+/// What gives the program more rights ("has file capabilities"), with the remedy's command for the
+/// file `path`; nothing where it gets none.
+struct Elevated {
+  std::string what;
+  std::string remedy;
+};
+std::optional<Elevated> elevated(const Elevation& elevation, const std::string& path);
+
+/// The same of a file, for this process. Nothing also where the file cannot be examined.
+std::optional<Elevated> elevated(const std::string& path);
+
+/// Says so where the program at `path`, or the interpreter of the script there, uses MPI and is
+/// elevated, and so cannot be part of a grid. Throws as inspect_program.
+std::optional<Failure> why_not_in_grid(const std::string& path, const Site& site);
+
+}  // namespace isthmus::daemon
