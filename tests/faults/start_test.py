@@ -1,7 +1,12 @@
 """What is wrong before the first rank runs."""
 
+import os
+import shutil
 import socket
 import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 from faulty import Grid, check, wrapped
@@ -155,3 +160,31 @@ def test_wrong_secret(grid: Grid, tmp_path):
     grid.write(f"[cluster.east]\n[cluster.west]\nprefix = '{other}'\n")
     done = grid.run("-g", "grid.toml", "-n", 2, "hostname")
     check(done, 1, "cluster east", "secret")
+
+
+def installed_at(prefix: Path, grid: Grid) -> None:
+    """An Isthmus at `prefix`, and a grid of two clusters that use it."""
+    libdir = Path(os.environ.get("ISTHMUS_LIBDIR") or Path(sys.prefix) / "lib" / "isthmus")
+    (prefix / "bin").mkdir(parents=True)
+    shutil.copy(find_isthmusd(), prefix / "bin" / "isthmusd")
+    (prefix / "lib").mkdir()
+    (prefix / "lib" / "isthmus").symlink_to(libdir)
+    grid.write("".join(f"[cluster.{c}]\nprefix = '{prefix}'\n" for c in ("east", "west")))
+    grid.environment.pop("ISTHMUS_LIBDIR", None)
+
+
+# LD_PRELOAD is split at both.
+@pytest.mark.parametrize("name", ["with blank", "with:colon"])
+@pytest.mark.parametrize("mpi", ["ompi", "mpich"])
+def test_installed_below_a_blank_or_colon(grid: Grid, program, tmp_path, mpi, name):
+    installed_at(tmp_path / name, grid)
+    done = grid.run("-g", "grid.toml", "-n", 2, program(mpi), "fine")
+    assert (done.returncode, done.stdout) == (0, "up 2\n"), done.stderr
+
+
+def test_no_folder_without_a_blank(grid: Grid, program, tmp_path):
+    installed_at(tmp_path / "with blank", grid)
+    with tempfile.TemporaryDirectory(prefix="a b", dir="/tmp") as private:
+        grid.environment["XDG_RUNTIME_DIR"] = private
+        done = grid.run("-g", "grid.toml", "-n", 2, program("mpich"), "fine")
+    check(done, 1, "with a blank or a colon in its name", "LD_PRELOAD", "XDG_RUNTIME_DIR")

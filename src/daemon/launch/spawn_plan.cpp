@@ -14,6 +14,35 @@
 
 namespace isthmus::daemon {
 
+namespace {
+
+namespace fs = std::filesystem;
+
+bool fits_preload(const std::string& path) { return path.find_first_of(" :") == std::string::npos; }
+
+// LD_PRELOAD is split at blanks and colons, so a stub below such a folder gets another name.
+std::string preloadable(const std::string& stub, bool here, const std::string& private_folder) {
+  if (fits_preload(stub)) return stub;
+  const fs::path link = fs::path(private_folder) / fs::path(stub).filename();
+  if (!here || !fits_preload(link.string())) {
+    throw Failure("Isthmus is installed below a folder with a blank or a colon in its name on " +
+                      host_name() + " (\"" + stub +
+                      "\"), at which LD_PRELOAD is split, so it cannot be preloaded.",
+                  here ? "Install it elsewhere, or name a folder without them in XDG_RUNTIME_DIR."
+                       : "Install it elsewhere, since ranks run on other hosts, too.");
+  }
+  std::error_code error;
+  fs::create_symlink(stub, link, error);
+  if (error && error != std::errc::file_exists) {  // an earlier spawn of this job has made it
+    throw Failure(
+        "\"" + link.string() + "\" cannot be made on " + host_name() + ": " + error.message() + ".",
+        "See whether that file system is full.");
+  }
+  return link.string();
+}
+
+}  // namespace
+
 SpawnPlanner::SpawnPlanner(ConfigureRequest configure, std::string self, int hangup_fd)
     : configure_(std::move(configure)),
       self_(std::move(self)),
@@ -124,6 +153,8 @@ ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const Surroundings& ar
   launch.hosts = configure_.hosts;
   launch.stdin_to_first = request.has_stdin;
 
+  launch.here = ranks_are_here(chosen->launcher);
+
   RankSetup setup;
   setup.job = configure_.job;
   setup.cluster = configure_.cluster;
@@ -137,7 +168,7 @@ ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const Surroundings& ar
     setup.world = around.world_json;
     setup.libdir = libdir_;
   }
-  setup.stub = chosen->stub;
+  setup.stub = preloadable(chosen->stub, launch.here, around.runtime_dir);
   setup.library = chosen->library;
   setup.wdir = site_.directory;
   setup.tag_output = request.tag_output;
@@ -148,7 +179,6 @@ ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const Surroundings& ar
   child.environment = site_.environment;
   launch.forwarded = set_rank_environment(setup, child.environment);
   for (const auto& [name, value] : configure_.env) launch.forwarded.push_back(name);
-  launch.here = ranks_are_here(chosen->launcher);
   for (std::size_t part = 0; launch.here && part < launch.parts.size(); ++part) {
     if (!is_long(launch.parts[part].argv)) continue;
     launch.parts[part].argv_file = around.runtime_dir + "/argv" + std::to_string(part);
