@@ -2,9 +2,9 @@
  * the program first: a program's own function named sendmsg, or HMAC, would be called in the place
  * of the C library's or OpenSSL's. Natively such a program is right, so over a grid it is, too.
  *
- * Runs before any other code of the library (DT_INIT), in the stubs and in the faces. What stands
- * in front on purpose stays there: what is preloaded before the stub, a sanitizer, and what a
- * program may replace for all libraries (`shared`). */
+ * Runs before any other code of the library (DT_INIT), in the stubs and in the faces. It leaves
+ * three kinds as they are: libraries that are preloaded before the stub, sanitizers, and functions
+ * that a program may replace for all libraries (`shared`). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <elf.h>

@@ -1,7 +1,6 @@
-/* What is opened with RTLD_DEEPBIND (all that Julia and MATLAB open; what Python opens, where it is
- * told to) looks for names in its own dependencies first: it would find the MPI library's functions
- * in front of the stub's. So those names that the stub has are bound again. All others stay as the
- * program wants them. */
+/* A library that is opened with RTLD_DEEPBIND looks for names in its own dependencies first. It
+ * would find the MPI library's functions in front of the stub's. Julia and MATLAB open everything
+ * so. The stub's own names are bound again; all others stay as the program wants them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <string.h>
@@ -53,8 +52,8 @@ static void* open_deep(const char* path, int flags) {
   return library;
 }
 
-/* Where a library is searched for depends on who calls dlopen, so that is jumped to, and can be
- * asked beforehand only. */
+/* The C library's dlopen searches as its caller is built to. So the caller must jump to it, and
+ * this only says where to. */
 struct isthmus_jump isthmus_dlopen_jump(const char* name, int flags) {
   struct isthmus_jump jump = {(void*)real_dlopen(), flags};
   if (!(flags & RTLD_DEEPBIND) || !isthmus_in_grid()) return jump;

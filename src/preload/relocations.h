@@ -1,6 +1,6 @@
-/* Where the dynamic linker has bound a loaded library's references to other libraries, and how to
- * bind them elsewhere. Calls no function of another library but the given ones: while a library
- * binds itself, names of the C library may still lead into the program. */
+/* Binds references of a loaded library to other libraries elsewhere than the dynamic linker has.
+ * Calls no function of another library but the given ones: while a library binds itself, names of
+ * the C library may still lead into the program. */
 #ifndef ISTHMUS_PRELOAD_RELOCATIONS_H
 #define ISTHMUS_PRELOAD_RELOCATIONS_H
 
@@ -19,7 +19,7 @@ struct isthmus_object {
 };
 
 /* Reads what the linker keeps of a library whose file is mapped from `header` on. Returns 0 where
- * that is no library. */
+ * there is none. */
 int isthmus_read_object(const ElfW(Ehdr) * header, struct isthmus_object* object);
 
 /* The library file that a reference names with its version; 0 where it names none. */

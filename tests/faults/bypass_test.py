@@ -117,6 +117,17 @@ def test_a_program_with_more_rights(grid: Grid, program, open_folder, rights, be
     assert (done.returncode, done.stdout) == (0, "up 2\n"), done.stderr
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs programs as another user")
+def test_a_wrapper_that_changes_the_user(grid: Grid, program, open_folder) -> None:
+    """As su and sudo do: the environment is another, and the program no child of its launcher."""
+    app = open_folder / "app"
+    shutil.copy(program("mpich"), app)
+    change = f"setpriv --reuid={USER} --regid={USER} --clear-groups env -i HOME=/tmp PATH=/usr/bin"
+    start = script(open_folder, f'{change} "$@"\nexit $?')
+    done = grid.run(*at_home("mpich", grid), "-n", 2, "--wdir", open_folder, start, app, *HANG)
+    check(done, 1, f'"{app}"', "another user", "sudo")
+
+
 OPENED = Path(__file__).with_name("opened.c")
 
 

@@ -16,7 +16,7 @@ ENTRY = mpis.ROOT / "src" / "preload"
 LIBRARIES = [mpis.ALL[name] for name in ("openmpi4", "mpich4")]
 EACH = pytest.mark.parametrize("mpi", LIBRARIES, ids=lambda mpi: mpi.name)
 
-# What a program may replace for all libraries of its process, and what binds the rest
+# A program may replace these for all libraries of its process, or they bind the others
 # (src/preload/bind.c).
 SHARED = {
     *("malloc", "calloc", "realloc", "reallocarray", "free", "aligned_alloc", "memalign"),

@@ -45,6 +45,21 @@ bool is_same_rank(const Environment& process, const Environment& rank) {
   return true;
 }
 
+// sudo and su keep neither LD_PRELOAD nor, mostly, what tells a rank.
+constexpr const char* kAnotherUser =
+    "it runs as another user than Isthmus, and what changed the user (sudo, su) has taken "
+    "Isthmus's "
+    "variables from its environment. Start `isthmus run` as that user";
+
+bool is_of_another_user(pid_t pid) {
+  std::ifstream file(folder_of(pid) / "status");
+  uid_t real = 0;
+  for (std::string word; file >> word;) {
+    if (word == "Uid:") return file >> real && real != getuid();
+  }
+  return false;
+}
+
 std::string why(pid_t pid, const Mapped& mapped, const std::optional<Environment>& process,
                 const Environment& rank) {
   if (mapped.bare_library.empty() && !mapped.covered_library) {
@@ -107,21 +122,24 @@ bool RankView::has_mpi_inside(pid_t pid) {
   return at->second;
 }
 
-// A process that runs with more rights than its user shows neither its memory nor its executable.
-void RankView::look_at_elevated(pid_t pid, Sighting& found) const {
+// A process that runs as another user, or with more rights than its user, hides its memory and its
+// executable. It shows its command line. In a container that names another file.
+void RankView::look_from_outside(pid_t pid, Sighting& found) const {
   std::ifstream file(folder_of(pid) / "cmdline");
   std::string name;
-  if (found.bypass != 0 || !std::getline(file, name, '\0') || name.empty()) return;
+  if (found.bypass != 0 || in_container_) return;
+  if (!std::getline(file, name, '\0') || name.empty()) return;
   Site site;
   site.host = host_name();
   site.environment = environment_;
   if (name.front() != '/') site.directory = environment_.get("PWD").value_or("");
   try {
-    const auto why = why_not_in_grid(find_program(name, site), site);
-    if (!why) return;
+    const std::string path = find_program(name, site);
+    const auto why = why_not_in_grid(path, site);
+    if (!why && (!is_of_another_user(pid) || !library_of_program(path, site))) return;
     found.bypass = pid;
-    found.program = name;
-    found.reason = std::string(why->what()) + " " + why->remedy();
+    found.program = path;
+    found.reason = why ? std::string(why->what()) + " " + why->remedy() : kAnotherUser;
   } catch (const Failure&) {
     return;  // it is not what started there, or something else is wrong with it
   }
@@ -130,16 +148,19 @@ void RankView::look_at_elevated(pid_t pid, Sighting& found) const {
 void RankView::look(pid_t pid, Sighting& found) {
   in_container_ = in_container_ || fs::path(executable(pid)).filename() == "podman";
   const auto mapped = mapped_in(pid);
-  if (!mapped) look_at_elevated(pid, found);
+  if (!mapped) look_from_outside(pid, found);
   if (mapped && mapped->joins) found.through = true;
   if (mapped && !mapped->joins) {
     const auto process = Environment::of_process(pid);
     const bool has_library = !mapped->bare_library.empty() || mapped->covered_library;
     const bool suspect = has_library ? mpi_has_begun(pid, *mapped) : has_mpi_inside(pid);
-    if (suspect && found.bypass == 0 && (pid == rank_ || (process && is_rank(*process)))) {
-      found.bypass = pid;
-      found.program = executable(pid);
-      found.reason = why(pid, *mapped, process, environment_);
+    if (suspect && found.bypass == 0) {
+      const bool other = is_of_another_user(pid) && !in_container_;
+      if (pid == rank_ || other || (process && is_rank(*process))) {
+        found.bypass = pid;
+        found.program = executable(pid);
+        found.reason = other ? kAnotherUser : why(pid, *mapped, process, environment_);
+      }
     }
     // An MPI program that keeps what it was given from its children: they are no ranks.
     if (mapped->covered_library && process && !process->get("ISTHMUS_WORLD")) return;

@@ -32,7 +32,7 @@ class RankView {
 
  private:
   void look(pid_t pid, Sighting& found);
-  void look_at_elevated(pid_t pid, Sighting& found) const;
+  void look_from_outside(pid_t pid, Sighting& found) const;
   void look_into_containers(Sighting& found);
   bool is_rank(const Environment& process) const;
   bool has_mpi_inside(pid_t pid);

@@ -12,7 +12,7 @@
 
 namespace isthmus::daemon {
 
-/// What decides on it, of a file and of the process that starts it (execve(2), capabilities(7)).
+/// The file and the process that starts it, as far as they decide (execve(2), capabilities(7)).
 struct Elevation {
   mode_t mode = 0;
   uid_t owner = 0;
@@ -24,15 +24,15 @@ struct Elevation {
   gid_t user_group = 0;
 };
 
-/// What gives the program more rights ("has file capabilities"), with the remedy's command for the
-/// file `path`; nothing where it gets none.
+/// The cause of more rights ("has file capabilities"), and the command that takes them away.
 struct Elevated {
   std::string what;
   std::string remedy;
 };
+/// Nothing where the program gets no more rights. `path` is for the command.
 std::optional<Elevated> elevated(const Elevation& elevation, const std::string& path);
 
-/// The same of a file, for this process. Nothing also where the file cannot be examined.
+/// The same for a file that this process would start; nothing where it cannot be examined.
 std::optional<Elevated> elevated(const std::string& path);
 
 /// Says so where the program at `path`, or the interpreter of the script there, uses MPI and is

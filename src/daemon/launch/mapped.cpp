@@ -19,9 +19,8 @@ constexpr std::string_view kOwn = "libisthmus-";
 constexpr std::string_view kFace = "libisthmus-face-";
 constexpr std::string_view kJoins = "memfd:isthmus-joins";  // mpi/making/init.cpp
 
-// What an MPI library has written of its variables before MPI_Init is called, and after it: 0 to 16
-// KiB, and 72 (Open MPI 4.1), 96 (MPICH 4.0), 164 (MPICH 5.0), also where tools have looked at it
-// (MPI_T) before (2026-11).
+// Before MPI_Init a library has written to 0 to 16 KiB of its variables, also where tools have
+// asked it things (MPI_T). After it: 72 (Open MPI 4.1), 96 (MPICH 4.0), 164 (MPICH 5.0; 2026-11).
 constexpr std::uint64_t kBegun = 40 << 10;
 
 struct Line {

@@ -16,7 +16,7 @@ struct Mapped {
   /// Path of an MPI library for which there is no stub in the process; empty: none.
   std::string bare_library;
   bool covered_library = false;  ///< an MPI library for which there is one
-  /// Where the MPI libraries' variables are that begin as zeros.
+  /// The MPI libraries' variables that begin as zeros.
   struct Span {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;

@@ -30,7 +30,7 @@ std::string find_program(const std::string& name, const Site& site);
 /// Whether a program is a Python interpreter, by its name.
 bool is_python(const std::string& path);
 
-/// What runs when the program at `path` is started: the file itself, or a script's interpreter.
+/// The file that the kernel runs for the program at `path`: itself, or a script's interpreter.
 std::string executed_file(std::string path, const Site& site);
 
 /// The MPI library that the program at `path` itself uses, or the interpreter of the script there.
