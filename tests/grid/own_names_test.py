@@ -88,3 +88,27 @@ def test_one_name(isthmus, mpi: mpis.Mpi, name: str, tmp_path: Path) -> None:
     mpis.compile_to(program, mpi.cc, f"-DNAME={name}", "-rdynamic", HERE / "one_name.c")
     done = isthmus("run", "--timeout", 60, "-n", 2, program)
     assert (done.returncode, done.stdout) == (0, "2 of 2, called 0\n" * 2), done.stderr
+
+
+@EACH
+def test_what_is_preloaded_stays_in_front(isthmus, mpi: mpis.Mpi, tmp_path: Path) -> None:
+    """Tools that look at calls of the C library see those of Isthmus, too."""
+    tool = tmp_path / "libtool.so"
+    source = tmp_path / "tool.c"
+    source.write_text("""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+int epoll_create1(int flags) {
+  Dl_info caller;
+  dladdr(__builtin_return_address(0), &caller);
+  dprintf(2, "seen from %s\\n", caller.dli_fname);
+  return ((int (*)(int))dlsym(RTLD_NEXT, "epoll_create1"))(flags);
+}
+""")
+    mpis.compile_to(tool, "cc", "-shared", "-fPIC", source)
+    program = tmp_path / "one_name"
+    mpis.compile_to(program, mpi.cc, "-DNAME=sendmsg", HERE / "one_name.c")
+    done = isthmus("run", "--timeout", 60, "-n", 2, "-x", f"LD_PRELOAD={tool}", program)
+    assert (done.returncode, done.stdout) == (0, "2 of 2, called 0\n" * 2), done.stderr
+    assert re.search(r"seen from .*/libisthmus-face-", done.stderr), done.stderr
