@@ -10,6 +10,10 @@
 #include "relocations.h"
 #include "stub.h"
 
+/* Where the stub begins and ends in memory. */
+extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
 static const void* file_of(const void* address) {
   Dl_info info;
   return dladdr(address, &info) ? info.dli_fbase : 0;
@@ -19,7 +23,7 @@ static ElfW(Addr) stub_choice(const struct isthmus_object* object, const ElfW(Sy
                               ElfW(Addr) now, void* stub) {
   (void)now;
   const void* found = isthmus_look_up(stub, object->names + symbol->st_name);
-  return found && file_of(found) == file_of(isthmus_slots) ? (ElfW(Addr))found : 0;
+  return found >= (const void*)&__ehdr_start && found < (const void*)_end ? (ElfW(Addr))found : 0;
 }
 
 static void bind_to_stub(const struct link_map* map) {
