@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -105,6 +106,12 @@ def pythons() -> dict[str, str]:
 
 
 WITHOUT_SESSIONS = {"openmpi4"}
+
+
+def ranks_of(program: Path) -> list[int]:
+    """The numbers of ranks that its head names."""
+    found = re.search(r"ranks: ([\d ]+)", program.read_text()[:2000])
+    return [int(n) for n in found.group(1).split()] if found else [4]
 
 
 def needs_sessions(program: Path) -> bool:

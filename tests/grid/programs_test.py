@@ -18,7 +18,6 @@ says: a new program changes nothing for the others. Those in Fortran meet all of
 
 from __future__ import annotations
 
-import re
 import zlib
 from pathlib import Path
 
@@ -33,14 +32,9 @@ SINGLE, MIXED = mpis.SINGLE, mpis.MIXED
 FORTRAN_PAIRS = [("openmpi4", "openmpi4"), ("mpich4", "mpich4"), ("mpich4", "openmpi4")]
 
 
-def ranks_of(program: Path) -> list[int]:
-    found = re.search(r"ranks: ([\d ]+)", program.read_text()[:2000])
-    return [int(n) for n in found.group(1).split()] if found else [4]
-
-
 def runs(programs: list[Path], *, everything: bool = False) -> list[tuple[Path, int]]:
     def numbers(program: Path) -> list[int]:
-        every = ranks_of(program)
+        every = mpis.ranks_of(program)
         return every if everything else list(dict.fromkeys((every[0], every[-1])))
 
     return [(program, ranks) for program in programs for ranks in numbers(program)]
@@ -73,12 +67,14 @@ def pairs_for(program: Path, ranks: int) -> list[tuple[str, str]]:
     number = zlib.crc32(f"{program.relative_to(mpis.PROGRAMS)} {ranks}".encode())
     single, mixed = ([pair for pair in pairs if fits(program, pair)] for pairs in (SINGLE, MIXED))
     of_one, of_two = single[number % len(single)], mixed[number % len(mixed)]
-    return [of_one if (ranks_of(program).index(ranks) + len(program.name)) % 2 == 0 else of_two]
+    return [
+        of_one if (mpis.ranks_of(program).index(ranks) + len(program.name)) % 2 == 0 else of_two
+    ]
 
 
 def fortran_pairs_for(program: Path, ranks: int) -> list[tuple[str, str]]:
     """A program meets all: Open MPI with its first number of ranks, the others with its last."""
-    every = ranks_of(program)
+    every = mpis.ranks_of(program)
     return [
         pair
         for pair in FORTRAN_PAIRS
@@ -89,7 +85,11 @@ def fortran_pairs_for(program: Path, ranks: int) -> list[tuple[str, str]]:
 def mapped_pairs_for(program: Path, ranks: int) -> list[tuple[str, str]]:
     """Of a fourth of the programs, with its most ranks, the library or pair that test_c has."""
     number = zlib.crc32(f"map {program.relative_to(mpis.PROGRAMS)}".encode())
-    return pairs_for(program, ranks) if number % 4 == 0 and ranks == max(ranks_of(program)) else []
+    return (
+        pairs_for(program, ranks)
+        if number % 4 == 0 and ranks == max(mpis.ranks_of(program))
+        else []
+    )
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -51,26 +51,47 @@ def command(mpi: str, program: Path) -> list[object]:
     return [mpis.ALL[mpi].build(program, BUILT)]
 
 
-def run(lab, testbed: str, libraries: Sequence[str], program: Path, seconds: float = 120) -> str:
-    """One program over all sites, each under its own library; what it printed. Ends in time."""
-    return run_on(lab, sites(testbed), nodes(testbed), libraries, program, seconds)
+def shares(program: Path, clusters: str, each: int) -> dict[str, int]:
+    """Ranks by cluster, of a number that the program's head names: the largest for which there is
+    room, over as many of the clusters as it reaches, the last one too. Empty: there is none."""
+    fitting = [n for n in mpis.ranks_of(program) if 2 <= n <= each * len(clusters)]
+    if not fitting:
+        return {}
+    ranks = max(fitting)
+    used = clusters if ranks >= len(clusters) else clusters[: ranks - 1] + clusters[-1]
+    return {c: (ranks + i) // len(used) for i, c in enumerate(used)}
 
 
-def run_on(
+def run_by_head(
     lab, clusters: str, each: int, libraries: Sequence[str], program: Path, seconds: float, *options
 ) -> str:
-    """As `run`, with options of `isthmus run`, and so many ranks of each cluster."""
+    """Like `run`, with the number of ranks that the program's head names; `options` of
+    `isthmus run`."""
+    words: list[object] = []
+    of_cluster = dict(zip(clusters, libraries, strict=False))
+    for site, ranks in shares(program, clusters, each).items():
+        words += [":"] if words else []
+        words += ["--on", site, "-n", ranks, *command(of_cluster[site], program)]
+    return _done(lab, seconds, *options, *words)
+
+
+def run(lab, testbed: str, libraries: Sequence[str], program: Path, seconds: float = 120) -> str:
+    """One program over all sites, each under its own library, a rank on each node; what it
+    printed. Ends in time."""
     words: list[object] = []
     if len(set(libraries)) == 1:
         words = command(libraries[0], program)
     else:
-        for site, mpi in zip(clusters, libraries, strict=True):
+        for site, mpi in zip(sites(testbed), libraries, strict=True):
             words += [":"] if words else []
-            words += ["--on", site, "-n", each, *command(mpi, program)]
-    if options:
-        options = (*options, "-n", each * len(clusters)) if words[0] != "--on" else options
+            words += ["--on", site, "-n", nodes(testbed), *command(mpi, program)]
+    return _done(lab, seconds, *words)
+
+
+def _done(lab, seconds: float, *words: object) -> str:
+    """What `isthmus run` printed with these words."""
     done = lab.exec(
-        sys.executable, "-m", "isthmus", "run", "--timeout", seconds, *options, *words,
+        sys.executable, "-m", "isthmus", "run", "--timeout", seconds, *words,
         timeout=seconds + 60,
     )  # fmt: skip
     assert done.returncode == 0, f"{done.stdout[-4000:]}\n--- stderr\n{done.stderr[-4000:]}"
