@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -265,6 +266,17 @@ def test_a_benchmark_that_leaves_nothing_is_told():
         "isthmus bench p2p --testbed x y ended with status 2, and left nothing"
     ]
     assert [found.value for found in outcome.findings] == [None, None]
+
+
+def test_a_contestant_that_failed_is_told():
+    results = Results({"tcp": "TCP"}, [Run("tcp", 0, Task("pingpong", 8, 1), 1, (100e-6,))])
+    results.failed.append("relay-ssh")
+    recipe = replace(LATENCY, claims=(LATENCY.claims[0],))
+    outcome = play.play(recipe, False, None, lambda _: None, leaves(results))
+    assert outcome.failures == ["isthmus bench p2p --testbed x y: relay-ssh could not be measured"]
+    assert not outcome.shown
+    results.failed.clear()
+    assert play.play(recipe, False, None, lambda _: None, leaves(results)).shown
 
 
 @pytest.mark.parametrize(("sense", "well"), [("at least", False), ("at most", True), ("", None)])

@@ -98,7 +98,11 @@ def _tunnel(folder: Path, near: End, zipper: End, target: str) -> Iterator[None]
         )
     config = folder / "sshd_config"
     config.write_text(_SSHD.format(port=_SSH_PORT, folder=folder))
-    serve = [str(_find("sshd")), "-D", "-e", "-f", str(config)]
+    # Where no sshd has run, its folder for the separation of privileges is not there: this one has
+    # a /run of its own, which ends with it.
+    script = 'mount -t tmpfs none /run && mkdir -m 755 /run/sshd && exec "$@"'
+    serve = ["unshare", "--mount", "sh", "-c", script, "sh"]
+    serve += [str(_find("sshd")), "-D", "-e", "-f", str(config)]
     options = ("BatchMode=yes", "StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null")
     dial = [str(_find("ssh")), "-F", "none", "-i", str(folder / "key"), "-p", str(_SSH_PORT)]
     dial += [word for option in options for word in ("-o", option)]

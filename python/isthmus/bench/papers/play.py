@@ -30,7 +30,7 @@ class Finding:
 
 @dataclass
 class Outcome:
-    """`failures` are measurements that left nothing."""
+    """`failures` are measurements and contestants that left nothing."""
 
     recipe: Recipe
     findings: list[Finding] = field(default_factory=list)
@@ -60,7 +60,7 @@ def play(
     run: Run = isthmus_bench,
 ) -> Outcome:
     """Never raises for what a benchmark does. A benchmark whose limits fall short (status 1) still
-    has shown the figure."""
+    has shown the figure; one without a contestant has not."""
     outcome, measured = Outcome(recipe), Measured()
     with tempfile.TemporaryDirectory(prefix="isthmus-papers-") as folder:
         for name, measurement in recipe.measurements.items():
@@ -75,6 +75,11 @@ def play(
                 outcome.failures.append(
                     f"isthmus bench {' '.join(words)} ended with status {status}, and left nothing"
                 )
+            else:
+                outcome.failures += [
+                    f"isthmus bench {' '.join(words)}: {key} could not be measured"
+                    for key in measured.found[name].failed
+                ]
     outcome.findings = [_find(claim, measured) for claim in recipe.claims]
     return outcome
 
