@@ -115,7 +115,7 @@ def stats_table(plan: Plan, stats: Stats) -> None:
             format_bytes(int(count.get("lost_bytes", 0))),
             f"{count.get('streams', 0):.0f}",
             _milliseconds(count.get("min_rtt", 0)),
-            format_rate(8 * count["best_rate"]) if count.get("best_rate") else "",
+            format_rate(float(f"{8 * count['best_rate']:.3g}")) if count.get("best_rate") else "",
         )
     for (node, source, target), count in sorted(stats.crossings.items()):
         ends = f"{plan.cluster_name(source)} -> {plan.cluster_name(target)}"

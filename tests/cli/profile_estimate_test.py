@@ -1,5 +1,7 @@
 """What a program whose profile there is would take elsewhere: other links, places, grids."""
 
+from types import SimpleNamespace
+
 import pytest
 from profiles import BYTES, LINKED, MESSAGES, of_a_ring, ring, written
 
@@ -215,3 +217,21 @@ def test_what_cannot_be_estimated_is_told(monkeypatch, tmp_path) -> None:
     with pytest.raises(RunError, match="estimate failed: isthmusd: no such command"):
         estimates.seconds([problem])
     assert estimates.seconds([]) == {}
+
+
+@pytest.mark.parametrize(
+    ("most", "learned", "words"),
+    [
+        (1.05, False, "fairly sure"),
+        (1.9, True, "fairly sure"),
+        (2.5, True, "a rough guess"),
+        (20, True, "hardly more than a bound"),
+    ],
+)
+def test_wide_bounds_are_never_fairly_sure(most, learned, words):
+    known = SimpleNamespace(seconds=replay.Span(1.0, 1.0, most), learned=learned)
+    assert replay.Prediction.certainty.fget(known) == words
+
+
+def test_times_have_two_digits():
+    assert [verdict._short(times) for times in (1.016, 5.66, 27.81)] == ["1.02", "5.7", "28"]

@@ -13,7 +13,7 @@ from isthmus import networktext
 from isthmus.errors import RunError, UsageError
 from isthmus.grid import ClusterSpec, Grid, LinkSpec
 from isthmus.tune import commands, store
-from isthmus.tune.agreement import judge
+from isthmus.tune.agreement import judge, told
 from isthmus.tune.figures import Figures, best, carried, parse
 
 TWO = Grid(cluster={"a": ClusterSpec(), "b": ClusterSpec()})
@@ -338,3 +338,8 @@ def test_without_a_grid_file_there_is_nothing_to_tune(monkeypatch):
     done = tune()
     assert done.returncode == 2
     assert "there is no grid to tune" in done.stderr
+
+
+@pytest.mark.parametrize(("spread", "words"), [(0.123, "12 %"), (15.35, "a factor of 16.4")])
+def test_large_differences_are_factors(spread, words):
+    assert told(spread) == words

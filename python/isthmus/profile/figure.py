@@ -46,7 +46,7 @@ def draw(profile: Profile, path: Path) -> None:
     program = " : ".join(" ".join(words) for words in profile.program)
     figure.suptitle(program if len(program) < 80 else program[:77] + "...")
     try:
-        figure.savefig(path, dpi=120)
+        figure.savefig(path, dpi=120, bbox_inches="tight")  # no label is cut off
     except OSError as error:
         raise UsageError(
             f"--figure {path}: cannot be written: {error.strerror}",

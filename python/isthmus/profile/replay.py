@@ -28,6 +28,7 @@ _ON_THE_WAY = 1.1
 # wait for each other, all of a halo exchange's, 0.6 of MG's, 0.2 of LU's, which sends ahead
 # (bench/predictions.py); this is their geometric mean.
 _SERIAL = 0.8
+_SURE = 2.0  # between the least and the most, of what was learned
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ class Prediction:
     @property
     def certainty(self) -> str:
         spread = self.seconds.most / self.seconds.least if self.seconds.least else 1.0
-        if self.learned or spread < 1.1:
+        if spread < 1.1 or (self.learned and spread < _SURE):
             return "fairly sure"
         return "a rough guess" if spread < 3 else "hardly more than a bound"
 

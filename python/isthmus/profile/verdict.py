@@ -23,14 +23,17 @@ def verdict(scenario: Scenario, prediction: Prediction | None) -> Iterator[str]:
         return
     times = prediction.slowdown
     yield (
-        f"Over these clusters it takes some {times.likely:.2f} times what the same ranks take in "
-        f"one cluster ({times.least:.2f} to {times.most:.2f}; {prediction.certainty})."
+        f"Over these clusters it takes some {_short(times.likely)} times what the same ranks take "
+        f"in one cluster ({_short(times.least)} to {_short(times.most)}; {prediction.certainty})."
         if times.likely <= _MANY
         else f"Over these clusters it takes more than {_MANY} times what the same ranks take in "
         f"one cluster ({prediction.certainty})."
     )
     if times.likely <= _FIT:
-        yield "It suits a grid."
+        yield (
+            "It suits a grid, if more ranks make it faster in one cluster: the profile of one run "
+            "does not show that."
+        )
     elif times.likely <= _PAYS:
         yield (
             "It bears a grid: a second site pays where its ranks come on top, and does not where "
@@ -55,6 +58,11 @@ def verdict(scenario: Scenario, prediction: Prediction | None) -> Iterator[str]:
         )
     if prediction.learned:
         yield "The waits that were measured are in these figures."
+
+
+def _short(times: float) -> str:
+    """As exact as a model is: two digits, three just above 1."""
+    return f"{times:.2f}" if times < 2 else f"{float(f'{times:.2g}'):g}"
 
 
 def _why(prediction: Prediction) -> str:

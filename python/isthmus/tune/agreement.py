@@ -30,6 +30,11 @@ _PAIR_KEYS = {"latency": ("wan-latency",), "rate": ("wan-rate",), "message": ("m
 _NAMES = {"latency": "latency", "rate": "bandwidth", "message": "cost of a message"}
 
 
+def told(spread: float) -> str:
+    """A relative difference in words: beyond 100 % it is a factor."""
+    return f"{100 * spread:.0f} %" if spread < 1 else f"a factor of {1 + spread:.3g}"
+
+
 @dataclass(frozen=True)
 class Doubt:
     """A figure that is not believed: what of ISTHMUS_NETWORK it would have decided, and why."""
@@ -88,9 +93,7 @@ def _agree(
         spread = 0.0 if slight else abs(values[1] / values[0] - 1)
         worst = max(worst or 0.0, spread)
         if spread > NEAR[key]:
-            text = (
-                f"{what}: the {_NAMES[key]} differs by {100 * spread:.0f} % between the best runs"
-            )
+            text = f"{what}: the {_NAMES[key]} differs by {told(spread)} between the best runs"
             doubts.append(Doubt(names, text))
     return worst
 

@@ -16,7 +16,7 @@ from isthmus.errors import RunError, UsageError
 from isthmus.grid import Grid
 from isthmus.gridoption import GridArgument, grid_file
 from isthmus.tune import store
-from isthmus.tune.agreement import Verdict, judge
+from isthmus.tune.agreement import Verdict, judge, told
 from isthmus.tune.figures import Figures
 from isthmus.tune.measure import measure
 from isthmus.units import format_rate
@@ -101,7 +101,7 @@ def _measured(run: Callable[[], Figures], spec: Grid, passes: int) -> Verdict:
         runs.append(run())
         verdict = judge(runs, spec)
         known = [spread for spread in verdict.spreads if spread is not None]
-        said = f"; the best two runs agree within {_percent(max(known))}" if known else ""
+        said = f"; the two best runs differ by {told(max(known))}" if known else ""
         _tell(f"measured in {time.monotonic() - begun:.0f} s{said}")
         if len(runs) >= passes or (len(runs) > 1 and not verdict.doubts):
             return verdict
@@ -113,7 +113,7 @@ def _tell(sentence: str) -> None:
 
 
 def _percent(spread: float | None) -> str:
-    return "one run" if spread is None else f"{100 * spread:.0f} %"
+    return "one run" if spread is None else told(spread)
 
 
 def _show(verdict: Verdict) -> None:
