@@ -40,6 +40,12 @@ def test_export(monkeypatch):
     assert part.env == {"HERE": "yes", "A": "b=c", "EMPTY": ""}
 
 
+def test_all_ranks_hear_that_topologies_may_move_them():
+    parts = parse_run(["--reorder", "-n", "1", "x", ":", "-n", "1", "y"]).parts
+    assert [part.env["ISTHMUS_REORDER"] for part in parts] == ["1", "1"]
+    assert "ISTHMUS_REORDER" not in parse_run(["x"]).parts[0].env
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

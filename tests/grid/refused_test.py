@@ -44,3 +44,13 @@ def test_the_first_refusal_of_each_function_is_told_once(isthmus, programs, name
         told = f"{function} returns an error to the program: "
         assert done.stderr.count(told) == 1, done.stderr
         assert f"isthmus: rank 0: {told}" in done.stderr
+
+
+def test_a_shared_buffer_that_some_libraries_refuse_is_an_error(isthmus, programs):
+    """Open MPI's ranks would take it: no rank goes on with a wrong result."""
+    source = mpis.PROGRAMS / "coll" / "aliased.c"
+    east, west = (mpis.ALL[name].build(source, programs) for name in ("openmpi4", "mpich4"))
+    parts = ["--on", "east", "-n", 2, east, "x", ":", "--on", "west", "-n", 1, west, "x"]
+    done = isthmus("run", *parts)
+    assert done.returncode != 0
+    assert "the send buffer is the receive buffer" in done.stderr

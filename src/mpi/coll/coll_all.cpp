@@ -53,6 +53,9 @@ int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
     mine = OutBlocks(std::vector<Block>{own}, Copy::Always);
   } else {
     check_data(*call.comm, sendcount, sendtype);
+    if (sendcount > 0 && sendcount == own.count && sendtype == own.type) {
+      check_not_one(sendbuf, own.address);
+    }
     mine = OutBlocks(one_block(sendbuf, sendcount, sendtype));
   }
   InBlocks all(std::move(received), !call.blocking());
@@ -61,14 +64,18 @@ int allgather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
   return launch(std::make_unique<Allgather>(call, std::move(mine), std::move(all)), call);
 }
 
-/// With MPI_IN_PLACE, `sent` is what is received.
-int alltoall(const std::vector<Block>& sent, std::vector<Block> received, bool in_place,
+Copy copy_of(const void* sendbuf, const void* recvbuf) {
+  return are_one(sendbuf, recvbuf) ? Copy::Always : Copy::IfNeeded;
+}
+
+/// With MPI_IN_PLACE, `sent` is what is received. `copy`: what is received may lie there, too.
+int alltoall(const std::vector<Block>& sent, std::vector<Block> received, bool in_place, Copy copy,
              coll::Blocks blocks, const Call& call) {
   if (call.comm->inter) {
     require(!in_place, MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed between two sides");
     return inter_forms::alltoall(sent, std::move(received), call);
   }
-  OutBlocks out(sent, in_place ? Copy::Always : Copy::IfNeeded);
+  OutBlocks out(sent, in_place ? Copy::Always : copy);
   InBlocks in(std::move(received), !call.blocking());
   const auto me = static_cast<std::size_t>(call.comm->rank);
   require(out.sizes()[me] == in.sizes()[me], MPI_ERR_TRUNCATE,
@@ -109,10 +116,14 @@ int alltoall_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     check_not_in_place(recvbuf);
     const bool in_place = sendbuf == MPI_IN_PLACE;
     if (!in_place) check_data(*call.comm, sendcount, sendtype);
+    if (recvcount > 0 && sendcount == recvcount && sendtype == recvtype) {
+      check_not_one(sendbuf, recvbuf);
+    }
     const int ranks = call.comm->size;
     auto received = even_blocks(recvbuf, recvcount, recvtype, ranks);
     const auto sent = in_place ? received : even_blocks(sendbuf, sendcount, sendtype, ranks);
-    return alltoall(sent, std::move(received), in_place, coll::Blocks::Even, call);
+    return alltoall(sent, std::move(received), in_place, copy_of(sendbuf, recvbuf),
+                    coll::Blocks::Even, call);
   });
 }
 
@@ -125,11 +136,15 @@ int alltoall_placed(const void* sendbuf, const Count* sendcounts, const Place* s
     check_not_in_place(recvbuf);
     const bool in_place = sendbuf == MPI_IN_PLACE;
     if (!in_place) check_blocks(*call.comm, call.comm->size, sendcounts, sendplaces, sendtype);
+    if (sendcounts == recvcounts && sendplaces == recvplaces && sendtype == recvtype) {
+      check_not_one(sendbuf, recvbuf);
+    }
     const int ranks = call.comm->size;
     auto received = placed_blocks(recvbuf, recvcounts, recvplaces, recvtype, ranks);
     const auto sent =
         in_place ? received : placed_blocks(sendbuf, sendcounts, sendplaces, sendtype, ranks);
-    return alltoall(sent, std::move(received), in_place, coll::Blocks::Uneven, call);
+    return alltoall(sent, std::move(received), in_place, copy_of(sendbuf, recvbuf),
+                    coll::Blocks::Uneven, call);
   });
 }
 
@@ -143,10 +158,14 @@ int alltoall_typed(const void* sendbuf, const Count* sendcounts, const Place* se
     check_not_in_place(recvbuf);
     const bool in_place = sendbuf == MPI_IN_PLACE;
     if (!in_place) check_typed_blocks(*call.comm, ranks, sendcounts, sendplaces, sendtypes);
+    if (sendcounts == recvcounts && sendplaces == recvplaces && sendtypes == recvtypes) {
+      check_not_one(sendbuf, recvbuf);
+    }
     auto received = typed_blocks(recvbuf, recvcounts, recvplaces, recvtypes, ranks);
     const auto sent =
         in_place ? received : typed_blocks(sendbuf, sendcounts, sendplaces, sendtypes, ranks);
-    return alltoall(sent, std::move(received), in_place, coll::Blocks::Uneven, call);
+    return alltoall(sent, std::move(received), in_place, copy_of(sendbuf, recvbuf),
+                    coll::Blocks::Uneven, call);
   });
 }
 

@@ -104,7 +104,7 @@ struct Operands {
   Copy copy;
   Operands(const void* sendbuf, const void* recvbuf)
       : buffer(sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf),
-        copy(sendbuf == MPI_IN_PLACE ? Copy::Always : Copy::IfNeeded) {}
+        copy(sendbuf == MPI_IN_PLACE || sendbuf == recvbuf ? Copy::Always : Copy::IfNeeded) {}
 };
 
 /// Allreduce and Scan.
@@ -114,6 +114,7 @@ int reduce_to_all(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datat
   check_data(*call.comm, count, type);
   check_op(op, type);
   check_not_in_place(recvbuf);
+  if (count > 0) check_not_one(sendbuf, recvbuf);
   const Operands in(sendbuf, recvbuf);
   auto work = std::make_unique<Work>(call, in.buffer, count, type, op, in.copy);
   work->set_results(call, recvbuf, count, type);
@@ -131,6 +132,7 @@ int reduce_scatter(const void* sendbuf, void* recvbuf, std::vector<std::size_t> 
   const auto own = static_cast<MPI_Count>(counts[static_cast<std::size_t>(call.comm->rank)]);
   MPI_Count all = 0;
   for (const std::size_t count : counts) all += static_cast<MPI_Count>(count);
+  if (all > 0) check_not_one(sendbuf, recvbuf);
   const Operands in(sendbuf, recvbuf);
   auto work =
       std::make_unique<ReduceScatter>(std::move(counts), call, in.buffer, all, type, op, in.copy);
@@ -154,6 +156,7 @@ int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype typ
     const bool at_root = call.comm->rank == root;
     if (at_root) {
       check_not_in_place(recvbuf);
+      if (count > 0) check_not_one(sendbuf, recvbuf);
     } else {
       require(sendbuf != MPI_IN_PLACE, MPI_ERR_BUFFER, "MPI_IN_PLACE is allowed at the root only");
     }
@@ -171,6 +174,7 @@ int exscan(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype typ
     check_data(*call.comm, count, type);
     check_op(op, type);
     check_not_in_place(recvbuf);
+    if (count > 0) check_not_one(sendbuf, recvbuf);
     const Operands in(sendbuf, recvbuf);
     auto work = std::make_unique<Exscan>(call, in.buffer, count, type, op, in.copy);
     // Rank 0's memory stays as it is.

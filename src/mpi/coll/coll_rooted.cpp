@@ -65,6 +65,11 @@ class Scatter final : public Collective {
   int root_;
 };
 
+/// The root's block for itself, and its other end.
+void check_own(const void* buffer, MPI_Count count, MPI_Datatype type, const Block& own) {
+  if (count > 0 && count == own.count && type == own.type) check_not_one(buffer, own.address);
+}
+
 /// The part of gathers that the forms share; `received` is empty but at the root. `even`: every
 /// rank's contribution is of one size, which this rank knows.
 int gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -84,6 +89,7 @@ int gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
     mine = OutBlocks(std::vector<Block>{received[static_cast<std::size_t>(root)]}, Copy::Always);
   } else {
     check_data(*call.comm, sendcount, sendtype);
+    if (at_root) check_own(sendbuf, sendcount, sendtype, received[static_cast<std::size_t>(root)]);
     mine = OutBlocks(one_block(sendbuf, sendcount, sendtype));
   }
   InBlocks all(std::move(received), !call.blocking());
@@ -118,6 +124,7 @@ int scatter(const std::vector<Block>& sent, void* recvbuf, MPI_Count recvcount,
     discarded = all.sizes()[static_cast<std::size_t>(root)];
   } else {
     check_data(*call.comm, recvcount, recvtype);
+    if (at_root) check_own(recvbuf, recvcount, recvtype, sent[static_cast<std::size_t>(root)]);
     mine = InBlocks(one_block(recvbuf, recvcount, recvtype), !call.blocking());
   }
   coll::Sizes sizes;
