@@ -74,8 +74,10 @@ SendOp& Outbound::next_envelope(bool bulky, BodyHead& head, std::size_t& head_si
     body.charged = true;
     left_ -= kMessageCharge;
   }
-  op.lent = size >= lends_from_ && op.link == kAnyLink;  // who has chosen a link is to have it
+  // A chosen link carries all bytes of its messages.
+  op.lent = size >= lends_from_ && op.link == kAnyLink && lent_ < kMostLent;
   if (op.lent) {
+    ++lent_;
     body.lent = reinterpret_cast<std::uint64_t>(op.data.data());
   } else if (body.charged) {
     // A large message, which has to wait for its grant anyway, leaves room for small ones.
@@ -109,6 +111,7 @@ SendOp* Outbound::taken(std::uint64_t number) {
   if (found == waiting_.end() || !found->second->lent) return nullptr;
   SendOp& op = *found->second;
   waiting_.erase(found);
+  --lent_;
   op.granted = true;
   op.sent = op.data.size();
   return &op;
@@ -119,6 +122,7 @@ SendOp* Outbound::grant(std::uint64_t number) {
   if (found == waiting_.end()) return nullptr;
   SendOp& op = *found->second;
   waiting_.erase(found);
+  if (op.lent) --lent_;
   op.granted = true;
   if (op.sent < op.data.size() && !op.links.linked) ready_.push_back(op);
   return &op;

@@ -17,6 +17,9 @@
 
 namespace isthmus::core {
 
+/// Messages that one peer may be lent at a time. Further ones go by frames, within the window.
+inline constexpr std::size_t kMostLent = std::size_t{1} << 14;
+
 class Outbound {
  public:
   explicit Outbound(const Limits& limits);
@@ -24,7 +27,7 @@ class Outbound {
   /// So much of a message goes in small frames from now on, at least a piece.
   void set_fine_head(std::size_t bytes) { fine_head_ = std::max(bytes, piece_); }
 
-  /// Messages of at least so many bytes are lent from now on.
+  /// From now on messages of `least` bytes or more are lent, up to kMostLent at a time.
   void lend(std::size_t least) { lends_from_ = std::max<std::size_t>(least, 1); }
 
   /// Queues a send; its envelope goes out after those of all sends before it.
@@ -96,6 +99,7 @@ class Outbound {
 
   std::size_t window_, piece_, fine_head_;
   std::size_t lends_from_ = std::numeric_limits<std::size_t>::max();
+  std::size_t lent_ = 0;  // messages that the receiver may still read
   std::size_t left_;
   std::uint64_t credited_ = 0;
   std::uint64_t next_number_ = 0;

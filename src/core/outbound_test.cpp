@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <vector>
 
 #include "core/limits.hpp"
@@ -136,6 +137,27 @@ TEST_F(Lending, LargeMessagesSayWhereTheyAre) {
   EXPECT_EQ(outbound.taken(0), nullptr);
   EXPECT_EQ(outbound.taken(1), &large);
   EXPECT_TRUE(Outbound::finished(large));
+}
+
+TEST_F(Lending, BeyondABoundMessagesGoByFrames) {
+  std::deque<SendOp> ops(kMostLent + 3);
+  for (SendOp& op : ops) {
+    set_data(op, data);
+    outbound.push(op);
+  }
+  for (std::size_t i = 0; i < kMostLent; ++i) {
+    const auto body = next_body(outbound, payload);
+    ASSERT_TRUE(body && body->lent);
+  }
+  const auto next_is_lent = [this] {
+    const auto body = next_body(outbound, payload);
+    return body && body->lent;
+  };
+  EXPECT_FALSE(next_is_lent());
+  EXPECT_EQ(outbound.taken(0), &ops.front());
+  EXPECT_TRUE(next_is_lent());
+  EXPECT_NE(outbound.grant(1), nullptr) << "the peer cannot read it";
+  EXPECT_TRUE(next_is_lent());
 }
 
 TEST_F(Lending, NotWhatGoesByAChosenLink) {

@@ -85,7 +85,7 @@ struct Window::Partner {
   };
   std::optional<ApartHere> apart_here;
   std::uint64_t completes = 0;
-  /// None of its operations may still read or write my window.
+  /// My window is neither read nor written by its operations any more.
   bool at_rest() const { return landing == 0 && answering == 0; }
 };
 

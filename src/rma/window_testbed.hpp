@@ -76,7 +76,7 @@ class WindowTest : public testing::Test {
     run();
     EXPECT_TRUE(window(origin).done(target, number));
   }
-  // From now on all read each other's large messages where these are.
+  // Large messages are read from the sender's memory from now on.
   void lend() {
     const auto read = [](std::uint64_t address, std::span<std::byte> to) {
       // NOLINTNEXTLINE(performance-no-int-to-ptr): all are in this process

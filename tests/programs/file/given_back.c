@@ -1,5 +1,5 @@
-/* What was written is what was there before: the writer's memory is unmapped as soon as MPI gives
-   it back. ranks: 2 4 */
+/* The writer unmaps its memory as soon as MPI gives it back. The file holds what the memory held.
+   ranks: 2 4 */
 #define _DEFAULT_SOURCE
 #include <sys/mman.h>
 

@@ -1,5 +1,5 @@
-/* What was sent is what was there before: the sender's memory is unmapped as soon as MPI gives it
-   back, by each kind of completion and by collectives. Half of the messages wait for their receive.
+/* The sender unmaps its memory as soon as MPI gives it back, by each kind of completion and by
+   collectives. The receiver sees what the memory held. Half of the messages wait for their receive.
    ranks: 2 4 */
 #define _DEFAULT_SOURCE
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 /* Memory changes as soon as MPI gives it back: by the target after an epoch, by the next who locks,
-   by the origin after each kind of completion. What was got or put is what was there before. Freed
-   memory is unmapped at once.
+   by the origin after each kind of completion. Gets and puts move what it held. Freed memory is
+   unmapped at once.
    ranks: 2 3 */
 #define _DEFAULT_SOURCE
 #include <sys/mman.h>
@@ -86,7 +86,7 @@ static void by_the_next_lock(int bytes) {
 
 enum { kFence, kFlush, kFlushLocal, kUnlock, kRequest, kComplete, kEnds };
 
-/* What was put is what was there; the memory is no more. */
+/* The origin unmaps the memory that it has put from. */
 static void by_the_origin(int bytes, int end) {
   prepare(bytes);
   char* source = mapped((size_t)bytes);
