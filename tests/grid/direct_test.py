@@ -140,7 +140,7 @@ def test_metrics_while_the_program_runs(isthmus, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     rows = dict(
         re.findall(
-            r'^isthmus_link_(\w+)\{job="[^"]*",from="east/0",to="west/0"\} (\S+)$',
+            r'^isthmus_link_(\w+)\{run="[^"]*",from="east/0",to="west/0"\} (\S+)$',
             done.stdout,
             re.MULTILINE,
         )

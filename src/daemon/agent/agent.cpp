@@ -204,7 +204,8 @@ void Agent::configure(const ControlMessage& message) {
   if (!trace.empty() && !traces_) configured["trace"] = trace;
   if (const auto at = request->settings.value("metrics", json()); at.is_string()) {
     metrics_ = std::make_unique<MetricsServer>(context_, at.get<std::string>(), [this] {
-      return metrics_text(configure_->job, world_, gateways_->counts(), gateways_->joined_ranks());
+      return metrics_text(configure_->job, world_, gateways_->counts(), gateways_->joined_ranks(),
+                          gateways_->crossing_stats());
     });
     configured["metrics"] = metrics_->address();
   }

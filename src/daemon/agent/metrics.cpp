@@ -11,6 +11,8 @@
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
 #include <asio/write.hpp>
+#include <string_view>
+#include <utility>
 
 #include "daemon/launch/failure.hpp"
 #include "net/address.hpp"
@@ -63,7 +65,8 @@ const std::vector<Metric>& metrics() {
        [](const LinkCount& c) { return static_cast<double>(c.rtt.count()) * 1e-6; }},
       {"isthmus_link_min_rtt_seconds", "gauge", "The shortest round trip seen.",
        [](const LinkCount& c) { return static_cast<double>(c.min_rtt.count()) * 1e-6; }},
-      {"isthmus_link_best_rate_bytes", "gauge", "Bytes per second acknowledged, best 100 ms.",
+      {"isthmus_link_best_rate_bytes_per_second", "gauge",
+       "Bytes per second acknowledged, best 100 ms.",
        [](const LinkCount& c) { return c.best_rate; }},
       {"isthmus_link_silence_seconds", "gauge", "How long a silent link has not been heard; or 0.",
        [](const LinkCount& c) { return static_cast<double>(c.silence.count()) * 1e-3; }},
@@ -71,17 +74,57 @@ const std::vector<Metric>& metrics() {
   return all;
 }
 
+struct Total {
+  const char* key;  // in docs/control.md's `stats`
+  const char* name;
+  const char* help;
+};
+constexpr Total kTotals[] = {
+    {"messages", "messages_total", "Messages of the program"},
+    {"bytes", "payload_bytes_total", "Bytes of the program"},
+    {"wire_bytes", "wire_bytes_total", "Bytes with headers and repetitions"},
+};
+
+// Of traffic that takes no link, by the indices of two clusters in `counts`; those that a gateway
+// counted several times over add up.
+std::string totals_text(const std::string& kind, const std::string& how, const std::string& run,
+                        const core::World& world, const nlohmann::json& counts) {
+  std::string text;
+  const auto name_of = [&](const nlohmann::json& index) {
+    const auto at = index.get<std::size_t>();
+    return at < world.clusters.size() ? world.clusters[at].name : fmt::format("cluster {}", at);
+  };
+  for (const Total& total : kTotals) {
+    const std::string name = fmt::format("isthmus_{}_{}", kind, total.name);
+    text += fmt::format("# HELP {} {} sent {}.\n# TYPE {} counter\n", name, total.help, how, name);
+    std::map<std::pair<std::string, std::string>, std::uint64_t> sums;
+    for (const auto& count : counts) {
+      sums[{name_of(count.at("from")), name_of(count.at("to"))}] +=
+          count.at(total.key).get<std::uint64_t>();
+    }
+    for (const auto& [ends, sum] : sums) {
+      text += fmt::format("{}{{run=\"{}\",from=\"{}\",to=\"{}\"}} {}\n", name, quoted(run),
+                          quoted(ends.first), quoted(ends.second), sum);
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string metrics_text(const std::string& job, const core::World& world,
                          const std::vector<LinkCount>& counts,
-                         const std::map<std::string, int>& joined) {
-  std::string text;
+                         const std::map<std::string, int>& joined,
+                         const nlohmann::json& crossings) {
+  std::string text = fmt::format(
+      "# HELP isthmus_build_info The version of Isthmus, as a label.\n"
+      "# TYPE isthmus_build_info gauge\nisthmus_build_info{{version=\"{}\"}} 1\n",
+      ISTHMUS_VERSION);
   for (const Metric& metric : metrics()) {
     text += fmt::format("# HELP {} {}\n# TYPE {} {}\n", metric.name, metric.help, metric.name,
                         metric.type);
     for (const LinkCount& count : counts) {
-      text += fmt::format("{}{{job=\"{}\",from=\"{}\",to=\"{}\"}} {}\n", metric.name, quoted(job),
+      text += fmt::format("{}{{run=\"{}\",from=\"{}\",to=\"{}\"}} {}\n", metric.name, quoted(job),
                           quoted(world.label_of(count.from)), quoted(world.label_of(count.to)),
                           metric.value(count));
     }
@@ -89,17 +132,17 @@ std::string metrics_text(const std::string& job, const core::World& world,
   const auto of_clusters = [&](const char* name, const char* help, const auto& ranks) {
     text += fmt::format("# HELP {} {}\n# TYPE {} gauge\n", name, help, name);
     for (const auto& cluster : world.clusters) {
-      text += fmt::format("{}{{job=\"{}\",cluster=\"{}\"}} {}\n", name, quoted(job),
+      if (!joined.contains(cluster.name)) continue;  // the agent of that cluster tells it
+      text += fmt::format("{}{{run=\"{}\",cluster=\"{}\"}} {}\n", name, quoted(job),
                           quoted(cluster.name), ranks(cluster));
     }
   };
   of_clusters("isthmus_ranks", "Ranks of the cluster.",
               [](const auto& cluster) { return cluster.size; });
   of_clusters("isthmus_ranks_joined", "Ranks that have called MPI_Init, as gateways here know.",
-              [&](const auto& cluster) {
-                const auto found = joined.find(cluster.name);
-                return found == joined.end() ? 0 : found->second;
-              });
+              [&](const auto& cluster) { return joined.at(cluster.name); });
+  text +=
+      totals_text("crossing", "by a gateway that stands in both clusters", job, world, crossings);
   return text;
 }
 
@@ -133,12 +176,15 @@ struct MetricsServer::State : std::enable_shared_from_this<State> {
     std::string request;
     co_await asio::async_read_until(socket, asio::dynamic_buffer(request, kMostRequest), "\r\n\r\n",
                                     asio::use_awaitable);
-    const bool ours = request.starts_with("GET /metrics ") || request.starts_with("GET / ");
+    const bool head = request.starts_with("HEAD ");
+    const std::string_view path = std::string_view(request).substr(head ? 5 : 4);
+    const bool known = path.starts_with("/metrics ") || path.starts_with("/ ");
+    const bool ours = known && (head || request.starts_with("GET "));
     const std::string body = ours ? self->text() : "Only GET /metrics is served here.\n";
     const std::string reply = fmt::format(
         "HTTP/1.1 {}\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"
         "Content-Length: {}\r\nConnection: close\r\n\r\n{}",
-        ours ? "200 OK" : "404 Not Found", body.size(), body);
+        ours ? "200 OK" : "404 Not Found", body.size(), head ? "" : body);
     co_await asio::async_write(socket, asio::buffer(reply), asio::use_awaitable);
     patience.cancel();
   }

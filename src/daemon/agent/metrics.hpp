@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,13 @@
 namespace isthmus::daemon {
 
 /// One sample per link and counter; clusters by name, gateways of a cluster numbered from 0. Then
-/// how many ranks each cluster has, and how many have joined at the gateways here.
+/// how many ranks each cluster in `joined` has, and how many have joined at the gateways here.
+/// `crossings` is the list of docs/control.md's `stats`. What processes send each other without
+/// gateways is not among it: they tell it when they leave.
 std::string metrics_text(const std::string& job, const core::World& world,
                          const std::vector<LinkCount>& counts,
-                         const std::map<std::string, int>& joined = {});
+                         const std::map<std::string, int>& joined = {},
+                         const nlohmann::json& crossings = nlohmann::json::array());
 
 class MetricsServer {
  public:

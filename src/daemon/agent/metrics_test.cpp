@@ -15,6 +15,7 @@
 namespace isthmus::daemon {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -36,15 +37,31 @@ TEST(MetricsText, HasASampleForEachLink) {
   count.rtt = std::chrono::microseconds(11'600);
   count.silence = std::chrono::milliseconds(42'500);
   const std::string text = metrics_text("job", world(), {count}, {{"a\"b", 3}});
-  EXPECT_THAT(text, HasSubstr("isthmus_ranks_joined{job=\"job\",cluster=\"a\\\"b\"} 3\n"
-                              "isthmus_ranks_joined{job=\"job\",cluster=\"c\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("isthmus_ranks_joined{run=\"job\",cluster=\"a\\\"b\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr("isthmus_ranks{run=\"job\",cluster=\"a\\\"b\"} 1\n"));
+  // The agent of that cluster knows how many have joined; here it would be 0.
+  EXPECT_THAT(text, Not(HasSubstr("cluster=\"c\"")));
+  EXPECT_THAT(text, HasSubstr("isthmus_build_info{version=\"" ISTHMUS_VERSION "\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("# TYPE isthmus_link_messages_total counter\n"
-                              "isthmus_link_messages_total{job=\"job\",from=\"a\\\"b/0\","
+                              "isthmus_link_messages_total{run=\"job\",from=\"a\\\"b/0\","
                               "to=\"c/1\"} 7\n"));
-  EXPECT_THAT(text, HasSubstr("isthmus_link_rtt_seconds{job=\"job\",from=\"a\\\"b/0\",to=\"c/1\"} "
+  EXPECT_THAT(text, HasSubstr("isthmus_link_rtt_seconds{run=\"job\",from=\"a\\\"b/0\",to=\"c/1\"} "
                               "0.0116\n"));
-  EXPECT_THAT(text, HasSubstr("isthmus_link_silence_seconds{job=\"job\",from=\"a\\\"b/0\","
+  EXPECT_THAT(text, HasSubstr("isthmus_link_silence_seconds{run=\"job\",from=\"a\\\"b/0\","
                               "to=\"c/1\"} 42.5\n"));
+}
+
+TEST(MetricsText, HasWhatAGatewayOfBothClustersPasses) {
+  const auto count = [](int node, int messages) {
+    return nlohmann::json{{"node", node},         {"from", 1},   {"to", 0},
+                          {"messages", messages}, {"bytes", 80}, {"wire_bytes", 90}};
+  };
+  const std::string text = metrics_text("job", world(), {}, {}, {count(1, 5), count(2, 2)});
+  EXPECT_THAT(text, HasSubstr("# TYPE isthmus_crossing_messages_total counter\n"
+                              "isthmus_crossing_messages_total{run=\"job\",from=\"c\","
+                              "to=\"a\\\"b\"} 7\n"));
+  EXPECT_THAT(text, HasSubstr("isthmus_crossing_wire_bytes_total{run=\"job\",from=\"c\","
+                              "to=\"a\\\"b\"} 180\n"));
 }
 
 class Served : public testing::Test {
@@ -78,6 +95,13 @@ TEST_F(Served, AnswersAScrape) {
   EXPECT_THAT(reply, StartsWith("HTTP/1.1 200 OK\r\n"));
   EXPECT_THAT(reply, HasSubstr("Content-Length: 4\r\n"));
   EXPECT_THAT(reply, HasSubstr("\r\n\r\nx 1\n"));
+}
+
+TEST_F(Served, AnswersHeadWithoutABody) {
+  const std::string reply = ask("HEAD /metrics HTTP/1.1\r\nHost: here\r\n\r\n");
+  EXPECT_THAT(reply, StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(reply, HasSubstr("Content-Length: 4\r\n"));
+  EXPECT_THAT(reply, EndsWith("\r\n\r\n"));
 }
 
 TEST_F(Served, NothingElse) {
