@@ -95,7 +95,9 @@ Inspection SpawnPlanner::find_all(const std::vector<std::string>& argv,
   if (result.launcher.kind == LauncherKind::Srun && library) {
     result.launcher.pmi = find_pmi(result.launcher, *library, site_);
   }
-  if (const auto why = why_not_in_grid(result.program.path, site_); why && !alone_) throw *why;
+  if (!alone_) {
+    if (const auto why = why_not_in_grid(result.program.path, site_)) throw *why;
+  }
   if (library) {
     result.stub = alone_ ? find_psets(*library, libdir_) : find_stub(*library, libdir_);
     result.library = library->path;
