@@ -1,8 +1,8 @@
-/* Open MPI's Fortran layer knows the native communicator alone: it turns as many datatypes into
- * those of C as that has ranks (MPI_ALLTOALLW and its like), and Open MPI 5's asks it for the
- * neighbours. Open MPI 5's also writes what is to be freed into the request, which of a
- * communicator that spans clusters is of another type. In a grid these stand before that layer, and
- * the face does those calls; all else goes to the layer. */
+/* Open MPI's Fortran layer knows the native communicator alone. It converts as many datatypes as
+ * that communicator has ranks (MPI_ALLTOALLW and its like). Open MPI 5 also asks it for the
+ * neighbours, and writes into the request which arrays are to be freed. A request of a communicator
+ * that spans clusters has another type. In a grid the functions here stand before that layer. The
+ * face does those calls, and the layer does all others. */
 #include <string.h>
 
 #include "stub.h"

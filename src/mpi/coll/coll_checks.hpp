@@ -63,9 +63,9 @@ void check_typed_blocks(const GridComm& comm, int blocks, const Count* counts, c
   }
 }
 
-/// What is sent may not lie where something is received, but programs do that. MPICH refuses it
-/// where it sees it. With Open MPI the result is mostly what MPI_IN_PLACE would give, and here
-/// always. The addresses of data at MPI_BOTTOM are in its datatypes.
+/// MPI forbids a send buffer that is the receive buffer, but programs do that. MPICH refuses it
+/// if it sees it. Open MPI mostly computes what MPI_IN_PLACE would give, and Isthmus does always.
+/// Data at MPI_BOTTOM has its addresses in the datatypes, so it does not count.
 inline bool are_one(const void* sent, const void* received) {
   return sent == received && sent != MPI_BOTTOM;
 }

@@ -14,9 +14,9 @@ struct Hints {
   bool reorders = false;
 };
 
-/// Those of `comm`, changed by the info's keys "isthmus_coll" (the text of ISTHMUS_COLL),
+/// The hints of `comm`, changed by the keys of `info`: "isthmus_coll" (the text of ISTHMUS_COLL),
 /// "isthmus_link" (the name of a link, "direct", "gateway" or "") and "isthmus_reorder" ("true" or
-/// "false") where it has them. The same on all members. Throws std::invalid_argument where the
+/// "false"). The same on all members. Throws std::invalid_argument where the
 /// first is wrong, and coll::Failure with MPI_ERR_INFO_VALUE where another is.
 Hints hints_by(MPI_Info info, const GridCommRef& comm);
 

@@ -18,8 +18,8 @@
 #include "mpi/native/face.hpp"
 #include "mpi/topology/neighbors.hpp"
 
-// With counts or datatypes for each rank. Open MPI 4 has persistent ones under other names, which
-// are for its own communicators alone.
+// These have counts or datatypes for each rank. Open MPI 4 has persistent ones under other names,
+// which serve its own communicators alone.
 #define ISTHMUS_IN_FOUR(each)                                                                 \
   each(Alltoallw) each(Neighbor_allgatherv) each(Neighbor_alltoallv) each(Neighbor_alltoallw) \
       each(Iallgatherv) each(Ialltoallv) each(Ialltoallw) each(Igatherv) each(Iscatterv)      \
@@ -134,7 +134,7 @@ class Arguments {
   MPI_Fint* request_ = nullptr;
 };
 
-/// How many blocks go out and come in; what goes out in place has no datatypes.
+/// The numbers of blocks that go out and come in. Blocks that go out in place have no datatypes.
 std::vector<int> blocks_of(const GridComm& comm, bool neighborhood, const void* sendbuf) {
   if (!neighborhood) return {sendbuf == MPI_IN_PLACE ? 0 : comm.size, comm.size};
   if (!comm.topology) return {0, 0};  // the call will say so

@@ -18,8 +18,8 @@ core::Graph graph_of(const GraphTopology& graph);
 /// ranks that they have where no order is better. The same on all members; local.
 std::vector<int> reordered(const GridComm& parent, const core::Graph& topology);
 
-/// What this member should give as its rank in the topology: `reordered` where ranks of `parent`
-/// may move, else its own.
+/// The rank that this member gives for the topology: `reordered` if ranks of `parent` may move,
+/// else its own.
 template <class Shape>
 int rank_in(const GridComm& parent, int count, bool reorder, const Shape& shape) {
   const auto own = static_cast<std::size_t>(parent.rank);

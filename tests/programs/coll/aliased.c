@@ -1,8 +1,8 @@
 /* Send buffers that are the receive buffer, or this rank's block of it, without MPI_IN_PLACE. MPI
    forbids them, and programs have them: MPICH refuses what it sees, with Open MPI the result is as
    with MPI_IN_PLACE. Natively Open MPI refuses some of these, computes some wrongly, and stands
-   still in others. Where only some ranks refuse, the run may end: with an argument the program does
-   one such call.
+   still in others. The run may end if only some ranks refuse: with an argument the program does one
+   such call.
    ranks: 3 4 */
 #include <string.h>
 
