@@ -16,7 +16,7 @@ Access draw(Step& step, std::size_t most) {
   access.target = step.random.below(step.size);
   access.bytes = aligned(step.draw_size(most));
   access.block = access.bytes;
-  if (step.random.chance(getenv("NOSTRIDE") ? 0 : 15) && access.bytes > 64) {
+  if (step.random.chance(15) && access.bytes > 64) {
     const auto blocks = static_cast<std::size_t>(step.random.between(2, 20));
     access.block = aligned(access.bytes / blocks);
     access.bytes = access.block * blocks;
@@ -113,7 +113,7 @@ void Round::finish(Mine& mine) {
     return;
   }
   for (std::size_t i = 0; i < a.blocks(); ++i) {
-    step_.expect(mine.bytes.all().subspan(i * a.block, a.block), memory_key(a.target), text("a get (%zu blocks)", a.blocks()).c_str(),
+    step_.expect(mine.bytes.all().subspan(i * a.block, a.block), memory_key(a.target), "a get",
                  a.target, a.offset_of(i));
   }
 }
