@@ -1,5 +1,7 @@
 #include "blocks.hpp"
 
+#include <algorithm>
+
 namespace storm {
 
 Blocks::Blocks(const std::vector<int>& counts, bool apart, Random random)

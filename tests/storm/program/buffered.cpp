@@ -6,7 +6,8 @@ namespace storm {
 void buffered(Step& step) {
   const int count = step.random.between(1, 12);
   const int shift = step.random.below(step.size);
-  const int to = (step.rank + shift) % step.size, from = (step.rank + step.size - shift) % step.size;
+  const int to = (step.rank + shift) % step.size,
+            from = (step.rank + step.size - shift) % step.size;
   std::vector<std::size_t> sizes;
   std::size_t room = 0;
   for (int i = 0; i < count; ++i) {

@@ -1,5 +1,6 @@
 #include "bytes.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace storm {

@@ -1,4 +1,6 @@
 // Collectives that move data, in all their forms, with each other under way.
+#include <algorithm>
+
 #include "blocks.hpp"
 #include "forms.hpp"
 #include "kinds.hpp"
@@ -127,11 +129,12 @@ void alltoalls(const Drawn& d, Alltoall variant) {
   std::vector<int> received;
   for (int i = 0; i < step.size; ++i) {
     // With MPI_IN_PLACE what comes from a rank is as long as what goes there.
-    if (in_place && different) counts[mine][static_cast<std::size_t>(i)] =
-        counts[std::min<std::size_t>(mine, static_cast<std::size_t>(i))]
-              [std::max<std::size_t>(mine, static_cast<std::size_t>(i))];
+    if (in_place && different)
+      counts[mine][static_cast<std::size_t>(i)] =
+          counts[std::min<std::size_t>(mine, static_cast<std::size_t>(i))]
+                [std::max<std::size_t>(mine, static_cast<std::size_t>(i))];
     received.push_back(in_place && different ? counts[mine][static_cast<std::size_t>(i)]
-                                  : counts[static_cast<std::size_t>(i)][mine]);
+                                             : counts[static_cast<std::size_t>(i)][mine]);
   }
   const Blocks sent(counts[mine], different, step.random.branch(1)),
       got(received, different, step.random.branch(2));
@@ -164,17 +167,28 @@ void alltoalls(const Drawn& d, Alltoall variant) {
 
 void play_one(const Drawn& d) {
   switch (d.step.random.below(11)) {
-    case 0: return barrier(d);
-    case 1: return bcast(d);
-    case 2: return gathers(d, false, false);
-    case 3: return gathers(d, false, true);
-    case 4: return gathers(d, true, false);
-    case 5: return gathers(d, true, true);
-    case 6: return scatters(d, false);
-    case 7: return scatters(d, true);
-    case 8: return alltoalls(d, Alltoall::kSame);
-    case 9: return alltoalls(d, Alltoall::kCounts);
-    default: return alltoalls(d, Alltoall::kTypes);
+    case 0:
+      return barrier(d);
+    case 1:
+      return bcast(d);
+    case 2:
+      return gathers(d, false, false);
+    case 3:
+      return gathers(d, false, true);
+    case 4:
+      return gathers(d, true, false);
+    case 5:
+      return gathers(d, true, true);
+    case 6:
+      return scatters(d, false);
+    case 7:
+      return scatters(d, true);
+    case 8:
+      return alltoalls(d, Alltoall::kSame);
+    case 9:
+      return alltoalls(d, Alltoall::kCounts);
+    default:
+      return alltoalls(d, Alltoall::kTypes);
   }
 }
 

@@ -64,7 +64,8 @@ struct Collective {
 #else
 #define STORM_PERSISTENT(blocking, ...) [&](MPI_Request*) {}
 #endif
-#define STORM_CALL(collective, blocking, nonblocking, ...)                       \
-  (collective).call([&] { MPI_##blocking(__VA_ARGS__); },                         \
-                    [&](MPI_Request* request) { MPI_##nonblocking(__VA_ARGS__, request); }, \
-                    STORM_PERSISTENT(blocking, __VA_ARGS__))
+#define STORM_CALL(collective, blocking, nonblocking, ...)                          \
+  (collective)                                                                      \
+      .call([&] { MPI_##blocking(__VA_ARGS__); },                                   \
+            [&](MPI_Request* request) { MPI_##nonblocking(__VA_ARGS__, request); }, \
+            STORM_PERSISTENT(blocking, __VA_ARGS__))

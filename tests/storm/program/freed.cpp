@@ -20,8 +20,7 @@ std::vector<Bytes> send_and_free(Step& step, int to, const std::vector<std::size
 void receive(Step& step, int from, const std::vector<std::size_t>& sizes) {
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const Bytes bytes(sizes[i]);
-    MPI_Recv(bytes.data(), bytes.count(), MPI_BYTE, from, step.tag(), step.comm,
-             MPI_STATUS_IGNORE);
+    MPI_Recv(bytes.data(), bytes.count(), MPI_BYTE, from, step.tag(), step.comm, MPI_STATUS_IGNORE);
     step.expect(bytes.all(), step.key(from, step.rank, static_cast<int>(i)), "a freed send", from);
   }
 }
@@ -38,7 +37,8 @@ std::vector<std::size_t> draw_sizes(Step& step) {
 void freed(Step& step) {
   const std::vector<std::size_t> sizes = draw_sizes(step);
   const int shift = step.random.below(step.size);
-  const int to = (step.rank + shift) % step.size, from = (step.rank + step.size - shift) % step.size;
+  const int to = (step.rank + shift) % step.size,
+            from = (step.rank + step.size - shift) % step.size;
   const std::vector<Bytes> sent = send_and_free(step, to, sizes);
   step.dawdle();
   receive(step, from, sizes);

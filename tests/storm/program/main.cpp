@@ -42,7 +42,6 @@ void read_steps(const char* words) {
 
 void read_options(int argc, char** argv) {
   if (argc < 2 || argc % 2 != 0) usage();
-  options.program = argv[0];
   options.seed = strtoull(argv[1], nullptr, 10);
   for (int i = 2; i < argc; i += 2) {
     const std::string name = argv[i];
@@ -77,20 +76,14 @@ int main(int argc, char** argv) {
     fprintf(stderr, "storm: the MPI library gives no MPI_THREAD_MULTIPLE\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
-  MPI_Comm parent;
-  MPI_Comm_get_parent(&parent);
-  if (parent != MPI_COMM_NULL) {
-    storm::play_as_child(parent);
-  } else {
-    agree();
-    storm::Party world(MPI_COMM_WORLD, options.seed, false);
-    for (int i = options.first; i < options.last; ++i) storm::play(world, i);
-    storm::Random own(options.seed + static_cast<std::uint64_t>(world.rank));
-    storm::settle(world, own);
-    storm::last_words(world);
-    if (world.rank == 0) printf("storm: right\n");
-    fflush(stdout);
-  }
+  agree();
+  storm::Party world(MPI_COMM_WORLD, options.seed, false);
+  for (int i = options.first; i < options.last; ++i) storm::play(world, i);
+  storm::Random own(options.seed + static_cast<std::uint64_t>(world.rank));
+  storm::settle(world, own);
+  storm::last_words(world);
+  if (world.rank == 0) printf("storm: right\n");
+  fflush(stdout);
   MPI_Finalize();
   return 0;
 }

@@ -1,4 +1,6 @@
 // So many gets in one epoch that the library cannot keep them all under way.
+#include <algorithm>
+
 #include "kinds.hpp"
 #include "window.hpp"
 
@@ -25,7 +27,8 @@ void many_gets(Step& step) {
   }
   if (!fence) MPI_Win_unlock_all(window.handle());
   MPI_Win_fence(0, window.handle());
-  if (step.rank == reader) step.expect(got.all(), step.key(source), "the last of many gets", source);
+  if (step.rank == reader)
+    step.expect(got.all(), step.key(source), "the last of many gets", source);
   window.free();
 }
 

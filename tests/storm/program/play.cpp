@@ -18,18 +18,13 @@ const std::vector<Kind> kKinds{
     {"persistent", persistent, 4},
     {"partitioned", partitioned, 2},
     {"exchanges", exchanges, 4},
-    {"layouts", layouts, 6},
     {"crowds", crowds, 3},
     {"collectives", collectives, 10},
     {"reductions", reductions, 8},
     {"communicators", communicators, 5, false, true},
-    {"intercommunicators", intercommunicators, 3, false, true},
-    {"topologies", topologies, 4},
-    {"windows", windows, 12},
-    {"sums", sums, 6},
-    {"many_gets", many_gets, 1},
-    {"files", files, 5},
-    {"spawned", spawned, 1, true},
+    {"windows", windows, 12, false, false, true},
+    {"sums", sums, 6, false, false, true},
+    {"many_gets", many_gets, 1, false, false, true},
     {"threads", threads, 2, true, true},
 };
 
@@ -38,6 +33,8 @@ namespace {
 bool suits(const Kind& kind, const Party& party) {
   constexpr int kDeepest = 2;
   if (kind.once && (party.in_threads || party.depth > 0)) return false;
+  // Inside one cluster windows are native, and MPICH 4.0 loses gets there (2026-11).
+  if (kind.window && (party.depth > 0 || party.in_threads)) return false;
   if (kind.nests && (party.depth >= kDeepest || party.in_threads)) return false;
   return options.kinds.empty() ||
          std::find(options.kinds.begin(), options.kinds.end(), kind.name) != options.kinds.end();

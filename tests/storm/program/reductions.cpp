@@ -1,4 +1,6 @@
 // Reductions and scans, of predefined operations and of the program's own that do not commute.
+#include <algorithm>
+
 #include "forms.hpp"
 #include "kinds.hpp"
 
@@ -67,13 +69,19 @@ MPI_Op made_op(MPI_User_function* function, int commutes) {
 Operation draw_operation(Step& step) {
   static const MPI_Op composing = made_op(compose, 0), adding = made_op(add_pairs, 1);
   switch (step.random.below(6)) {
-    case 0: return {"MPI_SUM", MPI_SUM, MPI_UINT32_T, 1, sum};
-    case 1: return {"MPI_BXOR", MPI_BXOR, MPI_UINT32_T, 1, exclusive_or};
+    case 0:
+      return {"MPI_SUM", MPI_SUM, MPI_UINT32_T, 1, sum};
+    case 1:
+      return {"MPI_BXOR", MPI_BXOR, MPI_UINT32_T, 1, exclusive_or};
     // MPICH 4.0 compares unsigned numbers as signed ones (2026-11).
-    case 2: return {"MPI_MAX", MPI_MAX, MPI_INT32_T, 1, greatest};
-    case 3: return {"MPI_SUM of 64 bits", MPI_SUM, MPI_UINT64_T, 2, sum_of_64};
-    case 4: return {"an operation that commutes", adding, pair_type(), 2, sum};
-    default: return {"an operation that does not commute", composing, pair_type(), 2, composed};
+    case 2:
+      return {"MPI_MAX", MPI_MAX, MPI_INT32_T, 1, greatest};
+    case 3:
+      return {"MPI_SUM of 64 bits", MPI_SUM, MPI_UINT64_T, 2, sum_of_64};
+    case 4:
+      return {"an operation that commutes", adding, pair_type(), 2, sum};
+    default:
+      return {"an operation that does not commute", composing, pair_type(), 2, composed};
   }
 }
 
@@ -121,7 +129,8 @@ void play_one(Step& step, UnderWay& operations, int which) {
   // Of a reduce-scatter each rank has a part.
   std::vector<int> parts;
   std::size_t pairs = step.draw_size(std::size_t{600} << 10) / 8, before = 0;
-  if (variant == kBlock) pairs = pairs / static_cast<std::size_t>(step.size) * static_cast<std::size_t>(step.size);
+  if (variant == kBlock)
+    pairs = pairs / static_cast<std::size_t>(step.size) * static_cast<std::size_t>(step.size);
   if (variant == kBlock || variant == kScatter) {
     auto left = static_cast<int>(pairs);
     for (int i = 0; i < step.size; ++i) {
@@ -145,7 +154,8 @@ void play_one(Step& step, UnderWay& operations, int which) {
   const auto counts = std::make_shared<std::vector<int>>();
   for (const int part : parts) counts->push_back(r.count(static_cast<std::size_t>(part)));
   const auto done = [=] {
-    if (!replaced) r.step.expect(mine.all(), r.key(r.step.rank), "the reduction's own summand", r.step.rank);
+    if (!replaced)
+      r.step.expect(mine.all(), r.key(r.step.rank), "the reduction's own summand", r.step.rank);
     const auto* values = got.as<Affine>();
     const int last = r.step.size - 1;
     if (variant == kReduce && to_me) r.expect(values, 0, pairs, 0, last, "a reduce");
@@ -156,8 +166,8 @@ void play_one(Step& step, UnderWay& operations, int which) {
     }
     if (variant == kBlock || variant == kScatter) {
       r.expect(values, before,
-                     static_cast<std::size_t>(parts[static_cast<std::size_t>(r.step.rank)]), 0, last,
-                     "a reduce-scatter");
+               static_cast<std::size_t>(parts[static_cast<std::size_t>(r.step.rank)]), 0, last,
+               "a reduce-scatter");
     }
     (void)counts;
     mine.spoil();

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -91,14 +92,15 @@ void Step::complete(UnderWay& operations) {
   }
 }
 
-void Step::expect(std::span<const unsigned char> got, std::uint64_t key, const char* what,
-                  int from, std::size_t at) const {
+void Step::expect(std::span<const unsigned char> got, std::uint64_t key, const char* what, int from,
+                  std::size_t at) const {
   const std::size_t found = first_wrong(got, key, at);
   if (found == got.size()) return;
   std::size_t last = got.size() - 1;
   while (got[last] == pattern(key, at + last)) --last;
-  wrong(text("%s of %zu bytes from %d: byte %zu is %02x, should be %02x; the last wrong byte is %zu",
-             what, got.size(), from, found, got[found], pattern(key, at + found), last));
+  wrong(
+      text("%s of %zu bytes from %d: byte %zu is %02x, should be %02x; the last wrong byte is %zu",
+           what, got.size(), from, found, got[found], pattern(key, at + found), last));
 }
 
 void Step::expect_equal(long long got, long long should, const char* what, int from) const {

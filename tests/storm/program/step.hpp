@@ -87,14 +87,13 @@ std::string text(const char* format, ...) __attribute__((format(printf, 1, 2)));
 /// What the command line says.
 struct Options {
   std::uint64_t seed = 0;
-  int first = 0, last = 30;         ///< steps
-  std::vector<std::string> kinds;   ///< all where empty
-  std::string trail;                ///< a folder for where each rank is
-  std::string files = "/tmp";       ///< a folder for files that steps make
-  std::string program;              ///< for processes that steps spawn
+  int first = 0, last = 30;        ///< steps
+  std::vector<std::string> kinds;  ///< all where empty
+  std::string trail;               ///< a folder for where each rank is
+  std::string files = "/tmp";      ///< a folder for files that steps make
   // What is so on all ranks.
-  int version = 3;                  ///< of MPI, the least of theirs
-  bool grid = false;                ///< they are in several clusters
+  int version = 3;    ///< of MPI, the least of theirs
+  bool grid = false;  ///< they are in several clusters
 };
 extern Options options;
 

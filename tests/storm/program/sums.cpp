@@ -1,4 +1,6 @@
 // Accumulating calls of several origins on the same memory of a window.
+#include <algorithm>
+
 #include "kinds.hpp"
 #include "window.hpp"
 
@@ -102,7 +104,8 @@ void sums(Step& step) {
     }
   }
   for (const std::uint64_t loser : winners) {
-    if (loser != 0) step.expect_equal(static_cast<long long>(loser), winner + 1, "what a loser saw");
+    if (loser != 0)
+      step.expect_equal(static_cast<long long>(loser), winner + 1, "what a loser saw");
   }
   if (step.rank == plan.target) {
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, step.rank, 0, win);

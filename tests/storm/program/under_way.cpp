@@ -78,8 +78,7 @@ void UnderWay::complete_by_all(bool wait) {
   if (wait) {
     MPI_Waitall(count, requests_.data(), statuses.data());
   } else {
-    for (int flag = 0;
-         MPI_Testall(count, requests_.data(), &flag, statuses.data()), !flag;) {
+    for (int flag = 0; MPI_Testall(count, requests_.data(), &flag, statuses.data()), !flag;) {
       sched_yield();
     }
   }

@@ -1,4 +1,6 @@
 // Receives from any source, with any tag or one: those of a source match in the order of the sends.
+#include <algorithm>
+
 #include "kinds.hpp"
 
 namespace storm {
