@@ -119,7 +119,7 @@ unit-oldest: build .venv/.stamp-oldest  ## the command with the oldest versions 
 .PHONY: grid-programs grid-faults
 grid: grid-programs grid-faults  ## whole grids: programs, faults, real applications
 grid-programs: build packages-programs
-	$(GROUPED) $(BIN)/pytest -q -n 2 --dist worksteal tests/grid
+	$(GROUPED) $(BIN)/pytest -q -n 2 --dist worksteal tests/grid tests/storm
 grid-faults: build packages-programs
 	$(GROUPED) $(BIN)/pytest -q tests/faults
 
@@ -147,6 +147,12 @@ lab-grid-hablot lab-grid-zipper lab-grid-chain: lab-grid-%: build
 
 lab-grid-relay: build  ## the same where sites only dial out, and meet at a relay
 	$(GROUPED) $(BIN)/pytest -q tests/lab/lab_programs_test.py -k test_programs_by_a_relay
+
+.PHONY: storm
+# STORM has more words for it: `--seed 5`, `--layout openmpi`, `--kinds windows,messages`.
+STORM_MINUTES ?= 10
+storm: build packages-programs  ## random MPI programs with new seeds, for STORM_MINUTES (10)
+	$(GROUPED) $(BIN)/python tests/storm/storm.py --minutes $(STORM_MINUTES) $(STORM)
 
 grid-all: build packages-programs  ## every program with every MPI library and pair of libraries
 	$(GROUPED) $(BIN)/pytest -q tests/grid/programs_test.py tests/grid/stress_test.py tests/grid/large_test.py \

@@ -13,9 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LEAST, MOST = 64, 4 << 20  # bytes: smaller sizes are drawn anyway, larger ones take too long
 
 # `constexpr std::size_t kName = std::size_t{16} << 10, kOther = 64 * 1024;`, on one line or two.
-_DECLARATION = re.compile(
-    r"constexpr\s+(?:std::size_t|std::u?int64_t|double)\s+(k\w+\s*=[^;]*);"
-)
+_DECLARATION = re.compile(r"constexpr\s+(?:std::size_t|std::u?int64_t|double)\s+(k\w+\s*=[^;]*);")
 _VALUE = re.compile(r"(k\w+)\s*=\s*([^,]+)")
 _TYPED = re.compile(r"std::\w+\{([^}]*)\}")
 
