@@ -76,6 +76,6 @@ LAYOUTS = [
 ]
 BY_NAME = {layout.name: layout for layout in LAYOUTS}
 
-# Natively it does all plans rightly (2026-11). MPICH 4.0 loses gets, by requests, MPI_Win_flush_local
-# and MPI_Win_complete; Open MPI 4.1 has no windows with MPI_THREAD_MULTIPLE.
+# Natively it does all plans rightly (2026-11). MPICH 4.0 loses gets: by requests, flush_local and
+# MPI_Win_complete. Open MPI 4.1 has no windows with MPI_THREAD_MULTIPLE.
 ORACLE = mpis.ALL["mpich5"]
