@@ -73,7 +73,7 @@ def test_names_that_are_not_utf8(remote: Grid, prefix, program):
     remote.folder = remote.folder / name
     remote.folder.mkdir()
     script = remote.folder / name
-    script.write_text(f"#!/bin/sh\necho \"$1\" | od -An -tx1 >&2\nexec {program('mpich')}\n")
+    script.write_text(f'#!/bin/sh\necho "$1" | od -An -tx1 >&2\nexec {program("mpich")}\n')
     script.chmod(0o755)
     words = ("-g", remote.file, "-n", 2, "--mpi", "mpich", "--stage", name)
     done = remote.run(*words, f"./{name}", os.fsdecode(b"\xff\xc3\xa9"))
