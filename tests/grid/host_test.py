@@ -21,7 +21,7 @@ SOURCE = Path(__file__).parent / "host" / "objects.c"
 LIBRARIES = ["openmpi4", "mpich4"]
 ME: list[str] = []
 NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
-# Another process than Open MPI's would hold it: the semaphore that its files over /dev/null have.
+# As a killed process could leave the semaphore of Open MPI's files over /dev/null.
 LEAVE_LOCKED = (
     "import ctypes, os; libc = ctypes.CDLL(None); libc.sem_open.restype = ctypes.c_void_p; "
     "assert libc.sem_open(b'/OMPIO_null', os.O_CREAT, 0o644, 0)"
@@ -72,7 +72,7 @@ def start(mark: str, folder: Path) -> Start:
 
 @pytest.fixture(params=["one user", "two users"])
 def other(request: pytest.FixtureRequest) -> list[str]:
-    """What makes a command the other user's."""
+    """Words before a command that make it the other user's."""
     if request.param == "one user":
         return ME
     if os.geteuid() != 0:

@@ -12,10 +12,10 @@
 namespace isthmus::face {
 namespace {
 
-// To open a file, Open MPI (4.1 and 5.0) makes a semaphore whose name is the file's last part, so
-// all jobs and users of a host that open /dev/null share `sem.OMPIO_null`. One that a killed
-// process left locked stops every later open. It also maps a file below /tmp: a full one raises
-// SIGBUS (2026-11). So none is opened there: the library's own constructors make the object alone.
+// Open MPI (4.1 and 5.0) names a semaphore after each file that it opens. All jobs and users of a
+// host would share `sem.OMPIO_null` by /dev/null. If a killed process leaves it locked, every later
+// open hangs. Open MPI also maps a file below /tmp, and a full /tmp raises SIGBUS (2026-11). So
+// nothing is opened there: the library's own constructors make the object alone.
 #ifdef OPEN_MPI
 
 /// opal_class_t of Open MPI 1.0 to 5.0.

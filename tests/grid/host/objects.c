@@ -1,6 +1,7 @@
-/* Objects of every kind that may leave something on the host: objects FOLDER ROUNDS [HOLD | FULL].
-   Each round makes and frees them all. With HOLD the last ones stay, "held" is printed, and all
-   ranks wait for the end. FULL is a folder whose file system is filled before the first round. */
+/* Objects of every kind that may leave something on the host: objects FOLDER ROUNDS [hold | FULL].
+   Each round makes and frees them all. With "hold" the objects of the last round stay, rank 0
+   prints "held", and all ranks wait. FULL is a folder whose file system is filled before the first
+   round. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
