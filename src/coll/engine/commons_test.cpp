@@ -32,6 +32,13 @@ class CommonsOfTwo : public testing::Test {
   Commons a{memory.bytes(), 2, 0, sleep, kCodes}, b{memory.bytes(), 2, 1, sleep, kCodes};
 };
 
+// As docs/architecture.md says.
+TEST(Commons, ItsMemoryIsBounded) {
+  const auto mib = [](int ranks) { return static_cast<double>(Commons::bytes(ranks)) / (1 << 20); };
+  for (int ranks = 1; ranks <= 8; ++ranks) EXPECT_LE(mib(ranks), 12.1) << ranks;
+  for (int ranks = 9; ranks <= Commons::kMostRanks; ++ranks) EXPECT_LE(mib(ranks), 16.5) << ranks;
+}
+
 TEST_F(CommonsOfTwo, APostIsReadAsItWasPut) {
   const Data data = pattern(a.capacity(), 0, 0);
   Pending before = b.posted(0);
