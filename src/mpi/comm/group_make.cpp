@@ -17,7 +17,7 @@ namespace {
 template <class Combine>
 int combine(const char* function, MPI_Group group1, MPI_Group group2, MPI_Group* result,
             Combine&& how) {
-  return shielded(errors_of_no_object(), function, [&] {
+  return shielded(MPI_COMM_NULL, function, [&] {
     const SessionRef first = session_of_group(group1);
     return make_group(how(group_of(group1), group_of(group2)),
                       first ? first : session_of_group(group2), result);
@@ -107,7 +107,7 @@ ISTHMUS_MPI(Group_incl)(MPI_Group group, int n, const int ranks[], MPI_Group* ne
   if (inner_call() || !is_grid_group(group)) {
     return derived(native.Group_incl(group, n, ranks, newgroup), group, newgroup);
   }
-  return shielded(errors_of_no_object(), "MPI_Group_incl", [&] {
+  return shielded(MPI_COMM_NULL, "MPI_Group_incl", [&] {
     const core::Group all = group_of(group);
     return make_group(all.include(checked(all, list(n, ranks))), session_of_group(group), newgroup);
   });
@@ -117,7 +117,7 @@ ISTHMUS_MPI(Group_excl)(MPI_Group group, int n, const int ranks[], MPI_Group* ne
   if (inner_call() || !is_grid_group(group)) {
     return derived(native.Group_excl(group, n, ranks, newgroup), group, newgroup);
   }
-  return shielded(errors_of_no_object(), "MPI_Group_excl", [&] {
+  return shielded(MPI_COMM_NULL, "MPI_Group_excl", [&] {
     const core::Group all = group_of(group);
     return make_group(all.exclude(checked(all, list(n, ranks))), session_of_group(group), newgroup);
   });
@@ -127,7 +127,7 @@ ISTHMUS_MPI(Group_range_incl)(MPI_Group group, int n, int ranges[][3], MPI_Group
   if (inner_call() || !is_grid_group(group)) {
     return derived(native.Group_range_incl(group, n, ranges, newgroup), group, newgroup);
   }
-  return shielded(errors_of_no_object(), "MPI_Group_range_incl", [&] {
+  return shielded(MPI_COMM_NULL, "MPI_Group_range_incl", [&] {
     const core::Group all = group_of(group);
     return make_group(all.include(checked(all, expanded(all, n, ranges))), session_of_group(group),
                       newgroup);
@@ -138,7 +138,7 @@ ISTHMUS_MPI(Group_range_excl)(MPI_Group group, int n, int ranges[][3], MPI_Group
   if (inner_call() || !is_grid_group(group)) {
     return derived(native.Group_range_excl(group, n, ranges, newgroup), group, newgroup);
   }
-  return shielded(errors_of_no_object(), "MPI_Group_range_excl", [&] {
+  return shielded(MPI_COMM_NULL, "MPI_Group_range_excl", [&] {
     const core::Group all = group_of(group);
     return make_group(all.exclude(checked(all, expanded(all, n, ranges))), session_of_group(group),
                       newgroup);

@@ -24,7 +24,7 @@ int translated(const core::Group& from, int rank, const core::Group& to) {
 
 ISTHMUS_MPI(Group_size)(MPI_Group group, int* size) {
   if (inner_call() || !is_grid_group(group)) return native.Group_size(group, size);
-  return shielded(errors_of_no_object(), "MPI_Group_size", [&] {
+  return shielded(MPI_COMM_NULL, "MPI_Group_size", [&] {
     *size = group_of(group).size();
     return MPI_SUCCESS;
   });
@@ -32,7 +32,7 @@ ISTHMUS_MPI(Group_size)(MPI_Group group, int* size) {
 
 ISTHMUS_MPI(Group_rank)(MPI_Group group, int* rank) {
   if (inner_call() || !is_grid_group(group)) return native.Group_rank(group, rank);
-  return shielded(errors_of_no_object(), "MPI_Group_rank", [&] {
+  return shielded(MPI_COMM_NULL, "MPI_Group_rank", [&] {
     *rank = group_of(group).rank_of(grid()->node).value_or(MPI_UNDEFINED);
     return MPI_SUCCESS;
   });
@@ -43,7 +43,7 @@ ISTHMUS_MPI(Group_translate_ranks)
   if (native_pair(group1, group2)) {
     return native.Group_translate_ranks(group1, n, ranks1, group2, ranks2);
   }
-  return shielded(errors_of_no_object(), "MPI_Group_translate_ranks", [&] {
+  return shielded(MPI_COMM_NULL, "MPI_Group_translate_ranks", [&] {
     if (n < 0) {
       throw coll::Failure(MPI_ERR_ARG,
                           "the number of ranks, " + std::to_string(n) + ", is negative");
@@ -57,7 +57,7 @@ ISTHMUS_MPI(Group_translate_ranks)
 
 ISTHMUS_MPI(Group_compare)(MPI_Group group1, MPI_Group group2, int* result) {
   if (native_pair(group1, group2)) return native.Group_compare(group1, group2, result);
-  return shielded(errors_of_no_object(), "MPI_Group_compare", [&] {
+  return shielded(MPI_COMM_NULL, "MPI_Group_compare", [&] {
     switch (group_of(group1).compare(group_of(group2))) {
       case core::Likeness::Identical:
         *result = MPI_IDENT;

@@ -171,7 +171,7 @@ ISTHMUS_MPI(Group_from_session_pset)
     return native.Group_from_session_pset(session, pset_name, newgroup);
   }
   if (const int code = check_session(session); code != MPI_SUCCESS) return code;
-  return shielded(errors_of_no_object(), "MPI_Group_from_session_pset",
+  return shielded(MPI_COMM_NULL, "MPI_Group_from_session_pset",
                   [&] { return make_group(*members, grid_session(session), newgroup); });
 }
 

@@ -103,7 +103,7 @@ ISTHMUS_MPI(Comm_join)(int fd, MPI_Comm* intercomm) {
   if (native_call() || intercomm == nullptr) {
     return native.Comm_join(fd, intercomm);
   }
-  return shielded(MPI_COMM_SELF, "MPI_Comm_join", [&]() -> int {
+  return shielded(MPI_COMM_NULL, "MPI_Comm_join", [&]() -> int {
     *intercomm = MPI_COMM_NULL;
     const std::string theirs = job_there(fd);
     if (theirs.empty()) return MPI_SUCCESS;

@@ -23,7 +23,7 @@ void give_port(const std::string& name, char* port_name) {
 
 template <class Body>
 int about_names(const char* function, Body&& body) {
-  return shielded(errors_of_no_object(), function, [&] {
+  return shielded(MPI_COMM_NULL, function, [&] {
     body();
     return MPI_SUCCESS;
   });

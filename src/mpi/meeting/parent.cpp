@@ -32,7 +32,7 @@ ISTHMUS_MPI(Comm_get_parent)(MPI_Comm* parent) {
   const char* const port = native_call() ? nullptr : setting("ISTHMUS_PARENT");
   if (port == nullptr || *port == 0 || parent == nullptr) return native.Comm_get_parent(parent);
   static Parent& known = *new Parent;  // outlives static objects that call MPI
-  return shielded(MPI_COMM_WORLD, "MPI_Comm_get_parent", [&] {
+  return shielded(MPI_COMM_NULL, "MPI_Comm_get_parent", [&] {
     int code = MPI_SUCCESS;
     if (!known.connected) {
       code = meet_at_port(

@@ -46,6 +46,29 @@ std::string name_of(MPI_Comm comm) {
   return length > 0 ? std::string(text, static_cast<std::size_t>(length)) : "(without a name)";
 }
 
+Handling handling_of_handler_on(MPI_Comm comm) {
+  const Inside inside;
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  native.Comm_get_errhandler(comm, &handler);
+  const Handling found = handling_of(handler);
+  if (handler != MPI_ERRHANDLER_NULL) native.Errhandler_free(&handler);
+  return found;
+}
+
+/// The communicator whose handler hears of an error that belongs to no object. MPI 3.1 names
+/// MPI_COMM_WORLD, MPI 4 MPI_COMM_SELF. MPICH 4.0 and Open MPI 4.1 and 5.0 do as 3.1 says,
+/// MPICH 5.0 as 4.0 does (2026-11). Programs set one of them, so a fatal handler gives way to the
+/// other.
+MPI_Comm hears_of_no_object() {
+  int version = 0, part = 0;
+  native.Get_version(&version, &part);
+  const bool of_self = version > 4 || (version == 4 && part > 0);
+  const MPI_Comm first = of_self ? MPI_COMM_SELF : MPI_COMM_WORLD;
+  const MPI_Comm second = of_self ? MPI_COMM_WORLD : MPI_COMM_SELF;
+  if (handling_of_handler_on(first) != Handling::Fatal) return first;
+  return handling_of_handler_on(second) != Handling::Fatal ? second : first;
+}
+
 }  // namespace
 
 int error_code(int error_class, const std::string& function, const std::string& reason) {
@@ -76,6 +99,10 @@ Handling handling_of(MPI_Errhandler handler) {
   return fatal ? Handling::Fatal : Handling::ByProgram;
 }
 
+Handling handling_on(MPI_Comm comm) {
+  return handling_of_handler_on(comm == MPI_COMM_NULL ? hears_of_no_object() : comm);
+}
+
 void die(const std::string& object, int code, const char* function) {
   const std::string name = function;
   std::string why = describe(code);
@@ -88,16 +115,8 @@ void die(const std::string& object, int code, const char* function) {
 
 int raise(MPI_Comm comm, int code, const char* function) {
   if (code == MPI_SUCCESS) return code;
-  // Errors that belong to no communicator: MPI-4 section 9.3 and earlier versions.
-  if (comm == MPI_COMM_NULL) comm = MPI_VERSION >= 4 ? MPI_COMM_SELF : MPI_COMM_WORLD;
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  Handling handling = Handling::ByProgram;
-  {
-    const Inside inside;
-    native.Comm_get_errhandler(comm, &handler);
-    handling = handling_of(handler);
-    if (handler != MPI_ERRHANDLER_NULL) native.Errhandler_free(&handler);
-  }
+  if (comm == MPI_COMM_NULL) comm = hears_of_no_object();
+  const Handling handling = handling_of_handler_on(comm);
   if (handling == Handling::Returns) return code;
   if (handling == Handling::Fatal) die("communicator " + name_of(comm), code, function);
   const Outside outside;  // the handler is the program's own

@@ -19,21 +19,6 @@ bool speaks(MPI_Comm comm) {
   return rank == 0;
 }
 
-void release(MPI_Errhandler handler) {
-  if (handler != MPI_ERRHANDLER_NULL) native.Errhandler_free(&handler);
-}
-
-bool returns(MPI_Comm comm) {
-  // As raise has it for errors that belong to no communicator.
-  if (comm == MPI_COMM_NULL) comm = MPI_VERSION >= 4 ? MPI_COMM_SELF : MPI_COMM_WORLD;
-  const Inside inside;
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  native.Comm_get_errhandler(comm, &handler);
-  const bool found = handling_of(handler) == Handling::Returns;
-  release(handler);
-  return found;
-}
-
 }  // namespace
 
 void tell_refusal(MPI_Comm comm, const char* function, const char* reason) {
@@ -52,7 +37,7 @@ void tell_refusal(MPI_Comm comm, const char* function, const char* reason) {
 }
 
 int unsupported(MPI_Comm comm, const char* function, const char* reason) {
-  if (returns(comm)) tell_refusal(comm, function, reason);
+  if (handling_on(comm) == Handling::Returns) tell_refusal(comm, function, reason);
   return raise(comm, error_code(MPI_ERR_UNSUPPORTED_OPERATION, function, reason), function);
 }
 

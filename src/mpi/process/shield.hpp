@@ -14,16 +14,6 @@
 
 namespace isthmus::face {
 
-/// The communicator whose error handler hears of errors that concern no communicator (of groups):
-/// MPI-4.0 section 9.3; before, it was MPI_COMM_WORLD.
-inline MPI_Comm errors_of_no_object() {
-#if MPI_VERSION >= 4
-  return MPI_COMM_SELF;
-#else
-  return MPI_COMM_WORLD;
-#endif
-}
-
 /// Runs `body`, which returns an MPI error code that needs no more raising (a native function has
 /// raised its own). What it throws goes to `raise_it(code)`: coll::Failure with its error class.
 template <class Raise, class Body>
@@ -50,7 +40,7 @@ int shielded_with(Raise&& raise_it, const char* function, Body&& body) noexcept 
   }
 }
 
-/// Raises on `comm`.
+/// Raises on `comm`; MPI_COMM_NULL: the error belongs to no object.
 template <class Body>
 int shielded(MPI_Comm comm, const char* function, Body&& body) noexcept {
   return shielded_with([&](int code) { return raise(comm, code, function); }, function,
