@@ -354,6 +354,37 @@ def test_so_does_an_error(profiled, waits) -> None:
     assert rows(profile)[0, 1] == [1, 4, {"2": 1}]
 
 
+# Each rank exits without MPI_Finalize, after a child of it has exited.
+EXITS = r"""
+#include <mpi.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char** argv) {
+  int rank, size, status = 1, got = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, 1, &got, 1, MPI_INT, (rank + size - 1) % size,
+               1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  const pid_t child = fork();
+  if (child == 0) exit(3);
+  if (waitpid(child, &status, 0) != child || WEXITSTATUS(status) != 3) _exit(4);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank != 0) pause();
+  exit(5);
+}
+"""
+
+
+@pytest.mark.parametrize("library", ["openmpi4", "mpich4"])
+def test_so_does_an_exit_and_no_child_tells_another(profiled, tmp_path, library) -> None:
+    program = compiled(mpis.ALL[library].cc, EXITS, tmp_path)
+    profile = profiled("-n", 4, "--wdir", tmp_path, program, status=5)
+    assert rows(profile)[0, 1] == [1, 4, {"2": 1}]
+    assert 0 not in profile["missing"]
+
+
 def test_the_variable_is_for_the_face_alone(isthmus, tmp_path) -> None:
     """Nor is anything written where nobody asked."""
     python = mpis.ALL["openmpi5"].python

@@ -16,6 +16,7 @@
 #include "core/trace/trace.hpp"
 #include "core/wire.hpp"
 #include "mpi/comm/inter.hpp"
+#include "mpi/process/file_worker.hpp"
 #include "mpi/process/grid.hpp"
 #include "mpi/process/traffic.hpp"
 
@@ -121,7 +122,9 @@ class Failures final : public core::Service {
     const auto found = notices_.find({context, number});
     if (found != notices_.end() && !std::exchange(found->second.watched, true)) {
       try {
-        std::thread(watch, context, number, found->second.sentence).detach();
+        start_helper([context, number, sentence = found->second.sentence] {
+          watch(context, number, sentence);
+        });
       } catch (const std::system_error&) {
         found->second.watched = false;  // as if nobody had told
       }

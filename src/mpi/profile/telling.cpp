@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <climits>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -176,6 +177,11 @@ void tell_within(std::chrono::seconds patience) {
   }
 }
 
+/// A forked child has neither the sampler's thread nor a connection of its own.
+void tell_at_exit(int, void* process) {
+  if (reinterpret_cast<std::intptr_t>(process) == ::getpid()) tell_soon();
+}
+
 }  // namespace
 
 void begin() {
@@ -185,7 +191,8 @@ void begin() {
   if (std::exchange(begun, true)) return;
   running().begun = Clock::now();
   running().sampler = std::make_unique<Sampler>();
-  std::atexit(tell_soon);
+  // Not std::atexit, which is of this library (native/never_destroyed.cpp).
+  ::on_exit(tell_at_exit, reinterpret_cast<void*>(std::intptr_t{::getpid()}));
   before_death = tell_soon;
 }
 
