@@ -23,13 +23,13 @@ constexpr std::string_view kJoins = "memfd:isthmus-joins";  // mpi/making/init.c
 // asked it things (MPI_T). After it: 72 (Open MPI 4.1), 96 (MPICH 4.0), 164 (MPICH 5.0; 2026-11).
 constexpr std::uint64_t kBegun = 40 << 10;
 
-struct Line {
+struct Mapping {
   std::uint64_t begin = 0, end = 0, offset = 0;
   std::string permissions;
 };
 
-std::optional<Line> read_line(const std::string& text) {
-  Line line;
+std::optional<Mapping> read_line(const std::string& text) {
+  Mapping line;
   char dash = 0;
   std::istringstream words(text);
   words >> std::hex >> line.begin >> dash >> line.end >> line.permissions >> line.offset;

@@ -47,12 +47,19 @@ class Reduce final : public Reducing {
   template <class... Arguments>
   explicit Reduce(int root, Arguments&&... arguments)
       : Reducing(std::forward<Arguments>(arguments)...), root_(root) {}
+  /// Results that are thrown away.
+  void set_vain_results(const Call& call) {
+    const std::size_t size = reduction_.packed_size(count_);
+    vain_ = std::make_unique_for_overwrite<std::byte[]>(size);
+    set_results(call, vain_.get(), static_cast<MPI_Count>(size), MPI_BYTE);
+  }
 
  private:
   coll::Task start(coll::Party& party) override {
     return coll::reduce(party, in_.bytes(), out_.bytes(), count_, reduction_, root_);
   }
   int root_;
+  std::unique_ptr<std::byte[]> vain_;
 };
 
 class Allreduce final : public Reducing {
@@ -155,8 +162,15 @@ int reduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype typ
     check_op(op, type);
     const bool at_root = call.comm->rank == root;
     if (at_root) {
-      check_not_in_place(recvbuf);
-      if (count > 0) check_not_one(sendbuf, recvbuf);
+      try {
+        check_not_in_place(recvbuf);
+        if (count > 0) check_not_one(sendbuf, recvbuf);
+      } catch (const coll::Failure& why) {
+        if (sendbuf == MPI_IN_PLACE) throw;
+        auto vain = std::make_unique<Reduce>(root, call, sendbuf, count, type, op, Copy::Always);
+        vain->set_vain_results(call);
+        return take_part_in_vain(std::move(vain), call, why);
+      }
     } else {
       require(sendbuf != MPI_IN_PLACE, MPI_ERR_BUFFER, "MPI_IN_PLACE is allowed at the root only");
     }

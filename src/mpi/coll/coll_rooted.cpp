@@ -10,7 +10,7 @@
 namespace isthmus::face {
 namespace {
 
-class Gather final : public Collective {
+class Gather : public Collective {
  public:
   /// `all` and `sizes` as coll::gather wants them.
   Gather(const Call& call, OutBlocks mine, InBlocks all, coll::Sizes sizes, coll::Blocks blocks,
@@ -34,6 +34,33 @@ class Gather final : public Collective {
   coll::Blocks blocks_;
   int root_;
 };
+
+/// Of a root that cannot receive: what comes is thrown away.
+class GatherInVain final : public Gather {
+ public:
+  GatherInVain(const Call& call, OutBlocks mine, InBlocks all, coll::Sizes sizes, int root,
+               std::unique_ptr<std::byte[]> memory)
+      : Gather(call, std::move(mine), std::move(all), std::move(sizes), coll::Blocks::Even, root),
+        memory_(std::move(memory)) {}
+
+ private:
+  const std::unique_ptr<std::byte[]> memory_;
+};
+
+/// MPI_Gather at a root that has wrong arguments for what it is to receive.
+int gather_in_vain(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int root,
+                   const Call& call, const coll::Failure& why) {
+  const auto ranks = static_cast<std::size_t>(call.comm->size);
+  OutBlocks mine(one_block(sendbuf, sendcount, sendtype), Copy::Always);
+  const std::size_t own = mine.bytes().size();
+  auto memory = std::make_unique_for_overwrite<std::byte[]>(own * ranks);
+  InBlocks all(even_blocks(memory.get(), static_cast<MPI_Count>(own), MPI_BYTE, call.comm->size),
+               true);
+  return take_part_in_vain(
+      std::make_unique<GatherInVain>(call, std::move(mine), std::move(all), coll::Sizes(ranks, own),
+                                     root, std::move(memory)),
+      call, why);
+}
 
 class Scatter final : public Collective {
  public:
@@ -147,13 +174,20 @@ namespace forms {
 int gather_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                 MPI_Count recvcount, MPI_Datatype recvtype, int root, const Call& call) {
   return collectively(call, [&] {
-    std::vector<Block> received;
-    if (is_root(*call.comm, root)) {
-      check_data(*call.comm, recvcount, recvtype);
-      check_not_in_place(recvbuf);
-      received = even_blocks(recvbuf, recvcount, recvtype, call.comm->size);
+    const bool at_root = is_root(*call.comm, root);
+    try {
+      std::vector<Block> received;
+      if (at_root) {
+        check_data(*call.comm, recvcount, recvtype);
+        check_not_in_place(recvbuf);
+        received = even_blocks(recvbuf, recvcount, recvtype, call.comm->size);
+      }
+      return gather(sendbuf, sendcount, sendtype, std::move(received), true, root, call);
+    } catch (const coll::Failure& why) {
+      if (!at_root || call.comm->inter || call.made || sendbuf == MPI_IN_PLACE) throw;
+      check_data(*call.comm, sendcount, sendtype);
+      return gather_in_vain(sendbuf, sendcount, sendtype, root, call, why);
     }
-    return gather(sendbuf, sendcount, sendtype, std::move(received), true, root, call);
   });
 }
 

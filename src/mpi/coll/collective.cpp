@@ -127,6 +127,22 @@ void forgo(const Call& call, const coll::Failure& why) {
   if (make_request(std::move(collective), &request) == MPI_SUCCESS) isthmus_Request_free(&request);
 }
 
+int take_part_in_vain(std::unique_ptr<Collective> collective, const Call& call,
+                      const coll::Failure& why) {
+  const int code =
+      raise(call.comm->native, error_code(why.code, call.function, why.what()), call.function);
+  if (call.blocking()) {
+    collective->wait_for();
+    complete(*collective, MPI_STATUS_IGNORE, call.function);
+  } else {
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (make_request(std::move(collective), &request) == MPI_SUCCESS) {
+      isthmus_Request_free(&request);
+    }
+  }
+  return code;
+}
+
 int launch(std::unique_ptr<Collective> collective, const Call& call) {
   if (call.made != nullptr) {
     *call.made = std::move(collective);
