@@ -9,7 +9,8 @@ namespace {
 
 using Ticket = Admission::Ticket;
 
-constexpr Admission::Limits kLimits{.total = 64, .of_network = 16, .of_site = 32, .remembered = 4};
+constexpr Admission::Limits kFewPlaces{
+    .total = 64, .of_network = 16, .of_site = 32, .remembered = 4};
 constexpr std::uint64_t kSeed = 20261128;
 
 PeerAddress v4(std::uint8_t third, std::uint8_t last) {
@@ -27,7 +28,9 @@ class Door {
   Ticket arrives(const PeerAddress& from) {
     const auto admitted = admission.arrives(from);
     EXPECT_NE(admitted.dropped, admitted.ticket);
-    if (admitted.dropped) EXPECT_EQ(here.erase(*admitted.dropped), 1U);
+    if (admitted.dropped) {
+      EXPECT_EQ(here.erase(*admitted.dropped), 1U);
+    }
     here.insert(admitted.ticket);
     EXPECT_EQ(admission.waiting(), here.size());
     return admitted.ticket;
@@ -42,16 +45,16 @@ class Door {
     here.erase(ticket);
   }
 
-  Admission admission{kLimits, kSeed};
+  Admission admission{kFewPlaces, kSeed};
   std::set<Ticket> here;
 };
 
 TEST(Admission, DropsNobodyWithinTheLimits) {
   Door door;
   for (std::uint8_t network = 0; network < 4; ++network) {
-    for (std::size_t i = 0; i < kLimits.of_network; ++i) door.arrives(v4(0, network));
+    for (std::size_t i = 0; i < kFewPlaces.of_network; ++i) door.arrives(v4(0, network));
   }
-  EXPECT_EQ(door.here.size(), kLimits.total);
+  EXPECT_EQ(door.here.size(), kFewPlaces.total);
   EXPECT_EQ(door.admission.dropped(), 0U);
 }
 
@@ -60,17 +63,17 @@ TEST(Admission, AnAddressBeyondItsLimitDropsItsOwn) {
   const Ticket other = door.arrives(v4(0, 1));
   for (int i = 0; i < 5000; ++i) door.arrives(v4(0, 2));
   EXPECT_TRUE(door.has(other));
-  EXPECT_EQ(door.here.size(), kLimits.of_network + 1);
+  EXPECT_EQ(door.here.size(), kFewPlaces.of_network + 1);
 }
 
 TEST(Admission, AFullDoorDropsFromTheMostCrowdedAddress) {
   Door door;
   for (int i = 0; i < 5000; ++i) door.arrives(v4(1, static_cast<std::uint8_t>(i % 20)));
-  ASSERT_EQ(door.here.size(), kLimits.total);
+  ASSERT_EQ(door.here.size(), kFewPlaces.total);
   const Ticket alone = door.arrives(v4(0, 1));
   for (int i = 0; i < 5000; ++i) door.arrives(v4(1, static_cast<std::uint8_t>(i % 20)));
   EXPECT_TRUE(door.has(alone));
-  EXPECT_EQ(door.here.size(), kLimits.total);
+  EXPECT_EQ(door.here.size(), kFewPlaces.total);
 }
 
 // Behind one address translator: some of the tries go through, whatever the flood.
@@ -81,7 +84,7 @@ TEST(Admission, OneOfACrowdedAddressOftenSurvivesAWhile) {
   constexpr int kTries = 1000;
   for (int i = 0; i < kTries; ++i) {
     const Ticket mine = door.arrives(shared);
-    for (std::size_t others = 0; others < kLimits.of_network / 2; ++others) door.arrives(shared);
+    for (std::size_t others = 0; others < kFewPlaces.of_network / 2; ++others) door.arrives(shared);
     if (door.has(mine)) ++survived;
     door.leaves(mine);
   }
@@ -91,7 +94,7 @@ TEST(Admission, OneOfACrowdedAddressOftenSurvivesAWhile) {
 TEST(Admission, ANetworkOfIPv6CountsAsOneAddress) {
   Door door;
   for (int i = 0; i < 255; ++i) door.arrives(v6(1, 1, static_cast<std::uint8_t>(i)));
-  EXPECT_EQ(door.here.size(), kLimits.of_network);
+  EXPECT_EQ(door.here.size(), kFewPlaces.of_network);
 }
 
 TEST(Admission, ASiteOfIPv6HasALimit) {
@@ -101,7 +104,7 @@ TEST(Admission, ASiteOfIPv6HasALimit) {
     const auto network = static_cast<std::uint8_t>(i);
     for (std::uint8_t host = 0; host < 3; ++host) door.arrives(v6(1, network, host));
   }
-  EXPECT_EQ(door.here.size(), kLimits.of_site + 1);
+  EXPECT_EQ(door.here.size(), kFewPlaces.of_site + 1);
   EXPECT_TRUE(door.has(neighbour));
 }
 
@@ -112,10 +115,10 @@ TEST(Admission, WhoHasProvedItselfHasPlacesApartFromStrangers) {
   const Ticket again = door.arrives(friendly);
   for (int i = 0; i < 5000; ++i) door.arrives(v4(1, static_cast<std::uint8_t>(i % 200)));
   EXPECT_TRUE(door.has(again));
-  EXPECT_EQ(door.here.size(), kLimits.total + 1);
+  EXPECT_EQ(door.here.size(), kFewPlaces.total + 1);
   // They are limited, too.
   for (int i = 0; i < 5000; ++i) door.arrives(friendly);
-  EXPECT_EQ(door.here.size(), kLimits.total + kLimits.of_network);
+  EXPECT_EQ(door.here.size(), kFewPlaces.total + kFewPlaces.of_network);
 }
 
 TEST(Admission, TheLatestProofsAreRemembered) {
@@ -139,7 +142,8 @@ TEST(Admission, PlacesAreFreeAgain) {
   Door door;
   for (int round = 0; round < 100; ++round) {
     std::vector<Ticket> tickets;
-    for (std::size_t i = 0; i < kLimits.of_network; ++i) tickets.push_back(door.arrives(v4(0, 1)));
+    for (std::size_t i = 0; i < kFewPlaces.of_network; ++i)
+      tickets.push_back(door.arrives(v4(0, 1)));
     for (const Ticket ticket : tickets) {
       door.leaves(ticket);
       door.leaves(ticket);  // void now

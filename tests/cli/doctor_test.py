@@ -137,6 +137,7 @@ def test_gateways_by_ipv6(doctor):
     text = "[cluster.east]\n[cluster.west]\n"
     for cluster in ("east", "west"):
         text += f"[[gateway]]\ncluster = '{cluster}'\naddress = '[::1]:{free_port()}'\n"
+    text += "[[link]]\nbetween = ['east', 'west']\nstreams = 2\n"  # by TCP, though on one host
     assert doctor(text) == 0, doctor.findings
     assert "[::1]:" in doctor.of("link east -> west", "port")["text"]
     for what in ("port", "RTT", "rate", "MTU"):
