@@ -9,7 +9,7 @@ namespace isthmus::rma {
 namespace {
 
 TEST(Memory, AFixedRegionIsReachedWithinItself) {
-  std::array<std::byte, 100> bytes;
+  std::array<std::byte, 100> bytes{};
   const Memory memory = Memory::fixed(bytes.data(), bytes.size());
   EXPECT_EQ(memory.find(0, 0, 100), bytes.data());
   EXPECT_EQ(memory.find(40, -40, 60), bytes.data() + 40);
@@ -22,7 +22,7 @@ TEST(Memory, AFixedRegionIsReachedWithinItself) {
 }
 
 TEST(Memory, RegionsComeAndGo) {
-  std::array<std::byte, 100> bytes;
+  std::array<std::byte, 100> bytes{};
   Memory memory = Memory::dynamic();
   const auto at = [&](std::size_t i) { return reinterpret_cast<std::intptr_t>(bytes.data() + i); };
   EXPECT_EQ(memory.find(at(0), 0, 1), nullptr);
@@ -41,7 +41,7 @@ TEST(Memory, RegionsComeAndGo) {
 
 // Whatever the order in which they were attached.
 TEST(Memory, WhatIsReachedMaySpanRegionsThatTouch) {
-  std::array<std::byte, 100> bytes;
+  std::array<std::byte, 100> bytes{};
   const auto at = [&](std::size_t i) { return reinterpret_cast<std::intptr_t>(bytes.data() + i); };
   for (const auto& order : {std::array{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {0, 2, 1}}) {
     Memory memory = Memory::dynamic();
@@ -63,7 +63,7 @@ TEST(Memory, WhatIsReachedMaySpanRegionsThatTouch) {
 }
 
 TEST(Memory, NothingIsReachedBeyondRegionsOfNoBytes) {
-  std::array<std::byte, 100> bytes;
+  std::array<std::byte, 100> bytes{};
   const auto at = [&](std::size_t i) { return reinterpret_cast<std::intptr_t>(bytes.data() + i); };
   Memory memory = Memory::dynamic();
   EXPECT_TRUE(memory.attach(bytes.data() + 10, 0));
