@@ -122,7 +122,7 @@ def test_the_quota_is_used_up(grid: Grid, tmp_path: Path) -> None:
     library = tmp_path / "quota.so"
     command = ["cc", "-shared", "-fPIC", "-include", "sys/uio.h", "-x", "c", "-", "-o", library]
     subprocess.run(command, input=QUOTA, text=True, check=True)
-    preload = f'LD_PRELOAD="$LD_PRELOAD {library}"'
+    preload = f'LD_PRELOAD="{library} $LD_PRELOAD"'  # the stub binds what is before it
     done = run(grid, tmp_path / "data", "mpich", "", before=f"export {preload};")
     assert done.returncode == 0, done.stderr
     kinds = {rank: name for rank, (name, _) in told(done.stdout, "write").items()}
