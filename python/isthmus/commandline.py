@@ -1,4 +1,4 @@
-"""What all commands of `isthmus` share, whichever module they stand in."""
+"""The parts that all commands of `isthmus` share, whichever module they stand in."""
 
 import re
 from collections.abc import Callable, Mapping

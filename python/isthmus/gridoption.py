@@ -15,7 +15,7 @@ GridArgument = Annotated[
 
 
 def grid_file(argument: Path | None, option: Path | None) -> Path | None:
-    """None where neither the command line nor ISTHMUS_GRID names one."""
+    """Returns None if neither the command line nor ISTHMUS_GRID names a file."""
     if argument and option and argument != option:
         raise UsageError(f"two grid files are named, {option} and {argument}", "Give one of them.")
     named = argument or option or os.environ.get("ISTHMUS_GRID")

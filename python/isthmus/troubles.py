@@ -34,7 +34,7 @@ def cannot_start(program: str, reason: str | None) -> Trouble:
 
 def before_hello(target: str | None, status: int, setup: str) -> Trouble | None:
     """The process ended before isthmusd said a word. `target` is where ssh went, `setup` what
-    `end_of_setup` found. None where the status alone says nothing."""
+    `end_of_setup` found. Returns None if the status alone says nothing."""
     if setup:
         return Trouble("setup", f"its setup ended with status {setup}", SETUP_REMEDY)
     if target and status == 255:
@@ -55,7 +55,7 @@ def end_of_setup(lines: MutableSequence[str]) -> str:
     return ""
 
 
-# What ssh says for a native launcher that starts ranks on other hosts. OpenSSH 9.2, 2026-11.
+# ssh says these for a native launcher that starts ranks on other hosts. OpenSSH 9.2, 2026-11.
 _HOSTS = "Correct 'hosts' of the cluster in the grid file."
 _BY_HAND = "Try it from the cluster's own host: ssh {} true"
 _OF_SSH = (
@@ -66,8 +66,9 @@ _OF_SSH = (
 
 
 class LauncherWords:
-    """What a native launcher of one cluster says on standard error before its ranks run. Hydra
-    (MPICH 4.0, 2026-11) does not end when it reaches no host, so that its words have to do."""
+    """Reads what a native launcher of one cluster says on standard error before its ranks run.
+    Hydra (MPICH 4.0, 2026-11) does not end when it reaches no host, so that its words have to
+    do."""
 
     def __init__(self, hosts: str | None) -> None:
         self._hosts = hosts

@@ -15,15 +15,15 @@
 
 namespace isthmus::core {
 
-/// Where a connection is from: an IPv6 address, or an IPv4 address in its mapped form.
+/// The origin of a connection: an IPv6 address, or an IPv4 address in its mapped form.
 struct PeerAddress {
   std::array<std::uint8_t, 16> bytes{};
 
   static PeerAddress of_v4(const std::array<std::uint8_t, 4>& address);
   static PeerAddress of_v6(const std::array<std::uint8_t, 16>& address);
-  /// What one host commands: the IPv4 address, or the IPv6 /64.
+  /// The addresses of one host: the IPv4 address, or the IPv6 /64.
   PeerAddress network() const { return is_v4() ? *this : prefix(8); }
-  /// What one customer of a provider commands: the IPv4 address, or the IPv6 /48.
+  /// The addresses of one customer of a provider: the IPv4 address, or the IPv6 /48.
   PeerAddress site() const { return is_v4() ? *this : prefix(6); }
   auto operator<=>(const PeerAddress&) const = default;
 

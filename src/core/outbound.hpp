@@ -27,7 +27,7 @@ class Outbound {
   /// So much of a message goes in small frames from now on, at least a piece.
   void set_fine_head(std::size_t bytes) { fine_head_ = std::max(bytes, piece_); }
 
-  /// From now on messages of `least` bytes or more are lent, up to kMostLent at a time.
+  /// Lends messages of `least` bytes or more from now on, up to kMostLent at a time.
   void lend(std::size_t least) { lends_from_ = std::max<std::size_t>(least, 1); }
 
   /// Queues a send; its envelope goes out after those of all sends before it.

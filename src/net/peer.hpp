@@ -1,4 +1,4 @@
-// Where a connection of a door is from: for its place there (core/admission.hpp), and for messages.
+// The origin of a connection of a door: for its place there (core/admission.hpp), and for messages.
 #pragma once
 
 #include <asio/ip/tcp.hpp>
@@ -17,7 +17,7 @@ struct Peer {
   bool loopback = true;       ///< of this host
 };
 
-/// Of a socket that has been accepted. Nothing: the peer is gone already.
+/// Returns the peer of an accepted socket, or nothing if the peer is gone already.
 std::optional<Peer> peer_of(const Socket& socket, bool is_unix);
 std::optional<Peer> peer_of(const asio::ip::tcp::socket& socket);
 

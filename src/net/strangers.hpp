@@ -37,7 +37,7 @@ class Strangers {
     bool dropped_ = false;
   };
 
-  /// How many have been dropped.
+  /// The number of dropped connections.
   std::uint64_t dropped() const { return admission_.dropped(); }
 
  private:

@@ -10,7 +10,7 @@
 #include "relocations.h"
 #include "stub.h"
 
-/* Where the stub begins and ends in memory. */
+/* The beginning and the end of the stub in memory. */
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 

@@ -39,7 +39,7 @@ TEST(Memory, RegionsComeAndGo) {
   EXPECT_EQ(memory.find(at(30), 0, 5), bytes.data() + 30);
 }
 
-// Whatever the order in which they were attached.
+// The order in which they were attached does not matter.
 TEST(Memory, WhatIsReachedMaySpanRegionsThatTouch) {
   std::array<std::byte, 100> bytes{};
   const auto at = [&](std::size_t i) { return reinterpret_cast<std::intptr_t>(bytes.data() + i); };

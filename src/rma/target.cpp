@@ -189,7 +189,7 @@ Window::Step Window::define_map(Partner& from, RecordReader& in) {
   return Step::Done;
 }
 
-// Where the whole of an area is not exposed, its pieces may be: gaps are not accessed.
+// The pieces of an area may be exposed although the whole is not: gaps are not accessed.
 std::byte* Window::find_pieces(const Area& area, const core::TypeMap& map) const {
   core::TypeCursor cursor(map, area.count, static_cast<std::int64_t>(area.position));
   auto left = static_cast<std::int64_t>(area.size);

@@ -23,7 +23,7 @@ def commands() -> dict[str, object]:
 
 
 COMMANDS = commands()
-# `isthmus join` also stands alone, where there is no typer, and has a help of its own.
+# `isthmus join` also stands alone, without typer, and has a help of its own.
 WITH_HELP = {name: command for name, command in COMMANDS.items() if name != "join"}
 
 

@@ -53,7 +53,7 @@ def test_a_service(grid: Grid, service: Service, exchange: Path) -> None:
 def test_the_name_of_a_key_takes_none_of_its_places(
     grid: Grid, service: Service, exchange: Path
 ) -> None:
-    """The name of a key goes in clear. Whoever knows it has not proved to be its user."""
+    """The name of a key goes in clear. A peer that knows it has not proved to be its user."""
     key = service.user("alice")
     grid.file.write_text(service.grid(key))
     name = re.search(r'id = "(\S+)"', key.read_text())[1] + "/isthmus-1"

@@ -1,5 +1,5 @@
-"""Libraries that look for names in their own dependencies first (RTLD_DEEPBIND), as all that Julia
-and MATLAB open do: what they call of MPI comes to Isthmus, and they keep the rest."""
+"""Some libraries look for names in their own dependencies first (RTLD_DEEPBIND), as all that Julia
+and MATLAB open do. Their calls of MPI come to Isthmus, and they keep the rest."""
 
 from __future__ import annotations
 

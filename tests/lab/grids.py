@@ -52,8 +52,9 @@ def command(mpi: str, program: Path) -> list[object]:
 
 
 def shares(program: Path, clusters: str, each: int) -> dict[str, int]:
-    """Ranks by cluster, of a number that the program's head names: the largest for which there is
-    room, over as many of the clusters as it reaches, the last one too. Empty: there is none."""
+    """Returns ranks by cluster. Their number is the largest that the program's head names and that
+    has room. They go over as many of the clusters as it reaches, the last one too. Empty: none
+    has room."""
     fitting = [n for n in mpis.ranks_of(program) if 2 <= n <= each * len(clusters)]
     if not fitting:
         return {}
@@ -89,7 +90,7 @@ def run(lab, testbed: str, libraries: Sequence[str], program: Path, seconds: flo
 
 
 def _done(lab, seconds: float, *words: object) -> str:
-    """What `isthmus run` printed with these words."""
+    """Returns what `isthmus run` printed with these words."""
     done = lab.exec(
         sys.executable, "-m", "isthmus", "run", "--timeout", seconds, *words,
         timeout=seconds + 60,

@@ -1,4 +1,4 @@
-"""How many ranks of a program each site of a testbed gets."""
+"""The number of ranks of a program that each site of a testbed gets."""
 
 import grids
 import mpis

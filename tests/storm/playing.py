@@ -53,7 +53,7 @@ def reason(done: subprocess.CompletedProcess[str], output: str) -> str:
 
 
 def trail_of(folder: Path) -> tuple[str, int]:
-    """Where each rank was, and the last step of all."""
+    """Returns the place of each rank, and the last step of all."""
     lines, last = [], -1
     for path in sorted(folder.glob("rank-*")):
         text = path.read_text().splitlines()
@@ -93,7 +93,7 @@ def play(command: list[str], trail: Path, env: dict[str, str]) -> Outcome:
 
 
 def natively(plan: Plan, ranks: int) -> Outcome:
-    """With the library that does all plans rightly: a plan that fails here is not legal."""
+    """Plays with the library that does all plans rightly: a plan that fails here is not legal."""
     with tempfile.TemporaryDirectory() as folder:
         program = building.program(ORACLE.name)
         places = ["--trail", folder, "--files", folder]

@@ -12,7 +12,7 @@ TRIES = 4  # of each: some failures need their moment
 
 
 def smaller(plan: Plan, last: int) -> list[Plan]:
-    """From the smallest on: the last step alone, then it with ever more before it."""
+    """Returns plans, the smallest first: the last step alone, then it with ever more before it."""
     befores = [before for before in (0, 1, 3, 9) if before <= last]
     return [replace(plan, steps=f"{last - before}-{last}") for before in befores]
 

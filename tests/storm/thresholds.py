@@ -19,7 +19,7 @@ _TYPED = re.compile(r"std::\w+\{([^}]*)\}")
 
 
 def evaluated(expression: str) -> int | None:
-    """Of an expression of whole numbers; None of all others."""
+    """Returns the value of an expression of whole numbers; None for all others."""
     text = _TYPED.sub(r"(\1)", expression.replace("'", "")).replace("U", "")
     try:
         tree = ast.parse(text.strip(), mode="eval")
@@ -46,7 +46,7 @@ def thresholds(folder: Path = ROOT / "src") -> dict[str, int]:
     """By file and name."""
     found = {}
     for path in sorted((*folder.rglob("*.hpp"), *folder.rglob("*.cpp"))):
-        # What those folders compare is not the size of a program's data.
+        # The code there compares other things than the size of a program's data.
         if {"daemon", "fuzz"} & {*path.parts} or re.search("_test(bed)?$", path.stem):
             continue
         for name, value in found_in(path.read_text()).items():

@@ -98,8 +98,8 @@ def _tunnel(folder: Path, near: End, zipper: End, target: str) -> Iterator[None]
         )
     config = folder / "sshd_config"
     config.write_text(_SSHD.format(port=_SSH_PORT, folder=folder))
-    # Where no sshd has run, its folder for the separation of privileges is not there: this one has
-    # a /run of its own, which ends with it.
+    # The folder of sshd for the separation of privileges is missing if no sshd has run. This sshd
+    # has a /run of its own, which ends with it.
     script = 'mount -t tmpfs none /run && mkdir -m 755 /run/sshd && exec "$@"'
     serve = ["unshare", "--mount", "sh", "-c", script, "sh"]
     serve += [str(_find("sshd")), "-D", "-e", "-f", str(config)]

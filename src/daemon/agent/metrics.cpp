@@ -85,8 +85,8 @@ constexpr Total kTotals[] = {
     {"wire_bytes", "wire_bytes_total", "Bytes with headers and repetitions"},
 };
 
-// Of traffic that takes no link, by the indices of two clusters in `counts`; those that a gateway
-// counted several times over add up.
+// Shows traffic that takes no link, by the indices of two clusters in `counts`. Entries with the
+// same two clusters add up.
 std::string totals_text(const std::string& kind, const std::string& how, const std::string& run,
                         const core::World& world, const nlohmann::json& counts) {
   std::string text;

@@ -17,8 +17,8 @@ namespace isthmus::daemon {
 
 /// One sample per link and counter; clusters by name, gateways of a cluster numbered from 0. Then
 /// how many ranks each cluster in `joined` has, and how many have joined at the gateways here.
-/// `crossings` is the list of docs/control.md's `stats`. What processes send each other without
-/// gateways is not among it: they tell it when they leave.
+/// `crossings` is the list of docs/control.md's `stats`. It lacks what processes send each other
+/// without gateways: they tell it when they leave.
 std::string metrics_text(const std::string& job, const core::World& world,
                          const std::vector<LinkCount>& counts,
                          const std::map<std::string, int>& joined = {},

@@ -29,7 +29,7 @@ struct Elevated {
   std::string what;
   std::string remedy;
 };
-/// Nothing where the program gets no more rights. `path` is for the command.
+/// Returns nothing unless the program gets more rights. `path` is for the command.
 std::optional<Elevated> elevated(const Elevation& elevation, const std::string& path);
 
 /// The same for a file that this process would start; nothing where it cannot be examined.

@@ -10,7 +10,7 @@
 namespace isthmus::face {
 namespace {
 
-/// Whether the library takes any datatype where there is no data; Open MPI does not.
+/// Whether the library takes any datatype in calls without data; Open MPI does not.
 #ifdef OPEN_MPI
 constexpr bool kTakesNothing = false;
 #else

@@ -35,7 +35,7 @@ class Gather : public Collective {
   int root_;
 };
 
-/// Of a root that cannot receive: what comes is thrown away.
+/// A root that cannot receive takes part with this, and throws away what comes.
 class GatherInVain final : public Gather {
  public:
   GatherInVain(const Call& call, OutBlocks mine, InBlocks all, coll::Sizes sizes, int root,

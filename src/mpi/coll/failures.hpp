@@ -15,8 +15,9 @@ void hear_of_failures();
 /// A collective has begun here, and is the one of that number (GridComm::begun).
 void look_for_failure(const GridComm& comm, std::uint64_t number);
 
-/// What failed first on the communicator, before the collective of that number, as far as this rank
-/// knows; empty: nothing. Ranks may disagree about which collective they are in from then on.
+/// Returns what failed first on the communicator, before the collective of that number, as far as
+/// this rank knows; empty: nothing. Ranks may disagree about which collective they are in from then
+/// on.
 std::string earlier_failure(const GridComm& comm, std::uint64_t number);
 
 /// Tells the other members that it has failed here, best effort; of very many, some.

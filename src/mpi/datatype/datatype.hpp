@@ -83,8 +83,8 @@ class Incoming {
   const char* long_double_ = nullptr;
 };
 
-/// Packed bytes of `count` elements. Of none the datatype is not looked at, here and below: MPICH
-/// takes whatever stands there, MPI_DATATYPE_NULL too.
+/// Packed bytes of `count` elements. The datatype of zero elements is not looked at, here and
+/// below: MPICH takes whatever stands there, MPI_DATATYPE_NULL too.
 std::size_t packed_size(MPI_Count count, MPI_Datatype type);
 /// True when `count` elements of `type` are one gapless run of memory in type map order,
 /// starting at the buffer's address plus *lower (the true lower bound).

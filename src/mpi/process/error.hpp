@@ -25,7 +25,7 @@ int raise_by(MPI_Errhandler handler, int code, const char* function);
 
 enum class Handling { Returns, Fatal, ByProgram };
 Handling handling_of(MPI_Errhandler handler);
-/// By the handler of `comm`; MPI_COMM_NULL as for raise.
+/// Returns how the handler of `comm` handles errors; MPI_COMM_NULL counts as for raise.
 Handling handling_on(MPI_Comm comm);
 /// What a process does before an error ends it, as its profile is told; none: null.
 inline std::atomic<void (*)()> before_death = nullptr;

@@ -21,7 +21,7 @@ enum class ProgressBy {
 /// std::invalid_argument with a sentence.
 ProgressBy choose_progress(bool multiple);
 
-/// From joining the grid until the native MPI_Finalize begins.
+/// Native progress runs from joining the grid until the native MPI_Finalize begins.
 void start_native_progress(ProgressBy by, bool multiple);
 void stop_native_progress();
 

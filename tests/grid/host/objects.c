@@ -1,5 +1,5 @@
 /* Objects of every kind that may leave something on the host: objects FOLDER ROUNDS [hold | FULL].
-   Each round makes and frees them all. With "hold" the objects of the last round stay, rank 0
+   Each round makes and frees them all. The objects of the last round stay with "hold": rank 0
    prints "held", and all ranks wait. FULL is a folder whose file system is filled before the first
    round. */
 #include <fcntl.h>

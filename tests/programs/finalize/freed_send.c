@@ -1,6 +1,7 @@
-/* MPI-4.0 section 11.2.2: a send that was freed while it is under way, or a buffered one, is received
- * although its sender is in MPI_Finalize, and a delete function of MPI_COMM_SELF may communicate.
- * Receives that are held, and a collective that is under way, are what Isthmus has to help along.
+/* MPI-4.0 section 11.2.2: a send that was freed while it is under way, or a buffered one, is
+ * received although its sender is in MPI_Finalize. A delete function of MPI_COMM_SELF may
+ * communicate. Receives that are held, and a collective that is under way, are what Isthmus has to
+ * help along.
  * ranks: 2 4 */
 #include <mpi.h>
 #include <stdio.h>

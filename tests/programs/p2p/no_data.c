@@ -1,6 +1,6 @@
 /* Calls with no data and MPI_DATATYPE_NULL, or a datatype that has not been committed: over a
-   communicator that spans clusters they end as the native library's do. What that says of messages
-   is heard from itself; the rest of it is the same with all libraries.
+   communicator that spans clusters they end as the native library's do. The program asks that
+   library what it says of messages; the rest is the same with all libraries.
    ranks: 2 3 */
 #include <string.h>
 
@@ -15,7 +15,7 @@ static int class_of(int code) {
   return class;
 }
 
-/* What the native library answers; the same everywhere, or -1. */
+/* Returns the native library's answer: the same everywhere, or -1. */
 static int native_answer(MPI_Datatype type) {
   int mine = class_of(MPI_Send(NULL, 0, type, MPI_PROC_NULL, 0, self)), least, most;
   MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);

@@ -40,7 +40,7 @@ Round::Round(Step& step, Window& window, int number)
     access.offset = cursor;
     cursor += aligned(access.extent());
     all_.push_back(access);
-    // What is only read may be read many times.
+    // A place that is only read may be read many times.
     if (!access.put) all_.insert(all_.end(), static_cast<std::size_t>(repeats - 1), access);
   }
   for (const Access& access : all_) {
@@ -130,7 +130,7 @@ void Round::done_at_target() {
   for (const Access& access : all_) {
     if (access.target != step_.rank || access.extent() == 0) continue;
     here.push_back(&access);
-    // Nobody reads any more: a copy still being made will show.
+    // All reads have ended: a copy still being made will show.
     if (!access.put) {
       for (std::size_t i = access.blocks(); i-- > 0;) {
         std::memset(memory.data() + access.offset_of(i) + access.block - 8, 0xdd, 8);

@@ -18,7 +18,7 @@ struct Access {
   [[nodiscard]] std::size_t offset_of(std::size_t i) const { return offset + i * (block + 8); }
 };
 
-/// All ranks draw the same accesses. Those that may conflict are apart.
+/// All ranks draw the same accesses. Accesses that may conflict are apart.
 class Round {
  public:
   Round(Step& step, Window& window, int number);

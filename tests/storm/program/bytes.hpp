@@ -36,8 +36,8 @@ class Bytes {
   [[nodiscard]] T* as() const {
     return reinterpret_cast<T*>(bytes_.get());
   }
-  /// What a program may do once an operation has let go of its buffer. The last bytes go first: a
-  /// copy that is still being made is then more likely to see it.
+  /// Changes the bytes, as a program may once an operation has let go of its buffer. The last bytes
+  /// go first: a copy that is still being made is then more likely to see it.
   void spoil() const;
 
  private:

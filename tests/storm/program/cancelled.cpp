@@ -3,8 +3,8 @@
 
 namespace storm {
 
-// Each rank posts receives from the one before it, and cancels some. Those messages come again, to
-// a second receive: a cancelled receive has either taken its message, or left it there.
+// Each rank posts receives from the one before it, and cancels some. A cancelled
+// receive has either taken its message, or left it there. A second receive takes what is left.
 void cancelled(Step& step) {
   const int count = step.random.between(1, 10);
   const int from = (step.rank + step.size - 1) % step.size, to = (step.rank + 1) % step.size;

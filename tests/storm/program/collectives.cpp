@@ -23,7 +23,7 @@ struct Drawn {
                                       std::function<void()> done) const {
     return {step, form, operations, std::move(prepare), std::move(done)};
   }
-  /// Of what goes from a rank to another. It may outlive the step.
+  /// Returns a function for the keys of data from a rank to another. It may outlive the step.
   [[nodiscard]] auto keys() const {
     return [step = step, which = which](int from, int to = 0) { return step.key(from, to, which); };
   }
@@ -128,7 +128,7 @@ void alltoalls(const Drawn& d, Alltoall variant) {
   const auto mine = static_cast<std::size_t>(step.rank);
   std::vector<int> received;
   for (int i = 0; i < step.size; ++i) {
-    // With MPI_IN_PLACE what comes from a rank is as long as what goes there.
+    // MPI_IN_PLACE needs data from a rank to be as long as the data to it.
     if (in_place && different)
       counts[mine][static_cast<std::size_t>(i)] =
           counts[std::min<std::size_t>(mine, static_cast<std::size_t>(i))]

@@ -18,7 +18,8 @@ inline Form draw_form(Step& step) {
 }
 
 /// A collective in the form that was drawn. `prepare` fills its buffers, each time that it is
-/// started; `done` checks and changes them. What both hold lives until the last has completed.
+/// started; `done` checks and changes them. Both keep what they hold until the last operation has
+/// completed.
 struct Collective {
   Step& step;
   Form form;

@@ -1,4 +1,4 @@
-// So many gets in one epoch that the library cannot keep them all under way.
+// One epoch has more gets than the library can keep under way.
 #include <algorithm>
 
 #include "kinds.hpp"

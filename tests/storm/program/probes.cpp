@@ -46,12 +46,12 @@ void probes(Step& step) {
                 sends.add([bytes](const MPI_Status&) { bytes.spoil(); }));
     }
   }
-  // Of a source the next tag is known, and messages come in order.
+  // The next tag of a source is known, and messages come in order.
   std::vector<int> next(static_cast<std::size_t>(step.size));
   UnderWay receives;
   for (int i = 0; i < each * step.size; ++i) {
     const int form = step.own.below(kForms);
-    // With one tag at a time all messages with it are taken before the next tag.
+    // The loop takes all messages with one tag before the next tag, unless it takes any tag.
     const int tag = any_tag ? MPI_ANY_TAG : step.tag(i / step.size);
     const int source = any_source ? MPI_ANY_SOURCE : i % step.size;
     Found found = find(step, source, tag, form);

@@ -20,7 +20,7 @@ class Random {
   explicit Random(std::uint64_t seed) : state_(seed) {}
 
   std::uint64_t next() { return mixed(state_++); }
-  /// From 0 to `bound` - 1.
+  /// Returns a number from 0 to `bound` - 1.
   int below(int bound) { return static_cast<int>(next() % static_cast<std::uint64_t>(bound)); }
   int between(int least, int most) { return least + below(most - least + 1); }
   bool chance(int percent) { return below(100) < percent; }

@@ -99,7 +99,7 @@ struct Reduction {
     const std::uint64_t word = mixed(key(rank) + i);  // as fill() has it
     return {static_cast<std::uint32_t>(word), static_cast<std::uint32_t>(word >> 32)};
   }
-  /// What ranks `first` to `last` make at place i.
+  /// The result of ranks `first` to `last` at place i.
   [[nodiscard]] Affine result(int first, int last, std::size_t i) const {
     Affine made = contribution(first, i);
     for (int rank = first + 1; rank <= last; ++rank) {
@@ -126,7 +126,7 @@ void play_one(Step& step, UnderWay& operations, int which) {
   const int root = step.random.below(step.size);
   const bool in_place = step.random.chance(30);
   const Operation operation = draw_operation(step);
-  // Of a reduce-scatter each rank has a part.
+  // Each rank has a part of a reduce-scatter.
   std::vector<int> parts;
   std::size_t pairs = step.draw_size(std::size_t{600} << 10) / 8, before = 0;
   if (variant == kBlock)

@@ -1,4 +1,4 @@
-// What every kind of step stands on: who plays, what has been drawn, and what is under way.
+// The base of every kind of step: who plays, what has been drawn, and what is under way.
 #pragma once
 
 #include <mpi.h>
@@ -20,10 +20,10 @@ class UnderWay {
  public:
   using Done = std::function<void(const MPI_Status&)>;
 
-  /// Where the next request goes, until the next call.
+  /// Returns the place for the next request, good until the next call.
   MPI_Request* add(Done done = {});
   void take(UnderWay&& others);
-  /// By any of the calls that wait or test, as `random` says.
+  /// Completes them by any of the calls that wait or test, as `random` says.
   void complete(Random& random);
   [[nodiscard]] bool empty() const { return requests_.empty(); }
 
@@ -67,7 +67,7 @@ struct Step {
   [[nodiscard]] std::uint64_t key(int a, int b = 0, int c = 0) const;
   /// Bytes of a message, of at most `most`: mostly near a number that the code compares sizes with.
   std::size_t draw_size(std::size_t most = std::size_t{1} << 20);
-  /// How many operations, mostly few; `bytes` of each bound it.
+  /// Draws a number of operations, mostly few; `bytes`, the size of one, bounds it.
   int draw_count(int most, std::size_t bytes, std::size_t budget = std::size_t{8} << 20);
 
   /// Does nothing for a while, or computes, or calls MPI: each process its own.
@@ -84,14 +84,14 @@ struct Step {
 
 std::string text(const char* format, ...) __attribute__((format(printf, 1, 2)));
 
-/// What the command line says.
+/// The options of the command line.
 struct Options {
   std::uint64_t seed = 0;
   int first = 0, last = 30;        ///< steps
   std::vector<std::string> kinds;  ///< all where empty
   std::string trail;               ///< a folder for where each rank is
   std::string files = "/tmp";      ///< a folder for files that steps make
-  // What is so on all ranks.
+  // These are the same on all ranks.
   int version = 3;    ///< of MPI, the least of theirs
   bool grid = false;  ///< they are in several clusters
 };

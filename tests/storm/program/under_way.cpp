@@ -16,7 +16,7 @@ void UnderWay::take(UnderWay&& others) {
   others = {};
 }
 
-// Whoever waits for an operation may use its buffer now, whatever else is under way.
+// The buffer of a completed operation may be used now, whatever else is under way.
 void UnderWay::finished(std::size_t which, const MPI_Status& status) {
   if (done_[which]) done_[which](status);
 }

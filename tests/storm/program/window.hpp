@@ -9,19 +9,19 @@ class Window {
  public:
   enum Flavor { kAllocated, kCreated, kDynamic, kFlavors };
 
-  /// Collective over the step's communicator. Each rank has at least so many bytes.
+  /// Collective over the step's communicator. Each rank has at least `least` bytes.
   Window(Step& step, Flavor flavor, std::size_t least);
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
-  /// Collective. Of a created window the memory stays, and may change now.
+  /// Collective. The memory of a created window stays, and may change now.
   void free();
 
   [[nodiscard]] MPI_Win handle() const { return win_; }
   [[nodiscard]] Flavor flavor() const { return flavor_; }
   /// Of this process.
   [[nodiscard]] std::span<unsigned char> memory() const { return memory_; }
-  /// Where calls say that byte `offset` of a target is; a multiple of 8.
+  /// The displacement of byte `offset` of a target in calls; `offset` is a multiple of 8.
   [[nodiscard]] MPI_Aint displacement(int target, std::size_t offset) const;
 
  private:
