@@ -23,6 +23,9 @@ constexpr std::string_view kJoins = "memfd:isthmus-joins";  // mpi/making/init.c
 // asked it things (MPI_T). After it: 72 (Open MPI 4.1), 96 (MPICH 4.0), 164 (MPICH 5.0; 2026-11).
 constexpr std::uint64_t kBegun = 40 << 10;
 
+/// Of a page's word in /proc/PID/pagemap: the page is in memory, or swapped out.
+constexpr std::uint64_t kThere = std::uint64_t{3} << 62;
+
 struct Mapping {
   std::uint64_t begin = 0, end = 0, offset = 0;
   std::string permissions;
@@ -90,8 +93,6 @@ Mapped read_maps(std::istream& maps) {
 
 bool mpi_has_begun(int pid, const Mapped& mapped) {
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  // A word for each page; its top bits say that the page is in memory, or swapped out.
-  constexpr std::uint64_t kThere = std::uint64_t{3} << 62;
   const std::string path = "/proc/" + std::to_string(pid) + "/pagemap";
   const FileDescriptor pages(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   for (const Mapped::Span& span : mapped.variables) {
