@@ -12,7 +12,6 @@ from pathlib import Path
 
 import mpis
 import pytest
-from programs_test import ranks_of
 
 ROOMS = ("inter", "sessions", "topology", "topology_api")
 PROGRAMS = sorted(
@@ -26,7 +25,7 @@ OF_ERRORS = [program for program in PROGRAMS if "errors" in program.name]
 # Natively Open MPI's MPI_Comm_create on intercommunicators ignores the group's order, and MPICH
 # loses an MPI_Ibcast there, or hangs in a barrier.
 NATIVELY_WRONG = [mpis.PROGRAMS / "inter" / name for name in ("making.c", "collectives.c")]
-OF_TWO_RANKS = [program for program in PROGRAMS if ranks_of(program) == [2]]
+OF_TWO_RANKS = [program for program in PROGRAMS if mpis.ranks_of(program) == [2]]
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ bool closing = false;  // under the mutex
 template <class Leave>
 bool called(Leave&& leave) {
   if (attending > 0) return false;
-  pump();
+  if (grid() != nullptr) pump();
   const std::unique_lock lock(mutex, std::try_to_lock);
   if (!lock || !(idle() || closing)) return false;
   added = false;
@@ -46,6 +46,10 @@ bool found(bool) {
   return to_register != nullptr && to_unregister != nullptr;
 }
 void insert() { to_register(callback); }
+bool take_out() {
+  to_unregister(callback);
+  return true;
+}
 
 #elif defined(ISTHMUS_HAS_X_Async_start)
 
@@ -57,11 +61,13 @@ int callback(MPIX_Async_thing) {
 // within one want, too: "Resource deadlock avoided" (2026-11).
 bool found(bool multiple) { return native.X_Async_start != nullptr && !multiple; }
 void insert() { native.X_Async_start(callback, nullptr, MPIX_STREAM_NULL); }
+bool take_out() { return false; }
 
 #else
 
 bool found(bool) { return false; }
 void insert() {}
+bool take_out() { return true; }
 
 #endif
 
@@ -76,19 +82,11 @@ void add() {
   insert();
 }
 
+// MPICH calls its callback until that says that it has done; from now on it says so at once.
 void end() {
-  {
-    const std::lock_guard lock(mutex);
-    closing = true;
-  }
-  // The callback takes itself out when it is next called.
-  for (;;) {
-    {
-      const std::lock_guard lock(mutex);
-      if (!added) return;
-    }
-    move_native_on();
-  }
+  const std::lock_guard lock(mutex);
+  closing = true;
+  if (added && take_out()) added = false;
 }
 
 }  // namespace isthmus::face::progress_hook

@@ -9,7 +9,7 @@ bool available(bool multiple);
 
 /// Has the progress loop call pump() from now on, until it finds nothing outstanding. Any thread.
 void add();
-/// Takes the callback out, at the end of the grid.
+/// Takes the callback out, before the native MPI_Finalize begins.
 void end();
 
 }  // namespace isthmus::face::progress_hook
