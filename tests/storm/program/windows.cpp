@@ -64,9 +64,12 @@ void by_post_and_start(Step& step, Window& window, Round& round) {
   MPI_Group_free(&from);
 }
 
-// Origins tell a target by an empty message that their accesses are complete there.
+// Origins tell a target by an empty message that their accesses are complete there. A target may be
+// the origin itself, so the send does not block.
 void tell(Step& step, int target) {
-  MPI_Send(nullptr, 0, MPI_BYTE, target, step.tag(1), step.comm);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Isend(nullptr, 0, MPI_BYTE, target, step.tag(1), step.comm, &request);
+  MPI_Request_free(&request);
 }
 void hear_of_all(Step& step, const std::vector<int>& origins) {
   for (const int origin : origins) {
