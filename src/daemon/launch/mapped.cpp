@@ -17,7 +17,8 @@ namespace {
 // "libisthmus-ompi-4.1.so" is a stub for "ompi".
 constexpr std::string_view kOwn = "libisthmus-";
 constexpr std::string_view kFace = "libisthmus-face-";
-constexpr std::string_view kJoins = "memfd:isthmus-joins";  // mpi/making/init.cpp
+constexpr std::string_view kJoins = "memfd:isthmus-joins";   // mpi/making/init.cpp
+constexpr std::string_view kJoinsByFile = "isthmus-joins-";  // without memfd_create
 
 // Before MPI_Init a library has written to 0 to 16 KiB of its variables, also where tools have
 // asked it things (MPI_T). After it: 72 (Open MPI 4.1), 96 (MPICH 4.0), 164 (MPICH 5.0; 2026-11).
@@ -63,7 +64,7 @@ Mapped read_maps(std::istream& maps) {
     const std::string_view path = path_of(text);
     const std::string_view name = path.substr(path.rfind('/') + 1);
     const bool mpi = is_mpi_library_name(name);
-    if (name == kJoins) {
+    if (name == kJoins || name.starts_with(kJoinsByFile)) {
       found.joins = true;
     } else if (name.starts_with(kOwn) && !name.starts_with(kFace)) {
       const std::string_view rest = name.substr(kOwn.size());
