@@ -24,7 +24,7 @@ constexpr std::string_view kJoinsByFile = "isthmus-joins-";  // without memfd_cr
 // asked it things (MPI_T). After it: 72 (Open MPI 4.1), 96 (MPICH 4.0), 164 (MPICH 5.0; 2026-11).
 constexpr std::uint64_t kBegun = 40 << 10;
 
-/// Of a page's word in /proc/PID/pagemap: the page is in memory, or swapped out.
+/// These bits of a page's word in /proc/PID/pagemap say that it is in memory, or swapped out.
 constexpr std::uint64_t kThere = std::uint64_t{3} << 62;
 
 struct Mapping {
