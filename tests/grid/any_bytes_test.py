@@ -10,17 +10,32 @@ from pathlib import Path
 import mpis
 import pytest
 
-# Prints its arguments and two variables as hexadecimal digits; the first process starts another
-# with the same arguments where the first of them is "spawn".
+# The first process prints every process's arguments and three variables as hexadecimal digits.
+# It starts another with the same arguments where the first of them is "spawn". The others send
+# it their lines, since a launcher may mix long lines of several processes.
 PROGRAM = r"""
+#define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-static void show(const char* text) {
-  printf(" ");
-  for (; text != NULL && *text != 0; ++text) printf("%02x", (unsigned char)*text);
-  printf(".");
+static void show(FILE* out, const char* text) {
+  fprintf(out, " ");
+  for (; text != NULL && *text != 0; ++text) fprintf(out, "%02x", (unsigned char)*text);
+  fprintf(out, ".");
+}
+static void print_line_of(int rank, char* own) {
+  char* line = own;
+  if (rank != 0) {
+    MPI_Status status;
+    int length;
+    MPI_Probe(rank, 0, MPI_COMM_WORLD, &status);
+    MPI_Get_count(&status, MPI_CHAR, &length);
+    line = malloc(length);
+    MPI_Recv(line, length, MPI_CHAR, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  puts(line);
+  if (rank != 0) free(line);
 }
 int main(int argc, char** argv) {
   int rank, size;
@@ -37,15 +52,17 @@ int main(int argc, char** argv) {
     MPI_Comm_disconnect(&child);
     MPI_Info_free(&info);
   } else {
-    for (int turn = 0; turn < size; ++turn, MPI_Barrier(MPI_COMM_WORLD)) {
-      if (turn != rank) continue;
-      for (int i = 1; i < argc; ++i) show(argv[i]);
-      show(getenv("GIVEN"));
-      show(getenv("INHERITED") ? getenv("INHERITED") : getenv("PYTHONHOME"));
-      show(getenv("OF_CHILD"));
-      printf("\n");
-      fflush(stdout);
-    }
+    char* text;
+    size_t length;
+    FILE* out = open_memstream(&text, &length);
+    for (int i = 1; i < argc; ++i) show(out, argv[i]);
+    show(out, getenv("GIVEN"));
+    show(out, getenv("INHERITED") ? getenv("INHERITED") : getenv("PYTHONHOME"));
+    show(out, getenv("OF_CHILD"));
+    fclose(out);
+    if (rank != 0) MPI_Send(text, length + 1, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
+    for (int each = 0; rank == 0 && each < size; ++each) print_line_of(each, text);
+    free(text);
     if (parent != MPI_COMM_NULL) MPI_Comm_disconnect(&parent);
   }
   MPI_Finalize();
