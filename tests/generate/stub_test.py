@@ -19,6 +19,12 @@ def test_only_c_functions_are_exported() -> None:
     assert exports.functions(NM) == ["MPI_Send", "PMPIX_Comm_agree", "PMPI_Send"]
 
 
+def test_a_list_leaves_out_profiling_names() -> None:
+    names = ["MPI_Address", "MPI_Send", "PMPI_Send"]
+    assert exports.lines(names) == ["MPI_Address alone", "MPI_Send"]
+    assert exports.names("MPI_Address alone\nMPI_Send\n") == names
+
+
 def test_each_name_has_an_entry_a_slot_and_a_text() -> None:
     text = stub.assembly("mpich", ["PMPI_Send", "MPI_Send"])
     assert "NAME(0, MPI_Send)\nNAME(1, PMPI_Send)\n" in text
@@ -32,6 +38,7 @@ def test_the_lists_in_the_tree_are_sorted_and_name_both_forms() -> None:
     lists = sorted((Path(__file__).parents[2] / "src/preload/exports").glob("*.txt"))
     assert {p.stem.split("-")[0] for p in lists} == set(stub.SONAMES)
     for path in lists:
-        names = path.read_text().split()
+        names = exports.names(path.read_text())
         assert names == sorted(set(names)), path
+        assert path.read_text().splitlines() == exports.lines(names), path
         assert {"MPI_Init", "PMPI_Init", "MPI_Send", "PMPI_Send"} <= set(names), path

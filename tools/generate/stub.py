@@ -8,6 +8,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import exports
+
 # ABI -> sonames of the libraries that have it.
 SONAMES = {
     "ompi": ["libmpi.so.40"],
@@ -92,7 +94,7 @@ isthmus_slots:
 def main() -> None:
     path = Path(sys.argv[1])
     abi = path.stem.split("-")[0]
-    sys.stdout.write(assembly(abi, path.read_text().split()))
+    sys.stdout.write(assembly(abi, exports.names(path.read_text())))
 
 
 if __name__ == "__main__":
