@@ -10,6 +10,7 @@ from collections import Counter
 
 import collectives
 import files
+import forwards
 import sources
 import standard
 from prototypes import member_name
@@ -64,7 +65,7 @@ def classify(
 
 def table() -> list[tuple[str, str, str]]:
     """(name, state, note) rows."""
-    entries = sources.entries() | collectives.entries() | files.entries()
+    entries = sources.entries() | collectives.entries() | files.entries() | forwards.entries()
     native_ok = sources.native_ok()
     refusals = sources.refusals(), sources.refused_on_grid()
     rows = []

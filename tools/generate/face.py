@@ -1,5 +1,6 @@
 """Writes the generated sources of one face: native_table.{hpp,cpp}, guards.cpp, face_table.cpp,
-the entries of collectives and of files, and what counts around calls (profile.cpp, its table).
+the entries of collectives, files and messages, and what counts around calls (profile.cpp, its
+table).
 
 face.py --compiler c++ --include DIR --sources src/mpi --out DIR
 """
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import collectives
 import files
+import forwards
 import guards
 import native_table
 import profile_wrappers
@@ -35,7 +37,7 @@ def main() -> None:
     declared = prototypes.parse(prototypes.preprocess(args.compiler, args.include))
     if not declared:
         raise SystemExit(f"no PMPI prototypes in the mpi.h of {args.include}")
-    mechanical = set(collectives.entries()) | set(files.entries())
+    mechanical = {*collectives.entries(), *files.entries(), *forwards.entries()}
     generated = {f.member for f in declared} & mechanical
     face = guards.Face(
         declared=declared,
@@ -53,6 +55,8 @@ def main() -> None:
     write_if_changed(args.out / "collectives.cpp", collectives.source(declared, kept=False))
     write_if_changed(args.out / "collectives_init.cpp", collectives.source(declared, kept=True))
     write_if_changed(args.out / "files.cpp", files.source(declared))
+    for name, text in forwards.files(declared).items():
+        write_if_changed(args.out / name, text)
     write_if_changed(args.out / "profile.cpp", profile_wrappers.source(face))
     write_if_changed(args.out / "profile_table.cpp", profile_wrappers.table(face))
 

@@ -2,9 +2,9 @@
 // what both MPI_Send and PMPI_Send of the program reach. The build scans the sources for these
 // lines: a function that has one is ours, every other one that names a communicator, group,
 // request, message, window, file or session gets a generated guard (see tools/generate), and
-// the rest go straight to the native library. Entries of collectives are generated as well, from a
-// table (tools/generate/collectives.py). A comment line `// coverage: ...` directly above
-// is shown in docs/coverage.md.
+// the rest go straight to the native library. Entries of collectives, files and messages are
+// generated from tables (tools/generate/collectives.py, files.py, forwards.py). A comment line
+// `// coverage: ...` directly above is shown in docs/coverage.md.
 #pragma once
 
 #include "mpi/native/native.hpp"

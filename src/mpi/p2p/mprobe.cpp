@@ -180,23 +180,6 @@ ISTHMUS_MPI(Mprobe)
   });
 }
 
-ISTHMUS_MPI(Mrecv)
-(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
-  return mrecv(buffer, count, type, message, status, "MPI_Mrecv");
-}
-ISTHMUS_MPI(Imrecv)
-(void* buffer, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
-  return imrecv(buffer, count, type, message, request, "MPI_Imrecv");
-}
-#if ISTHMUS_LARGE_COUNT
-ISTHMUS_MPI(Mrecv_c)
-(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
-  return mrecv(buffer, count, type, message, status, "MPI_Mrecv_c");
-}
-ISTHMUS_MPI(Imrecv_c)
-(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
-  return imrecv(buffer, count, type, message, request, "MPI_Imrecv_c");
-}
-#endif
+#include "mprobe_entries.inc"
 
 }  // namespace isthmus::face

@@ -134,78 +134,7 @@ int start(MPI_Request* request) {
 
 }  // namespace
 
-ISTHMUS_MPI(Send_init)
-(const void* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm,
- MPI_Request* request) {
-  return send_init<Mode::Standard>(buffer, count, type, destination, tag, comm, request,
-                                   "MPI_Send_init");
-}
-#if ISTHMUS_LARGE_COUNT
-ISTHMUS_MPI(Send_init_c)
-(const void* buffer, MPI_Count count, MPI_Datatype type, int destination, int tag, MPI_Comm comm,
- MPI_Request* request) {
-  return send_init<Mode::Standard>(buffer, count, type, destination, tag, comm, request,
-                                   "MPI_Send_init_c");
-}
-#endif
-
-ISTHMUS_MPI(Ssend_init)
-(const void* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm,
- MPI_Request* request) {
-  return send_init<Mode::Synchronous>(buffer, count, type, destination, tag, comm, request,
-                                      "MPI_Ssend_init");
-}
-#if ISTHMUS_LARGE_COUNT
-ISTHMUS_MPI(Ssend_init_c)
-(const void* buffer, MPI_Count count, MPI_Datatype type, int destination, int tag, MPI_Comm comm,
- MPI_Request* request) {
-  return send_init<Mode::Synchronous>(buffer, count, type, destination, tag, comm, request,
-                                      "MPI_Ssend_init_c");
-}
-#endif
-
-ISTHMUS_MPI(Bsend_init)
-(const void* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm,
- MPI_Request* request) {
-  return send_init<Mode::Buffered>(buffer, count, type, destination, tag, comm, request,
-                                   "MPI_Bsend_init");
-}
-#if ISTHMUS_LARGE_COUNT
-ISTHMUS_MPI(Bsend_init_c)
-(const void* buffer, MPI_Count count, MPI_Datatype type, int destination, int tag, MPI_Comm comm,
- MPI_Request* request) {
-  return send_init<Mode::Buffered>(buffer, count, type, destination, tag, comm, request,
-                                   "MPI_Bsend_init_c");
-}
-#endif
-
-ISTHMUS_MPI(Rsend_init)
-(const void* buffer, int count, MPI_Datatype type, int destination, int tag, MPI_Comm comm,
- MPI_Request* request) {
-  return send_init<Mode::Ready>(buffer, count, type, destination, tag, comm, request,
-                                "MPI_Rsend_init");
-}
-#if ISTHMUS_LARGE_COUNT
-ISTHMUS_MPI(Rsend_init_c)
-(const void* buffer, MPI_Count count, MPI_Datatype type, int destination, int tag, MPI_Comm comm,
- MPI_Request* request) {
-  return send_init<Mode::Ready>(buffer, count, type, destination, tag, comm, request,
-                                "MPI_Rsend_init_c");
-}
-#endif
-
-ISTHMUS_MPI(Recv_init)
-(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
- MPI_Request* request) {
-  return recv_init(buffer, count, type, source, tag, comm, request, "MPI_Recv_init");
-}
-#if ISTHMUS_LARGE_COUNT
-ISTHMUS_MPI(Recv_init_c)
-(void* buffer, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
- MPI_Request* request) {
-  return recv_init(buffer, count, type, source, tag, comm, request, "MPI_Recv_init_c");
-}
-#endif
+#include "persistent_entries.inc"
 
 ISTHMUS_MPI(Start)(MPI_Request* request) {
   if (inner_call() || tracked.empty()) return native.Start(request);

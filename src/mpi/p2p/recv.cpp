@@ -98,30 +98,6 @@ int ireceive(void* buffer, Count count, MPI_Datatype type, int source, int tag, 
 
 }  // namespace
 
-ISTHMUS_MPI(Recv)
-(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
- MPI_Status* status) {
-  return receive(buffer, count, type, source, tag, comm, status, "MPI_Recv");
-}
-#if ISTHMUS_LARGE_COUNT
-ISTHMUS_MPI(Recv_c)
-(void* buffer, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
- MPI_Status* status) {
-  return receive(buffer, count, type, source, tag, comm, status, "MPI_Recv_c");
-}
-#endif
-
-ISTHMUS_MPI(Irecv)
-(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
- MPI_Request* request) {
-  return ireceive(buffer, count, type, source, tag, comm, request, "MPI_Irecv");
-}
-#if ISTHMUS_LARGE_COUNT
-ISTHMUS_MPI(Irecv_c)
-(void* buffer, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
- MPI_Request* request) {
-  return ireceive(buffer, count, type, source, tag, comm, request, "MPI_Irecv_c");
-}
-#endif
+#include "recv_entries.inc"
 
 }  // namespace isthmus::face

@@ -168,111 +168,53 @@ int sendrecv_replace(void* buffer, Count count, MPI_Datatype type, int destinati
   });
 }
 
-}  // namespace
-
-ISTHMUS_MPI(Sendrecv)
-(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
- int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  return sendrecv<int>({sendbuf, sendcount, sendtype, dest, sendtag},
-                       {recvbuf, recvcount, recvtype, source, recvtag}, comm, status,
-                       "MPI_Sendrecv");
+template <class Count>
+int sendrecv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+             void* recvbuf, Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+             MPI_Comm comm, MPI_Status* status, const char* function) {
+  return sendrecv<Count>({sendbuf, sendcount, sendtype, dest, sendtag},
+                         {recvbuf, recvcount, recvtype, source, recvtag}, comm, status, function);
 }
-
-ISTHMUS_MPI(Sendrecv_replace)
-(void* buffer, int count, MPI_Datatype type, int dest, int sendtag, int source, int recvtag,
- MPI_Comm comm, MPI_Status* status) {
-  return sendrecv_replace(buffer, count, type, dest, sendtag, source, recvtag, comm, status,
-                          "MPI_Sendrecv_replace");
-}
-
-#if ISTHMUS_LARGE_COUNT
-ISTHMUS_MPI(Sendrecv_c)
-(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
- void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
- MPI_Status* status) {
-  return sendrecv<MPI_Count>({sendbuf, sendcount, sendtype, dest, sendtag},
-                             {recvbuf, recvcount, recvtype, source, recvtag}, comm, status,
-                             "MPI_Sendrecv_c");
-}
-
-ISTHMUS_MPI(Sendrecv_replace_c)
-(void* buffer, MPI_Count count, MPI_Datatype type, int dest, int sendtag, int source, int recvtag,
- MPI_Comm comm, MPI_Status* status) {
-  return sendrecv_replace(buffer, count, type, dest, sendtag, source, recvtag, comm, status,
-                          "MPI_Sendrecv_replace_c");
-}
-#endif
 
 #ifdef ISTHMUS_HAS_Isendrecv
-ISTHMUS_MPI(Isendrecv)
-(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
- int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
- MPI_Request* request) {
+template <class Count>
+int isendrecv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+              void* recvbuf, Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+              MPI_Comm comm, MPI_Request* request, const char* function) {
   GridComm* const g = grid_comm(comm);
   if (g == nullptr) {
-    return native.Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
-                            recvtype, source, recvtag, comm, request);
+    return ISTHMUS_NATIVE(Isendrecv, Count)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
+                                            recvcount, recvtype, source, recvtag, comm, request);
   }
-  return shielded(comm, "MPI_Isendrecv", [&]() -> int {
+  return shielded(comm, function, [&]() -> int {
     int code = MPI_SUCCESS;
     auto operation =
-        exchange<int>(*g, {sendbuf, sendcount, sendtype, dest, sendtag},
-                      {recvbuf, recvcount, recvtype, source, recvtag}, "MPI_Isendrecv", &code);
+        exchange<Count>(*g, {sendbuf, sendcount, sendtype, dest, sendtag},
+                        {recvbuf, recvcount, recvtype, source, recvtag}, function, &code);
     return operation ? make_request(std::move(operation), request) : code;
   });
 }
 
-ISTHMUS_MPI(Isendrecv_replace)
-(void* buffer, int count, MPI_Datatype type, int dest, int sendtag, int source, int recvtag,
- MPI_Comm comm, MPI_Request* request) {
+template <class Count>
+int isendrecv_replace(void* buffer, Count count, MPI_Datatype type, int dest, int sendtag,
+                      int source, int recvtag, MPI_Comm comm, MPI_Request* request,
+                      const char* function) {
   GridComm* const g = grid_comm(comm);
   if (g == nullptr) {
-    return native.Isendrecv_replace(buffer, count, type, dest, sendtag, source, recvtag, comm,
-                                    request);
+    return ISTHMUS_NATIVE(Isendrecv_replace, Count)(buffer, count, type, dest, sendtag, source,
+                                                    recvtag, comm, request);
   }
-  return shielded(comm, "MPI_Isendrecv_replace", [&]() -> int {
+  return shielded(comm, function, [&]() -> int {
     int code = MPI_SUCCESS;
-    auto operation = replace(*g, buffer, count, type, dest, sendtag, source, recvtag,
-                             "MPI_Isendrecv_replace", &code);
-    return operation ? make_request(std::move(operation), request) : code;
-  });
-}
-
-#if ISTHMUS_LARGE_COUNT
-ISTHMUS_MPI(Isendrecv_c)
-(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
- void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
- MPI_Request* request) {
-  GridComm* const g = grid_comm(comm);
-  if (g == nullptr) {
-    return native.Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
-                              recvtype, source, recvtag, comm, request);
-  }
-  return shielded(comm, "MPI_Isendrecv_c", [&]() -> int {
-    int code = MPI_SUCCESS;
-    auto operation = exchange<MPI_Count>(*g, {sendbuf, sendcount, sendtype, dest, sendtag},
-                                         {recvbuf, recvcount, recvtype, source, recvtag},
-                                         "MPI_Isendrecv_c", &code);
-    return operation ? make_request(std::move(operation), request) : code;
-  });
-}
-
-ISTHMUS_MPI(Isendrecv_replace_c)
-(void* buffer, MPI_Count count, MPI_Datatype type, int dest, int sendtag, int source, int recvtag,
- MPI_Comm comm, MPI_Request* request) {
-  GridComm* const g = grid_comm(comm);
-  if (g == nullptr) {
-    return native.Isendrecv_replace_c(buffer, count, type, dest, sendtag, source, recvtag, comm,
-                                      request);
-  }
-  return shielded(comm, "MPI_Isendrecv_replace_c", [&]() -> int {
-    int code = MPI_SUCCESS;
-    auto operation = replace(*g, buffer, count, type, dest, sendtag, source, recvtag,
-                             "MPI_Isendrecv_replace_c", &code);
+    auto operation =
+        replace(*g, buffer, count, type, dest, sendtag, source, recvtag, function, &code);
     return operation ? make_request(std::move(operation), request) : code;
   });
 }
 #endif
-#endif
+
+}  // namespace
+
+#include "sendrecv_entries.inc"
 
 }  // namespace isthmus::face

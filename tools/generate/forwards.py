@@ -1,0 +1,69 @@
+"""Writes the entries that hand all their arguments and their name to one function, in both counts:
+files that the source of that function includes at its end. Types and names of parameters come from
+mpi.h, and functions that it lacks have no entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from native_table import BANNER
+from prototypes import Function
+
+MODES = {"": "Standard", "s": "Synchronous", "b": "Buffered", "r": "Ready"}
+
+
+def sends(name: str, function: str) -> dict[str, str]:
+    """A row for each mode: `name` has a place for its letter."""
+    return {
+        name.format(letter).capitalize(): f"{function}<Mode::{mode}>"
+        for letter, mode in MODES.items()
+    }
+
+
+def same(*names: str) -> dict[str, str]:
+    """Entries that have the names of their functions."""
+    return {name: name.lower() for name in names}
+
+
+# File -> entry -> the C++ function, which is a template over the type of counts.
+TABLE = {
+    "send": sends("{}send", "send") | sends("i{}send", "isend"),
+    "recv": {"Recv": "receive", "Irecv": "ireceive"},
+    "persistent": sends("{}send_init", "send_init") | same("Recv_init"),
+    "mprobe": same("Mrecv", "Imrecv"),
+    "sendrecv": same("Sendrecv", "Sendrecv_replace", "Isendrecv", "Isendrecv_replace"),
+    "communicate": same(
+        "Put", "Get", "Accumulate", "Get_accumulate", "Rput", "Rget", "Raccumulate",
+        "Rget_accumulate",
+    ),
+}  # fmt: skip
+
+
+def entries() -> dict[str, str]:
+    """As sources.entries: member -> note."""
+    names = [name for rows in TABLE.values() for name in rows]
+    return dict.fromkeys([*names, *(f"{name}_c" for name in names)], "")
+
+
+def entry(function: Function, target: str) -> str:
+    parameters = ", ".join(p.declaration() for p in function.parameters)
+    arguments = ", ".join(p.name for p in function.parameters)
+    return (
+        f"ISTHMUS_MPI({function.member})({parameters}) {{\n"
+        f'  return {target}({arguments}, "{function.mpi_name}");\n'
+        f"}}\n"
+    )
+
+
+def files(declared: Iterable[Function]) -> dict[str, str]:
+    """Name of a file -> its text."""
+    known = list(declared)
+    return {
+        f"{name}_entries.inc": BANNER
+        + "".join(
+            entry(f, rows[f.member.removesuffix("_c")])
+            for f in known
+            if f.member.removesuffix("_c") in rows
+        )
+        for name, rows in TABLE.items()
+    }
