@@ -2,7 +2,7 @@
  * the program first: a program's own function named sendmsg, or HMAC, would be called in the place
  * of the C library's or OpenSSL's. Natively such a program is right, so over a grid it is, too.
  *
- * Runs before any other code of the library (DT_INIT), in the stubs and in the faces. It leaves
+ * Runs before any other code of the library, in the stubs and in the faces. It leaves
  * three kinds as they are: libraries that are preloaded before the stub, sanitizers, and functions
  * that a program may replace for all libraries (`shared`). */
 #define _GNU_SOURCE
@@ -111,8 +111,7 @@ static void* find_first(void* library, const char* name) {
   return found ? found : dlvsym(library, name, "GLIBC_2.2.5");
 }
 
-__attribute__((visibility("hidden"))) void isthmus_bind(void);
-void isthmus_bind(void) {
+static void bind_own(void) {
   struct isthmus_object self;
   struct isthmus_memory memory = {0, 0};
   struct libraries libraries = {dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD), 0, 0};
@@ -122,3 +121,6 @@ void isthmus_bind(void) {
   if (memory.protect && memory.page_size)
     isthmus_bind_again(&self, own_choice, &libraries, &memory);
 }
+
+/* Linkers sort the functions of this array by the number of their section. */
+__attribute__((section(".init_array.00000"), used)) static void (*first)(void) = bind_own;

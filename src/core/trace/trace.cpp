@@ -1,6 +1,7 @@
 #include "core/trace/trace.hpp"
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -156,7 +157,8 @@ bool write_records(int file, const Ring& ring) {
 }
 
 std::uint64_t thread_number() {
-  thread_local const auto number = static_cast<std::uint64_t>(gettid());
+  thread_local const auto number =
+      static_cast<std::uint64_t>(syscall(SYS_gettid));  // gettid(): glibc 2.30
   return number;
 }
 
