@@ -66,15 +66,15 @@ def markdown() -> str:
         "    isthmus bench papers hablot-fig4 --figures figures/",
         "    isthmus bench papers --all --quick",
         "",
-        "mostly in labs of their own, and printed beside the papers' numbers. `--quick` takes the",
-        "smallest run that shows a figure. The exit status is 1 when one could not be had.",
+        "mostly in separate labs, and printed beside the papers' numbers. `--quick` takes the smallest",
+        "run that shows a figure. The exit status is 1 if a figure could not be measured.",
         "",
         "| name | figure | shows |",
         "|---|---|---|",
         *(f"| `{one.name}` | {one.paper.title}: {one.figure} | {one.about} |" for one in RECIPES),
         "",
-        f"Of the {number} items of the papers Isthmus has: {told}. *Otherwise* is the same end by",
-        "other means.",
+        f"The papers have {number} items. Isthmus has them so: {told}. *Otherwise* means the same",
+        "result by other means.",
     ]
     for paper in papers:
         lines += [
