@@ -401,3 +401,9 @@ def test_a_folder_that_is_not_there_is_told_before_the_run(isthmus, tmp_path) ->
     assert done.returncode == 2
     assert "--profile" in done.stderr
     assert "there is no folder" in done.stderr
+
+
+@pytest.mark.parametrize("library", ["openmpi4", "mpich4"])
+def test_a_child_ends_whatever_locks_the_profile_had(profiled, programs, library) -> None:
+    program = mpis.ALL[library].build(PROGRAMS / "forked.c", programs)
+    assert profiled("-n", 2, program)["missing"] == []
