@@ -92,7 +92,7 @@ int take_part_in_vain(std::unique_ptr<Collective> collective, const Call& call,
 
 /// Runs `body`, which checks the arguments of a collective and launches it, as `shielded` does.
 template <class Body>
-int collectively(const Call& call, Body&& body) {
+int collectively(const Call& call, Body&& body) noexcept {
   return shielded(call.comm->native, call.function, [&]() -> int {
     try {
       return std::forward<Body>(body)();
