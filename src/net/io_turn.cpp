@@ -1,5 +1,7 @@
 #include "net/io_turn.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
@@ -94,6 +96,7 @@ void IoTurn::stop() {
 
 bool IoTurn::try_take() {
   if (stopped_ || mine() || !turn_.try_lock()) return false;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
   owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   uses_.store(uses_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   return true;
@@ -106,8 +109,10 @@ bool IoTurn::take_or_ask() {
 }
 
 void IoTurn::give() {
+  const int cancel_state = cancel_state_;
   owner_.store(std::thread::id(), std::memory_order_relaxed);
   turn_.unlock();
+  pthread_setcancelstate(cancel_state, nullptr);
 }
 
 }  // namespace isthmus::net

@@ -25,7 +25,8 @@ class IoTurn {
   /// Makes run() return. On any thread; whatever was posted before is not waited for.
   void stop();
 
-  /// On a thread of the program. True: the turn is its own until give(); handlers may run.
+  /// On a thread of the program. True: the turn is its own until give(); handlers may run. Until
+  /// then the thread is not cancelled (pthread_cancel): others would wait for the turn for ever.
   bool try_take();
   /// As try_take. When the I/O thread has the turn it is asked to give it up, for the next time.
   bool take_or_ask();
@@ -69,6 +70,7 @@ class IoTurn {
   std::atomic<bool> stopped_{false};
   std::atomic<bool> called_{false};
   std::atomic<unsigned> uses_{0};  // by the program; written with turn_ held
+  int cancel_state_ = 0;           // of the thread that has the turn, before it took it
   std::mutex mutex_;
   std::condition_variable stopping_;
 };

@@ -31,3 +31,10 @@ def test_a_library_that_uses_mpi_is_closed(isthmus, tmp_path, library: str, step
     family = Path(mpi.cc).parents[1] if library.endswith("5") else library.rstrip("4")
     done = isthmus("run", "--mpi", family, "-n", 4, program, opened, steps)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_thread_that_waits_is_cancelled(isthmus, programs, library: str) -> None:
+    program = mpis.ALL[library].build(ENDINGS / "cancelled.c", programs)
+    done = isthmus("run", "-n", 4, program)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -39,8 +39,9 @@ FORTRAN = (
     "isthmus_fortran_comm_idup",
     "isthmus_fortran_comm_idup_with_info",
 )
-# What stubs ask on behalf of every Fortran layer: src/mpi/rma/attributes.cpp.
-ASKED_FOR_FORTRAN = ("isthmus_fortran_win_attribute",)
+# Stubs ask these on behalf of every Fortran layer: src/mpi/comm/attributes.cpp,
+# src/mpi/rma/attributes.cpp.
+ASKED_FOR_FORTRAN = ("isthmus_fortran_comm_attribute", "isthmus_fortran_win_attribute")
 # What MPICH's stub asks when UCX is to close its connections: src/mpi/making/join.cpp.
 OF_UCX = ("isthmus_has_left",)
 # What the processes of a call have in common where it may wait for others; and calls that only look
@@ -161,14 +162,10 @@ def table(face: Face) -> str:
             declarations.append(f'extern "C" int isthmus_{f.member}();')
         value = f"reinterpret_cast<void*>(&isthmus_{f.member})" if ours else "nullptr"
         rows.append(f'    {{"{f.mpi_name}", {value}}},')
-    rows.append("#ifdef OPEN_MPI")
-    for name in FORTRAN:
+    for name in sorted((*FORTRAN, *ASKED_FOR_FORTRAN, *OF_UCX, *TOPOLOGY)):
         declarations.append(f'extern "C" void {name}();')
-        rows.append(f'    {{"{name}", reinterpret_cast<void*>(&{name})}},')
-    rows.append("#endif")
-    for name in (*ASKED_FOR_FORTRAN, *OF_UCX, *TOPOLOGY):
-        declarations.append(f'extern "C" void {name}();')
-        rows.append(f'    {{"{name}", reinterpret_cast<void*>(&{name})}},')
+        row = f'    {{"{name}", reinterpret_cast<void*>(&{name})}},'
+        rows += ["#ifdef OPEN_MPI", row, "#endif"] if name in FORTRAN else [row]
     return f"""{BANNER}
 #include "mpi/native/face.hpp"
 #include "mpi/native/native.hpp"

@@ -1,6 +1,8 @@
 // MPI-4.1 sections 6.5 and 6.6: gather and scatter.
 #include <memory>
+#include <optional>
 
+#include "coll/engine/portion.hpp"
 #include "mpi/coll/coll_blocks.hpp"
 #include "mpi/coll/coll_checks.hpp"
 #include "mpi/coll/collective_forms.hpp"
@@ -10,7 +12,7 @@
 namespace isthmus::face {
 namespace {
 
-class Gather : public Collective {
+class Gather final : public Collective {
  public:
   /// `all` and `sizes` as coll::gather wants them.
   Gather(const Call& call, OutBlocks mine, InBlocks all, coll::Sizes sizes, coll::Blocks blocks,
@@ -35,31 +37,51 @@ class Gather : public Collective {
   int root_;
 };
 
-/// A root that cannot receive takes part with this, and throws away what comes.
-class GatherInVain final : public Gather {
+/// A root with wrong arguments takes part with this, and throws away what comes. All is bytes.
+class GatherInVain final : public Collective {
  public:
-  GatherInVain(const Call& call, OutBlocks mine, InBlocks all, coll::Sizes sizes, int root,
-               std::unique_ptr<std::byte[]> memory)
-      : Gather(call, std::move(mine), std::move(all), std::move(sizes), coll::Blocks::Even, root),
-        memory_(std::move(memory)) {}
+  GatherInVain(const Call& call, coll::Sizes sizes, coll::Blocks blocks, int root)
+      : Collective(call.comm, call.function),
+        sizes_(std::move(sizes)),
+        own_(sizes_[static_cast<std::size_t>(root)]),
+        all_(coll::total(sizes_)),
+        memory_(std::make_unique_for_overwrite<std::byte[]>(all_ + own_)),
+        blocks_(blocks),
+        root_(root) {}
 
  private:
+  coll::Task start(coll::Party& party) override {
+    const coll::Bytes all(memory_.get(), all_);
+    return coll::gather(party, {memory_.get() + all_, own_}, all, sizes_, root_, blocks_);
+  }
+
+  const coll::Sizes sizes_;
+  const std::size_t own_, all_;
   const std::unique_ptr<std::byte[]> memory_;
+  const coll::Blocks blocks_;
+  const int root_;
 };
 
-/// MPI_Gather at a root that has wrong arguments for what it is to receive.
-int gather_in_vain(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int root,
-                   const Call& call, const coll::Failure& why) {
-  const auto ranks = static_cast<std::size_t>(call.comm->size);
-  OutBlocks mine(one_block(sendbuf, sendcount, sendtype), Copy::Always);
-  const std::size_t own = mine.bytes().size();
-  auto memory = std::make_unique_for_overwrite<std::byte[]>(own * ranks);
-  InBlocks all(even_blocks(memory.get(), static_cast<MPI_Count>(own), MPI_BYTE, call.comm->size),
-               true);
-  return take_part_in_vain(
-      std::make_unique<GatherInVain>(call, std::move(mine), std::move(all), coll::Sizes(ranks, own),
-                                     root, std::move(memory)),
-      call, why);
+int gather_in_vain(coll::Sizes sizes, coll::Blocks blocks, int root, const Call& call,
+                   const coll::Failure& why) {
+  return take_part_in_vain(std::make_unique<GatherInVain>(call, std::move(sizes), blocks, root),
+                           call, why);
+}
+
+/// Whether this process may take part in vain. It may not in an intercommunicator's collective, nor
+/// where a persistent one is only made.
+bool may_be_in_vain(int root, const Call& call) {
+  return is_root(*call.comm, root) && !call.comm->inter && call.made == nullptr;
+}
+
+/// The size of a block. Empty where the arguments are wrong.
+std::optional<std::size_t> size_if_right(const GridComm& comm, MPI_Count count, MPI_Datatype type) {
+  try {
+    check_data(comm, count, type);
+    return packed_size(count, type);
+  } catch (const coll::Failure&) {
+    return std::nullopt;
+  }
 }
 
 class Scatter final : public Collective {
@@ -133,6 +155,19 @@ int gather(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                 call);
 }
 
+/// A root that cannot receive gives the others their blocks, and throws away its own.
+int scatter_in_vain(const std::vector<Block>& sent, bool even, int root, const Call& call,
+                    const coll::Failure& why) {
+  OutBlocks all(sent, Copy::Always);
+  const coll::Sizes sizes = all.sizes();
+  const std::size_t own = sizes[static_cast<std::size_t>(root)];
+  return take_part_in_vain(
+      std::make_unique<Scatter>(call, std::move(all), sizes,
+                                even ? coll::Blocks::Even : coll::Blocks::Uneven, InBlocks(), own,
+                                root),
+      call, why);
+}
+
 int scatter(const std::vector<Block>& sent, void* recvbuf, MPI_Count recvcount,
             MPI_Datatype recvtype, bool even, int root, const Call& call) {
   const auto blocks = even ? coll::Blocks::Even : coll::Blocks::Uneven;
@@ -167,6 +202,16 @@ int scatter(const std::vector<Block>& sent, void* recvbuf, MPI_Count recvcount,
                 call);
 }
 
+int scatter_or_in_vain(const std::vector<Block>& sent, void* recvbuf, MPI_Count recvcount,
+                       MPI_Datatype recvtype, bool even, int root, const Call& call) {
+  try {
+    return scatter(sent, recvbuf, recvcount, recvtype, even, root, call);
+  } catch (const coll::Failure& why) {
+    if (!may_be_in_vain(root, call)) throw;
+    return scatter_in_vain(sent, even, root, call, why);
+  }
+}
+
 }  // namespace
 
 namespace forms {
@@ -174,19 +219,21 @@ namespace forms {
 int gather_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
                 MPI_Count recvcount, MPI_Datatype recvtype, int root, const Call& call) {
   return collectively(call, [&] {
-    const bool at_root = is_root(*call.comm, root);
     try {
       std::vector<Block> received;
-      if (at_root) {
+      if (is_root(*call.comm, root)) {
         check_data(*call.comm, recvcount, recvtype);
         check_not_in_place(recvbuf);
         received = even_blocks(recvbuf, recvcount, recvtype, call.comm->size);
       }
       return gather(sendbuf, sendcount, sendtype, std::move(received), true, root, call);
     } catch (const coll::Failure& why) {
-      if (!at_root || call.comm->inter || call.made || sendbuf == MPI_IN_PLACE) throw;
-      check_data(*call.comm, sendcount, sendtype);
-      return gather_in_vain(sendbuf, sendcount, sendtype, root, call, why);
+      if (!may_be_in_vain(root, call)) throw;
+      auto each = size_if_right(*call.comm, recvcount, recvtype);
+      if (!each && sendbuf != MPI_IN_PLACE) each = size_if_right(*call.comm, sendcount, sendtype);
+      if (!each) throw;
+      return gather_in_vain(coll::Sizes(static_cast<std::size_t>(call.comm->size), *each),
+                            coll::Blocks::Even, root, call, why);
     }
   });
 }
@@ -196,13 +243,22 @@ int gather_placed(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
                   const Count* counts, const Place* places, MPI_Datatype recvtype, int root,
                   const Call& call) {
   return collectively(call, [&] {
-    std::vector<Block> received;
-    if (is_root(*call.comm, root)) {
-      check_blocks(*call.comm, call.comm->size, counts, places, recvtype);
-      check_not_in_place(recvbuf);
-      received = placed_blocks(recvbuf, counts, places, recvtype, call.comm->size);
+    try {
+      std::vector<Block> received;
+      if (is_root(*call.comm, root)) {
+        check_blocks(*call.comm, call.comm->size, counts, places, recvtype);
+        check_not_in_place(recvbuf);
+        received = placed_blocks(recvbuf, counts, places, recvtype, call.comm->size);
+      }
+      return gather(sendbuf, sendcount, sendtype, std::move(received), false, root, call);
+    } catch (const coll::Failure& why) {
+      if (!may_be_in_vain(root, call)) throw;
+      check_counts(call.comm->size, counts);  // nothing else says how long the blocks are
+      check_type(*call.comm, recvtype);
+      coll::Sizes sizes;
+      for (int r = 0; r < call.comm->size; ++r) sizes.push_back(packed_size(counts[r], recvtype));
+      return gather_in_vain(std::move(sizes), coll::Blocks::Uneven, root, call, why);
     }
-    return gather(sendbuf, sendcount, sendtype, std::move(received), false, root, call);
   });
 }
 
@@ -215,7 +271,7 @@ int scatter_even(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
       check_not_in_place(sendbuf);
       sent = even_blocks(sendbuf, sendcount, sendtype, call.comm->size);
     }
-    return scatter(sent, recvbuf, recvcount, recvtype, true, root, call);
+    return scatter_or_in_vain(sent, recvbuf, recvcount, recvtype, true, root, call);
   });
 }
 
@@ -230,7 +286,7 @@ int scatter_placed(const void* sendbuf, const Count* counts, const Place* places
       check_not_in_place(sendbuf);
       sent = placed_blocks(sendbuf, counts, places, sendtype, call.comm->size);
     }
-    return scatter(sent, recvbuf, recvcount, recvtype, false, root, call);
+    return scatter_or_in_vain(sent, recvbuf, recvcount, recvtype, false, root, call);
   });
 }
 

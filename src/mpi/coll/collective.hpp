@@ -84,9 +84,9 @@ int launch(std::unique_ptr<Collective> collective, const Call& call);
 /// Instead: this process cannot take part in the one that it was to begin. The others hear of it.
 void forgo(const Call& call, const coll::Failure& why);
 
-/// A root that gathers or reduces has wrong arguments. Natively the others never hear of that,
-/// since they only send; so the root raises the error, then takes part with memory that is thrown
-/// away. The error's code.
+/// A root has wrong arguments, but knows how long all blocks are. It raises the error, then takes
+/// part with memory that is thrown away: the others have their data, and need not hear of it.
+/// Returns the error's code.
 int take_part_in_vain(std::unique_ptr<Collective> collective, const Call& call,
                       const coll::Failure& why);
 

@@ -4,6 +4,8 @@
 #include "mpi/native/environment.hpp"
 #include "mpi/process/limits.hpp"
 
+extern "C" int isthmus_fortran_comm_attribute(int comm, int keyval, MPI_Aint* value);
+
 namespace isthmus::face {
 namespace {
 
@@ -38,8 +40,7 @@ void adjust(MPI_Comm comm, int keyval, void* attribute_val, int* flag) {
 
 }  // namespace
 
-// coverage: MPI_TAG_UB, MPI_UNIVERSE_SIZE, MPI_APPNUM and MPI_WTIME_IS_GLOBAL are the grid's; in
-// Fortran, whose attribute functions do not reach C, the native library's
+// coverage: MPI_TAG_UB, MPI_UNIVERSE_SIZE, MPI_APPNUM and MPI_WTIME_IS_GLOBAL are the grid's
 ISTHMUS_MPI(Comm_get_attr)(MPI_Comm comm, int comm_keyval, void* attribute_val, int* flag) {
   const int code = native.Comm_get_attr(comm, comm_keyval, attribute_val, flag);
   if (code == MPI_SUCCESS) adjust(comm, comm_keyval, attribute_val, flag);
@@ -54,3 +55,25 @@ ISTHMUS_MPI(Attr_get)(MPI_Comm comm, int keyval, void* attribute_val, int* flag)
 }
 
 }  // namespace isthmus::face
+
+using namespace isthmus::face;
+
+// Fortran is given the number itself. Returns 1: it is set; 2: it is not; 0: the native library
+// knows. Fortran's attribute functions do not reach those of C (src/preload/fortran_attributes.c).
+int isthmus_fortran_comm_attribute(int comm, int keyval, MPI_Aint* value) {
+#if defined(OPEN_MPI)
+  const MPI_Comm handle = native.Comm_f2c(comm);
+#elif defined(MPICH)
+  const MPI_Comm handle = comm;  // where MPI_Comm_f2c is a macro
+#else
+  const MPI_Comm handle = native.Comm_fromint(comm);
+#endif
+  const bool ours = keyval == MPI_UNIVERSE_SIZE || grid_value(keyval) != nullptr;
+  if (!ours || native_call() || handle == MPI_COMM_NULL) return 0;
+  int* found = nullptr;
+  int flag = 0;
+  if (isthmus_Comm_get_attr(handle, keyval, &found, &flag) != MPI_SUCCESS) return 0;
+  if (flag == 0) return 2;
+  *value = *found;
+  return 1;
+}

@@ -170,7 +170,7 @@ void join_grid(ProgressBy by) {
   try {
     auto made = make_grid(read_environment());
     if (!made) return;
-    Grid* joined = made.release();
+    Grid* const joined = made.release();  // never deleted: threads of ours may still use it
     set_grid(joined);
     const core::Group everybody = joined->part_group();
     const std::uint64_t context = static_cast<std::uint64_t>(everybody.node(0)) << 32;
@@ -187,8 +187,8 @@ void join_grid(ProgressBy by) {
 }
 
 void leave_grid() {
-  const std::unique_ptr<Grid> leaving(grid());
-  if (!leaving) return;
+  Grid* const leaving = grid();
+  if (leaving == nullptr) return;
   const Inside inside;
   if (leaving->stats && leaving->world_rank == 0) {
     const std::string table = leaving->choices.table();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/trace/trace.hpp"
+#include "mpi/process/uncancelled.hpp"
 
 namespace isthmus::face {
 
@@ -23,6 +24,7 @@ class Calling {
   Calling& operator=(const Calling&) = delete;
 
  private:
+  const Uncancelled uncancelled_;
   const char* before_;
 };
 

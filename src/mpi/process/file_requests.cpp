@@ -76,7 +76,7 @@ class Answers {
     if (request) {
       auto reply = server_.handle(message.from, *request, message.by->only());
       if (!reply) return false;
-      grid()->endpoint->locked([&](core::Engine& engine) {
+      last_grid()->endpoint->locked([&](core::Engine& engine) {
         post_file_message(engine, message.from, message.by->replies(), std::move(*reply));
       });
     }
@@ -102,7 +102,7 @@ class Answers {
 void post_file_message(core::Engine& engine, core::NodeId to, std::uint64_t context,
                        std::vector<std::byte> bytes) {
   const core::Envelope envelope{
-      .context = context, .source = grid()->node, .tag = 0, .size = bytes.size()};
+      .context = context, .source = last_grid()->node, .tag = 0, .size = bytes.size()};
   engine.post(to, envelope, std::move(bytes));
 }
 

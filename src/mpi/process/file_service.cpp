@@ -25,7 +25,7 @@ std::size_t askers_of(core::NodeId node) {
 
 std::shared_ptr<file::Caller> make_caller(core::NodeId node, std::uint64_t requests) {
   const auto enter = [node, requests](const auto& body) {
-    grid()->endpoint->locked([&](core::Engine& engine) {
+    last_grid()->endpoint->locked([&](core::Engine& engine) {
       body([&](std::vector<std::byte> message) {
         post_file_message(engine, node, requests, std::move(message));
       });

@@ -6,9 +6,9 @@
 namespace isthmus::face {
 namespace {
 
-// A raw pointer on purpose: a process that exits without MPI_Finalize must not end the grid from
+// Raw pointers on purpose: a process that exits without MPI_Finalize must not end the grid from
 // a static destructor (which would wait for the I/O thread). Its gateway notices that it is gone.
-std::atomic<Grid*> current{nullptr};
+std::atomic<Grid*> current{nullptr}, last{nullptr};
 
 }  // namespace
 
@@ -20,6 +20,10 @@ void Grid::learn_world(std::shared_ptr<const core::World> world) {
 }
 
 Grid* grid() { return current.load(std::memory_order_acquire); }
-void set_grid(Grid* grid) { current.store(grid, std::memory_order_release); }
+Grid* last_grid() { return last.load(std::memory_order_acquire); }
+void set_grid(Grid* grid) {
+  if (grid != nullptr) last.store(grid, std::memory_order_release);
+  current.store(grid, std::memory_order_release);
+}
 
 }  // namespace isthmus::face

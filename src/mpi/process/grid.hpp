@@ -74,10 +74,13 @@ struct Grid {
 /// Null before MPI_Init, after MPI_Finalize, and in a grid of one cluster (all is native there)
 /// unless it is profiled.
 Grid* grid();
+/// The same, but stays after MPI_Finalize. For threads of ours, which outlive it: a grid is never
+/// deleted, and an endpoint that has left sends nothing.
+Grid* last_grid();
 
 /// Whether a call is the native library's affair alone: there is no grid, or it comes from within.
 inline bool native_call() { return inner_call() || grid() == nullptr; }
-/// For those who join and leave (making/join.cpp).
+/// For those who join and leave (making/join.cpp): a grid, then null.
 void set_grid(Grid* grid);
 
 /// Ends every process of the grid with `code`, after `sentence` on standard error where there is

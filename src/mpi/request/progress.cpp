@@ -9,6 +9,7 @@
 
 #include "mpi/process/calling.hpp"
 #include "mpi/process/grid.hpp"
+#include "mpi/process/uncancelled.hpp"
 #include "mpi/request/core_sharing.hpp"
 #include "mpi/request/grid_request.hpp"
 #include "mpi/request/native_yield.hpp"
@@ -94,6 +95,7 @@ void pump() {
   if (idle()) return;
   const std::unique_lock lock(progress_mutex, std::try_to_lock);
   if (!lock || pumping) return;
+  const Uncancelled here;
   pumping = true;
   for (std::size_t i = 0; i < active.size(); ++i) {
     GridRequest* const request = active[i];

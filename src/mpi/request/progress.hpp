@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 
+#include "mpi/process/uncancelled.hpp"
 #include "mpi/request/naps.hpp"
 #include "mpi/request/native_pause.hpp"
 #include "mpi/request/native_progress.hpp"
@@ -88,6 +89,7 @@ class Backoff {
   void tell();
   bool looks_on();
 
+  const Uncancelled uncancelled_;
   const Attending attending_;
   const native_pause::Withheld pauses_withheld_;
   const Describe describe_;

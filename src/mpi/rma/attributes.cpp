@@ -22,8 +22,8 @@ ISTHMUS_MPI(Win_get_attr)(MPI_Win win, int keyval, void* value, int* flag) {
 
 using namespace isthmus::face;
 
-// What Fortran is given of a predefined attribute: a number. 0: the native library knows. Fortran's
-// attribute functions do not reach those of C (src/preload/fortran_win.c).
+// Fortran is given the number itself. Returns 1: it is set; 0: the native library knows. Fortran's
+// attribute functions do not reach those of C (src/preload/fortran_attributes.c).
 int isthmus_fortran_win_attribute(int win, int keyval, MPI_Aint* value) {
 #if defined(OPEN_MPI)
   const MPI_Win handle = native.Win_f2c(win);

@@ -1,12 +1,11 @@
-/* The root alone has wrong arguments for what it is to receive, and errors return. The others only
- * send, so as natively they go on, and the communicator serves as before. ranks: 2 3 4 */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
+/* The root alone has wrong arguments, and errors return. The others have right ones, and the root
+ * knows how long their blocks are: they go on, and the communicator serves as before. Natively it
+ * does so where the others only send. ranks: 2 3 4 */
+#include "../checking.h"
 
-enum { kMost = 100000 };
+enum { kMost = 100000, kRoom = kMost + 4 };
 static int rank, size, errors;
-static int *mine, *all;
+static int *mine, *all, *counts, *places;
 
 static int class_of(int code) {
   int class = MPI_SUCCESS;
@@ -38,6 +37,16 @@ static void check(const char* what, int n, int root, int code, int wanted, MPI_C
   }
 }
 
+/* The others have what the root had from the last gather. */
+static void check_scattered(const char* what, int n, int root) {
+  for (int i = 0; rank != root && i < n; ++i) {
+    if (mine[i] == rank + 1) continue;
+    fprintf(stderr, "%s of %d, rank %d: %d at %d\n", what, n, rank, mine[i], i);
+    errors = 1;
+    break;
+  }
+}
+
 int main(int argc, char** argv) {
   MPI_Comm comm;
   MPI_Init(&argc, &argv);
@@ -45,8 +54,11 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
-  mine = calloc(kMost, sizeof(int));
-  all = calloc((size_t)kMost * (size_t)size, sizeof(int));
+  mine = calloc(kRoom, sizeof(int));
+  all = calloc((size_t)kRoom * (size_t)size, sizeof(int));
+  counts = calloc((size_t)size, sizeof(int));
+  places = calloc((size_t)size, sizeof(int));
+  const int spans = spans_clusters(comm);
   const int lengths[] = {1, 100, kMost};
   for (int k = 0; k < 9; ++k) { /* at first by messages, later by memory that ranks share */
     const int n = lengths[k % 3], root = k % size;
@@ -61,6 +73,26 @@ int main(int argc, char** argv) {
     code = MPI_Igather(mine, n, MPI_INT, all, n, type, root, comm, &request);
     if (rank != root) MPI_Wait(&request, MPI_STATUS_IGNORE);
     check("MPI_Igather to no datatype", n, root, code, MPI_ERR_TYPE, comm);
+    code = MPI_Gather(mine, n, type, all, n, MPI_INT, root, comm);
+    check("MPI_Gather of no datatype", n, root, code, MPI_ERR_TYPE, comm);
+    for (int r = 0; r < size; ++r) {
+      counts[r] = n + r;
+      places[r] = r * kRoom;
+    }
+    const int own = n + rank, wrong = rank == root ? -1 : own;
+    code = MPI_Gatherv(mine, wrong, MPI_INT, all, counts, places, MPI_INT, root, comm);
+    check("MPI_Gatherv of a negative count", n, root, code, MPI_ERR_COUNT, comm);
+    code = MPI_Igatherv(mine, own, type, all, counts, places, MPI_INT, root, comm, &request);
+    if (rank != root) MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check("MPI_Igatherv of no datatype", n, root, code, MPI_ERR_TYPE, comm);
+    if (!spans) continue;
+    for (int i = 0; i < n; ++i) mine[i] = 0;
+    code = MPI_Scatter(all, n, MPI_INT, mine, rank == root ? -1 : n, MPI_INT, root, comm);
+    check_scattered("MPI_Scatter to a negative count", n, root);
+    check("MPI_Scatter to a negative count", n, root, code, MPI_ERR_COUNT, comm);
+    code = MPI_Iscatterv(all, counts, places, MPI_INT, mine, own, type, root, comm, &request);
+    if (rank != root) MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check("MPI_Iscatterv to no datatype", n, root, code, MPI_ERR_TYPE, comm);
   }
   MPI_Comm_free(&comm);
   MPI_Finalize();

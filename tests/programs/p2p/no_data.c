@@ -2,18 +2,10 @@
    communicator that spans clusters they end as the native library's do. The program asks that
    library what it says of messages; the rest is the same with all libraries.
    ranks: 2 3 */
-#include <string.h>
+#include "../file/file.h"
 
-#include "../checking.h"
-
-static int rank, size, next, before;
+static int next, before;
 static MPI_Comm comm, self;
-
-static int class_of(int code) {
-  int class = MPI_SUCCESS;
-  MPI_Error_class(code, &class);
-  return class;
-}
 
 /* Returns the native library's answer: the same everywhere, or -1. */
 static int native_answer(MPI_Datatype type) {
@@ -75,6 +67,43 @@ static void collectives(void) {
        MPI_ERR_TYPE);
 }
 
+/* All libraries refuse these. */
+static void packing(void) {
+  const MPI_Datatype none = MPI_DATATYPE_NULL;
+  char packed[8] = {0}, data[8] = {0};
+  int place = 0, length;
+  MPI_Aint external = 0;
+  SAME(MPI_Pack(data, 0, none, packed, 8, &place, comm), MPI_ERR_TYPE);
+  SAME(MPI_Unpack(packed, 8, &place, data, 0, none, comm), MPI_ERR_TYPE);
+  SAME(MPI_Pack_size(0, none, comm, &length), MPI_ERR_TYPE);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  SAME(MPI_Pack_external("external32", data, 0, none, packed, 8, &external), MPI_ERR_TYPE);
+  SAME(MPI_Unpack_external("external32", packed, 8, &external, data, 0, none), MPI_ERR_TYPE);
+  SAME(MPI_Pack_external_size("external32", 0, none, &external), MPI_ERR_TYPE);
+}
+
+static void files(void) {
+  const MPI_Datatype none = MPI_DATATYPE_NULL;
+  char data[8] = {0};
+  MPI_File file;
+  MPI_Status status;
+  MPI_Request request;
+  SAME(MPI_File_open(comm, fresh_name("no-data"),
+                     MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                     &file),
+       MPI_SUCCESS);
+  SAME(MPI_File_write(file, data, 0, none, &status), MPI_ERR_TYPE);
+  SAME(MPI_File_read_at(file, 0, data, 0, none, &status), MPI_ERR_TYPE);
+  SAME(MPI_File_write_at_all(file, 0, data, 0, none, &status), MPI_ERR_TYPE);
+  SAME(MPI_File_iwrite(file, data, 0, none, &request), MPI_ERR_TYPE);
+  SAME(MPI_File_iread_all(file, data, 0, none, &request), MPI_ERR_TYPE);
+  SAME(MPI_File_write_shared(file, data, 0, none, &status), MPI_ERR_TYPE);
+  SAME(MPI_File_read_ordered(file, data, 0, none, &status), MPI_ERR_TYPE);
+  SAME(MPI_File_write_all_begin(file, data, 0, none), MPI_ERR_TYPE);
+  MPI_File_close(&file);
+}
+
 static void windows(void) {
   const MPI_Datatype none = MPI_DATATYPE_NULL;
   int memory[8] = {0}, got = -1;
@@ -97,9 +126,7 @@ static void windows(void) {
 }
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  begin(&argc, &argv);
   next = (rank + 1) % size;
   before = (rank + size - 1) % size;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -110,6 +137,8 @@ int main(int argc, char** argv) {
   MPI_Type_vector(2, 1, 2, MPI_INT, &uncommitted);
   messages(MPI_DATATYPE_NULL);
   messages(uncommitted);
+  packing();
+  files();
   if (spans_clusters(MPI_COMM_WORLD)) {
     windows();
     collectives();
