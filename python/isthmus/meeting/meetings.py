@@ -165,8 +165,9 @@ class Meetings:
 
     async def welcome(
         self, said: Message, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        """Who has said `meet`. The connection is this one's from now on."""
+    ) -> bool:
+        """Who has said `meet`. Returns whether the connection is kept: its other end knows a port.
+        Otherwise it is closed, after the answer."""
         run, port = str(said.get("job")), str(said.get("port"))
         dialling = self._dialling.get(run)
         answer: Message = {"job": self._job}
@@ -188,11 +189,12 @@ class Meetings:
             # The answer goes first; nothing is awaited in between.
             writer.write(json.dumps(answer).encode() + b"\n")
             self._keep(run, reader, writer)
-            return
+            return True
         with contextlib.suppress(OSError):
             writer.write(json.dumps(answer).encode() + b"\n")
             await writer.drain()
         writer.close()
+        return False
 
     async def _answer(self, other: _Other, message: Message) -> Message:
         port = str(message.get("port"))
