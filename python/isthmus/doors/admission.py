@@ -72,6 +72,10 @@ class Admission(Generic[Ticket]):
     def __len__(self) -> int:
         return len(self._places)
 
+    def of(self, network: Hashable) -> int:
+        """How many of a network are here."""
+        return sum(len(pool.of_network.get(network, ())) for pool in (self._strangers, self._known))
+
     def arrives(self, ticket: Ticket, origin: Origin) -> Ticket | None:
         """Returns the connection that the caller drops; its ticket is void."""
         pool = self._known if origin.network in self._proofs else self._strangers

@@ -5,12 +5,13 @@ import asyncio
 import contextlib
 import errno
 import functools
+import random
 import resource
 import socket
 import ssl
 import struct
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import replace
 
 from isthmus.doors import admission
@@ -23,9 +24,7 @@ MOST_FIRST = 4096  # bytes of a first line
 HANDSHAKES = Limits(total=64, of_network=32, of_site=48)
 _RECORD = 5  # bytes of the header of a TLS record
 _MOST_RECORD = 1 << 14
-# Connections accepted in a turn of the loop. A dropped one ends some turns later: with 64, there
-# were 256 TLS objects (November 2026).
-_AT_ONCE = 16
+_AT_ONCE = 64  # connections that are accepted before others are heard
 _SHORT = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _PAUSE = 0.2  # seconds without accepting, when the system has no room
 
@@ -43,6 +42,7 @@ class Place:
         self.is_heard = self.is_proved = self.is_dropped = False
         self.timer = asyncio.get_running_loop().call_later(PATIENCE, self.drop)
         self.first: FirstLine | None = None
+        self.turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def in_time(self) -> None:
         """It has said enough, and has no time limit from now on. It may still be dropped."""
@@ -55,12 +55,18 @@ class Place:
         for each in self._doorway.admissions:
             each.proved(self)
 
+    def may_begin(self) -> None:
+        """Its turn for a TLS handshake has come."""
+        if not self.turn.done():
+            self.turn.set_result(None)
+
     def drop(self) -> None:
         """Its task ends as it does when the other end goes. A cancelled task would leave a
         transport of asyncio behind, where TLS has just begun."""
         if self.is_proved or self.is_dropped:
             return
         self.is_dropped = True
+        self.may_begin()
         with contextlib.suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)
         if self.first:
@@ -94,6 +100,7 @@ class Doorway:
         self._handshakes: Admission[Place] = Admission(HANDSHAKES)
         self.admissions = (self._places, self._handshakes)
         self._tally = Tally()
+        self._turns: dict[Hashable, list[Place]] = {}  # by network, the latest last
         self._tasks: set[asyncio.Task[None]] = set()
         self._listening: socket.socket | None = None
         self._resume: asyncio.TimerHandle | None = None
@@ -173,14 +180,31 @@ class Doorway:
         begins = False
         try:
             await _client_hello(connection)
-            if dropped := self._handshakes.arrives(place, place.origin):
-                dropped.drop()
-            await asyncio.sleep(0)  # others come: dropped ones make no TLS object
+            if not self._turns:
+                asyncio.get_running_loop().call_soon(self._begin_next)
+            self._turns.setdefault(place.origin.network, []).append(place)
+            await place.turn
             begins = not place.is_dropped
         finally:
             if not begins:
                 connection.close()
         return begins
+
+    def _begin_next(self) -> None:
+        """One handshake begins in a turn of the loop, so those under way go on. It is the latest of
+        the network with the fewest: where too many come, the oldest would be served too late."""
+        running = {network: self._handshakes.of(network) for network in self._turns}
+        fewest = min(running.values())
+        network = random.choice([each for each in running if running[each] == fewest])
+        place = self._turns[network].pop()
+        if not self._turns[network]:
+            del self._turns[network]
+        if not place.is_dropped:
+            if dropped := self._handshakes.arrives(place, place.origin):
+                dropped.drop()
+            place.may_begin()
+        if self._turns:
+            asyncio.get_running_loop().call_soon(self._begin_next)
 
     async def _serve(self, connection: socket.socket, place: Place) -> None:
         """The transport closes the connection."""
