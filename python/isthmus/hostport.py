@@ -3,7 +3,7 @@
 import contextlib
 import socket
 
-_BACKLOG = 1024  # connections that wait to be accepted
+_BACKLOG = 4096  # connections that wait to be accepted
 
 
 def split(text: str) -> tuple[str, str | None]:
