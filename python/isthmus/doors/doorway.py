@@ -100,7 +100,8 @@ class Doorway:
         self._handshakes: Admission[Place] = Admission(HANDSHAKES)
         self.admissions = (self._places, self._handshakes)
         self._tally = Tally()
-        self._turns: dict[Hashable, list[Place]] = {}  # by network, the latest last
+        self._turns: dict[Hashable, dict[Place, None]] = {}  # by network, the latest last
+        self._begins = False  # _begin_next is about to be called
         self._tasks: set[asyncio.Task[None]] = set()
         self._listening: socket.socket | None = None
         self._resume: asyncio.TimerHandle | None = None
@@ -180,31 +181,44 @@ class Doorway:
         begins = False
         try:
             await _client_hello(connection)
-            if not self._turns:
-                asyncio.get_running_loop().call_soon(self._begin_next)
-            self._turns.setdefault(place.origin.network, []).append(place)
+            self._turns.setdefault(place.origin.network, {})[place] = None
+            self._begin_soon()
             await place.turn
             begins = not place.is_dropped
         finally:
+            self._no_turn(place)
             if not begins:
                 connection.close()
         return begins
 
+    def _no_turn(self, place: Place) -> None:
+        """It does not wait for one any more."""
+        waiting = self._turns.get(place.origin.network, {})
+        waiting.pop(place, None)
+        if not waiting:
+            self._turns.pop(place.origin.network, None)
+
+    def _begin_soon(self) -> None:
+        if self._turns and not self._begins:
+            self._begins = True
+            asyncio.get_running_loop().call_soon(self._begin_next)
+
     def _begin_next(self) -> None:
         """One handshake begins in a turn of the loop, so those under way go on. It is the latest of
         the network with the fewest: where too many come, the oldest would be served too late."""
+        self._begins = False
+        if not self._turns:
+            return
         running = {network: self._handshakes.of(network) for network in self._turns}
         fewest = min(running.values())
         network = random.choice([each for each in running if running[each] == fewest])
-        place = self._turns[network].pop()
-        if not self._turns[network]:
-            del self._turns[network]
+        place = next(reversed(self._turns[network]))
+        self._no_turn(place)
         if not place.is_dropped:
             if dropped := self._handshakes.arrives(place, place.origin):
                 dropped.drop()
             place.may_begin()
-        if self._turns:
-            asyncio.get_running_loop().call_soon(self._begin_next)
+        self._begin_soon()
 
     async def _serve(self, connection: socket.socket, place: Place) -> None:
         """The transport closes the connection."""
