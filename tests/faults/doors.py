@@ -233,8 +233,10 @@ class Queue(Door):
 
         self.wait(up, run, number)
 
-    def is_of(self, line: str) -> bool:
-        return "isthmus submit" in line
+    def memory(self) -> float:
+        """The one that stays: at first the command is there, too."""
+        here = [_resident(pid) for pid, line in processes(self.mark).items() if self.is_of(line)]
+        return max(here, default=0.0)
 
 
 class Guests(Door):
@@ -257,7 +259,8 @@ class Guests(Door):
         number = len(self.started)
         runs = str(self.folder / "other")  # so that it does not find the other on this host
         come = self.isthmus(
-            "run", "-g", "grid.toml", "-n", 2, self.program, "connect", self.folder / "port", 1,
+            "run", "-g", "grid.toml", "--guests", "-n", 2,
+            self.program, "connect", self.folder / "port", 1,
             ISTHMUS_RUNS=runs,
         )  # fmt: skip
         self.wait(lambda: "connect: passed" in self.said(number), come, number)
@@ -292,7 +295,7 @@ DOORS: dict[str, type[Door]] = {
 # Each door and each kind once, and those that have been a trouble.
 SHORT = [
     ("gateway", "one"), ("gateway", "ipv6"), ("direct", "many"), ("relay", "flood"),
-    ("service", "one"), ("service", "names"), ("queue", "half"), ("guests", "garbage"),
+    ("service", "one"), ("service", "names"), ("queue", "garbage"), ("guests", "half"),
     ("metrics", "slow"),
 ]  # fmt: skip
 
@@ -345,6 +348,7 @@ def measured(name: str, kind: Kind | None, folder: Path, host: str, hold: float)
     """`hold`: seconds with strangers once the user is in; their first minute is the loudest."""
     door = DOORS[name](folder, host)
     made = 0
+    strangers: Strangers | None = None
     try:
         door.open()
         before, begin = door.logged(), time.monotonic()
@@ -370,7 +374,7 @@ def measured(name: str, kind: Kind | None, folder: Path, host: str, hold: float)
             logged = (door.logged() - before) / 1024 / minutes
         return Cell(seconds, most[0], logged, made)
     except KeptOutError as error:
-        return Cell(why=str(error) or "kept out", strangers=made)
+        return Cell(why=str(error) or "kept out", strangers=strangers.made if strangers else 0)
     finally:
         door.close()
 
