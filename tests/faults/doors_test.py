@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def test_strangers_at_doors() -> None:
-    """Each door and each kind of stranger once. Users come in; memory and logs stay small."""
+    """Each kind of stranger once. Users come in; memory and logs stay small."""
     done = subprocess.run(
         [sys.executable, Path(__file__).with_name("doors.py"), "--short"],
         env={**os.environ, "PYTHONPATH": ""}, capture_output=True, text=True, check=False,
