@@ -44,8 +44,8 @@ class KeptOutError(Exception):
 
 
 class Door:
-    """One cell of the table. `come` is one user, and returns once it is in. What is named by `held`
-    are words of the command lines of the processes that listen."""
+    """One cell of the table. `come` is one user, and returns once it is in. Processes that listen
+    have a word of `held` in their command line."""
 
     held: tuple[str, ...] = ("isthmusd",)
     opening: Opening = by_challenge("isthmus-1")
@@ -67,7 +67,7 @@ class Door:
         self.started: list[subprocess.Popen[str]] = []
 
     def open(self) -> None:
-        """What stands before the strangers come."""
+        """Starts the part that is there before strangers come."""
 
     def come(self) -> None:
         raise NotImplementedError
@@ -392,7 +392,7 @@ def verdict(cell: Cell, quiet: Cell, *, timed: bool) -> tuple[str, bool]:
 
 def table(cells: list[tuple[str, str]], hold: float, share: float, *, timed: bool) -> bool:
     """Prints a line for each. `share` of the usual numbers of strangers come. True: all is good.
-    `timed`: who comes late is a failure, too; nothing else may have the processors."""
+    `timed`: a late user is a failure, too. It wants an idle machine."""
     found = True
     quiet: dict[tuple[str, str], Cell] = {}
     with tempfile.TemporaryDirectory(dir="/tmp") as place:

@@ -20,7 +20,7 @@ SITE = "fd00:6973:7468"  # an IPv6 /48 of this host (doors.py)
 
 @dataclass(frozen=True)
 class Opening:
-    """What strangers know to say at a door: `begins` as its users do; `named` with a right name."""
+    """The words of strangers at a door: `begins` as its users do; `named` has a right name."""
 
     begins: bytes
     named: bytes
@@ -48,7 +48,7 @@ class Kind:
         return opening.named if self.says == "names" else b""
 
     def source(self, number: int) -> str:
-        """Of loopback: the first is the users' own."""
+        """An address of loopback. The first is the users' own."""
         if self.ipv6:
             return f"{SITE}:1::{1 + number % self.addresses:x}"
         number %= self.addresses
@@ -79,7 +79,7 @@ def client_hello() -> bytes:
 
 
 def by_challenge(name: str) -> Opening:
-    """Of the handshake of gateways, ranks and services (docs/protocol.md)."""
+    """The handshake of gateways, ranks and services begins so (docs/protocol.md)."""
     whole = b"ISTHMUS\n\x01" + bytes([len(name)]) + name.encode() + bytes(32)
     return Opening(whole[:-20], whole)
 
@@ -199,7 +199,7 @@ class Strangers:
         stranger.connection.close()
 
     def _heard(self) -> Iterator[_Stranger]:
-        """Those that the other end has closed."""
+        """Yields those that the other end has closed."""
         for number, _ in self._epoll.poll(0):
             stranger = self._held[number]
             try:
