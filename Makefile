@@ -148,6 +148,10 @@ lab-grid-hablot lab-grid-zipper lab-grid-chain: lab-grid-%: build
 lab-grid-relay: build  ## the same where sites only dial out, and meet at a relay
 	$(GROUPED) $(BIN)/pytest -q tests/lab/lab_programs_test.py -k test_programs_by_a_relay
 
+.PHONY: doors
+doors: build  ## every door with every kind of stranger before it: a quarter of an hour
+	$(GROUPED) $(BIN)/python tests/faults/doors.py
+
 .PHONY: storm
 # STORM has more words for it: `--seed 5`, `--layout openmpi`, `--kinds windows,messages`.
 STORM_MINUTES ?= 10

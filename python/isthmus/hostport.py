@@ -3,6 +3,8 @@
 import contextlib
 import socket
 
+_BACKLOG = 4096  # connections that wait to be accepted
+
 
 def split(text: str) -> tuple[str, str | None]:
     """Host, without brackets, and port of `HOST`, `HOST:PORT`, `[IPV6]`, `[IPV6]:PORT` or an IPv6
@@ -28,9 +30,9 @@ def listening(port: int) -> socket.socket:
     if socket.has_dualstack_ipv6():
         with contextlib.suppress(OSError):  # the kernel has it, but no address
             return socket.create_server(
-                ("", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=64
+                ("", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=_BACKLOG
             )
-    return socket.create_server(("", port), backlog=64)
+    return socket.create_server(("", port), backlog=_BACKLOG)
 
 
 def shown(address: str) -> str:

@@ -80,14 +80,14 @@ class Job:
         self._whereabouts = Whereabouts(self._members)
         self._told = Told([rank for one in plan.clusters for rank in one.block.world_ranks])
         ports = Ports(plan.job)
-        self._abroad = Abroad(plan.job, self._members, ports, options.limits)
+        self._abroad = Abroad(plan.job, self._members, ports, options.limits, voice)
         self._questions = Questions(
             plan.job, ports, self._abroad, self._reply, self._spawn, self._told.hear
         )
         self._gathering = Gathering(self._members) if options.trace else None
         self._traces: Gathered | None = None
         self._lookout = Lookout(
-            plan, self._members, self._whereabouts, self._abroad.welcome, ports.lookup
+            plan, self._members, self._whereabouts, self._abroad.welcome, ports.lookup, voice
         )
         self._spawning: Spawning | None = None
         self._revival: Revival | None = None

@@ -14,7 +14,15 @@ GRID = "[cluster.east]\n[cluster.west]\n[[relay]]\nservice = '{at}'\nkey = '{key
 
 
 class Service:
-    def __init__(self, isthmusd: str, folder: Path, environment: dict[str, str], **more) -> None:
+    def __init__(
+        self,
+        isthmusd: str,
+        folder: Path,
+        environment: dict[str, str],
+        host: str = "127.0.0.1",
+        **more,
+    ) -> None:
+        self.host = host
         self.isthmusd = isthmusd
         self.folder = folder
         self.keys = folder / "keys"
@@ -28,7 +36,7 @@ class Service:
     def configure(self, **more) -> None:
         """The file: the usual, and `more`."""
         usual = {
-            "listen": [f"127.0.0.1:{self.port}"], "keys": str(self.keys),
+            "listen": [f"{self.host}:{self.port}"], "keys": str(self.keys),
             "audit": str(self.audit), "metrics": "127.0.0.1:0",
         }  # fmt: skip
         lines = [f"{key} = {json.dumps(value)}\n" for key, value in {**usual, **more}.items()]
@@ -40,13 +48,13 @@ class Service:
             env=self.environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         said = self.process.stderr.readline()
-        found = re.search(r"listens at tcp:127\.0\.0\.1:(\d+), metrics at tcp:(\S+),", said)
+        found = re.search(r"listens at tcp:\S+:(\d+), metrics at tcp:(\S+),", said)
         assert found, said + self.process.stderr.read()
         self.port, self.metrics_at = int(found[1]), found[2]
 
     @property
     def at(self) -> str:
-        return f"127.0.0.1:{self.port}"
+        return f"{self.host}:{self.port}"
 
     def key(self, *words: object) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

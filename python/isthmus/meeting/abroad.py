@@ -15,16 +15,20 @@ from isthmus.meeting.ways import OwnWays
 from isthmus.meeting.wire import RefusedError
 from isthmus.members import Members
 from isthmus.ports import Answer, Ports, refusal
+from isthmus.relay import Voice
 
 
 class Abroad:
     """Of one run. Nobody is met before `open`, and nobody new after `part`."""
 
-    def __init__(self, job: str, members: Members, ports: Ports, limits: Limits) -> None:
+    def __init__(
+        self, job: str, members: Members, ports: Ports, limits: Limits, voice: Voice
+    ) -> None:
         self._job = job
         self._members = members
         self._ports = ports
         self._limits = limits
+        self._voice = voice
         self._meetings: Meetings | None = None
         self._door: Door | None = None
 
@@ -33,7 +37,7 @@ class Abroad:
         host, port = guests_at or ("", 0)
         ways = OwnWays(growing, self._members, self._limits, host)
         if host:
-            self._door = Door(self.welcome)
+            self._door = Door(self.welcome, self._voice)
             if relay := await ways.at(host, port):
                 self._ports.at = await self._door.open_at(relay)
                 host = ""
@@ -66,12 +70,12 @@ class Abroad:
 
     async def welcome(
         self, said: Message, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        """The connection of another run's launcher, and what it said first."""
+    ) -> bool:
+        """The connection of another run's launcher, and what it said first. As in Meetings."""
         if self._meetings:
-            await self._meetings.welcome(said, reader, writer)
-        else:
-            writer.close()
+            return await self._meetings.welcome(said, reader, writer)
+        writer.close()
+        return False
 
     def lost(self, run: str) -> None:
         """A gateway has heard nothing more of that run."""

@@ -11,16 +11,17 @@ import tempfile
 from pathlib import Path
 
 from isthmus import hostport
+from isthmus.doors.admission import Origin
+from isthmus.doors.doorway import Doorway, FirstLine, Place
 from isthmus.errors import RunError
 from isthmus.meeting import calls
 from isthmus.meeting.calls import LAUNCHER, Service
 from isthmus.meeting.portname import PortName, place_of
 from isthmus.meeting.wire import MOST_LINE
 from isthmus.queues.keys import make_key
+from isthmus.relay import Voice
 from isthmus.seeing.lookout import Welcome
 
-_HELLO_LIMIT = 10.0  # seconds that a connection has for TLS, and again to say who it is
-_MOST_WAITING = 64
 _BY_SERVICE = "service:"
 _MARK = 32  # hexadecimal digits of a certificate's hash, 128 bits
 
@@ -32,50 +33,39 @@ def mark_of(certificate: bytes) -> str:
 class Door:
     """From `open` to `close`."""
 
-    def __init__(self, welcome: Welcome) -> None:
+    def __init__(self, welcome: Welcome, voice: Voice) -> None:
         """`welcome` is given who has said `meet`."""
         self._welcome = welcome
-        self._server: asyncio.Server | None = None
+        self._voice = voice
+        self._doorway: Doorway | None = None
         self._called: asyncio.Task[None] | None = None
-        self._waiting = 0
 
     async def open(self, host: str, port: int) -> str:
         """What names of ports say of it, after their `@`. RunError where it cannot listen."""
-        context, mark = _credentials()
         try:
-            self._server = await asyncio.start_server(
-                self._serve,
-                sock=hostport.listening(port),
-                ssl=context,
-                ssl_handshake_timeout=_HELLO_LIMIT,
-                limit=MOST_LINE,
-            )
+            listening = hostport.listening(port)
         except OSError as error:
             raise RunError(
                 f"no port for guests can be opened at {host}: {error.strerror or error}",
                 "Take another by --guests-at HOST:PORT, or leave the port out.",
             ) from None
-        real = self._server.sockets[0].getsockname()[1]
+        doorway, mark = self._made()
+        doorway.listen(listening)
+        real = listening.getsockname()[1]
         return f"{hostport.join(host, real)}/{mark}"
 
     async def open_at(self, service: Service) -> str:
         """As `open`, for calls by that service. RunError where it does not take them."""
-        context, mark = _credentials()
-        loop = asyncio.get_running_loop()
-        first: asyncio.Future[str] = loop.create_future()
+        doorway, mark = self._made()
+        origin = Origin(service.at, service.at, f"the service {service.at}")
+        first: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
         def told(trouble: str) -> None:
             if not first.done():
                 first.set_result(trouble)
 
         async def welcome(connection: socket.socket) -> None:
-            reader = asyncio.StreamReader(limit=MOST_LINE)
-            await loop.connect_accepted_socket(
-                lambda: asyncio.StreamReaderProtocol(reader, self._serve),
-                connection,
-                ssl=context,
-                ssl_handshake_timeout=_HELLO_LIMIT,
-            )
+            doorway.receive(connection, origin)
 
         self._called = asyncio.create_task(calls.wait_for_calls(service, LAUNCHER, welcome, told))
         if trouble := await first:
@@ -84,26 +74,27 @@ class Door:
         return f"{_BY_SERVICE}{service.at}/{key}/{service.secret.hex()}/{mark}"
 
     def close(self) -> None:
-        if self._server:
-            self._server.close()
+        if self._doorway:
+            self._doorway.close()
         if self._called:
             self._called.cancel()
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        kept = False
-        self._waiting += 1
-        try:
-            if self._waiting > _MOST_WAITING:
-                return
-            with contextlib.suppress(OSError, ValueError, asyncio.TimeoutError):
-                said = json.loads(await asyncio.wait_for(reader.readline(), _HELLO_LIMIT))
-                if isinstance(said, dict) and said.get("ask") == "meet":
-                    kept = True
-                    await self._welcome(said, reader, writer)
-        finally:
-            self._waiting -= 1
-            if not kept:
-                writer.close()
+    def _made(self) -> tuple[Doorway, str]:
+        """The doorway, and the mark of its certificate."""
+        context, mark = _credentials()
+        self._doorway = Doorway(
+            greet=self._greet, context=context, say=self._voice.warn, tell=self._voice.narrate
+        )
+        return self._doorway, mark
+
+    async def _greet(self, first: FirstLine, place: Place) -> None:
+        reader, writer = await first.streams(MOST_LINE)
+        said = json.loads(await reader.readline())
+        if isinstance(said, dict) and said.get("ask") == "meet":
+            if await self._welcome(said, reader, writer):
+                place.proved()
+            else:
+                await writer.wait_closed()  # the answer arrives first
 
 
 async def dial(port: PortName) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import ssl
 from pathlib import Path
 
 from isthmus.agent import Message
@@ -28,7 +29,7 @@ async def launcher(port: PortName) -> tuple[asyncio.StreamReader, asyncio.Stream
             return await _open(path)
     if port.at:
         try:
-            return await asyncio.wait_for(door.dial(port), _LIMIT)
+            return await asyncio.wait_for(_dialled(port), _LIMIT)
         except asyncio.TimeoutError:
             why = f"no answer within {_LIMIT:g} s"
         except (OSError, IsthmusError) as error:
@@ -43,6 +44,14 @@ async def launcher(port: PortName) -> tuple[asyncio.StreamReader, asyncio.Stream
         f"no run {port.job}, whose port {port.shown} is, is to be found on this host: it has "
         "ended, or is another user's or another host's, for whom --guests-at is",
     )
+
+
+async def _dialled(port: PortName) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Tries again where the door drops the connection, since too many others came."""
+    while True:
+        with contextlib.suppress(ConnectionResetError, ssl.SSLEOFError):
+            return await door.dial(port)
+        await asyncio.sleep(_AGAIN)
 
 
 async def _open(path: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

@@ -25,6 +25,7 @@ PATIENCE = 180.0  # seconds that a side waits for one of another run to accept, 
 # What a run has sent last is there before it is said to be gone.
 _GRACE = 1.0
 _GREETING = 10.0
+_GREETINGS = 5
 _NO_RELAY = "neither grid file has a [[relay]] where both could meet (docs/joining.md)"
 
 
@@ -108,13 +109,23 @@ class Meetings:
             if other := self._others.get(port.job):
                 return other
             self._check_new(port.job)
-            reader, writer = await finding.launcher(port)
             greeting = {"ask": "meet", "version": VERSION, "job": self._job, "port": str(port)}
-            writer.write(json.dumps(greeting).encode() + b"\n")
+            line = b""
+            for _ in range(_GREETINGS):  # again where the door drops it, since too many others came
+                reader, writer = await finding.launcher(port)
+                writer.write(json.dumps(greeting).encode() + b"\n")
+                try:
+                    line = await asyncio.wait_for(reader.readline(), _GREETING)
+                except (ValueError, asyncio.TimeoutError):
+                    break
+                except OSError:
+                    pass
+                if line:
+                    break
+                writer.close()
             try:
-                line = await asyncio.wait_for(reader.readline(), _GREETING)
                 said = json.loads(line)
-            except (OSError, ValueError, asyncio.TimeoutError):
+            except ValueError:
                 writer.close()
                 raise RefusedError(
                     "port", f"the run {port.job}, whose port {port.shown} is, does not answer"
@@ -165,8 +176,9 @@ class Meetings:
 
     async def welcome(
         self, said: Message, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        """Who has said `meet`. The connection is this one's from now on."""
+    ) -> bool:
+        """Who has said `meet`. Returns whether the connection is kept: its other end knows a port.
+        Otherwise it is closed, after the answer."""
         run, port = str(said.get("job")), str(said.get("port"))
         dialling = self._dialling.get(run)
         answer: Message = {"job": self._job}
@@ -188,11 +200,12 @@ class Meetings:
             # The answer goes first; nothing is awaited in between.
             writer.write(json.dumps(answer).encode() + b"\n")
             self._keep(run, reader, writer)
-            return
+            return True
         with contextlib.suppress(OSError):
             writer.write(json.dumps(answer).encode() + b"\n")
             await writer.drain()
         writer.close()
+        return False
 
     async def _answer(self, other: _Other, message: Message) -> Message:
         port = str(message.get("port"))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from isthmus.agent import MAX_LINE
+from isthmus.doors.doorway import Doorway, Place
 from isthmus.errors import RunError
 from isthmus.queues.arrival import Arrival, ArrivalProtocol, Message, left_of
 from isthmus.units import format_time
@@ -73,17 +74,24 @@ class Door:
         self._left: set[str] = set()  # have gone again; their schedulers know why
         self._returning: set[str] = set()  # are being given back: nobody knows as which job
         self._tasks: set[asyncio.Task[None]] = set()
-        self._server: asyncio.Server | None = None
+        self._doorway: Doorway | None = None
 
     async def open(self, listening: socket.socket) -> None:
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(
-            lambda: ArrivalProtocol(self._met, MAX_LINE), sock=listening, ssl=self._context
+        def arrival(place: Place) -> ArrivalProtocol:
+            def met(arrival: Arrival) -> None:
+                place.proved()
+                self._met(arrival)
+
+            return ArrivalProtocol(met, MAX_LINE)
+
+        self._doorway = Doorway(
+            factory=arrival, context=self._context, say=self._say, tell=self._say
         )
+        self._doorway.listen(listening)
 
     def close(self) -> None:
-        if self._server:
-            self._server.close()
+        if self._doorway:
+            self._doorway.close()
         for task in self._tasks:
             task.cancel()
 

@@ -23,7 +23,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-CONNECT_PAUSE = 5.0  # seconds between attempts to reach the orchestrator
+FIRST_PAUSE, CONNECT_PAUSE = 0.25, 5.0  # seconds between attempts to reach the orchestrator
 CONNECT_LIMIT = 600.0  # after so many it is taken for gone
 SILENCE_LIMIT = 300.0  # the orchestrator says something each minute while others are awaited
 MAX_LINE = 1 << 16
@@ -68,7 +68,7 @@ def connect(addresses: list[tuple[str, int]], key: str, limit: float) -> ssl.SSL
     """A connection to the first orchestrator that is reached and has the same key."""
     made = context(key, server=False)
     deadline = time.monotonic() + limit
-    trouble = ""
+    pause, trouble = FIRST_PAUSE, ""
     while True:
         for host, port in addresses:
             try:
@@ -80,6 +80,9 @@ def connect(addresses: list[tuple[str, int]], key: str, limit: float) -> ssl.SSL
                 plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
                 plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 return made.wrap_socket(plain)
+            except ssl.SSLEOFError:  # it had too many connections
+                plain.close()
+                trouble = f"{host}:{port} closed the connection during the handshake"
             except ssl.SSLError as error:
                 plain.close()
                 raise JoinError(
@@ -94,7 +97,8 @@ def connect(addresses: list[tuple[str, int]], key: str, limit: float) -> ssl.SSL
                 "  Does it still run (`isthmus jobs`, where the job was submitted)? Can this host "
                 "connect to that address?"
             )
-        time.sleep(CONNECT_PAUSE)
+        time.sleep(pause)
+        pause = min(2 * pause, CONNECT_PAUSE)
 
 
 def read_line(stream: ssl.SSLSocket) -> dict[str, Any]:

@@ -6,23 +6,27 @@ import contextlib
 import json
 import os
 import shlex
+import socket
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 from isthmus.agent import Message
+from isthmus.doors.admission import Limits
+from isthmus.doors.doorway import Doorway, FirstLine, Place
 from isthmus.meeting.wire import MOST_LINE
 from isthmus.members import Member, Members
 from isthmus.plan import Plan
+from isthmus.relay import Voice
 from isthmus.seeing import runs
 from isthmus.stats import Stats
 from isthmus.whereabouts import Answers, Whereabouts, waits_for
 
 _LIMIT = 1.0  # seconds that agents have to answer
-_MOST_ASKERS = 16
+_ASKERS = Limits(total=32, of_network=16, of_site=16)
 
-Welcome = Callable[[Message, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+Welcome = Callable[[Message, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[bool]]
 Published = Callable[[str], Message]
 
 
@@ -36,6 +40,7 @@ class Lookout:
         whereabouts: Whereabouts,
         welcome: Welcome,
         published: Published,
+        voice: Voice,
     ) -> None:
         """`welcome` is given the connection of another run's launcher that wants to meet, and what
         it said; `published` tells what a name stands for."""
@@ -46,8 +51,10 @@ class Lookout:
         self._whereabouts = whereabouts
         self._started = time.time()
         self._path: Path | None = None
-        self._server: asyncio.AbstractServer | None = None
-        self._askers: set[asyncio.StreamWriter] = set()
+        say = voice.narrate
+        self._doorway = Doorway(
+            greet=self._greet, say=say, tell=say, limits=_ASKERS, first_line=MOST_LINE
+        )
         self._looks: dict[int, Message] = {}  # by member, what it answered last
         self._here: Answers = {}  # of the ranks
         self._looking = asyncio.Lock()
@@ -60,8 +67,11 @@ class Lookout:
             # Whoever finds it under its own name and cannot connect takes it for abandoned.
             early = folder / f".{self._plan.job}"
             early.unlink(missing_ok=True)
-            self._server = await asyncio.start_unix_server(self._serve, early, limit=MOST_LINE)
+            listening = socket.socket(socket.AF_UNIX)
+            listening.bind(str(early))
             early.chmod(0o600)
+            listening.listen()
+            self._doorway.listen(listening)
             early.rename(path)
             self._path = path
         except OSError as error:
@@ -71,37 +81,27 @@ class Lookout:
     def close(self) -> None:
         if self._path:
             self._path.unlink(missing_ok=True)
-        if self._server:
-            self._server.close()
-        for writer in self._askers:
-            writer.transport.abort()
+        self._doorway.close()
 
     def hear(self, member: Member, message: Message) -> None:
         """A `look` of an agent."""
         self._looks[id(member)] = message
         self._members.changed()
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._askers) >= _MOST_ASKERS:
-            writer.close()
-            return
-        self._askers.add(writer)
-        kept = False
-        try:
-            with contextlib.suppress(OSError, ValueError, asyncio.CancelledError):
-                while line := await reader.readline():
-                    question: object = json.loads(line)
-                    if isinstance(question, dict) and question.get("ask") == "meet":
-                        kept = True
-                        await self._welcome(question, reader, writer)
-                        return
-                    answer = await self._answer(question)
-                    writer.write(json.dumps(answer, separators=(",", ":")).encode() + b"\n")
-                    await writer.drain()
-        finally:
-            self._askers.discard(writer)
-            if not kept:
-                writer.close()
+    async def _greet(self, first: FirstLine, place: Place) -> None:
+        reader, writer = await first.streams(MOST_LINE)
+        while line := await reader.readline():
+            question: object = json.loads(line)
+            place.in_time()
+            if isinstance(question, dict) and question.get("ask") == "meet":
+                if await self._welcome(question, reader, writer):
+                    place.proved()
+                else:
+                    await writer.wait_closed()  # the answer arrives first
+                return
+            answer = await self._answer(question)
+            writer.write(json.dumps(answer, separators=(",", ":")).encode() + b"\n")
+            await writer.drain()
 
     async def _answer(self, question: object) -> dict[str, Any]:
         asked = question if isinstance(question, dict) else {}

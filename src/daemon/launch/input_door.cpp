@@ -4,6 +4,7 @@
 
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
+#include <asio/steady_timer.hpp>
 #include <sstream>
 
 #include "core/hex.hpp"
@@ -51,9 +52,10 @@ std::optional<InputAddress> InputAddress::parse(const std::string& text) {
 }
 
 struct InputDoor::State : std::enable_shared_from_this<State> {
-  explicit State(asio::io_context& context) : acceptor(context) {}
+  explicit State(asio::io_context& context) : acceptor(context), pause(context) {}
 
   tcp::acceptor acceptor;
+  asio::steady_timer pause;
   net::Credentials credentials;
   net::Strangers strangers;
   std::shared_ptr<net::Stream> stream;
@@ -66,8 +68,16 @@ struct InputDoor::State : std::enable_shared_from_this<State> {
   void accept() {
     acceptor.async_accept([self = shared_from_this()](std::error_code error, tcp::socket socket) {
       if (self->closed || self->stream || error == asio::error::operation_aborted) return;
-      if (!error) self->welcome(std::move(socket));
+      if (error) return self->accept_later();  // such as too many open files
+      self->welcome(std::move(socket));
       self->accept();
+    });
+  }
+
+  void accept_later() {
+    pause.expires_after(std::chrono::milliseconds(100));
+    pause.async_wait([self = shared_from_this()](std::error_code error) {
+      if (!error && !self->closed && !self->stream) self->accept();
     });
   }
 

@@ -13,7 +13,7 @@
 namespace isthmus::daemon {
 namespace {
 
-constexpr int kMostRefusals = 20;  // a second
+constexpr int kMostRefusals = 20;  // a minute
 
 std::string text_of(std::time_t now) {
   std::tm parts{};
@@ -37,11 +37,11 @@ void AuditLog::reopen() {
 
 void AuditLog::write(nlohmann::json event) {
   const std::time_t now = std::time(nullptr);
-  if (now != second_) {
+  if (now / 60 != minute_) {
     if (refusals_ > kMostRefusals) {
       put({{"event", "refused"}, {"left out", refusals_ - kMostRefusals}});
     }
-    second_ = now;
+    minute_ = now / 60;
     refusals_ = 0;
   }
   if (event.value("event", "") == "refused" && ++refusals_ > kMostRefusals) return;

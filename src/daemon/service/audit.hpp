@@ -16,7 +16,7 @@ class AuditLog {
   /// Opens the file anew, which may have been moved away. Throws Failure.
   void reopen();
   /// With the time. Whoever knocks at ports does not fill the disk: of refusals, at most 20 lines
-  /// a second are written, and how many were left out.
+  /// a minute are written, and how many were left out.
   void write(nlohmann::json event);
 
  private:
@@ -24,7 +24,7 @@ class AuditLog {
 
   std::string file_;
   FileDescriptor opened_;
-  long second_ = 0;
+  long minute_ = 0;
   int refusals_ = 0;
 };
 

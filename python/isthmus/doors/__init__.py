@@ -1,0 +1,1 @@
+"""Where this command listens, and how strangers are kept from shutting its doors."""

@@ -1,0 +1,402 @@
+"""Doors and strangers: which connection gives way, and who comes in all the same."""
+
+import asyncio
+import contextlib
+import resource
+import socket
+import ssl
+import tempfile
+from pathlib import Path
+
+import pytest
+from waiting import eventually
+
+from isthmus import hostport
+from isthmus.doors import doorway as doorways
+from isthmus.doors.admission import Admission, Limits, Tally, of_address, of_user
+from isthmus.doors.doorway import Doorway
+from isthmus.meeting.door import Door as GuestsDoor
+from isthmus.meeting.door import dial
+from isthmus.meeting.portname import fresh
+from isthmus.queues import joiner, keys
+from isthmus.queues.door import Door, Policy
+from isthmus.relay import Voice
+
+FEW = Limits(total=64, of_network=16, of_site=32, remembered=4)
+LONG = 120  # seconds: of whatever ends by itself
+
+
+class Waiting:
+    """The connections at a door, as numbers."""
+
+    def __init__(self) -> None:
+        self.admission = Admission(FEW, seed=28)
+        self.here = set()
+        self.last = self.dropped = 0
+
+    def arrives(self, address):
+        self.last += 1
+        dropped = self.admission.arrives(self.last, of_address(address))
+        if dropped is not None:
+            self.here.remove(dropped)
+            self.dropped += 1
+        self.here.add(self.last)
+        assert len(self.admission) == len(self.here)
+        return self.last
+
+    def proves(self, ticket):
+        self.admission.proved(ticket)
+        self.here.discard(ticket)
+
+
+def test_nobody_is_dropped_within_the_limits():
+    door = Waiting()
+    for number in range(FEW.total):
+        door.arrives(f"192.0.2.{number % 4}")
+    assert door.dropped == 0
+    for ticket in list(door.here):
+        door.admission.left(ticket)
+        door.admission.left(ticket)  # void now
+    assert len(door.admission) == 0
+
+
+def test_an_address_beyond_its_limit_drops_its_own():
+    door = Waiting()
+    other = door.arrives("192.0.2.1")
+    for _ in range(500):
+        door.arrives("::ffff:192.0.2.2")
+    assert other in door.here
+    assert len(door.here) == FEW.of_network + 1
+
+
+def test_a_full_door_drops_from_the_most_crowded_address():
+    door = Waiting()
+    crowd = [f"198.51.100.{number}" for number in range(20)]
+    for number in range(500):
+        door.arrives(crowd[number % 20])
+    alone = door.arrives("192.0.2.1")
+    for number in range(500):
+        door.arrives(crowd[number % 20])
+    assert alone in door.here
+    assert len(door.here) == FEW.total
+
+
+def test_of_many_addresses_with_one_connection_any_gives_way():
+    for first in ("192.0.2.1", "255.0.2.1"):
+        door = Waiting()
+        mine = [door.arrives(first)]
+        for number in range(FEW.total * 4):
+            door.arrives(f"198.51.{number // 250}.{number % 250}")
+            if number >= FEW.total and mine[-1] not in door.here:
+                mine.append(door.arrives(first))
+        assert 1 < len(mine) < 20
+
+
+def test_one_of_a_crowded_address_often_survives_a_while():
+    survived = 0
+    door = Waiting()
+    for _ in range(1000):
+        mine = door.arrives("192.0.2.1")
+        for _ in range(FEW.of_network // 2):
+            door.arrives("192.0.2.1")
+        survived += mine in door.here
+    assert survived > 500  # about exp(-1/2)
+
+
+def test_networks_and_sites_of_ipv6_have_limits():
+    door = Waiting()
+    for host in range(255):
+        door.arrives(f"2001:db8:1:1::{host:x}")
+    assert len(door.here) == FEW.of_network
+    neighbour = door.arrives("2001:db8:2:1::1")
+    for network in range(255):
+        door.arrives(f"2001:db8:1:{network:x}::1")
+    assert len(door.here) == FEW.of_site + 1
+    assert neighbour in door.here
+
+
+def test_known_networks_have_places_apart_and_the_latest_are_remembered():
+    door = Waiting()
+    for number in range(5):
+        door.proves(door.arrives(f"192.0.2.{number}"))
+    friend, forgotten = door.arrives("192.0.2.4"), door.arrives("192.0.2.0")
+    for number in range(500):
+        door.arrives(f"198.51.100.{number % 200}")
+        door.arrives("192.0.2.0")
+    assert friend in door.here
+    assert forgotten not in door.here
+    assert len(door.here) == FEW.total + 1
+
+
+def test_users_of_a_host_are_apart():
+    assert of_user(0).network != of_user(1000).network
+
+
+def test_a_tally_speaks_once_a_minute():
+    tally, origin = Tally(), of_address("192.0.2.7")
+    said = [tally.add(number / 10, origin) for number in range(1300)]
+    assert [number for number, text in enumerate(said) if text] == [0, 600, 1200]
+    assert said[600].startswith("600 connections came")
+    assert said[0].endswith("192.0.2.7")
+
+
+# -- with sockets ------------------------------------------------------------------------------
+
+
+class Strangers:
+    """Connections that say `first`, and then nothing."""
+
+    def __init__(self, port: int, count: int, first: bytes = b"") -> None:
+        self.all = []
+        for _ in range(count):
+            stranger = socket.create_connection(("127.0.0.1", port))
+            if first:
+                with contextlib.suppress(OSError):
+                    stranger.sendall(first)
+            self.all.append(stranger)
+
+    def dropped(self) -> int:
+        def gone(stranger: socket.socket) -> bool:
+            stranger.setblocking(False)
+            try:
+                while stranger.recv(1 << 16):
+                    pass
+                return True
+            except BlockingIOError:
+                return False
+            except OSError:
+                return True
+
+        return sum(map(gone, self.all))
+
+    def close(self) -> None:
+        for stranger in self.all:
+            stranger.close()
+
+
+def client_hello() -> bytes:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    out = ssl.MemoryBIO()
+    with contextlib.suppress(ssl.SSLWantReadError):
+        context.wrap_bio(ssl.MemoryBIO(), out).do_handshake()
+    return out.read()
+
+
+HELLO = client_hello()
+
+
+async def until(condition):
+    await asyncio.to_thread(eventually, condition, "what the door was to do", LONG)
+
+
+class Heard:
+    """A doorway, or a door, with what it has said; tracebacks of the loop among that."""
+
+    def __init__(self) -> None:
+        self.said = []
+        asyncio.get_running_loop().set_exception_handler(
+            lambda loop, context: self.said.append(str(context))
+        )
+
+    def say(self, sentence):
+        self.said.append(sentence)
+
+
+@contextlib.asynccontextmanager
+async def a_queues_door(heard, key):
+    async def over(cluster):
+        return ""
+
+    door = Door(["east"], keys.server_context(key), Policy(), heard.say, over)
+    listening = hostport.listening(0)
+    await door.open(listening)
+    try:
+        yield door, listening.getsockname()[1]
+    finally:
+        door.close()
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory):
+    file = tmp_path_factory.mktemp("key") / "key.pem"
+    file.touch(0o600)
+    file.write_text(keys.make_key())
+    return file
+
+
+OPENINGS = {
+    "silent": (b"", 1100, doorways.Limits().of_network),
+    "one byte": (b"\x16", 1100, doorways.Limits().of_network),
+    "garbage": (b"GET / HTTP/1.1\r\n\r\n", 100, 0),
+    "half a handshake": (HELLO, 100, doorways.HANDSHAKES.of_network),
+}
+
+
+@pytest.mark.parametrize("opening", OPENINGS)
+def test_strangers_keep_nobody_out_of_the_door_of_a_job(key, opening):
+    first, count, most = OPENINGS[opening]
+
+    async def go():
+        heard = Heard()
+        async with a_queues_door(heard, key) as (door, port):
+            strangers = await asyncio.to_thread(Strangers, port, count, first)
+            come = asyncio.to_thread(joiner.connect, [("127.0.0.1", port)], str(key), LONG)
+            stream = await come
+            stream.sendall(b'{"op": "join", "cluster": "east"}\n')
+            await until(lambda: door.guests)
+            # Once the user has come, its address has as many places again.
+            await until(lambda: strangers.dropped() >= count - 2 * most)
+            strangers.close()
+            stream.close()
+        assert [text for text in heard.said if "cluster east has come" in text]
+        others = [text for text in heard.said if "cluster east" not in text]
+        assert others == [text for text in others if "did not prove to belong here" in text]
+        assert len(others) == 1
+
+    asyncio.run(go())
+
+
+def test_strangers_keep_nobody_out_of_the_door_for_guests():
+    met = []
+
+    async def go():
+        heard = Heard()
+
+        async def welcome(said, reader, writer):
+            if not said["port"]:
+                writer.write(b"no\n")
+                writer.close()
+                return False
+            met.append((said, await reader.readline()))
+            writer.write(b"yes\n")
+            return True
+
+        door = GuestsDoor(welcome, Voice(False))
+        port = fresh("job", 1, await door.open("127.0.0.1", 0))
+        number = int(port.at.partition("/")[0].rpartition(":")[2])
+        strangers = [await asyncio.to_thread(Strangers, number, 100, f) for f in (b"", HELLO)]
+        await until(lambda: strangers[1].dropped() >= 100 - doorways.HANDSHAKES.of_network)
+        for known in (0, 1):
+            reader, writer = await dial(port)
+            writer.write(b'{"ask": "meet", "port": %d}\n%s\n' % (known, b"x" * 100_000))
+            assert await reader.readline() == (b"yes\n" if known else b"no\n")
+            writer.close()
+        assert len(met[0][1]) > 100_000
+        # Without its first line a connection ends, however much TLS it speaks.
+        reader, writer = await dial(port)
+        writer.write(b"x" * 100_000)
+        with contextlib.suppress(OSError):
+            assert await reader.read() == b""
+        for each in strangers:
+            each.close()
+        door.close()
+        assert heard.said == []
+
+    asyncio.run(go())
+
+
+def test_dropped_connections_wait_for_no_handshake(key, monkeypatch):
+    monkeypatch.setattr(Doorway, "_begin_next", lambda self: None)
+
+    async def go():
+        heard = Heard()
+        async with a_queues_door(heard, key) as (door, port):
+            most = doorways.Limits().of_network
+            strangers = await asyncio.to_thread(Strangers, port, most + 100, HELLO)
+            await until(lambda: strangers.dropped() == 100)
+            (waiting,) = door._doorway._turns.values()
+            assert len(waiting) <= most
+            strangers.close()
+
+    asyncio.run(go())
+
+
+@contextlib.asynccontextmanager
+async def a_doorway(heard, listening, **more):
+    kept = []
+
+    async def greet(first, place):
+        reader, writer = await first.streams(1 << 16)
+        if await reader.readline() == b"proof\n":
+            place.proved()
+            writer.write(b"welcome\n")
+            kept.append(writer)
+
+    doorway = Doorway(greet=greet, say=heard.say, tell=heard.say, **more)
+    doorway.listen(listening)
+    try:
+        yield doorway
+    finally:
+        doorway.close()
+
+
+def test_who_proves_nothing_in_time_is_dropped(monkeypatch):
+    monkeypatch.setattr(doorways, "PATIENCE", 0.2)
+
+    async def go():
+        heard = Heard()
+        listening = hostport.listening(0)
+        async with a_doorway(heard, listening):
+            at = ("127.0.0.1", listening.getsockname()[1])
+            good = await asyncio.open_connection(*at)
+            good[1].write(b"proof\n")
+            assert await good[0].readline() == b"welcome\n"
+            slow = await asyncio.open_connection(*at)
+            slow[1].write(b"p")
+            with contextlib.suppress(OSError):
+                assert await slow[0].read() == b""
+            assert not good[0].at_eof()
+            for _, writer in (good, slow):
+                writer.close()
+
+    asyncio.run(go())
+
+
+def test_unix_sockets():
+    async def go():
+        heard = Heard()
+        with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+            path = Path(folder) / "door"
+            listening = socket.socket(socket.AF_UNIX)
+            listening.bind(str(path))
+            listening.listen()
+            few = Limits(total=8, of_network=4, of_site=4)
+            async with a_doorway(heard, listening, limits=few):
+                silent = [await asyncio.open_unix_connection(path) for _ in range(6)]
+                reader, writer = await asyncio.open_unix_connection(path)
+                writer.write(b"proof\n")
+                assert await reader.readline() == b"welcome\n"
+                await until(lambda: sum(reader.at_eof() for reader, _ in silent) == 3)
+                for _, each in [*silent, (reader, writer)]:
+                    each.close()
+        assert len(heard.said) == 1
+        assert "user" in heard.said[0]
+
+    asyncio.run(go())
+
+
+def test_no_more_files_is_said_once_and_waited_out():
+    async def go():
+        heard = Heard()
+        listening = hostport.listening(0)
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        async with a_doorway(heard, listening):
+            client = socket.create_connection(("127.0.0.1", listening.getsockname()[1]))
+            client.sendall(b"proof\n")
+            resource.setrlimit(resource.RLIMIT_NOFILE, (3, limits[1]))
+            try:
+                await until(lambda: heard.said)
+                await asyncio.sleep(3 * doorways._PAUSE)
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+            assert len(heard.said) == 1
+            assert (
+                "Too many open files; this process may open 3, more by `ulimit -n`" in heard.said[0]
+            )
+            reader, writer = await asyncio.open_connection(sock=client)
+            assert await reader.readline() == b"welcome\n"
+            writer.close()
+
+    asyncio.run(go())
