@@ -118,7 +118,13 @@ std::vector<Attendance> Gateway::attendance() const {
   return all;
 }
 
-const Gateway::Crossed& Gateway::crossed() const { return state_->crossed; }
+Gateway::Crossed Gateway::crossed() const {
+  return state_->crossed([](const State::Peer&) { return true; });
+}
+
+Gateway::Crossed Gateway::crossed_of_left() const {
+  return state_->crossed([](const State::Peer& process) { return process.neighbour->left; });
+}
 
 const core::Router::Crossings& Gateway::crossings() const { return state_->router.crossings(); }
 

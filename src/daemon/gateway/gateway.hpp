@@ -192,10 +192,14 @@ class Gateway {
   bool finished() const;  ///< every rank of its clusters has joined and left in good order
   std::vector<Attendance> attendance() const;  ///< of its clusters, once the world is known
   std::vector<LinkCount> counts() const;
-  /// By two clusters: what processes of the one that have left have sent to the other without
-  /// gateways.
+  /// By two clusters: what processes of the one have sent to the other without gateways.
   using Crossed = std::map<std::pair<std::size_t, std::size_t>, net::DirectCount>;
-  const Crossed& crossed() const;
+  /// As far as processes have told it: when they left, or were asked by `ask_crossed`.
+  Crossed crossed() const;
+  Crossed crossed_of_left() const;  ///< of processes that have left
+  /// Asks all processes of this cluster what they have sent without gateways. One that has not
+  /// answered is not asked again.
+  void ask_crossed();
   /// By the index of its clusters.
   std::map<std::size_t, NearCount> near() const;
   /// What has gone between processes of its clusters, by two of them.

@@ -60,6 +60,9 @@ class GatewaySet {
   /// As Gateway::part, for all gateways.
   void part(const PartRequest& request);
 
+  /// As Gateway::ask_crossed.
+  void ask_crossed();
+
   /// As Gateway::ask_where.
   void ask_where(bool traces);
 
@@ -75,6 +78,7 @@ class GatewaySet {
   /// The lists of docs/control.md's `stats`.
   nlohmann::json stats() const;
   nlohmann::json direct_stats() const;
+  nlohmann::json direct_stats_of_left() const;  ///< of processes that have left
   nlohmann::json crossing_stats() const;
   nlohmann::json near_stats() const;
   /// Says goodbye to all; `done` is called within about a second.

@@ -17,7 +17,7 @@
 #include <map>
 #include <memory>
 
-#include "daemon/agent/metrics.hpp"
+#include "daemon/agent/metrics_server.hpp"
 #include "daemon/agent/open_files.hpp"
 #include "daemon/launch/failure.hpp"
 #include "daemon/service/audit.hpp"
