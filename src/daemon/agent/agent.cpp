@@ -80,6 +80,7 @@ class Agent {
   void end(const ControlMessage& message);
 
   std::string metrics() const;
+  DoorCounts doors() const;
   void keep_counts();
   void job_ended(int wait_status);
   void send_error(const std::string& sentence, const std::string& remedy);
@@ -209,8 +210,9 @@ void Agent::configure(const ControlMessage& message) {
   json configured{{"op", "configured"}, {"gateways", gateways_->listening()}};
   if (!trace.empty() && !traces_) configured["trace"] = trace;
   if (const auto at = request->settings.value("metrics", json()); at.is_string()) {
-    metrics_ = std::make_unique<MetricsServer>(context_, at.get<std::string>(),
-                                               [this] { return metrics(); });
+    metrics_ = std::make_unique<MetricsServer>(
+        context_, at.get<std::string>(), [this] { return metrics(); },
+        [this](const std::string& sentence) { log::warn("the agent {}", sentence); });
     configured["metrics"] = metrics_->address();
     keep_counts();
   }
@@ -224,7 +226,19 @@ std::string Agent::metrics() const {
                       {.links = gateways_->counts(),
                        .joined = gateways_->joined_ranks(),
                        .direct = gateways_->direct_stats(),
-                       .crossings = gateways_->crossing_stats()});
+                       .crossings = gateways_->crossing_stats(),
+                       .doors = doors()});
+}
+
+DoorCounts Agent::doors() const {
+  DoorCounts doors;
+  for (const auto& [node, count] : gateways_->turned_away()) {
+    doors["gateway " + world_.label_of(node)] = count.ranks_and_gateways;
+    doors["junctions of gateway " + world_.label_of(node)] = count.guests;
+  }
+  if (guest_door_) doors["guests"] = guest_door_->turned_away();
+  if (metrics_) doors["metrics"] = metrics_->turned_away();
+  return doors;
 }
 
 void Agent::keep_counts() {

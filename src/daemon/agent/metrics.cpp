@@ -51,7 +51,7 @@ const std::vector<OfLink>& of_links() {
   return all;
 }
 
-/// Of traffic that takes no link.
+/// A counter of traffic that takes no link.
 struct Total {
   const char* key;  // in docs/control.md's `stats`
   const char* direct_name;
@@ -139,6 +139,7 @@ std::string metrics_text(const std::string& job, const core::World& world,
   of_clusters("isthmus_ranks_joined", "Ranks of the cluster that have called MPI_Init.",
               [&](const auto& cluster) { return counts.joined.at(cluster.name); });
   add_totals(text, job, world, counts);
+  add_doors(text, job, counts.doors);
   return text.text();
 }
 

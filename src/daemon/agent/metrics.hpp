@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/world.hpp"
+#include "daemon/agent/door_metrics.hpp"
 #include "daemon/gateway/gateway.hpp"
 
 namespace isthmus::daemon {
@@ -16,6 +17,7 @@ struct JobCounts {
   std::map<std::string, int> joined{};  ///< ranks, by those clusters whose agent this is
   /// The lists of docs/control.md's `stats`.
   nlohmann::json direct = nlohmann::json::array(), crossings = nlohmann::json::array();
+  DoorCounts doors{};
 };
 
 /// Names clusters by their names, and gateways of a cluster by its name and a number from 0.

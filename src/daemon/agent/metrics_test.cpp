@@ -3,7 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
 #include <string>
+#include <tuple>
+
+#include "daemon/service/service_metrics.hpp"
 
 namespace isthmus::daemon {
 namespace {
@@ -74,6 +82,97 @@ TEST(MetricsText, HasWhatRanksSendWithoutGateways) {
                               "to=\"c\",way=\"memory\"} 160\n"));
   EXPECT_THAT(text, HasSubstr("isthmus_direct_messages_total{run=\"job\",from=\"d\",to=\"c\","
                               "way=\"network\"} 5\n"));
+}
+
+/// A line of a page's table, or a family of a text: type, labels, and meaning.
+using Family = std::tuple<std::string, std::set<std::string>, std::string>;
+using Families = std::map<std::string, Family>;
+
+// Checks the text as it goes: what Prometheus reads has these rules.
+Families families_of(const std::string& text) {
+  Families found;
+  std::set<std::string> series;
+  std::string name;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    static const std::regex help("# HELP (\\w+) (.+)"), type("# TYPE (\\w+) (counter|gauge)"),
+        sample("(\\w+)(?:\\{(.*)\\})? ([-+0-9.e]+)"), label("(\\w+)=\"((?:[^\"\\\\]|\\\\.)*)\",?");
+    std::smatch part;
+    if (std::regex_match(line, part, help)) {
+      name = part[1];
+      EXPECT_FALSE(found.contains(name)) << line;
+      std::get<2>(found[name]) = part[2];
+    } else if (std::regex_match(line, part, type)) {
+      EXPECT_EQ(part[1], name);
+      EXPECT_EQ(part[2] == "counter", name.ends_with("_total")) << line;
+      std::get<0>(found[name]) = part[2];
+    } else if (std::regex_match(line, part, sample)) {
+      EXPECT_EQ(part[1], name) << "a sample outside of its family";
+      const std::string labels = part[2], is = std::string(part[1]) + "{" + labels + "}";
+      EXPECT_TRUE(series.insert(is).second) << "twice: " << line;
+      for (std::sregex_iterator at(labels.begin(), labels.end(), label), end; at != end; ++at) {
+        std::get<1>(found[name]).insert((*at)[1]);
+      }
+    } else {
+      ADD_FAILURE() << "no line of the format: " << line;
+    }
+  }
+  for (const auto& [metric, family] : found) {
+    EXPECT_FALSE(std::get<1>(family).contains("job") || std::get<1>(family).contains("instance"))
+        << metric << " has a label that Prometheus sets";
+  }
+  return found;
+}
+
+Families families_of_page() {
+  std::ifstream page(ISTHMUS_DOCS "/metrics.md");
+  Families found;
+  for (std::string line; std::getline(page, line);) {
+    static const std::regex row(R"(\| `(isthmus_\w+)` \| (\w+) \| ([^|]*) \| ([^|]*) \| (.+) \|)");
+    std::smatch part;
+    if (!std::regex_match(line, part, row)) continue;
+    Family& family = found[part[1]];
+    std::get<0>(family) = part[2];
+    std::get<2>(family) = part[5];
+    static const std::regex word("`(\\w+)`");
+    const std::string labels = part[4];
+    for (std::sregex_iterator at(labels.begin(), labels.end(), word), end; at != end; ++at) {
+      std::get<1>(family).insert((*at)[1]);
+    }
+    const std::string name = part[1], unit = part[3];
+    for (const char* each : {"bytes", "seconds"}) {
+      EXPECT_EQ(name.find(each) != std::string::npos, unit.find(each) != std::string::npos) << line;
+    }
+  }
+  return found;
+}
+
+// docs/metrics.md lists each metric as the code has it, and no other.
+TEST(MetricsText, IsWhatThePageSays) {
+  const nlohmann::json count{
+      {"from", 0}, {"to", 1}, {"messages", 5}, {"bytes", 80}, {"wire_bytes", 90}};
+  LinkCount link;
+  link.from = core::kFirstGateway;
+  link.to = core::kFirstGateway + 2;
+  Families code = families_of(metrics_text("job", world(),
+                                           {.links = {link},
+                                            .joined = {{"c", 1}},
+                                            .direct = {count},
+                                            .crossings = {count},
+                                            .doors = {{"metrics", {}}}}));
+  UserCounts user;
+  user.keys["a-1"] = {};
+  Families service = families_of(service_metrics({{"a", user}}, {}, 0, {{"service", {}}}));
+  for (auto& [name, family] : service) {
+    if (code.contains(name)) std::get<1>(family).insert("run");  // of an agent's doors alone
+    code[name] = family;
+  }
+  const Families page = families_of_page();
+  for (const auto& [name, family] : code) {
+    ASSERT_TRUE(page.contains(name)) << name << " is not on the page";
+    EXPECT_EQ(page.at(name), family) << name;
+  }
+  EXPECT_EQ(page.size(), code.size());
 }
 
 }  // namespace

@@ -75,6 +75,8 @@ class GatewaySet {
   std::map<std::string, int> joined_ranks() const;  ///< how many have, of each cluster
   /// What each link has carried from this side.
   std::vector<LinkCount> counts() const;
+  /// The counts of each gateway, by its node.
+  std::map<core::NodeId, TurnedAway> turned_away() const;
   /// The lists of docs/control.md's `stats`.
   nlohmann::json stats() const;
   nlohmann::json direct_stats() const;

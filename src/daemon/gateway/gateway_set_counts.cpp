@@ -13,6 +13,12 @@ std::vector<LinkCount> GatewaySet::counts() const {
   return all;
 }
 
+std::map<core::NodeId, TurnedAway> GatewaySet::turned_away() const {
+  std::map<core::NodeId, TurnedAway> all;
+  for (const auto& member : state_->members) all[member.node] = member.ask(&Gateway::turned_away);
+  return all;
+}
+
 json GatewaySet::stats() const {
   auto list = json::array();
   for (const LinkCount& count : counts()) {

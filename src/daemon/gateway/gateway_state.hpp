@@ -122,6 +122,7 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   void tell_all(const net::ControlBody& body, core::NodeId except = core::kNobody);
   void tell_processes(const net::ControlBody& body);
   void fault(const std::string& message, int code = 1);
+  std::function<void(const std::string& sentence)> warns_of_files();
 
   // gateway_forward.cpp: frames, and what follows from them
   bool take(Peer& from, const core::InFrame& frame, std::uint16_t hops);
