@@ -263,11 +263,9 @@ def run(
         typer.Option(
             "--metrics",
             metavar="[ADDRESS:]PORT",
-            help="While the program runs, serve the counters of the links to Prometheus, at "
+            help="While the program runs, serve metrics of its traffic to Prometheus, at "
             "http://ADDRESS:PORT/metrics on the host of the first cluster's agent; each further "
-            "agent takes the next port. Without ADDRESS: 127.0.0.1. Port 0: any (-v tells which). "
-            "What processes send each other directly or by shared memory is not counted: --stats "
-            "shows it at the end.",
+            "agent takes the next port. Without ADDRESS: 127.0.0.1. Port 0: any (-v tells which).",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,

@@ -8,7 +8,6 @@ from isthmus.placement import Block
 from isthmus.plan import Plan
 from isthmus.routes import GatewayLink
 from isthmus.stats import Stats
-from isthmus.units import format_bytes, format_rate
 
 
 def _ranks(block: Block) -> str:
@@ -74,8 +73,10 @@ def _of_all(link: GatewayLink) -> str:
     return f" of all {link.sharing} together" if link.sharing > 1 else ""
 
 
-def _milliseconds(seconds: float) -> str:
-    return f"{1000 * seconds:.3g} ms" if seconds else ""
+def scaled(value: float, factor: float) -> str:
+    """Three digits of what was measured, in the unit of its column; empty: it was not."""
+    number = float(f"{value * factor:.3g}")
+    return f"{number:.6f}".rstrip("0").rstrip(".") if number else ""
 
 
 def direct_leg(count: Mapping[str, float]) -> str:
@@ -86,9 +87,11 @@ def direct_leg(count: Mapping[str, float]) -> str:
 
 def _of_tcp(count: Mapping[str, float]) -> tuple[str, str]:
     """What was lost, and the streams, of conduits from process to process."""
-    return format_bytes(int(count.get("lost_bytes", 0))), f"{count.get('streams', 0):.0f}"
+    return f"{count.get('lost_bytes', 0):.0f}", f"{count.get('streams', 0):.0f}"
 
 
+# Each with one unit, so that rows compare and scripts can read them.
+_COLUMNS = ("messages", "bytes", "wire bytes", "lost bytes", "streams", "RTT, ms", "best, Mbit/s")
 _MUCH = 100e6  # bytes, beside which what else a gateway does takes little time
 
 
@@ -103,7 +106,7 @@ def stats_table(plan: Plan, stats: Stats) -> None:
     console.width = max(console.width, 160)  # rows stay whole in files and narrow windows
     table = Table(title="What crossed the isthmus", title_justify="left")
     table.add_column("link", no_wrap=True)
-    for column in ("messages", "bytes", "on the wire", "lost", "streams", "RTT", "best rate"):
+    for column in _COLUMNS:
         table.add_column(column, justify="right")
     for (source, target), count in sorted(stats.links.items()):
         table.add_row(
@@ -111,11 +114,11 @@ def stats_table(plan: Plan, stats: Stats) -> None:
             + (", ucx" if count.get("ucx") else ", memory" if count.get("memory") else ""),
             f"{count.get('messages', 0)}",
             f"{count.get('bytes', 0)}",
-            format_bytes(int(count.get("wire_bytes", 0))),
-            format_bytes(int(count.get("lost_bytes", 0))),
+            f"{count.get('wire_bytes', 0)}",
+            f"{count.get('lost_bytes', 0)}",
             f"{count.get('streams', 0):.0f}",
-            _milliseconds(count.get("min_rtt", 0)),
-            format_rate(float(f"{8 * count['best_rate']:.3g}")) if count.get("best_rate") else "",
+            scaled(count.get("min_rtt", 0), 1e3),
+            scaled(count.get("best_rate", 0), 8e-6),
         )
     for (node, source, target), count in sorted(stats.crossings.items()):
         ends = f"{plan.cluster_name(source)} -> {plan.cluster_name(target)}"
@@ -123,7 +126,7 @@ def stats_table(plan: Plan, stats: Stats) -> None:
             f"{ends}, by {plan.gateway_name(node)}",
             f"{count['messages']:.0f}",
             f"{count['bytes']:.0f}",
-            format_bytes(int(count["wire_bytes"])),
+            f"{count['wire_bytes']:.0f}",
         )
     for (source, target), count in sorted(stats.direct.items()):
         pair = min(source, target), max(source, target)
@@ -133,7 +136,7 @@ def stats_table(plan: Plan, stats: Stats) -> None:
             f"{ends}, {leg} ({int(count['conduits'])})",
             f"{count['messages']:.0f}",
             f"{count['bytes']:.0f}",
-            format_bytes(int(count["wire_bytes"])),
+            f"{count['wire_bytes']:.0f}",
             *(_of_tcp(count) if leg.startswith("direct") else ()),
         )
     # Of sockets that are as ever nobody need be told.
@@ -149,7 +152,7 @@ def stats_table(plan: Plan, stats: Stats) -> None:
                 + ", ".join(legs),
                 f"{near['messages']}",
                 f"{near['bytes']}",
-                format_bytes(near["wire_bytes"]),
+                f"{near['wire_bytes']}",
             )
     if table.row_count:
         console.print(table)

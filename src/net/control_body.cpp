@@ -27,6 +27,23 @@ T number(const json& value) {
 
 }  // namespace
 
+DirectCount& DirectCount::operator+=(const DirectCount& more) {
+  conduits += more.conduits;
+  messages += more.messages;
+  bytes += more.bytes;
+  wire_bytes += more.wire_bytes;
+  ucx += more.ucx;
+  streams += more.streams;
+  repeated += more.repeated;
+  return *this;
+}
+
+DirectCount DirectCount::operator-(const DirectCount& less) const {
+  return {conduits - less.conduits,     messages - less.messages, bytes - less.bytes,
+          wire_bytes - less.wire_bytes, ucx - less.ucx,           streams - less.streams,
+          repeated - less.repeated};
+}
+
 std::vector<std::byte> encode_control(const ControlBody& body) {
   json value;
   // A sentence; cut so that it fits whatever its bytes become as JSON.
@@ -47,6 +64,9 @@ std::vector<std::byte> encode_control(const ControlBody& body) {
       break;
     case ControlBody::What::Without:
       value["without"] = {{"rank", body.rank}, {"gateway", body.node}};
+      break;
+    case ControlBody::What::Count:
+      value["count"] = true;
       break;
     case ControlBody::What::Crossed:
       value["crossed"] = {
@@ -176,6 +196,10 @@ std::optional<ControlBody> decode_control(std::span<const std::byte> bytes) {
       body.what = ask ? ControlBody::What::Ask : ControlBody::What::Answer;
       body.number = number<std::uint64_t>(inner.at("number"));
       body.message = inner.at(ask ? "request" : "reply").get<std::string>();
+      return body;
+    }
+    if (value.contains("count")) {
+      body.what = ControlBody::What::Count;
       return body;
     }
     if (value.contains("crossed")) {

@@ -13,7 +13,8 @@
 
 namespace isthmus::net {
 
-/// What has crossed direct conduits.
+/// What has crossed direct conduits. Differences and sums are modulo 2^64, so that a sum of
+/// differences is right though streams close.
 struct DirectCount {
   std::uint64_t conduits = 0;
   std::uint64_t messages = 0;
@@ -22,14 +23,19 @@ struct DirectCount {
   std::uint64_t ucx = 0;         ///< of the conduits, by UCX
   std::uint64_t streams = 0;     ///< of all conduits
   std::uint64_t repeated = 0;    ///< bytes that TCP has sent again, on the streams that stand
+
+  DirectCount& operator+=(const DirectCount& more);
+  DirectCount operator-(const DirectCount& less) const;
+  bool operator==(const DirectCount&) const = default;
 };
 
 /// One of: somebody has joined; a rank aborted; something broke; how to use the link; the sender
 /// does not reach a cluster any more, or a process of it; a process goes on without one of its
 /// gateways; the sender's way there is silent, is heard again; another gateway
-/// still reaches it; what the sender has sent to a cluster without gateways; where a process is in
-/// the program, asked and told; what a process asks the launcher, and what that answers; what
-/// the world has grown by; another run, of which there are guests, is not there any more.
+/// still reaches it; what the sender has sent to a cluster without gateways, asked, told, and all
+/// told; where a process is in the program, asked and told; what a process asks the launcher, and
+/// what that answers; what the world has grown by; another run, of which there are guests, is not
+/// there any more.
 struct ControlBody {
   enum class What {
     Joined,
@@ -41,6 +47,7 @@ struct ControlBody {
     Silent,
     Heard,
     Other,
+    Count,
     Crossed,
     Where,
     Here,
@@ -70,7 +77,7 @@ struct ControlBody {
   std::size_t cluster = 0;               ///< Lost, Silent, Heard, Other, Crossed
   bool ask = false;          ///< Silent: answer Other if another gateway still reaches it
   bool traces = false;       ///< Where: write the traces, too
-  DirectCount crossed{};     ///< Crossed
+  DirectCount crossed{};     ///< Crossed: since the sender last told it
   int part = 0;              ///< Joined, of a gateway: of which part of the world
   std::uint64_t number = 0;  ///< Ask, Answer: of the question, among those of its process
 };

@@ -34,6 +34,7 @@ std::vector<ControlBody> one_of_each() {
           {.what = What::Ask, .message = "{\"do\":\"open\"}", .number = ~0ULL},
           {.what = What::Answer, .message = "{\"port\":\"p\"}", .number = 7},
           {.what = What::Lost, .message = "it fell silent", .cluster = 2},
+          {.what = What::Count},
           {.what = What::Crossed, .cluster = 1, .crossed = {1, 2, ~0ULL, 4, 5, 6, 7}}};
 }
 

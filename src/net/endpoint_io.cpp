@@ -182,6 +182,7 @@ void Endpoint::Io::take_control(std::size_t index, const core::InFrame& frame) {
     return;
   }
   if (body->what == ControlBody::What::Without) pass_on_without(index, *body);
+  if (body->what == ControlBody::What::Count) answer_count(gates[index]);
   if (body->what == ControlBody::What::Where) tell_where(gates[index], body->traces);
   if (body->what == ControlBody::What::Answer) take_answer(*body);
   if (body->what == ControlBody::What::Grown) grow(body->message);
@@ -222,7 +223,7 @@ void Endpoint::Io::progress() {
     lock.unlock();
     return flush();
   }
-  tell_crossed();
+  if (!said_bye) tell_crossed();
   said_bye = true;
   for (auto& gate : gates) gate.driver->conduit().bye();
   direct->bye();
@@ -339,19 +340,25 @@ void Endpoint::Io::say_to(Gate& gate, std::span<const std::byte> bytes) {
   gate.driver->flush();
 }
 
-// Once, to one gateway: what it counts is the cluster's.
+// To one gateway: the sum of what all gateways count is the cluster's.
 void Endpoint::Io::tell_crossed() {
   const auto open_gate = std::find_if(gates.begin(), gates.end(), [](const Gate& gate) {
     return gate.driver && !gate.driver->closed();
   });
-  if (std::exchange(told_crossed, true) || open_gate == gates.end()) return;
+  if (open_gate == gates.end()) return;
   for (const auto& [cluster, count] : direct->counts()) {
     ControlBody body;
     body.what = ControlBody::What::Crossed;
     body.cluster = cluster;
-    body.crossed = count;
-    say_to(*open_gate, encode_control(body));
+    body.crossed = count - std::exchange(told_crossed[cluster], count);
+    if (body.crossed != DirectCount{}) say_to(*open_gate, encode_control(body));
   }
+}
+
+void Endpoint::Io::answer_count(Gate& gate) {
+  if (said_bye) return;
+  tell_crossed();
+  say_to(gate, encode_control({.what = ControlBody::What::Count}));
 }
 
 // What this process is the first to know; the gateways that are left tell the others.

@@ -96,7 +96,9 @@ struct Endpoint::Io {
   /// What part of the rate of the link to a cluster this process could use.
   void tell_share(std::size_t cluster, double part);
   void say_to(Gate& gate, std::span<const std::byte> body);
+  /// Tells the first gateway that lives what has gone past the gateways since it was last told.
   void tell_crossed();
+  void answer_count(Gate& gate);
   void fault(const std::string& sentence, int code);
   void tell_fault(const std::string& sentence);
   void tell_broken(core::NodeId source);
@@ -122,7 +124,7 @@ struct Endpoint::Io {
   bool reads = false;                                     // read_piece() has been posted
   bool owning = false;                                    // in own_borrowed()
   std::vector<std::shared_ptr<ConduitDriver>> borrowers;  // with frames that borrow from sends
-  bool told_crossed = false;
+  std::map<std::size_t, DirectCount> told_crossed;        // by cluster
   std::map<std::size_t, core::Growth> early;         // growths whose predecessors have not come
   std::set<std::pair<int, core::NodeId>> passed_on;  // who goes on without which gateway
   bool said_bye = false;

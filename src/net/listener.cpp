@@ -1,7 +1,6 @@
 #include "net/listener.hpp"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "net/accept_all.hpp"
 #include "net/address.hpp"
 #include "net/conduit_driver.hpp"
 #include "net/connect.hpp"
@@ -74,7 +74,7 @@ struct Listener::State : std::enable_shared_from_this<State> {
           if (error) {
             self->tell_short(error);
             // Again a little later.
-            door->pause.expires_after(std::chrono::milliseconds(100));
+            door->pause.expires_after(kAcceptAgain);
             door->pause.async_wait([self, door](const std::error_code& e) {
               if (!e) self->accept(door);
             });
@@ -86,17 +86,10 @@ struct Listener::State : std::enable_shared_from_this<State> {
   }
 
   void tell_short(const std::error_code& error) {
-    if (error.value() != EMFILE && error.value() != ENFILE) return;
-    if (!config.short_of_files || std::exchange(told_short, true)) return;
-    rlimit limit{};
-    ::getrlimit(RLIMIT_NOFILE, &limit);
-    config.short_of_files(
-        error.value() == EMFILE
-            ? "has as many files open as one process may (" + std::to_string(limit.rlim_cur) +
-                  "), and accepts no connections; raise the hard limit of open files there "
-                  "(ulimit -Hn, /etc/security/limits.conf), or give the cluster more gateways"
-            : "accepts no connections: its host has as many files open as it can "
-              "(sysctl fs.file-max)");
+    std::string sentence = short_of_files(error);
+    if (sentence.empty() || !config.short_of_files || std::exchange(told_short, true)) return;
+    if (error.value() == EMFILE) sentence += ", or give the cluster more gateways";
+    config.short_of_files(sentence);
   }
 
   void welcome(Socket socket, const Address& at) {
@@ -301,8 +294,8 @@ void Listener::adopt(Socket socket, const std::string& where) {
   if (!state_->closed) state_->receive(std::move(socket), Address{}, Peer{{}, {}, where, false});
 }
 
-std::uint64_t Listener::dropped() const {
-  return state_->by_tcp.dropped() + state_->by_unix.dropped();
+DoorCount Listener::turned_away() const {
+  return state_->by_tcp.turned_away() + state_->by_unix.turned_away();
 }
 
 void Listener::close() {

@@ -15,6 +15,7 @@
 #include "core/wire.hpp"
 #include "net/credentials.hpp"
 #include "net/handshake.hpp"
+#include "net/strangers.hpp"
 #include "net/stream.hpp"
 
 namespace isthmus::net {
@@ -66,8 +67,8 @@ class Listener {
   std::string listen(const std::string& address);
   /// Serves a connection from another host that came by a service, as those that come by a port.
   void adopt(Socket socket, const std::string& where);
-  /// Connections that were dropped before they had proved anything, to make room for others.
-  std::uint64_t dropped() const;
+  /// Connections that ended before they had proved anything.
+  DoorCount turned_away() const;
   /// Stops accepting and drops the handshakes under way; removes unix sockets.
   void close();
 

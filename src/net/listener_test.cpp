@@ -115,7 +115,7 @@ TEST_F(Listening, SilentConnectionsKeepNobodyOut) {
   const std::string address = listener->listen("tcp:127.0.0.1:0");
   std::vector<tcp::socket> strangers;
   for (std::size_t i = 0; i < 50; ++i) strangers.push_back(stranger(address));
-  ASSERT_TRUE(run_until([&] { return listener->dropped() == 50 - kPlaces; }));
+  ASSERT_TRUE(run_until([&] { return listener->turned_away().dropped == 50 - kPlaces; }));
   bool said_hello = false;
   asio::co_spawn(
       io,
@@ -129,7 +129,7 @@ TEST_F(Listening, SilentConnectionsKeepNobodyOut) {
       asio::detached);
   EXPECT_TRUE(run_until([&] { return accepted == 1; }));
   EXPECT_TRUE(said_hello);
-  EXPECT_EQ(listener->dropped(), 50 - kPlaces + 1);
+  EXPECT_EQ(listener->turned_away().dropped, 50 - kPlaces + 1);
 }
 
 TEST_F(Listening, OfARangeTheFirstFreePortIsTaken) {

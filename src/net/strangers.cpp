@@ -34,11 +34,13 @@ Strangers::Place::Place(Strangers& door, const core::PeerAddress& from, std::fun
 }
 
 Strangers::Place::~Place() {
+  if (!dropped_ && !served_) ++door_.refused_;
   door_.places_.erase(ticket_);
   door_.admission_.left(ticket_);
 }
 
 void Strangers::Place::proved() {
+  served_ = true;
   door_.places_.erase(ticket_);
   door_.admission_.proved(ticket_);
 }

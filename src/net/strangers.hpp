@@ -9,6 +9,16 @@
 
 namespace isthmus::net {
 
+/// Connections at a door that ended before they had proved anything.
+struct DoorCount {
+  std::uint64_t refused = 0;  ///< turned down, out of time, or left by themselves
+  std::uint64_t dropped = 0;  ///< made room for others
+
+  DoorCount operator+(const DoorCount& other) const {
+    return {refused + other.refused, dropped + other.dropped};
+  }
+};
+
 class Strangers {
  public:
   /// They take at most a quarter of the files that this process may open.
@@ -27,6 +37,8 @@ class Strangers {
 
     /// It has proved who it is, and is dropped no more.
     void proved();
+    /// This door asks for no proof, and has served it.
+    void served() { served_ = true; }
     bool dropped() const { return dropped_; }
 
    private:
@@ -34,15 +46,17 @@ class Strangers {
     Strangers& door_;
     std::function<void()> drop_;
     core::Admission::Ticket ticket_;
-    bool dropped_ = false;
+    bool dropped_ = false, served_ = false;
   };
 
-  /// The number of dropped connections.
-  std::uint64_t dropped() const { return admission_.dropped(); }
+  /// Counts one that was turned down before it had a place.
+  void refused() { ++refused_; }
+  DoorCount turned_away() const { return {refused_, admission_.dropped()}; }
 
  private:
   core::Admission admission_;
   std::map<core::Admission::Ticket, Place*> places_;
+  std::uint64_t refused_ = 0;
 };
 
 }  // namespace isthmus::net

@@ -1,9 +1,12 @@
 """The life of a run against fake agents."""
 
+import re
+
 import pytest
 from scenarios import spawned
 
 from isthmus import routes
+from isthmus.report import scaled
 
 
 def test_normal_run(pair):
@@ -89,9 +92,41 @@ def test_secret_is_on_no_command_line_and_new_for_each_run(pair):
 def test_stats(pair):
     done = pair().run("-n", "2", "--stats", "x")
     assert done.returncode == 0
-    assert "east -> west" in done.stderr
-    assert "2.048 kB" in done.stderr
     assert "east -> west" not in done.stdout
+    (row,) = stats_rows(done.stderr)
+    assert row == ["east -> west", "3", "24", "2048", "0", "0", "", ""]
+
+
+def stats_rows(text: str) -> list[list[str]]:
+    """The cells of the table of --stats."""
+    lines = [line for line in text.splitlines() if " -> " in line and "│" in line]
+    return [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines]
+
+
+def test_a_column_of_the_stats_has_one_unit(pair):
+    """Large and small figures have the same unit."""
+    counts = {"messages": 1, "bytes": 7, "wire_bytes": 55, "conduits": 1, "streams": 2}
+    much = {key: 10**12 * value for key, value in counts.items()} | {"conduits": 1, "streams": 2}
+    direct = [{"from": 0, "to": 1, **counts}, {"from": 1, "to": 0, **much, "lost_bytes": 1_234_567}]
+    node = {"node": routes.FIRST_GATEWAY}
+    crossing = node | {"from": 0, "to": 1, "messages": 2, "bytes": 20_000, "wire_bytes": 30_000}
+    near = node | {"cluster": 0, "processes": 1, "ucx": 0, "memory": 1, "plain": 0}
+    near |= {"messages": 1, "bytes": 9_999_999, "wire_bytes": 10_000_000}
+    told = {"direct": direct, "crossings": [crossing], "near": [near]}
+    done = pair({"stats": told}).run("-n", "2", "--stats", "x")
+    assert done.returncode == 0, done.stderr
+    rows = stats_rows(done.stderr)
+    assert len(rows) == 5, done.stderr
+    assert all(re.fullmatch(r"\d*|\d+\.\d+", cell) for row in rows for cell in row[1:]), rows
+    assert ["7000000000000", "55000000000000"] in [row[2:4] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("value", "factor", "said"),
+    [(0, 1e3, ""), (12.345e-3, 1e3, "12.3"), (8e-6, 1e3, "0.008"), (1.25e9, 8e-6, "10000")],
+)
+def test_figures_of_the_stats_have_three_digits(value, factor, said):
+    assert scaled(value, factor) == said
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import random
 import socket
+import time
 from pathlib import Path
 
 import pytest
@@ -109,19 +110,20 @@ def test_strangers_are_turned_away_told_of_and_do_no_harm(grid: Grid, program, t
     hello = b"ISTHMUS\n" + bytes([1, 5]) + b"other" + bytes(32)
     with grid.start(*words) as running:
         says(running, "up 4\n")
+        begin = time.monotonic()
+        assert knock(port, hello)[:1] == b"\x01"  # another job
         assert b"HTTP" not in knock(port, b"GET / HTTP/1.0\r\n\r\n")
         knock(port, bytes(random.Random(1).randbytes(100_000)))
         knock(port, b"\x16\x03\x01\x02\x00\x01\x00" + bytes(200))  # half a TLS greeting
         knock(port, hello[:20])
-        assert knock(port, hello)[:1] == b"\x01"  # another job
         for _ in range(30):  # a port scan
             socket.create_connection(("127.0.0.1", port)).close()
         bell.touch()
         _, err = running.communicate(timeout=240)
     assert running.returncode == 0, err
-    assert err.count("cluster east: tcp:127.0.0.1:") == 20
-    assert "another job" in err, err
-    assert "further connections that are turned away are not told" in err
+    assert "another job" in err, err  # the first has a line of its own
+    lines = err.count("cluster east: tcp:127.0.0.1:")
+    assert lines <= 1 + (time.monotonic() - begin) / 3, err  # the others share a line each 3 s
 
 
 @pytest.mark.parametrize("mpi", ["ompi", "mpich"])

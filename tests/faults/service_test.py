@@ -168,7 +168,8 @@ def test_strangers_limits_and_reload(grid: Grid, service: Service, program):
     service.process.send_signal(signal.SIGHUP)
     service.wait_for(lambda: len([e for e in service.events() if e["event"] == "reloaded"]) > 1)
     assert knock(service.port, b"") == b""
-    assert service.said("refused", why="`allow`")
+    service.wait_for(lambda: service.said("refused", why="`allow`"))
+    assert 'isthmus_door_refused_total{door="service"} 5' in service.metrics()
     service.config.write_text("nonsense = 1\n")
     service.process.send_signal(signal.SIGHUP)
     service.wait_for(lambda: service.said("not reloaded", why="nonsense"))

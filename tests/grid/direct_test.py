@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import urllib.error
-import urllib.request
 from pathlib import Path
 
 import mpis
@@ -118,34 +116,3 @@ def test_ranks_listen_in_the_range_of_their_cluster(isthmus, tmp_path: Path) -> 
     taken = [port for word in done.stdout.split() for port in own & {int(word)}]
     assert sorted(taken) == sorted(own), done.stdout
     assert "east -> west, direct (3)" in done.stderr
-
-
-def test_metrics_while_the_program_runs(isthmus, tmp_path: Path) -> None:
-    program = tmp_path / "scrape.py"
-    program.write_text(
-        "import sys, urllib.request\n"
-        "from mpi4py import MPI\n"
-        "MPI.COMM_WORLD.allreduce(1)\n"
-        "if MPI.COMM_WORLD.rank == 0:\n"
-        "    print(urllib.request.urlopen(sys.argv[1], timeout=10).read().decode())\n"
-        "MPI.COMM_WORLD.barrier()\n"
-    )
-    python = mpis.ALL["mpich5"].python
-    port = free_port(2)  # one for each agent
-    url = f"http://127.0.0.1:{port}/metrics"
-    grid = tmp_path / "grid.toml"  # through gateways: what goes past them is not counted so
-    grid.write_text(GRID.format(encrypt="true").replace("direct", "gateway"))
-    words = ("-g", grid, "--metrics", port, "-n", 2, python, program, url)
-    done = isthmus("run", *words, timeout=240)
-    assert done.returncode == 0, done.stderr
-    rows = dict(
-        re.findall(
-            r'^isthmus_link_(\w+)\{run="[^"]*",from="east/0",to="west/0"\} (\S+)$',
-            done.stdout,
-            re.MULTILINE,
-        )
-    )
-    assert float(rows["messages_total"]) > 0
-    assert float(rows["streams"]) == 1
-    with pytest.raises(urllib.error.URLError):  # it ends with the job
-        urllib.request.urlopen(url, timeout=5)

@@ -54,16 +54,14 @@ assert status.Is_cancelled()
 
 DENIED = refused(310, 270)  # process_vm_readv
 
-_UNITS = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
 
-
-def wire(stats: str) -> dict[str, float]:
+def wire(stats: str) -> dict[str, int]:
     """Bytes in the rings between processes, by the receivers' cluster, by --stats."""
-    row = r"│ \w+ -> (\w+), memory \(\d+\) +│ +\d+ │ +\d+ │ +([\d.]+) (\w+) │"
-    return {to: float(size) * _UNITS[unit] for to, size, unit in re.findall(row, stats)}
+    row = r"│ \w+ -> (\w+), memory \(\d+\) +│ +\d+ │ +\d+ │ +(\d+) │"
+    return {to: int(size) for to, size in re.findall(row, stats)}
 
 
-def run(isthmus, folder: Path, denied: tuple[str, ...] = ()) -> dict[str, float]:
+def run(isthmus, folder: Path, denied: tuple[str, ...] = ()) -> dict[str, int]:
     words: list[object] = []
     for cluster in ("east", "west"):
         program = folder / f"{cluster}.py"

@@ -13,6 +13,7 @@
 #include "daemon/agent/gateway_reports.hpp"
 #include "daemon/agent/host.hpp"
 #include "daemon/agent/metrics.hpp"
+#include "daemon/agent/metrics_server.hpp"
 #include "daemon/agent/rank_job.hpp"
 #include "daemon/agent/requests.hpp"
 #include "daemon/agent/runtime_dir.hpp"
@@ -34,6 +35,8 @@ using nlohmann::json;
 constexpr std::size_t kMostOfTrace = std::size_t{1} << 20;
 constexpr std::chrono::seconds kFlushLimit{2};
 constexpr std::chrono::milliseconds kFlushInterval{10};
+// Between two questions to the ranks for what they send without gateways, where metrics are served.
+constexpr std::chrono::seconds kCountInterval{1};
 
 [[noreturn]] void too_early(const char* op, const char* first) {
   throw Failure(std::string("The control message \"") + op + "\" came before \"" + first + "\".");
@@ -76,6 +79,9 @@ class Agent {
   void stats(const ControlMessage& message);
   void end(const ControlMessage& message);
 
+  std::string metrics() const;
+  DoorCounts doors() const;
+  void keep_counts();
   void job_ended(int wait_status);
   void send_error(const std::string& sentence, const std::string& remedy);
   SpawnPlanner& planner(const char* op);
@@ -87,7 +93,7 @@ class Agent {
   asio::io_context context_;
   ControlChannel channel_;
   asio::signal_set signals_;
-  asio::steady_timer flush_timer_;
+  asio::steady_timer flush_timer_, count_timer_;
   std::chrono::steady_clock::time_point flush_deadline_;
 
   std::unique_ptr<ConfigureRequest> configure_;
@@ -117,6 +123,7 @@ Agent::Agent(const AgentOptions& options)
                 [this](bool full) { job_.hold_output(full); }}),
       signals_(context_, SIGINT, SIGTERM, SIGHUP),
       flush_timer_(context_),
+      count_timer_(context_),
       job_(context_, channel_, [this](int wait_status) { job_ended(wait_status); }) {}
 
 int Agent::run() {
@@ -203,15 +210,43 @@ void Agent::configure(const ControlMessage& message) {
   json configured{{"op", "configured"}, {"gateways", gateways_->listening()}};
   if (!trace.empty() && !traces_) configured["trace"] = trace;
   if (const auto at = request->settings.value("metrics", json()); at.is_string()) {
-    metrics_ = std::make_unique<MetricsServer>(context_, at.get<std::string>(), [this] {
-      return metrics_text(configure_->job, world_, gateways_->counts(), gateways_->joined_ranks(),
-                          gateways_->crossing_stats());
-    });
+    metrics_ = std::make_unique<MetricsServer>(
+        context_, at.get<std::string>(), [this] { return metrics(); },
+        [this](const std::string& sentence) { log::warn("the agent {}", sentence); });
     configured["metrics"] = metrics_->address();
+    keep_counts();
   }
   log::info("gateways listen: {}", gateways_->listening().dump());
   configure_ = std::move(request);
   channel_.send(std::move(configured));
+}
+
+std::string Agent::metrics() const {
+  return metrics_text(configure_->job, world_,
+                      {.links = gateways_->counts(),
+                       .joined = gateways_->joined_ranks(),
+                       .direct = gateways_->direct_stats(),
+                       .crossings = gateways_->crossing_stats(),
+                       .doors = doors()});
+}
+
+DoorCounts Agent::doors() const {
+  DoorCounts doors;
+  for (const auto& [node, count] : gateways_->turned_away()) {
+    doors["gateway " + world_.label_of(node)] = count.ranks_and_gateways;
+    doors["junctions of gateway " + world_.label_of(node)] = count.guests;
+  }
+  if (guest_door_) doors["guests"] = guest_door_->turned_away();
+  if (metrics_) doors["metrics"] = metrics_->turned_away();
+  return doors;
+}
+
+void Agent::keep_counts() {
+  gateways_->ask_crossed();
+  count_timer_.expires_after(kCountInterval);
+  count_timer_.async_wait([this](const std::error_code& error) {
+    if (!error) keep_counts();
+  });
 }
 
 SpawnPlanner& Agent::planner(const char* op) {
@@ -373,10 +408,10 @@ void Agent::where(const ControlMessage& message) {
   if (gateways_) gateways_->ask_where(traces);
 }
 
-void Agent::stats(const ControlMessage&) { channel_.send(crossed("stats", gateways_.get())); }
+void Agent::stats(const ControlMessage&) { channel_.send(daemon::stats(gateways_.get())); }
 
 void Agent::look(const ControlMessage& message) {
-  json answer = crossed("look", gateways_.get());
+  json answer = daemon::look(gateways_.get());
   answer["ranks"] = gateways_ ? json(gateways_->joined_ranks()) : json::object();
   if (message.body.value("processes", false)) answer["processes"] = processes_here();
   channel_.send(std::move(answer));

@@ -3,22 +3,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <asio/connect.hpp>
-#include <asio/ip/tcp.hpp>
-#include <asio/read.hpp>
-#include <asio/write.hpp>
-#include <thread>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <tuple>
 
-#include "daemon/launch/failure.hpp"
-#include "net/address.hpp"
+#include "daemon/service/service_metrics.hpp"
 
 namespace isthmus::daemon {
 namespace {
 
-using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
-using testing::StartsWith;
 
 core::World world() {
   core::World world;
@@ -36,7 +35,8 @@ TEST(MetricsText, HasASampleForEachLink) {
   count.messages = 7;
   count.rtt = std::chrono::microseconds(11'600);
   count.silence = std::chrono::milliseconds(42'500);
-  const std::string text = metrics_text("job", world(), {count}, {{"a\"b", 3}});
+  const std::string text =
+      metrics_text("job", world(), {.links = {count}, .joined = {{"a\"b", 3}}});
   EXPECT_THAT(text, HasSubstr("isthmus_ranks_joined{run=\"job\",cluster=\"a\\\"b\"} 3\n"));
   EXPECT_THAT(text, HasSubstr("isthmus_ranks{run=\"job\",cluster=\"a\\\"b\"} 1\n"));
   // The agent of that cluster knows how many have joined; here it would be 0.
@@ -56,7 +56,7 @@ TEST(MetricsText, HasWhatAGatewayOfBothClustersPasses) {
     return nlohmann::json{{"node", node},         {"from", 1},   {"to", 0},
                           {"messages", messages}, {"bytes", 80}, {"wire_bytes", 90}};
   };
-  const std::string text = metrics_text("job", world(), {}, {}, {count(1, 5), count(2, 2)});
+  const std::string text = metrics_text("job", world(), {.crossings = {count(1, 5), count(2, 2)}});
   EXPECT_THAT(text, HasSubstr("# TYPE isthmus_crossing_messages_total counter\n"
                               "isthmus_crossing_messages_total{run=\"job\",from=\"c\","
                               "to=\"a\\\"b\"} 7\n"));
@@ -64,60 +64,115 @@ TEST(MetricsText, HasWhatAGatewayOfBothClustersPasses) {
                               "to=\"a\\\"b\"} 180\n"));
 }
 
-class Served : public testing::Test {
- protected:
-  Served() : thread_([this] { io_.run(); }) {}
-  ~Served() override {
-    work_.reset();
-    io_.stop();
-    thread_.join();
-  }
-  std::string ask(const std::string& request) {
-    asio::io_context mine;
-    asio::ip::tcp::socket socket(mine);
-    const auto at = net::parse_address(server_.address());
-    socket.connect({asio::ip::make_address(at.host), at.port});
-    asio::write(socket, asio::buffer(request));
-    std::string reply;
-    std::error_code end;
-    asio::read(socket, asio::dynamic_buffer(reply), end);
-    return reply;
-  }
-
-  asio::io_context io_;
-  asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);
-  MetricsServer server_{io_, "tcp:127.0.0.1:0", [] { return std::string("x 1\n"); }};
-  std::thread thread_;
-};
-
-TEST_F(Served, AnswersAScrape) {
-  const std::string reply = ask("GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n");
-  EXPECT_THAT(reply, StartsWith("HTTP/1.1 200 OK\r\n"));
-  EXPECT_THAT(reply, HasSubstr("Content-Length: 4\r\n"));
-  EXPECT_THAT(reply, HasSubstr("\r\n\r\nx 1\n"));
+TEST(MetricsText, HasWhatRanksSendWithoutGateways) {
+  core::World both = world();
+  both.clusters.push_back({"d", 2, 1});
+  core::Direct memory;
+  memory.a = 1;
+  memory.b = 0;
+  memory.shm = true;
+  both.direct = {memory};
+  const auto count = [](int from, int to) {
+    return nlohmann::json{
+        {"from", from}, {"to", to}, {"messages", 5}, {"bytes", 80}, {"wire_bytes", 90}};
+  };
+  const std::string text =
+      metrics_text("job", both, {.direct = {count(0, 1), count(0, 1), count(2, 1)}});
+  EXPECT_THAT(text, HasSubstr("isthmus_direct_payload_bytes_total{run=\"job\",from=\"a\\\"b\","
+                              "to=\"c\",way=\"memory\"} 160\n"));
+  EXPECT_THAT(text, HasSubstr("isthmus_direct_messages_total{run=\"job\",from=\"d\",to=\"c\","
+                              "way=\"network\"} 5\n"));
 }
 
-TEST_F(Served, AnswersHeadWithoutABody) {
-  const std::string reply = ask("HEAD /metrics HTTP/1.1\r\nHost: here\r\n\r\n");
-  EXPECT_THAT(reply, StartsWith("HTTP/1.1 200 OK\r\n"));
-  EXPECT_THAT(reply, HasSubstr("Content-Length: 4\r\n"));
-  EXPECT_THAT(reply, EndsWith("\r\n\r\n"));
-}
+/// A line of a page's table, or a family of a text: type, labels, and meaning.
+using Family = std::tuple<std::string, std::set<std::string>, std::string>;
+using Families = std::map<std::string, Family>;
 
-TEST_F(Served, NothingElse) {
-  EXPECT_THAT(ask("POST /kill HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404 "));
-  EXPECT_EQ(ask(std::string(10'000, 'x')), "");
-  EXPECT_THAT(ask("GET /metrics HTTP/1.0\r\n\r\n"), HasSubstr("x 1"));
-}
-
-TEST_F(Served, ATakenPortIsNamed) {
-  try {
-    const MetricsServer second(io_, server_.address(), [] { return std::string(); });
-    FAIL() << "two servers at one port";
-  } catch (const Failure& failure) {
-    EXPECT_THAT(failure.what(), HasSubstr(server_.address()));
-    EXPECT_THAT(failure.remedy(), HasSubstr("--metrics"));
+// Checks the text as it goes: what Prometheus reads has these rules.
+Families families_of(const std::string& text) {
+  Families found;
+  std::set<std::string> series;
+  std::string name;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    static const std::regex help("# HELP (\\w+) (.+)"), type("# TYPE (\\w+) (counter|gauge)"),
+        sample("(\\w+)(?:\\{(.*)\\})? ([-+0-9.e]+)"), label("(\\w+)=\"((?:[^\"\\\\]|\\\\.)*)\",?");
+    std::smatch part;
+    if (std::regex_match(line, part, help)) {
+      name = part[1];
+      EXPECT_FALSE(found.contains(name)) << line;
+      std::get<2>(found[name]) = part[2];
+    } else if (std::regex_match(line, part, type)) {
+      EXPECT_EQ(part[1], name);
+      EXPECT_EQ(part[2] == "counter", name.ends_with("_total")) << line;
+      std::get<0>(found[name]) = part[2];
+    } else if (std::regex_match(line, part, sample)) {
+      EXPECT_EQ(part[1], name) << "a sample outside of its family";
+      const std::string labels = part[2], is = std::string(part[1]) + "{" + labels + "}";
+      EXPECT_TRUE(series.insert(is).second) << "twice: " << line;
+      for (std::sregex_iterator at(labels.begin(), labels.end(), label), end; at != end; ++at) {
+        std::get<1>(found[name]).insert((*at)[1]);
+      }
+    } else {
+      ADD_FAILURE() << "no line of the format: " << line;
+    }
   }
+  for (const auto& [metric, family] : found) {
+    EXPECT_FALSE(std::get<1>(family).contains("job") || std::get<1>(family).contains("instance"))
+        << metric << " has a label that Prometheus sets";
+  }
+  return found;
+}
+
+Families families_of_page() {
+  std::ifstream page(ISTHMUS_DOCS "/metrics.md");
+  Families found;
+  for (std::string line; std::getline(page, line);) {
+    static const std::regex row(R"(\| `(isthmus_\w+)` \| (\w+) \| ([^|]*) \| ([^|]*) \| (.+) \|)");
+    std::smatch part;
+    if (!std::regex_match(line, part, row)) continue;
+    Family& family = found[part[1]];
+    std::get<0>(family) = part[2];
+    std::get<2>(family) = part[5];
+    static const std::regex word("`(\\w+)`");
+    const std::string labels = part[4];
+    for (std::sregex_iterator at(labels.begin(), labels.end(), word), end; at != end; ++at) {
+      std::get<1>(family).insert((*at)[1]);
+    }
+    const std::string name = part[1], unit = part[3];
+    for (const char* each : {"bytes", "seconds"}) {
+      EXPECT_EQ(name.find(each) != std::string::npos, unit.find(each) != std::string::npos) << line;
+    }
+  }
+  return found;
+}
+
+// docs/metrics.md lists each metric as the code has it, and no other.
+TEST(MetricsText, IsWhatThePageSays) {
+  const nlohmann::json count{
+      {"from", 0}, {"to", 1}, {"messages", 5}, {"bytes", 80}, {"wire_bytes", 90}};
+  LinkCount link;
+  link.from = core::kFirstGateway;
+  link.to = core::kFirstGateway + 2;
+  Families code = families_of(metrics_text("job", world(),
+                                           {.links = {link},
+                                            .joined = {{"c", 1}},
+                                            .direct = {count},
+                                            .crossings = {count},
+                                            .doors = {{"metrics", {}}}}));
+  UserCounts user;
+  user.keys["a-1"] = {};
+  Families service = families_of(service_metrics({{"a", user}}, {}, 0, {{"service", {}}}));
+  for (auto& [name, family] : service) {
+    if (code.contains(name)) std::get<1>(family).insert("run");  // of an agent's doors alone
+    code[name] = family;
+  }
+  const Families page = families_of_page();
+  for (const auto& [name, family] : code) {
+    ASSERT_TRUE(page.contains(name)) << name << " is not on the page";
+    EXPECT_EQ(page.at(name), family) << name;
+  }
+  EXPECT_EQ(page.size(), code.size());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <chrono>
+#include <utility>
 
 #include "daemon/launch/ranks_here.hpp"
 
@@ -22,13 +23,25 @@ double cpu_seconds() {
 
 }  // namespace
 
-json crossed(const char* op, const GatewaySet* gateways) {
+namespace {
+
+json crossed(const char* op, const GatewaySet* gateways, json direct) {
   return {{"op", op},
           {"links", gateways ? gateways->stats() : json::array()},
-          {"direct", gateways ? gateways->direct_stats() : json::array()},
+          {"direct", std::move(direct)},
           {"crossings", gateways ? gateways->crossing_stats() : json::array()},
           {"near", gateways ? gateways->near_stats() : json::array()},
           {"cpu", cpu_seconds()}};
+}
+
+}  // namespace
+
+json stats(const GatewaySet* gateways) {
+  return crossed("stats", gateways, gateways ? gateways->direct_stats() : json::array());
+}
+
+json look(const GatewaySet* gateways) {
+  return crossed("look", gateways, gateways ? gateways->direct_stats_of_left() : json::array());
 }
 
 json processes_here() {

@@ -30,6 +30,15 @@ Gateway::~Gateway() {
   state_->close_now();
 }
 
+std::function<void(const std::string&)> Gateway::State::warns_of_files() {
+  return [weak = weak_from_this()](const std::string& sentence) {
+    const auto self = weak.lock();
+    if (self && self->events.warning) {
+      self->events.warning(self->name(self->config.node) + " " + sentence);
+    }
+  };
+}
+
 std::vector<std::string> Gateway::listen(const std::vector<std::string>& addresses) {
   if (!state_->listener) {
     net::ListenerConfig settings;
@@ -38,12 +47,7 @@ std::vector<std::string> Gateway::listen(const std::vector<std::string>& address
     settings.credentials = {state_->config.job, state_->config.secret};
     settings.accept_plain = state_->config.accept_plain || state_->config.accept_plain_ranks;
     settings.handshake_timeout = state_->config.handshake_timeout;
-    settings.short_of_files = [weak = std::weak_ptr(state_)](const std::string& sentence) {
-      const auto state = weak.lock();
-      if (state && state->events.warning) {
-        state->events.warning(state->name(state->config.node) + " " + sentence);
-      }
-    };
+    settings.short_of_files = state_->warns_of_files();
     state_->listener = std::make_unique<net::Listener>(
         state_->io, std::move(settings),
         [weak = std::weak_ptr(state_)](net::Listener::Newcomer newcomer) {
@@ -118,7 +122,13 @@ std::vector<Attendance> Gateway::attendance() const {
   return all;
 }
 
-const Gateway::Crossed& Gateway::crossed() const { return state_->crossed; }
+Gateway::Crossed Gateway::crossed() const {
+  return state_->crossed([](const State::Peer&) { return true; });
+}
+
+Gateway::Crossed Gateway::crossed_of_left() const {
+  return state_->crossed([](const State::Peer& process) { return process.neighbour->left; });
+}
 
 const core::Router::Crossings& Gateway::crossings() const { return state_->router.crossings(); }
 

@@ -19,6 +19,7 @@
 #include "net/control_body.hpp"
 #include "net/handshake.hpp"
 #include "net/service.hpp"
+#include "net/strangers.hpp"
 
 namespace isthmus::daemon {
 
@@ -101,6 +102,12 @@ struct NearCount {
   int ucx = 0, memory = 0;  ///< of these, by UCX; by memory that they share with it
   int plain = 0;            ///< of these, by TCP from other hosts without encryption
   std::uint64_t messages = 0, bytes = 0, wire_bytes = 0;
+};
+
+/// Connections that a gateway has turned away before they had proved anything.
+struct TurnedAway {
+  net::DoorCount ranks_and_gateways;
+  net::DoorCount guests;  ///< at its ports for other runs
 };
 
 /// Who of a cluster is there.
@@ -192,10 +199,15 @@ class Gateway {
   bool finished() const;  ///< every rank of its clusters has joined and left in good order
   std::vector<Attendance> attendance() const;  ///< of its clusters, once the world is known
   std::vector<LinkCount> counts() const;
-  /// By two clusters: what processes of the one that have left have sent to the other without
-  /// gateways.
+  TurnedAway turned_away() const;
+  /// What processes of one cluster have sent to another without gateways, by these two.
   using Crossed = std::map<std::pair<std::size_t, std::size_t>, net::DirectCount>;
-  const Crossed& crossed() const;
+  /// Processes tell it when they leave, and when `ask_crossed` asks them.
+  Crossed crossed() const;
+  Crossed crossed_of_left() const;  ///< of processes that have left
+  /// Asks all processes of this cluster what they have sent without gateways. One that has not
+  /// answered is not asked again.
+  void ask_crossed();
   /// By the index of its clusters.
   std::map<std::size_t, NearCount> near() const;
   /// What has gone between processes of its clusters, by two of them.

@@ -1,5 +1,7 @@
 // What a gateway tells all others: who has joined, and that the job cannot go on. Every gateway
 // passes news on to its neighbours once, so it reaches all whatever the routes.
+#include <utility>
+
 #include "daemon/gateway/gateway_state.hpp"
 
 namespace isthmus::daemon {
@@ -64,6 +66,10 @@ void Gateway::State::control(Peer& from, const core::InFrame& frame) {
     if (!core::is_gateway(from.node)) learn_crossed(from, *body);
     return;
   }
+  if (body->what == ControlBody::What::Count) {
+    from.counts = false;
+    return;
+  }
   if (body->what != ControlBody::What::Abort && body->what != ControlBody::What::Fault) return;
   if (faulted) return;
   faulted = true;
@@ -116,17 +122,20 @@ bool Gateway::answer(core::NodeId process, std::uint64_t number, const std::stri
   return true;
 }
 
-void Gateway::State::learn_crossed(const Peer& from, const ControlBody& body) {
+void Gateway::State::learn_crossed(Peer& from, const ControlBody& body) const {
   const auto& world = router.world();
-  if (!world || body.cluster >= world->clusters.size()) return;
-  net::DirectCount& count = crossed[{world->cluster_of_node(from.node), body.cluster}];
-  count.conduits += body.crossed.conduits;
-  count.ucx += body.crossed.ucx;
-  count.messages += body.crossed.messages;
-  count.bytes += body.crossed.bytes;
-  count.wire_bytes += body.crossed.wire_bytes;
-  count.streams += body.crossed.streams;
-  count.repeated += body.crossed.repeated;
+  if (world && body.cluster < world->clusters.size()) from.crossed[body.cluster] += body.crossed;
+}
+
+void Gateway::ask_crossed() {
+  const auto bytes = net::encode_control({.what = ControlBody::What::Count});
+  for (const auto& [node, peer] : state_->peers) {
+    if (!peer->joined || peer->neighbour->left || peer->driver->closed()) continue;
+    if (!std::exchange(peer->counts, true)) {
+      state_->tell(*peer, core::FrameKind::Control, bytes);
+    }
+  }
+  state_->act();
 }
 
 void Gateway::State::learn_joined(core::NodeId gateway, int part, core::NodeId from) {

@@ -54,6 +54,34 @@ INSTANTIATE_TEST_SUITE_P(All, DirectPaths,
                          testing::Values(std::tuple(false, 1), std::tuple(true, 1),
                                          std::tuple(true, 4)));
 
+// Asked while they run, and once more when they leave: nothing counts twice.
+TEST(Direct, ProcessesTellTheirGatewayWhatGoesPastIt) {
+  constexpr std::size_t kSize = 1'000'000;
+  Testbed bed({.sizes = {1, 1}, .direct = {{0, 1, false}}});
+  ASSERT_EQ(bed.link(), "");
+  bed.join();
+  const auto told = [&](std::size_t from, std::size_t to) {
+    return bed.crossed(from)[{from, to}].bytes;
+  };
+  std::uint64_t sent = 0;
+  const auto limit = std::chrono::steady_clock::now() + 60s;
+  while (told(0, 1) < 3 * kSize && std::chrono::steady_clock::now() < limit) {
+    bed.exchange(0, 1, kSize);
+    sent += kSize;
+  }
+  EXPECT_GE(told(0, 1), 3 * kSize);
+  EXPECT_EQ(told(1, 0), 0U);
+  EXPECT_TRUE(bed.crossed_of_left(0).empty());
+  bed.leave_all();
+  while (bed.crossed_of_left(0).empty() && std::chrono::steady_clock::now() < limit) {
+    std::this_thread::sleep_for(1ms);
+  }
+  const std::uint64_t direct = bed.crossed_of_left(0)[{0, 1}].bytes;
+  EXPECT_EQ(direct + bed.counts(0).at(0).bytes, sent);
+  const std::uint64_t all = bed.crossed(0)[{0, 1}].bytes;
+  EXPECT_EQ(direct, all);
+}
+
 // Two that send at once take as long as one that sends as much, however often they have begun and
 // ceased before; and conduits of one process have one rate together.
 TEST(Direct, TheRateIsOfAllConduitsThatSendAtOnce) {

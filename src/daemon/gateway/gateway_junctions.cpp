@@ -51,6 +51,7 @@ std::vector<std::string> Gateway::State::join(JunctionPlan plan,
     settings.software = net::software();
     settings.credentials = {junction->plan.name, junction->plan.secret};
     settings.handshake_timeout = config.handshake_timeout;
+    settings.short_of_files = warns_of_files();
     junction->listener = std::make_unique<net::Listener>(
         io, std::move(settings),
         [this, j = junction.get()](net::Listener::Newcomer newcomer) {
@@ -225,6 +226,15 @@ void Gateway::State::close_junctions() {
     junction->doors.clear();
     if (junction->listener) junction->listener->close();
   }
+}
+
+TurnedAway Gateway::turned_away() const {
+  TurnedAway count;
+  if (state_->listener) count.ranks_and_gateways = state_->listener->turned_away();
+  for (const auto& [node, junction] : state_->junctions) {
+    if (junction->listener) count.guests = count.guests + junction->listener->turned_away();
+  }
+  return count;
 }
 
 std::vector<std::string> Gateway::join(JunctionPlan plan,

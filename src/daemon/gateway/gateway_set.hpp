@@ -60,6 +60,9 @@ class GatewaySet {
   /// As Gateway::part, for all gateways.
   void part(const PartRequest& request);
 
+  /// As Gateway::ask_crossed.
+  void ask_crossed();
+
   /// As Gateway::ask_where.
   void ask_where(bool traces);
 
@@ -72,9 +75,12 @@ class GatewaySet {
   std::map<std::string, int> joined_ranks() const;  ///< how many have, of each cluster
   /// What each link has carried from this side.
   std::vector<LinkCount> counts() const;
+  /// The counts of each gateway, by its node.
+  std::map<core::NodeId, TurnedAway> turned_away() const;
   /// The lists of docs/control.md's `stats`.
   nlohmann::json stats() const;
   nlohmann::json direct_stats() const;
+  nlohmann::json direct_stats_of_left() const;  ///< of processes that have left
   nlohmann::json crossing_stats() const;
   nlohmann::json near_stats() const;
   /// Says goodbye to all; `done` is called within about a second.

@@ -13,6 +13,12 @@ std::vector<LinkCount> GatewaySet::counts() const {
   return all;
 }
 
+std::map<core::NodeId, TurnedAway> GatewaySet::turned_away() const {
+  std::map<core::NodeId, TurnedAway> all;
+  for (const auto& member : state_->members) all[member.node] = member.ask(&Gateway::turned_away);
+  return all;
+}
+
 json GatewaySet::stats() const {
   auto list = json::array();
   for (const LinkCount& count : counts()) {
@@ -35,22 +41,41 @@ json GatewaySet::stats() const {
   return list;
 }
 
+namespace {
+
+void add_direct(json& list, const Gateway::Crossed& crossed) {
+  for (const auto& [clusters, count] : crossed) {
+    list.push_back({{"from", clusters.first},
+                    {"to", clusters.second},
+                    {"conduits", count.conduits},
+                    {"ucx", count.ucx},
+                    {"messages", count.messages},
+                    {"bytes", count.bytes},
+                    {"wire_bytes", count.wire_bytes},
+                    {"streams", count.streams},
+                    {"lost_bytes", count.repeated}});
+  }
+}
+
+}  // namespace
+
 json GatewaySet::direct_stats() const {
   auto list = json::array();
-  for (const GatewayMember& member : state_->members) {
-    for (const auto& [clusters, count] : member.ask(&Gateway::crossed)) {
-      list.push_back({{"from", clusters.first},
-                      {"to", clusters.second},
-                      {"conduits", count.conduits},
-                      {"ucx", count.ucx},
-                      {"messages", count.messages},
-                      {"bytes", count.bytes},
-                      {"wire_bytes", count.wire_bytes},
-                      {"streams", count.streams},
-                      {"lost_bytes", count.repeated}});
-    }
+  for (const auto& member : state_->members) add_direct(list, member.ask(&Gateway::crossed));
+  return list;
+}
+
+json GatewaySet::direct_stats_of_left() const {
+  auto list = json::array();
+  for (const auto& member : state_->members) {
+    add_direct(list, member.ask(&Gateway::crossed_of_left));
   }
   return list;
+}
+
+void GatewaySet::ask_crossed() {
+  for (const auto& member : state_->members)
+    member.want([](Gateway& gateway) { gateway.ask_crossed(); });
 }
 
 json GatewaySet::crossing_stats() const {

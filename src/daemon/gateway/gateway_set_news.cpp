@@ -5,11 +5,6 @@
 #include "daemon/launch/failure.hpp"
 
 namespace isthmus::daemon {
-namespace {
-
-constexpr int kMostRejected = 20;  // that are told
-
-}  // namespace
 
 Attendance GatewaySet::State::best(const std::string& of) const {
   Attendance found;
@@ -49,11 +44,11 @@ void GatewaySet::State::once_abort(int rank, int code, const std::string& messag
   if (const auto tell = std::exchange(events.abort, nullptr)) tell(rank, code, message);
 }
 
-// Whoever scans ports must not fill anybody's log.
-void GatewaySet::State::once_rejected(const std::string& message) {
-  if (!events.notice || rejected > kMostRejected) return;
-  const bool last = rejected++ == kMostRejected;
-  events.notice(last ? "further connections that are turned away are not told" : message, false);
+// Strangers who scan ports must not fill anybody's log. The metrics count the last ones, which no
+// line follows.
+void GatewaySet::State::rarely_rejected(const std::string& message) {
+  const auto line = rejected.add(message);
+  if (line && events.notice) events.notice(log::text_of(*line), false);
 }
 
 Gateway::Events GatewaySet::State::heard_by(GatewayThread& thread, core::NodeId node) {
@@ -80,7 +75,7 @@ Gateway::Events GatewaySet::State::heard_by(GatewayThread& thread, core::NodeId 
   heard.parted = thread.told<Text, Text>([this](Text run, Text message) {
     if (events.parted) events.parted(run, message);
   });
-  heard.rejected = thread.told<Text>([this](Text message) { once_rejected(message); });
+  heard.rejected = thread.told<Text>([this](Text message) { rarely_rejected(message); });
   return heard;
 }
 

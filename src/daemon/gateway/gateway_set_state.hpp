@@ -11,6 +11,7 @@
 #include "daemon/gateway/gateway.hpp"
 #include "daemon/gateway/gateway_set.hpp"
 #include "daemon/gateway/gateway_thread.hpp"
+#include "daemon/log/rare_lines.hpp"
 
 namespace isthmus::daemon {
 
@@ -49,7 +50,7 @@ struct GatewaySet::State {
   std::string cluster;  // whose agent this is
   std::string folder;
   std::set<std::string> told_joined;
-  int rejected = 0;
+  log::RareLines<std::string> rejected;
 
   /// Of a cluster, as the gateway has it that knows most: a rank joins at all gateways or at none.
   Attendance best(const std::string& of) const;
@@ -62,7 +63,7 @@ struct GatewaySet::State {
   void once_joined(const std::string& of);
   void once_fault(core::NodeId from, const std::string& message, int code);
   void once_abort(int rank, int code, const std::string& message);
-  void once_rejected(const std::string& message);
+  void rarely_rejected(const std::string& message);
 };
 
 }  // namespace isthmus::daemon

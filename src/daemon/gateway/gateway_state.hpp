@@ -49,6 +49,8 @@ struct Gateway::State : std::enable_shared_from_this<State> {
     std::shared_ptr<net::ConduitDriver> driver;
     bool told_link = false;  // a gateway: how the link is to be used, where this end has opened it
     bool joined = false;     // a process: said that it is connected to all gateways here
+    bool counts = false;     // likewise: asked what it has sent without gateways, has not answered
+    std::map<std::size_t, net::DirectCount> crossed;  // likewise: that, by cluster
     net::Stream::Leg leg{};  // likewise: by what its connection goes, or went
     bool exposed = false;    // likewise: not encrypted, and from another host or by UCX
     core::Router::Neighbour* neighbour = nullptr;
@@ -103,13 +105,24 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   // gateway_control.cpp: what is told to all
   void control(Peer& from, const core::InFrame& frame);
   void tell(Peer& peer, core::FrameKind kind, std::span<const std::byte> body);
-  void learn_crossed(const Peer& from, const net::ControlBody& body);
+  void learn_crossed(Peer& from, const net::ControlBody& body) const;
+  template <class Of>
+  Crossed crossed(Of of) const {
+    Crossed sums;
+    for (const auto& [node, peer] : peers) {
+      if (peer->crossed.empty() || !of(*peer)) continue;
+      const std::size_t cluster = router.world()->cluster_of_node(node);
+      for (const auto& [to, count] : peer->crossed) sums[{cluster, to}] += count;
+    }
+    return sums;
+  }
   void learn_joined(core::NodeId gateway, int part, core::NodeId from);
   void check_ready();
   bool complete(int part) const;
   void tell_all(const net::ControlBody& body, core::NodeId except = core::kNobody);
   void tell_processes(const net::ControlBody& body);
   void fault(const std::string& message, int code = 1);
+  std::function<void(const std::string& sentence)> warns_of_files();
 
   // gateway_forward.cpp: frames, and what follows from them
   bool take(Peer& from, const core::InFrame& frame, std::uint16_t hops);
@@ -176,7 +189,6 @@ struct Gateway::State : std::enable_shared_from_this<State> {
   std::unique_ptr<net::Listener> listener;
   std::vector<std::unique_ptr<net::ServiceDoor>> doors;  // at services
   core::Router router;
-  Crossed crossed;
   // Of links whose ends are processes, by the cluster that sends and the one that receives.
   std::map<std::pair<std::size_t, std::size_t>, core::Shares> shares;
   std::set<std::pair<std::size_t, std::size_t>> rising;  // of these, whose members will hear of it

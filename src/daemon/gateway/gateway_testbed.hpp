@@ -225,6 +225,16 @@ class Testbed {
   std::vector<LinkCount> counts(std::size_t i) {
     return on_io([&] { return gateways_[i] ? gateways_[i]->counts() : std::vector<LinkCount>{}; });
   }
+  /// Returns what its processes have told by now, and asks them again.
+  Gateway::Crossed crossed(std::size_t i) {
+    return on_io([&] {
+      gateways_[i]->ask_crossed();
+      return gateways_[i]->crossed();
+    });
+  }
+  Gateway::Crossed crossed_of_left(std::size_t i) {
+    return on_io([&] { return gateways_[i]->crossed_of_left(); });
+  }
   Awaited<std::string>& rejected(std::size_t i) { return *rejected_[i]; }
   bool warned(std::size_t i) { return warnings_[i]->there(); }
   std::string warning(std::size_t i) { return warnings_[i]->get(); }

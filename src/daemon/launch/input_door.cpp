@@ -4,13 +4,14 @@
 
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
-#include <asio/steady_timer.hpp>
 #include <sstream>
 
 #include "core/hex.hpp"
 #include "daemon/agent/host.hpp"
 #include "daemon/launch/failure.hpp"
 #include "daemon/log/log.hpp"
+#include "daemon/log/rare_lines.hpp"
+#include "net/accept_all.hpp"
 #include "net/connect.hpp"
 #include "net/handshake.hpp"
 #include "net/host_addresses.hpp"
@@ -52,12 +53,12 @@ std::optional<InputAddress> InputAddress::parse(const std::string& text) {
 }
 
 struct InputDoor::State : std::enable_shared_from_this<State> {
-  explicit State(asio::io_context& context) : acceptor(context), pause(context) {}
+  explicit State(asio::io_context& context) : acceptor(context) {}
 
   tcp::acceptor acceptor;
-  asio::steady_timer pause;
   net::Credentials credentials;
   net::Strangers strangers;
+  log::RareLines<std::string> rare;
   std::shared_ptr<net::Stream> stream;
   std::string queue;
   std::function<void()> written;
@@ -66,19 +67,15 @@ struct InputDoor::State : std::enable_shared_from_this<State> {
   bool closed = false;  // nothing is taken any more
 
   void accept() {
-    acceptor.async_accept([self = shared_from_this()](std::error_code error, tcp::socket socket) {
-      if (self->closed || self->stream || error == asio::error::operation_aborted) return;
-      if (error) return self->accept_later();  // such as too many open files
-      self->welcome(std::move(socket));
-      self->accept();
-    });
-  }
-
-  void accept_later() {
-    pause.expires_after(std::chrono::milliseconds(100));
-    pause.async_wait([self = shared_from_this()](std::error_code error) {
-      if (!error && !self->closed && !self->stream) self->accept();
-    });
+    const std::shared_ptr<tcp::acceptor> door(shared_from_this(), &acceptor);
+    asio::co_spawn(acceptor.get_executor(),
+                   net::accept_all(
+                       door, [this](tcp::socket socket) { welcome(std::move(socket)); },
+                       [](const std::string& sentence) {
+                         log::warn("the agent, which waits for a rank to fetch its input, {}",
+                                   sentence);
+                       }),
+                   asio::detached);
   }
 
   void welcome(tcp::socket socket) {
@@ -100,7 +97,8 @@ struct InputDoor::State : std::enable_shared_from_this<State> {
                                                        handshake));
     } catch (const std::exception& error) {
       // Anybody may knock; the rank itself tells why it is not let in.
-      log::debug("standard input is not given to {}: {}", peer.host, error.what());
+      const auto line = self->rare.add(peer.host + ": " + error.what());
+      if (line) log::debug("standard input is not given to {}", log::text_of(*line));
     }
   }
 

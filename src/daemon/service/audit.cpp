@@ -13,7 +13,8 @@
 namespace isthmus::daemon {
 namespace {
 
-constexpr int kMostRefusals = 20;  // a minute
+constexpr int kMostRefusals = 20;       // a second
+constexpr std::size_t kMostText = 120;  // of each value in a line about strangers
 
 std::string text_of(std::time_t now) {
   std::tm parts{};
@@ -37,15 +38,31 @@ void AuditLog::reopen() {
 
 void AuditLog::write(nlohmann::json event) {
   const std::time_t now = std::time(nullptr);
-  if (now / 60 != minute_) {
+  if (now != second_) {
     if (refusals_ > kMostRefusals) {
       put({{"event", "refused"}, {"left out", refusals_ - kMostRefusals}});
     }
-    minute_ = now / 60;
+    second_ = now;
     refusals_ = 0;
   }
   if (event.value("event", "") == "refused" && ++refusals_ > kMostRefusals) return;
   put(std::move(event));
+}
+
+void AuditLog::refused_stranger(nlohmann::json event) {
+  if (auto line = strangers_.add(std::move(event))) put(std::move(*line));
+}
+
+void AuditLog::tick(bool all) {
+  if (auto line = all ? strangers_.rest() : strangers_.due()) put(std::move(*line));
+}
+
+void AuditLog::put(log::RareLines<nlohmann::json>::Line line) {
+  for (auto& value : line.last) {
+    if (value.is_string()) value = value.get<std::string>().substr(0, kMostText);
+  }
+  if (line.count > 1) line.last["count"] = line.count;
+  put(std::move(line.last));
 }
 
 void AuditLog::put(nlohmann::json event) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "daemon/launch/file_descriptor.hpp"
+#include "daemon/log/rare_lines.hpp"
 
 namespace isthmus::daemon {
 
@@ -15,17 +16,24 @@ class AuditLog {
 
   /// Opens the file anew, which may have been moved away. Throws Failure.
   void reopen();
-  /// With the time. Whoever knocks at ports does not fill the disk: of refusals, at most 20 lines
-  /// a minute are written, and how many were left out.
+  /// Writes the event with its time. Refusals of users get at most 20 lines a second, and a line
+  /// with the number of those left out.
   void write(nlohmann::json event);
+  /// A refusal of a connection that had proved nothing. Strangers cannot fill the disk: a line each
+  /// 3 s says how many there were, and what the last one was, in at most 500 bytes.
+  void refused_stranger(nlohmann::json event);
+  /// Writes what has waited for its time, or all that waits. Called each second, and at the end.
+  void tick(bool all = false);
 
  private:
   void put(nlohmann::json event);
+  void put(log::RareLines<nlohmann::json>::Line line);
 
   std::string file_;
   FileDescriptor opened_;
-  long minute_ = 0;
+  long second_ = 0;
   int refusals_ = 0;
+  log::RareLines<nlohmann::json> strangers_;
 };
 
 }  // namespace isthmus::daemon

@@ -7,13 +7,13 @@
 #include <array>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
-#include <asio/redirect_error.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
 #include <string_view>
 #include <vector>
 
 #include "daemon/launch/failure.hpp"
+#include "net/accept_all.hpp"
 #include "net/address.hpp"
 #include "net/handshake.hpp"
 #include "net/peer.hpp"
@@ -39,28 +39,15 @@ struct Doorway::State : std::enable_shared_from_this<State> {
   net::Strangers strangers;
   bool closed = false;
 
-  static asio::awaitable<void> accept(std::shared_ptr<State> self,
-                                      std::shared_ptr<tcp::acceptor> acceptor) {
-    while (!self->closed) {
-      std::error_code error;
-      tcp::socket socket =
-          co_await acceptor->async_accept(asio::redirect_error(asio::use_awaitable, error));
-      if (self->closed) co_return;
-      if (error) {  // such as too many open files: a little later
-        asio::steady_timer pause(self->io, std::chrono::milliseconds(100));
-        co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, error));
-        continue;
-      }
-      self->welcome(std::move(socket));
-    }
-  }
-
   void welcome(tcp::socket socket) {
     const auto peer = net::peer_of(socket);
     if (!peer) return;
     ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
     const std::string from = peer->where.substr(std::string_view("tcp:").size());
-    if (!events.allowed(peer->host)) return events.refused(from, "its address is not of `allow`");
+    if (!events.allowed(peer->host)) {
+      strangers.refused();
+      return events.refused(from, "its address is not of `allow`");
+    }
     asio::co_spawn(io, hear(shared_from_this(), std::move(socket), peer->address, from),
                    asio::detached);
   }
@@ -74,10 +61,11 @@ struct Doorway::State : std::enable_shared_from_this<State> {
         std::error_code ignored;
         socket->close(ignored);
       };
-      const net::Strangers::Place place(self->strangers, address, close);
+      net::Strangers::Place place(self->strangers, address, close);
       try {
         const net::Deadline deadline(self->io.get_executor(), kLimit, close);
         found = co_await look(self->io, *socket);
+        if (found.opening) place.served();
       } catch (const std::exception& error) {
         const std::string why =
             place.dropped() ? "it had not said whose it is, and others came" : error.what();
@@ -136,8 +124,17 @@ std::string Doorway::listen(const std::string& text) {
   }
   address.port = acceptor->local_endpoint().port();
   state_->acceptors.push_back(acceptor);
-  asio::co_spawn(state_->io, State::accept(state_, acceptor), asio::detached);
+  asio::co_spawn(
+      state_->io,
+      net::accept_all(
+          acceptor, [state = state_](tcp::socket socket) { state->welcome(std::move(socket)); },
+          [state = state_](const std::string& sentence) {
+            if (!state->closed) state->events.short_of_files(sentence);
+          }),
+      asio::detached);
   return net::to_string(address);
 }
+
+net::DoorCount Doorway::turned_away() const { return state_->strangers.turned_away(); }
 
 }  // namespace isthmus::daemon

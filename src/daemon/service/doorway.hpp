@@ -9,6 +9,7 @@
 #include <string>
 
 #include "daemon/service/opening.hpp"
+#include "net/strangers.hpp"
 
 namespace isthmus::daemon {
 
@@ -18,6 +19,7 @@ class Doorway {
     std::function<bool(const std::string& address)> allowed;
     std::function<void(asio::ip::tcp::socket socket, std::string from, Opening opening)> named;
     std::function<void(const std::string& from, const std::string& why)> refused;
+    std::function<void(const std::string& sentence)> short_of_files;  ///< as net::accept_all's
   };
 
   Doorway(asio::io_context& io, Events events);
@@ -27,6 +29,8 @@ class Doorway {
 
   /// Returns the address with the port filled in. Throws Failure that names it.
   std::string listen(const std::string& address);
+  /// Connections that did not say whose they are, or come from an address that may not.
+  net::DoorCount turned_away() const;
 
  private:
   struct State;

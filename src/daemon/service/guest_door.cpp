@@ -21,13 +21,16 @@ GuestDoor::GuestDoor(asio::io_context& io, const std::string& self, const std::s
       doorway_(io, {[](const std::string&) { return true; },
                     [this](asio::ip::tcp::socket socket, const std::string& from,
                            const Opening& opening) { named(std::move(socket), from, opening); },
-                    [](const std::string& from, const std::string& why) {
-                      log::debug("a guest from {} is turned away: {}", from, why);
+                    [this](const std::string& from, const std::string& why) {
+                      log_turned_away("a guest from " + from + " is turned away: " + why);
+                    },
+                    [](const std::string& sentence) {
+                      log::warn("the agent, which other runs reach, {}", sentence);
                     }}) {
   worker_ = std::make_unique<UserWorker>(
       io, kUser, self,
       UserWorker::Events{
-          [](const nlohmann::json& event) { log::debug("of guests: {}", event.dump()); },
+          [this](const nlohmann::json& event) { log_turned_away("of guests: " + event.dump()); },
           [] { log::warn("the process that joins guests' connections is lost"); }});
   ServiceKey own;
   own.id = key;
@@ -51,10 +54,14 @@ std::string GuestDoor::listen(const std::string& text) {
   }
 }
 
+void GuestDoor::log_turned_away(const std::string& what) {
+  if (const auto line = rare_.add(what)) log::debug("{}", log::text_of(*line));
+}
+
 // The socket is closed here; the process that serves it has a copy.
 void GuestDoor::named(asio::ip::tcp::socket socket, const std::string& from,
                       const Opening& opening) {
-  if (opening.key != key_) return log::debug("{} has not the key of this run's guests", from);
+  if (opening.key != key_) return log_turned_away(from + " has not the key of this run's guests");
   std::error_code error;
   const bool v6 = socket.local_endpoint(error).address().is_v6();
   if (!worker_->serve(socket.native_handle(), v6, from, opening)) {

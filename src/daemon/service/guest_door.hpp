@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "daemon/log/rare_lines.hpp"
 #include "daemon/service/doorway.hpp"
 #include "daemon/service/user_worker.hpp"
 
@@ -22,11 +23,14 @@ class GuestDoor {
 
   /// As Doorway::listen; of "tcp:HOST:FIRST-LAST" at the first port that is free.
   std::string listen(const std::string& address);
+  net::DoorCount turned_away() const { return doorway_.turned_away(); }
 
  private:
+  void log_turned_away(const std::string& what);
   void named(asio::ip::tcp::socket socket, const std::string& from, const Opening& opening);
 
   std::string key_;
+  log::RareLines<std::string> rare_;
   std::unique_ptr<UserWorker> worker_;
   Doorway doorway_;
 };

@@ -17,7 +17,7 @@
 #include <map>
 #include <memory>
 
-#include "daemon/agent/metrics.hpp"
+#include "daemon/agent/metrics_server.hpp"
 #include "daemon/agent/open_files.hpp"
 #include "daemon/launch/failure.hpp"
 #include "daemon/service/audit.hpp"
@@ -49,24 +49,27 @@ class Service {
         children_(io_, SIGCHLD),
         look_(io_),
         drained_(io_),
-        doorway_(io_, {[this](const std::string& address) { return config_.allows(address); },
-                       [this](tcp::socket socket, const std::string& from, Opening opening) {
-                         named(std::move(socket), from, std::move(opening));
-                       },
-                       [this](const std::string& from, const std::string& why) {
-                         refused(from, why);
-                       }}) {}
+        doorway_(io_,
+                 {[this](const std::string& address) { return config_.allows(address); },
+                  [this](tcp::socket socket, const std::string& from, Opening opening) {
+                    named(std::move(socket), from, std::move(opening));
+                  },
+                  [this](const std::string& from, const std::string& why) { refused(from, why); },
+                  [this](const std::string& sentence) { short_of_files(sentence); }}) {}
 
   int run() {
     take(folder_.read());
     std::string where;
     for (const std::string& address : config_.listen) where += " " + doorway_.listen(address);
     if (!config_.metrics.empty()) {
-      metrics_ = std::make_unique<MetricsServer>(io_, config_.metrics, [this] {
-        std::map<std::string, UserCounts> counts;
-        for (const auto& [user, worker] : workers_) counts[user] = worker->counts();
-        return service_metrics(counts, past_, refused_);
-      });
+      metrics_ = std::make_unique<MetricsServer>(
+          io_, config_.metrics,
+          [this] {
+            std::map<std::string, UserCounts> counts;
+            for (const auto& [user, worker] : workers_) counts[user] = worker->counts();
+            return service_metrics(counts, past_, refused_, doors());
+          },
+          [this](const std::string& sentence) { short_of_files(sentence); });
       where += ", metrics at " + metrics_->address();
     }
     std::cerr << fmt::format("isthmusd serve: listens at{}, {} keys\n", where, keys_.size())
@@ -75,6 +78,7 @@ class Service {
     await_children();
     look_at_keys();
     io_.run();
+    audit_.tick(true);
     audit_.write({{"event", "stopped"}});
     return 0;
   }
@@ -129,7 +133,18 @@ class Service {
 
   void refused(const std::string& from, const std::string& why) {
     ++refused_;
-    audit_.write({{"event", "refused"}, {"from", from}, {"why", why}});
+    audit_.refused_stranger({{"event", "refused"}, {"from", from}, {"why", why}});
+  }
+
+  void short_of_files(const std::string& sentence) {
+    audit_.write({{"event", "short of files"}, {"why", "the service " + sentence}});
+  }
+
+  DoorCounts doors() const {
+    DoorCounts doors{{"service", doorway_.turned_away()},
+                     {"unknown key", strangers_.turned_away()}};
+    if (metrics_) doors["metrics"] = metrics_->turned_away();
+    return doors;
   }
 
   UserWorker& worker_of(const std::string& user) {
@@ -138,7 +153,13 @@ class Service {
       try {
         worker = std::make_unique<UserWorker>(
             io_, user, self_,
-            UserWorker::Events{[this](json event) { audit_.write(std::move(event)); },
+            UserWorker::Events{[this](json event) {
+                                 if (event.value("proved", true)) {
+                                   audit_.write(std::move(event));
+                                 } else {
+                                   audit_.refused_stranger(std::move(event));
+                                 }
+                               },
                                [this, user] { asio::post(io_, [this, user] { lost(user); }); }});
       } catch (const Failure&) {
         workers_.erase(user);
@@ -158,6 +179,7 @@ class Service {
     UserCounts& past = past_[user];
     past.bytes += gone.bytes;
     past.refused += gone.refused;
+    past.dropped += gone.dropped;
     past.throttled += gone.throttled;
     for (const auto& [key, of] : gone.keys) {
       past.keys[key].bytes += of.bytes;
@@ -252,6 +274,7 @@ class Service {
   void look_at_keys() {
     if (draining_ && empty()) return io_.stop();
     refresh_keys();
+    audit_.tick();
     look_.expires_after(kLookAtKeys);
     look_.async_wait([this](const std::error_code& error) {
       if (!error) look_at_keys();

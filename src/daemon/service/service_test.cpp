@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "daemon/launch/failure.hpp"
+#include "daemon/service/audit.hpp"
 #include "daemon/service/config.hpp"
 #include "daemon/service/keys.hpp"
 #include "daemon/service/service_metrics.hpp"
@@ -123,6 +124,26 @@ TEST_F(ServiceFiles, KeysHaveLimits) {
   }
 }
 
+TEST_F(ServiceFiles, StrangersGetFewLinesOfTheAuditLog) {
+  const fs::path file = folder_ / "audit.log";
+  AuditLog audit(file.string());
+  for (int i = 0; i < 1000; ++i) {
+    audit.refused_stranger({{"event", "refused"}, {"why", std::string(4000, 'x')}});
+  }
+  EXPECT_LE(fs::file_size(file), 500U);
+  audit.tick();  // too early
+  EXPECT_LE(fs::file_size(file), 500U);
+  audit.write({{"event", "refused"}, {"user", "alice"}});
+  audit.tick(true);
+  std::vector<nlohmann::json> lines;
+  std::ifstream log(file);
+  for (std::string line; std::getline(log, line);) lines.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_FALSE(lines[0].contains("count"));
+  EXPECT_EQ(lines[1].at("user"), "alice");
+  EXPECT_EQ(lines[2].at("count"), 999);
+}
+
 TEST(KeyLimits, BuffersKeepWithinBoth) {
   const UserLimits user{.connections = 100, .memory = 100 * 65536};
   EXPECT_EQ(KeyLimits{}.buffer(user), 65536U);
@@ -173,7 +194,8 @@ TEST(ServiceRequest, IsReadAsItWasWritten) {
 TEST(ServiceMetrics, SumsWhatIsGone) {
   UserCounts now{2, 5, 100, 1, 0.5, {{"a-1", {4, 30, 1, 0.5}}}};
   UserCounts past{7, 7, 11, 2, 0.25, {{"a-1", {9, 3, 0, 0}}}};
-  const std::string text = service_metrics({{"a", now}}, {{"a", past}, {"b", past}}, 9);
+  const std::string text =
+      service_metrics({{"a", now}}, {{"a", past}, {"b", past}}, 9, {{"service", {3, 4}}});
   EXPECT_NE(text.find("isthmus_service_bytes_total{user=\"a\"} 111\n"), std::string::npos) << text;
   EXPECT_NE(text.find("isthmus_service_jobs{user=\"a\"} 2\n"), std::string::npos);
   for (const char* line : {"key_connections{user=\"a\",key=\"a-1\"} 4\n",
@@ -181,6 +203,8 @@ TEST(ServiceMetrics, SumsWhatIsGone) {
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
   }
   EXPECT_NE(text.find("isthmus_service_strangers_total 9\n"), std::string::npos);
+  EXPECT_NE(text.find("isthmus_door_refused_total{door=\"service\"} 3\n"), std::string::npos);
+  EXPECT_NE(text.find("isthmus_door_dropped_total{door=\"service\"} 4\n"), std::string::npos);
 }
 
 }  // namespace

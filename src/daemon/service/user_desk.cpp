@@ -167,6 +167,7 @@ void UserDesk::learn(UserTerms terms) {
 
 UserCounts UserDesk::counts() const {
   UserCounts counts{jobs_.size(), connections_.size(), bytes_, refused_, bucket_.waited().count()};
+  counts.dropped = strangers_.turned_away().dropped;
   for (const auto& [key, of] : shares_) {
     counts.keys[key] = {of->connections, of->bytes, of->refused, of->bucket.waited().count()};
   }
@@ -254,8 +255,10 @@ asio::awaitable<void> UserDesk::hear(std::shared_ptr<Socket> raw, ConnectionPtr 
     }
   } catch (const std::exception& error) {
     mine->count_refused();
-    audit_(
-        {{"event", "refused"}, {"from", mine->from}, {"key", opening.key}, {"why", error.what()}});
+    nlohmann::json event{
+        {"event", "refused"}, {"from", mine->from}, {"key", opening.key}, {"why", error.what()}};
+    if (!connections_.contains(mine.get())) event["proved"] = false;
+    audit_(std::move(event));
   }
 }
 

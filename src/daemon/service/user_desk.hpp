@@ -50,6 +50,7 @@ struct UserCounts {
   std::uint64_t refused = 0;
   double throttled = 0;  ///< seconds that connections have waited for the rate
   std::map<std::string, KeyCounts> keys{};
+  std::uint64_t dropped = 0;  ///< before they had proved to be the user's
   bool operator==(const UserCounts&) const = default;
 };
 

@@ -67,7 +67,8 @@ UserWorker::UserWorker(asio::io_context& io, std::string user, const std::string
                    message.value("bytes", std::uint64_t{0}),
                    message.value("refused", std::uint64_t{0}),
                    message.value("throttled", 0.0),
-                   key_counts(message.value("keys", json::object()))};
+                   key_counts(message.value("keys", json::object())),
+                   message.value("dropped", std::uint64_t{0})};
         received_ = message.value("received", std::uint64_t{0});
       },
       [this] { events_.gone(); });

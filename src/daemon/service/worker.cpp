@@ -108,6 +108,7 @@ class Worker {
                                         {"refused", now.refused},
                                         {"throttled", now.throttled},
                                         {"keys", of_keys(now)},
+                                        {"dropped", now.dropped},
                                         {"received", received_}});
       if (sent) {
         told_ = now;
