@@ -43,8 +43,8 @@ def prepare() -> None:
 
 
 class _Patient(io.RawIOBase):
-    """Standard error, also once nobody reads it: a terminal that has been closed, a pipe. What is
-    said then is dropped, and the command goes on to its end and its own exit status."""
+    """Standard error, also once nobody reads it: a terminal that has been closed, a pipe. It
+    drops the text then, and the command goes on to its own exit status."""
 
     @classmethod
     def of(cls, stream: TextIO) -> TextIO:

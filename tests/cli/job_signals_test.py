@@ -56,7 +56,7 @@ def test_signals_end_everything(pair, number):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_is_the_status_where_the_terminal_is_gone(pair, number):
-    """Nobody reads what is said, and writing it is an error."""
+    """Writing to standard error fails then."""
     master, terminal = pty.openpty()
     with started(pair(UP, RUNNING), stderr=terminal) as running:
         os.close(terminal)

@@ -154,7 +154,7 @@ def _alive(folder: Path) -> bool:
 
 def find(wanted: str | None, *, to_change: bool = False) -> Lab:
     """The lab that is meant: by its id or how that begins, else the one around this process, else
-    the only one. From outside, `to_change` wants its name: somebody else may have started it."""
+    the only one. Outside of labs `to_change` needs a name: somebody else may own the only one."""
     inside = os.environ.get("ISTHMUS_LAB")
     if wanted is None and inside:
         return Lab(Path(inside))

@@ -36,7 +36,7 @@ def _bases() -> list[Path]:
 
 
 def folders() -> list[Path]:
-    """Where runs are looked for: folders that only this user can have filled."""
+    """Folders that only this user can have filled. Runs are looked for there."""
     if named := os.environ.get("ISTHMUS_RUNS"):
         there = [Path(named)]
     else:
@@ -58,7 +58,7 @@ def own_folder() -> Path:
     OSError where there is none."""
     if named := os.environ.get("ISTHMUS_RUNS"):
         return _made(Path(named))
-    trouble = OSError("there is no folder for sockets")
+    trouble = OSError("no folder can hold a socket")
     for base in _bases():
         try:
             return _made(base / _name())
