@@ -28,7 +28,7 @@ void remove_all_and_end(int number) {
   raise(number);  // SA_RESETHAND: this time it ends the process
 }
 
-// Where the program has no handler. Again for each file: it may have had one for a while.
+// Leaves the program's own handler alone. Called for each file, since that may have gone.
 void take_over(int number) {
   struct sigaction now {};
   if (sigaction(number, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) != 0 ||

@@ -6,11 +6,11 @@
 
 namespace isthmus::file {
 
-/// Beyond so many at a time a process removes none when a signal ends it.
+/// A signal removes at most this many files of a process.
 inline constexpr std::size_t kMostLeftovers = 256;
 
-/// From construction to destruction, SIGTERM, SIGINT and SIGHUP remove the file at `path` before
-/// they end the process. The program's own handlers of these signals stay, and so do the files.
+/// While this object lives, SIGTERM, SIGINT and SIGHUP remove the file at `path` before they end
+/// the process. The program's own handlers of these signals stay, and so do the files.
 class Leftover {
  public:
   explicit Leftover(std::string path);

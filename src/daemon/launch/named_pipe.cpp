@@ -30,7 +30,7 @@ NamedPipe make_named_pipe(const std::string& path) {
 FileDescriptor open_by_name(const std::string& name) {
   const std::size_t colon = name.find(':');
   const std::string path = name.substr(colon + 1);
-  // All may have been written already: then there is no writer, who would be waited for.
+  // The writer may have ended already. Without O_NONBLOCK open would wait for another.
   FileDescriptor opened(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   const int error = errno;
   struct stat found {};

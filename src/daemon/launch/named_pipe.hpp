@@ -12,8 +12,8 @@ struct NamedPipe {
   std::string name;  ///< for open_by_name
 };
 
-/// Makes a pipe at `path`, in a folder of this user's alone. By /proc/PID/fd no other process could
-/// open it, since agents hide what they have there. Throws Failure.
+/// Makes a pipe at `path`, in a folder of this user's alone. Other processes cannot open it
+/// by /proc/PID/fd, since agents hide that. Throws Failure.
 NamedPipe make_named_pipe(const std::string& path);
 
 /// Opens the read end while its owner holds it. Throws Failure when that is not this pipe, or not
