@@ -274,6 +274,8 @@ class Agent:
             setup = troubles.end_of_setup(self._stderr)  # the line is not quoted below
             if trouble := troubles.before_hello(self.target, status, setup):
                 return trouble.sentence, trouble.remedy
+        if status < 0 and self.target:
+            return f"the ssh of this launcher was killed by {signal_name(-status)}", ""
         if status < 0:
             return f"the agent was killed by {signal_name(-status)}", ""
         return f"the agent ended by itself with status {status}", ""

@@ -3,11 +3,18 @@
 Names and arguments hold any bytes, and Python has those that are not UTF-8 as lone surrogates.
 """
 
+from __future__ import annotations
+
 import codecs
 import io
 import locale
 import os
+import select
 import sys
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 
 def _as_they_were(error: UnicodeError) -> tuple[str | bytes, int]:
@@ -32,6 +39,39 @@ def prepare() -> None:
             continue  # a caller's own
         of_locale = encoding if sys.flags.utf8_mode and _is_known(encoding) else None
         stream.reconfigure(encoding=of_locale, errors="isthmus.streams")
+    sys.stderr = _Patient.of(sys.stderr)
+
+
+class _Patient(io.RawIOBase):
+    """Standard error, also once nobody reads it: a terminal that has been closed, a pipe. It
+    drops the text then, and the command goes on to its own exit status."""
+
+    @classmethod
+    def of(cls, stream: TextIO) -> TextIO:
+        if not isinstance(stream, io.TextIOWrapper):
+            return stream
+        return io.TextIOWrapper(
+            io.BufferedWriter(cls()), stream.encoding, stream.errors, line_buffering=True
+        )
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return 2
+
+    def isatty(self) -> bool:
+        return os.isatty(2)
+
+    def write(self, data: Buffer) -> int:
+        view = memoryview(data)
+        try:
+            return os.write(2, view)
+        except BlockingIOError:
+            select.select([], [2], [])
+            return 0
+        except OSError:
+            return len(view)
 
 
 def _replace_closed() -> None:

@@ -1,10 +1,12 @@
 #include <fcntl.h>
 #include <malloc.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <string_view>
@@ -38,6 +40,14 @@ void keep_memory() {
   isthmus::core::keep_frame_memory(kKept);
 }
 
+// Secrets live in this process: no core dump shows them, and no other process of this user reads
+// them. Sanitizers trace their own process.
+void hide_memory() {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  if (std::getenv("ISTHMUS_DEBUGGABLE") == nullptr) ::prctl(PR_SET_DUMPABLE, 0);
+#endif
+}
+
 // The control stream moves away from 0 and 1, so that nothing that reads or prints by accident
 // can disturb it.
 int serve(bool gateways_only) {
@@ -50,6 +60,7 @@ int serve(bool gateways_only) {
     return 2;
   }
   std::signal(SIGPIPE, SIG_IGN);
+  hide_memory();
   raise_open_files();
   keep_memory();
   options.self = own_path();
@@ -73,7 +84,9 @@ int main(int argc, char** argv) {
       "                    this program, in ../" ISTHMUS_LIBDIR_BELOW_PREFIX
       ")\n"
       "  XDG_RUNTIME_DIR   where the private folder of each job is made (default: /tmp, else\n"
-      "                    TMPDIR, else /dev/shm)\n");
+      "                    TMPDIR, else /dev/shm)\n"
+      "  ISTHMUS_DEBUGGABLE  set: debuggers and core dumps see the memory of agents, gateways\n"
+      "                    and services, with their secrets\n");
 
   const CLI::App* agent = app.add_subcommand(
       "agent",
@@ -158,12 +171,18 @@ int main(int argc, char** argv) {
   if (agent->parsed()) return serve(false);
   if (gateway->parsed()) return serve(true);
   if (exec->parsed()) return run_exec(exec_options);
-  if (service->parsed()) return run_service(config, own_path());
+  if (service->parsed()) {
+    hide_memory();
+    return run_service(config, own_path());
+  }
   if (add->parsed()) return add_service_key(folder, user, out, limits);
   if (limit->parsed()) return limit_service_key(folder, user, limits);
   if (list->parsed()) return list_service_keys(folder);
   if (revoke->parsed()) return revoke_service_key(folder, user);
-  if (of_user->parsed()) return run_service_worker();
+  if (of_user->parsed()) {
+    hide_memory();
+    return run_service_worker();
+  }
   if (estimates->parsed()) {
     return isthmus::coll::run_estimates(std::cin, std::cout, std::cerr);
   }

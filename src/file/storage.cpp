@@ -152,7 +152,7 @@ namespace {
 template <class Use>
 void with_number(const std::string& path, Use&& use) {
   const std::string doing = "cannot keep the shared file pointer in " + path;
-  const Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  const Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (file.get() < 0) fail(doing, errno);
   struct flock whole = range(F_WRLCK, 0, 0);
   while (fcntl(file.get(), F_OFD_SETLKW, &whole) != 0) {

@@ -10,6 +10,8 @@
 #include <span>
 #include <string>
 
+#include "file/leftover.hpp"
+
 namespace isthmus::file {
 
 class Storage {
@@ -44,7 +46,8 @@ void remove_file(const std::string& path);
 /// A number that all who open the file share, in a small file of its own; absent means 0.
 class SharedNumber {
  public:
-  explicit SharedNumber(std::string path) : path_(std::move(path)) {}
+  explicit SharedNumber(std::string path)
+      : path_(std::move(path)), leftover_(std::make_shared<Leftover>(path_)) {}
   /// Adds and returns what was there. Waits for others that are at it, for microseconds.
   std::int64_t add(std::int64_t value) const;
   void set(std::int64_t value) const;
@@ -52,6 +55,7 @@ class SharedNumber {
 
  private:
   std::string path_;
+  std::shared_ptr<const Leftover> leftover_;
 };
 
 }  // namespace isthmus::file

@@ -5,7 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from parts import JobKeys, Meeting
 
+from isthmus.queues.door import Policy
 from isthmus.version import VERSION
 
 FAKE = Path(__file__).with_name("fake_agent.py")
@@ -90,3 +92,21 @@ def pair(grid: FakeGrid):
         return grid
 
     return make
+
+
+@pytest.fixture(scope="module")
+def key():
+    return JobKeys()
+
+
+@pytest.fixture
+def meet(key):
+    made = []
+
+    def start(hold=None, wait=None, **over):
+        made.append(Meeting(key, Policy(hold, wait), over))
+        return made[-1]
+
+    yield start
+    for meeting in made:
+        meeting.end()

@@ -186,6 +186,16 @@ def test_agent_that_is_killed(pair):
     check(done, 1, "cluster west: the agent was killed by SIGKILL")
 
 
+def test_ssh_that_is_killed(grid, tmp_path):
+    """It stands in for the agent only here: what happens there is not known."""
+    ssh = tmp_path / "ssh"
+    ssh.write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift 2\nexec sh -c "$*"\n')
+    ssh.chmod(0o755)
+    grid.cluster("east", 'host = "there"', **spawned({"kill_self": 9}))
+    done = grid.run("-n", "1", "x", env={"ISTHMUS_SSH": str(ssh)})
+    check(done, 1, "cluster east on there: the ssh of this launcher was killed by SIGKILL")
+
+
 def test_agent_that_dies_in_the_middle_of_a_payload(pair):
     raw = {"raw": '{"op": "output", "fd": 1, "n": 100}\nhalf'}
     done = pair(spawned(raw, {"die": 1}), RUNNING).run("-n", "2", "x")

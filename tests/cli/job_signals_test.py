@@ -1,6 +1,7 @@
 """Time limits and signals of a run."""
 
 import os
+import pty
 import signal
 import subprocess
 from pathlib import Path
@@ -32,14 +33,8 @@ def test_timeout_holds_while_agents_start(pair):
 
 def started(grid, **keys):
     """A run whose ranks are up."""
-    running = Running(
-        grid.command("-n", "2", "x"),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        **keys,
-    )
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    running = Running(grid.command("-n", "2", "x"), text=True, **(pipes | keys))
     assert running.stdout.readline() == "up\n"
     return running
 
@@ -57,6 +52,18 @@ def test_signals_end_everything(pair, number):
     assert err == f"isthmus: {number.name}: ended everything\n"
     for install in grid.installs.values():
         assert "kill" in [m["op"] for m in install.heard]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_is_the_status_where_the_terminal_is_gone(pair, number):
+    """Writing to standard error fails then."""
+    master, terminal = pty.openpty()
+    with started(pair(UP, RUNNING), stderr=terminal) as running:
+        os.close(terminal)
+        os.close(master)
+        running.send_signal(number)
+        running.communicate(timeout=240)
+    assert running.returncode == 128 + number
 
 
 def test_nobody_says_where_it_is(pair):

@@ -2,103 +2,17 @@
 
 import asyncio
 import json
-import re
 import socket
-import stat
 import subprocess
-import sys
-import threading
-from pathlib import Path
 
 import pytest
+from parts import LONG, fake_isthmusd, join, submit
 from waiting import with_enough_time
 
 from isthmus import grid as grids
 from isthmus.errors import RunError, UsageError
-from isthmus.queues import commands, joiner, keys, place, schedulers, scripts, times
-from isthmus.queues.door import Door, GatheringError, Guest, Policy
-
-LONG = 240  # seconds: of whatever ends by itself
-
-
-@pytest.fixture(scope="module")
-def key(tmp_path_factory):
-    return make_key(tmp_path_factory.mktemp("key") / "key.pem")
-
-
-def make_key(file: Path) -> Path:
-    file.touch(0o600)
-    file.write_text(keys.make_key())
-    return file
-
-
-class Meeting:
-    """A door for clusters east and west, in a loop of its own in a thread."""
-
-    def __init__(self, key: Path, policy: Policy, over: dict[str, str]) -> None:
-        self.said: list[str] = []
-        self.listening = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listening.getsockname()[1]
-        self.result: object = None
-        self.here = threading.Event()
-        self._thread = threading.Thread(target=self._run, args=(key, policy, over))
-        self._thread.start()
-
-    def _run(self, key: Path, policy: Policy, over: dict[str, str]) -> None:
-        async def ask(cluster: str) -> str:
-            return over.get(cluster, "")
-
-        def say(sentence: str) -> None:
-            self.said.append(sentence)
-            self.here.set()
-
-        async def gather() -> None:
-            door = Door(["east", "west"], keys.server_context(key), policy, say, ask)
-            await door.open(self.listening)
-            try:
-                arrivals = await door.gather()
-                self.result = sorted(arrivals)
-                for arrival in arrivals.values():
-                    arrival.close()
-            except GatheringError as error:
-                self.result = error.sentence
-            door.close()
-
-        asyncio.run(gather())
-
-    def end(self) -> object:
-        self._thread.join(LONG)
-        assert not self._thread.is_alive()
-        return self.result
-
-
-@pytest.fixture
-def meet(key):
-    made = []
-
-    def start(hold=None, wait=None, **over):
-        made.append(Meeting(key, Policy(hold, wait), over))
-        return made[-1]
-
-    yield start
-    for meeting in made:
-        meeting.end()
-
-
-def fake_isthmusd(folder: Path) -> Path:
-    """Repeats what it is told, until its input ends."""
-    program = folder / "isthmusd"
-    program.write_text("#!/bin/sh\nexec cat\n")
-    program.chmod(0o755)
-    return program
-
-
-def join(meeting, key, folder, cluster, *more):
-    words = ["--key", str(key), "--to", f"127.0.0.1:{meeting.port}", "--cluster", cluster]
-    return subprocess.Popen(
-        [sys.executable, joiner.__file__, *words, "--isthmusd", fake_isthmusd(folder), *more],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+from isthmus.queues import commands, joiner, place, schedulers, scripts, times
+from isthmus.queues.door import Door, Guest, Policy
 
 
 def test_all_come(meet, key, tmp_path):
@@ -109,6 +23,7 @@ def test_all_come(meet, key, tmp_path):
         assert part.communicate(timeout=LONG)[1].count("\n") <= 1
         assert part.returncode == 0
     assert len(meeting.said) == 2
+    assert not list(tmp_path.glob("*.pem")), "keys that open nothing any more"
 
 
 def test_nobody_is_told_to_wait_for_nobody(key):
@@ -122,57 +37,10 @@ def test_nobody_is_told_to_wait_for_nobody(key):
     async def runs(cluster: str) -> str:
         return ""
 
-    door = Door(["east"], keys.server_context(key), Policy(None, None), told.append, runs)
+    door = Door(["east"], key.lock, Policy(None, None), told.append, runs)
     door.guests["east"] = Guest(Told(), {}, 0.0)
     asyncio.run(door._ask())
     assert told == []
-
-
-def test_another_key_is_refused(meet, key, tmp_path):
-    other = make_key(tmp_path / "other.pem")
-
-    def run(seconds):
-        meeting = meet(wait=seconds)
-        part = join(meeting, other, tmp_path, "east", "--reach", "0")
-        return part.communicate(timeout=LONG)[1], part.returncode, meeting.end()
-
-    said, status, ended = with_enough_time(run, lambda got: "key" in got[0] or "gone" in got[0], 3)
-    assert status == 1
-    assert "key" in said or "gone away" in said
-    assert " s, clusters east and west not there yet, and --wait allows no more" in ended
-
-
-def test_others_must_not_read_the_key(meet, key, tmp_path, capsys):
-    open_key = tmp_path / "open.pem"
-    open_key.write_text(key.read_text())
-    open_key.chmod(0o644)
-    words = ["--key", str(open_key), "--to", "127.0.0.1:1", "--cluster", "east"]
-    assert joiner.main(words) == 1
-    assert f"chmod 600 {open_key}" in capsys.readouterr().err
-    assert stat.S_IMODE(key.stat().st_mode) == 0o600
-
-
-def test_who_is_not_of_the_job_is_told(meet, key, tmp_path):
-    def run(seconds):
-        part = join(meet(wait=seconds), key, tmp_path, "north")
-        return part.communicate(timeout=LONG)[1], part.returncode
-
-    said, status = with_enough_time(run, lambda got: "north" in got[0], 3)
-    assert "this job has no cluster 'north'" in said
-    assert status == 1
-
-
-def test_nobody_comes_twice(meet, key, tmp_path):
-    def run(seconds):
-        meeting = meet(wait=seconds)
-        first = join(meeting, key, tmp_path, "east")
-        meeting.here.wait(seconds)
-        second = join(meeting, key, tmp_path, "east")
-        return [part.communicate(timeout=LONG)[1] for part in (first, second)]
-
-    first, second = with_enough_time(run, lambda said: "already" in said[1], 5)
-    assert "cluster east is there already" in second
-    assert re.search(r"the job has ended: after \d+ s, cluster west not there yet", first)
 
 
 def test_who_has_waited_long_enough_is_given_back(meet, key, tmp_path):
@@ -183,6 +51,7 @@ def test_who_has_waited_long_enough_is_given_back(meet, key, tmp_path):
         part.communicate(timeout=LONG)
         assert part.returncode == 0
         assert (tmp_path / "requeued").exists()
+        assert list(tmp_path.glob("east-*.pem")), "the key, for the next time"
         late = [join(meeting, key, tmp_path, name) for name in ("east", "west")]
         ended = meeting.end()
         for part in late:
@@ -197,12 +66,14 @@ def test_a_part_that_will_never_come(meet, key, tmp_path):
     part = join(meeting, key, tmp_path, "east")
     assert meeting.end() == "cluster west: Slurm says that its job 7 is CANCELLED"
     assert "its job 7 is CANCELLED" in part.communicate(timeout=LONG)[1]
+    assert not list(tmp_path.glob("*.pem"))
 
 
 def test_nobody_listens(key, capsys, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-    words = ["--key", str(key), "--to", f"127.0.0.1:{port}", "--cluster", "east", "--reach", "0"]
+    file = key.file(tmp_path, "east")
+    words = ["--key", str(file), "--to", f"127.0.0.1:{port}", "--reach", "0"]
     assert joiner.main([*words, "--isthmusd", str(fake_isthmusd(tmp_path))]) == 1
     assert "orchestrator is not reached" in capsys.readouterr().err
 
@@ -311,13 +182,6 @@ def test_a_wrong_template(tmp_path, text, what):
     with pytest.raises(UsageError) as error:
         schedulers.of_template(file)
     assert what in str(error.value)
-
-
-def submit(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "isthmus", "submit", *map(str, words)],
-        capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
-    )  # fmt: skip
 
 
 def test_a_cluster_without_a_queue(tmp_path):

@@ -217,6 +217,20 @@ ANSWER = {
 }
 
 
+def test_a_folder_that_another_has_taken_keeps_no_run_away(monkeypatch, tmp_path):
+    """Its name in /tmp is known to all users of the host."""
+    monkeypatch.delenv("ISTHMUS_RUNS", raising=False)
+    monkeypatch.setattr(runs, "_bases", lambda: [tmp_path])
+    taken = tmp_path / f"isthmus-runs-{os.getuid()}"
+    taken.mkdir()
+    taken.chmod(0o777)
+    own = runs.own_folder()
+    assert own != taken
+    assert runs.is_private(own)
+    assert runs.own_folder() == own
+    assert runs.folders() == [own]
+
+
 def test_rates_come_of_two_looks():
     first = sight.read({**ANSWER, "time": 10, "links": [link(0, 3)]})
     assert first.traffic[0].rate is None

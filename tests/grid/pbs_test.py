@@ -144,6 +144,7 @@ def test_two_jobs_meet(pbs: Pbs, mixed):
     assert (done.returncode, sorted(done.stdout.splitlines())) == (0, WORLD), done.stderr
     eventually(pbs.all_over, "the end of both jobs")
     assert f"cluster east: PBS job {pbs.jobs('east')[0]}" in pbs.isthmus("jobs").stdout
+    assert not list(pbs.folder.rglob("*.pem")), "keys of a job that has ended"
 
 
 def test_one_waits_and_is_given_back(pbs: Pbs, mixed):
@@ -170,6 +171,7 @@ def test_one_that_was_given_back_is_cancelled(pbs: Pbs, mixed):
     eventually(lambda: len(pbs.jobs("east")) > 1, "another job of the east")
     assert "143" in pbs.isthmus("cancel", job.name).stdout
     eventually(pbs.all_over, "the end of all jobs")
+    assert not list(pbs.folder.rglob("*.pem")), "keys of a job that has ended"
 
 
 def test_a_queued_part_is_deleted(pbs: Pbs, mixed):

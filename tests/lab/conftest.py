@@ -91,6 +91,10 @@ class StandingLab:
     def exec(self, *command: object, timeout: float = 240) -> subprocess.CompletedProcess[str]:
         return self.labs("exec", "--lab", self.id, "--", *command, timeout=timeout)
 
+    def ask(self, command: str, *words: object, **env: str) -> subprocess.CompletedProcess[str]:
+        """`isthmus lab COMMAND` about this lab, from outside."""
+        return self.labs(command, "--lab", self.id, *words, **env)
+
     def python(self, program: str, *arguments: object) -> object:
         """Runs a program inside that prints JSON."""
         done = self.exec(sys.executable, "-c", program, *arguments)

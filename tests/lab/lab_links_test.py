@@ -23,8 +23,8 @@ print(json.dumps(rtt if name == target else None))
 def hablot(standing):
     lab = standing("hablot", "--nodes", "1")
     yield lab
-    lab.labs("set", "all", "delay=5.8ms", "rate=1 Gbit/s", "loss=0", "jitter=0ms")
-    lab.labs("restore", "all")
+    lab.ask("set", "all", "delay=5.8ms", "rate=1 Gbit/s", "loss=0", "jitter=0ms")
+    lab.ask("restore", "all")
 
 
 def dropped(lab):
@@ -38,16 +38,16 @@ def test_the_delay_is_never_shorter(hablot):
 
 
 def test_a_cut_and_a_restored_link(hablot):
-    assert hablot.labs("cut", "a-b").returncode == 0
+    assert hablot.ask("cut", "a-b").returncode == 0
     assert hablot.python(CONNECT, "a1", "b1", 1) is None
     assert hablot.python(CONNECT, "a1", "a0", 10) is not None
-    assert hablot.labs("restore", "a-b").returncode == 0
+    assert hablot.ask("restore", "a-b").returncode == 0
     assert hablot.python(CONNECT, "a1", "b1", 10) is not None
 
 
 def test_one_direction_is_cut(hablot):
     before = dropped(hablot)
-    assert hablot.labs("cut", "b>a").returncode == 0
+    assert hablot.ask("cut", "b>a").returncode == 0
     assert hablot.python(CONNECT, "a1", "b1", 1) is None
     after = dropped(hablot)
     assert after["ab"] == before["ab"]
@@ -55,7 +55,7 @@ def test_one_direction_is_cut(hablot):
 
 
 def test_settings_change_while_it_runs(hablot):
-    done = hablot.labs("set", "a-b", "delay=100ms", "loss=0.5%", "queue=1 MB", "jitter=1 ms")
+    done = hablot.ask("set", "a-b", "delay=100ms", "loss=0.5%", "queue=1 MB", "jitter=1 ms")
     assert done.returncode == 0, done.stderr
     assert hablot.python(CONNECT, "a1", "b1", 30) >= 0.2
     state = json.loads(hablot.labs("stats", "--json").stdout)["a-b"]["ba"]["settings"]
@@ -88,12 +88,12 @@ def test_traffic_is_told_by_milliseconds(hablot):
     ],
 )
 def test_wrong_settings(hablot, words, said):
-    done = hablot.labs("set", *words)
+    done = hablot.ask("set", *words)
     assert done.returncode == 2
     assert said in done.stderr
 
 
 def test_exec_and_shell_join_a_lab_that_runs(hablot):
-    assert hablot.labs("exec", "--on", "b1", "--", "hostname").stdout == "b1\n"
-    assert hablot.labs("shell", "--on", "a1", SHELL="/bin/hostname").stdout == "a1\n"
-    assert hablot.labs("exec", "--", "sh", "-c", "exit 9").returncode == 9
+    assert hablot.ask("exec", "--on", "b1", "--", "hostname").stdout == "b1\n"
+    assert hablot.ask("shell", "--on", "a1", SHELL="/bin/hostname").stdout == "a1\n"
+    assert hablot.ask("exec", "--", "sh", "-c", "exit 9").returncode == 9

@@ -56,7 +56,7 @@ class Queues:
         self.on(site, "sh", "-c", f'{rests}; [ -z "$jobs" ] || {busy} || {loop}')
 
     def show(self, job: Path) -> None:
-        files = (p for p in job.iterdir() if p.is_file() and p.name != "key.pem")
+        files = (p for p in job.iterdir() if p.is_file() and p.suffix not in (".pem", ".submit"))
         print(*(f"{p.name}: {p.read_text()}" for p in files), sep="\n")
         print(*(f"{p.name}: {p.read_text()}" for p in (self.folder / "home").rglob("*.out")))
         for site in "ab":

@@ -153,7 +153,7 @@ def shell(
         _finish(supervise.run_lab(network, lambda _, made: _execute(made, on, words)))
     if nodes is not None or zippers is not None or changes:
         raise UsageError("--nodes, --zippers and --set are for a new lab: name its testbed")
-    found = registry.find(lab)
+    found = registry.find(lab, to_change=True)
     _known_node(model_of(found), on)
     _finish(_join(found, on, words))
 
@@ -167,7 +167,7 @@ def exec_(
     lab: LabId = None,
 ) -> None:
     """Run a command in a lab that runs already."""
-    found = registry.find(lab)
+    found = registry.find(lab, to_change=True)
     _known_node(model_of(found), on)
     _finish(_join(found, on, command))
 

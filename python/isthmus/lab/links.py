@@ -15,7 +15,12 @@ from isthmus.lab.network import Network, work_out
 from isthmus.lab.registry import Lab
 
 LabId = Annotated[
-    str | None, typer.Option("--lab", metavar="ID", help="Which lab, where several run.")
+    str | None,
+    typer.Option(
+        "--lab",
+        metavar="ID",
+        help="Which lab. Commands that change one, or run in one, need it outside of labs.",
+    ),
 ]
 LinkName = Annotated[
     str, typer.Argument(metavar="LINK", help="A WAN link: a-b; one way: 'a>b'; all: 'all'.")
@@ -30,7 +35,7 @@ def model_of(lab: Lab) -> Network:
 
 
 def _change(lab: str | None, link: str, to: dict[str, object]) -> None:
-    found = registry.find(lab)
+    found = registry.find(lab, to_change=True)
     for name, way in ways_of(model_of(found), link):
         wan.ask(found, name, op="set", link={way: to})
 

@@ -8,6 +8,7 @@ import contextlib
 import os
 import secrets
 import shutil
+import stat
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,8 +80,7 @@ def create(testbed: str) -> tuple[Lab, int]:
     folder = home() / f"{testbed}-{secrets.token_hex(3)}"
     try:
         home().mkdir(mode=0o700, exist_ok=True)
-        if home().stat().st_uid != os.geteuid():
-            raise RunError(f"{home()} belongs to another user", "Set ISTHMUS_LAB_HOME to a folder.")
+        _check_home()
         folder.mkdir(mode=0o700)
         for name in ("ns", "bin", "shm"):
             (folder / name).mkdir()
@@ -95,6 +95,26 @@ def create(testbed: str) -> tuple[Lab, int]:
     return Lab(folder), lock
 
 
+def _check_home() -> None:
+    """RunError where another user may have put something there: labs are entered, and removed, by
+    what stands in their folders."""
+    try:
+        about = home().lstat()
+    except OSError:
+        return  # whoever needs it says so
+    if stat.S_ISLNK(about.st_mode):
+        wrong = "is a symbolic link"
+    elif about.st_uid != os.geteuid():
+        wrong = "belongs to another user"
+    elif about.st_mode & 0o022:
+        wrong = "may be written to by other users"
+    else:
+        return
+    raise RunError(
+        f"{home()}, where labs are, {wrong}", "Set ISTHMUS_LAB_HOME to a folder of your own."
+    )
+
+
 def remove(lab: Lab) -> None:
     """Of a lab whose processes are gone."""
     shutil.rmtree(lab.folder, ignore_errors=True)
@@ -106,6 +126,7 @@ def remove(lab: Lab) -> None:
 def sweep() -> list[Lab]:
     """Removes what killed labs left; the labs that run."""
     running = []
+    _check_home()
     try:
         folders = sorted(home().glob("*/")) if home().is_dir() else []
     except OSError as error:
@@ -131,19 +152,20 @@ def _alive(folder: Path) -> bool:
         return False
 
 
-def find(wanted: str | None) -> Lab:
+def find(wanted: str | None, *, to_change: bool = False) -> Lab:
     """The lab that is meant: by its id or how that begins, else the one around this process, else
-    the only one."""
+    the only one. Outside of labs `to_change` needs a name: somebody else may own the only one."""
     inside = os.environ.get("ISTHMUS_LAB")
     if wanted is None and inside:
         return Lab(Path(inside))
     running = [lab for lab in sweep() if "testbed" in lab.facts()]
     matching = [lab for lab in running if wanted is None or lab.id.startswith(wanted)]
-    if len(matching) == 1:
+    if len(matching) == 1 and (wanted or not to_change):
         return matching[0]
     if not running:
         raise UsageError("no lab runs", "Start one: isthmus lab run TESTBED -- COMMAND")
     names = listing(lab.id for lab in running)
     if not matching:
         raise UsageError(f"no lab '{wanted}' runs; there are {names}")
-    raise UsageError(f"several labs run: {names}", "Say which with --lab.")
+    count = "several labs run" if len(running) > 1 else "a lab runs"
+    raise UsageError(f"no lab is named; {count}: {names}", "Say which with --lab.")

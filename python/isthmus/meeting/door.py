@@ -3,12 +3,9 @@ TLS shows a certificate that the name of each MPI port vouches for."""
 
 import asyncio
 import contextlib
-import hashlib
 import json
 import socket
 import ssl
-import tempfile
-from pathlib import Path
 
 from isthmus import hostport
 from isthmus.doors.admission import Origin
@@ -18,16 +15,12 @@ from isthmus.meeting import calls
 from isthmus.meeting.calls import LAUNCHER, Service
 from isthmus.meeting.portname import PortName, place_of
 from isthmus.meeting.wire import MOST_LINE
-from isthmus.queues.keys import make_key
+from isthmus.queues.keys import make_key, mark_of, server_context
 from isthmus.relay import Voice
 from isthmus.seeing.lookout import Welcome
 
 _BY_SERVICE = "service:"
 _MARK = 32  # hexadecimal digits of a certificate's hash, 128 bits
-
-
-def mark_of(certificate: bytes) -> str:
-    return hashlib.sha256(certificate).hexdigest()[:_MARK]
 
 
 class Door:
@@ -115,7 +108,7 @@ async def dial(port: PortName) -> tuple[asyncio.StreamReader, asyncio.StreamWrit
         host, number = place_of(place)
         reader, writer = await asyncio.open_connection(host, number, ssl=context, limit=MOST_LINE)
     shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
-    if not shown or mark_of(shown) != mark:
+    if not shown or mark_of(shown)[:_MARK] != mark:
         writer.transport.abort()
         raise OSError("another run or program has that port")
     return reader, writer
@@ -138,12 +131,4 @@ def _service(place: str, job: str) -> Service:
 def _credentials() -> tuple[ssl.SSLContext, str]:
     """A certificate for this run alone."""
     key = make_key()
-    begin, end = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
-    certificate = key[key.index(begin) : key.index(end) + len(end)]
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_3
-    with tempfile.TemporaryDirectory() as folder:  # of the user's alone
-        file = Path(folder) / "key.pem"
-        file.write_text(key)
-        context.load_cert_chain(file)
-    return context, mark_of(ssl.PEM_cert_to_DER_cert(certificate))
+    return server_context(key), key.mark[:_MARK]

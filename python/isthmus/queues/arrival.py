@@ -49,6 +49,8 @@ class Arrival:
         self.returncode: int | None = None
         self.pid = 0
         self.exited = asyncio.Event()
+        tls = writer.get_extra_info("ssl_object")
+        self.certificate: bytes | None = tls.getpeercert(binary_form=True) if tls else None
         self.peer = hostport.shown(str((writer.get_extra_info("peername") or ["?"])[0]))
 
     async def read(self) -> Message:

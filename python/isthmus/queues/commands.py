@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -27,8 +27,9 @@ from isthmus.grid import load as load_grid
 from isthmus.joboptions import JobOptions
 from isthmus.plan import Plan, make_plan
 from isthmus.profile.writing import ProfileFile
-from isthmus.queues import joiner, keys, place, scripts, submission
+from isthmus.queues import joiner, place, scripts, submission
 from isthmus.queues.door import Policy
+from isthmus.queues.keys import Lock, make_key, write_private
 from isthmus.queues.options import SubmitOptions
 from isthmus.queues.orchestrator import Orchestrator, detach
 from isthmus.queues.submission import Part
@@ -65,8 +66,11 @@ def submit(run: RunOptions, options: SubmitOptions) -> int:
         return 0
     listening = _listen(host, port)
     to = hostport.join(host, listening.getsockname()[1])
+    door = make_key()
+    keys = {cluster.name: make_key() for cluster in plan.clusters}
     here = _new_place(plan)
-    parts = _hand_out(plan, here, to, length, by_hand=options.by_hand)
+    texts = {cluster: key.of_part(door) for cluster, key in keys.items()}
+    parts = _hand_out(plan, here, texts, to, length, by_hand=options.by_hand)
     here.note(
         "job.json",
         {
@@ -76,7 +80,7 @@ def submit(run: RunOptions, options: SubmitOptions) -> int:
             "submitted": time.time(),
         },
     )
-    orchestrator = _orchestrator(here, plan, parts, run, profile, policy)
+    orchestrator = _orchestrator(here, Lock(door, keys), plan, parts, run, profile, policy)
     sys.stdout.flush()
     pid = detach(orchestrator, here, listening)
     here.note("process.json", {"pid": pid, "host": socket.gethostname()})
@@ -102,29 +106,30 @@ def _show(plan: Plan, to: str, length: float | None) -> None:
 
 
 def _new_place(plan: Plan) -> place.Place:
-    """With a key of its own, and files for the output."""
-    key = keys.make_key()
+    """It has files for the output."""
     here = place.create(plan.job)
-    for file in (here.file("out"), here.file("err"), here.key):
-        file.touch(0o600)
-    here.key.write_text(key)
+    for name in ("out", "err"):
+        here.file(name).touch(0o600)
     return here
 
 
 def _hand_out(
-    plan: Plan, here: place.Place, to: str, length: float | None, *, by_hand: bool
+    plan: Plan,
+    here: place.Place,
+    keys: Mapping[str, str],
+    to: str,
+    length: float | None,
+    *,
+    by_hand: bool,
 ) -> list[Part]:
     """Submits the part of each cluster, or says how it is done by hand. Where one is refused, those
     before it are taken back."""
-    key = here.key.read_text()
     parts: list[Part] = []
     for cluster in plan.clusters:
         part, script = _prepared(plan, cluster.name, cluster.spec, here, to, length)
-        bundle = part.bundle(script, key)
+        bundle = part.bundle(script, keys[cluster.name])
         if by_hand:
-            file = here.file(f"{cluster.name}.submit")
-            file.touch(0o600)
-            file.write_text(bundle, errors="surrogateescape")
+            file = write_private(here.file(f"{cluster.name}.submit"), bundle)
             there = f"ssh {part.host} sh -s < {file}" if part.host else f"sh {file}"
             print(f"cluster {cluster.name}: {there}")
         else:
@@ -141,6 +146,7 @@ def _hand_out(
 
 def _orchestrator(
     here: place.Place,
+    lock: Lock,
     plan: Plan,
     parts: Sequence[Part],
     run: RunOptions,
@@ -155,7 +161,7 @@ def _orchestrator(
         timeout=run.timeout, wait=None, tag_output=run.tag_output, stats=run.stats,
         metrics=run.metrics, trace=run.trace, stage=run.stage, profile=profile,
     )  # fmt: skip
-    return Orchestrator(here, plan, commands, parts, of_run, policy, Voice(run.verbose))
+    return Orchestrator(here, lock, plan, commands, parts, of_run, policy, Voice(run.verbose))
 
 
 def _meeting_point(text: str | None) -> tuple[str, int]:

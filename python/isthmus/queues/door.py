@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import socket
-import ssl
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from isthmus.agent import MAX_LINE
 from isthmus.doors.doorway import Doorway, Place
 from isthmus.errors import RunError
 from isthmus.queues.arrival import Arrival, ArrivalProtocol, Message, left_of
+from isthmus.queues.keys import Lock
 from isthmus.units import format_time
 
 _HELLO_LIMIT = 20.0  # seconds that a connection has to say who it is
@@ -57,14 +57,14 @@ class Door:
     def __init__(
         self,
         clusters: Sequence[str],
-        context: ssl.SSLContext,
+        lock: Lock,
         policy: Policy,
         say: Callable[[str], None],
         over: Callable[[str], Awaitable[str]],
         moved: Callable[[str, str], None] = lambda cluster, printed: None,
     ) -> None:
         self._clusters = list(clusters)
-        self._context = context
+        self._lock = lock
         self._policy = policy
         self._say = say
         self._over = over
@@ -72,6 +72,7 @@ class Door:
         self.guests: dict[str, Guest] = {}
         self._news = asyncio.Event()
         self._left: set[str] = set()  # have gone again; their schedulers know why
+        self._begun = False
         self._returning: set[str] = set()  # are being given back: nobody knows as which job
         self._tasks: set[asyncio.Task[None]] = set()
         self._doorway: Doorway | None = None
@@ -85,7 +86,7 @@ class Door:
             return ArrivalProtocol(met, MAX_LINE)
 
         self._doorway = Doorway(
-            factory=arrival, context=self._context, say=self._say, tell=self._say
+            factory=arrival, context=self._lock.context, say=self._say, tell=self._say
         )
         self._doorway.listen(listening)
 
@@ -109,15 +110,9 @@ class Door:
         except (RunError, asyncio.TimeoutError):
             arrival.close()
             return
-        cluster = str(said.get("cluster"))
-        if said.get("op") != "join" or cluster not in self._clusters:
-            await arrival.tell(op="no", message=f"this job has no cluster '{cluster}'")
-            arrival.close()
-            return
-        if cluster in self.guests:
-            other = self.guests[cluster].label
-            what = f"cluster {cluster} is there already ({other})"
-            await arrival.tell(op="no", message=what)
+        cluster = self._lock.cluster_of(arrival.certificate) or ""
+        if refused := self._refusal(cluster, said):
+            await arrival.tell(op="no", message=refused)
             arrival.close()
             return
         guest = Guest(arrival, said, time.monotonic())
@@ -130,6 +125,18 @@ class Door:
             del self.guests[cluster]
             self._left.add(cluster)
             self._news.set()
+
+    def _refusal(self, cluster: str, said: Message) -> str:
+        """Why the part with the key of `cluster` may not join; empty where it may."""
+        if said.get("op") != "join" or cluster not in self._clusters:
+            return "this job has no part with that key"
+        if (claimed := said.get("cluster", cluster)) != cluster:
+            return f"this is the key of cluster {cluster}; cluster {claimed} has its own"
+        if self._begun:
+            return "the job has begun already"
+        if cluster in self.guests:
+            return f"cluster {cluster} is there already ({self.guests[cluster].label})"
+        return ""
 
     async def gather(self) -> dict[str, Arrival]:
         """The agents of all clusters, once all are there. GatheringError when a part will never
@@ -154,11 +161,13 @@ class Door:
                     )
         except GatheringError as error:
             for guest in list(self.guests.values()):
-                await guest.arrival.tell(op="no", message=f"the job has ended: {error.sentence}")
+                ended = f"the job has ended: {error.sentence}"
+                await guest.arrival.tell(op="no", message=ended, over=True)
                 guest.arrival.close()
             raise
         self._compare_times()
         here, self.guests = self.guests, {}
+        self._begun = True
         for guest in here.values():
             await guest.arrival.tell(op="go")
         return {cluster: guest.arrival for cluster, guest in here.items()}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -39,34 +40,51 @@ def say(sentence: str) -> None:
     print("isthmus: " + sentence, file=sys.stderr, flush=True)
 
 
-def context(key: str, server: bool) -> ssl.SSLContext:
-    """TLS 1.3 in which both sides show the job's own certificate, and take no other."""
-    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER if server else ssl.PROTOCOL_TLS_CLIENT)
+def context(key: str) -> ssl.SSLContext:
+    """TLS 1.3 in which this end shows its own certificate. That of the door is looked at once it is
+    there: it is known by its mark, and its times are of no importance, since clocks differ."""
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     made.minimum_version = ssl.TLSVersion.TLSv1_3
     made.check_hostname = False
-    made.verify_mode = ssl.CERT_REQUIRED
-    made.load_cert_chain(key)
-    made.load_verify_locations(key)
+    made.verify_mode = ssl.CERT_NONE
+    try:
+        made.load_cert_chain(key)
+    except (OSError, ssl.SSLError) as error:
+        raise JoinError(f"{key} is not the key of a part of a job: {said_of(error)}") from None
     return made
 
 
-def check_key(path: str) -> None:
-    """JoinError unless the file is there and nobody else may read it."""
+def said_of(error: OSError) -> str:
+    """In OpenSSL's words, or the system's."""
+    if isinstance(error, ssl.SSLError):
+        return (error.reason or str(error)).lower().replace("_", " ")
+    return error.strerror or str(error)
+
+
+def door_of(path: str) -> str:
+    """The mark of the job's door, as the file of the part's key says. JoinError unless it is there
+    and nobody else may read it."""
     try:
         mode = Path(path).stat().st_mode
-        Path(path).read_bytes()
-    except OSError as error:
+        text = Path(path).read_text()
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
         raise JoinError(
-            f"cannot read the job's key {path}: {error.strerror}\n"
-            "  It is key.pem in the job's folder, where the job was submitted."
+            f"cannot read the part's key {path}: {why}\n"
+            "  It is CLUSTER.pem in ~/.isthmus-jobs/JOB there, until the job begins or ends."
         ) from None
     if mode & 0o077:
-        raise JoinError(f"others may read the job's key {path}\n  chmod 600 {path}")
+        raise JoinError(f"others may read the part's key {path}\n  chmod 600 {path}")
+    first = text.partition("\n")[0].split()
+    if len(first) != 2 or first[0] != "door":
+        raise JoinError(f"{path} is not the key of a part of a job: it does not begin with 'door'")
+    return first[1]
 
 
 def connect(addresses: list[tuple[str, int]], key: str, limit: float) -> ssl.SSLSocket:
-    """A connection to the first orchestrator that is reached and has the same key."""
-    made = context(key, server=False)
+    """A connection to the first orchestrator that is reached. JoinError where it is another."""
+    door = door_of(key)
+    made = context(key)
     deadline = time.monotonic() + limit
     pause, trouble = FIRST_PAUSE, ""
     while True:
@@ -79,18 +97,26 @@ def connect(addresses: list[tuple[str, int]], key: str, limit: float) -> ssl.SSL
             try:
                 plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
                 plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                return made.wrap_socket(plain)
-            except ssl.SSLEOFError:  # it had too many connections
+                stream = made.wrap_socket(plain)
+            except ssl.SSLEOFError:
                 plain.close()
                 trouble = f"{host}:{port} closed the connection during the handshake"
+                continue
             except ssl.SSLError as error:
                 plain.close()
-                raise JoinError(
-                    f"{host}:{port} has another key than this job's: {error.reason or error}"
-                ) from None
+                raise JoinError(f"TLS with {host}:{port} failed: {said_of(error)}") from None
             except OSError as error:
                 plain.close()
                 trouble = f"{host}:{port}: {error.strerror or error}"
+                continue
+            shown = hashlib.sha256(stream.getpeercert(binary_form=True) or b"").hexdigest()
+            if shown == door:
+                return stream
+            stream.close()
+            raise JoinError(
+                f"{host}:{port} is not the orchestrator of this job: its certificate has the mark "
+                f"{shown[:16]}..., the key says {door[:16]}..."
+            )
         if time.monotonic() > deadline:
             raise JoinError(
                 f"the job's orchestrator is not reached: {trouble}\n"
@@ -107,6 +133,11 @@ def read_line(stream: ssl.SSLSocket) -> dict[str, Any]:
     while not line.endswith(b"\n"):
         try:
             piece = stream.recv(1)  # what follows `go` is the agent's
+        except ssl.SSLError as error:
+            raise JoinError(
+                f"the job's orchestrator does not take this key: TLS: {said_of(error)}\n"
+                "  Each job has keys of its own, and each of its clusters has one."
+            ) from None
         except OSError as error:
             raise JoinError(GONE + f": {error}" + LOOK) from None
         if not piece:
@@ -123,16 +154,25 @@ def read_line(stream: ssl.SSLSocket) -> dict[str, Any]:
     return message
 
 
-def wait_for_go(stream: ssl.SSLSocket, requeue: str) -> bool:
+def forget(key: str) -> None:
+    """It has opened the door, or will not any more."""
+    with contextlib.suppress(OSError):
+        Path(key).unlink()
+
+
+def wait_for_go(stream: ssl.SSLSocket, requeue: str, key: str) -> bool:
     """True: all are there. False: this part has been given back to its queue."""
     stream.settimeout(SILENCE_LIMIT)
     while True:
         message = read_line(stream)
         op = message.get("op")
         if op == "go":
+            forget(key)
             stream.settimeout(None)
             return True
         if op == "no":
+            if message.get("over"):
+                forget(key)
             raise JoinError(str(message.get("message", "the orchestrator refused")))
         if op == "requeue":
             say(str(message.get("message", "the other clusters are not there yet")))
@@ -230,7 +270,7 @@ def find_isthmusd(name: str) -> str | None:
 
 
 def join(arguments: argparse.Namespace) -> int:
-    check_key(arguments.key)
+    door_of(arguments.key)
     agent = find_isthmusd(arguments.isthmusd)
     if not agent:
         raise JoinError(
@@ -240,13 +280,14 @@ def join(arguments: argparse.Namespace) -> int:
     stream = connect(addresses_of(arguments.to), arguments.key, arguments.reach)
     hello = {
         "op": "join",
-        "cluster": arguments.cluster,
         "host": socket.gethostname(),
         "batch": arguments.batch,
         "left": seconds_left(arguments.left) if arguments.left else None,
     }
+    if arguments.cluster:
+        hello["cluster"] = arguments.cluster
     stream.sendall(json.dumps(hello).encode() + b"\n")
-    if not wait_for_go(stream, arguments.requeue):
+    if not wait_for_go(stream, arguments.requeue, arguments.key):
         return 0
     return bridge(stream, [agent, "agent"])
 
@@ -257,9 +298,14 @@ def parser() -> argparse.ArgumentParser:
         "the others. `isthmus submit` writes batch scripts that do so."
     ))  # fmt: skip
     add = made.add_argument
-    add("--key", required=True, metavar="FILE", help="the job's key; nobody else may read it")
+    add(
+        "--key",
+        required=True,
+        metavar="FILE",
+        help="the part's key, which only you may read; it is removed once the job begins",
+    )
     add("--to", required=True, metavar="HOST:PORT[,...]", help="where the orchestrator listens")
-    add("--cluster", required=True, metavar="NAME", help="this cluster's name in the grid file")
+    add("--cluster", default="", metavar="NAME", help="checks that the key is that cluster's")
     add("--isthmusd", default="isthmusd", metavar="PATH", help="default: found on the PATH")
     add("--batch", default="", metavar="ID", help="of the batch job that this is")
     add("--left", default="", metavar="TIME", help="its time that is left, [D-]HH:MM:SS")

@@ -18,7 +18,7 @@ from isthmus.joboptions import JobOptions
 from isthmus.plan import Plan
 from isthmus.queues import schedulers
 from isthmus.queues.door import Door, GatheringError, Policy
-from isthmus.queues.keys import server_context
+from isthmus.queues.keys import Lock
 from isthmus.queues.place import Place
 from isthmus.queues.submission import Part, cancel_all
 from isthmus.relay import Voice
@@ -33,6 +33,7 @@ class Orchestrator:
     def __init__(
         self,
         place: Place,
+        lock: Lock,
         plan: Plan,
         commands: Sequence[Sequence[str]],
         parts: Sequence[Part],
@@ -41,6 +42,7 @@ class Orchestrator:
         voice: Voice,
     ) -> None:
         self._place = place
+        self._lock = lock
         self._plan = plan
         self._commands = commands
         self._parts = {part.cluster: part for part in parts}
@@ -68,7 +70,7 @@ class Orchestrator:
         self._note("waiting")
         door = Door(
             [cluster.name for cluster in self._plan.clusters],
-            server_context(self._place.key),
+            self._lock,
             self._policy,
             self._voice.say,
             self._why_over,
@@ -106,6 +108,7 @@ class Orchestrator:
         # Those that have come end by themselves; others wait in a queue for nobody.
         for trouble in cancel_all(list(self._parts.values())) if status else ():
             self._voice.warn(trouble)
+        self._place.forget_keys()
         self._note("ended", status=status, sentence=sentence)
 
     def _note(self, state: str, **more: object) -> None:

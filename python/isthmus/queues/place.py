@@ -11,6 +11,7 @@ from typing import Any
 
 from isthmus import facts
 from isthmus.errors import RunError, UsageError, did_you_mean, listing
+from isthmus.queues.submission import cancel_all, part_of
 
 _KEPT = 30 * 86400.0  # seconds that the folder of a job that has ended stays
 
@@ -33,10 +34,6 @@ class Place:
     def name(self) -> str:
         return self.folder.name
 
-    @property
-    def key(self) -> Path:
-        return self.folder / "key.pem"
-
     def file(self, name: str) -> Path:
         return self.folder / name
 
@@ -46,6 +43,12 @@ class Place:
     def facts(self, name: str) -> dict[str, Any]:
         """Empty where there are none."""
         return facts.read(self.file(name))
+
+    def forget_keys(self) -> None:
+        """Removes the keys of parts on this host, and of those submitted by hand."""
+        for file in (*self.folder.glob("*.pem"), *self.folder.glob("*.submit")):
+            with contextlib.suppress(OSError):
+                file.unlink()
 
     def lock(self) -> int:
         """Held by the job's orchestrator as long as it lives, however it ends."""
@@ -78,6 +81,8 @@ def every() -> Iterator[Place]:
     for folder in folders:
         place = Place(folder)
         if not place.lives and folder.stat().st_mtime < time.time() - _KEPT:
+            if place.facts("state.json").get("state") != "ended":  # its parts may still be queued
+                cancel_all([part_of(part) for part in place.facts("job.json").get("parts", [])])
             with contextlib.suppress(OSError):
                 shutil.rmtree(folder)
         else:

@@ -32,6 +32,15 @@ class PartScript:
     def output(self) -> str:
         return f"{self.cluster}.out"
 
+    @property
+    def key(self) -> str:
+        return key_of(self.cluster)
+
+
+def key_of(cluster: str) -> str:
+    """The file of a part's key: clusters may share a folder."""
+    return f"{cluster}.pem"
+
 
 def clock(seconds: float) -> dict[str, str]:
     """A time as batch systems write it, rounded up to minutes."""
@@ -67,7 +76,7 @@ def _body(part: PartScript, scheduler: Scheduler) -> str:
     """The user's lines, then the agent."""
     folder = part.folder
     command = [
-        f"exec python3 {folder}/join.py --key {folder}/key.pem",
+        f"exec python3 {folder}/join.py --key {folder}/{part.key}",
         f"--to {shlex.quote(part.to)} --cluster {part.cluster}",
         f"--isthmusd {shlex.quote(part.isthmusd)}",
     ]

@@ -14,6 +14,7 @@ from isthmus.grid import ClusterSpec
 from isthmus.gridkeys import SCHEDULERS
 from isthmus.queues import joiner, schedulers
 from isthmus.queues.schedulers import Scheduler
+from isthmus.queues.scripts import key_of
 
 _LIMIT = 60.0  # seconds that a scheduler has to answer
 _SETTLING = 4.0  # in which a job that is being ended comes to its last state
@@ -53,14 +54,16 @@ class Part:
 
     def bundle(self, script: str, key: str) -> str:
         """A shell's text that puts all that is needed into the folder, and submits the script."""
-        name = f"{self.cluster}.sh"
-        files = {name: script, "key.pem": key, "join.py": Path(joiner.__file__).read_text()}
+        name, pem = f"{self.cluster}.sh", key_of(self.cluster)
+        files = {name: script, pem: key, "join.py": Path(joiner.__file__).read_text()}
         lines = ["set -e", "umask 077", f"mkdir -p {self.folder}", f"cd {self.folder}"]
+        lines.append(f"rm -f {pem}")  # so that the shell's umask says who reads it
         for file, text in files.items():
             mark = f"ISTHMUS_END_OF_{file.replace('.', '_').upper()}"
             lines += [f"cat > {file} <<'{mark}'", text.rstrip("\n"), mark]
         lines.append("command -v isthmusd > isthmusd.path || :")
-        lines.append(schedulers.command(self.scheduler.submit, script=name))
+        submitted = schedulers.command(self.scheduler.submit, script=name)
+        lines.append(f"{{ {submitted}\n}} || {{ status=$?; rm -f {pem}; exit $status; }}")
         return "\n".join(lines) + "\n"
 
     def submit(self, bundle: str) -> str:
@@ -80,13 +83,16 @@ class Part:
         raise RunError(f"cluster {self.cluster}: {self.scheduler.title} took no job\n  | {said}")
 
     def cancel(self) -> str:
-        """What went wrong; empty when the job is cancelled, or has ended."""
-        if not self.identifier or not self.scheduler.cancel:
+        """What went wrong; empty when the job is cancelled, or has ended. Its key goes too."""
+        if not self.identifier:
             return ""
-        text = schedulers.command(self.scheduler.cancel, id=self.identifier)
+        text = ":"
+        if self.scheduler.cancel:
+            text = schedulers.command(self.scheduler.cancel, id=self.identifier)
+        with_key = f"rm -f {self.folder}/{key_of(self.cluster)}; {text}"
         try:
             done = subprocess.run(
-                self.shell(text), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                self.shell(with_key), stdin=subprocess.DEVNULL, capture_output=True, text=True,
                 errors="surrogateescape", timeout=_LIMIT, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:

@@ -5,6 +5,7 @@ import json
 import os
 import socket
 import stat
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,15 +23,25 @@ class GoneError(Exception):
     """The run has ended, or does not answer."""
 
 
-def folders() -> list[Path]:
-    """Where runs may be, the best first: terminals of one user do not all know the same."""
-    if named := os.environ.get("ISTHMUS_RUNS"):
-        return [Path(named)]
-    name = f"isthmus-runs-{os.getuid()}"
+def _name() -> str:
+    return f"isthmus-runs-{os.getuid()}"
+
+
+def _bases() -> list[Path]:
+    """The best first: terminals of one user do not all know the same."""
     bases = [os.environ.get("XDG_RUNTIME_DIR", ""), f"/run/user/{os.getuid()}", "/tmp"]
     bases += [os.environ.get("TMPDIR", ""), "/dev/shm"]
     good = [b for b in bases if b.startswith("/") and len(b) <= _LONGEST_BASE and Path(b).is_dir()]
-    return [Path(base) / name for base in dict.fromkeys(good)]
+    return [Path(base) for base in dict.fromkeys(good)]
+
+
+def folders() -> list[Path]:
+    """Folders that only this user can have filled. Runs are looked for there."""
+    if named := os.environ.get("ISTHMUS_RUNS"):
+        there = [Path(named)]
+    else:
+        there = [found for base in _bases() for found in sorted(base.glob(f"{_name()}*"))]
+    return [folder for folder in there if is_private(folder)]
 
 
 def is_private(folder: Path) -> bool:
@@ -43,20 +54,30 @@ def is_private(folder: Path) -> bool:
 
 
 def own_folder() -> Path:
-    """The one for a new run; OSError where there is none."""
-    trouble: OSError | None = None
-    for folder in folders():
+    """The one for a new run. Another user who has taken its name in /tmp only makes it longer.
+    OSError where there is none."""
+    if named := os.environ.get("ISTHMUS_RUNS"):
+        return _made(Path(named))
+    trouble = OSError("no folder can hold a socket")
+    for base in _bases():
         try:
-            folder.mkdir(mode=0o700)
-            folder.chmod(0o700)  # whatever the umask
-        except FileExistsError:
-            pass
+            return _made(base / _name())
         except OSError as error:
             trouble = error
-            continue
-        if is_private(folder):
-            return folder
-    raise trouble or OSError(f"{folders()[-1]} is not this user's alone")
+        there = [folder for folder in folders() if folder.parent == base]
+        with contextlib.suppress(OSError):
+            return there[0] if there else Path(tempfile.mkdtemp(prefix=f"{_name()}-", dir=base))
+    raise trouble
+
+
+def _made(folder: Path) -> Path:
+    """OSError where it is not this user's alone."""
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+        folder.chmod(0o700)  # whatever the umask
+    if not is_private(folder):
+        raise OSError(f"{folder} is not this user's alone")
+    return folder
 
 
 class Line:
@@ -122,7 +143,7 @@ def every() -> list[Run]:
             f"ISTHMUS_RUNS: {named} is no folder of yours alone, and runs there are not looked at",
             f"Make it so (`chmod 700 {named}`), or name another.",
         )
-    found = [run for folder in folders() if is_private(folder) for run in _those_in(folder)]
+    found = [run for folder in folders() for run in _those_in(folder)]
     return sorted(found, key=lambda run: run.about.get("started") or 0)
 
 

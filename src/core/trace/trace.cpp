@@ -231,7 +231,9 @@ void record_text(Event event, Fields fields, std::size_t used, const char* text)
 bool dump(const char* reason, bool told) noexcept {
   Trace* const trace = current.load();
   if (trace == nullptr || trace->pid != getpid() || trace->dumping.test_and_set()) return false;
-  const int file = open(trace->path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  unlink(trace->path.c_str());  // its own from before; another user's stays, and keeps the name
+  const int file =
+      open(trace->path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   const bool good = file >= 0 && write_all(file, trace->header.data(), trace->header.size()) &&
                     write_line(file, "reason ", reason) && write_line(file, "records", "") &&
                     write_records(file, trace->ring);

@@ -120,6 +120,20 @@ TEST_F(TraceTest, WhatIsGatheredGoesElsewhereWhereItsFolderIsNot) {
   EXPECT_EQ(std::string(path()), "/tmp/a-job-rank-3.trace");
 }
 
+TEST_F(TraceTest, ADumpIsWrittenThroughNothingThatStandsThere) {
+  start(~0U, origin());
+  const std::string victim = folder_ + "/victim";
+  std::ofstream(victim) << "before";
+  std::filesystem::create_symlink(victim, path());
+  ASSERT_TRUE(dump("the end", false));
+  ASSERT_TRUE(dump("again", false));
+  EXPECT_FALSE(std::filesystem::is_symlink(path()));
+  EXPECT_EQ(std::filesystem::status(path()).permissions(), std::filesystem::perms{0600});
+  std::string said;
+  std::ifstream(victim) >> said;
+  EXPECT_EQ(said, "before");
+}
+
 TEST_F(TraceTest, ADumpSaysWhatItsNumbersMean) {
   start(~0U, origin());
   name_value("kind", 16, "Envelope");

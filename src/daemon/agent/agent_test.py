@@ -25,6 +25,22 @@ class AgentTest(AgentCase):
         self.assertEqual(self.hello["pid"], self.agent.process.pid)
         self.assertEqual(self.hello["machine"]["byteorder"], sys.byteorder)
 
+    def hides_its_memory(self, **env):
+        """The system shows what it hides to root alone."""
+        nobody = 65534 if os.geteuid() == 0 else None
+        process = subprocess.Popen(
+            [ISTHMUSD, "agent"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, user=nobody, env=env
+        )
+        with process:
+            self.assertIn(b"hello", process.stdout.readline())
+            owner = os.stat(f"/proc/{process.pid}/environ").st_uid
+            process.stdin.close()
+        return owner == 0
+
+    def test_its_memory_is_hidden(self):
+        self.assertTrue(self.hides_its_memory())
+        self.assertFalse(self.hides_its_memory(ISTHMUS_DEBUGGABLE="1"))
+
     def test_end_leaves_nothing(self):
         self.ready()
         (folder,) = os.listdir(self.runtime)

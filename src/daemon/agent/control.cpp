@@ -1,9 +1,11 @@
 #include "daemon/agent/control.hpp"
 
 #include <cctype>
+#include <cstring>
 #include <utility>
 
 #include "core/any_json.hpp"
+#include "core/wipe.hpp"
 
 namespace isthmus::daemon {
 namespace {
@@ -18,7 +20,21 @@ std::string excerpt(std::string_view line) {
   return text;
 }
 
+void wipe_secrets_in(nlohmann::json& value) {
+  if (!value.is_structured()) return;
+  for (auto item = value.begin(); item != value.end(); ++item) {
+    const bool secret = value.is_object() && item.key() == "secret" && item->is_string();
+    if (secret) {
+      core::wipe(item->get_ref<std::string&>());
+    } else {
+      wipe_secrets_in(*item);
+    }
+  }
+}
+
 }  // namespace
+
+void ControlMessage::wipe_secrets() { wipe_secrets_in(body); }
 
 void ControlDecoder::feed(std::string_view bytes) {
   if (consumed_ > 0) {
@@ -44,7 +60,10 @@ std::optional<ControlMessage> ControlDecoder::next() {
       return std::nullopt;
     }
     const std::size_t begin = std::exchange(consumed_, end + 1);
-    read_line(std::string_view(buffer_).substr(begin, line_size));
+    const std::string_view line = std::string_view(buffer_).substr(begin, line_size);
+    const bool secret = line.find(R"("secret")") != std::string_view::npos;
+    read_line(line);
+    if (secret) explicit_bzero(buffer_.data() + begin, line_size);
   }
   if (buffer_.size() - consumed_ < wanted_) return std::nullopt;
   pending_->bytes = buffer_.substr(consumed_, wanted_);

@@ -18,6 +18,8 @@ inline constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
 struct ControlMessage {
   nlohmann::json body;  ///< an object with a string at "op"
   std::string bytes;    ///< the raw bytes that followed; empty when there is no "n"
+  /// Overwrites all strings at "secret", once they have been read.
+  void wipe_secrets();
   std::string op() const { return body.at("op").get<std::string>(); }
 };
 

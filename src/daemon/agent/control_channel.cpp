@@ -2,6 +2,7 @@
 
 #include <asio/buffer.hpp>
 #include <asio/post.hpp>
+#include <cstring>
 #include <utility>
 
 namespace isthmus::daemon {
@@ -35,6 +36,7 @@ void ControlChannel::read() {
     if (error == asio::error::operation_aborted) return read();  // held meanwhile
     if (error) return close({});
     decoder_.feed({block_.data(), got});
+    explicit_bzero(block_.data(), got);  // there may be secrets among them
     dispatch();
     read();
   });
@@ -45,7 +47,8 @@ void ControlChannel::dispatch() {
     while (!held_ && !closed_) {
       auto message = decoder_.next();
       if (!message) return;
-      events_.message(std::move(*message));
+      events_.message(*message);
+      message->wipe_secrets();
     }
   } catch (const ControlError& error) {
     close(error.what());

@@ -7,6 +7,19 @@
 namespace isthmus::daemon {
 namespace {
 
+TEST(Control, ASecretIsGoneOnceItIsRead) {
+  ControlDecoder decoder;
+  decoder.feed(R"({"op":"configure","secret":"00ff","services":[{"secret":"11ee","at":"x"}]})"
+               "\n");
+  auto message = decoder.next();
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->body.at("secret"), "00ff");
+  message->wipe_secrets();
+  EXPECT_EQ(message->body.at("secret"), "");
+  EXPECT_EQ(message->body.at("services").at(0).at("secret"), "");
+  EXPECT_EQ(message->body.at("services").at(0).at("at"), "x");
+}
+
 TEST(Control, MessagesComeBackAsTheyWereSent) {
   const std::string payload("a\nb\0c", 5);
   const std::string wire = encode({{"op", "stdin"}}, payload) + encode({{"op", "end"}});

@@ -7,6 +7,7 @@
 
 #include "core/any_json.hpp"
 #include "core/hex.hpp"
+#include "core/wipe.hpp"
 #include "daemon/launch/failure.hpp"
 
 namespace isthmus::daemon {
@@ -87,7 +88,9 @@ class Keys {
 };
 
 std::string from_hex(const Keys& keys, const std::string& key) {
-  auto bytes = core::from_hex(keys.get<std::string>(key));
+  auto text = keys.get<std::string>(key);
+  auto bytes = core::from_hex(text);
+  core::wipe(text);
   // Says nothing of the secret itself.
   if (!bytes) keys.wrong(key, "must be pairs of hexadecimal digits");
   return *std::move(bytes);

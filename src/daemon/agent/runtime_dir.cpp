@@ -108,7 +108,11 @@ bool RuntimeDir::has_siblings() const {
   for (fs::directory_iterator at(own.parent_path(), error), end; !error && at != end;
        at.increment(error)) {
     const std::string other = at->path().filename().string();
-    if (other.size() == name.size() && other.starts_with(job) && other != name) return true;
+    struct stat about {};
+    if (other.size() == name.size() && other.starts_with(job) && other != name &&
+        lstat(at->path().c_str(), &about) == 0 && about.st_uid == getuid()) {
+      return true;
+    }
   }
   return false;
 }

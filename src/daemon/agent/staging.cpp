@@ -73,14 +73,14 @@ fs::path staged_place(const std::string& path, const std::string& directory,
 }
 
 StagedFile::StagedFile(fs::path place, const StageRequest& request)
-    : place_(std::move(place)),
-      temporary_(place_.string() + ".isthmus-" + std::to_string(getpid())),
-      request_(request) {
+    : place_(std::move(place)), request_(request) {
   std::error_code error;
   fs::create_directories(place_.parent_path(), error);
-  file_ = FileDescriptor(
-      open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, request.mode & 0777));
+  // A new file that only its owner can open: others may write to the folder, too.
+  std::string name = place_.string() + ".isthmus-XXXXXX";
+  file_ = FileDescriptor(mkostemp(name.data(), O_CLOEXEC));
   if (!file_) cannot_write(place_);
+  temporary_ = name;
 }
 
 StagedFile::~StagedFile() {

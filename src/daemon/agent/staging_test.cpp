@@ -62,6 +62,25 @@ TEST_F(Staging, WhereNothingCanBeWritten) {
   EXPECT_THROW(StagedFile(folder / "file" / "app", {"app", 0755, 3, kOfAbc}), Failure);
 }
 
+TEST_F(Staging, WhatIsUnderWayIsReadByItsOwnerAlone) {
+  StagedFile file(folder / "app", {"app", 0755, 3, kOfAbc});
+  file.write("ab");
+  ASSERT_EQ(files(), 1U);
+  EXPECT_EQ(fs::begin(fs::directory_iterator(folder))->status().permissions(), fs::perms{0600});
+}
+
+// Its name was PATH.isthmus-PID, which others could guess.
+TEST_F(Staging, NothingIsWrittenThroughWhatOthersHaveLeft) {
+  std::ofstream(folder / "victim") << "before";
+  const std::string guessed = "app.isthmus-" + std::to_string(getpid());
+  fs::create_symlink(folder / "victim", folder / guessed);
+  StagedFile file(folder / "app", {"app", 0755, 3, kOfAbc});
+  file.write("abc");
+  file.finish();
+  EXPECT_EQ(content(folder / "victim"), "before");
+  EXPECT_FALSE(fs::is_symlink(folder / "app"));
+}
+
 TEST_F(Staging, NoSum) { EXPECT_EQ(sha256_of_file(folder / "none"), ""); }
 
 TEST(StagedPlace, IsBelowTheWorkingDirectoryUnlessAbsolute) {

@@ -1,12 +1,15 @@
 #include "daemon/launch/argv_file.hpp"
 
-#include <sys/stat.h>
+#include <fcntl.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 
 #include "daemon/launch/failure.hpp"
+#include "daemon/launch/file_descriptor.hpp"
 
 namespace isthmus::daemon {
 
@@ -18,11 +21,18 @@ bool is_long(const std::vector<std::string>& argv) {
 }
 
 void write_argv(const std::string& path, const std::vector<std::string>& argv) {
-  std::ofstream file(path, std::ios::binary);
-  for (const std::string& word : argv) file.write(word.c_str(), std::ssize(word) + 1);
-  file.close();
-  chmod(path.c_str(), 0600);  // whatever the umask
-  if (!file) {
+  std::string bytes;
+  for (const std::string& word : argv) bytes.append(word.c_str(), word.size() + 1);
+  unlink(path.c_str());  // of a launch that was refused
+  const FileDescriptor file(
+      open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  std::size_t written = 0;
+  while (file && written < bytes.size()) {
+    const ssize_t n = write(file.get(), bytes.data() + written, bytes.size() - written);
+    if (n < 0 && errno != EINTR) break;
+    written += static_cast<std::size_t>(std::max<ssize_t>(n, 0));
+  }
+  if (!file || written < bytes.size()) {
     throw Failure("The program's arguments cannot be written to " + path + ": " +
                   std::strerror(errno));
   }

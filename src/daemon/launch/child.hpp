@@ -18,12 +18,13 @@ struct ChildPlan {
   std::string directory;     ///< empty: the present one
   bool piped_stdin = false;  ///< else it reads /dev/null
   /// Standard input is for what the process starts alone; it finds in this variable by which pipe
-  /// (inherited_pipe.hpp), or where all is not `here` by which address (input_door.hpp). The
+  /// (named_pipe.hpp), or where all is not `here` by which address (input_door.hpp). The
   /// process itself reads /dev/null. Empty: not so.
   std::string stdin_variable;
-  bool here = true;       ///< all that it starts runs on this host
-  bool own_group = true;  ///< leads a process group of its own
-  int death_signal = 0;   ///< sent to it when the thread that started it ends (0: none)
+  std::string stdin_pipe;  ///< where that pipe is made
+  bool here = true;        ///< all that it starts runs on this host
+  bool own_group = true;   ///< leads a process group of its own
+  int death_signal = 0;    ///< sent to it when the thread that started it ends (0: none)
 };
 
 struct Pipe {

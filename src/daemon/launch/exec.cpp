@@ -15,8 +15,8 @@
 #include "daemon/launch/elevation.hpp"
 #include "daemon/launch/failure.hpp"
 #include "daemon/launch/file_descriptor.hpp"
-#include "daemon/launch/inherited_pipe.hpp"
 #include "daemon/launch/input_feed.hpp"
+#include "daemon/launch/named_pipe.hpp"
 #include "daemon/launch/native_identity.hpp"
 #include "daemon/launch/pointers.hpp"
 #include "daemon/launch/program.hpp"
@@ -151,7 +151,7 @@ void open_stdin(RankPlan& plan) {
       opened.reset(open("/dev/null", O_WRONLY | O_CLOEXEC));  // an error is no end of input
     }
   } else {
-    opened = open_inherited(*name);
+    opened = open_by_name(*name);
   }
   dup2(opened.get(), STDIN_FILENO);
 }

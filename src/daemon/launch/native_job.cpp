@@ -11,9 +11,9 @@
 
 #include "daemon/launch/environment.hpp"
 #include "daemon/launch/failure.hpp"
-#include "daemon/launch/inherited_pipe.hpp"
 #include "daemon/launch/input_door.hpp"
 #include "daemon/launch/input_pipe.hpp"
+#include "daemon/launch/named_pipe.hpp"
 #include "daemon/launch/process_tree.hpp"
 
 namespace isthmus::daemon {
@@ -50,7 +50,7 @@ NativeJob::NativeJob(asio::io_context& context, ChildPlan plan, Events events)
   plan.death_signal = SIGTERM;  // a launcher ends its ranks on SIGTERM; on SIGKILL it could not
   child_ended_.add(SIGCHLD);
   if (!plan.stdin_variable.empty()) {
-    plan.environment.set(plan.stdin_variable, open_input(plan.here));
+    plan.environment.set(plan.stdin_variable, open_input(plan));
   }
   Child child = start_child(plan);
   if (child.stdin_pipe) {
@@ -79,18 +79,17 @@ NativeJob::~NativeJob() {
 }
 
 // The way past the launcher; what a rank finds it by.
-std::string NativeJob::open_input(bool here) {
-  if (!here) {
+std::string NativeJob::open_input(const ChildPlan& plan) {
+  if (!plan.here) {
     auto door = std::make_unique<InputDoor>(context_);
     const std::string address = door->address().text();
     input_ = std::move(door);
     return address;
   }
-  Pipe pipe = make_pipe();
-  const std::string name = name_of_pipe(pipe.read.get());
-  stdin_read_ = std::move(pipe.read);
-  input_ = std::make_unique<InputPipe>(context_, std::move(pipe.write));
-  return name;
+  NamedPipe pipe = make_named_pipe(plan.stdin_pipe);
+  stdin_read_ = std::move(pipe.ends.read);
+  input_ = std::make_unique<InputPipe>(context_, std::move(pipe.ends.write));
+  return pipe.name;
 }
 
 void NativeJob::read(Stream& stream) {

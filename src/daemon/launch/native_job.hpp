@@ -59,7 +59,7 @@ class NativeJob {
     std::array<char, 32768> block{};
   };
 
-  std::string open_input(bool here);
+  std::string open_input(const ChildPlan& plan);
   void read(Stream& stream);
   void watch_children();
   void reap();

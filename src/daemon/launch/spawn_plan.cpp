@@ -188,6 +188,7 @@ ChildPlan SpawnPlanner::plan(const SpawnRequest& request, const Surroundings& ar
   }
   if (request.has_stdin && garbles_stdin(chosen->launcher)) {
     child.stdin_variable = kStdinVariable;
+    child.stdin_pipe = around.runtime_dir + "/stdin";
     launch.forwarded.push_back(kStdinVariable);
   }
   prepare_environment(chosen->launcher, launch, geteuid() == 0, child.environment);

@@ -201,8 +201,9 @@ void KeyFolder::write(const ServiceKey& key, bool anew) const {
                                 {"limits", to_json(key.limits)}}
                                .dump() +
                            "\n";
+  ::unlink(early.c_str());  // as another that was killed has left it
   const FileDescriptor file(
-      ::open(early.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+      ::open(early.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   const bool written =
       file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
       ::fsync(file.get()) == 0;

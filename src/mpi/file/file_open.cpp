@@ -182,13 +182,20 @@ void open_by_all(GridFile& file, const char* filename, MPI_Info info) {
   file.paths.file = {.path = text_of(where.path), .flags = access_flags(file.amode)};
   file.keeper = file.rank == home.front();
   Found found;
-  if (file.keeper) found = open_first(file, filename, info);
+  std::optional<Nonce> nonce;
+  if (file.keeper) {
+    found = open_first(file, filename, info);
+    nonce.emplace(text_of(found.nonce), true);
+  }
   found = told_by(file, home.front(), found);
   if (found.error != 0) throw file::Error(found.error, text_of(found.text));
   file.paths.shared = text_of(found.text);
-  const Nonce nonce(text_of(found.nonce), file.keeper);
+  if (!nonce) nonce.emplace(text_of(found.nonce), false);
   file.near = grid()->world().cluster_of(grid()->node) == cluster ||
-              (of_several_runs(file) ? nonce.is_own() : nonce.seen());
+              (of_several_runs(file) ? nonce->is_own() : nonce->seen());
+  if (file.keeper && file.near && (file.amode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
+    file.goes.emplace(file.paths.file.path);
+  }
   together(file, [&] { open_mine(file, home); });
   go_to_the_end(file);
 }
@@ -352,6 +359,7 @@ ISTHMUS_MPI(File_close)(MPI_File* fh) {
       remove_shared_number(*file, kClose);
       if ((file->amode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
         remove_beside(*file, kClose, file->paths.file.path);
+        file->goes.reset();
       }
     });
     return MPI_SUCCESS;

@@ -43,7 +43,7 @@ std::string leave_nonce(const std::string& folder) {
 }
 
 Nonce::~Nonce() {
-  if (mine_) unlink(path_.c_str());
+  if (mine_) unlink(path_.c_str());  // before `mine_` goes
 }
 
 bool Nonce::seen() const { return !path_.empty() && access(path_.c_str(), F_OK) == 0; }

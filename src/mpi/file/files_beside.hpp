@@ -1,8 +1,11 @@
 // Files that Isthmus keeps beside a grid file: its shared pointer, and a nonce while it is opened.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
+
+#include "file/leftover.hpp"
 
 namespace isthmus::face {
 
@@ -20,7 +23,9 @@ std::string leave_nonce(const std::string& folder);
 class Nonce {
  public:
   /// `path` is empty where none was left.
-  Nonce(std::string path, bool mine) : path_(std::move(path)), mine_(mine && !path_.empty()) {}
+  Nonce(std::string path, bool mine) : path_(std::move(path)) {
+    if (mine && !path_.empty()) mine_.emplace(path_);
+  }
   ~Nonce();
   Nonce(const Nonce&) = delete;
   Nonce& operator=(const Nonce&) = delete;
@@ -30,7 +35,7 @@ class Nonce {
 
  private:
   std::string path_;
-  bool mine_;
+  std::optional<file::Leftover> mine_;
 };
 
 }  // namespace isthmus::face

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,6 +46,7 @@ struct GridFile {
   std::string home;                       ///< the cluster where the file is
   bool keeper = false;                    ///< this process removes what is to go with the file
   bool near = false;                      ///< in this process's own file system
+  std::optional<file::Leftover> goes;     ///< of the keeper that is near: removed at the end
   std::shared_ptr<file::Caller> service;  ///< which this process asks, unless it is near
   std::shared_ptr<file::OpenFile> file;
   bool atomic = false;

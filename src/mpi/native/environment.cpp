@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "core/hex.hpp"
+#include "core/wipe.hpp"
 #include "mpi/native/face.hpp"
 
 namespace isthmus::face {
@@ -33,10 +34,11 @@ std::string optional(const char* name) {
 }
 
 std::string take_secret() {
-  const std::string hex = required("ISTHMUS_SECRET");
+  std::string hex = required("ISTHMUS_SECRET");
   char* in_place = setting("ISTHMUS_SECRET");
   explicit_bzero(in_place, std::strlen(in_place));
   auto bytes = core::from_hex(hex);
+  core::wipe(hex);
   if (!bytes) {
     throw std::runtime_error("ISTHMUS_SECRET does not hold pairs of hexadecimal digits");
   }

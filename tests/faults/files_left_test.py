@@ -1,0 +1,31 @@
+"""A job that is ended by a signal leaves no file of Isthmus's beside the user's, nor those that the
+program wanted to be deleted."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from faulty import COMPILERS, Grid
+
+SOURCE = Path(__file__).with_name("files_left.c")
+
+
+@pytest.mark.parametrize("library", ["ompi", "mpich"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("deleted", [False, True])
+def test_files_that_are_open(grid: Grid, tmp_path: Path, library, number, deleted) -> None:
+    program, folder = tmp_path / "files", tmp_path / "data"
+    subprocess.run([COMPILERS[library], SOURCE, "-o", program], check=True)
+    folder.mkdir()
+    words = [program, folder / "file", *(["deleted"] if deleted else [])]
+    each = ["--on", "east", "-n", 2, *words, ":", "--on", "west", "-n", 2, *words]
+    with grid.start(*each) as run:
+        assert run.stdout.readline() == "open\n"
+        assert len(list(folder.iterdir())) == 2, "the file and its shared pointer"
+        run.send_signal(number)
+        _, said = run.communicate(timeout=240)
+    assert run.returncode == 128 + number, said
+    assert [file.name for file in folder.iterdir()] == ([] if deleted else ["file"])
