@@ -30,7 +30,7 @@ class _Submit(_Run):
     advice = habits.ADVICE_OF_SUBMIT
 
 
-_THIS_PART, _WHOLE_RUN = "Of each part", "Of the whole run"
+_THIS_PART, _WHOLE_RUN = "Options for each part", "Options for the whole run"
 
 
 def _show_version(wanted: bool) -> None:
@@ -67,7 +67,9 @@ def run(
     command: Annotated[
         list[str],
         typer.Argument(
-            metavar="PROGRAM", help="What the ranks run, with its arguments.", show_default=False
+            metavar="PROGRAM",
+            help="The program that the ranks run, and its arguments.",
+            show_default=False,
         ),
     ],
     n: Annotated[
@@ -78,7 +80,8 @@ def run(
             min=1,
             max=1 << 24,
             metavar="N",
-            help="Ranks of this part. Without it: all slots of the grid, or one rank a cluster.",
+            help="Ranks of this part. Default: all slots of the grid, or one rank for each "
+            "cluster.",
             rich_help_panel=_THIS_PART,
         ),
     ] = None,
@@ -86,7 +89,7 @@ def run(
         str | None,
         typer.Option(
             metavar="CLUSTER",
-            help="Place this part on one cluster of the grid.",
+            help="Put this part on one cluster of the grid.",
             rich_help_panel=_THIS_PART,
         ),
     ] = None,
@@ -95,8 +98,8 @@ def run(
         typer.Option(
             "-x",
             metavar="NAME[=VALUE]",
-            help="Give the ranks an environment variable, with this value or the one it has "
-            "here. May be repeated.",
+            help="Set an environment variable for the ranks. Without a value, the variable is "
+            "copied from your shell. May be repeated.",
             rich_help_panel=_THIS_PART,
         ),
     ] = None,
@@ -104,8 +107,8 @@ def run(
         str | None,
         typer.Option(
             metavar="DIR",
-            help="Working directory of the ranks. Without it: this directory, and on hosts that "
-            "do not have it the home directory.",
+            help="Working directory of the ranks. Default: this directory, or the home directory "
+            "on hosts that lack it.",
             rich_help_panel=_THIS_PART,
         ),
     ] = None,
@@ -113,8 +116,8 @@ def run(
         str | None,
         typer.Option(
             metavar="MPI",
-            help="The MPI of a program that does not say so itself, such as a script: 'openmpi', "
-            "'mpich', or the folder in which it is installed. In place of the cluster's 'mpi'.",
+            help="The MPI of a program that does not show it itself, such as a script: 'openmpi', "
+            "'mpich', or the folder where it is installed. Overrides 'mpi' of the cluster.",
             rich_help_panel=_THIS_PART,
         ),
     ] = None,
@@ -124,9 +127,9 @@ def run(
             "-g",
             "--grid",
             metavar="FILE",
-            help="The grid file (TOML). Without it: the one that ISTHMUS_GRID names, else the "
-            "groups of the heterogeneous Slurm job that this is in, else two clusters, 'east' and "
-            "'west', on this host.",
+            help="The grid file (TOML). Default: the file that ISTHMUS_GRID names, else the "
+            "groups of the heterogeneous Slurm job around this command, else two clusters on "
+            "this host, 'east' and 'west'.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,
@@ -135,8 +138,8 @@ def run(
         typer.Option(
             "--map",
             metavar="FILE",
-            help="Place each world rank on the cluster that a rank map says, lines such as "
-            "'0-3,8 lyon' ([bold]isthmus map[/bold] writes one). Without it the ranks of a "
+            help="Put each world rank on the cluster that a rank map gives. A map has lines such "
+            "as '0-3,8 lyon'; [bold]isthmus map[/bold] writes one. Without a map, the ranks of a "
             "cluster follow each other.",
             rich_help_panel=_WHOLE_RUN,
         ),
@@ -154,10 +157,9 @@ def run(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="End the run, with exit status 124, when not all ranks have called MPI_Init this "
-            "long after their start: '20min', '2h'; a number alone counts seconds. Without it "
-            "they wait for each other as long as it takes, or as a cluster's 'wait' in the grid "
-            "file says.",
+            help="End the run, with exit status 124, if some ranks have not called MPI_Init this "
+            "long after their start: '20min', '2h'; a number alone counts seconds. Default: "
+            "'wait' of a cluster in the grid file, else no limit.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,
@@ -165,7 +167,8 @@ def run(
         bool,
         typer.Option(
             "--tag-output",
-            help="Begin each line of output with the world rank, as '[3] '. Native launchers may "
+            help="Begin each line of output with the world rank, as in '[3] '. Native launchers "
+            "may "
             "mix lines longer than 4 KB with others; --output keeps them whole.",
             rich_help_panel=_WHOLE_RUN,
         ),
@@ -176,9 +179,9 @@ def run(
             "-o",
             "--output",
             metavar="FILE.%r",
-            help="Each rank writes its standard output, and without --error its standard error "
-            "too, to a file of its own, on its host: %r is the world rank, %h the host, %j the "
-            "run's name.",
+            help="Write each rank's standard output to a file of its own, on its host. Standard "
+            "error goes there too, unless --error is given. %r is the world rank, %h the host, "
+            "%j the run's name.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,
@@ -188,7 +191,7 @@ def run(
             "-e",
             "--error",
             metavar="FILE.%r",
-            help="The same for standard error alone.",
+            help="Write each rank's standard error to a file of its own, as --output does.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,
@@ -196,8 +199,8 @@ def run(
         bool,
         typer.Option(
             "--show-ranks",
-            help="Tell host and process id of each rank as it starts, as a debugger needs them (on "
-            "standard error).",
+            help="Show host and process id of each rank as it starts, for a debugger (on standard "
+            "error).",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = False,
@@ -213,9 +216,9 @@ def run(
         bool,
         typer.Option(
             "--stats",
-            help="At the end, show how much crossed each link, and what went without gateways, "
-            "what gateways took of their processors, and the algorithms of collectives that were "
-            "chosen (on standard error).",
+            help="At the end, show the traffic of each link, the traffic that bypassed the "
+            "gateways, the processor time of the gateways, and the collective algorithms that "
+            "were chosen (on standard error).",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = False,
@@ -224,8 +227,8 @@ def run(
         typer.Option(
             "--profile",
             metavar="FILE",
-            help="Count who sends what to whom, inside clusters too, and where the time in MPI "
-            "goes, and write it to a file here, for 'isthmus profile show'.",
+            help="Count the messages between all ranks, inside clusters too, and the time in MPI. "
+            "Write the counts to a file here, for 'isthmus profile show'.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,
@@ -233,9 +236,9 @@ def run(
         bool,
         typer.Option(
             "--reorder",
-            help="Let MPI_Cart_create, MPI_Graph_create and MPI_Dist_graph_create(_adjacent) give "
-            "processes new ranks where the program passes reorder = 1, so that fewer neighbours "
-            "are in different clusters. Without it ranks stay.",
+            help="Allow MPI_Cart_create, MPI_Graph_create and MPI_Dist_graph_create(_adjacent) to "
+            "renumber processes where the program passes reorder = 1. Then fewer neighbours are in "
+            "different clusters. By default processes keep their ranks.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = False,
@@ -243,8 +246,8 @@ def run(
         bool,
         typer.Option(
             "--guests",
-            help="Let MPI_Open_port and MPI_Comm_connect of a world of one cluster reach other "
-            "runs, as those of several clusters do. Without it one cluster is a native job.",
+            help="Allow MPI_Open_port and MPI_Comm_connect to reach other runs, even if this run "
+            "uses one cluster only. By default such a run is a native job.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = False,
@@ -253,8 +256,8 @@ def run(
         typer.Option(
             "--guests-at",
             metavar="HOST[:PORT]",
-            help="Let runs of other hosts connect to ports of this one, too. HOST is how they "
-            "reach this host, or the host of a relay in the grid file.",
+            help="Accept connections from runs on other hosts. HOST is this host's name as they "
+            "see it, or the host of a relay in the grid file.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,
@@ -263,11 +266,11 @@ def run(
         typer.Option(
             "--metrics",
             metavar="[ADDRESS:]PORT",
-            help="While the program runs, serve the counters of the links to Prometheus, at "
-            "http://ADDRESS:PORT/metrics on the host of the first cluster's agent; each further "
-            "agent takes the next port. Without ADDRESS: 127.0.0.1. Port 0: any (-v tells which). "
-            "What processes send each other directly or by shared memory is not counted: --stats "
-            "shows it at the end.",
+            help="While the program runs, serve the counters of the links to Prometheus. The "
+            "address is http://ADDRESS:PORT/metrics on the host of the first cluster's agent; "
+            "each further agent takes the next port. ADDRESS is 127.0.0.1 by default. Port 0 "
+            "takes any free port; -v shows it. Traffic that processes exchange directly or by "
+            "shared memory is not counted: --stats shows it at the end.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,
@@ -276,9 +279,9 @@ def run(
         typer.Option(
             "--trace",
             metavar="FILE",
-            help="Write a timeline of the run, which Perfetto (ui.perfetto.dev) opens: MPI calls "
-            "that reach other clusters, phases of collectives, messages and links, of all clusters "
-            "on one clock. Packed where FILE ends in .gz.",
+            help="Write a timeline of the run for Perfetto (ui.perfetto.dev). It shows MPI calls "
+            "that reach other clusters, phases of collectives, messages and links, on one clock. "
+            "The file is compressed if its name ends in .gz.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,
@@ -287,8 +290,8 @@ def run(
         typer.Option(
             "--trace-size",
             metavar="SIZE",
-            help="What --trace may take of the memory of each rank, whose last events it has: from "
-            "4KiB to 256MiB; 4MiB, which is 65536 events.",
+            help="Memory for --trace in each rank, from 4KiB to 256MiB. When it is full, the "
+            "oldest events are dropped. Default: 4MiB, for 65,536 events.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,
@@ -297,8 +300,9 @@ def run(
         typer.Option(
             "--stage",
             metavar="FILE",
-            help="Copy a file, such as the program, to clusters that do not have the same: to its "
-            "place below the ranks' working directory, or its absolute path. May be repeated.",
+            help="Copy a file, such as the program, to clusters that lack it or have another "
+            "version. It keeps its place below the working directory of the ranks, or its "
+            "absolute path. May be repeated.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = None,
@@ -307,7 +311,7 @@ def run(
         typer.Option(
             "-v",
             "--verbose",
-            help="Tell each step (on standard error).",
+            help="Show each step (on standard error).",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = False,
@@ -345,7 +349,7 @@ app.command(
     "submit",
     cls=_Submit,
     help=helptext.SUBMIT,
-    short_help="Put a job into the queues of its clusters; it runs when all are there.",
+    short_help="Submit a job to the queues of its clusters; it runs once all have started.",
     options_metavar="[OPTION]...",
     context_settings={"allow_interspersed_args": False},
 )(of_queues(run))
@@ -358,7 +362,7 @@ app.command(
     options_metavar="--key FILE --to HOST:PORT --cluster NAME [OPTION]...",
 )
 def _join(context: typer.Context) -> int:
-    """Start this cluster's agent and bring it to a job that waits for it (`isthmus join -h`)."""
+    """Start this cluster's agent and connect it to a waiting job (`isthmus join -h`)."""
     return int(fetch("isthmus.queues.commands:join")(context.args))
 
 
@@ -372,7 +376,7 @@ _NAMES = {"run", "submit", "join", "help", "version", "completion", *COMMANDS}
 
 
 def _parsed(command: str, words: Sequence[str], kind: type[_Parsed]) -> _Parsed:
-    """What the command's words say. Raises what typer raises; Exit where --help was shown."""
+    """Parses a command's words. Raises typer's errors, and Exit after --help."""
     parsed = app([command, *words], standalone_mode=False, prog_name="isthmus")
     if not isinstance(parsed, kind):
         raise typer.Exit
@@ -380,19 +384,19 @@ def _parsed(command: str, words: Sequence[str], kind: type[_Parsed]) -> _Parsed:
 
 
 def parse_run(words: Sequence[str]) -> RunOptions:
-    """The words after `isthmus run`. Raises what typer raises, and UsageError."""
+    """Parses the words after `isthmus run`. Raises typer's errors, and UsageError."""
     return combine([_parsed("run", part, PartOptions) for part in split_parts(words)])
 
 
 def parse_submit(words: Sequence[str]) -> tuple[RunOptions, SubmitOptions]:
-    """The words after `isthmus submit`; the first part has the options of the queues."""
+    """Parses the words after `isthmus submit`; the first part has the options for the queues."""
     first, *others = split_parts(words)
     options, part = _parsed("submit", first, tuple)
     return combine([part, *(_parsed("run", more, PartOptions) for more in others)]), options
 
 
 def _no_working_directory() -> str:
-    """Why there is none, else empty: what removed it gives errors without a name of a file."""
+    """Why the working directory cannot be used, else empty. Errors about it name no file."""
     try:
         Path.cwd()
     except OSError as error:
@@ -404,7 +408,7 @@ def _no_working_directory() -> str:
 
 
 def _check_command(words: Sequence[str]) -> None:
-    """UsageError where the words would make a command line of `isthmus run`, which is not named."""
+    """UsageError if the words look like a command line of `isthmus run` without its name."""
     first = words[0]
     if first in _NAMES or first in ("-h", "--help", "-V", "--version"):
         return
@@ -428,7 +432,7 @@ def _options_of_run() -> set[str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The exit status. Whatever the user can get wrong ends in a sentence, not in a traceback."""
+    """Returns the exit status. A mistake of the user ends in a sentence, not in a traceback."""
     words = list(sys.argv[1:] if argv is None else argv)
     if about.COMPLETE in os.environ:
         about.know_shells()

@@ -1,4 +1,4 @@
-"""The parts that all commands of `isthmus` share, whichever module they stand in."""
+"""The base classes of all commands of `isthmus`."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from isthmus.errors import UsageError, did_you_mean
 
 
 class _PlainFlags:
-    """The help has no type behind options that take no value."""
+    """The help shows no type behind options that take no value."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
@@ -22,12 +22,12 @@ class _PlainFlags:
 
 
 class Group(_PlainFlags, TyperGroup):
-    """Of commands."""
+    """A group of commands."""
 
 
 class Command(_PlainFlags, TyperCommand):
-    """Its short options are written one by one: in `-host` click would find `-h`, and show the
-    help. `-n4` is allowed, as the native launchers allow it."""
+    """Short options stand one by one: in `-host` click would find `-h`, and show the help. `-n4` is
+    allowed, as with the native launchers."""
 
     aliases: Mapping[str, str] = {}  # other names of its options
     advice: Mapping[str, str] = {}  # for options that it does not have
@@ -39,7 +39,7 @@ class Command(_PlainFlags, TyperCommand):
         return parsed
 
     def _checked(self, ctx: Any, args: list[str]) -> list[str]:
-        """The same words, with options by their own names. UsageError names an option that the
+        """The same words, with options by their main names. UsageError names an option that the
         command does not have."""
         options = {name: param for param in self.get_params(ctx) for name in _names(param)}
         words: list[str] = []
@@ -90,8 +90,8 @@ def _is_option(word: str) -> bool:
 
 
 class Application(typer.Typer):
-    """Of commands as above. `isthmus completion` serves shells; typer's own options for that would
-    write into the user's files."""
+    """An application with these commands. `isthmus completion` serves shells; typer's own options
+    for that would write into the user's files."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(

@@ -1,4 +1,4 @@
-"""What ends a command early. Each carries a sentence for the user; none shows a traceback."""
+"""Errors that end a command early. Each has a sentence for the user; none shows a traceback."""
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -32,8 +32,8 @@ class RunError(IsthmusError):
 
 
 class JointError(RunError):
-    """Errors of one kind at several places, each with its own sentence and remedy, and behind the
-    first with the name before it that whoever prints it puts before that."""
+    """Errors of one kind at several places, each with its own sentence and remedy. All but the
+    first follow a "isthmus: " of their own; whoever prints them adds the first one."""
 
     def __init__(self, errors: Sequence[IsthmusError]) -> None:
         super().__init__("\nisthmus: ".join(str(error) for error in errors))
