@@ -1,5 +1,5 @@
-"""Commands whose modules are imported when they are wanted: all together take half a second, of
-which `isthmus run` needs a third (2026-11)."""
+"""Commands whose modules are imported only when needed. Importing all takes half a second, of which
+`isthmus run` needs a third (2026-11)."""
 
 from importlib import import_module
 from typing import Any
@@ -9,7 +9,7 @@ from typer.main import get_command
 
 from isthmus.commandline import Application, Group
 
-# Where each stands, in the order of the help: a function, or an application of several commands.
+# The place of each, in the order of the help: a function, or an application of several commands.
 COMMANDS = {
     "jobs": "isthmus.queues.commands:jobs",
     "attach": "isthmus.queues.commands:attach",

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-_QUEUES = "Of the queues"
+_QUEUES = "Options for the queues"
 
 
 @dataclass(frozen=True)
