@@ -1,5 +1,5 @@
-"""Where launchers on other hosts find this run's: a port of TCP, or calls by a service or a relay.
-TLS shows a certificate that the name of each MPI port vouches for."""
+"""The place where launchers on other hosts find this run's launcher: a TCP port, or calls by a
+service or a relay. TLS shows a certificate that the name of each MPI port vouches for."""
 
 import asyncio
 import contextlib
@@ -19,7 +19,7 @@ from isthmus.meeting.wire import MOST_LINE
 from isthmus.queues.keys import make_key
 from isthmus.seeing.lookout import Welcome
 
-_HELLO_LIMIT = 10.0  # seconds that a connection has for TLS, and again to say who it is
+_HELLO_LIMIT = 10.0  # seconds that a connection has for TLS, and again to name itself
 _MOST_WAITING = 64
 _BY_SERVICE = "service:"
 _MARK = 32  # hexadecimal digits of a certificate's hash, 128 bits
@@ -33,14 +33,15 @@ class Door:
     """From `open` to `close`."""
 
     def __init__(self, welcome: Welcome) -> None:
-        """`welcome` is given who has said `meet`."""
+        """`welcome` gets each connection that has said `meet`."""
         self._welcome = welcome
         self._server: asyncio.Server | None = None
         self._called: asyncio.Task[None] | None = None
         self._waiting = 0
 
     async def open(self, host: str, port: int) -> str:
-        """What names of ports say of it, after their `@`. RunError where it cannot listen."""
+        """Returns what names of ports say about it, after their `@`. RunError if it cannot
+        listen."""
         context, mark = _credentials()
         try:
             self._server = await asyncio.start_server(
@@ -59,7 +60,7 @@ class Door:
         return f"{hostport.join(host, real)}/{mark}"
 
     async def open_at(self, service: Service) -> str:
-        """As `open`, for calls by that service. RunError where it does not take them."""
+        """As `open`, for calls by that service. RunError if it does not take them."""
         context, mark = _credentials()
         loop = asyncio.get_running_loop()
         first: asyncio.Future[str] = loop.create_future()
@@ -107,13 +108,13 @@ class Door:
 
 
 async def dial(port: PortName) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """To what `open` or `open_at` has told. OSError, also where somebody else has the port now;
-    RunError of a service."""
+    """Connects to a place that `open` or `open_at` has returned. OSError, also if another process
+    has the port now; RunError of a service."""
     place, _, mark = port.at.rpartition("/")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE  # the mark is what it is known by
+    context.verify_mode = ssl.CERT_NONE  # the mark identifies it
     if place.startswith(_BY_SERVICE):
         service = _service(place, port.job)
         connection = await calls.call(service, LAUNCHER)
@@ -131,12 +132,12 @@ async def dial(port: PortName) -> tuple[asyncio.StreamReader, asyncio.StreamWrit
 
 
 def guests_of(job: str) -> str:
-    """As what the guests of a run are known to services and relays."""
+    """The name by which services and relays know the guests of a run."""
     return f"{job}.guests"
 
 
 def _service(place: str, job: str) -> Service:
-    """OSError where the text is none."""
+    """OSError if the text is malformed."""
     parts = place.removeprefix(_BY_SERVICE).split("/")
     with contextlib.suppress(ValueError):
         at, key, secret = parts
@@ -151,7 +152,7 @@ def _credentials() -> tuple[ssl.SSLContext, str]:
     certificate = key[key.index(begin) : key.index(end) + len(end)]
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
-    with tempfile.TemporaryDirectory() as folder:  # of the user's alone
+    with tempfile.TemporaryDirectory() as folder:  # readable by the user alone
         file = Path(folder) / "key.pem"
         file.write_text(key)
         context.load_cert_chain(file)
