@@ -12,7 +12,7 @@ ANYWHERE = "tcp:0.0.0.0:0"
 
 @dataclass(frozen=True)
 class Place:
-    """Where a gateway listens, and its address for others if the grid file gives one."""
+    """The place where a gateway listens, and its address for others if the grid file gives one."""
 
     listen: str
     address: str | None = None

@@ -30,7 +30,7 @@ def without_file(environment: Mapping[str, str]) -> Grid:
 
 
 def grid_of(environment: Mapping[str, str]) -> Grid | None:
-    """The grid of the batch job around this process; None if that job has no groups."""
+    """The grid of the batch job around this process; returns None if that job has no groups."""
     groups = environment.get(_GROUPS, "")
     if not groups.isdecimal() or int(groups) < 2:
         return None

@@ -111,7 +111,7 @@ _PASSED_ON = (
 
 
 def split_parts(words: Sequence[str]) -> list[list[str]]:
-    """Splits at each word `:`. There is at least one part; parts may be empty."""
+    """Splits at each word `:`. The result has at least one part; parts may be empty."""
     parts: list[list[str]] = [[]]
     for word in words:
         if word == ":":

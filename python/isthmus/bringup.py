@@ -83,7 +83,7 @@ class BringUp:
         return self._worlds.world(spec)
 
     def machine(self, cluster: int) -> Message:
-        """What the agent of the cluster's ranks has said about its host."""
+        """The description that the agent of the cluster's ranks gave of its host."""
         return self._machines[cluster]
 
     def _same_machine(self, machines: Sequence[Message]) -> None:

@@ -238,7 +238,7 @@ def run(
             "--reorder",
             help="Allow MPI_Cart_create, MPI_Graph_create and MPI_Dist_graph_create(_adjacent) to "
             "renumber processes where the program passes reorder = 1. Then fewer neighbours are in "
-            "different clusters. By default processes keep their ranks.",
+            "different clusters. Without it, processes keep their ranks.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = False,
@@ -247,7 +247,7 @@ def run(
         typer.Option(
             "--guests",
             help="Allow MPI_Open_port and MPI_Comm_connect to reach other runs, even if this run "
-            "uses one cluster only. By default such a run is a native job.",
+            "uses one cluster only. Without it, such a run is a native job.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = False,

@@ -57,7 +57,7 @@ def agent_command(
 
 def _setting_up(setup: Sequence[str]) -> list[str]:
     """A setup neither reads the agent's input nor writes its output. One that fails ends the shell.
-    Nothing is sent to an agent before its hello. Input that ends earlier means that the launcher or
+    An agent gets no input before its hello. Input that ends earlier means that the launcher or
     ssh is gone: then a setup that hangs ends, with everything it has started."""
     stop = "kill $isthmus_watch 2>/dev/null"
     at_the_end = "while ! read -r -t 0 -u 4; do sleep 1 4<&-; done; kill -HUP -- -$$"
@@ -84,7 +84,7 @@ def remote_path(path: str) -> str:
 
 
 def ssh_command(door: str | None = None) -> list[str]:
-    """The user's ssh, with options for a silent, lasting pipe. With `door`, ssh also forwards a
+    """The user's ssh, with options for a silent, lasting pipe. ssh also forwards a
     port there to that socket. Without a terminal nobody can answer a prompt, so ssh must not
     ask."""
     options = ["-T", "-x"]

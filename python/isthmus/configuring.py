@@ -107,5 +107,5 @@ class Configuring:
 
 
 def _ports_of(cluster: ClusterSpec) -> dict[str, str]:
-    """Where its ranks may listen for other processes."""
+    """The ports at which its ranks may listen."""
     return {"ISTHMUS_PORTS": cluster.ports} if cluster.ports else {}

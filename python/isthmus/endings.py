@@ -1,4 +1,4 @@
-"""How programs end, in words."""
+"""Ends of programs, in words."""
 
 import re
 import signal

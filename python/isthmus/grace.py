@@ -1,4 +1,4 @@
-"""How long ranks have to end by themselves once a run has to end.
+"""The time that ranks have to end by themselves once a run must end.
 
 The end of one cluster mostly ends the others as well. Ranks that hear of it end within a second.
 A launcher that is killed in the middle of that stumbles, and hides the reason. Ranks that hear

@@ -56,7 +56,7 @@ _TABLES: dict[str, type[Table]] = {
 
 def two_halves() -> Grid:
     """The grid of `isthmus run` without -g: two clusters on this host."""
-    # Nothing needs to be checked: making the rules for that takes 7 ms (2026-11).
+    # No checks are needed: making their rules takes 7 ms (2026-11).
     halves = {name: ClusterSpec.model_construct() for name in ("east", "west")}
     return Grid.model_construct(cluster=halves)
 

@@ -123,7 +123,7 @@ def _ports(text: str) -> str:
 
 
 def port_count(text: str) -> int:
-    """How many ports a checked text has behind its last colon; 0: any."""
+    """The number of ports behind the last colon of a checked text; 0: any."""
     first, dash, last = text.rpartition(":")[2].partition("-")
     return int(last) - int(first) + 1 if dash else min(1, int(first))
 
@@ -181,7 +181,7 @@ def _meet(text: str) -> str:
 
 
 def _service(text: str) -> str:
-    """Adds SERVICE_PORT if there is no port."""
+    """Adds SERVICE_PORT if the port is missing."""
     host, _, port = _address(text).removeprefix("tcp:").rpartition(":")
     if is_place(host) or not port.isdecimal():
         raise ValueError(f"must be 'HOST' or 'HOST:PORT'; it is '{text}'")

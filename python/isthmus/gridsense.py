@@ -90,7 +90,7 @@ def _of_gateways(own: Grid, whole: Grid) -> Iterator[Trouble]:
 
 
 def _ends(specs: Sequence[GatewaySpec], between: Sequence[str]) -> int:
-    """How many links two clusters can have between gateways that do not serve both."""
+    """The number of links that two clusters can have between gateways that do not serve both."""
     counts = []
     for name, other in (between, reversed(between)):
         mine = [spec for spec in specs if name in spec.serves]

@@ -120,8 +120,8 @@ class NetworkSpec(Table):
 
 
 class LinkSpec(Table):
-    """Two clusters whose gateways can reach each other. With `reach = "direct"` their processes
-    can; with `"ssh"` they meet at the launcher. Without `reach`, processes of one host share
+    """Two clusters whose gateways can reach each other. Their processes can with `reach =
+    "direct"`; with `"ssh"` they meet at the launcher. Without `reach`, processes of one host share
     memory. A program can choose a link by its `name` for a communicator; links between other
     clusters may have the same name."""
 

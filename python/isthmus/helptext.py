@@ -22,11 +22,11 @@ RUN = """Run an MPI program as one world over the clusters of a grid.
 Put options before the program. Everything after it is passed to the program."""
 
 RUN_END = """[bold]Placement.[/bold] Parts are placed one after the other. A part without --on \
-fills the clusters up to their 'slots', the fastest by 'speed' first, else in the order of the grid \
-file. If no cluster has slots, the ranks are shared out by 'speed'; the first clusters take one more \
-if that does not divide. Each cluster holds one block of world ranks, in the order in which clusters \
-first got a rank. If all ranks come to one cluster, the run is a native job, and Isthmus stays out \
-of it, unless the run is profiled or has --guests.
+fills the clusters up to their 'slots', the fastest by 'speed' first, else in the order of the \
+grid file. If no cluster has slots, the ranks are shared out by 'speed'; the first clusters take \
+one more if that does not divide. Each cluster holds one block of world ranks, in the order in \
+which clusters first got a rank. If all ranks come to one cluster, the run is a native job, and \
+Isthmus stays out of it, unless the run is profiled or has --guests.
 
 [bold]Input, output, signals.[/bold] Standard input goes to world rank 0. Standard output and \
 error of the ranks come out unchanged. Messages of native launchers about failed ranks are shown \
@@ -42,29 +42,27 @@ seldom. --wait sets a limit.
 
 [bold]Exit status.[/bold] 0 if all went well. Otherwise the status of the first rank that failed \
 (128 + N for signal N, whatever the native launcher says), or the code of MPI_Abort. 124 after \
---timeout or --wait. 2 for a wrong command line or grid file. 1 if the run could not start, or if a \
-part of the grid broke.
+--timeout or --wait. 2 for a wrong command line or grid file. 1 if the run could not start, or if \
+a part of the grid broke.
 
 [bold]Environment of the ranks.[/bold] ISTHMUS_RANK: the world rank. ISTHMUS_SIZE: the number of \
-ranks. ISTHMUS_LOCAL_RANK: the rank's number on its host. ISTHMUS_CLUSTER: the name of its cluster.
+ranks. ISTHMUS_LOCAL_RANK: the rank's number on its host. ISTHMUS_CLUSTER: the name of its \
+cluster.
 
-[bold]Environment.[/bold] ISTHMUS_GRID: the grid file to use without -g. \
-ISTHMUS_NETWORK (passed on to all ranks): network figures that override those of 'isthmus tune'. \
-ISTHMUS_COLL (passed on): collective algorithms by name. \
-ISTHMUS_PROGRESS (passed on): 'hook', 'thread' or 'none': how Isthmus goes on while a rank is in a \
-blocking call of its own MPI library. By default the best that the library allows. \
-ISTHMUS_REACH: 'gateway' or 'direct', for links without 'reach' in the grid file. \
-ISTHMUS_LEG (passed on): 'socket' keeps gateways from sharing memory with ranks of their host, and \
-with each other. \
-ISTHMUS_LEND (passed on): the size in bytes from which messages between clusters on one host are \
-read from the sender's memory, where the system allows that; 'never' turns this off. \
-ISTHMUS_TRACE (passed on): what processes record for 'isthmus trace': 'net', 'match', 'coll', \
-'comm', 'relay', 'call', 'link', separated by commas, or 'all'. \
-ISTHMUS_TRACE_DIR: the folder on each host where they write these records. \
-ISTHMUS_TRACE_RECORDS: how many events each process keeps (65536). \
-ISTHMUS_RUNS: the folder where 'isthmus ps' and 'isthmus top' find runs. \
-ISTHMUS_LOG: 'warn', 'info' or 'debug': show the work of agents and gateways on standard error. \
-ISTHMUS_PREFIX: where Isthmus is installed, with isthmusd in its bin. \
+[bold]Environment.[/bold] ISTHMUS_GRID: the grid file to use without -g. ISTHMUS_NETWORK (passed \
+on to all ranks): network figures that override those of 'isthmus tune'. ISTHMUS_COLL (passed on): \
+collective algorithms by name. ISTHMUS_PROGRESS (passed on): 'hook', 'thread' or 'none': how \
+Isthmus goes on while a rank is in a blocking call of its own MPI library. By default the best \
+that the library allows. ISTHMUS_REACH: 'gateway' or 'direct', for links without 'reach' in the \
+grid file. ISTHMUS_LEG (passed on): 'socket' keeps gateways from sharing memory with ranks of \
+their host, and with each other. ISTHMUS_LEND (passed on): the size in bytes from which messages \
+between clusters on one host are read from the sender's memory, where the system allows that; \
+'never' turns this off. ISTHMUS_TRACE (passed on): what processes record for 'isthmus trace': \
+'net', 'match', 'coll', 'comm', 'relay', 'call', 'link', separated by commas, or 'all'. \
+ISTHMUS_TRACE_DIR: the folder on each host where they write these records. ISTHMUS_TRACE_RECORDS: \
+how many events each process keeps (65536). ISTHMUS_RUNS: the folder where 'isthmus ps' and \
+'isthmus top' find runs. ISTHMUS_LOG: 'warn', 'info' or 'debug': show the work of agents and \
+gateways on standard error. ISTHMUS_PREFIX: where Isthmus is installed, with isthmusd in its bin. \
 ISTHMUS_SSH: the ssh command. ISTHMUS_START_TIMEOUT: seconds that agents have to start (60). \
 ISTHMUS_GRACE: seconds to wait for the other clusters to end by themselves after one has failed \
 (0.5 to 10, chosen by what is still to be heard)."""
@@ -79,5 +77,5 @@ SUBMIT = """Submit a job to the queues of its clusters. It runs as one world, on
 
 A process stays on this host, and the batch jobs of the clusters connect to it. Jobs that start \
 early wait, idle, in their own allocation. --hold limits that wait, --wait the wait for the whole \
-job. 'isthmus jobs' lists jobs, 'isthmus attach JOB' shows the output, 'isthmus cancel JOB' ends all \
-parts. The options of 'isthmus run' hold here, too."""
+job. 'isthmus jobs' lists jobs, 'isthmus attach JOB' shows the output, 'isthmus cancel JOB' ends \
+all parts. The options of 'isthmus run' hold here, too."""

@@ -49,7 +49,7 @@ def prefixed(name: str, grid: Grid) -> Grid:
 
 def joined(outer: Grid, inner: Mapping[str, Grid]) -> Grid:
     """One flat grid, from grids as `prefixed` gives them. Clusters of the outer file come first.
-    Where a cluster or a pair has several gateways or links, those of the inner file come first."""
+    Gateways and links of the inner file come first for a cluster or a pair that has several."""
     parts = list(inner.values())
     clusters = dict(outer.cluster)
     networks: dict[str, NetworkSpec] = dict(outer.network)

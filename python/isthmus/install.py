@@ -1,4 +1,4 @@
-"""Where the compiled parts of this installation are."""
+"""The places of the compiled parts of this installation."""
 
 import os
 import shutil

@@ -186,7 +186,7 @@ class Job:
         await steps.link()
         if self._gathering:
             await self._gathering.begin()
-        # From here on ranks may run. This is noted first, as an interrupt may come in between.
+        # Ranks may run from here on. This is noted first, as an interrupt may come in between.
         for member in self._members.ranked:
             member.spawned = True
         ours = stdin_is_ours()

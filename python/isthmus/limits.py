@@ -1,4 +1,4 @@
-"""How long the steps of a run may take, in seconds."""
+"""Limits for the steps of a run, in seconds."""
 
 import math
 import os

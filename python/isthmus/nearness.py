@@ -1,4 +1,4 @@
-"""Where clusters and gateways are according to their agents, and how they reach each other."""
+"""The places of clusters and gateways by their agents' words, and how they reach each other."""
 
 from collections.abc import Sequence
 

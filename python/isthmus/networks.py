@@ -67,7 +67,7 @@ def _hosts(cluster: ClusterSpec) -> set[str]:
 
 
 def _place(network: NetworkSpec) -> str | None:
-    """Where a gateway listens in the network."""
+    """The place where a gateway listens in the network."""
     if network.subnet:
         return network.subnet
     return f"%{network.interface}" if network.interface else None

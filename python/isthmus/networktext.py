@@ -144,7 +144,7 @@ def _steps(ahead: Sequence[Mapping[int, int]], start: int, goal: int) -> list[ro
 
 
 def _latency(links: Sequence[Sequence[LinkSpec]]) -> float:
-    """Of a chain of steps, each with one or several parallel links. 0: not known."""
+    """The latency of a chain of steps, each with one or several parallel links. 0: not known."""
     each = [max((x.rtt.seconds / 2 for x in link if x.rtt), default=0.0) for link in links]
     return sum(each) if all(each) else max(each)
 

@@ -1,4 +1,4 @@
-"""How a run ends: an exit status and, unless all went well, a sentence."""
+"""The end of a run: an exit status and, unless all went well, a sentence."""
 
 import asyncio
 from collections.abc import Coroutine

@@ -40,7 +40,8 @@ class GatewayPlan:
     places: tuple[Place, ...]  # one, or one for each cluster
 
     def place(self, cluster: int) -> Place:
-        """Where the cluster finds it, or where others find it as the cluster's gateway."""
+        """The place where the cluster finds it, or where others find it as the cluster's
+        gateway."""
         return self.places[self.clusters.index(cluster) if len(self.places) > 1 else 0]
 
     @property

@@ -27,7 +27,7 @@ class RankMap:
         return len(self.clusters)
 
     def ranks(self) -> dict[str, list[int]]:
-        """By cluster, ascending; clusters in the order of their first ranks."""
+        """Ascending ranks by cluster; clusters in the order of their first ranks."""
         found: dict[str, list[int]] = {}
         for rank, cluster in enumerate(self.clusters):
             found.setdefault(cluster, []).append(rank)

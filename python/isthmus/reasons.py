@@ -1,4 +1,5 @@
-"""What ends a run: the news from its members, in the user's words and with its weight."""
+"""The reasons that end a run: the news from its members, in the user's words and with its
+weight."""
 
 import signal
 from collections.abc import Awaitable, Callable

@@ -20,7 +20,7 @@ def _count(number: int, what: str) -> str:
 
 
 def dry_run(plan: Plan, commands: Sequence[Sequence[str]]) -> Iterable[str]:
-    """What would start where, a line each."""
+    """The plan, a line for each step."""
     yield f"{_count(plan.size, 'rank')} on {_count(len(plan.clusters), 'cluster')}"
     for agent, command in zip(plan.agents, commands, strict=True):
         cluster = plan.places[agent.cluster]

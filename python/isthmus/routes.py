@@ -27,8 +27,8 @@ class GatewayLink:
 
 
 def neighbours(names: Sequence[str], links: Sequence[LinkSpec]) -> dict[Pair, list[LinkSpec]]:
-    """Linked pairs of clusters, the smaller index first, with all links between the two. If there
-    is no link at all, every pair is linked."""
+    """Linked pairs of clusters, the smaller index first, with all links between the two. Without
+    any link, every pair is linked."""
     if not links:
         return {
             (a, b): [LinkSpec(between=[names[a], names[b]])]
@@ -149,7 +149,7 @@ def shared(links: Sequence[GatewayLink], host_of: Mapping[int, int]) -> list[Gat
 
 @dataclass(frozen=True)
 class NamedLink:
-    """What the world knows of a link with a name: its clusters, and its gateways at both ends."""
+    """A link with a name as the world knows it: its clusters, and its gateways at both ends."""
 
     spec: LinkSpec
     pair: Pair
@@ -195,7 +195,7 @@ def tables(
     clusters: int, gateways: Sequence[Sequence[int]], links: Sequence[GatewayLink]
 ) -> dict[int, Table]:
     """For each gateway: all gateways that come next on a shortest path, in the order of the links.
-    There is no entry for the clusters that it serves."""
+    The clusters that it serves have no entry."""
     near: dict[int, list[int]] = {node: [] for nodes in gateways for node in nodes}
     for link in links:
         near[link.source].append(link.target)

@@ -1,5 +1,5 @@
-"""What Slurm's srun and slurmstepd say about a job on standard error: that it is queued, and why it
-was ended. Slurm 22.05, 2026-11; older and newer versions say it alike."""
+"""The words of Slurm's srun and slurmstepd about a job on standard error: that it is queued, and
+why it was ended. Slurm 22.05, 2026-11; older and newer versions say it alike."""
 
 import re
 import time

@@ -1,4 +1,4 @@
-"""Where spawned processes go: the native jobs that are started for them."""
+"""The places of spawned processes: the native jobs that are started for them."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -63,7 +63,7 @@ def read_commands(entries: object) -> list[Command]:
     """Reads the question of a rank. UsageError if it is malformed, or if a key has a wrong
     value."""
     if not isinstance(entries, list) or not entries:
-        raise UsageError("there is no command to spawn")
+        raise UsageError("no command to spawn is given")
     return [_read_command(entry) for entry in entries]
 
 

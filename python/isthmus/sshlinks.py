@@ -70,7 +70,7 @@ def options(socket: str) -> list[str]:
 
 
 class Forwarding:
-    """What an agent's ssh says about the port that it forwards."""
+    """The words of an agent's ssh about the port that it forwards."""
 
     def __init__(self) -> None:
         self._port: int | None = None
@@ -88,7 +88,8 @@ class Forwarding:
         return bool(found or _CHATTER.match(line))
 
     async def address(self, label: str) -> str:
-        """Where gateways on that host reach the relay. RunError if the port is not forwarded."""
+        """The address at which gateways on that host reach the relay. RunError if the port is not
+        forwarded."""
         with suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._settled(), _ANSWER_LIMIT)
         if self._port is not None:

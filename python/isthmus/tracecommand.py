@@ -37,10 +37,10 @@ def trace(
       One line for each event: time, process, thread, subsystem, event, and its numbers.
 
     Subsystems are net (frames and streams), match (sends, receives and how they matched), coll \
-    (collectives and their algorithms), comm (communicators), relay (traffic that gateways pass on), \
-    call (MPI calls across clusters), link (counters of links), all. Each host's times come from its \
-    own clock: times of two hosts are only as comparable as their clocks. 'isthmus run --trace' uses \
-    one clock."""
+    (collectives and their algorithms), comm (communicators), relay (traffic that gateways pass \
+    on), call (MPI calls across clusters), link (counters of links), all. Each host's times come \
+    from its own clock: times of two hosts are only as comparable as their clocks. 'isthmus run \
+    --trace' uses one clock."""
     traces = [tracefile.read(path) for path in files]
     share_ranks(traces)
     known = {event.subsystem for one in traces for event in one.events.values()}

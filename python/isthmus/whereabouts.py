@@ -1,4 +1,4 @@
-"""Where the ranks are in the program, and which ranks they wait for, by their own account."""
+"""The calls in which ranks are, and the ranks they wait for, by their own account."""
 
 import asyncio
 import contextlib
@@ -98,7 +98,7 @@ def _sentence(here: Message | None, *, times: bool) -> str:
 
 
 def waits_for(here: Message) -> str:
-    """What a waiting rank waits for, without times."""
+    """The thing that a waiting rank waits for, without times."""
     return _sentence(here, times=False)
 
 

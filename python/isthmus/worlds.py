@@ -1,4 +1,4 @@
-"""What each agent learns about the world: clusters, gateways, and the links of its own gateways
+"""The world as each agent learns it: clusters, gateways, and the links of its own gateways
 (docs/control.md, `link`)."""
 
 from collections.abc import Mapping

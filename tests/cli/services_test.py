@@ -57,7 +57,10 @@ def test_beside_a_relay_of_the_run():
         ('[[relay]]\nservice = "r"\nkey = "k"\n', "must be an absolute path"),
         ('[[relay]]\nservice = "r:1-2"\nkey = "/k"\n', "must be 'HOST' or 'HOST:PORT'"),
         ('[[relay]]\nservice = "10.0.0.0/8"\nkey = "/k"\n', "must be 'HOST' or 'HOST:PORT'"),
-        ('[[relay]]\nservice = "r"\nkey = "/k"\nhost = "h"\n', "is of a relay that the run starts"),
+        (
+            '[[relay]]\nservice = "r"\nkey = "/k"\nhost = "h"\n',
+            "is for a relay that the run starts",
+        ),
     ],
 )
 def test_what_is_wrong(text, what):

@@ -37,7 +37,7 @@ def test_it_is_started_again(grid: Grid, program, tmp_path, mpi, number):
         says(running, "up 4\n")
         for _ in range(2):
             kill_relay(grid, number)
-            hears(running, "it is started again, and what it carried is kept meanwhile")
+            hears(running, "it is started again, and its traffic is kept meanwhile")
             hears(running, "isthmus: relay: is there again")
         bell.touch()
         _, err = running.communicate(timeout=240)

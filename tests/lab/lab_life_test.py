@@ -223,7 +223,7 @@ def test_what_cannot_be(lab, tmp_path):
         (("run", "nowhere", "--", "true"), "there is no testbed 'nowhere'"),
         ((*SMALL, "--on", "q1", "--", "true"), "no such node"),
         (("cut", "a-b"), "no lab runs"),
-        (("mpirun", "--mpi", "openmpi", "x"), "this runs inside a lab"),
+        (("mpirun", "--mpi", "openmpi", "x"), "works only inside a lab"),
     ]:
         done = lab(*words)
         assert done.returncode == 2, words

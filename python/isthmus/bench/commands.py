@@ -61,7 +61,9 @@ def p2p_(
     ] = None,
     between: Annotated[
         str | None,
-        typer.Option(metavar="A,B", help="With -g: measure between these clusters. Default: the first two."),
+        typer.Option(
+            metavar="A,B", help="Measure between these clusters of -g. Default: the first two."
+        ),
     ] = None,
     within: Annotated[
         str | None,
@@ -76,7 +78,7 @@ def p2p_(
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="With --testbed: change a key of it, as 'isthmus lab run' does. May be repeated.",
+            help="Change a key of --testbed, as 'isthmus lab run' does. May be repeated.",
         ),
     ] = None,
     quick: Annotated[
@@ -101,7 +103,8 @@ def p2p_(
     size: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="SIZE", help="Measure only round trips of this size, such as '64 KiB'. May be repeated."
+            metavar="SIZE",
+            help="Measure only round trips of this size, such as '64 KiB'. May be repeated.",
         ),
     ] = None,
     figure: Annotated[
@@ -127,7 +130,8 @@ def p2p_(
     [bold]isthmus bench p2p --testbed hablot --quick[/bold]
       The figures that Isthmus must reach there; the exit status is 1 if one falls short.
 
-    By default it measures between the two sites of the lab around it, or else on this host."""
+    Without --testbed and -g, it measures between the two sites of the lab around it, or else on
+    this host."""
     signal.signal(signal.SIGTERM, common.leave)
     options = p2p.Options(
         quick,

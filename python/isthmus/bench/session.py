@@ -21,7 +21,7 @@ SampleT_co = TypeVar("SampleT_co", bound=Sample, covariant=True)
 
 
 class Contestant(Protocol[TaskT_contra, SampleT_co]):
-    """`ceiling` limits the kernel's socket buffers; None: as the place has it."""
+    """`ceiling` limits the kernel's socket buffers; if None, the place's own limit holds."""
 
     @property
     def key(self) -> str: ...
@@ -48,7 +48,7 @@ def measure(
     deadline: float | None = None,
     watched: bool = False,
 ) -> None:
-    """Never raises for failures of contestants; they go to `failures`. Nothing begins after
+    """Never raises for failures of contestants; they go to `failures`. It begins nothing after
     `deadline` (of time.monotonic()). `watched`: traffic over the wide area of a lab is kept."""
     watch = Watch(place) if watched else None
     results.labels |= {entry.contestant.key: entry.contestant.label for entry in entries}

@@ -144,7 +144,7 @@ def _link(plan: Plan, hosts: Sequence[HostFacts | None], link: GatewayLink, say:
 
 
 def _other_ways(plan: Plan, link: GatewayLink, name: str) -> str:
-    """What helps if one end does not reach the other and ports stay closed. `name` is the host that
+    """The remedy if one end does not reach the other and ports stay closed. `name` is the host that
     tried."""
     source, target = (gateway_of(plan, node) for node in (link.source, link.target))
     near, far = (plan.places[gateway.clusters[0]].name for gateway in (source, target))

@@ -46,7 +46,7 @@ def measure(near: End, far: End, place: Place, names: Sequence[str]) -> Measured
 
 
 class _TakenError(UnreachableError):
-    """Nothing can listen at this port."""
+    """This port cannot be listened at."""
 
 
 def _measure(near: End, far: End, place: Place, names: Sequence[str], port: str) -> Measured:

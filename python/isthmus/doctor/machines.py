@@ -15,7 +15,7 @@ _CLOCK_SLACK = 1.0  # seconds
 
 
 def look(plan: Plan, say: Say) -> list[HostFacts | None]:
-    """Examines the host of each agent, all at once; None for a host that cannot be examined."""
+    """Examines the host of each agent, all at once; a host that fails gives None."""
 
     def at(agent: AgentPlan) -> HostFacts | IsthmusError:
         spec = plan.places[agent.cluster].spec

@@ -44,7 +44,7 @@ def triple(settings: Mapping[str, str], name: str) -> tuple[int, int, int] | Non
 
 
 def most_rate(settings: Mapping[str, str], rtt: float) -> float | None:
-    """Bits per second that one stream gets at most; None if the settings are unknown."""
+    """Bits per second that one stream gets at most; or None with unknown settings."""
     found = [triple(settings, name) for name in ("tcp_rmem", "tcp_wmem")]
     if None in found or rtt <= 0:
         return None

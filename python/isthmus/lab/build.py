@@ -16,7 +16,7 @@ from isthmus.lab.registry import Lab
 
 _PORT_BUFFER = 512_000  # bytes that a switch holds for one node
 _NODE_BUFFER = 4_000_000
-# Nodes behind shaped links hand the network at least this many segments at a time. By itself TCP
+# Nodes behind shaped links hand the network at least this many segments at a time. TCP alone
 # would send far hosts two at a time: when 16 nodes all sent to all, the WAN box delivered 6 ms late
 # on average, 60 at most. With six it is 50 us, and 1.5 ms (2 cores, November 2026).
 _LEAST_SEGMENTS = 6
@@ -277,7 +277,7 @@ def _batch(program: list[str], commands: Iterable[str]) -> None:
 
 
 def facts(network: Network) -> dict[str, object]:
-    """What other terminals learn about the lab."""
+    """The facts about the lab for other terminals."""
     return {
         "testbed": network.name,
         "nodes": list(network.nodes),

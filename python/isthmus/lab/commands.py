@@ -103,7 +103,9 @@ def check(
     seconds: Annotated[
         float, typer.Option(min=0, help="Seconds to measure each rate; 0: not at all.")
     ] = 1.0,
-    every: Annotated[bool, typer.Option("--all", help="Show a line for every pair of nodes.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Show a line for every pair of nodes.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Build a testbed, and compare its round trips, rates and connections with its file.
@@ -162,7 +164,8 @@ def shell(
 def exec_(
     command: Annotated[list[str], typer.Argument(metavar="[--] COMMAND", show_default=False)],
     on: Annotated[
-        str | None, typer.Option(metavar="NODE", help="Run it on this node, instead of beside all nodes.")
+        str | None,
+        typer.Option(metavar="NODE", help="Run it on this node, instead of beside all nodes."),
     ] = None,
     lab: LabId = None,
 ) -> None:
@@ -223,7 +226,10 @@ def mpirun(
     ],
     n: Annotated[int | None, typer.Option("-n", "-np", min=1, metavar="N")] = None,
     interleave: Annotated[
-        bool, typer.Option("--interleave", help="Give ranks to the sites in turn, instead of site after site.")
+        bool,
+        typer.Option(
+            "--interleave", help="Give ranks to the sites in turn, instead of site after site."
+        ),
     ] = False,
     hosts: Annotated[
         str | None,
@@ -239,7 +245,8 @@ def mpirun(
     inside = os.environ.get("ISTHMUS_LAB")
     if not inside:
         raise UsageError(
-            "`isthmus lab mpirun` works only inside a lab", "Write: isthmus lab run TESTBED -- isthmus lab mpirun ..."
+            "`isthmus lab mpirun` works only inside a lab",
+            "Write: isthmus lab run TESTBED -- isthmus lab mpirun ...",
         )
     lab = Lab(Path(inside))
     network = model_of(lab)

@@ -22,8 +22,8 @@ _PATIENCE = 1.0  # seconds in which the kernel clears up ended processes
 
 
 def group(name: str, ours: tuple[str, ...] = _OURS[:1]) -> Path | None:
-    """The folder of a group of that name. None if this process cannot leave its present group for
-    one, since that is not one of `ours`."""
+    """The folder of a group of that name. Returns None if this process cannot leave its present
+    group for one, since that is not one of `ours`."""
     try:
         own = Path("/proc/self/cgroup").read_text().splitlines()
     except OSError:
@@ -50,7 +50,7 @@ def make(name: str) -> None:
 
 
 def join(name: str) -> None:
-    """From now on this process and its children are in the group, if there is one."""
+    """Puts this process and its future children into the group, if it exists."""
     if (folder := group(name)) and folder.is_dir():
         with contextlib.suppress(OSError):
             (folder / "cgroup.procs").write_text("0")

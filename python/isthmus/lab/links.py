@@ -51,7 +51,7 @@ def ways_of(network: Network, text: str) -> list[tuple[str, str]]:
             what = f"{link.name} is a plain wire, without a WAN box that could change it"
             raise UsageError(what, "Use a testbed whose [[wan]] has no `box = false`.")
     known = listing(link.name for link in network.boxes) or "none"
-    raise UsageError(f"there is no WAN link '{text}'; the lab's links: {known}")
+    raise UsageError(f"unknown WAN link '{text}'; the lab's links: {known}")
 
 
 def cut(link: LinkName, lab: LabId = None) -> None:
@@ -88,7 +88,9 @@ def stats(lab: LabId = None, json: Annotated[bool, typer.Option("--json")] = Fal
     if json:
         print(dumps(states))
         return
-    table = Table("link", "packets", "segments", "bytes", "dropped", "queue", "late (mean, maximum)")
+    table = Table(
+        "link", "packets", "segments", "bytes", "dropped", "queue", "late (mean, maximum)"
+    )
     for name, state in states.items():
         a, _, b = name.partition("-")
         for way, title in (("ab", f"{a}>{b}"), ("ba", f"{b}>{a}")):

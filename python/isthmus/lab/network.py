@@ -147,8 +147,7 @@ class Network:
         return [f"10.{segment.index}.255.1"]
 
     def address_of(self, target: Node, seen_from: Node) -> str | None:
-        """The address under which one node knows another, reachable or not; None if there is
-        none."""
+        """The address under which one node knows another, reachable or not, or None."""
         for site in seen_from.sites:
             if port := target.port_in(site):
                 return port.address
@@ -160,7 +159,7 @@ class Network:
         return None
 
     def path(self, source: Node, target: Node) -> "Path | None":
-        """The path of a connection from one node to another; None if it cannot be opened."""
+        """The path of a connection from one node to another; or None if it cannot be opened."""
         for site in source.sites:
             if port := target.port_in(site):
                 near = source.port_in(site)
@@ -196,7 +195,7 @@ class Path:
         return 2 * self.link.delay if self.link else 0.0
 
     def bottleneck(self, mtu: int) -> "Bottleneck | None":
-        """The slowest part; None: no part is shaped."""
+        """The slowest part, or None if no part is shaped."""
         payload = mtu - 52  # IP and TCP headers, with time stamps
         found = [
             Bottleneck(port.rate, payload / (mtu + LAN_OVERHEAD))

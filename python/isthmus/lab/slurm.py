@@ -2,7 +2,7 @@
 every node, all from Debian's packages. They are children of the lab's first process, and all their
 files are in the lab's folder, so that nothing outlives the lab.
 
-There are no cgroups: a lab may not be allowed to make any, and its nodes share one kernel.
+It uses no cgroups: a lab may not be allowed to make any, and its nodes share one kernel.
 """
 
 import secrets

@@ -22,7 +22,7 @@ def environment(lab: Lab) -> dict[str, str]:
         "ISTHMUS_LAB": str(lab.folder),
         "ISTHMUS_GRID": str(lab.grid),
         "ISTHMUS_SSH": ssh,
-        # How native launchers start processes on other hosts.
+        # The means of native launchers to start processes on other hosts.
         "OMPI_MCA_plm_rsh_agent": ssh,
         "OMPI_MCA_plm_rsh_no_tree_spawn": "1",
         "PRTE_MCA_plm_ssh_agent": ssh,

@@ -22,7 +22,7 @@ class Assignment:
         wires: Wires,
         allowed: Sequence[frozenset[int]] | None = None,
     ) -> None:
-        """`allowed[rank]`: the clusters that a rank may use. None: all ranks may use all."""
+        """`allowed[rank]`: the clusters that a rank may use. None lets all ranks use all."""
         self.part = list(part)
         self._wires = wires
         self._allowed = allowed

@@ -166,7 +166,7 @@ def _of_edges(rows: list[tuple[int, list[str]]], path: Path) -> Traffic:
     for number, words in rows[1:]:
         if len(words) != len(names):
             raise UsageError(
-                f"{path}:{number}: the row has {len(words)} columns, but the header has {len(names)}",
+                f"{path}:{number}: the row has {len(words)} columns, the header has {len(names)}",
                 _REMEDY,
             )
         values = dict(zip(names, (_amount(word, path, number) for word in words), strict=True))

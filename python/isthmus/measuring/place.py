@@ -1,4 +1,4 @@
-"""Where a benchmark runs: on this host alone, in a lab, or on the clusters of a grid file."""
+"""The place of a benchmark: this host alone, a lab, or the clusters of a grid file."""
 
 import contextlib
 import os

@@ -115,7 +115,7 @@ async def _connected(at: str) -> socket.socket:
 
 
 async def _prove(connection: socket.socket, service: Service) -> None:
-    """By challenge and response (docs/protocol.md). RunError."""
+    """Proves the key by challenge and response (docs/protocol.md). RunError."""
     name = service.name.encode()
     opening = b"ISTHMUS\n\1" + bytes([len(name)]) + name
     nonce = secrets.token_bytes(_NONCE)

@@ -1,5 +1,5 @@
-"""What makes processes of another run guests in this run's world: numbers for them, and junctions
-between gateways of both runs."""
+"""The means to make processes of another run guests in this run's world: numbers for them, and
+junctions between gateways of both runs."""
 
 import secrets
 from collections.abc import Sequence
@@ -101,7 +101,8 @@ class Guests:
     async def listen(
         self, cluster: int, others: int, services: Sequence[Message] = ()
     ) -> list[Junction]:
-        """Opens so many that each gateway of either end has one; services call them as well."""
+        """Opens enough junctions that each gateway of either end has one; services call them as
+        well."""
         here = self.gateways(cluster)
         if not here:
             raise RunError("the cluster has no gateway")
@@ -156,7 +157,7 @@ class Guests:
     def _addresses(
         self, told: object, member: Member, gateway: GatewayPlan, cluster: int
     ) -> list[str]:
-        """Where a gateway of any host may reach the junction, the best address first."""
+        """The addresses at which a gateway of any host may reach the junction, the best first."""
         remote = member.plan.host
         hosts = [remote.rpartition("@")[2] if remote else self._host, member.agent.host]
         local = told if isinstance(told, list) else []

@@ -29,7 +29,7 @@ class PortName:
 
     @property
     def place(self) -> str:
-        """Where the launcher is, for messages."""
+        """The place of the launcher, for messages."""
         return self.at.partition("/")[0]
 
     @property

@@ -1,4 +1,4 @@
-"""How gateways of two runs reach each other if no address leads there: by services of the grid
+"""Paths between gateways of two runs if no address leads there: by services of the grid
 file, and by relays of it that the run has started. Such relays join connections as services do."""
 
 import re
@@ -95,8 +95,8 @@ class OwnWays:
             return self._found
 
     async def at(self, host: str, port: int) -> Service | None:
-        """The service or relay on that host, and at that port unless it is 0. None if the grid file
-        has none there; RunError if it cannot be used."""
+        """The service or relay on that host, and at that port unless it is 0. Returns None if the
+        grid file has none there; RunError if it cannot be used."""
         hosts = {_host_of(at) for at in self._growing.plan.guest_services}
         for member, gateway in self._relays():
             hosts |= {_host_of(place.address) for place in gateway.places if place.address}

@@ -1,1 +1,1 @@
-"""Who sends what to whom: the profiles of `isthmus run --profile`, and what they show."""
+"""Messages between ranks: the profiles of `isthmus run --profile`, and what they show."""

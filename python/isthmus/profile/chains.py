@@ -1,7 +1,7 @@
 """The longest chain of messages between clusters that a profile's sums allow.
 
 A message adds its time on the network to a run where something waits for it. At worst each message
-waits for the one before, on whatever ranks. Such a chain is in one place at a time: it can enter a
+waits for the one before, on whatever ranks. The chain is in one place at a time: it can enter a
 cluster again only after leaving it. So messages that go one way only, without an answer, form no
 chain."""
 

@@ -1,4 +1,4 @@
-"""The matrix of who sends what to whom, as a heat map."""
+"""The matrix of messages between ranks, as a heat map."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from isthmus.errors import UsageError
 from isthmus.profile.model import Profile
 
-# With more ranks, several share a cell.
+# Several of more ranks share a cell.
 _MOST_CELLS = 1024
 _KINDS = (".png", ".svg")
 

@@ -91,7 +91,8 @@ class Profile(LaterModel):
     files: list[FilesOfRank]
 
     def cluster_of(self) -> dict[int, int]:
-        """By world rank, also of ranks that have not reported, if the file gives it."""
+        """The clusters by world rank, also of ranks that have not reported, if the file gives
+        it."""
         began = {
             rank: index
             for index, cluster in enumerate(self.grid.clusters)
@@ -101,7 +102,7 @@ class Profile(LaterModel):
         return began | {rank.rank: rank.cluster for rank in self.ranks}
 
     def operations(self, call: Collective) -> float:
-        """How often the members that have reported did it."""
+        """The number of times that the members that have reported did it."""
         told = {rank.rank for rank in self.ranks}
         if call.communicator is not None:
             told.intersection_update(self.communicators[call.communicator].members())

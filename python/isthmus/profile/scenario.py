@@ -1,4 +1,4 @@
-"""Where ranks are, and which links they use: in the grid of the profile, or in another."""
+"""The places of ranks and their links, in the grid of the profile or in another."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def of_rows(rows: Iterable[Pair]) -> Sum:
 
 
 def by_clusters(profile: Profile, rows: Iterable[Pair]) -> dict[tuple[int, int], Sum]:
-    """From cluster to cluster; rows with unknown receivers are left out."""
+    """Sums from cluster to cluster; rows with unknown receivers are left out."""
     home = profile.cluster_of()
     sums: dict[tuple[int, int], Sum] = {}
     for source, target, messages, count, sizes in rows:
@@ -59,7 +59,7 @@ def crossing(profile: Profile, rows: Iterable[Pair]) -> Sum:
 
 
 def collectives(profile: Profile) -> list[CollectiveSum]:
-    """By function and shape of the communicator, the costliest first."""
+    """Sums by function and shape of the communicator, the costliest first."""
     found: dict[tuple[str, int, int], list[Collective]] = {}
     for call in profile.collectives:
         shape = (0, 0)

@@ -19,7 +19,7 @@ def verdict(scenario: Scenario, prediction: Prediction | None) -> Iterator[str]:
         yield "The time over these clusters is unknown, because the profile is incomplete."
         return
     if len(set(scenario.home.values())) < 2:
-        yield "All ranks are in one cluster: nothing crosses. Choose other places by --grid or --place."
+        yield "All ranks are in one cluster: nothing crosses. Place them by --grid or --place."
         return
     times = prediction.slowdown
     yield (
@@ -54,8 +54,7 @@ def verdict(scenario: Scenario, prediction: Prediction | None) -> Iterator[str]:
     ]
     if taken:
         yield (
-            f"Unknown figures of links were assumed: {' and '.join(taken)}. --link gives "
-            "better."
+            f"Unknown figures of links were assumed: {' and '.join(taken)}. --link gives better."
         )
     if prediction.learned:
         yield "These figures include the measured waits."

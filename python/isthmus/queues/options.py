@@ -40,7 +40,7 @@ def of_queues(run: Callable[..., Any]) -> Callable[..., Any]:
             typer.Option(
                 "--hold",
                 metavar="TIME",
-                help="How long a cluster waits for others before it gives its nodes back and "
+                help="The time that a cluster waits for others before it gives its nodes back and "
                 "goes into its queue again: '20min', '00:20:00'. A number needs a unit. By "
                 "default it waits until its own time ends.",
                 rich_help_panel=_QUEUES,

@@ -23,7 +23,7 @@ class Reading:
 
 
 async def ask(agent: Agent) -> Reading | None:
-    """The best of several round trips; None if the agent does not answer."""
+    """The best of several round trips; or None if the agent does not answer."""
     best: Reading | None = None
     try:
         for _ in range(_ROUNDS):

@@ -91,10 +91,11 @@ def top(
       Where a run hangs, as Ctrl-\\ would show in its terminal.
 
     For each direction of a link it shows: bytes a second on the wire, the round trip, the backlog \
-    (data that has not been passed on yet), data that TCP has sent again, and messages and bytes of \
-    the program. Ranks are 'waiting' in an MPI call for another cluster, or 'computing' (or in a call \
-    within their cluster). Ranks that do not answer are 'silent': they are stopped, have not called \
-    MPI_Init, or have left. If standard output is not a terminal, views follow each other as text."""
+    (data that has not been passed on yet), data that TCP has sent again, and messages and bytes \
+    of the program. Ranks are 'waiting' in an MPI call for another cluster, or 'computing' (or in \
+    a call within their cluster). Ranks that do not answer are 'silent': they are stopped, have \
+    not called MPI_Init, or have left. If standard output is not a terminal, views follow each \
+    other as text."""
     seconds = _interval(interval)
     named = runs.find(run)
     with runs.connect(named) as line:

@@ -146,7 +146,7 @@ def _those_in(folder: Path) -> Iterator[Run]:
 
 
 def none() -> str:
-    """A sentence that says there is no run."""
+    """The sentence for the lack of a run."""
     named = os.environ.get("ISTHMUS_RUNS")
     absent = named and not os.path.lexists(named)
     where = f"; ISTHMUS_RUNS names {named}, which does not exist" if absent else ""

@@ -117,7 +117,7 @@ def sums(plan: Plan, stats: Stats) -> list[dict[str, Any]]:
 def _missing(
     plan: Plan, options: TraceOptions, processes: Sequence[_Process], voice: Voice
 ) -> list[dict[str, Any]]:
-    """What the file lacks; the user hears of it."""
+    """The parts that the file lacks; the user hears of it."""
     missing: list[dict[str, Any]] = []
     for process in processes:
         if lost := process.trace.lost:

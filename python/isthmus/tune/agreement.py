@@ -1,4 +1,4 @@
-"""How reliable measured figures are: whether runs agree with each other and with the grid file.
+"""The reliability of measured figures: whether runs agree with each other and with the grid file.
 
 A busy machine makes figures worse, never better. So the best of several runs counts, and it is
 believed once a second run has come near it."""

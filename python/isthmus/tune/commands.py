@@ -70,8 +70,8 @@ def tune(
 
     Measuring is repeated until the best two runs agree. Figures that do not agree, or contradict
     the grid file, are not kept. The others are kept beside the grid file, as GRID.tune.json. Each
-    `isthmus run` with that file uses them until the file changes. ISTHMUS_NETWORK in the environment
-    of `isthmus run` overrides them."""
+    `isthmus run` with that file uses them until the file changes. ISTHMUS_NETWORK in the
+    environment of `isthmus run` overrides them."""
     file = grid_file(argument, grid)
     if not file:
         raise UsageError("no grid file is named", "Name one: isthmus tune FILE, or ISTHMUS_GRID.")

@@ -20,8 +20,8 @@ _SHARES = 0.75
 # and 5.4 (medians on a busy machine, November 2026).
 _ROOM = 100e-6
 _OF_LINKS = 0.85  # of the links' capacity: headers, and streams that end at different times
-# Of the hosts' capacity: a fan of many streams takes more of shared processors (803 Mbit/s of 958
-# where paths share nothing, `distant` on two busy cores, November 2026).
+# Part of the hosts' capacity: a fan of many streams takes more of shared processors (803 Mbit/s of
+# 958 where paths share nothing, `distant` on two busy cores, November 2026).
 _OF_HOSTS = 0.7
 
 

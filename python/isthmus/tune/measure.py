@@ -15,7 +15,7 @@ _LIMIT = 300.0  # seconds
 
 
 def ranks_for(spec: ClusterSpec, n: int | None) -> int:
-    """How many ranks of a cluster take part: the number asked for, else its slots."""
+    """The number of ranks of a cluster that take part: as asked for, else its slots."""
     if n is not None:
         return min(n, spec.slots) if spec.slots else n
     return min(spec.slots or 2, _MOST)

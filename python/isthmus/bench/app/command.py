@@ -49,7 +49,9 @@ def app(
     ] = False,
     kernel: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Run only these kernels, such as ep, '?g'. May be repeated."),
+        typer.Option(
+            metavar="NAME", help="Run only these kernels, such as ep, '?g'. May be repeated."
+        ),
     ] = None,
     klass: Annotated[
         str | None,
@@ -73,22 +75,29 @@ def app(
         typer.Option(
             "--time",
             metavar="REGEX",
-            help="With --program: its first group in the output is the seconds. Default: those "
+            help="The seconds of --program: the first group of this, found in its output. Default: those "
             "of the whole "
             "command.",
         ),
     ] = None,
     require: Annotated[
         str | None,
-        typer.Option(metavar="REGEX", help="With --program: ignore executions without this in their output."),
+        typer.Option(
+            metavar="REGEX", help="With --program: ignore executions without this in their output."
+        ),
     ] = None,
     layout: Annotated[
         list[str] | None,
-        typer.Option(metavar="LAYOUT", help=f"Use only this layout: {listing(LAYOUTS)}. May be repeated."),
+        typer.Option(
+            metavar="LAYOUT", help=f"Use only this layout: {listing(LAYOUTS)}. May be repeated."
+        ),
     ] = None,
     site: Annotated[
         str | None,
-        typer.Option(metavar="CLUSTER", help="The cluster of the one-site layouts. Default: the first that holds all ranks."),
+        typer.Option(
+            metavar="CLUSTER",
+            help="The cluster of the one-site layouts. Default: the first that holds all ranks.",
+        ),
     ] = None,
     delay: Annotated[
         str | None,
@@ -120,7 +129,7 @@ def app(
 ) -> None:
     """Measure whole programs, split over the wide area and on one site.
 
-    On one site they run with all, half and a quarter of the ranks. By default the programs are
+    On one site they run with all, half and a quarter of the ranks. The default programs are
     kernels of the NAS Parallel Benchmarks.
 
     [bold]isthmus bench app --testbed hablot16 --quick[/bold]
@@ -132,7 +141,8 @@ def app(
     [bold]isthmus bench app -g grid.toml -n 16,32 --program './app {n}' --time 'took (.+) s'[/bold]
       A program of your own.
 
-      By default it measures over all sites of the lab around it, or else on this host."""
+      Without --testbed and -g, it measures over all sites of the lab around it, or else on this
+      host."""
     signal.signal(signal.SIGTERM, common.leave)
     options = Options(
         quick=quick,

@@ -31,7 +31,7 @@ class Setup:
 def setup(
     clusters: Mapping[str, ClusterSpec], layout: str, n: int, site: str | None
 ) -> Setup | None:
-    """None if `n` does not divide that way, or if no cluster has the slots."""
+    """Returns None if `n` does not divide that way, or if no cluster has the slots."""
     if layout == SPLIT:
         each, rest = divmod(n, len(clusters))
         shares = [(name, each + (i < rest)) for i, name in enumerate(clusters)]

@@ -10,8 +10,8 @@ from isthmus.bench.verdicts import Figure, Limit
 
 TESTBED, DELAY = "hablot16", 5.8e-3  # seconds, one way
 
-# How often the longest chain of messages of a kernel crosses the wide area in a quick run; an
-# exchange crosses once.
+# Number of times that the longest chain of messages of a kernel crosses the wide area in a quick
+# run; an exchange crosses once.
 _CROSSINGS = {
     "ep": 1,  # the allreduce
     "is": 10 * 3,  # allreduce, alltoall, alltoallv

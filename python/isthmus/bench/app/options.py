@@ -1,4 +1,4 @@
-"""What is to be measured."""
+"""The options of `isthmus bench app`."""
 
 from dataclasses import dataclass
 

@@ -92,8 +92,8 @@ def play(
     say: Callable[[str], None],
     deadline: float | None = None,
 ) -> None:
-    """Never raises for failures of programs; they go to `failures`. Nothing begins after `deadline`
-    (of time.monotonic())."""
+    """Never raises for failures of programs; they go to `failures`. It begins nothing after
+    `deadline` (of time.monotonic())."""
     for turn in schedule:
         results.labels.setdefault(turn.contestant.key, turn.contestant.label)
     failed: dict[int, int] = {}  # by place in the schedule

@@ -32,8 +32,8 @@ class Where:
 
 @dataclass(frozen=True)
 class Program:
-    """`time` finds the seconds in its output; None: the time until it has ended. Its output must
-    contain `require`."""
+    """`time` finds the seconds in its output; if None, the time until its end counts. Its output
+    must contain `require`."""
 
     name: str
     time: str | None
