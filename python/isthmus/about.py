@@ -28,9 +28,10 @@ def version() -> None:
 def completion(shell: Shell) -> None:
     """Print a script that lets a shell complete isthmus's commands and options.
 
-    Add to ~/.bashrc: [bold]eval "$(isthmus completion bash)"[/bold]
-    Add the same with zsh to ~/.zshrc, after compinit.
-    Add to ~/.config/fish/config.fish: [bold]isthmus completion fish | source[/bold]"""
+    Put one line into a file of your shell. For bash, into ~/.bashrc:
+    [bold]eval "$(isthmus completion bash)"[/bold]. For zsh, the same with zsh into ~/.zshrc, after
+    compinit. For fish, into ~/.config/fish/config.fish:
+    [bold]isthmus completion fish | source[/bold]."""
     print(script_for(shell.value), end="")
 
 

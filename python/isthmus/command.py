@@ -14,7 +14,9 @@ from isthmus.errors import UsageError
 from isthmus.install import find_isthmusd
 
 SETUP_ENDED = "isthmus: setup ended with status"  # then the status, and mostly the command
-SETUP_REMEDY = "Run the lines of the cluster's 'setup' there by hand, in a login shell (bash -l)."
+SETUP_REMEDY = (
+    "Run the lines of 'setup' in the grid file there by hand, in a login shell (bash -l)."
+)
 
 
 def isthmusd_of(prefix: str | None, local: bool) -> str:

@@ -10,8 +10,16 @@ from typer.core import TyperCommand, TyperGroup
 from isthmus.errors import UsageError, did_you_mean
 
 
-class _PlainFlags:
-    """The help shows no type behind options that take no value."""
+def _flowing(text: str | None) -> str | None:
+    """Joins the lines of paragraphs; indented lines, and lines that begin in bold, stay."""
+    return text and re.sub(r"(?<=\S)\n(?![\n ]|\[bold\])", " ", text)
+
+
+class _PlainHelp:
+    """The help shows no type behind options that take no value, and breaks no line by itself."""
+
+    def __init__(self, *args: Any, help: str | None = None, **settings: Any) -> None:
+        super().__init__(*args, help=_flowing(help), **settings)  # type: ignore[call-arg]
 
     def get_params(self, ctx: Any) -> list[Any]:
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
@@ -21,11 +29,11 @@ class _PlainFlags:
         return params
 
 
-class Group(_PlainFlags, TyperGroup):
+class Group(_PlainHelp, TyperGroup):
     """A group of commands."""
 
 
-class Command(_PlainFlags, TyperCommand):
+class Command(_PlainHelp, TyperCommand):
     """Short options stand one by one: in `-host` click would find `-h`, and show the help. `-n4` is
     allowed, as with the native launchers."""
 

@@ -278,8 +278,10 @@ def _check_names(grid: Grid, text: str, name: str) -> None:
         _check_ports(relay, partial(_relay_wrong, text, name, index))
         if bool(relay.service) != bool(relay.key):
             missing, given = ("key", "service") if relay.service else ("service", "key")
-            what = f"is missing, but '{given}' needs it: give a service and the file of your key "
-            "for it"
+            what = (
+                f"is missing, but '{given}' needs it: give a service and the file of your key "
+                "for it"
+            )
             raise _complaint(text, name, ("relay", index, missing), what)
         if "relay" in grid.cluster or any(re.fullmatch(r"relay\d+", n) for n in grid.cluster):
             raise _complaint(text, name, ("relay", index), "is also the name of a cluster")
@@ -314,8 +316,9 @@ def _check_link_name(
     link = links[index]
     key = ("link", index, "name")
     if link.name in ("direct", "gateway"):
-        what = f"is '{link.name}', which the info key isthmus_link reserves for links without a "
-        "name"
+        what = (
+            f"is '{link.name}', which the info key isthmus_link reserves for links without a name"
+        )
         raise _complaint(text, name, key, what)
     if link.name and link.reach == "ssh":
         raise _complaint(text, name, key, "has no effect: programs cannot choose links by ssh")
@@ -392,8 +395,9 @@ def _check_gateway(
             raise wrong(key, f"names '{cluster}' twice")
     for key, given in (("address", gateway.address), ("listen", gateway.listen)):
         if given is not None and len(given) not in (1, len(gateway.serves)):
-            count = f"has {len(given)} entries, but the gateway serves {len(gateway.serves)} "
-            "cluster"
+            count = (
+                f"has {len(given)} entries, but the gateway serves {len(gateway.serves)} cluster"
+            )
             more = "s" if len(gateway.serves) > 1 else ""
             raise wrong(key, f"{count}{more}; give one, or one for each")
     _check_ports(gateway, wrong)

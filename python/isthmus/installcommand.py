@@ -29,13 +29,18 @@ def install(
         list[str],
         typer.Argument(metavar="HOST...", help="A host, as your ssh knows it.", show_default=False),
     ],
-    prefix: Annotated[str, typer.Option(metavar="DIR", help="/'.~/'.")] = "~/isthmus",
+    prefix: Annotated[
+        str,
+        typer.Option(
+            metavar="DIR", help="Folder on the hosts: an absolute path, or one below '~/'."
+        ),
+    ] = "~/isthmus",
 ) -> None:
-    """Copy the parts that a cluster needs (bin/isthmusd, lib/isthmus) to hosts of the same kind by
-    ssh, and check that they run there.
+    """Copy the parts that a cluster needs to hosts by ssh, and check that they run there.
 
-    The copies are of this installation. The hosts need no Python, but they need the libraries that
-    this installation was built with."""
+    The parts are bin/isthmusd and lib/isthmus of this installation. The hosts must be of the same
+    kind as this one. They need no Python, but they need the libraries that this installation was
+    built with."""
     parts = _archive(find_isthmusd())
     errors = []
     for host in hosts:

@@ -373,8 +373,9 @@ class Job:
             self._voice.warn(str(error))
             return
         traceback.print_exception(error)
-        said = f"a defect of Isthmus ended the run: {error!r}\n  Report it, with the traceback "
-        "above."
+        said = (
+            f"a defect of Isthmus ended the run: {error!r}\n  Report it, with the traceback above."
+        )
         self._ending.end(1, said, Weight.FAULT)
 
     def _stdout_gone(self) -> None:

@@ -12,6 +12,7 @@ from isthmus.grid import Grid, LinkSpec
 NEAR = 0.15  # smaller differences do not count: `isthmus tune` is no more exact
 # A limit on the characters of entries about pairs. Linux allows some 128 KiB for one variable, and
 # every process keeps it (2026-11: 16 KiB hold some 500 pairs, all of 32 clusters).
+MOST = 16 << 10
 
 
 @dataclass(frozen=True)

@@ -333,7 +333,7 @@ def test_places_are_those_of_the_grid(profile, tmp_path, capsys, places, said) -
 
 
 def test_a_run_that_could_not_write_its_profile_does_not_begin(tmp_path) -> None:
-    with pytest.raises(UsageError, match="there is no folder"):
+    with pytest.raises(UsageError, match="does not exist"):
         ProfileFile.of_command_line(tmp_path / "no" / "app.json", [])
     with pytest.raises(UsageError, match="it is a folder"):
         ProfileFile.of_command_line(tmp_path, [])

@@ -87,9 +87,9 @@ def test_agents_are_given_what_is_of_the_job(tmp_path):
     ("text", "mode", "what"),
     [
         ('id = "a"\nsecret = "00"\n', 0o640, "others may read the key"),
-        ('id = "a"\n', 0o600, "is no key of a service"),
-        ("\x00", 0o600, "is no key of a service"),
-        ('id = "a"\nsecret = 5\n', 0o600, "is no key of a service"),
+        ('id = "a"\n', 0o600, "is not a key of a service"),
+        ("\x00", 0o600, "is not a key of a service"),
+        ('id = "a"\nsecret = 5\n', 0o600, "is not a key of a service"),
     ],
 )
 def test_keys_that_cannot_be_used(tmp_path, text, mode, what):

@@ -121,7 +121,7 @@ def test_strangers_are_turned_away_told_of_and_do_no_harm(grid: Grid, program, t
     assert running.returncode == 0, err
     assert err.count("cluster east: tcp:127.0.0.1:") == 20
     assert "another job" in err, err
-    assert "further connections that are turned away are not told" in err
+    assert "further rejected connections are not reported" in err
 
 
 @pytest.mark.parametrize("mpi", ["ompi", "mpich"])

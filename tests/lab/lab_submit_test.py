@@ -273,7 +273,7 @@ def test_a_profile_of_a_submitted_job(queues, hello):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--profile", "no/app.json"], "there is no folder"),
+        (["--profile", "no/app.json"], "does not exist"),
         (["--map", "no.map"], "no.map"),
     ],
 )

@@ -211,8 +211,9 @@ def _path(where: str, spec: LinkSpec, found: Measured) -> list[Finding]:
         said_rate = spec.rate.bits
         text += f" (the grid file says {spec.rate})"
         if found.rate > 1.05 * said_rate:
-            remedy = "The link carries more than 'rate' of the grid file, but Isthmus keeps to "
-            "that."
+            remedy = (
+                "The link carries more than 'rate' of the grid file, but Isthmus keeps to that."
+            )
         elif found.rate < 0.5 * said_rate:
             remedy = (
                 "One stream gets less than half of that: losses, small buffers (below) or other "

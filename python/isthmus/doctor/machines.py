@@ -123,8 +123,9 @@ def compare(plan: Plan, hosts: Sequence[HostFacts | None], say: Say) -> None:
             first, other = ranked[0][1].machine.get(key), facts.machine.get(key)
             if first != other:
                 text = f"the {what} is {other} here and {first} in {before}"
-                remedy = "All clusters of a grid need the same byte order and the same size of "
-                "long."
+                remedy = (
+                    "All clusters of a grid need the same byte order and the same size of long."
+                )
                 say(Finding(where, "machine", "fail", text, remedy))
         if ranked[0][1].machine.get("long_double") != facts.machine.get("long_double"):
             text = (

@@ -248,6 +248,7 @@ def _check_wires(testbed: Testbed, text: str, name: str) -> None:
         for site in wan.sites:
             spec = testbed.site.get(site)
             if spec and (spec.private or spec.firewall != "open"):
-                what = f"needs a WAN box: it is the firewall of site '{site}' and hides its "
-                "addresses"
+                what = (
+                    f"needs a WAN box: it is the firewall of site '{site}' and hides its addresses"
+                )
                 raise _complaint(text, name, ("wan", i, "box"), what)

@@ -182,7 +182,7 @@ class AgentTest(AgentCase):
         self.agent.expect("stage")
         self.agent.send("stage-data", data)
         self.agent.send("stage-end")
-        self.assertIn("is not what was announced", self.agent.expect("error")["message"])
+        self.assertIn("damaged: ", self.agent.expect("error")["message"])
         self.agent.send("stage", **{**keys, "path": "../input"})
         self.assertIn("outside of the working directory", self.agent.expect("error")["message"])
         self.agent.send("stage-end")

@@ -66,8 +66,7 @@ class Keys {
     return result;
   }
   [[noreturn]] void wrong(const std::string& key, const std::string& why) const {
-    throw Failure("In the control message " + place_ + (key.empty() ? "" : "." + key) + " " + why +
-                  ".");
+    throw Failure("control message: " + place_ + (key.empty() ? "" : "." + key) + " " + why);
   }
 
  private:

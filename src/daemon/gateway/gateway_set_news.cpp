@@ -25,8 +25,8 @@ const GatewayMember& GatewaySet::State::member(core::NodeId node, const char* op
   const auto found = std::find_if(members.begin(), members.end(),
                                   [node](const GatewayMember& each) { return each.node == node; });
   if (found != members.end()) return *found;
-  throw Failure(std::string("In the control message ") + op + " the gateway " +
-                std::to_string(node) + " is not one of this agent's.");
+  throw Failure(std::string("control message: ") + op + " the gateway " + std::to_string(node) +
+                " is not one of this agent's");
 }
 
 void GatewaySet::State::once_joined(const std::string& of) {
@@ -53,7 +53,7 @@ void GatewaySet::State::once_abort(int rank, int code, const std::string& messag
 void GatewaySet::State::once_rejected(const std::string& message) {
   if (!events.notice || rejected > kMostRejected) return;
   const bool last = rejected++ == kMostRejected;
-  events.notice(last ? "further connections that are turned away are not told" : message, false);
+  events.notice(last ? "further rejected connections are not reported" : message, false);
 }
 
 Gateway::Events GatewaySet::State::heard_by(GatewayThread& thread, core::NodeId node) {

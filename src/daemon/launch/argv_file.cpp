@@ -23,7 +23,7 @@ void write_argv(const std::string& path, const std::vector<std::string>& argv) {
   file.close();
   chmod(path.c_str(), 0600);  // whatever the umask
   if (!file) {
-    throw Failure("The program's arguments cannot be written to " + path + ": " +
+    throw Failure("the program's arguments cannot be written to " + path + ": " +
                   std::strerror(errno));
   }
 }
@@ -33,7 +33,7 @@ std::vector<std::string> read_argv_file(const std::string& path) {
   std::vector<std::string> argv;
   for (std::string word; std::getline(file, word, '\0');) argv.push_back(std::move(word));
   if (argv.empty()) {
-    throw Failure("The program's arguments cannot be read from " + path + ".",
+    throw Failure("the program's arguments cannot be read from " + path,
                   "Keep the temporary files of a run until it ends.");
   }
   return argv;

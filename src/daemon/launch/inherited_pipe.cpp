@@ -29,8 +29,8 @@ FileDescriptor open_inherited(const std::string& name) {
       std::to_string(found.st_ino) == name.substr(0, colon)) {
     return opened;
   }
-  throw Failure("Standard input cannot be opened on " + host_name() + " as " + path + ": " +
-                    (opened.get() < 0 ? std::strerror(error) : "it is another file") + ".",
+  throw Failure("standard input cannot be opened on " + host_name() + " as " + path + ": " +
+                    (opened.get() < 0 ? std::strerror(error) : "it is another file"),
                 "Run the program with its input from /dev/null, or let it read a file.");
 }
 

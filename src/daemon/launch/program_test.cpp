@@ -115,7 +115,7 @@ TEST_F(ProgramTest, TheNameThatALibraryGivesItself) {
 TEST_F(ProgramTest, MissingMpiLibrary) {
   make_mpi("libmpi_abi.so.1", "");
   fs::remove(path("libmpi_abi.so.1"));
-  EXPECT_THAT(failure({"./app"}), HasSubstr("The MPI library libmpi_abi.so.1 that "));
+  EXPECT_THAT(failure({"./app"}), HasSubstr("the MPI library libmpi_abi.so.1 that "));
   EXPECT_THAT(failure({"./app"}), HasSubstr("is not found on here (cluster east)"));
 }
 
@@ -242,7 +242,7 @@ TEST_F(ProgramTest, ALauncherThatFailsLeavesTheTurnToTheNext) {
     find_launcher(here, library, site_);
     ADD_FAILURE() << "found a launcher";
   } catch (const Failure& failure) {
-    EXPECT_THAT(failure.what(), HasSubstr("bin/mpirun --version\" failed on here: \"no vars.sh\""));
+    EXPECT_THAT(failure.what(), HasSubstr("bin/mpirun --version' failed on here: \"no vars.sh\""));
   }
   write("bin/mpiexec", "#!/bin/sh\necho 'Intel(R) MPI Library for Linux* OS'\n");
   for (const LaunchChoice& choice : {here, LaunchChoice{}}) {

@@ -75,9 +75,8 @@ def app(
         typer.Option(
             "--time",
             metavar="REGEX",
-            help="The seconds of --program: the first group of this, found in its output. Default: those "
-            "of the whole "
-            "command.",
+            help="The seconds of --program: the first group of this in its output. Default: the "
+            "time of the whole command.",
         ),
     ] = None,
     require: Annotated[
@@ -141,8 +140,8 @@ def app(
     [bold]isthmus bench app -g grid.toml -n 16,32 --program './app {n}' --time 'took (.+) s'[/bold]
       A program of your own.
 
-      Without --testbed and -g, it measures over all sites of the lab around it, or else on this
-      host."""
+    Without --testbed and -g, it measures over all sites of the lab around it, or else on this
+    host."""
     signal.signal(signal.SIGTERM, common.leave)
     options = Options(
         quick=quick,
