@@ -52,7 +52,7 @@ def test_of_a_profile_that_is_not_whole_nothing_is_concluded(tmp_path, capsys) -
     assert show(tmp_path, "--link", "rtt=20ms") == 0
     text = capsys.readouterr().out
     for words in (
-        "Not whole: ranks 0, 2-3 have told nothing",
+        "Incomplete: ranks 0, 2-3 have not reported",
         "east: 2 ranks",
         "MPI_Allreduce of 4 ranks, 2 clusters: 50 times",
         "east -> west",
