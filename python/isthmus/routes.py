@@ -124,8 +124,7 @@ def gateway_links(
             raise UsageError(
                 f"{len(specs)} links join {name}, but the gateways suffice for {ends}",
                 "Each link needs a gateway of its own, at least at one end: add a [[gateway]] to "
-                "one "
-                "of the two clusters, or remove a [[link]].",
+                "one of the two clusters, or remove a [[link]].",
             )
         for i in range(ends):
             near, far = left or both, right or both

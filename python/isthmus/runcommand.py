@@ -127,8 +127,7 @@ def run(
         typer.Option(
             "--tag-output",
             help="Begin each line of output with the world rank, as in '[3] '. Native launchers "
-            "may "
-            "mix lines longer than 4 KB with others; --output keeps them whole.",
+            "may mix lines longer than 4 KB with others; --output keeps them whole.",
             rich_help_panel=_WHOLE_RUN,
         ),
     ] = False,

@@ -146,8 +146,7 @@ def _clusters_of(clusters: Sequence[ClusterPlan], command: Command, home: int) -
         if not at:
             raise UsageError(
                 f"'{command.argv[0]}' cannot be spawned in '{word}', which is not a cluster of "
-                "this run"
-                f"{did_you_mean(word, names)}; it has {listing(names)}"
+                f"this run{did_you_mean(word, names)}; it has {listing(names)}"
             )
         found.append(at[0])
     return found

@@ -61,8 +61,7 @@ def version(where: str, facts: HostFacts) -> Finding:
         return Finding(where, "Isthmus", "ok", f"{text}, Linux {facts.kernel}")
     remedy = (
         f"Here it is {VERSION}. Install the same version on both, or name another installation by "
-        "'prefix' "
-        "in the grid file."
+        "'prefix' in the grid file."
     )
     return Finding(where, "Isthmus", "fail", text, remedy)
 

@@ -50,8 +50,7 @@ def map_ranks(
             "--output",
             metavar="FILE",
             help="Write the rank map to this file, for [bold]isthmus run --map[/bold]. Default: "
-            "print "
-            "it.",
+            "print it.",
         ),
     ] = None,
     need: Annotated[

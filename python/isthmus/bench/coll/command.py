@@ -66,8 +66,7 @@ def coll(
         typer.Option(
             metavar="NAME",
             help="Measure only these contestants, such as isthmus-direct, 'native-*-default'. "
-            "May be "
-            "repeated.",
+            "May be repeated.",
         ),
     ] = None,
     collective: Annotated[
