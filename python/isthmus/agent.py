@@ -14,7 +14,7 @@ from isthmus import anyjson, troubles
 from isthmus.answers import ANSWERS
 from isthmus.command import try_ssh
 from isthmus.endings import signal_name
-from isthmus.errors import RunError
+from isthmus.errors import PlacedError, RunError
 from isthmus.sshlinks import Forwarding
 
 if TYPE_CHECKING:
@@ -368,7 +368,10 @@ class Agent:
 
 def _failure(label: str, message: Message) -> RunError:
     said = str(message.get("message") or "the agent gave no reason")
-    return RunError(f"{label}: {said}", str(message.get("remedy") or ""))
+    name = label.removeprefix("cluster ").partition(" on ")[0]
+    return PlacedError(
+        label, said.replace(f" (cluster {name})", ""), str(message.get("remedy") or "")
+    )
 
 
 def _shown(line: bytes) -> str:

@@ -229,9 +229,7 @@ class Job:
         )
         if late:
             whose = "the grid file" if self._options.wait is None else "--wait"
-            self._ending.end(
-                EXIT_TIMEOUT, f"{late}, and {whose} allows no longer wait", Weight.USER
-            )
+            self._ending.end(EXIT_TIMEOUT, f"{late}, and {whose} allows no more time", Weight.USER)
 
     async def _missing(self) -> list[latecomers.Missing]:
         return [] if self._ending.begun.is_set() else await latecomers.missing(self._members)

@@ -196,7 +196,7 @@ def test_runs_are_read_as_they_are_written():
     one = run("isthmus", "ep.S", SPLIT, 8, 1.5)
     assert run_from_json(one.as_json()) == one
     for key, value in (("layout", "round"), ("seconds", 0), ("wall", -1)):
-        with pytest.raises(ValueError, match=r"no layout|not positive"):
+        with pytest.raises(ValueError, match=r"not a layout|not positive"):
             run_from_json({**one.as_json(), key: value})
 
 
@@ -316,11 +316,11 @@ def test_options_go_into_the_lab():
         (["--testbed", "hablot16", "--delay", "5ms,5ms"], "--delay 5ms,5ms: not a list of numbers"),
         (
             ["--program", "x=y"],
-            "--program x=y: there is no MPI or cluster 'x'; there are 'east', '",
+            "--program x=y: there is no MPI or cluster 'x'; known are 'east', '",
         ),
         (["--program", "wets=y"], "there is no MPI or cluster 'wets'; did you mean 'west'?"),
-        (["--class", "X"], "--class X: there are"),
-        (["--kernel", "xx"], "there is no such"),
+        (["--class", "X"], "--class X: classes are"),
+        (["--kernel", "xx"], "unknown kernel"),
         (["--layout", "spilt"], "did you mean 'split'?"),
         (["-n", "4,x"], "-n 4,x: must be numbers"),
         (["-n", "1"], "-n 1: must be numbers"),

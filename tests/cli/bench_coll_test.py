@@ -57,7 +57,7 @@ def test_tasks_are_read_as_they_are_written(task):
     "text", ["", "bcast", "bcast:8", "bcast:a:1", "bkast:8:1", "bcast@random:8:1", "bcast:8:1:1:1"]
 )
 def test_what_is_no_task(text):
-    with pytest.raises(ValueError, match=r"no (task|collective)"):
+    with pytest.raises(ValueError, match=r"not a (task|collective)"):
         parse(text)
 
 

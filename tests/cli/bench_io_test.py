@@ -20,7 +20,7 @@ def test_tasks_and_samples_are_read_as_they_are_written():
             run = TimedRun("isthmus", 2, task, (1e-3, 2e-3))
             assert run_from_json(run.as_json()) == run
     for text in ("write:8", "append:8:1", "outside-write:8:1"):
-        with pytest.raises(ValueError, match="no task"):
+        with pytest.raises(ValueError, match="not a task"):
             tasks.parse(text)
 
 

@@ -176,7 +176,7 @@ def test_json_that_cannot_be_written(monkeypatch, capsys):
     monkeypatch.setattr(p2p, "contestants", lambda *_: GOOD)
     words = ["bench", "p2p", "--testbed", "loopback", "--quick", "--json", "/no/such/folder/x"]
     assert main(words) == 2
-    assert "cannot be written" in capsys.readouterr().err
+    assert "cannot write" in capsys.readouterr().err
 
 
 # -- measuring programs ---------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def test_a_program_that_hangs_when_all_is_said_is_ended(monkeypatch):
     [
         ("echo why >&2; exit 3", "status 3"),
         ("echo why >&2; exit 3", "| why"),
-        ("echo '{\"task\":nonsense'", "nonsense"),
+        ("echo '{\"task\":nonsense'", "invalid data"),
         ("exit 0", "1 of 1 tasks undone"),
     ],
 )

@@ -112,7 +112,7 @@ def test_everything_that_a_file_may_hold():
         ("[cluster.a]\n[[link]]\nrate = '1 Gbit/s'", 2, ["link[0].between is missing"]),
         ("[cluster.a]\n[[link]]\nbetween = 'a'", 3, ["link[0].between must be an array"]),
         ("[cluster.a]\n[[link]]\nbetween = ['a']", 3, ["must name two clusters; it names 1"]),
-        ("[cluster.a]\n[[link]]\nbetween = ['a', 'a']", 3, ["joins 'a' to itself"]),
+        ("[cluster.a]\n[[link]]\nbetween = ['a', 'a']", 3, ["links 'a' to itself"]),
         ("[cluster.a]\n[[link]]\nbetween = ['a', 'b']", 3, ["'b' that is not in", "clusters: 'a'"]),
         (
             "[cluster.a]\n[[link]]\nbetween=['a','b']\nrate = '10 Gb'",
@@ -355,7 +355,7 @@ def test_a_dry_run_tells_the_ways_and_the_legs_of_links(keys, way, leg):
     shown = list(report.dry_run(plan, [["isthmusd"]] * 2))
     assert f"a - b: {way}" in shown
     (link,) = [line for line in shown if line.startswith("link ")]
-    wanted = leg.replace("memory or", "memory on one host, else")
+    wanted = leg.replace("memory or", "shared memory on one host, else")
     assert f", {wanted}, {'not ' * ('false' in keys)}encrypted" in link.replace(": ", ", ")
 
 

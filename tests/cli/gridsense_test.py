@@ -70,7 +70,7 @@ def test_a_name_is_for_the_links_of_a_pair():
     ("key", "word"),
     [
         ("streams = 4", "the one connection"),
-        ("congestion = 'bbr'", "ssh's"),
+        ("congestion = 'bbr'", "ssh makes the connection"),
         ("net = 'ucx'", "one"),
     ],
 )
@@ -100,7 +100,7 @@ def test_networks_of_one_host_have_addresses_of_their_own(subnet):
 
 def test_a_network_of_no_cluster():
     said = refused(TWO + "[network.x]\nhosts = 'q[1-3]'\n")
-    assert said.startswith("g.toml:6: network.x.hosts names no host of a cluster")
+    assert said.startswith("g.toml:6: network.x.hosts names no host of any cluster")
     grids.parse(TWO + "[network.x]\nhosts = 'a0'\n", "g.toml")
 
 

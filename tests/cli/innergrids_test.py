@@ -150,22 +150,25 @@ def test_what_is_read_can_be_written_as_one_file(tmp_path: Path):
     ("whole", "words"),
     [
         ("[grid.g]\n", ["whole.toml:1: grid.g.file is missing"]),
-        ("[grid.g]\nfile = 'no.toml'\n", ["whole.toml:2: grid.g.file", "no file", "no.toml"]),
+        (
+            "[grid.g]\nfile = 'no.toml'\n",
+            ["whole.toml:2: grid.g.file", "does not exist", "no.toml"],
+        ),
         ("[grid.g]\nfiel = 'g.toml'\n", ["grid.g.fiel is not a key", "did you mean 'file'?"]),
-        ("[grid.'a b']\nfile = 'g.toml'\n", ["grid.a b is no name"]),
+        ("[grid.'a b']\nfile = 'g.toml'\n", ["grid.a b is not a valid name"]),
         ("[cluster.g]\n[grid.g]\nfile = 'g.toml'\n", [":2: grid.g is also the name of a cluster"]),
         (
             "[cluster.'g.b']\n[grid.g]\nfile = 'g.toml'\n",
-            [":2: grid.g brings a cluster 'g.b'", "rename one of them"],
+            [":2: grid.g includes a cluster 'g.b'", "rename one of them"],
         ),
         (
             "[grid.'g.h']\nfile = 'g.toml'\n[grid.g]\nfile = 'h.toml'\n",
-            [":3: grid.g brings a cluster 'g.h.b'"],
+            [":3: grid.g includes a cluster 'g.h.b'"],
         ),
-        (f"[grid.{'g' * 63}]\nfile = 'g.toml'\n", ["no name", "at most 64 characters"]),
+        (f"[grid.{'g' * 63}]\nfile = 'g.toml'\n", ["not a valid name", "at most 64 characters"]),
         (
             "[cluster.a]\n[grid.g]\nfile = 'g.toml'\n[[link]]\nbetween = ['a', 'g']\n",
-            [":5: link[0].between names 'g', a grid", "its clusters: 'a', 'g.b', 'g.c'"],
+            [":5: link[0].between names the grid 'g'", "its clusters: 'a', 'g.b', 'g.c'"],
         ),
         (
             "[cluster.a]\n[grid.g]\nfile = 'g.toml'\n[[link]]\nbetween = ['a', 'b']\n",

@@ -140,7 +140,7 @@ def test_dry_run_starts_nothing(pair):
         "2 x prog 'an arg'",
         "'A=b c'",
         "east - west: shared memory if the processes of both are on one host, else gateways",
-        "link east -> west: memory on one host, else TCP, encrypted",
+        "link east -> west: shared memory on one host, else TCP, encrypted",
     ):
         assert words in done.stdout
     assert not (grid.installs["east"].home / "heard.jsonl").exists()

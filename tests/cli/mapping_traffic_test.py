@@ -122,8 +122,8 @@ def test_squares_of_bytes(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "it is empty"),
-        ("from,to,messages,bytes\n", "it has no ranks"),
+        ("", "the file is empty"),
+        ("from,to,messages,bytes\n", "the file has no ranks"),
         ("from,bytes\n0,1\n", ":1: the columns 'from' and 'to' are needed"),
         ("from,to,size\n0,1,2\n", ":1: 'size' is not a column"),
         ("from,to\n0,1,2\n", ":2: the row has 3 columns, the header has 2"),

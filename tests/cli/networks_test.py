@@ -149,7 +149,7 @@ def test_two_links_are_two_gateways():
         ("[[gateway]]\ncluster = 'a'\nclusters = ['b']", ["give one of them"]),
         (
             "[[gateway]]\nclusters = ['a', 'b']\naddress = ['x', 'y', 'z']",
-            ["g.toml:13: gateway[0].address has 3 entries, but the gateway 2 clusters"],
+            ["g.toml:13: gateway[0].address has 3 entries, but the gateway serves 2 clusters"],
         ),
         ("[[gateway]]\ncluster = 'a'\naddress = [7]", ["an array with one for each"]),
         ("[[gateway]]\ncluster = 'a'\naddress = '10.0/99'", ["must be a subnet"]),

@@ -155,14 +155,14 @@ def test_rare_sizes_are_put_together() -> None:
         ("--place", "", "does not name a cluster for all ranks"),
         ("--place", "east=0-x", "'0-x' is not a list of ranks"),
         ("--place", "east=0-3,", "'' is not a list of ranks"),
-        ("--place", "east=0-3,west=2", "rank 2 is in 'east', too"),
+        ("--place", "east=0-3,west=2", "rank 2 is also in 'east'"),
         ("--place", "wets=0-3", "the profile has no cluster 'wets'; did you mean 'west'?"),
-        ("--place", "east=0-999999999", "has rank 999999999, and the profile has 4 ranks"),
+        ("--place", "east=0-999999999", "has rank 999999999, but the profile has 4 ranks"),
         ("--link", "", "it is empty"),
         ("--link", "=3ms", "a figure has no name"),
         ("--link", "rtt=3ms,rtt=4ms", "'rtt' is given twice"),
         ("--place", "east=0-2", "rank 3 has no cluster"),
-        ("--place", "east=0-4", "'0-4' has rank 4, and the profile has 4 ranks"),
+        ("--place", "east=0-4", "'0-4' has rank 4, but the profile has 4 ranks"),
     ],
 )
 def test_what_makes_no_sense_is_told(profile, tmp_path, capsys, option, value, said) -> None:
@@ -215,9 +215,13 @@ def test_what_was_done_once_is_said_so(tmp_path, capsys) -> None:
 @pytest.mark.parametrize(
     ("options", "assumed", "taken"),
     [
-        ((), "10 ms both ways, 1 Gbit/s (assumed)", "for 10 ms both ways and 1 Gbit/s: --link"),
-        (("--link", "rtt=20ms"), "1 Gbit/s (rate assumed)", "for 1 Gbit/s: --link"),
-        (("--link", "rate=1Mbit/s"), "1 Mbit/s (time assumed)", "for 10 ms both ways: --link"),
+        (
+            (),
+            "10 ms both ways, 1 Gbit/s (assumed)",
+            "assumed: 10 ms both ways and 1 Gbit/s. --link",
+        ),
+        (("--link", "rtt=20ms"), "1 Gbit/s (rate assumed)", "assumed: 1 Gbit/s. --link"),
+        (("--link", "rate=1Mbit/s"), "1 Mbit/s (time assumed)", "assumed: 10 ms both ways. --link"),
         (("--link", "rtt=2ms,rate=1Mbit/s"), "2 ms both ways, 1 Mbit/s", ""),
         (
             ("--place", "east=0-1,north=2-3"),
@@ -266,13 +270,16 @@ def test_what_is_no_profile(tmp_path, capsys) -> None:
     ("torn", "said"),
     [
         (lambda file: file["ranks"].pop(2), "rank 2 has sent messages, but has not reported"),
-        (lambda file: file["ranks"][1].update(cluster=9), "rank 1 is in cluster 9, of 2"),
+        (
+            lambda file: file["ranks"][1].update(cluster=9),
+            "rank 1 is in cluster 9, but there are only 2",
+        ),
         (lambda file: file["pairs"][0].__setitem__(1, 7), "rank 7 is not one of 4"),
         (lambda file: file.update(size=3), "rank 3 is not one of 3"),
         (lambda file: file["collectives"][0].update(communicator=5), "no communicator 5"),
         (
             lambda file: file["grid"]["links"].append({"between": [0, 7]}),
-            "a link joins cluster 7, of 2",
+            "a link joins cluster 7, but there are only 2",
         ),
     ],
 )

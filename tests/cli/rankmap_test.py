@@ -105,8 +105,8 @@ def test_what_is_no_map(text, message):
             [part()],
             "m:2: cluster 'east' has 2 slots, but the map gives it 3 ranks",
         ),
-        ("0 east\n1 west", [part(1)], "m has 2 ranks, and -n asks for 1"),
-        ("0 east\n1 west", [part(3)], "m has 2 ranks, and -n asks for 3"),
+        ("0 east\n1 west", [part(1)], "m has 2 ranks, but -n asks for 1"),
+        ("0 east\n1 west", [part(3)], "m has 2 ranks, but -n asks for 3"),
         ("0 east\n1 west", [part(2), part()], "asks for 2, which leaves none for 'x'"),
         ("0 east\n1 west", [part(), part()], "'x' has no -n, nor has 'x'"),
         (

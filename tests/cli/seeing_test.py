@@ -154,7 +154,7 @@ def test_several_runs_want_a_name(pair, place, tmp_path):
             jobs = [run["job"] for run in json.loads(isthmus("ps", "--json").stdout)]
             assert done.returncode == 2
             assert f"you have 2 runs on this host: '{jobs[0]}', '{jobs[1]}'" in done.stderr
-            assert "'isthmus-' may be" in isthmus("ps", "isthmus-").stderr
+            assert "several runs match 'isthmus-'" in isthmus("ps", "isthmus-").stderr
             other.send_signal(signal.SIGTERM)
             other.communicate(timeout=240)
 

@@ -162,7 +162,7 @@ def test_what_could_not_be_measured_is_left_to_the_defaults():
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"clusters": [{}], "pairs": []}'])
 def test_nonsense_is_refused(text: str):
-    with pytest.raises(RunError, match="nonsense"):
+    with pytest.raises(RunError, match="invalid figures"):
         parse(text)
 
 
