@@ -77,7 +77,7 @@ def _chosen(items: list[Any], path: list[str], change: str) -> tuple[list[Any], 
     if path[0] == "*":
         return items, path[1:]
     if int(path[0]) >= len(items):
-        raise UsageError(f"--set {change}: the list has {len(items)} entries, counted from 0")
+        raise UsageError(f"--set {change}: the list ends at {len(items) - 1}, counted from 0")
     return [items[int(path[0])]], path[1:]
 
 
