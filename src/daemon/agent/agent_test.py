@@ -110,10 +110,10 @@ class AgentTest(AgentCase):
     def test_wrong_messages_are_named(self):
         self.start()
         for message, named in [
-            ({"op": "dance"}, '"dance"'),
-            ({"op": "inspect", "argv": ["x"]}, '"inspect"'),
-            ({"op": "spawn"}, '"spawn"'),
-            ({"op": "stdin"}, '"stdin"'),
+            ({"op": "dance"}, "'dance'"),
+            ({"op": "inspect", "argv": ["x"]}, "'inspect'"),
+            ({"op": "spawn"}, "'spawn'"),
+            ({"op": "stdin"}, "'stdin'"),
             ({"op": "configure"}, "configure.version is missing"),
             ({"op": "configure", "version": 3}, "configure.version has a wrong type"),
             ({"op": "signal", "signal": "TERM"}, "signal.signal"),

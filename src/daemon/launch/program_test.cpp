@@ -92,7 +92,7 @@ TEST_F(ProgramTest, TheLibraryTellsTheAbiAndItsVersion) {
 
 TEST_F(ProgramTest, LibrariesOfUnknownAbi) {
   make_mpi("libmpi.so.20", "int ompi_mpi_comm_world;");
-  EXPECT_THAT(failure({"./app"}), HasSubstr("libmpi.so.20\" has an ABI that Isthmus does not"));
+  EXPECT_THAT(failure({"./app"}), HasSubstr("libmpi.so.20' has an ABI that Isthmus does not"));
   // The number of MPICH's, but Open MPI 1.10's library.
   make_mpi("libmpi.so.12", "int ompi_mpi_comm_world;");
   EXPECT_THAT(failure({"./app"}), HasSubstr("has an ABI that Isthmus does not know"));
@@ -225,7 +225,7 @@ TEST_F(ProgramTest, StubsAndFaces) {
     find_stub(library, folder_.path());
     FAIL();
   } catch (const Failure& failure) {
-    EXPECT_THAT(failure.what(), HasSubstr("this Isthmus was built for: mpich."));
+    EXPECT_THAT(failure.what(), HasSubstr("this Isthmus was built for: mpich"));
   }
   write("libisthmus-face-ompi.so", "");
   EXPECT_THROW(find_stub(library, folder_.path()), Failure);
