@@ -89,7 +89,7 @@ class Revival:
         while True:
             trouble = await self._attempt(member)
             if not trouble:
-                self._voice.say(f"{member.agent.label}: is there again")
+                self._voice.say(f"{member.agent.label}: is back")
                 return
             self._voice.narrate(trouble)
             if time.monotonic() - began > patience:

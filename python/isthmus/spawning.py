@@ -125,7 +125,10 @@ class Spawning:
             agent.host = str(hello.get("host") or "")
             agent.memory = str(hello.get("memory") or "")
             if hello.get("version") != VERSION:
-                raise RunError(f"{agent.label}: Isthmus there is version {hello.get('version')}")
+                raise RunError(
+                    f"{agent.label}: Isthmus there is version {hello.get('version')}, here it is "
+                    f"{VERSION}"
+                )
             configuration = self._steps.configuration(start.member.plan)
             configuration |= {
                 "cluster": start.growth.cluster.name,

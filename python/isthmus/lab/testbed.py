@@ -123,7 +123,7 @@ def load(name: str) -> tuple[str, Testbed]:
     path = known.get(name) or Path(name)
     if name not in known and not (path.suffix == ".toml" or "/" in name):
         raise UsageError(
-            f"there is no testbed '{name}'{did_you_mean(name, known)}; shipped: {listing(known)}",
+            f"unknown testbed '{name}'{did_you_mean(name, known)}; shipped: {listing(known)}",
             "For a testbed of your own, give the path of its file (*.toml).",
         )
     try:
