@@ -118,7 +118,7 @@ std::vector<std::string> read_hosts(const Keys& keys) {
       return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
     });
     if (host.empty() || host.front() == '-' || !plain) {
-      keys.wrong("hosts", "holds what is no name of a host: \"" + host + "\"");
+      keys.wrong("hosts", "has a name that is not a host's: '" + host + "'");
     }
   }
   return hosts;
