@@ -77,7 +77,9 @@ def map_ranks(
     mapped = Mapped.of(found, grid, _needs(need or [], grid, found.size), tuned.pairs)
     comments = [f"{found.size} rank{'s' * (found.size != 1)} of {profile}", *mapped.table()]
     if found.missing:
-        what = f"the messages of {ranks_text(found.missing)} are unknown, and not in these figures"
+        what = (
+            f"the messages of {ranks_text(found.missing)} are unknown, so these figures lack them"
+        )
         comments.insert(1, what)
         if output is None:  # else the comments are printed
             print(f"isthmus: {profile}: {what}", file=sys.stderr)
